@@ -1,0 +1,872 @@
+/* rondo.h - the loop engine for agents.
+
+   THE MODEL
+
+   A *node* is a definition: an agent, or a composition of nodes (sequence, parallel, branch,
+   forum, graph, loop, each, machine, gate).  Nodes are immutable, reference counted and know
+   nothing of what happens at run time; one node may be used in many places and in many runs at
+   once.  Any node nests in any other, loops in loops included.
+
+   An *agent* is the leaf that does work.  In this library it is a C function: it gets a *task*,
+   reads its input there, and finishes it exactly once, now or later, from any thread.
+
+   A *run* carries a node out.  Everything that happens in it is an *event*; the list of events
+   is the run.  Events are written to the journal before anybody sees them, and nothing that
+   follows from an event is started before it was handed out: a caller who stops at an event
+   stops before anything after it.  Every part of a run has one *path*, as "refine.0.writer" (pass
+   0 of loop refine, step writer) or "each[3].verify" (item 3).
+
+   An *engine* drives runs.  Pull its events with rondo_run_next(), which does the work meanwhile:
+
+       rondo_run_start(engine, node, input, NULL, &run, &err);
+       while ((event = rondo_run_next(run)))
+           print(event);
+       rondo_run_close(run);
+
+   or live in a foreign event loop with rondo_engine_fd(), rondo_engine_timeout() and
+   rondo_engine_poll().  rondo_call() does it all for "run this node to its end".
+
+   A *loop* runs its body, then asks its stop rules in a fixed order, and ends for exactly one
+   reason: break, until, judge, next, detectors, budget, cap.  The first pass always runs, unless
+   `while_` says otherwise.  A rule that holds on the last allowed pass wins over the cap.
+
+   CONVENTIONS
+
+   Functions return 0 or a negative code and then fill in a rondo_error, which belongs to the
+   caller and may be NULL.  Arguments are borrowed for the call unless the comment says *takes*.
+   What is borrowed from a handle is valid until the next call on that handle.  Specs begin with
+   their size (RONDO_LOOP and so on), and zero or NULL in a field means its default, so specs can
+   grow without breaking programs.  Times are milliseconds unless the name says otherwise.
+
+   An engine, its runs, tasks and contexts belong to the thread that polls the engine.  The
+   exceptions, callable from any thread, are rondo_later_*(), rondo_engine_wake() and
+   rondo_engine_signal().  Nodes may be shared by engines of different threads.
+
+   Nothing here prints, exits, reads the environment or keeps global state.  When memory is
+   exhausted the process ends (see rondo_on_exhausted()): the journal makes that safe. */
+#ifndef RONDO_H
+#define RONDO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RONDO_API __attribute__((visibility("default")))
+#define RONDO_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define RONDO_API
+#define RONDO_PRINTF(fmt, args)
+#endif
+
+#define RONDO_VERSION 0x000100 /* major, minor, patch: a byte each */
+RONDO_API const char *rondo_version(void); /* "0.1.0", of the library that is loaded */
+
+/* A JSON value is jansson's json_t: programs that include <jansson.h> pass theirs straight in.
+   A value that was handed over must not be changed any more; the engine copies nothing. */
+struct json_t;
+typedef struct json_t rondo_value;
+
+typedef struct rondo_engine rondo_engine;
+typedef struct rondo_node rondo_node;
+typedef struct rondo_run rondo_run;
+typedef struct rondo_event rondo_event;
+typedef struct rondo_task rondo_task;       /* one activation of an agent, while its function runs */
+typedef struct rondo_context rondo_context; /* what a predicate, next, score or listener sees */
+typedef struct rondo_history rondo_history; /* the passes of one loop */
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+#define RONDO_ERRORS(X)                                                        \
+    X(EINVAL, -1, "invalid argument or definition")                            \
+    X(EPARSE, -2, "text could not be parsed")                                  \
+    X(ESTATE, -3, "not possible in this state, or already finished")           \
+    X(ENOTFOUND, -4, "no such thing")                                          \
+    X(EFAILED, -5, "an agent or a rule failed")                                \
+    X(ECANCELLED, -6, "cancelled")                                             \
+    X(ETIME, -7, "timed out")                                                  \
+    X(ELIMIT, -8, "a limit was reached")                                       \
+    X(EBUDGET, -9, "a budget is used up")                                      \
+    X(ESTALLED, -10, "a detector saw no progress")                             \
+    X(ESCHEMA, -11, "a value does not fit its schema")                         \
+    X(ESTORE, -12, "the journal could not be written or read")                 \
+    X(EMISMATCH, -13, "the log belongs to another definition")                 \
+    X(EUNKNOWN, -14, "a crash left the outcome of this work unknown")          \
+    X(ERETRY, -15, "a temporary failure: trying again may help")
+
+enum rondo_code {
+    RONDO_OK = 0,
+#define RONDO_CODE(name, number, text) RONDO_##name = number,
+    RONDO_ERRORS(RONDO_CODE)
+#undef RONDO_CODE
+};
+
+/* What went wrong: a sentence that names what was expected and what was found, and the path of
+   the node or step it is about ("" when there is none). */
+typedef struct rondo_error {
+    int code;
+    int line, column; /* in a text, from 1; 0 when there is none */
+    char path[120];
+    char message[520];
+} rondo_error;
+
+RONDO_API const char *rondo_strerror(int code); /* static text for a code */
+
+/* Called with the size in question when memory is exhausted, before the process ends.  Set it
+   before the first engine; it is the only process-wide setting. */
+RONDO_API void rondo_on_exhausted(void (*hook)(size_t size));
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* A value from JSON text: new, the caller's.  NULL with err filled in (line and column too) if
+   the text is not JSON. */
+RONDO_API rondo_value *rondo_value_parse(const char *text, rondo_error *err);
+
+/* Compact JSON text of a value, with sorted keys; free it with rondo_text_free().  A plain string
+   comes with its quotes. */
+RONDO_API char *rondo_value_text(const rondo_value *value);
+RONDO_API void rondo_text_free(char *text);
+RONDO_API rondo_value *rondo_value_ref(rondo_value *value); /* one more reference; NULL is fine */
+RONDO_API void rondo_value_unref(rondo_value *value);
+
+/* ---- the questions a definition may ask ------------------------------------------------------ */
+
+/* Callbacks are asked by the engine between events, never while replaying a log, and an answer
+   that was acted upon is never asked again; so they need not be pure.  They get a context to read
+   from, and the `user` pointer of their spec. */
+
+/* > 0 yes, 0 no, < 0 the question failed (use rondo_context_fail() to say why). */
+typedef int (*rondo_predicate)(rondo_context *context, void *user);
+
+/* A new value, which is given away.  NULL or JSON null: nothing (for `next`: stop).  0, false and
+   "" are values like any other. */
+typedef rondo_value *(*rondo_producer)(rondo_context *context, void *user);
+
+/* A number, higher is better; NaN: no score for this pass. */
+typedef double (*rondo_scorer)(rondo_context *context, void *user);
+
+typedef void (*rondo_listener)(rondo_context *context, void *user);
+
+/* ---- options of every node ------------------------------------------------------------------- */
+
+/* Tries of a node that fails.  attempts includes the first; 0 and 1 mean no retry.  The delay
+   before try n is delay * factor^(n-1), at most max_delay, times a random 1 - jitter .. 1 + jitter
+   that depends only on the run's seed and the path.  `on` may refuse a retry; it sees the failure
+   as rondo_context_error(). */
+typedef struct rondo_retry {
+    int attempts;
+    int64_t delay_ms;
+    double factor;        /* 0 means 2 */
+    int64_t max_delay_ms; /* 0 means 60,000 */
+    double jitter;        /* 0 .. 1 */
+    rondo_predicate on;
+} rondo_retry;
+
+/* Limits that end a node (it completes with what it has; a timeout makes it fail).  0 means no
+   limit.  What tasks report with rondo_task_spend() counts, children and retries included. */
+typedef struct rondo_budget {
+    int64_t time_ms;
+    int64_t tokens;
+    int64_t cost_nano; /* billionths of a US dollar */
+    int64_t calls;     /* calls of a model */
+} rondo_budget;
+
+enum rondo_run_on {
+    RONDO_ON_SUCCESS = 0, /* the usual case */
+    RONDO_ON_FAILURE,     /* when a step it depends on failed or was cut off by a failure */
+    RONDO_ON_ALWAYS       /* when all of them have ended, however; also after a cancel */
+};
+
+typedef struct rondo_options {
+    rondo_retry retry;
+    int64_t timeout_ms; /* for all tries together; reaching it fails the node */
+    rondo_budget budget;
+    rondo_predicate when; /* asked before the node starts; no: it is skipped */
+    int run_on;           /* enum rondo_run_on; in a graph only */
+    const char *input_schema, *output_schema; /* JSON Schema as text; basic types are checked */
+    void *user; /* for when and retry.on */
+} rondo_options;
+
+/* ---- agents ----------------------------------------------------------------------------------- */
+
+/* The work of an agent.  It must finish the task exactly once: with rondo_task_return() or
+   rondo_task_fail() before it returns, or later through rondo_task_defer().  A function that
+   returns without any of them has failed.  It runs on the engine's thread: do not block there for
+   long, defer instead. */
+typedef void (*rondo_function)(rondo_task *task, void *user);
+
+/* One of several things an agent can do.  Which one runs: what the agent's select names, else the
+   only one, else the only one whose input_schema accepts the input; none or two is a failure that
+   names them. */
+typedef struct rondo_skill {
+    const char *name, *description;
+    const char *input_schema, *output_schema;
+    rondo_function run;
+    void *user;
+} rondo_skill;
+
+/* What happens to work that was under way when its process died. */
+enum rondo_effects {
+    RONDO_IDEMPOTENT = 0, /* run again with the same key (rondo_task_key) */
+    RONDO_PURE,           /* run again */
+    RONDO_ONCE            /* never repeated on its own, and awaited when its pass is closed */
+};
+
+typedef struct rondo_agent {
+    size_t size;      /* RONDO_AGENT */
+    const char *name; /* required: letters, digits, - and _ */
+    const char *description;
+    rondo_function run; /* or skills */
+    void *user;
+    const rondo_skill *skills;
+    size_t skill_count;
+    const char *(*select)(const rondo_value *input, void *user); /* the name of a skill */
+    int effects;            /* enum rondo_effects */
+    const char *memory;     /* scope that its content is added to, and that it reads first */
+    const char *output_key; /* state key that also gets its output, unless that is empty */
+    rondo_options options;
+} rondo_agent;
+#define RONDO_AGENT sizeof(rondo_agent)
+
+/* ---- nodes ------------------------------------------------------------------------------------ */
+
+/* Constructors copy their spec (texts too) and *take* the child nodes in it: one reference each.
+   They never return NULL.  A spec that makes no sense gives a node that holds the error, and so
+   does everything built on it: rondo_node_check() tells, and rondo_run_start() refuses it. */
+
+RONDO_API rondo_node *rondo_node_ref(rondo_node *node); /* to use a node in one more place */
+RONDO_API void rondo_node_unref(rondo_node *node);      /* NULL is fine */
+RONDO_API int rondo_node_check(const rondo_node *node, rondo_error *err);
+
+RONDO_API rondo_node *rondo_agent_node(const rondo_agent *agent);
+
+/* Children one after the other; each output is the next one's input. */
+typedef struct rondo_sequence_spec {
+    size_t size; /* RONDO_SEQUENCE_SPEC */
+    const char *name;
+    rondo_node *const *children; /* NULL at the end */
+    rondo_options options;
+} rondo_sequence_spec;
+#define RONDO_SEQUENCE_SPEC sizeof(rondo_sequence_spec)
+RONDO_API rondo_node *rondo_sequence(const rondo_sequence_spec *spec);
+#define RONDO_NODES(...) ((rondo_node *const[]){ __VA_ARGS__, NULL })
+#define RONDO_SEQUENCE(...)                                                       \
+    rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, NULL,             \
+                                           RONDO_NODES(__VA_ARGS__), { { 0 } } })
+
+enum rondo_parallel_mode {
+    RONDO_FAIL_FAST = 0, /* the first failure cancels the others and fails the node */
+    RONDO_COLLECT,       /* all run to their end; fails only if all failed */
+    RONDO_FIRST          /* the first success wins and cancels the others; fails if all did */
+};
+
+/* The same input to all children.  The output is the list of their outputs in declaration order,
+   null for one that failed (RONDO_FIRST: the winner's output). */
+typedef struct rondo_parallel_spec {
+    size_t size; /* RONDO_PARALLEL_SPEC */
+    const char *name;
+    rondo_node *const *children; /* NULL at the end */
+    int mode;                    /* enum rondo_parallel_mode */
+    int max_concurrency;         /* children at a time; 0: all */
+    rondo_options options;
+} rondo_parallel_spec;
+#define RONDO_PARALLEL_SPEC sizeof(rondo_parallel_spec)
+RONDO_API rondo_node *rondo_parallel(const rondo_parallel_spec *spec);
+#define RONDO_PARALLEL(...)                                                             \
+    rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, NULL,                   \
+                                           RONDO_NODES(__VA_ARGS__), 0, 0, { { 0 } } })
+
+/* The first case whose predicate says yes runs, with the branch's input; else `otherwise`.  No
+   match without one is a failure. */
+typedef struct rondo_case {
+    const char *name; /* default: the node's name */
+    rondo_predicate when;
+    void *user;
+    rondo_node *node;
+} rondo_case;
+
+typedef struct rondo_branch_spec {
+    size_t size; /* RONDO_BRANCH */
+    const char *name;
+    const rondo_case *cases;
+    size_t case_count;
+    rondo_node *otherwise;
+    rondo_options options;
+} rondo_branch_spec;
+#define RONDO_BRANCH sizeof(rondo_branch_spec)
+RONDO_API rondo_node *rondo_branch(const rondo_branch_spec *spec);
+
+/* Members speak concurrently, in rounds; then the captain decides and its output is the forum's.
+   In round 1 members get the forum's input.  Later rounds and the captain get
+   { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order;
+   with RONDO_SHOW_CAPTAIN members always get the plain input, with RONDO_SHOW_NOBODY the captain
+   too.  A member's failure fails the forum unless at least `quorum` members answered. */
+enum rondo_show { RONDO_SHOW_ALL = 0, RONDO_SHOW_CAPTAIN, RONDO_SHOW_NOBODY };
+
+typedef struct rondo_forum_spec {
+    size_t size; /* RONDO_FORUM */
+    const char *name;
+    rondo_node *const *members; /* NULL at the end */
+    rondo_node *captain;
+    int rounds; /* 0 means 1 */
+    int quorum; /* 0: all members */
+    int show;   /* enum rondo_show */
+    rondo_options options;
+} rondo_forum_spec;
+#define RONDO_FORUM sizeof(rondo_forum_spec)
+RONDO_API rondo_node *rondo_forum(const rondo_forum_spec *spec);
+
+/* Steps that start when all steps they depend on have ended.  A step's input is the graph's,
+   unless `input` produces another; what it depends on is read by name (rondo_task_output()).
+   The graph's output is that of the last declared step that completed, has a non-empty output and
+   that no other step depends on. */
+enum rondo_failure_policy {
+    RONDO_CASCADE = 0,     /* dependents of a failed step are cancelled, others go on */
+    RONDO_SKIP_DEPENDENTS, /* they are skipped instead */
+    RONDO_ABORT            /* everything is cancelled */
+};
+
+typedef struct rondo_step {
+    const char *name; /* default: the node's name */
+    rondo_node *node;
+    const char *const *depends_on; /* names, NULL at the end; order does not matter */
+    rondo_producer input;
+    void *user; /* for input */
+} rondo_step;
+#define RONDO_AFTER(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+typedef struct rondo_graph_spec {
+    size_t size; /* RONDO_GRAPH */
+    const char *name;
+    const rondo_step *steps;
+    size_t step_count;
+    int on_failure; /* enum rondo_failure_policy */
+    int max_concurrency;
+    rondo_options options;
+} rondo_graph_spec;
+#define RONDO_GRAPH sizeof(rondo_graph_spec)
+RONDO_API rondo_node *rondo_graph(const rondo_graph_spec *spec);
+
+/* Why a loop ended: exactly one of these. */
+#define RONDO_REASONS(X)                                                                    \
+    X(NONE, "") X(UNTIL, "until") X(JUDGE, "judge") X(NEXT, "next") X(WHILE, "while")       \
+    X(BREAK, "break") X(ITEMS, "items") X(PLATEAU, "plateau") X(TOKENS, "tokens")           \
+    X(COST, "cost") X(CALLS, "calls") X(TIME, "time") X(STALLED, "stalled")                 \
+    X(OSCILLATING, "oscillating") X(MAX_ITERATIONS, "max_iterations") X(FAILED, "failed")   \
+    X(CANCELLED, "cancelled")
+
+enum rondo_reason {
+#define RONDO_REASON(name, text) RONDO_REASON_##name,
+    RONDO_REASONS(RONDO_REASON)
+#undef RONDO_REASON
+};
+RONDO_API const char *rondo_reason_text(int reason);
+
+/* The same in AgentEnsemble's two words: "predicate" or "maxIterations"; NULL for the others. */
+RONDO_API const char *rondo_reason_ensemble(int reason);
+
+enum rondo_on_max { RONDO_RETURN_LAST = 0, RONDO_FAIL, RONDO_FLAG };
+enum rondo_output_mode {
+    RONDO_OUTPUT_LAST = 0,   /* the last pass: its output, and every body step's */
+    RONDO_OUTPUT_FINAL_STEP, /* the last pass: only the output */
+    RONDO_OUTPUT_BEST,       /* the pass with the highest score; no scored pass: the last */
+    RONDO_OUTPUT_CUMULATIVE  /* content: all passes, see below; output: a list, one per pass */
+};
+enum rondo_memory_mode { RONDO_ACCUMULATE = 0, RONDO_FRESH, RONDO_WINDOW };
+enum rondo_feedback_mode { RONDO_FEEDBACK_ON = 0, RONDO_FEEDBACK_OFF };
+enum rondo_action { RONDO_ACTION_STOP = 0, RONDO_ACTION_FAIL, RONDO_ACTION_NUDGE };
+enum rondo_on_error { RONDO_ERROR_FAILS = 0, RONDO_ERROR_CONTINUES };
+
+#define RONDO_UNBOUNDED (-1) /* for max_iterations: no cap */
+
+/* A loop.  Per pass: while_, budget, delay, memory mode; the body; score, listener; then the stop
+   rules, first hit wins: break, until, judge, next, detectors, budget, cap.  The next input is
+   what `next` gave, else the output of the pass.
+
+   max_iterations: 0 means 5, or 1000 when the loop has a `next` (and then reaching the cap fails,
+   naming it); RONDO_UNBOUNDED needs another way to end.  on_max tells what reaching the cap means:
+   complete, fail, or complete with the flag `capped`.
+
+   A rule may be a callback or a node.  until_node's output stops the loop when it is true or an
+   object whose `done` is true; next_node's output is the next input (null stops); score_node's
+   output is a number or an object with a number `score`.  judge is like until_node, but a judge
+   that fails counts as "not done", and its text reaches the next pass as feedback.
+
+   Cumulative content: per body step, the texts of all passes joined by "\n\n--- iteration N ---
+   \n\n" from N = 2 on; the steps one after another, separated by an empty line.
+
+   Detectors are off unless set: stall_repeats (same output N times in a row), oscillation
+   (A-B-A-B, that many turns), patience (passes without a gain of score above min_gain). */
+typedef struct rondo_loop_spec {
+    size_t size;      /* RONDO_LOOP */
+    const char *name; /* required */
+    rondo_node *body; /* required */
+    rondo_predicate while_, until;
+    rondo_producer next;
+    rondo_scorer score;
+    rondo_listener listener; /* after each pass, before any stop rule */
+    rondo_node *until_node, *judge, *next_node, *score_node;
+    int max_iterations;
+    int on_max;         /* enum rondo_on_max */
+    int output_mode;    /* enum rondo_output_mode */
+    const char *output; /* the body step whose output is the loop's; default: the last declared
+                           that completed with a non-empty output */
+    int memory_mode;    /* enum rondo_memory_mode: what the body wrote in earlier passes */
+    int memory_window;  /* entries kept, with RONDO_WINDOW only */
+    int feedback;       /* enum rondo_feedback_mode */
+    int64_t delay_ms;   /* between passes */
+    int patience;
+    double min_gain;
+    int stall_repeats;
+    int oscillation;
+    int stall_action;   /* enum rondo_action, for all detectors but patience */
+    int on_error;       /* enum rondo_on_error: what a failed pass means */
+    int max_failures;   /* failed passes in a row that fail the loop; 0 means 3 */
+    int max_history;    /* keep the last N passes readable; 0: all */
+    bool compat_adk;    /* escalate ends every loop around the agent, running siblings finish */
+    void *user;         /* for all callbacks of the loop */
+    rondo_options options;
+} rondo_loop_spec;
+#define RONDO_LOOP sizeof(rondo_loop_spec)
+RONDO_API rondo_node *rondo_loop(const rondo_loop_spec *spec);
+
+/* The body once per item, concurrently, results in item order.  The items are the input if that
+   is a list, or what `items` produces; asked once.  The output is the list of the items' outputs,
+   null for one that failed. */
+typedef struct rondo_each_spec {
+    size_t size;      /* RONDO_EACH */
+    const char *name; /* required */
+    rondo_node *body;
+    rondo_producer items;
+    void *user;
+    int max_concurrency; /* items at a time; 0: all */
+    int on_item_failure; /* enum rondo_on_error: RONDO_ERROR_CONTINUES completes if one item did */
+    int output_mode;     /* content: RONDO_OUTPUT_LAST the highest completed item's,
+                            RONDO_OUTPUT_CUMULATIVE all, under "## Item N" */
+    rondo_options options;
+} rondo_each_spec;
+#define RONDO_EACH sizeof(rondo_each_spec)
+RONDO_API rondo_node *rondo_each(const rondo_each_spec *spec);
+
+/* States and edges: a state's node runs, then the first edge from it whose predicate is absent or
+   says yes is followed; to RONDO_END the machine ends.  No edge is a failure that lists the
+   candidates.  Each state gets the output of the one before.  It is built from a loop over a
+   branch; `max_steps` (0 means 50) is its cap. */
+#define RONDO_END "__END__"
+
+typedef struct rondo_state {
+    const char *name;
+    rondo_node *node;
+    bool no_feedback;
+} rondo_state;
+
+typedef struct rondo_edge {
+    const char *from, *to;
+    rondo_predicate when;
+    void *user;
+} rondo_edge;
+
+typedef struct rondo_machine_spec {
+    size_t size; /* RONDO_MACHINE */
+    const char *name;
+    const char *start;
+    const rondo_state *states;
+    size_t state_count;
+    const rondo_edge *edges;
+    size_t edge_count;
+    int max_steps;
+    int on_max;   /* enum rondo_on_max */
+    int feedback; /* enum rondo_feedback_mode */
+    rondo_options options;
+} rondo_machine_spec;
+#define RONDO_MACHINE sizeof(rondo_machine_spec)
+RONDO_API rondo_node *rondo_machine(const rondo_machine_spec *spec);
+
+/* Waits for rondo_engine_signal().  The answer is its output; one that does not fit the schema is
+   refused and the gate stays open.  After timeout_ms: fails, or takes on_timeout as the answer. */
+typedef struct rondo_gate_spec {
+    size_t size; /* RONDO_GATE */
+    const char *name;
+    const char *ask;        /* what is asked; shown in the gate_waiting event */
+    const char *schema;     /* JSON Schema of the answer; basic types are checked */
+    int64_t timeout_ms;     /* goes on while no process runs */
+    const char *on_timeout; /* JSON text of the answer to take, NULL: fail */
+    rondo_options options;
+} rondo_gate_spec;
+#define RONDO_GATE sizeof(rondo_gate_spec)
+RONDO_API rondo_node *rondo_gate(const rondo_gate_spec *spec);
+
+/* ---- looking at definitions ------------------------------------------------------------------ */
+
+enum rondo_kind {
+    RONDO_KIND_INVALID = 0,
+    RONDO_KIND_AGENT,
+    RONDO_KIND_SEQUENCE,
+    RONDO_KIND_PARALLEL,
+    RONDO_KIND_BRANCH,
+    RONDO_KIND_FORUM,
+    RONDO_KIND_GRAPH,
+    RONDO_KIND_LOOP,
+    RONDO_KIND_EACH,
+    RONDO_KIND_MACHINE,
+    RONDO_KIND_GATE
+};
+
+enum rondo_limit {
+    RONDO_LIMIT_ITERATIONS, /* loops and machines: the cap that holds, RONDO_UNBOUNDED for none */
+    RONDO_LIMIT_CONCURRENCY,
+    RONDO_LIMIT_ATTEMPTS,
+    RONDO_LIMIT_TIMEOUT_MS,
+    RONDO_LIMIT_TIME_MS,
+    RONDO_LIMIT_TOKENS,
+    RONDO_LIMIT_COST_NANO,
+    RONDO_LIMIT_CALLS
+};
+
+RONDO_API int rondo_node_kind(const rondo_node *node);
+RONDO_API const char *rondo_kind_text(int kind);
+RONDO_API const char *rondo_node_name(const rondo_node *node);
+RONDO_API const char *rondo_node_description(const rondo_node *node); /* "" when there is none */
+RONDO_API int64_t rondo_node_limit(const rondo_node *node, int limit); /* 0: none */
+RONDO_API size_t rondo_node_count(const rondo_node *node);             /* children */
+RONDO_API const rondo_node *rondo_node_child(const rondo_node *node, size_t i);
+RONDO_API const char *rondo_node_child_name(const rondo_node *node, size_t i); /* as in paths */
+
+/* The node itself or the first one below it with that name, depth first; NULL when there is none. */
+RONDO_API const rondo_node *rondo_node_find(const rondo_node *node, const char *name);
+
+/* ---- inside an agent --------------------------------------------------------------------------- */
+
+/* Finishing.  Exactly one of these takes effect; another one after it returns RONDO_ESTATE and
+   changes nothing.  return *takes* the output (NULL counts as JSON null).  A string is the
+   content; any other value is the result, and its JSON text the content. */
+RONDO_API int rondo_task_return(rondo_task *task, rondo_value *output);
+RONDO_API int rondo_task_return_text(rondo_task *task, const char *text);
+
+/* Both at once: a text for people and a value for the program. *Takes* result. */
+RONDO_API int rondo_task_return_both(rondo_task *task, const char *content, rondo_value *result);
+
+/* Fails the step.  code is one of the negative codes; RONDO_ERETRY marks a temporary failure. */
+RONDO_API int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...) RONDO_PRINTF(3, 4);
+
+/* Finishing later, from any thread.  The token works once, stays harmless afterwards, and must not
+   be used after its engine was freed.  When the step was cancelled meanwhile the result is refused
+   with RONDO_ESTATE. */
+typedef struct rondo_later {
+    rondo_engine *engine;
+    uint64_t token;
+} rondo_later;
+
+RONDO_API rondo_later rondo_task_defer(rondo_task *task);
+RONDO_API int rondo_later_return(rondo_later later, rondo_value *output); /* takes output */
+RONDO_API int rondo_later_fail(rondo_later later, int code, const char *fmt, ...) RONDO_PRINTF(3, 4);
+RONDO_API bool rondo_later_cancelled(rondo_later later);
+
+/* Readable (poll, select, epoll) once the step is cancelled; closed with the token.  -1 if the
+   token is no longer open. */
+RONDO_API int rondo_later_fd(rondo_later later);
+
+/* One event of an agent before it finishes.  A partial one is shown at once and never stored; the
+   others are.  State set here takes effect when the event is applied. */
+typedef struct rondo_emit {
+    size_t size;        /* RONDO_EMIT */
+    const char *author; /* default: the agent's name */
+    const char *content;
+    rondo_value *data;        /* borrowed */
+    rondo_value *state_delta; /* an object, borrowed: final values, never operations */
+    bool partial;
+    bool escalate; /* as rondo_task_escalate() */
+} rondo_emit;
+#define RONDO_EMIT sizeof(rondo_emit)
+RONDO_API int rondo_task_emit(rondo_task *task, const rondo_emit *event);
+RONDO_API int rondo_later_emit(rondo_later later, const rondo_emit *event);
+
+/* Actions: they act when the result is applied.  break ends the nearest loop around the agent, or
+   the one named; escalate is a break that the loop's parent can see; continue ends the pass.  In an
+   `each`, continue completes the item and break ends them all.  A name that does not enclose the
+   agent, or a break outside of any loop, fails the step. */
+RONDO_API int rondo_task_break(rondo_task *task, const char *loop);
+RONDO_API int rondo_task_continue(rondo_task *task);
+RONDO_API int rondo_task_escalate(rondo_task *task);
+RONDO_API int rondo_later_break(rondo_later later, const char *loop);
+RONDO_API int rondo_later_continue(rondo_later later);
+RONDO_API int rondo_later_escalate(rondo_later later);
+
+/* What the agent is to work on.  Borrowed; valid until the task is finished. */
+RONDO_API rondo_value *rondo_task_input(rondo_task *task);
+RONDO_API const char *rondo_task_path(rondo_task *task);
+RONDO_API const rondo_node *rondo_task_node(rondo_task *task);
+RONDO_API const char *rondo_task_skill(rondo_task *task); /* "" without skills */
+RONDO_API int64_t rondo_task_pass(rondo_task *task);      /* of the nearest loop, from 0; -1: none */
+RONDO_API int64_t rondo_task_index(rondo_task *task);     /* of the nearest each, from 0; -1: none */
+RONDO_API rondo_value *rondo_task_item(rondo_task *task); /* of the nearest each; NULL: none */
+RONDO_API int rondo_task_attempt(rondo_task *task);       /* 0 for the first try */
+
+/* From the second pass on, and on a retry: what the attempt before came to. */
+typedef struct rondo_feedback {
+    const char *text;        /* "Loop iteration 2 of 5. ...", a nudge, or the failure text */
+    rondo_value *previous;   /* this step's own previous output; NULL if it had none */
+    rondo_value *last;       /* the previous pass's output */
+    const char *judge;       /* what the judge said; NULL without */
+    int attempt;             /* 1 on the second pass */
+} rondo_feedback;
+RONDO_API bool rondo_task_feedback(rondo_task *task, rondo_feedback *ret);
+
+/* The output of another step, by name: a sibling that has ended, or, going outwards, a step of an
+   enclosing container.  NULL when there is none. */
+RONDO_API rondo_value *rondo_task_output(rondo_task *task, const char *step);
+
+/* State of the run.  set *takes* the value; NULL or JSON null removes the key.  It is applied with
+   the next event of this task, at the latest with its result.  "temp:" keys end with the run. */
+RONDO_API rondo_value *rondo_task_state(rondo_task *task, const char *key);
+RONDO_API int rondo_task_set(rondo_task *task, const char *key, rondo_value *value);
+
+/* Memory: entries of a scope as a list of values, oldest first (NULL scope: the agent's own);
+   remember adds one with the result. */
+RONDO_API rondo_value *rondo_task_memory(rondo_task *task, const char *scope);
+RONDO_API int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry); /* takes */
+
+RONDO_API rondo_history *rondo_task_history(rondo_task *task); /* of the nearest loop; NULL: none */
+
+/* What the work has cost so far; adds up, and counts against every budget around it. */
+typedef struct rondo_usage {
+    int64_t input_tokens, output_tokens, cost_nano, calls;
+} rondo_usage;
+RONDO_API int rondo_task_spend(rondo_task *task, const rondo_usage *usage);
+RONDO_API int rondo_later_spend(rondo_later later, const rondo_usage *usage);
+
+/* What is left of the tightest budget around the task; INT64_MAX when there is none. */
+RONDO_API int64_t rondo_task_left(rondo_task *task, int limit); /* enum rondo_limit */
+
+/* Notes survive a crash: a task that runs again after one gets them back, in order. */
+RONDO_API int rondo_task_note(rondo_task *task, rondo_value *note); /* takes */
+RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, possibly empty */
+
+RONDO_API bool rondo_task_cancelled(rondo_task *task);
+
+/* The same for every execution of this attempt of this step, also after a crash: give it to
+   whatever must not act twice. */
+RONDO_API const char *rondo_task_key(rondo_task *task);
+
+/* ---- inside a question -------------------------------------------------------------------------- */
+
+RONDO_API int64_t rondo_context_pass(rondo_context *context);       /* from 0 */
+RONDO_API rondo_value *rondo_context_last(rondo_context *context);  /* the pass's output so far */
+RONDO_API const char *rondo_context_text(rondo_context *context);   /* its content, "" if none */
+RONDO_API rondo_value *rondo_context_output(rondo_context *context, const char *step); /* this pass */
+RONDO_API rondo_value *rondo_context_input(rondo_context *context); /* the node's input */
+RONDO_API rondo_value *rondo_context_state(rondo_context *context, const char *key);
+RONDO_API rondo_value *rondo_context_best(rondo_context *context); /* best pass so far; NULL: none */
+RONDO_API rondo_history *rondo_context_history(rondo_context *context);
+RONDO_API const char *rondo_context_error(rondo_context *context);  /* "" when nothing failed */
+RONDO_API const char *rondo_context_path(rondo_context *context);
+RONDO_API int64_t rondo_context_duration_ms(rondo_context *context); /* of the pass that ended */
+
+/* Makes the question fail with this message; returns code. */
+RONDO_API int rondo_context_fail(rondo_context *context, int code, const char *fmt, ...)
+    RONDO_PRINTF(3, 4);
+
+/* ---- history -------------------------------------------------------------------------------------- */
+
+/* Passes are counted from 0.  Old passes are read back from the journal when asked for.  Values
+   are borrowed until the next call on the same history. */
+RONDO_API int64_t rondo_history_count(rondo_history *history);
+RONDO_API rondo_value *rondo_history_output(rondo_history *history, int64_t pass, const char *step);
+RONDO_API const char *rondo_history_text(rondo_history *history, int64_t pass, const char *step);
+RONDO_API bool rondo_history_score(rondo_history *history, int64_t pass, double *ret);
+RONDO_API int64_t rondo_history_best(rondo_history *history); /* pass; -1: none was scored */
+
+/* ---- engine ------------------------------------------------------------------------------------------ */
+
+typedef struct rondo_config {
+    size_t size;         /* RONDO_CONFIG */
+    uint64_t seed;       /* for run ids and jitter; 0: from the system's random source */
+    bool virtual_time;   /* time stands still while there is work and jumps to the next timer */
+    bool check_values;   /* notice a value that is changed after it was handed over */
+    int max_concurrency; /* agents at work at a time in each run; 0: no limit */
+} rondo_config;
+#define RONDO_CONFIG sizeof(rondo_config)
+
+RONDO_API int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error *err);
+
+/* Closes all its runs first.  Tokens of deferred tasks must not be used any more. */
+RONDO_API void rondo_engine_free(rondo_engine *engine);
+
+/* For a foreign event loop: wait until fd is readable or timeout_ms has passed (-1: no limit),
+   then poll with 0.  poll works until nothing is ready, waiting at most timeout_ms for something
+   (-1: as long as it takes); returns the number of runs that are still going, or an error. */
+RONDO_API int rondo_engine_fd(rondo_engine *engine);
+RONDO_API int rondo_engine_timeout(rondo_engine *engine);
+RONDO_API int rondo_engine_poll(rondo_engine *engine, int timeout_ms);
+
+/* The next event of any run, waiting for it; NULL when no run is going. */
+RONDO_API const rondo_event *rondo_engine_next(rondo_engine *engine);
+RONDO_API void rondo_engine_wake(rondo_engine *engine); /* from any thread: poll returns soon */
+
+/* Answers a gate: value is *taken*.  From any thread; what becomes of it is an event
+   (gate_answered, or message when it was refused).  `by` says who, may be NULL. */
+RONDO_API int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
+                                  rondo_value *value, const char *by);
+
+/* ---- runs -------------------------------------------------------------------------------------------- */
+
+typedef struct rondo_run_options {
+    size_t size;         /* RONDO_RUN */
+    const char *id;      /* default: made from the engine's seed */
+    uint64_t seed;       /* jitter; default: from the engine's */
+    rondo_value *state;  /* initial state, an object, borrowed */
+    int max_concurrency; /* default: the engine's */
+    rondo_budget budget; /* ends the run, with what it has */
+    int64_t timeout_ms;  /* fails the run */
+    int64_t cleanup_ms;  /* for `run_on: always` steps after a cancel; 0 means 30,000 */
+    int on_unknown;      /* enum rondo_on_unknown */
+    bool no_cursor;      /* nobody pulls this run's events: it never waits for a reader */
+} rondo_run_options;
+#define RONDO_RUN sizeof(rondo_run_options)
+
+/* What recovery does with work of class RONDO_ONCE that was under way. */
+enum rondo_on_unknown { RONDO_UNKNOWN_FAILS = 0, RONDO_UNKNOWN_RETRY, RONDO_UNKNOWN_SKIP };
+
+/* Starts a run; nothing is carried out before the first pull or poll.  input (NULL: JSON null) is
+   borrowed.  The run keeps a reference to node. */
+RONDO_API int rondo_run_start(rondo_engine *engine, rondo_node *node, const rondo_value *input,
+                              const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* Pulls: works until there is an event of this run and returns it; NULL when the run has ended and
+   all its events were seen, or when it failed in a way that rondo_run_error() tells. */
+RONDO_API const rondo_event *rondo_run_next(rondo_run *run);
+
+/* Runs to the end, throwing the events away; returns the result's code: 0 if it completed. */
+RONDO_API int rondo_run_wait(rondo_run *run, rondo_error *err);
+
+/* Asks the run to stop: every activation ends, `run_on: always` steps still run, then workflow_end
+   with status cancelled.  A second call skips those.  After the end it does nothing. */
+RONDO_API void rondo_run_cancel(rondo_run *run, const char *why);
+
+/* Gives the handle back.  A run that is still going is dropped where it stands. */
+RONDO_API void rondo_run_close(rondo_run *run);
+RONDO_API const char *rondo_run_id(const rondo_run *run);
+RONDO_API rondo_engine *rondo_run_engine(rondo_run *run);
+
+enum rondo_status {
+    RONDO_STATUS_RUNNING = 0,
+    RONDO_STATUS_COMPLETED,
+    RONDO_STATUS_FAILED,
+    RONDO_STATUS_SKIPPED,
+    RONDO_STATUS_CANCELLED,
+    RONDO_STATUS_PARTIAL, /* runs only: some steps completed, some did not */
+    RONDO_STATUS_WAITING  /* runs only: nothing to do until a gate is answered */
+};
+RONDO_API const char *rondo_status_text(int status);
+
+/* What a step or a whole run came to.  All pointers are borrowed from the run, until the next call
+   of rondo_run_result() or rondo_run_find(). */
+typedef struct rondo_result {
+    int status;          /* enum rondo_status */
+    const char *content; /* "" when there is none */
+    rondo_value *output; /* NULL when there is none */
+    int code;            /* of the failure; 0 */
+    const char *error;   /* "" */
+    int reason;          /* loops: enum rondo_reason */
+    int64_t passes;      /* loops */
+    int64_t best;        /* loops: the best pass, -1: none was scored */
+    double score;        /* loops: of the best pass */
+    bool capped;         /* loops with RONDO_FLAG that reached their cap */
+    bool escalated;      /* loops: ended by rondo_task_escalate() */
+    rondo_usage usage;   /* children included */
+    int64_t duration_ms;
+} rondo_result;
+
+RONDO_API int rondo_run_status(const rondo_run *run);
+RONDO_API int rondo_run_result(rondo_run *run, rondo_result *ret); /* ESTATE before the end */
+
+/* The same for any step that has ended, by its path ("refine.2.writer").  A path without pass
+   numbers finds what is visible from outside: "refine.writer" is the projected pass. */
+RONDO_API int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret);
+RONDO_API rondo_history *rondo_run_history(rondo_run *run, const char *loop); /* path; NULL: none */
+RONDO_API rondo_value *rondo_run_state(rondo_run *run); /* the whole state, an object */
+RONDO_API rondo_value *rondo_run_memory(rondo_run *run, const char *scope); /* a list; NULL: none */
+RONDO_API int rondo_run_error(const rondo_run *run, rondo_error *ret); /* 0: nothing wrong */
+
+/* Runs a node to its end: *ret is its output (new, the caller's; JSON null if there is none). */
+RONDO_API int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_value *input,
+                         rondo_value **ret, rondo_error *err);
+
+/* A run's journal as bytes, up to what was handed out so far: free with rondo_text_free().
+   recover makes a run from them that goes on: finished work stays, work that was under way starts
+   again with the same keys (see enum rondo_effects).  The node must be the same definition: kinds,
+   names and limits are compared. */
+RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
+RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
+                                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* ---- events ------------------------------------------------------------------------------------------ */
+
+/* name, number, text.  Numbers are never reused; skip what you do not know. */
+#define RONDO_EVENTS(X)                                                                         \
+    X(WORKFLOW_START, 1, "workflow_start")                                                      \
+    X(WORKFLOW_END, 2, "workflow_end")       /* status, output; the last event */               \
+    X(STEP_START, 3, "step_start")           /* input */                                        \
+    X(STEP_END, 4, "step_end")               /* completed: output */                            \
+    X(STEP_FAILED, 5, "error")               /* value: the error text */                        \
+    X(STEP_SKIPPED, 6, "step_skipped")                                                          \
+    X(STEP_CANCELLED, 7, "step_cancelled")                                                      \
+    X(ITERATION_START, 8, "iteration_start") /* path of the loop, pass, input */                \
+    X(ITERATION_END, 9, "iteration_end")     /* pass, output, score */                          \
+    X(LOOP_END, 10, "loop_end")              /* reason, pass: how many ran */                   \
+    X(RETRY, 11, "retry")                    /* path of the step that will be tried again */    \
+    X(MESSAGE, 12, "message")                /* an agent's own event: author, content, data */  \
+    X(STATE, 13, "state")                    /* value: the delta */                             \
+    X(MEMORY, 14, "memory")                  /* value: the entry */                             \
+    X(MEMORY_TRIM, 15, "memory_trim")                                                           \
+    X(GATE_WAITING, 16, "gate_waiting")                                                         \
+    X(GATE_ANSWERED, 17, "gate_answered")                                                       \
+    X(DETECTOR, 18, "detector")              /* reason */                                       \
+    X(BUDGET, 19, "budget")                  /* what a task spent */                            \
+    X(CANCEL, 20, "cancel")                  /* value: why */                                   \
+    X(DELAY, 21, "delay")                    /* a loop waits before its next pass */            \
+    X(TIMER, 22, "timer")                    /* a delay or limit has run out */                 \
+    X(ITEMS, 23, "items")                    /* value: the items of an each */                  \
+    X(NOTE, 24, "note")                                                                         \
+    X(RESUMED, 25, "run_resumed")                                                               \
+    X(CHOICE, 26, "decision")                /* which case of a branch, which skill */          \
+    X(RULE_FAILED, 27, "rule_failed")        /* a judge or score that failed; value: why */     \
+    X(OUTPUT, 63, "output")                  /* partial output; has no seq */
+
+enum rondo_event_type {
+#define RONDO_EVENT(name, number, text) RONDO_EV_##name = number,
+    RONDO_EVENTS(RONDO_EVENT)
+#undef RONDO_EVENT
+};
+
+/* An event is valid until the next call on its run or engine. */
+RONDO_API int rondo_event_type(const rondo_event *event);
+RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end" */
+RONDO_API uint64_t rondo_event_seq(const rondo_event *event);       /* from 1, no gaps; 0: partial */
+RONDO_API int64_t rondo_event_time_ms(const rondo_event *event);    /* since 1970 */
+RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
+RONDO_API const char *rondo_event_path(const rondo_event *event);   /* "" for the whole run */
+RONDO_API const char *rondo_event_step(const rondo_event *event);   /* its own name */
+RONDO_API const rondo_node *rondo_event_node(const rondo_event *event); /* NULL for the run */
+RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iteration events; else -1 */
+RONDO_API int rondo_event_attempt(const rondo_event *event);
+RONDO_API int rondo_event_status(const rondo_event *event);         /* enum rondo_status */
+RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rondo_reason */
+RONDO_API rondo_value *rondo_event_value(const rondo_event *event); /* NULL when there is none */
+RONDO_API const char *rondo_event_text(const rondo_event *event);   /* of its value; "" */
+RONDO_API const char *rondo_event_author(const rondo_event *event); /* the agent that emitted it */
+RONDO_API bool rondo_event_score(const rondo_event *event, double *ret);
+RONDO_API bool rondo_event_escalates(const rondo_event *event);
+
+/* The event as one line of JSON in Zenflow's envelope, without the newline. */
+RONDO_API const char *rondo_event_json(const rondo_event *event, size_t *ret_len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,29 @@
+/* heap.h - what is due next: a binary heap of (due, payload), smallest first. */
+#ifndef RONDO_HEAP_H
+#define RONDO_HEAP_H
+
+#include "base/mem.h"
+
+/* Entries with equal due keep the order in which they were pushed (order counts up). */
+struct heap_entry {
+    int64_t due;
+    uint64_t order;
+    void *owner;
+    uint64_t what;
+};
+
+struct heap {
+    struct heap_entry *entries;
+    uint32_t count, cap;
+    uint64_t pushed;
+};
+
+void heap_push(struct heap *heap, int64_t due, void *owner, uint64_t what);
+const struct heap_entry *heap_first(const struct heap *heap); // NULL when empty
+void heap_pop(struct heap *heap);
+
+/* Removes all entries of one owner: used when it goes away before its entries are due. */
+void heap_forget(struct heap *heap, const void *owner);
+void heap_free(struct heap *heap);
+
+#endif
