@@ -1,0 +1,198 @@
+# Makefile - builds librondo and the rondo program, and runs every check.
+#
+#   make                 the library and the program, in build/
+#   make test            fetch what is missing, build everything, run all tests
+#   make test T=loop     only what has "loop" in its name
+#   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
+#   make demo            build, then run the main job
+#   make bench           measure; bench-check compares with bench/targets.json,
+#                        bench-peers measures other engines beside this one
+#   make lint            layers, file openings, banned calls, ARCHITECTURE.md
+#   make exports         the shared library exports what rondo.h declares, no more
+#   make coverage-ids    docs/coverage.md against tests/ids.txt and the tests
+#   make mutate          break the code on purpose; the tests have to notice
+#   make valgrind        all examples under valgrind, no leak allowed
+#   make install         PREFIX=/usr/local DESTDIR= are honoured; uninstall undoes it
+#   make clean           remove build/
+#
+# WERROR=1 turns warnings into errors, V=1 shows the commands.
+
+VERSION := 0.1.0
+SO      := librondo.so.$(VERSION)
+SONAME  := librondo.so.$(firstword $(subst ., ,$(VERSION)))
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PKGS    := libuv jansson libpcre2-8
+PEERS   ?= ../shared/bench-peers
+
+# Jobs run in parallel without being asked to, unless one of them is removing build/.
+ifeq ($(MAKELEVEL)$(filter clean uninstall,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc) --no-print-directory
+endif
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# Variants.  B holds what is built, O the objects: build/ and build/obj, or for instance
+# build/san-thread/ and build/san-thread/obj.
+comma := ,
+ifeq ($(SAN),1)
+override SAN := address,undefined
+endif
+B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+O := $(B)/obj
+
+LIB_SRC   := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+CLI_SRC   := $(wildcard src/cli/*.c)
+TEST_SRC  := $(wildcard tests/unit/test_*.c)
+TEST_HELP := $(wildcard tests/*.c)
+SOLIB     := $(if $(LIB_SRC),$(B)/$(SO))
+PROGRAM   := $(if $(CLI_SRC),$(B)/rondo)
+TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
+EXAMPLES  := $(patsubst examples/c/%.c,$(B)/examples/%,$(wildcard examples/c/*.c))
+BENCHES   := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+
+# CFLAGS and LDFLAGS are the user's; what rondo itself needs is added behind them.
+# The shared library binds lazily: a short-lived program pays only for what it calls.
+CFLAGS   ?= $(if $(SAN),-O1,-O2) -g
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+            -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+COMPILE  = $(CC) -std=gnu11 $(CFLAGS) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
+           -Iinclude -Isrc -Itests $(PKG_CFLAGS) -MMD -MP
+LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-O1 -Wl,--as-needed
+LIBS     = $(PKG_LIBS) -lm -lpthread
+
+# A line for each thing made; the commands instead with V=1, nothing at all with make -s.
+quiet := $(V)$(findstring s,$(filter-out -j% --%,$(firstword -$(MAKEFLAGS))))
+Q     := $(if $(V),,@)
+say    = $(if $(quiet),,@printf '  %-5s %s\n' $(1) $(2))
+
+.PHONY: all help test demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
+        exports unit-tests bootstrap install uninstall clean
+all: $(SOLIB) $(PROGRAM)
+help:
+	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
+
+# What runs things first makes sure that the packages are there.  The stamp is an included
+# file, because make brings those up to date, and starts over, before anything else.
+ifneq (,$(filter test valgrind mutate bootstrap,$(MAKECMDGOALS)))
+include build/.bootstrapped-test
+else ifneq (,$(filter demo bench bench-%,$(MAKECMDGOALS)))
+include build/.bootstrapped
+endif
+build/.bootstrapped-test: tools/bootstrap
+	@tools/bootstrap test
+build/.bootstrapped: tools/bootstrap
+	@tools/bootstrap
+bootstrap: ;
+
+# --- the library and the program ------------------------------------------------------
+
+# The archive is for the program, the tests and the benchmarks, which may use internals;
+# only the shared library, with the functions of rondo.h and no others, is installed.
+$(B)/librondo.a: $(LIB_SRC:%.c=$(O)/%.o)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/$(SO): $(LIB_SRC:%.c=$(O)/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+	$(Q)ln -sf $(SO) $(B)/$(SONAME) && ln -sf $(SONAME) $(B)/librondo.so
+
+$(B)/rondo: $(CLI_SRC:%.c=$(O)/%.o) $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(O)/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(COMPILE) -c -o $@ $<
+
+# --- tests, benchmarks, examples ------------------------------------------------------
+
+$(B)/tests/%: $(O)/tests/unit/%.o $(TEST_HELP:%.c=$(O)/%.o) $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
+
+$(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
+
+# Examples are compiled as a user would: strict C99, the public header, the shared library.
+$(B)/examples/%: examples/c/%.c include/rondo.h Makefile $(SOLIB)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) -std=c99 -pedantic -Wall -Wextra $(if $(WERROR),-Werror) \
+	    $(CFLAGS) $(SANFLAGS) -Iinclude $$(pkg-config --cflags jansson) -o $@ $< \
+	    -L$(B) -lrondo -Wl,-rpath,'$$ORIGIN/..' $$(pkg-config --libs jansson) -lpthread
+
+unit-tests: $(TESTS)
+
+test: all unit-tests $(EXAMPLES) $(BENCHES)
+	@B='$(B)' SAN='$(SAN)' T='$(T)' CC='$(CC)' CXX='$(CXX)' tests/run
+
+demo: $(SOLIB) $(EXAMPLES)
+	@if [ -x $(B)/examples/reflection ]; then $(B)/examples/reflection; \
+	else echo "demo: there is no examples/c/reflection.c yet"; fi
+
+bench: $(BENCHES) $(PROGRAM)
+	@if [ -x bench/run ]; then B='$(B)' bench/run; \
+	else echo "bench: there is no bench/run yet"; fi
+
+bench-check: $(BENCHES)
+	@if [ -x $(B)/bench/check ]; then $(B)/bench/check $(B)/bench/results.json bench/targets.json; \
+	else echo "bench-check: there is no bench/check.c yet"; fi
+
+bench-peers: $(BENCHES)
+	@if [ -x $(PEERS)/run.sh ]; then EXTRA='rondo=$(abspath $(B)/bench/peer)' $(PEERS)/run.sh; \
+	else echo "bench-peers: the other engines' programs belong in $(PEERS)/ (run.sh)"; fi
+
+valgrind: $(SOLIB) $(EXAMPLES)
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && bad=0 && \
+	for x in $(abspath $(EXAMPLES)); do \
+	    if (cd "$$tmp" && valgrind -q --leak-check=full --errors-for-leak-kinds=all \
+	        --show-leak-kinds=all --error-exitcode=99 "$$x" </dev/null >out 2>err); \
+	    then echo "ok    $${x##*/}"; \
+	    else bad=1; echo "FAIL  $${x##*/}"; sed 's/^/      /' "$$tmp/err"; fi; \
+	done; exit $$bad
+
+exports: $(SOLIB)
+	@$(if $(SOLIB),tools/exports $(SOLIB),echo "exports: there is no library yet")
+lint:
+	@tools/lint
+coverage-ids:
+	@tools/coverage-ids
+mutate: unit-tests
+	@tools/mutate '$(T)'
+
+# --- installing -----------------------------------------------------------------------
+
+D   := $(DESTDIR)$(PREFIX)
+MAN := $(wildcard man/*.1 man/*.3 man/*.5 man/*.7)
+DOC := $(wildcard LICENSE README.md)
+# man/rondo.3 goes to share/man/man3/rondo.3
+man_path = $(D)/share/man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+
+install: all
+	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include $(D)/share/doc/rondo
+	$(if $(PROGRAM),install -m 755 $(PROGRAM) $(D)/bin/rondo)
+	$(if $(SOLIB),install -m 644 $(SOLIB) $(D)/lib/$(SO))
+	$(if $(SOLIB),ln -sf $(SO) $(D)/lib/$(SONAME) && ln -sf $(SONAME) $(D)/lib/librondo.so)
+	install -m 644 include/rondo.h $(D)/include/rondo.h
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' rondo.pc.in >$(D)/lib/pkgconfig/rondo.pc
+	$(foreach m,$(MAN),install -D -m 644 $(m) $(call man_path,$(m)) &&) true
+	$(foreach d,$(DOC),install -m 644 $(d) $(D)/share/doc/rondo/ &&) true
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
+
+uninstall:
+	rm -f $(D)/bin/rondo $(D)/include/rondo.h $(D)/lib/pkgconfig/rondo.pc
+	rm -f $(D)/lib/$(SO) $(D)/lib/$(SONAME) $(D)/lib/librondo.so
+	rm -f $(foreach m,$(MAN),$(call man_path,$(m)))
+	rm -rf $(D)/share/doc/rondo
+
+clean:
+	rm -rf build
+
+-include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(CLI_SRC) $(TEST_SRC) $(TEST_HELP) $(wildcard bench/*.c))
+.SECONDARY:

@@ -1,0 +1,105 @@
+/* value.c - text, emptiness and hashes of JSON values. */
+#include "data/value.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void value_unref_at(json_t **at)
+{
+    json_decref(*at);
+}
+
+bool value_is_empty(const json_t *value)
+{
+    return !value || json_is_null(value) || (json_is_string(value) && !json_string_length(value));
+}
+
+void value_put_content(struct buf *buf, const json_t *value)
+{
+    if (!value || json_is_null(value))
+        return;
+    if (json_is_string(value))
+        buf_put(buf, json_string_value(value), json_string_length(value));
+    else
+        value_put_json(buf, value);
+}
+
+static int put_chunk(const char *bytes, size_t len, void *buf)
+{
+    buf_put(buf, bytes, len);
+    return 0;
+}
+
+void value_put_json(struct buf *buf, const json_t *value)
+{
+    char number[32];
+    switch (json_typeof(value)) {
+    case JSON_INTEGER:
+        buf_put(buf, number, (size_t)snprintf(number, sizeof number, "%lld",
+                                              (long long)json_integer_value(value)));
+        break;
+    case JSON_STRING:
+        buf_put_json_string(buf, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_TRUE: buf_puts(buf, "true"); break;
+    case JSON_FALSE: buf_puts(buf, "false"); break;
+    case JSON_NULL: buf_puts(buf, "null"); break;
+    default:
+        json_dump_callback(value, put_chunk, buf, JSON_COMPACT | JSON_ENCODE_ANY);
+    }
+}
+
+static uint64_t hash_double(double d)
+{
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return bits;
+}
+
+/* Pairs are added up, so that their order does not matter. */
+static uint64_t hash_object(const json_t *value)
+{
+    uint64_t sum = json_object_size(value);
+    void *it = json_object_iter((json_t *)value);
+    for (; it; it = json_object_iter_next((json_t *)value, it)) {
+        const char *key = json_object_iter_key(it);
+        sum += hash_add(hash_bytes(1, key, strlen(key)), value_hash(json_object_iter_value(it)));
+    }
+    return hash_add(JSON_OBJECT + 1, sum);
+}
+
+uint64_t value_hash(const json_t *value)
+{
+    uint64_t hash = value ? (uint64_t)json_typeof(value) + 1 : 0;
+    if (!value)
+        return hash;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return hash_object(value);
+    case JSON_ARRAY:
+        for (size_t i = 0; i < json_array_size(value); i++)
+            hash = hash_add(hash, value_hash(json_array_get(value, i)));
+        return hash_add(hash, json_array_size(value));
+    case JSON_STRING: return hash_bytes(hash, json_string_value(value), json_string_length(value));
+    case JSON_INTEGER: return hash_add(hash, (uint64_t)json_integer_value(value));
+    case JSON_REAL: return hash_add(hash, hash_double(json_real_value(value)));
+    default: return hash_mix(hash);
+    }
+}
+
+const char *value_type_text(const json_t *value)
+{
+    if (!value)
+        return "nothing";
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "object";
+    case JSON_ARRAY: return "array";
+    case JSON_STRING: return "string";
+    case JSON_INTEGER: return "integer";
+    case JSON_REAL: return "number";
+    case JSON_NULL: return "null";
+    default: return "boolean";
+    }
+}

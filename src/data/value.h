@@ -1,0 +1,31 @@
+/* value.h - what rondo needs of JSON values beyond jansson.
+
+   A value is frozen once it has been handed on; everything here only reads. */
+#ifndef RONDO_VALUE_H
+#define RONDO_VALUE_H
+
+#include "base/buf.h"
+
+#include <jansson.h>
+
+#define auto_json __attribute__((cleanup(value_unref_at)))
+
+void value_unref_at(json_t **at); // for auto_json
+
+/* Nothing to show: absent, null or the empty text.  0, false, [] and {} are something. */
+bool value_is_empty(const json_t *value);
+
+/* The content of a value: a string as it is, null and NULL as nothing, the rest as compact JSON
+   with keys in their order. */
+void value_put_content(struct buf *buf, const json_t *value);
+
+/* Compact JSON text. */
+void value_put_json(struct buf *buf, const json_t *value);
+
+/* Equal values have equal hashes, whatever the order of their keys. */
+uint64_t value_hash(const json_t *value);
+
+/* "object", "array", "string", "integer", "number", "boolean", "null". */
+const char *value_type_text(const json_t *value);
+
+#endif
