@@ -553,6 +553,9 @@ RONDO_API int rondo_task_return_both(rondo_task *task, const char *content, rond
 /* Fails the step.  code is one of the negative codes; RONDO_ERETRY marks a temporary failure. */
 RONDO_API int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...) RONDO_PRINTF(3, 4);
 
+/* Finishes by itself after a while, on the engine's timer: for agents that only wait. *Takes* output. */
+RONDO_API int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *output);
+
 /* Finishing later, from any thread.  The token works once, stays harmless afterwards, and must not
    be used after its engine was freed.  When the step was cancelled meanwhile the result is refused
    with RONDO_ESTATE. */

@@ -29,10 +29,11 @@ static void sift_down(struct heap *heap, uint32_t at)
     heap->entries[at] = moved;
 }
 
-void heap_push(struct heap *heap, int64_t due, void *owner, uint64_t what)
+void heap_push(struct heap *heap, int64_t due, void *owner, const uint64_t what[3])
 {
     mem_grow(&heap->entries, &heap->cap, heap->count, sizeof *heap->entries);
-    heap->entries[heap->count] = (struct heap_entry){ due, heap->pushed++, owner, what };
+    heap->entries[heap->count] = (struct heap_entry){ due, heap->pushed++, owner,
+                                                      { what[0], what[1], what[2] } };
     sift_up(heap, heap->count++);
 }
 

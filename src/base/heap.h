@@ -9,7 +9,7 @@ struct heap_entry {
     int64_t due;
     uint64_t order;
     void *owner;
-    uint64_t what;
+    uint64_t what[3]; // the owner's own words
 };
 
 struct heap {
@@ -18,7 +18,7 @@ struct heap {
     uint64_t pushed;
 };
 
-void heap_push(struct heap *heap, int64_t due, void *owner, uint64_t what);
+void heap_push(struct heap *heap, int64_t due, void *owner, const uint64_t what[3]);
 const struct heap_entry *heap_first(const struct heap *heap); // NULL when empty
 void heap_pop(struct heap *heap);
 

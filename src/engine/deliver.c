@@ -1,0 +1,227 @@
+/* deliver.c - handing events out.
+
+   A reader is a cursor into the run's log, not a queue.  As long as it keeps up, it gets the events
+   of the present turn where they are; once the turn is gone, they are read back from the journal.
+   Either way the reader notes the place of everything it reads about, so that any event's path can
+   be written without the activation still being there. */
+#include "engine/shell.h"
+
+#include <string.h>
+
+/* ---- readers ------------------------------------------------------------------------------------------- */
+
+void reader_clear(struct reader *reader)
+{
+    mem_free(reader->places);
+    *reader = (struct reader){ 0 };
+}
+
+/* Places not read about have no node; the holder's is known from the start. */
+void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot)
+{
+    while (UNLIKELY(slot >= reader->place_count)) {
+        mem_grow(&reader->places, &reader->place_cap, reader->place_count, sizeof *reader->places);
+        reader->places[reader->place_count] =
+            (struct place){ .node = reader->place_count ? NULL : run->core.holder };
+        reader->place_count++;
+    }
+}
+
+void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
+{
+    reader->seq = ev->seq ? ev->seq : reader->seq;
+    if (ev->type != RONDO_EV_STEP_START)
+        return;
+    reader_reach(reader, run, MAX(ev->act, ev->parent));
+    const rondo_node *parent = reader->places[ev->parent].node;
+    reader->places[ev->act] = (struct place){ parent ? parent->children[ev->child].node : NULL,
+                                              ev->parent, ev->child, ev->ordinal, ev->attempt };
+}
+
+bool reader_find(const void *at, uint32_t slot, struct place *ret)
+{
+    const struct reader *reader = at;
+    *ret = reader->places[slot];
+    return slot != 0;
+}
+
+bool reader_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
+{
+    bool placed = ev->flags & EF_UNSTARTED || ev->type == RONDO_EV_RETRY;
+    if (placed && ev->parent < reader->place_count && reader->places[ev->parent].node) {
+        const rondo_node *parent = reader->places[ev->parent].node;
+        *ret = (struct place){ parent->children[ev->child].node, ev->parent, ev->child, ev->ordinal,
+                               ev->attempt };
+        return true;
+    }
+    if (placed || !(event_fields(ev->type) & HAS_ACT) || !ev->act || ev->act >= reader->place_count)
+        return false;
+    *ret = reader->places[ev->act];
+    return ret->node != NULL;
+}
+
+void reader_rewind(struct reader *reader, rondo_run *run)
+{
+    reader->pos = (struct journal_pos){ .seq = 1 };
+    reader->codec = (struct codec){ 0 };
+    reader->seq = 0;
+    reader->open = true;
+}
+
+/* Goes to the record that holds event seq; the places it knows stay as they are. */
+bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq)
+{
+    struct rondo_event skipped;
+    reader->codec = (struct codec){ 0 };
+    reader->open = run->journal->ops->seek(run->journal, seq, &reader->pos);
+    reader->seq = reader->open ? reader->pos.seq - 1 : 0;
+    while (reader->open && reader->seq + 1 < seq)
+        if (reader_next(reader, run, &skipped, false) <= 0)
+            return false;
+    return reader->open;
+}
+
+int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values)
+{
+    const char *record;
+    size_t len;
+    while (!reader->codec.left) {
+        uint64_t first = reader->pos.seq;
+        if (!run->journal->ops->read(run->journal, &reader->pos, &record, &len))
+            return 0;
+        if (!codec_open(&reader->codec, record, len, first))
+            return -1;
+    }
+    int rc = codec_next(&reader->codec, ev, values);
+    if (rc > 0) {
+        ev->run = &run->core;
+        reader->seq = ev->seq;
+    }
+    return rc;
+}
+
+/* ---- values of old events ---------------------------------------------------------------------------------- */
+
+static bool event_at(rondo_run *run, uint64_t seq, struct rondo_event *ret)
+{
+    struct reader reader = { 0 };
+    return reader_seek(&reader, run, seq) && reader_next(&reader, run, ret, true) > 0;
+}
+
+/* The outputs of the children of an activation, in their order: what a parallel, an each or a
+   cumulative loop came to, read back from the journal. */
+static json_t *compose(rondo_run *run, const struct rondo_event *end)
+{
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    json_t *list = json_array();
+    bool inside = false, loop = false;
+    reader_rewind(&reader, run);
+    while (reader_next(&reader, run, &ev, true) > 0 && ev.seq < end->seq) {
+        reader_note(&reader, run, &ev);
+        if (ev.type == RONDO_EV_STEP_START && ev.act == end->act) {
+            json_array_clear(list);
+            inside = true;
+            loop = node_is_loop(reader.places[ev.act].node);
+        }
+        struct place place;
+        bool ends = ev.type >= RONDO_EV_STEP_END && ev.type <= RONDO_EV_STEP_CANCELLED && !loop;
+        if (inside && ((loop && ev.type == RONDO_EV_ITERATION_END && ev.act == end->act) ||
+                       (ends && reader_place(&reader, &ev, &place) && place.parent == end->act))) {
+            bool each = !loop && reader.places[end->act].node->kind == RONDO_KIND_EACH;
+            size_t at = loop || each ? ev.ordinal : place.child;
+            at = each ? place.ordinal : at;
+            while (json_array_size(list) <= at)
+                json_array_append_new(list, json_null());
+            json_t *value = ev.type == RONDO_EV_STEP_END || loop ? deliver_value_at(run, ev.seq, &ev) : NULL;
+            if (value)
+                json_array_set_new(list, at, value);
+        }
+        json_decref(ev.value);
+    }
+    reader_clear(&reader);
+    return list;
+}
+
+/* Follows references until the event that holds the value. */
+json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event *of)
+{
+    struct rondo_event ev = *of;
+    json_t *value = json_incref(ev.flags & EF_VALUE ? ev.value : NULL);
+    while (!value && seq) {
+        if (ev.flags & EF_COMPOSED)
+            return compose(run, &ev);
+        if (ev.flags & EF_REF)
+            seq = ev.ref;
+        else if (event_fields(ev.type) & HAS_BACK && ev.back)
+            seq = ev.seq - ev.back;
+        else
+            return NULL;
+        if (!event_at(run, seq, &ev))
+            return NULL;
+        value = ev.flags & EF_VALUE ? ev.value : NULL;
+    }
+    if (!value)
+        return NULL;
+    json_t *part = NULL;
+    if (ev.type == RONDO_EV_WORKFLOW_START && of->type != RONDO_EV_WORKFLOW_START)
+        part = json_object_get(value, "input");
+    else if (ev.flags & EF_FULL)
+        part = json_object_get(value, "result");
+    else if (ev.type == RONDO_EV_ITEMS && of->type == RONDO_EV_STEP_START)
+        part = json_array_get(value, of->ordinal);
+    if (part) {
+        json_incref(part);
+        json_decref(value);
+        value = part;
+    }
+    return value;
+}
+
+/* ---- the cursor ------------------------------------------------------------------------------------------------ */
+
+bool deliver_is_behind(const rondo_run *run, uint64_t most)
+{
+    if (run->engine->turn_run == run && run->engine->turn_at < run->engine->turn_count && !most)
+        return true;
+    return run->core.seq - run->seen > most;
+}
+
+static const rondo_event *next_old(rondo_run *run)
+{
+    struct reader *reader = &run->reader;
+    json_decref(run->old_value);
+    run->old_value = NULL;
+    if (!reader->open && !reader_seek(reader, run, run->seen + 1))
+        return NULL;
+    if (reader_next(reader, run, &run->old, true) <= 0)
+        return NULL;
+    reader_note(reader, run, &run->old);
+    run->seen = run->old.seq;
+    json_t *own = run->old.value;
+    run->old_value = deliver_value_at(run, run->old.seq, &run->old);
+    run->old.value = run->old_value;
+    json_decref(own);
+    return &run->old;
+}
+
+const rondo_event *deliver_next(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    if (LIKELY(engine->turn_run == run)) {
+        while (engine->turn_at < engine->turn_count) {
+            struct rondo_event *ev = &engine->turn[engine->turn_at];
+            if (ev->seq > run->seen + 1)
+                break; // this reader is further behind
+            engine->turn_at++;
+            if (ev->seq && ev->seq <= run->seen)
+                continue;
+            reader_note(&run->reader, run, ev);
+            run->reader.open = false;
+            if (ev->seq)
+                run->seen = ev->seq;
+            return ev;
+        }
+    }
+    return run->core.seq > run->seen && !(run->dropped && !run->ended) ? next_old(run) : NULL;
+}

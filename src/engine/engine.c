@@ -1,0 +1,511 @@
+/* engine.c - the turn.
+
+   1  callbacks only say what happened: events in a run's inbox;
+   2  the inbox is applied, and plans are made and applied until nothing follows, with the
+      questions that come up asked in between;
+   3  all events of the turn are appended to the journal as one record;
+   4  only then are they handed out, and then the commands that follow are carried out.
+
+   So no effect precedes its cause in the journal, and what a reader saw is already there.  A reader
+   who pulls gets a turn's events before its commands are carried out; a run whose reader is far
+   behind starts nothing new; a run without a reader never waits.
+
+   When the append fails nothing of the turn was shown or started: the run is dropped from memory,
+   its reader gets the error, and it can be recovered from what the journal has. */
+#include "engine/shell.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+int64_t shell_now_ns(rondo_engine *engine)
+{
+    return engine->virtual_time ? engine->virtual_ns : loop_now_ns(engine->loop);
+}
+
+/* ---- 1 what happened --------------------------------------------------------------------------------- */
+
+static void make_ready(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    if (run->ready)
+        return;
+    run->ready = true;
+    run->next_ready = NULL;
+    if (engine->ready_last)
+        engine->ready_last->next_ready = run;
+    else
+        engine->ready_first = run;
+    engine->ready_last = run;
+}
+
+static rondo_run *take_ready(rondo_engine *engine)
+{
+    rondo_run *run = engine->ready_first;
+    if (!run)
+        return NULL;
+    engine->ready_first = run->next_ready;
+    if (!engine->ready_first)
+        engine->ready_last = NULL;
+    run->ready = false;
+    return run;
+}
+
+static void forget_ready(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    rondo_run *before = NULL, *at = engine->ready_first;
+    for (; at && at != run; at = at->next_ready)
+        before = at;
+    if (!at)
+        return;
+    if (before)
+        before->next_ready = run->next_ready;
+    else
+        engine->ready_first = run->next_ready;
+    if (engine->ready_last == run)
+        engine->ready_last = before;
+    run->ready = false;
+}
+
+void shell_happened(rondo_run *run, const struct rondo_event *ev)
+{
+    if (run->ended) {
+        json_decref(ev->value);
+        return;
+    }
+    mem_grow(&run->inbox, &run->inbox_cap, run->inbox_count, sizeof *run->inbox);
+    run->inbox[run->inbox_count++] = *ev;
+    make_ready(run);
+}
+
+/* ---- 2 apply and plan ---------------------------------------------------------------------------------- */
+
+static struct rondo_event *next_slot(rondo_engine *engine)
+{
+    mem_grow(&engine->turn, &engine->turn_cap, engine->turn_count, sizeof *engine->turn);
+    return &engine->turn[engine->turn_count];
+}
+
+/* What the core no longer accepts (late results, old timers) is dropped without a trace. */
+static void apply_one(rondo_run *run, const struct rondo_event *happened)
+{
+    rondo_engine *engine = run->engine;
+    struct rondo_event *ev = next_slot(engine);
+    if (happened->type != RONDO_EV_WORKFLOW_START && happened->type != RONDO_EV_RESUMED &&
+        !run_accepts(&run->core, happened)) {
+        json_decref(happened->value);
+        return;
+    }
+    *ev = *happened;
+    ev->time_ns = run->core.now_ns;
+    ev->run = &run->core;
+    if (ev->type == RONDO_EV_TIMER)
+        ev->ordinal = ev->back; // the generation was only for run_accepts()
+    engine->turn_count++;
+    if (ev->type == RONDO_EV_OUTPUT)
+        run_drop(&run->core, ev->value);
+    else
+        run_decide(&run->core, ev);
+}
+
+static void apply_inbox(rondo_run *run)
+{
+    for (uint32_t i = 0; i < run->inbox_count; i++) {
+        struct rondo_event happened = run->inbox[i]; // the inbox may grow meanwhile
+        apply_one(run, &happened);
+    }
+    run->inbox_count = 0;
+}
+
+static void plan(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    for (;;) {
+        struct rondo_event *ev = next_slot(engine);
+        enum plan what = run_plan(&run->core, ev);
+        if (what == PLAN_IDLE)
+            return;
+        if (what == PLAN_ASK) {
+            ask(run);
+            run_tell(&run->core);
+            continue;
+        }
+        engine->turn_count++;
+        run_decide(&run->core, ev);
+    }
+}
+
+/* ---- 3 the journal --------------------------------------------------------------------------------------- */
+
+static int append(rondo_run *run, uint64_t before)
+{
+    rondo_engine *engine = run->engine;
+    if (run->core.seq == before)
+        return 0;
+    buf_clear(&engine->record);
+    codec_put_record(&engine->record, engine->turn, engine->turn_count, run->core.now_ns);
+    return run->journal->ops->append(run->journal, engine->record.data, engine->record.len, before + 1,
+                                     (uint32_t)(run->core.seq - before), &run->error);
+}
+
+/* ---- 4 hand out, carry out ------------------------------------------------------------------------------- */
+
+static void arm(rondo_run *run, const struct command *command)
+{
+    const uint64_t what[3] = { command->act | (uint64_t)command->gen << 32,
+                               command->child | (uint64_t)command->ordinal << 32, command->timer };
+    run->timers++;
+    heap_push(&run->engine->timers, command->due_ns, run, what);
+}
+
+static void carry_out(rondo_run *run)
+{
+    struct run *core = &run->core;
+    run->engine->busy = true;
+    for (uint32_t i = 0; i < core->command_count; i++) {
+        struct command command = core->commands[i];
+        switch ((enum command_type)command.type) {
+        case CMD_INVOKE: task_invoke(run, command.act, command.gen); break;
+        case CMD_REVOKE: task_revoke(run->engine, command.token); break;
+        case CMD_TIMER: arm(run, &command); break;
+        }
+    }
+    core->command_count = 0;
+    run->engine->busy = false;
+}
+
+/* The turn's events are no longer needed in memory: a reader who is behind has the journal. */
+static void let_go(rondo_engine *engine)
+{
+    if (!engine->turn_run)
+        return;
+    run_settle(&engine->turn_run->core);
+    engine->turn_run = NULL;
+    engine->turn_count = engine->turn_at = 0;
+}
+
+static void end_run(rondo_run *run)
+{
+    if (run->ended)
+        return;
+    run->ended = true;
+    run->engine->going--;
+    for (uint32_t i = 0; i < run->inbox_count; i++)
+        json_decref(run->inbox[i].value);
+    run->inbox_count = 0;
+    run->core.command_count = 0;
+}
+
+void shell_drop(rondo_run *run)
+{
+    run->dropped = true;
+    if (run->engine->turn_run == run)
+        let_go(run->engine);
+    mailbox_forget(&run->engine->mail, run);
+    end_run(run);
+}
+
+/* With the end of the run all work that was cancelled is told so at once. */
+static void revoke_all(rondo_run *run)
+{
+    for (uint32_t i = 0; i < run->core.command_count; i++)
+        if (run->core.commands[i].type == CMD_REVOKE)
+            task_revoke(run->engine, run->core.commands[i].token);
+}
+
+static void take_turn(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    uint64_t before = run->core.seq;
+    let_go(engine);
+    engine->turn_run = run;
+    run->core.now_ns = MAX(shell_now_ns(engine), run->core.now_ns);
+    engine->busy = true;
+    do {
+        apply_inbox(run);
+        plan(run);
+    } while (run->inbox_count);
+    engine->busy = false;
+    engine->turns++;
+    if (append(run, before) < 0) {
+        shell_drop(run);
+        return;
+    }
+    if (run->core.status) {
+        revoke_all(run);
+        end_run(run);
+    }
+}
+
+/* May the commands of the last turn be carried out now? */
+static bool may_go_on(const rondo_run *run)
+{
+    if (!run->has_cursor)
+        return true;
+    return !deliver_is_behind(run, run->pulled ? 0 : BEHIND_MAX);
+}
+
+bool shell_advance(rondo_run *run)
+{
+    bool did = false;
+    if (run->core.command_count && may_go_on(run)) {
+        if (run->engine->turn_run == run)
+            let_go(run->engine);
+        carry_out(run);
+        did = true;
+    }
+    if (run->inbox_count && !run->core.command_count) {
+        take_turn(run);
+        did = true;
+    }
+    return did;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------ */
+
+static void fire(rondo_engine *engine, const struct heap_entry *entry)
+{
+    rondo_run *run = entry->owner;
+    uint64_t act = entry->what[0], place = entry->what[1];
+    if (entry->what[2] == 0) { // a task that only waited
+        task_time_is_up(engine, act);
+        return;
+    }
+    run->timers--;
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_TIMER, .act = (uint32_t)act,
+                                               .ordinal = (uint32_t)(act >> 32),
+                                               .child = (uint32_t)place,
+                                               .back = (uint32_t)(place >> 32),
+                                               .code = (uint8_t)entry->what[2] });
+}
+
+static void fire_timers(rondo_engine *engine)
+{
+    const struct heap_entry *first = heap_first(&engine->timers);
+    if (!first)
+        return;
+    int64_t now = shell_now_ns(engine);
+    for (; first && first->due <= now; first = heap_first(&engine->timers)) {
+        struct heap_entry entry = *first;
+        heap_pop(&engine->timers);
+        fire(engine, &entry);
+    }
+}
+
+static uint32_t external_work(rondo_engine *engine)
+{
+    pthread_mutex_lock(&engine->mail.lock);
+    uint32_t count = engine->mail.external;
+    pthread_mutex_unlock(&engine->mail.lock);
+    return count;
+}
+
+/* Virtual time stands still while another thread is at work, for a moment: one that never finishes
+   must not stop the clock for good. */
+static void wait_virtual(rondo_engine *engine, int64_t due_ns)
+{
+    const struct heap_entry *first = heap_first(&engine->timers);
+    uint32_t external = external_work(engine);
+    if (external || !first)
+        loop_wait(engine->loop, first ? loop_now_ns(engine->loop) + 20 * MS
+                                      : MIN(due_ns, loop_now_ns(engine->loop) + 1000 * MS));
+    task_take_posts(engine);
+    if (first && !engine->ready_first && external_work(engine) >= external)
+        engine->virtual_ns = MAX(engine->virtual_ns, first->due);
+}
+
+static void wait_for_something(rondo_engine *engine, int64_t due_ns)
+{
+    const struct heap_entry *first = heap_first(&engine->timers);
+    if (due_ns == 0)
+        loop_wait(engine->loop, 0);
+    else if (engine->virtual_time)
+        wait_virtual(engine, due_ns);
+    else
+        loop_wait(engine->loop, first ? MIN(due_ns, first->due) : due_ns);
+}
+
+void shell_service(rondo_engine *engine, int64_t due_ns)
+{
+    engine->turns = 0;
+    wait_for_something(engine, engine->ready_first ? 0 : due_ns);
+    task_take_posts(engine);
+    fire_timers(engine);
+}
+
+/* A run that waits for its reader is not ready: pulling it makes it go on. */
+static void keep_ready(rondo_run *run)
+{
+    if (!run->ended && (run->core.command_count ? may_go_on(run) : run->inbox_count != 0))
+        make_ready(run);
+}
+
+/* One turn for every run that is ready now.  True when one of them did something. */
+static bool advance_all(rondo_engine *engine)
+{
+    rondo_run *last = engine->ready_last, *run;
+    bool did = false;
+    while ((run = take_ready(engine))) {
+        did = shell_advance(run) || did;
+        keep_ready(run);
+        if (run == last)
+            break;
+    }
+    return did;
+}
+
+/* ---- the public side ------------------------------------------------------------------------------------------ */
+
+int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_config c = { 0 };
+    err = err ? err : &scratch;
+    if (config && (config->size < sizeof(size_t) || config->size > 65536))
+        return err_set(err, RONDO_EINVAL, "the config's size is not set: begin it with RONDO_CONFIG");
+    if (config)
+        memcpy(&c, config, MIN(config->size, sizeof c));
+    if (c.max_concurrency < 0)
+        return err_set(err, RONDO_EINVAL, "max_concurrency must be at least 0, got %d",
+                       c.max_concurrency);
+    rondo_engine *engine = mem_zalloc(sizeof *engine);
+    if (loop_open(&engine->loop, err) < 0) {
+        mem_free(engine);
+        return err->code;
+    }
+    engine->seed = c.seed ? c.seed : loop_random();
+    engine->virtual_time = c.virtual_time;
+    engine->check_values = c.check_values;
+    engine->max_concurrency = c.max_concurrency;
+    engine->virtual_ns = 1000000000ll * 1000000000ll; // a day in September 2001
+    mailbox_init(&engine->mail);
+    *ret = engine;
+    return 0;
+}
+
+void rondo_engine_free(rondo_engine *engine)
+{
+    if (!engine)
+        return;
+    while (engine->runs)
+        rondo_run_close(engine->runs);
+    mailbox_clear(&engine->mail);
+    heap_free(&engine->timers);
+    loop_close(engine->loop);
+    buf_free(&engine->record);
+    mem_free(engine->turn);
+    mem_free(engine);
+}
+
+int rondo_engine_fd(rondo_engine *engine)
+{
+    return loop_fd(engine->loop);
+}
+
+int rondo_engine_timeout(rondo_engine *engine)
+{
+    const struct heap_entry *first = heap_first(&engine->timers);
+    if (engine->ready_first || (first && engine->virtual_time))
+        return 0;
+    if (!first)
+        return -1;
+    loop_arm(engine->loop, first->due);
+    int64_t rest = (first->due - shell_now_ns(engine) + MS - 1) / MS;
+    return (int)MIN(MAX(rest, 0), INT32_MAX);
+}
+
+void rondo_engine_wake(rondo_engine *engine)
+{
+    loop_wake(engine->loop);
+}
+
+int rondo_engine_poll(rondo_engine *engine, int timeout_ms)
+{
+    if (engine->busy)
+        return RONDO_ESTATE; // from inside a question or a function
+    int64_t end = timeout_ms < 0 ? INT64_MAX : loop_now_ns(engine->loop) + timeout_ms * (int64_t)MS;
+    shell_service(engine, 0);
+    if (!advance_all(engine) && timeout_ms && engine->going)
+        shell_service(engine, end);
+    for (int i = 0; advance_all(engine) && i < 1000; i++)
+        if (engine->turns >= TURNS_MAX)
+            shell_service(engine, 0);
+    return (int)engine->going;
+}
+
+/* Readers that fell behind while another run was pulled; or that wait for nothing but that. */
+static const rondo_event *next_of_others(rondo_engine *engine)
+{
+    for (rondo_run *run = engine->runs; run; run = run->next) {
+        const rondo_event *ev = run->has_cursor ? deliver_next(run) : NULL;
+        if (ev)
+            return ev;
+        keep_ready(run);
+    }
+    return NULL;
+}
+
+const rondo_event *rondo_engine_next(rondo_engine *engine)
+{
+    for (;;) {
+        rondo_run *run = engine->turn_run;
+        const rondo_event *ev = run && run->has_cursor ? deliver_next(run) : NULL;
+        if (ev)
+            return ev;
+        if (engine->busy)
+            return NULL;
+        if (engine->turns < TURNS_MAX && (run = take_ready(engine))) {
+            run->pulled = true;
+            shell_advance(run);
+            keep_ready(run);
+            continue;
+        }
+        if (!engine->ready_first && (ev = next_of_others(engine)))
+            return ev;
+        if (!engine->going)
+            return NULL;
+        shell_service(engine, INT64_MAX);
+    }
+}
+
+const rondo_event *rondo_run_next(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    const rondo_event *ev;
+    run->pulled = true;
+    for (;;) {
+        if ((ev = deliver_next(run)))
+            return ev;
+        if (run->ended || engine->busy)
+            return NULL;
+        if (UNLIKELY(engine->turns >= TURNS_MAX)) {
+            shell_service(engine, 0);
+            advance_all(engine);
+        } else if (!shell_advance(run) && !advance_all(engine)) {
+            shell_service(engine, INT64_MAX);
+        }
+    }
+}
+
+/* ---- runs come and go -------------------------------------------------------------------------------------------- */
+
+void shell_free_run(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    if (engine->turn_run == run)
+        let_go(engine);
+    forget_ready(run);
+    if (run->timers)
+        heap_forget(&engine->timers, run);
+    mailbox_forget(&engine->mail, run);
+    end_run(run);
+    if (run->prev)
+        run->prev->next = run->next;
+    else
+        engine->runs = run->next;
+    if (run->next)
+        run->next->prev = run->prev;
+}

@@ -1,0 +1,421 @@
+/* later.c - tokens: tasks that finish when their function has long returned.
+
+   The mailbox's lock guards tokens and posts; nothing else is touched by other threads.  A token is
+   a place and a generation, so using one twice or too late is noticed and harmless. */
+#include "engine/shell.h"
+
+#include "data/fit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+void mailbox_init(struct mailbox *mail)
+{
+    pthread_mutex_init(&mail->lock, NULL);
+}
+
+static void later_close(struct mailbox *mail, struct later *later)
+{
+    later->open = false;
+    later->work.run->laters--;
+    mail->external -= later->external;
+    loop_fd_close(later->fd);
+    later->fd = -1;
+    json_decref(later->input);
+    json_decref(later->output);
+    mem_free(later->work.target);
+    json_decref(later->work.delta);
+    later->input = later->output = NULL;
+    later->work = (struct work){ 0 };
+}
+
+static void post_clear(struct post *post)
+{
+    json_decref(post->ev.value);
+    mem_free(post->run_id);
+    mem_free(post->path);
+    mem_free(post->target);
+}
+
+void mailbox_clear(struct mailbox *mail)
+{
+    for (uint32_t i = 0; i < mail->later_count; i++) {
+        if (mail->laters[i]->open)
+            later_close(mail, mail->laters[i]);
+        mem_free(mail->laters[i]);
+    }
+    for (uint32_t i = 0; i < mail->count; i++)
+        post_clear(&mail->posts[i]);
+    mem_free(mail->laters);
+    mem_free(mail->posts);
+    mem_free(mail->free_laters);
+    pthread_mutex_destroy(&mail->lock);
+}
+
+static void give_back(struct mailbox *mail, uint32_t place)
+{
+    later_close(mail, mail->laters[place]);
+    mem_grow(&mail->free_laters, &mail->free_cap, mail->free_count, sizeof *mail->free_laters);
+    mail->free_laters[mail->free_count++] = place;
+}
+
+void mailbox_forget(struct mailbox *mail, const rondo_run *run)
+{
+    pthread_mutex_lock(&mail->lock);
+    for (uint32_t i = 0; run->laters && i < mail->later_count; i++)
+        if (mail->laters[i]->open && mail->laters[i]->work.run == run) {
+            loop_event_raise(mail->laters[i]->fd);
+            give_back(mail, i);
+        }
+    pthread_mutex_unlock(&mail->lock);
+}
+
+/* The open token, or NULL.  Generations begin with 1, so 0 is never a token. */
+static struct later *find(struct mailbox *mail, uint64_t token)
+{
+    uint32_t place = (uint32_t)token, gen = (uint32_t)(token >> 32);
+    if (place >= mail->later_count)
+        return NULL;
+    struct later *later = mail->laters[place];
+    return later->open && later->gen == gen ? later : NULL;
+}
+
+static uint32_t take_place(struct mailbox *mail)
+{
+    if (mail->free_count)
+        return mail->free_laters[--mail->free_count];
+    mem_grow(&mail->laters, &mail->later_cap, mail->later_count, sizeof *mail->laters);
+    mail->laters[mail->later_count] = mem_zalloc(sizeof **mail->laters);
+    mail->laters[mail->later_count]->fd = -1;
+    return mail->later_count++;
+}
+
+static uint64_t make_token(rondo_task *task, bool external, json_t *output)
+{
+    struct mailbox *mail = &task->work.run->engine->mail;
+    struct act *act = run_find_act(&task->work.run->core, task->work.act, task->work.gen);
+    pthread_mutex_lock(&mail->lock);
+    uint32_t place = take_place(mail);
+    struct later *later = mail->laters[place];
+    later->gen++;
+    later->open = true;
+    later->cancelled = act->close;
+    later->external = external;
+    later->work = task->work;
+    later->input = json_incref(act->input);
+    later->output = output;
+    mail->external += external;
+    task->work.run->laters++;
+    uint64_t token = place | (uint64_t)later->gen << 32;
+    act->token = token;
+    pthread_mutex_unlock(&mail->lock);
+    task->work.target = NULL; // they have moved
+    task->work.delta = NULL;
+    task->deferred = true;
+    return token;
+}
+
+rondo_later rondo_task_defer(rondo_task *task)
+{
+    rondo_engine *engine = task->work.run->engine;
+    if (task->work.finished)
+        return (rondo_later){ engine, UINT64_MAX };
+    if (!task->deferred)
+        task->later = (rondo_later){ engine, make_token(task, true, NULL) };
+    return task->later;
+}
+
+int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *output)
+{
+    rondo_engine *engine = task->work.run->engine;
+    if (task->work.finished || task->deferred || delay_ms < 0) {
+        json_decref(output);
+        return delay_ms < 0 ? RONDO_EINVAL : RONDO_ESTATE;
+    }
+    uint64_t token = make_token(task, false, output ? output : json_null());
+    const uint64_t what[3] = { token, 0, 0 };
+    heap_push(&engine->timers, shell_now_ns(engine) + delay_ms * MS, NULL, what);
+    task->later = (rondo_later){ engine, token };
+    return 0;
+}
+
+/* ---- other threads ---------------------------------------------------------------------------------- */
+
+/* Posts a message about an open token; takes post->ev.value in any case. */
+static int post(rondo_later at, struct post *message)
+{
+    struct mailbox *mail = &at.engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    bool good = later && !later->work.finished && !later->cancelled;
+    if (good) {
+        later->work.finished = message->finishes;
+        message->token = at.token;
+        mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
+        mail->posts[mail->count++] = *message;
+    }
+    if (later && later->cancelled && message->finishes)
+        give_back(mail, (uint32_t)at.token); // nobody will ask for it again
+    pthread_mutex_unlock(&mail->lock);
+    if (good)
+        loop_wake(at.engine->loop);
+    else
+        post_clear(message);
+    return good ? 0 : RONDO_ESTATE;
+}
+
+int rondo_later_return(rondo_later later, rondo_value *output)
+{
+    struct post message = { .ev = { .type = RONDO_EV_STEP_END,
+                                    .value = output ? output : json_null() },
+                            .finishes = true };
+    return post(later, &message);
+}
+
+int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
+{
+    char message[480];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    json_t *text = json_string(message);
+    struct post p = { .ev = { .type = RONDO_EV_STEP_FAILED, .num = code < 0 ? code : RONDO_EFAILED,
+                              .value = text ? text : json_string("(not UTF-8)") },
+                      .finishes = true };
+    return post(later, &p);
+}
+
+int rondo_later_spend(rondo_later later, const rondo_usage *u)
+{
+    if (u->input_tokens < 0 || u->output_tokens < 0 || u->cost_nano < 0 || u->calls < 0)
+        return RONDO_EINVAL;
+    struct post p = { .ev = { .type = RONDO_EV_BUDGET, .value = json_pack(
+        "{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
+        (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
+        (json_int_t)u->calls) } };
+    return post(later, &p);
+}
+
+static json_t *text_of(const char *text)
+{
+    json_t *value = json_string(text);
+    return value ? value : json_string("(not UTF-8)");
+}
+
+int rondo_later_emit(rondo_later later, const rondo_emit *given)
+{
+    rondo_emit e = { 0 };
+    if (given->size < sizeof given->size || given->size > 65536)
+        return RONDO_EINVAL;
+    memcpy(&e, given, MIN(given->size, sizeof e));
+    if (e.state_delta && !e.partial) {
+        struct post state = { .ev = { .type = RONDO_EV_STATE, .value = json_deep_copy(e.state_delta) } };
+        int rc = json_is_object(e.state_delta) ? post(later, &state) : RONDO_EINVAL;
+        if (rc < 0)
+            return rc;
+    }
+    struct post p = { .ev = { .type = e.partial ? RONDO_EV_OUTPUT : RONDO_EV_MESSAGE,
+                              .value = json_object() } };
+    if (e.author)
+        json_object_set_new(p.ev.value, "author", text_of(e.author));
+    if (e.content)
+        json_object_set_new(p.ev.value, "content", text_of(e.content));
+    if (e.data)
+        json_object_set(p.ev.value, "data", e.data);
+    if (e.escalate && !e.partial) {
+        p.ev.flags = EF_ESCALATE;
+        p.actions = EF_BREAK | EF_ESCALATE;
+    }
+    return post(later, &p);
+}
+
+static int post_action(rondo_later later, uint16_t actions, const char *target)
+{
+    struct post p = { .ev = { .type = 0 }, .actions = actions, .target = mem_strdup(target) };
+    return post(later, &p);
+}
+
+int rondo_later_break(rondo_later later, const char *loop)
+{
+    return post_action(later, EF_BREAK, loop);
+}
+
+int rondo_later_continue(rondo_later later)
+{
+    return post_action(later, EF_CONTINUE, NULL);
+}
+
+int rondo_later_escalate(rondo_later later)
+{
+    return post_action(later, EF_BREAK | EF_ESCALATE, NULL);
+}
+
+bool rondo_later_cancelled(rondo_later at)
+{
+    struct mailbox *mail = &at.engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    bool cancelled = !later || later->cancelled;
+    pthread_mutex_unlock(&mail->lock);
+    return cancelled;
+}
+
+int rondo_later_fd(rondo_later at)
+{
+    struct mailbox *mail = &at.engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    if (later && later->fd < 0) {
+        later->fd = loop_event_fd();
+        if (later->cancelled)
+            loop_event_raise(later->fd);
+    }
+    int fd = later ? later->fd : -1;
+    pthread_mutex_unlock(&mail->lock);
+    return fd;
+}
+
+int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
+                        rondo_value *value, const char *by)
+{
+    struct mailbox *mail = &engine->mail;
+    struct post p = { .ev = { .type = RONDO_EV_GATE_ANSWERED, .value = json_object() },
+                      .run_id = mem_strdup(run_id), .path = mem_strdup(path) };
+    json_object_set_new(p.ev.value, "value", value ? value : json_null());
+    if (by)
+        json_object_set_new(p.ev.value, "by", text_of(by));
+    pthread_mutex_lock(&mail->lock);
+    mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
+    mail->posts[mail->count++] = p;
+    pthread_mutex_unlock(&mail->lock);
+    loop_wake(engine->loop);
+    return 0;
+}
+
+/* ---- the engine's thread ------------------------------------------------------------------------------- */
+
+/* What another thread posted about a token, in the words of task.c. */
+static void take_post(rondo_engine *engine, struct post *message)
+{
+    struct mailbox *mail = &engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, message->token);
+    struct work work = later ? later->work : (struct work){ 0 };
+    if (later && message->actions) {
+        mem_free(later->work.target);
+        later->work.target = TAKE(message->target);
+        later->work.actions = message->actions | (later->work.actions & EF_ESCALATE);
+        work = later->work;
+    }
+    if (later && message->finishes) {
+        later->work.target = NULL; // taken over
+        later->work.delta = NULL;
+        give_back(mail, (uint32_t)message->token);
+    }
+    pthread_mutex_unlock(&mail->lock);
+    if (work.run && message->ev.type)
+        task_say(&work, &message->ev, message->finishes);
+    else
+        json_decref(message->ev.value);
+    mem_free(message->target);
+}
+
+static rondo_run *find_run(rondo_engine *engine, const char *id)
+{
+    for (rondo_run *run = engine->runs; run; run = run->next)
+        if (strcmp(run->id, id) == 0)
+            return run;
+    return NULL;
+}
+
+static struct act *find_gate(rondo_run *run, const char *path)
+{
+    auto_buf struct buf text = { 0 };
+    for (uint32_t i = 1; i < run->core.act_count; i++) {
+        struct act *act = run->core.acts[i];
+        if (act->state == ACT_FREE || act->node->kind != RONDO_KIND_GATE)
+            continue;
+        buf_clear(&text);
+        path_put_act(&text, &run->core, act);
+        if (strcmp(buf_text(&text), path) == 0)
+            return act;
+    }
+    return NULL;
+}
+
+/* A wrong answer is refused with the schema's sentence, and the gate stays open. */
+static void take_answer(rondo_engine *engine, struct post *message)
+{
+    rondo_run *run = find_run(engine, message->run_id);
+    struct act *gate = run ? find_gate(run, message->path) : NULL;
+    rondo_error err = { 0 };
+    struct rondo_event ev = message->ev;
+    json_t *answer = json_object_get(ev.value, "value");
+    if (!gate) {
+        json_decref(ev.value);
+    } else {
+        ev.act = gate->slot;
+        ev.ordinal = gate->gen;
+        ev.flags = EF_VALUE;
+        if (gate->node->gate.schema && fit_check(gate->node->gate.schema, answer, &err) < 0) {
+            ev.type = RONDO_EV_MESSAGE;
+            json_decref(ev.value);
+            ev.value = json_pack("{s:s, s:s}", "author", "gate", "content", err.message);
+        }
+        shell_happened(run, &ev);
+    }
+    mem_free(message->run_id);
+    mem_free(message->path);
+}
+
+void task_take_posts(rondo_engine *engine)
+{
+    struct mailbox *mail = &engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct post *posts = mail->posts;
+    uint32_t count = mail->count;
+    if (count) {
+        mail->posts = NULL;
+        mail->count = mail->cap = 0;
+    }
+    pthread_mutex_unlock(&mail->lock);
+    if (!count)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (posts[i].run_id)
+            take_answer(engine, &posts[i]);
+        else
+            take_post(engine, &posts[i]);
+    }
+    mem_free(posts);
+}
+
+void task_time_is_up(rondo_engine *engine, uint64_t token)
+{
+    struct mailbox *mail = &engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, token);
+    struct post message = { .ev = { .type = RONDO_EV_STEP_END }, .token = token, .finishes = true };
+    if (later)
+        message.ev.value = TAKE(later->output);
+    pthread_mutex_unlock(&mail->lock);
+    take_post(engine, &message);
+}
+
+void task_revoke(rondo_engine *engine, uint64_t token)
+{
+    struct mailbox *mail = &engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, token);
+    if (later) {
+        later->cancelled = true;
+        loop_event_raise(later->fd);
+        mail->external -= later->external;
+        later->external = false;
+    }
+    pthread_mutex_unlock(&mail->lock);
+}

@@ -1,0 +1,386 @@
+/* look.c - looking back: results by path, and the history of loops.
+
+   What is still in memory is shown from there; everything else is read back from the journal, so
+   a loop of a million passes can be asked about any of them. */
+#include "engine/shell.h"
+
+#include "data/value.h"
+#include "run/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+/* ---- results ------------------------------------------------------------------------------------------ */
+
+void look_result(rondo_run *run, const struct result *res, rondo_result *ret)
+{
+    const struct outcome *more = res->more;
+    *ret = (rondo_result){ .status = res->status, .output = res->value, .best = -1, .error = "" };
+    buf_clear(&run->text);
+    if (more && more->content)
+        buf_puts(&run->text, more->content);
+    else
+        value_put_content(&run->text, res->value);
+    ret->content = buf_text(&run->text);
+    if (!more)
+        return;
+    ret->code = more->code;
+    ret->error = more->error ? more->error : "";
+    ret->reason = more->reason;
+    ret->passes = more->passes;
+    ret->best = more->best;
+    ret->score = more->score;
+    ret->capped = more->capped;
+    ret->escalated = more->escalated;
+    ret->usage = more->usage;
+    ret->duration_ms = (more->end_ns - more->start_ns) / MS;
+}
+
+int rondo_run_status(const rondo_run *run)
+{
+    return run->core.status;
+}
+
+int rondo_run_result(rondo_run *run, rondo_result *ret)
+{
+    if (!run->core.status)
+        return RONDO_ESTATE;
+    look_result(run, run_result(&run->core), ret);
+    ret->status = run->core.status;
+    if (run->core.end_reason)
+        ret->reason = run->core.end_reason;
+    if (run->core.cancelled && run->core.cancel_why) {
+        ret->code = RONDO_ECANCELLED;
+        ret->error = run->core.cancel_why;
+    }
+    return 0;
+}
+
+/* The name up to the next dot; false at the end. */
+static bool next_name(const char **path, char *name, size_t size)
+{
+    size_t len = strcspn(*path, ".");
+    if (!**path || len >= size)
+        return false;
+    memcpy(name, *path, len);
+    name[len] = '\0';
+    *path += len + ((*path)[len] == '.');
+    return true;
+}
+
+/* Follows names through visible results: "refine.writer" is the writer of the projected pass. */
+static const struct result *find_visible(rondo_run *run, const char *path)
+{
+    const struct result *res = run_result(&run->core);
+    char name[256];
+    if (!run->node->anonymous) {
+        if (!next_name(&path, name, sizeof name) || strcmp(name, run->node->name) != 0)
+            return NULL;
+    }
+    while (res && next_name(&path, name, sizeof name))
+        res = result_step(res, name);
+    return res && res->status && !*path ? res : NULL;
+}
+
+static bool is_end(const struct rondo_event *ev)
+{
+    return ev->type >= RONDO_EV_STEP_END && ev->type <= RONDO_EV_STEP_CANCELLED;
+}
+
+static const uint8_t status_of_end[] = { RONDO_STATUS_COMPLETED, RONDO_STATUS_FAILED,
+                                         RONDO_STATUS_SKIPPED, RONDO_STATUS_CANCELLED };
+
+/* The last end of the step with exactly this path, from the log.  ret gets reason and passes from
+   the loop_end before it. */
+static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
+{
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    struct place place;
+    bool found = false;
+    int reason = 0;
+    int64_t passes = 0;
+    reader_rewind(&reader, run);
+    while (reader_next(&reader, run, &ev, true) > 0) {
+        reader_note(&reader, run, &ev);
+        if (ev.type == RONDO_EV_LOOP_END) {
+            reason = ev.code;
+            passes = ev.ordinal;
+        }
+        if (is_end(&ev) && reader_place(&reader, &ev, &place)) {
+            buf_clear(&run->path);
+            path_put(&run->path, reader_find, &reader, &place);
+            if (strcmp(buf_text(&run->path), path) == 0) {
+                json_decref(run->found_result.value);
+                run->found_result.value = ev.type == RONDO_EV_STEP_FAILED
+                                              ? json_incref(ev.value)
+                                              : deliver_value_at(run, ev.seq, &ev);
+                run->found_result.status = status_of_end[ev.type - RONDO_EV_STEP_END];
+                *ret = (rondo_result){ .reason = node_is_loop(place.node) ? reason : 0,
+                                       .passes = node_is_loop(place.node) ? passes : 0 };
+                found = true;
+            }
+        }
+        json_decref(ev.value);
+    }
+    reader_clear(&reader);
+    return found;
+}
+
+static int show_found(rondo_run *run, rondo_result *ret)
+{
+    rondo_result loop = *ret;
+    json_t *value = run->found_result.value;
+    look_result(run, &run->found_result, ret);
+    ret->reason = loop.reason;
+    ret->passes = loop.passes;
+    if (run->found_result.status != RONDO_STATUS_FAILED)
+        return 0;
+    const char *message = json_string_value(json_object_get(value, "message"));
+    ret->error = message ? message : "";
+    ret->code = (int)json_integer_value(json_object_get(value, "code"));
+    ret->output = NULL;
+    ret->content = "";
+    return 0;
+}
+
+int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
+{
+    const struct result *res = run->core.act_count ? find_visible(run, path) : NULL;
+    if (res) {
+        look_result(run, res, ret);
+        return 0;
+    }
+    if (!find_in_log(run, path, ret))
+        return RONDO_ENOTFOUND;
+    return show_found(run, ret);
+}
+
+/* ---- history ---------------------------------------------------------------------------------------------- */
+
+struct rondo_history {
+    rondo_history *next;
+    rondo_run *run;
+    uint32_t act, gen; // a loop that runs: where its history is found
+    struct history *own; // one that was read back from the log, owned
+    const struct outcome *ended; // one that has ended: its outcome has it, shared
+    const rondo_node *node;
+    uint32_t slot;  // of the loop in the log
+    int64_t cached; // pass that was read back, -1
+    json_t *out, *steps;
+    double score;
+    bool scored;
+    struct buf text;
+};
+
+static rondo_history *history_handle(rondo_run *run, const rondo_node *node)
+{
+    rondo_history *h = mem_zalloc(sizeof *h);
+    h->run = run;
+    h->node = node;
+    h->cached = -1;
+    h->next = run->histories;
+    run->histories = h;
+    return h;
+}
+
+rondo_history *look_history(rondo_run *run, struct act *loop)
+{
+    for (rondo_history *h = run->histories; h; h = h->next)
+        if (h->act == loop->slot && h->gen == loop->gen)
+            return h;
+    rondo_history *h = history_handle(run, loop->node);
+    h->act = h->slot = loop->slot;
+    h->gen = loop->gen;
+    return h;
+}
+
+static void forget_cached(rondo_history *h)
+{
+    json_decref(h->out);
+    json_decref(h->steps);
+    h->out = h->steps = NULL;
+    h->cached = -1;
+}
+
+void look_free(rondo_run *run)
+{
+    while (run->histories) {
+        rondo_history *h = run->histories;
+        run->histories = h->next;
+        forget_cached(h);
+        if (h->own)
+            history_clear(&run->core, h->own);
+        mem_free(h->own);
+        buf_free(&h->text);
+        mem_free(h);
+    }
+    json_decref(run->found_result.value);
+}
+
+static struct history *passes_of(rondo_history *h)
+{
+    struct act *act = h->act ? run_find_act(&h->run->core, h->act, h->gen) : NULL;
+    if (act)
+        return &act->loop->history;
+    if (h->ended)
+        return h->ended->history;
+    return h->own;
+}
+
+int64_t rondo_history_count(rondo_history *h)
+{
+    struct history *passes = passes_of(h);
+    return passes ? passes->count : 0;
+}
+
+int64_t rondo_history_best(rondo_history *h)
+{
+    struct history *passes = passes_of(h);
+    return passes ? passes->best_pass : -1;
+}
+
+/* Notes what a step of the body came to, under its name. */
+static void note_step(rondo_history *h, struct reader *reader, const struct rondo_event *ev,
+                      uint32_t slot)
+{
+    struct place place, body;
+    if (ev->type != RONDO_EV_STEP_END || !reader_place(reader, ev, &place))
+        return;
+    bool direct = place.parent == slot;
+    bool inner = !direct && reader_find(reader, place.parent, &body) && body.node && body.parent == slot;
+    if (!direct && !inner)
+        return;
+    const rondo_node *parent = direct ? h->node : body.node;
+    json_t *value = deliver_value_at(h->run, ev->seq, ev);
+    if (value)
+        json_object_set_new(h->steps, parent->children[place.child].name, value);
+}
+
+/* Reads one pass back: from its iteration_start to its iteration_end. */
+static bool read_pass(rondo_history *h, uint64_t start, int64_t pass)
+{
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    uint32_t slot = 0;
+    bool done = false;
+    forget_cached(h);
+    h->steps = json_object();
+    if (!reader_seek(&reader, h->run, start))
+        return false;
+    while (!done && reader_next(&reader, h->run, &ev, true) > 0) {
+        if (!slot) {
+            slot = ev.act;
+            reader_reach(&reader, h->run, slot);
+            reader.places[slot].node = h->node;
+        }
+        reader_note(&reader, h->run, &ev);
+        note_step(h, &reader, &ev, slot);
+        done = ev.type == RONDO_EV_ITERATION_END && ev.act == slot;
+        if (done) {
+            h->out = deliver_value_at(h->run, ev.seq, &ev);
+            h->scored = ev.flags & EF_SCORED;
+            h->score = h->scored ? ev.score : 0;
+        }
+        json_decref(ev.value);
+    }
+    reader_clear(&reader);
+    h->cached = done ? pass : -1;
+    return done;
+}
+
+/* The pass in memory, or read back into the handle (then *ret is NULL). */
+static bool find_pass(rondo_history *h, int64_t pass, struct pass **ret)
+{
+    struct history *passes = passes_of(h);
+    int keep = node_is_loop(h->node) ? h->node->loop.max_history : 0;
+    if (!passes || pass < 0 || pass >= passes->count || (keep && pass < passes->count - keep))
+        return false;
+    *ret = history_get(passes, pass);
+    return *ret || h->cached == pass || read_pass(h, passes->seqs[pass], pass);
+}
+
+rondo_value *rondo_history_output(rondo_history *h, int64_t pass, const char *step)
+{
+    struct pass *found;
+    if (!find_pass(h, pass, &found))
+        return NULL;
+    if (!found)
+        return step ? json_object_get(h->steps, step) : h->out;
+    if (!step)
+        return found->out.value;
+    if (h->node->kind == RONDO_KIND_LOOP && strcmp(h->node->children[ROLE_BODY].name, step) == 0)
+        return found->out.value;
+    const struct result *res = result_step(&found->out, step);
+    return res && res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
+}
+
+const char *rondo_history_text(rondo_history *h, int64_t pass, const char *step)
+{
+    buf_clear(&h->text);
+    value_put_content(&h->text, rondo_history_output(h, pass, step));
+    return buf_text(&h->text);
+}
+
+bool rondo_history_score(rondo_history *h, int64_t pass, double *ret)
+{
+    struct pass *found;
+    if (!find_pass(h, pass, &found))
+        return false;
+    if (found ? found->scored : h->scored)
+        *ret = found ? found->score : h->score;
+    return found ? found->scored : h->scored;
+}
+
+/* Rebuilds the index of a loop from the log: where its passes begin. */
+static rondo_history *history_from_log(rondo_run *run, const char *path)
+{
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    struct place place;
+    rondo_history *h = NULL;
+    uint32_t slot = 0;
+    reader_rewind(&reader, run);
+    while (reader_next(&reader, run, &ev, false) > 0) {
+        reader_note(&reader, run, &ev);
+        if (ev.type == RONDO_EV_STEP_START && reader_place(&reader, &ev, &place) &&
+            node_is_loop(place.node)) {
+            buf_clear(&run->path);
+            path_put(&run->path, reader_find, &reader, &place);
+            if (strcmp(buf_text(&run->path), path) == 0) {
+                slot = ev.act;
+                h = history_handle(run, place.node);
+                h->own = mem_alloc(sizeof *h->own);
+                history_init(h->own, 1);
+            }
+        }
+        if (h && ev.act == slot && ev.type == RONDO_EV_ITERATION_START)
+            history_begin(h->own, ev.seq);
+        if (h && ev.act == slot && ev.type == RONDO_EV_ITERATION_END) {
+            if (ev.flags & EF_SCORED && (h->own->best_pass < 0 || ev.score > h->own->best.score)) {
+                h->own->best_pass = h->own->count;
+                h->own->best.score = ev.score;
+            }
+            h->own->count++;
+        }
+        if (h && ev.act == slot && is_end(&ev))
+            slot = UINT32_MAX;
+    }
+    reader_clear(&reader);
+    return h;
+}
+
+rondo_history *rondo_run_history(rondo_run *run, const char *path)
+{
+    const struct result *res = run->core.act_count ? find_visible(run, path) : NULL;
+    if (!res || !res->more || !res->more->history)
+        return run->core.act_count ? history_from_log(run, path) : NULL;
+    for (rondo_history *h = run->histories; h; h = h->next)
+        if (h->ended == res->more)
+            return h;
+    rondo_history *h = history_handle(run, res->more->steps_of);
+    h->ended = res->more;
+    return h;
+}

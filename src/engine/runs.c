@@ -1,0 +1,376 @@
+/* runs.c - starting runs, ending them, saving them and bringing them back.
+
+   A saved run is: "RONDO\1", the hash of its definition (8 bytes), its id (length as varint,
+   bytes), then its records, each with its length (varint) and a checksum of 8 bytes that also
+   covers the one before, so that damage is noticed wherever it is. */
+#include "engine/shell.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAGIC     "RONDO\1"
+#define MAGIC_LEN 6
+
+static int copy_options(rondo_run_options *ours, const rondo_run_options *given, rondo_error *err)
+{
+    memset(ours, 0, sizeof *ours);
+    if (!given)
+        return 0;
+    if (given->size < sizeof given->size || given->size > 65536)
+        return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_RUN");
+    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    const struct {
+        const char *field;
+        int64_t value;
+    } rows[] = {
+        { "max_concurrency", ours->max_concurrency }, { "timeout_ms", ours->timeout_ms },
+        { "cleanup_ms", ours->cleanup_ms },           { "budget.time_ms", ours->budget.time_ms },
+        { "budget.tokens", ours->budget.tokens },     { "budget.cost_nano", ours->budget.cost_nano },
+        { "budget.calls", ours->budget.calls },       { "on_unknown", ours->on_unknown },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].value < 0)
+            return err_set(err, RONDO_EINVAL, "%s must be at least 0, got %lld", rows[i].field,
+                           (long long)rows[i].value);
+    if (ours->on_unknown > RONDO_UNKNOWN_SKIP)
+        return err_set(err, RONDO_EINVAL, "on_unknown must be at most 2, got %d", ours->on_unknown);
+    if (ours->state && !json_is_object(ours->state))
+        return err_set(err, RONDO_EINVAL, "state must be an object");
+    return 0;
+}
+
+static char *make_id(rondo_engine *engine)
+{
+    char id[32];
+    uint64_t n = hash_add(engine->seed, engine->made);
+    snprintf(id, sizeof id, "r%016llx", (unsigned long long)n);
+    return mem_strdup(id);
+}
+
+static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_run_options *options)
+{
+    rondo_run *run = mem_zalloc(sizeof *run);
+    run_init(&run->core, node);
+    run->magic = RUN_MAGIC;
+    run->engine = engine;
+    run->node = rondo_node_ref(node);
+    run->journal = journal_in_memory();
+    engine->made++;
+    run->id = options->id ? mem_strdup(options->id) : make_id(engine);
+    run->has_cursor = !options->no_cursor;
+    run->next = engine->runs;
+    if (engine->runs)
+        engine->runs->prev = run;
+    engine->runs = run;
+    engine->going++;
+    return run;
+}
+
+static void set_number(json_t *object, const char *key, int64_t n)
+{
+    if (n)
+        json_object_set_new(object, key, json_integer(n));
+}
+
+static json_t *start_value(rondo_engine *engine, const rondo_value *input,
+                           const rondo_run_options *options)
+{
+    json_t *value = json_object();
+    if (input)
+        json_object_set(value, "input", (json_t *)input);
+    if (options->state)
+        json_object_set_new(value, "state", json_deep_copy(options->state));
+    set_number(value, "maxConcurrency",
+               options->max_concurrency ? options->max_concurrency : engine->max_concurrency);
+    set_number(value, "timeoutMs", options->timeout_ms);
+    set_number(value, "cleanupMs", options->cleanup_ms ? options->cleanup_ms : 30000);
+    set_number(value, "onUnknown", options->on_unknown);
+    set_number(value, "budgetMs", options->budget.time_ms);
+    set_number(value, "budgetTokens", options->budget.tokens);
+    set_number(value, "budgetNano", options->budget.cost_nano);
+    set_number(value, "budgetCalls", options->budget.calls);
+    return value;
+}
+
+int rondo_run_start(rondo_engine *engine, rondo_node *node, const rondo_value *input,
+                    const rondo_run_options *given, rondo_run **ret, rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_run_options options;
+    err = err ? err : &scratch;
+    if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0)
+        return err->code;
+    rondo_run *run = new_run(engine, node, &options);
+    uint64_t seed = options.seed ? options.seed : hash_add(engine->seed ^ 0x5eed, engine->made);
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_WORKFLOW_START, .num = (int64_t)seed,
+                                               .flags = EF_VALUE,
+                                               .value = start_value(engine, input, &options) });
+    *ret = run;
+    return 0;
+}
+
+int rondo_run_wait(rondo_run *run, rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_result result;
+    err = err ? err : &scratch;
+    memset(err, 0, sizeof *err);
+    while (rondo_run_next(run))
+        ;
+    if (run->dropped || !run->ended) {
+        *err = run->error;
+        return run->error.code ? run->error.code : RONDO_ESTATE;
+    }
+    rondo_run_result(run, &result);
+    if (result.status == RONDO_STATUS_COMPLETED || result.status == RONDO_STATUS_SKIPPED)
+        return 0;
+    if (result.status == RONDO_STATUS_CANCELLED)
+        return err_set(err, RONDO_ECANCELLED, "cancelled: %s", result.error);
+    return err_set(err, result.code ? result.code : RONDO_EFAILED, "%s", result.error);
+}
+
+void rondo_run_cancel(rondo_run *run, const char *why)
+{
+    struct rondo_event ev = { .type = RONDO_EV_CANCEL, .code = CLOSE_CANCEL, .ordinal = 1 };
+    json_t *text = json_string(why ? why : "cancelled");
+    if (run->ended) {
+        json_decref(text);
+        return;
+    }
+    ev.flags = EF_VALUE;
+    ev.value = text ? text : json_string("cancelled");
+    shell_happened(run, &ev);
+}
+
+void rondo_run_close(rondo_run *run)
+{
+    if (!run)
+        return;
+    shell_free_run(run);
+    look_free(run);
+    run_clear(&run->core);
+    run->journal->ops->close(run->journal);
+    reader_clear(&run->reader);
+    json_decref(run->old_value);
+    buf_free(&run->path);
+    buf_free(&run->text);
+    buf_free(&run->line);
+    mem_free(run->inbox);
+    mem_free(run->id);
+    rondo_node_unref(run->node);
+    mem_free(run);
+}
+
+const char *rondo_run_id(const rondo_run *run)
+{
+    return run->id;
+}
+
+rondo_engine *rondo_run_engine(rondo_run *run)
+{
+    return run->engine;
+}
+
+rondo_value *rondo_run_state(rondo_run *run)
+{
+    return run->core.state;
+}
+
+int rondo_run_error(const rondo_run *run, rondo_error *ret)
+{
+    if (ret)
+        *ret = run->error;
+    return run->error.code;
+}
+
+int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_value *input, rondo_value **ret,
+               rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_run *run;
+    rondo_result result;
+    err = err ? err : &scratch;
+    if (engine->busy)
+        return err_set(err, RONDO_ESTATE, "rondo_call() inside an agent or a rule: use a node instead");
+    rondo_run_options options = { .size = RONDO_RUN, .no_cursor = true };
+    if (rondo_run_start(engine, node, input, &options, &run, err) < 0)
+        return err->code;
+    int rc = rondo_run_wait(run, err);
+    if (rc == 0 && rondo_run_result(run, &result) == 0)
+        *ret = result.output ? json_incref(result.output) : json_null();
+    rondo_run_close(run);
+    return rc;
+}
+
+/* ---- saving and recovering ----------------------------------------------------------------------------- */
+
+static void put_u64(struct buf *buf, uint64_t n)
+{
+    char bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (char)(n >> (8 * i));
+    buf_put(buf, bytes, 8);
+}
+
+static bool get_u64(const char **at, const char *end, uint64_t *ret)
+{
+    *ret = 0;
+    if (end - *at < 8)
+        return false;
+    for (int i = 0; i < 8; i++)
+        *ret |= (uint64_t)(uint8_t)(*at)[i] << (8 * i);
+    *at += 8;
+    return true;
+}
+
+static void put_varint(struct buf *buf, uint64_t n)
+{
+    char bytes[VARINT_MAX];
+    buf_put(buf, bytes, (size_t)(varint_put(bytes, n) - bytes));
+}
+
+/* The part of a record up to and including event `last`, as a record of its own. */
+static void put_part(struct buf *buf, rondo_run *run, const char *record, size_t len, uint64_t first,
+                     uint64_t last)
+{
+    struct codec codec;
+    struct rondo_event *events = mem_zalloc((size_t)(last - first + 1) * sizeof *events);
+    uint32_t count = 0;
+    codec_open(&codec, record, len, first);
+    while (codec.seq <= last && codec_next(&codec, &events[count], true) > 0)
+        count++;
+    codec_put_record(buf, events, count, codec.time_ns);
+    for (uint32_t i = 0; i < count; i++)
+        json_decref(events[i].value);
+    mem_free(events);
+}
+
+char *rondo_run_save(rondo_run *run, size_t *ret_len)
+{
+    struct buf out = { 0 };
+    auto_buf struct buf part = { 0 };
+    struct journal_pos pos = { .seq = 1 };
+    uint64_t last = run->has_cursor ? run->seen : run->core.seq, chain = run->node->hash;
+    const char *record;
+    size_t len;
+    buf_put(&out, MAGIC, MAGIC_LEN);
+    put_u64(&out, run->node->hash);
+    put_varint(&out, strlen(run->id));
+    buf_puts(&out, run->id);
+    for (uint64_t first = 1; first <= last; first = pos.seq) {
+        if (!run->journal->ops->read(run->journal, &pos, &record, &len))
+            break;
+        if (pos.seq > last + 1) { // the reader has seen only a part of this turn
+            put_part(&part, run, record, len, first, last);
+            record = part.data;
+            len = part.len;
+        }
+        chain = hash_bytes(chain, record, len);
+        put_varint(&out, len);
+        put_u64(&out, chain);
+        buf_put(&out, record, len);
+    }
+    *ret_len = out.len;
+    return buf_take(&out);
+}
+
+/* Applies one record, and keeps it in the run's own journal. */
+static int replay_record(rondo_run *run, const char *record, size_t len, rondo_error *err)
+{
+    struct codec codec;
+    struct rondo_event ev;
+    uint64_t first = run->core.seq + 1;
+    int rc;
+    if (!codec_open(&codec, record, len, first))
+        return err_set(err, RONDO_ESTORE, "the record of event %llu is damaged",
+                       (unsigned long long)first);
+    uint32_t count = codec.left;
+    while ((rc = codec_next(&codec, &ev, true)) > 0) {
+        if (!run_can_apply(&run->core, &ev)) {
+            json_decref(ev.value);
+            return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
+                           (unsigned long long)ev.seq, event_type_text(ev.type));
+        }
+        run_apply(&run->core, &ev);
+        reader_note(&run->reader, run, &ev);
+    }
+    run_settle(&run->core);
+    if (rc < 0)
+        return err_set(err, RONDO_ESTORE, "event %llu is damaged",
+                       (unsigned long long)(run->core.seq + 1));
+    return run->journal->ops->append(run->journal, record, len, first, count, err);
+}
+
+static int replay(rondo_run *run, const char *at, const char *end, rondo_error *err)
+{
+    uint64_t chain = run->node->hash, len, sum;
+    while (at < end) {
+        if (!varint_get(&at, end, &len) || !get_u64(&at, end, &sum) || len > (uint64_t)(end - at))
+            return err_set(err, RONDO_ESTORE, "the log is cut off after event %llu",
+                           (unsigned long long)run->core.seq);
+        chain = hash_bytes(chain, at, (size_t)len);
+        if (chain != sum)
+            return err_set(err, RONDO_ESTORE, "the log is damaged after event %llu",
+                           (unsigned long long)run->core.seq);
+        if (replay_record(run, at, (size_t)len, err) < 0)
+            return err->code;
+        at += len;
+    }
+    return 0;
+}
+
+static int read_header(const char **at, const char *end, rondo_node *node, char **ret_id,
+                       rondo_error *err)
+{
+    uint64_t hash, len;
+    if (end - *at < MAGIC_LEN || memcmp(*at, MAGIC, MAGIC_LEN) != 0)
+        return err_set(err, RONDO_ESTORE, "this is not a saved run");
+    *at += MAGIC_LEN;
+    if (!get_u64(at, end, &hash) || !varint_get(at, end, &len) || len > (uint64_t)(end - *at))
+        return err_set(err, RONDO_ESTORE, "the log is cut off in its header");
+    if (hash != node->hash)
+        return err_set(err, RONDO_EMISMATCH,
+                       "the log belongs to another definition than %s '%s': kinds, names or limits differ",
+                       rondo_kind_text(node->kind), node->name);
+    *ret_id = mem_dup(*at, (size_t)len);
+    *at += len;
+    return 0;
+}
+
+/* From here on the run goes on by itself: its first event says that it was resumed. */
+static void go_on(rondo_run *run)
+{
+    int64_t now = shell_now_ns(run->engine), idle = MAX(now - run->core.now_ns, 0);
+    if (run->core.status) {
+        run->ended = true;
+        run->engine->going--;
+        return;
+    }
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle });
+}
+
+int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
+                      const rondo_run_options *given, rondo_run **ret, rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_run_options options;
+    const char *at = log, *end = at + len;
+    auto_free char *id = NULL;
+    err = err ? err : &scratch;
+    if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
+        read_header(&at, end, node, &id, err) < 0)
+        return err->code;
+    options.id = options.id ? options.id : id;
+    rondo_run *run = new_run(engine, node, &options);
+    if (replay(run, at, end, err) < 0 || !run->core.act_count) {
+        int rc = err->code ? err->code : err_set(err, RONDO_ESTORE, "the log has no events");
+        rondo_run_close(run);
+        return rc;
+    }
+    run->seen = run->core.seq;
+    go_on(run);
+    *ret = run;
+    return 0;
+}

@@ -1,0 +1,198 @@
+/* shell.h - the shell around the pure core: what engine, runs and tasks are made of.
+
+   Nobody outside engine/ sees this.  Everything here belongs to the thread that polls the engine,
+   except what `struct mailbox` guards. */
+#ifndef RONDO_SHELL_H
+#define RONDO_SHELL_H
+
+#include "base/buf.h"
+#include "base/heap.h"
+#include "io/loop_uv.h"
+#include "run/act.h"
+#include "run/codec.h"
+#include "store/journal.h"
+
+#include <pthread.h>
+
+#define BEHIND_MAX 4096 // events that a reader may be behind before its run starts no new work
+#define TURNS_MAX  64   // turns in a row before the event loop is looked at
+#define RUN_MAGIC  0x72756e21u
+
+/* Reads a run's journal from the beginning or from some event on, one event at a time, and knows
+   the place of everything it has read about. */
+struct reader {
+    struct journal_pos pos;
+    struct codec codec;
+    struct place *places; // by slot
+    uint32_t place_count, place_cap;
+    uint64_t seq; // of the last event read
+    bool open;
+};
+
+/* What is the same for a task at work and for one that will finish later. */
+struct work {
+    rondo_run *run;
+    uint32_t act, gen;
+    uint16_t actions; // EF_BREAK, EF_CONTINUE, EF_ESCALATE
+    bool finished;
+    char *target;  // break: the loop's name, owned; NULL: the nearest
+    json_t *delta; // state that was set and not yet sent, owned
+};
+
+struct rondo_task {
+    struct work work;
+    bool deferred;
+    char key[24];
+    rondo_value *list; // what a call made for the caller to look at, owned
+    struct buf path, text;
+    rondo_later later;
+};
+
+/* A token of a deferred task.  Guarded by the mailbox's lock, for other threads use it. */
+struct later {
+    struct work work;
+    uint32_t gen; // counts uses of this place
+    bool open, cancelled, external;
+    int fd; // readable when cancelled; -1 until somebody asks
+    json_t *input;  // kept alive for the worker
+    json_t *output; // rondo_task_return_after()
+};
+
+/* A message from another thread. */
+struct post {
+    struct rondo_event ev; // act and ordinal (the generation) are filled in when it is taken out
+    uint64_t token;        // 0 for a gate's answer
+    char *run_id, *path;   // of the gate, owned
+    uint16_t actions;
+    char *target;
+    bool finishes;
+};
+
+struct mailbox {
+    pthread_mutex_t lock;
+    struct post *posts;
+    uint32_t count, cap;
+    struct later **laters;
+    uint32_t later_count, later_cap;
+    uint32_t *free_laters;
+    uint32_t free_count, free_cap;
+    uint32_t external; // open tokens that another thread has to finish
+};
+
+struct rondo_engine {
+    struct loop *loop;
+    struct mailbox mail;
+    struct heap timers;
+    bool virtual_time, check_values, busy;
+    int64_t virtual_ns;
+    uint64_t seed, made; // runs made so far
+    int max_concurrency;
+    rondo_run *runs; // all of them
+    rondo_run *ready_first, *ready_last;
+    uint32_t going; // runs that have not ended
+    uint32_t turns; // since the event loop was last looked at
+    struct rondo_event *turn; // events of the present turn
+    uint32_t turn_count, turn_at, turn_cap;
+    rondo_run *turn_run; // whose they are; NULL when they have been let go
+    struct buf record;
+    rondo_task task; // of the function that is being called
+};
+
+struct rondo_run {
+    struct run core; // first: events point to it
+    uint32_t magic;
+    rondo_engine *engine;
+    rondo_node *node;
+    struct journal *journal;
+    char *id;
+    rondo_run *next, *prev; // all runs of the engine
+    rondo_run *next_ready;
+    bool ready, has_cursor, pulled, ended, dropped;
+    struct rondo_event *inbox; // what happened and was not yet applied
+    uint32_t inbox_count, inbox_cap;
+    uint64_t seen; // last event that was handed out
+    struct reader reader;
+    struct rondo_event old; // an event read back from the journal
+    json_t *old_value;
+    struct buf path, text, line; // what accessors return
+    rondo_history *histories;    // handed out; see look.c
+    rondo_result found;
+    struct result found_result;
+    uint32_t timers; // entries in the engine's heap
+    uint32_t laters; // open tokens; guarded by the mailbox's lock
+    rondo_error error;
+};
+
+/* ---- engine.c ------------------------------------------------------------------------------------- */
+
+/* Something happened in a run: it is applied in its next turn.  Takes ev->value. */
+void shell_happened(rondo_run *run, const struct rondo_event *ev);
+int64_t shell_now_ns(rondo_engine *engine);
+
+/* Fails a run that cannot go on, as when the journal cannot be written. */
+void shell_drop(rondo_run *run);
+
+/* Lets one run do what it can without waiting: at most one turn.  True when it did something. */
+bool shell_advance(rondo_run *run);
+
+/* Looks at timers, other threads and other runs; waits at most until due_ns when nothing is ready. */
+void shell_service(rondo_engine *engine, int64_t due_ns);
+
+void shell_free_run(rondo_run *run);
+
+/* ---- task.c ------------------------------------------------------------------------------------------ */
+
+void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen);
+
+/* Says in the run what an agent said: results, events, costs.  Takes ev->value; when it finishes,
+   what work owns as well. */
+void task_say(struct work *work, const struct rondo_event *ev, bool finishes);
+
+/* ---- later.c ----------------------------------------------------------------------------------------- */
+
+/* The work behind this token is no longer wanted. */
+void task_revoke(rondo_engine *engine, uint64_t token);
+void task_take_posts(rondo_engine *engine);
+void task_time_is_up(rondo_engine *engine, uint64_t token);
+void mailbox_init(struct mailbox *mail);
+void mailbox_clear(struct mailbox *mail);
+void mailbox_forget(struct mailbox *mail, const rondo_run *run);
+
+/* ---- ask.c -------------------------------------------------------------------------------------------- */
+
+void ask(rondo_run *run);
+
+/* ---- deliver.c ---------------------------------------------------------------------------------------- */
+
+/* The next event for the reader of this run, without doing any work; NULL when it has seen all. */
+const rondo_event *deliver_next(rondo_run *run);
+bool deliver_is_behind(const rondo_run *run, uint64_t most);
+
+void reader_rewind(struct reader *reader, rondo_run *run);
+bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq);
+int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values);
+void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev);
+void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot);
+void reader_clear(struct reader *reader);
+bool reader_find(const void *reader, uint32_t slot, struct place *ret);
+
+/* Where an event is; false for events of the whole run. */
+bool reader_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret);
+
+/* The value that event seq has or refers to: a new reference, or NULL. */
+json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event *of);
+
+/* ---- look.c -------------------------------------------------------------------------------------------- */
+
+rondo_history *look_history(rondo_run *run, struct act *loop);
+void look_free(rondo_run *run);
+
+/* Fills in what the public sees of a result. */
+void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
+
+static inline rondo_run *run_of(struct run *core)
+{
+    return (rondo_run *)core;
+}
+
+#endif

@@ -1,0 +1,614 @@
+/* task.c - agents at work: calling their functions, and taking their results.
+
+   A function that finishes while it runs puts its result into the run's inbox; it never calls into
+   the core.  One that finishes later gets a token, which other threads use under the mailbox's
+   lock; what they say is taken out by the engine's thread (task_take_posts()). */
+#include "engine/shell.h"
+
+#include "base/hash.h"
+#include "data/fit.h"
+#include "data/value.h"
+#include "run/budget.h"
+#include "run/each.h"
+#include "run/loop.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+
+/* ---- from results to events ------------------------------------------------------------------------- */
+
+static struct act *act_of(const struct work *work)
+{
+    return run_find_act(&work->run->core, work->act, work->gen);
+}
+
+static void say(const struct work *work, int type, uint16_t flags, json_t *value)
+{
+    shell_happened(work->run, &(struct rondo_event){ .type = (uint8_t)type, .act = work->act,
+                                                     .ordinal = work->gen, .value = value,
+                                                     .flags = flags | (value ? EF_VALUE : 0) });
+}
+
+static void flush_delta(struct work *work)
+{
+    if (work->delta)
+        say(work, RONDO_EV_STATE, 0, TAKE(work->delta));
+}
+
+static void work_clear(struct work *work)
+{
+    mem_free(work->target);
+    json_decref(work->delta);
+    *work = (struct work){ 0 };
+}
+
+static void say_failed(struct work *work, int code, const char *message)
+{
+    struct act *act = act_of(work);
+    flush_delta(work);
+    if (act)
+        say(work, RONDO_EV_STEP_FAILED, EF_MINE, error_value(&work->run->core, act, code, message));
+}
+
+/* The loop that a break is for: the nearest, or the one that is named; NULL. */
+static struct act *break_target(struct work *work, const struct act *act)
+{
+    struct act *loop = (struct act *)act;
+    while ((loop = run_loop_around(&work->run->core, loop, true)))
+        if (!work->target || strcmp(loop->node->name, work->target) == 0)
+            return loop;
+    return NULL;
+}
+
+/* Where break leads to goes into the event: slots of loops are stable while they run. */
+static bool resolve_actions(struct work *work, const struct act *act, struct rondo_event *ev)
+{
+    struct act *loop;
+    if (!work->actions)
+        return true;
+    ev->flags |= work->actions;
+    if (!(work->actions & EF_BREAK))
+        return run_loop_around(&work->run->core, act, true) != NULL;
+    loop = break_target(work, act);
+    if (loop)
+        ev->parent = loop->slot;
+    return loop != NULL;
+}
+
+static const json_t *output_schema(const struct act *act)
+{
+    const struct node_agent *agent = &act->node->agent;
+    if (agent->skill_count && agent->skills[act->skill].output)
+        return agent->skills[act->skill].output;
+    return act->node->output_schema;
+}
+
+/* Memory and state that an agent always leaves behind, before its end. */
+static void leave_behind(struct work *work, const struct act *act, json_t *output)
+{
+    const struct node_agent *agent = &act->node->agent;
+    if (value_is_empty(output))
+        return;
+    if (agent->memory)
+        say(work, RONDO_EV_MEMORY, 0, json_pack("{s:s, s:O}", "scope", agent->memory, "entry", output));
+    if (agent->output_key)
+        say(work, RONDO_EV_STATE, 0, json_pack("{s:O}", agent->output_key, output));
+}
+
+static void say_completed(struct work *work, json_t *value, uint16_t flags)
+{
+    struct act *act = act_of(work);
+    rondo_error err;
+    json_t *output = flags & EF_FULL ? json_object_get(value, "result") : value;
+    struct rondo_event end = { .type = RONDO_EV_STEP_END, .act = work->act, .ordinal = work->gen,
+                               .flags = flags | EF_VALUE, .value = value };
+    const json_t *schema = act ? output_schema(act) : NULL;
+    if (!act) {
+        json_decref(value);
+        return;
+    }
+    if (UNLIKELY(schema && fit_check(schema, output, &err) < 0)) {
+        json_decref(value);
+        err_in(&err, "output");
+        say_failed(work, err.code, err.message);
+        return;
+    }
+    if (UNLIKELY(!resolve_actions(work, act, &end))) {
+        char text[256];
+        snprintf(text, sizeof text, "break: there is no loop '%s' around this step",
+                 work->target ? work->target : "");
+        json_decref(value);
+        say_failed(work, RONDO_EINVAL, work->target ? text : "break or continue outside of a loop");
+        return;
+    }
+    flush_delta(work);
+    if (UNLIKELY(act->node->agent.memory || act->node->agent.output_key))
+        leave_behind(work, act, output);
+    shell_happened(work->run, &end);
+}
+
+static const char *text_in(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text ? text : "failed";
+}
+
+void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
+{
+    struct act *act = act_of(work);
+    if (ev->type == RONDO_EV_STEP_END) {
+        say_completed(work, ev->value, 0);
+    } else if (ev->type == RONDO_EV_STEP_FAILED) {
+        say_failed(work, (int)ev->num, text_in(ev->value));
+        json_decref(ev->value);
+    } else {
+        bool told = json_is_object(ev->value) && act &&
+                    (ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT);
+        if (told && !json_object_get(ev->value, "author"))
+            json_object_set_new(ev->value, "author", json_string(act->node->name));
+        say(work, ev->type, ev->flags, ev->value);
+    }
+    if (finishes)
+        work_clear(work);
+}
+
+/* ---- calling ------------------------------------------------------------------------------------------- */
+
+static void task_clear(rondo_task *task)
+{
+    work_clear(&task->work);
+    json_decref(task->list);
+    task->list = NULL;
+    task->deferred = false;
+    task->key[0] = '\0';
+}
+
+/* After a crash: has this work been begun before, and may it be begun again? */
+static bool is_refused(rondo_run *run, struct act *act)
+{
+    struct work work = { .run = run, .act = act->slot, .gen = act->gen };
+    if (!act->in_flight || act->node->agent.effects != RONDO_ONCE ||
+        run->core.on_unknown == RONDO_UNKNOWN_RETRY)
+        return false;
+    if (run->core.on_unknown == RONDO_UNKNOWN_SKIP)
+        say(&work, RONDO_EV_STEP_SKIPPED, 0, NULL);
+    else
+        say_failed(&work, RONDO_EUNKNOWN,
+                   "was under way when the process died, and is not to be repeated");
+    return true;
+}
+
+static void call_function(rondo_task *task, const struct act *act)
+{
+    const struct node_agent *agent = &act->node->agent;
+    if (agent->skill_count)
+        agent->skills[act->skill].run(task, agent->skills[act->skill].user);
+    else
+        agent->run(task, agent->user);
+}
+
+/* Calls with the input's hash compared before and after: the step that changed it is named. */
+static void call_checked(rondo_task *task, struct act *act)
+{
+    uint64_t before = value_hash(act->input);
+    call_function(task, act);
+    if (value_hash(act->input) != before && !task->work.finished)
+        rondo_task_fail(task, RONDO_EINVAL, "the agent changed its input, which is not its own");
+    else if (value_hash(act->input) != before)
+        err_set(&task->work.run->error, RONDO_EINVAL, "step '%s' changed its input",
+                rondo_task_path(task));
+}
+
+void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen)
+{
+    rondo_engine *engine = run->engine;
+    rondo_task *task = &engine->task;
+    struct act *act = run_find_act(&run->core, slot, gen);
+    if (!act || is_refused(run, act))
+        return;
+    task->work = (struct work){ .run = run, .act = slot, .gen = gen };
+    if (UNLIKELY(engine->check_values))
+        call_checked(task, act);
+    else
+        call_function(task, act);
+    if (!task->work.finished && !task->deferred)
+        say_failed(&task->work, RONDO_EFAILED, "the agent's function returned without finishing");
+    task_clear(task);
+}
+
+/* ---- finishing while the function runs -------------------------------------------------------------------- */
+
+static bool is_over(const rondo_task *task)
+{
+    return task->work.finished || task->deferred || !task->work.run;
+}
+
+int rondo_task_return(rondo_task *task, rondo_value *output)
+{
+    if (UNLIKELY(is_over(task))) {
+        json_decref(output);
+        return RONDO_ESTATE;
+    }
+    say_completed(&task->work, output ? output : json_null(), 0);
+    task->work.finished = true;
+    return 0;
+}
+
+static json_t *text_value(const char *text)
+{
+    json_t *value = json_string(text ? text : "");
+    return value ? value : json_string("(the text is not UTF-8)");
+}
+
+int rondo_task_return_text(rondo_task *task, const char *text)
+{
+    json_t *value = json_string(text ? text : "");
+    return value ? rondo_task_return(task, value)
+                 : rondo_task_fail(task, RONDO_EINVAL, "the content is not UTF-8");
+}
+
+int rondo_task_return_both(rondo_task *task, const char *content, rondo_value *result)
+{
+    if (is_over(task)) {
+        json_decref(result);
+        return RONDO_ESTATE;
+    }
+    json_t *both = json_object();
+    json_object_set_new(both, "content", text_value(content));
+    json_object_set_new(both, "result", result ? result : json_null());
+    say_completed(&task->work, both, EF_FULL);
+    task->work.finished = true;
+    return 0;
+}
+
+static int as_code(int code)
+{
+    return code < 0 ? code : RONDO_EFAILED;
+}
+
+int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...)
+{
+    char message[480];
+    va_list args;
+    if (is_over(task))
+        return RONDO_ESTATE;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    say_failed(&task->work, as_code(code), message);
+    task->work.finished = true;
+    return 0;
+}
+
+/* ---- what a task may look at --------------------------------------------------------------------------------- */
+
+rondo_value *rondo_task_input(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    return act ? act->input : NULL;
+}
+
+const char *rondo_task_path(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    buf_clear(&task->path);
+    if (act)
+        path_put_act(&task->path, &task->work.run->core, act);
+    return buf_text(&task->path);
+}
+
+const rondo_node *rondo_task_node(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    return act ? act->node : NULL;
+}
+
+const char *rondo_task_skill(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    return act && act->node->agent.skill_count ? act->node->agent.skills[act->skill].name : "";
+}
+
+static struct act *loop_of(rondo_task *task, int kind_each)
+{
+    struct act *act = act_of(&task->work);
+    while (act && act->slot) {
+        act = run_act(&task->work.run->core, act->parent);
+        if (kind_each ? act->node->kind == RONDO_KIND_EACH : node_is_loop(act->node))
+            return act;
+    }
+    return NULL;
+}
+
+/* A rule's node belongs to the pass that has just ended. */
+static int64_t pass_of(const struct act *loop)
+{
+    const struct loop_act *l = loop->loop;
+    return l->phase == LOOP_RULES ? (int64_t)l->history.count - 1 : l->history.count;
+}
+
+int64_t rondo_task_pass(rondo_task *task)
+{
+    struct act *loop = loop_of(task, false);
+    return loop ? pass_of(loop) : -1;
+}
+
+/* The activation just below `top` that the task is in. */
+static struct act *below(rondo_task *task, const struct act *top)
+{
+    struct act *act = act_of(&task->work);
+    while (act->parent != top->slot)
+        act = run_act(&task->work.run->core, act->parent);
+    return act;
+}
+
+int64_t rondo_task_index(rondo_task *task)
+{
+    struct act *each = loop_of(task, true);
+    return each ? (int64_t)below(task, each)->ordinal : -1;
+}
+
+rondo_value *rondo_task_item(rondo_task *task)
+{
+    struct act *each = loop_of(task, true);
+    return each ? json_array_get(each->each->items, below(task, each)->ordinal) : NULL;
+}
+
+int rondo_task_attempt(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    return act ? act->attempt : 0;
+}
+
+/* The output of the same step in the pass before. */
+static json_t *own_previous(rondo_task *task, struct act *loop)
+{
+    struct act *act = act_of(&task->work);
+    struct pass *last = history_last(&loop->loop->history);
+    if (loop->node->kind == RONDO_KIND_MACHINE) // same state, last visit
+        return loop->loop->previous;
+    if (!last)
+        return NULL;
+    if (act->parent == loop->slot)
+        return last->out.value;
+    const char *name = run_act(&task->work.run->core, act->parent)->node->children[act->child].name;
+    const struct result *res = result_step(&last->out, name);
+    return res ? res->value : NULL;
+}
+
+static void feedback_text(struct buf *text, const struct act *loop)
+{
+    const struct node_loop *def = &loop->node->loop;
+    uint32_t pass = loop->loop->history.count + 1;
+    if (def->cap == RONDO_UNBOUNDED)
+        buf_printf(text, "Loop iteration %u. ", pass);
+    else
+        buf_printf(text, "Loop iteration %u of %lld. ", pass, (long long)def->cap);
+    buf_puts(text, "Improve on the previous output.");
+    if (loop->loop->nudged)
+        buf_puts(text, " The last outputs were the same: try something different.");
+}
+
+static bool retry_feedback(rondo_task *task, const struct act *act, rondo_feedback *ret)
+{
+    const char *error = act->failure ? act->failure : "the attempt before failed";
+    buf_clear(&task->text);
+    buf_puts(&task->text, error);
+    *ret = (rondo_feedback){ .text = buf_text(&task->text), .attempt = act->attempt };
+    return true;
+}
+
+bool rondo_task_feedback(rondo_task *task, rondo_feedback *ret)
+{
+    struct act *act = act_of(&task->work), *loop = loop_of(task, false);
+    *ret = (rondo_feedback){ 0 };
+    if (act && act->attempt)
+        return retry_feedback(task, act, ret);
+    if (!loop || loop->loop->phase != LOOP_BODY || loop->node->loop.feedback == RONDO_FEEDBACK_OFF ||
+        !loop->loop->history.count)
+        return false;
+    if (loop->node->kind == RONDO_KIND_MACHINE &&
+        (loop->node->children[loop->loop->target].no_feedback || !loop->loop->visits))
+        return false;
+    struct pass *last = history_last(&loop->loop->history);
+    buf_clear(&task->text);
+    feedback_text(&task->text, loop);
+    *ret = (rondo_feedback){ .text = buf_text(&task->text), .previous = own_previous(task, loop),
+                             .last = last->out.value, .judge = loop->loop->judge,
+                             .attempt = loop->node->kind == RONDO_KIND_MACHINE
+                                            ? (int)loop->loop->visits
+                                            : (int)loop->loop->history.count };
+    return true;
+}
+
+rondo_value *rondo_task_output(rondo_task *task, const char *step)
+{
+    struct act *act = act_of(&task->work);
+    const struct result *res = act ? run_visible(&task->work.run->core, act, step) : NULL;
+    return res && res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
+}
+
+rondo_value *rondo_task_state(rondo_task *task, const char *key)
+{
+    json_t *fresh = json_object_get(task->work.delta, key);
+    return fresh ? (json_is_null(fresh) ? NULL : fresh)
+                 : json_object_get(task->work.run->core.state, key);
+}
+
+int rondo_task_set(rondo_task *task, const char *key, rondo_value *value)
+{
+    if (is_over(task)) {
+        json_decref(value);
+        return RONDO_ESTATE;
+    }
+    if (!task->work.delta)
+        task->work.delta = json_object();
+    return json_object_set_new(task->work.delta, key, value ? value : json_null()) < 0 ? RONDO_EINVAL : 0;
+}
+
+static rondo_value *memory_list(const struct run *run, const char *scope)
+{
+    const struct memory_scope *found = scope ? memory_find(&run->memory, scope) : NULL;
+    json_t *list = json_array();
+    for (uint32_t i = 0; found && i < found->count; i++)
+        json_array_append(list, found->entries[i].value);
+    return list;
+}
+
+rondo_value *rondo_task_memory(rondo_task *task, const char *scope)
+{
+    struct act *act = act_of(&task->work);
+    json_decref(task->list);
+    task->list = memory_list(&task->work.run->core, scope || !act ? scope : act->node->agent.memory);
+    return task->list;
+}
+
+rondo_value *rondo_run_memory(rondo_run *run, const char *scope)
+{
+    if (!memory_find(&run->core.memory, scope))
+        return NULL;
+    json_decref(run->old_value);
+    run->old_value = memory_list(&run->core, scope);
+    return run->old_value;
+}
+
+int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry)
+{
+    struct act *act = act_of(&task->work);
+    scope = scope || !act ? scope : act->node->agent.memory;
+    if (is_over(task) || !scope || !entry) {
+        json_decref(entry);
+        return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
+    }
+    say(&task->work, RONDO_EV_MEMORY, 0, json_pack("{s:s, s:o}", "scope", scope, "entry", entry));
+    return 0;
+}
+
+rondo_history *rondo_task_history(rondo_task *task)
+{
+    struct act *loop = loop_of(task, false);
+    return loop ? look_history(task->work.run, loop) : NULL;
+}
+
+static json_t *usage_value(const rondo_usage *u)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
+                     (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
+                     (json_int_t)u->calls);
+}
+
+static bool is_usage(const rondo_usage *u)
+{
+    return u->input_tokens >= 0 && u->output_tokens >= 0 && u->cost_nano >= 0 && u->calls >= 0;
+}
+
+int rondo_task_spend(rondo_task *task, const rondo_usage *usage)
+{
+    if (is_over(task) || !is_usage(usage))
+        return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
+    say(&task->work, RONDO_EV_BUDGET, 0, usage_value(usage));
+    return 0;
+}
+
+int64_t rondo_task_left(rondo_task *task, int limit)
+{
+    struct act *act = act_of(&task->work);
+    return act ? budget_left(&task->work.run->core, act, limit) : 0;
+}
+
+int rondo_task_note(rondo_task *task, rondo_value *note)
+{
+    if (is_over(task)) {
+        json_decref(note);
+        return RONDO_ESTATE;
+    }
+    say(&task->work, RONDO_EV_NOTE, 0, note ? note : json_null());
+    return 0;
+}
+
+rondo_value *rondo_task_notes(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    json_decref(task->list);
+    task->list = act && act->notes ? json_incref(act->notes) : json_array();
+    return task->list;
+}
+
+bool rondo_task_cancelled(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    return !act || act->close || task->work.run->ended;
+}
+
+const char *rondo_task_key(rondo_task *task)
+{
+    const char *path = rondo_task_path(task), *id = task->work.run->id;
+    uint64_t hash = hash_bytes(hash_bytes(7, id, strlen(id)), path, strlen(path));
+    snprintf(task->key, sizeof task->key, "%016llx", (unsigned long long)hash);
+    return task->key;
+}
+
+/* ---- events and actions ----------------------------------------------------------------------------------------- */
+
+static json_t *emit_value(const struct act *act, const rondo_emit *e)
+{
+    json_t *value = json_object();
+    json_object_set_new(value, "author", text_value(e->author ? e->author : act->node->name));
+    if (e->content)
+        json_object_set_new(value, "content", text_value(e->content));
+    if (e->data)
+        json_object_set(value, "data", e->data);
+    return value;
+}
+
+static bool copy_emit(rondo_emit *ours, const rondo_emit *given)
+{
+    memset(ours, 0, sizeof *ours);
+    if (given->size < sizeof given->size || given->size > 65536)
+        return false;
+    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    return !ours->state_delta || json_is_object(ours->state_delta);
+}
+
+int rondo_task_emit(rondo_task *task, const rondo_emit *given)
+{
+    rondo_emit e;
+    struct act *act = act_of(&task->work);
+    if (is_over(task) || !act)
+        return RONDO_ESTATE;
+    if (!copy_emit(&e, given))
+        return RONDO_EINVAL;
+    if (e.escalate && !e.partial)
+        rondo_task_escalate(task);
+    flush_delta(&task->work);
+    if (e.state_delta && !e.partial)
+        say(&task->work, RONDO_EV_STATE, 0, json_deep_copy(e.state_delta));
+    say(&task->work, e.partial ? RONDO_EV_OUTPUT : RONDO_EV_MESSAGE, e.escalate ? EF_ESCALATE : 0,
+        emit_value(act, &e));
+    return 0;
+}
+
+static int act_up(struct work *work, uint16_t actions, const char *target)
+{
+    mem_free(work->target);
+    work->target = mem_strdup(target);
+    work->actions = actions | (work->actions & EF_ESCALATE);
+    return 0;
+}
+
+int rondo_task_break(rondo_task *task, const char *loop)
+{
+    return is_over(task) ? RONDO_ESTATE : act_up(&task->work, EF_BREAK, loop);
+}
+
+int rondo_task_continue(rondo_task *task)
+{
+    return is_over(task) ? RONDO_ESTATE : act_up(&task->work, EF_CONTINUE, NULL);
+}
+
+int rondo_task_escalate(rondo_task *task)
+{
+    return is_over(task) ? RONDO_ESTATE : act_up(&task->work, EF_BREAK | EF_ESCALATE, NULL);
+}

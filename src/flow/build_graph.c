@@ -1,0 +1,118 @@
+/* build_graph.c - graphs: dependencies by name, checked when built.
+
+   Steps may be declared in any order; a cycle is told as the walk that closes it. */
+#include "base/buf.h"
+#include "flow/build.h"
+
+#include <string.h>
+
+static void take_deps(rondo_node *node, uint32_t at, const char *const *names)
+{
+    struct node_child *child = &node->children[at];
+    size_t n = 0;
+    while (names && names[n])
+        n++;
+    child->deps = n ? mem_zalloc(n * sizeof *child->deps) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        int64_t dep = node_child_index(node, names[i]);
+        if (dep < 0)
+            build_refuse(node, "step '%s' depends on unknown step '%s'", child->name, names[i]);
+        else if (dep == at)
+            build_refuse(node, "step '%s' depends on itself", child->name);
+        if (!build_is_good(node))
+            return;
+        child->deps[child->dep_count++] = (uint32_t)dep;
+        node->children[dep].user_count++;
+    }
+}
+
+/* The same edges seen from the other end. */
+static void link_users(rondo_node *node)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        node->children[i].users = mem_zalloc((node->children[i].user_count + 1) * sizeof(uint32_t));
+        node->children[i].user_count = 0;
+    }
+    for (uint32_t i = 0; i < node->count; i++)
+        for (uint32_t d = 0; d < node->children[i].dep_count; d++) {
+            struct node_child *dep = &node->children[node->children[i].deps[d]];
+            dep->users[dep->user_count++] = i;
+        }
+}
+
+enum mark { UNSEEN, ON_WALK, FINE };
+
+/* Depth first along dependencies with an explicit stack (graphs may be long chains). */
+static void find_cycle(rondo_node *node, uint32_t from, uint8_t *marks, uint32_t *stack, uint32_t *next)
+{
+    uint32_t depth = 0;
+    stack[0] = from;
+    next[0] = 0;
+    marks[from] = ON_WALK;
+    for (;;) {
+        const struct node_child *at = &node->children[stack[depth]];
+        if (next[depth] == at->dep_count) {
+            marks[stack[depth]] = FINE;
+            if (depth-- == 0)
+                return;
+            continue;
+        }
+        uint32_t dep = at->deps[next[depth]++];
+        if (marks[dep] == ON_WALK) {
+            auto_buf struct buf walk = { 0 };
+            uint32_t i = 0;
+            while (stack[i] != dep)
+                i++;
+            for (; i <= depth; i++)
+                buf_printf(&walk, "%s -> ", node->children[stack[i]].name);
+            build_refuse(node, "steps wait for each other: %s%s", buf_text(&walk),
+                         node->children[dep].name);
+            return;
+        }
+        if (marks[dep] == UNSEEN) {
+            marks[dep] = ON_WALK;
+            stack[++depth] = dep;
+            next[depth] = 0;
+        }
+    }
+}
+
+static void check_cycles(rondo_node *node)
+{
+    auto_free uint8_t *marks = mem_zalloc(node->count + 1);
+    auto_free uint32_t *stack = mem_alloc((node->count + 1) * sizeof *stack);
+    auto_free uint32_t *next = mem_alloc((node->count + 1) * sizeof *next);
+    for (uint32_t i = 0; i < node->count && build_is_good(node); i++)
+        if (marks[i] == UNSEEN)
+            find_cycle(node, i, marks, stack, next);
+}
+
+rondo_node *rondo_graph(const rondo_graph_spec *given)
+{
+    rondo_graph_spec spec;
+    if (!BUILD_SPEC(spec, given))
+        return build_without_spec(RONDO_KIND_GRAPH);
+    rondo_node *node = build_node(RONDO_KIND_GRAPH, spec.name, &spec.options);
+    build_children(node, spec.step_count);
+    for (size_t i = 0; i < spec.step_count; i++) {
+        build_take(node, (uint32_t)i, spec.steps[i].node, spec.steps[i].name);
+        if (i < node->count) {
+            node->children[i].input = spec.steps[i].input;
+            node->children[i].user = spec.steps[i].user;
+        }
+    }
+    node->mode = spec.on_failure;
+    node->max_concurrency = spec.max_concurrency;
+    if (!spec.step_count)
+        build_refuse(node, "has no steps");
+    build_check_range(node, "on_failure", spec.on_failure, RONDO_CASCADE, RONDO_ABORT);
+    if (build_is_good(node))
+        build_check_names(node);
+    for (uint32_t i = 0; i < node->count && build_is_good(node); i++)
+        take_deps(node, i, spec.steps[i].depends_on);
+    if (build_is_good(node))
+        link_users(node);
+    if (build_is_good(node))
+        check_cycles(node);
+    return build_finish(node);
+}

@@ -1,0 +1,187 @@
+/* node.c - the life of definitions, and looking at them. */
+#include "flow/node.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static void child_clear(struct node_child *child)
+{
+    rondo_node_unref(child->node);
+    mem_free(child->name);
+    mem_free(child->deps);
+    mem_free(child->users);
+}
+
+static void agent_clear(struct node_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->skill_count; i++) {
+        mem_free(agent->skills[i].name);
+        mem_free(agent->skills[i].description);
+        json_decref(agent->skills[i].input);
+        json_decref(agent->skills[i].output);
+    }
+    mem_free(agent->skills);
+    mem_free(agent->memory);
+    mem_free(agent->output_key);
+}
+
+static void gate_clear(rondo_node *node)
+{
+    mem_free(node->gate.ask);
+    json_decref(node->gate.schema);
+    json_decref(node->gate.answer);
+}
+
+static void node_free(rondo_node *node)
+{
+    if (node->kind == RONDO_KIND_AGENT)
+        agent_clear(&node->agent);
+    if (node_is_loop(node))
+        mem_free(node->loop.output);
+    if (node->kind == RONDO_KIND_GATE)
+        gate_clear(node);
+    for (uint32_t i = 0; i < node->count && node->kind != KIND_HOLDER; i++)
+        child_clear(&node->children[i]);
+    if (node->holder)
+        node_free(node->holder);
+    mem_free(node->children);
+    mem_free(node->edges);
+    mem_free(node->name);
+    mem_free(node->description);
+    mem_free(node->bad);
+    json_decref(node->input_schema);
+    json_decref(node->output_schema);
+    mem_free(node);
+}
+
+rondo_node *rondo_node_ref(rondo_node *node)
+{
+    if (node)
+        __atomic_add_fetch(&node->refs, 1, __ATOMIC_RELAXED);
+    return node;
+}
+
+void rondo_node_unref(rondo_node *node)
+{
+    if (node && __atomic_sub_fetch(&node->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        node_free(node);
+}
+
+int rondo_node_check(const rondo_node *node, rondo_error *err)
+{
+    if (!node)
+        return err ? err_set(err, RONDO_EINVAL, "there is no node") : RONDO_EINVAL;
+    if (node->bad && err)
+        *err = *node->bad;
+    return node->bad ? node->bad->code : 0;
+}
+
+rondo_node *node_holder(rondo_node *node)
+{
+    rondo_node *none = NULL, *holder = __atomic_load_n(&node->holder, __ATOMIC_ACQUIRE);
+    if (holder)
+        return holder;
+    holder = mem_zalloc(sizeof *holder);
+    holder->kind = KIND_HOLDER;
+    holder->children = mem_zalloc(sizeof *holder->children);
+    holder->children[0] = (struct node_child){ .node = node, .name = node->anonymous ? "" : node->name };
+    holder->count = 1;
+    if (__atomic_compare_exchange_n(&node->holder, &none, holder, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return holder;
+    node_free(holder); // another thread was first
+    return none;
+}
+
+int64_t node_child_index(const rondo_node *node, const char *name)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node->children[i].node && strcmp(node->children[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static const char *const kind_texts[] = {
+    [RONDO_KIND_INVALID] = "invalid",   [RONDO_KIND_AGENT] = "agent",
+    [RONDO_KIND_SEQUENCE] = "sequence", [RONDO_KIND_PARALLEL] = "parallel",
+    [RONDO_KIND_BRANCH] = "branch",     [RONDO_KIND_FORUM] = "forum",
+    [RONDO_KIND_GRAPH] = "graph",       [RONDO_KIND_LOOP] = "loop",
+    [RONDO_KIND_EACH] = "each",         [RONDO_KIND_MACHINE] = "machine",
+    [RONDO_KIND_GATE] = "gate",
+};
+
+const char *rondo_kind_text(int kind)
+{
+    return kind >= 0 && (size_t)kind < COUNT(kind_texts) ? kind_texts[kind] : "unknown";
+}
+
+int rondo_node_kind(const rondo_node *node)
+{
+    return node->bad ? RONDO_KIND_INVALID : node->kind;
+}
+
+const char *rondo_node_name(const rondo_node *node)
+{
+    return node->name ? node->name : "";
+}
+
+const char *rondo_node_description(const rondo_node *node)
+{
+    return node->description ? node->description : "";
+}
+
+int64_t rondo_node_limit(const rondo_node *node, int limit)
+{
+    switch ((enum rondo_limit)limit) {
+    case RONDO_LIMIT_ITERATIONS: return node_is_loop(node) ? node->loop.cap : 0;
+    case RONDO_LIMIT_CONCURRENCY: return node->max_concurrency;
+    case RONDO_LIMIT_ATTEMPTS: return node->opts.retry.attempts;
+    case RONDO_LIMIT_TIMEOUT_MS: return node->opts.timeout_ms;
+    case RONDO_LIMIT_TIME_MS: return node->opts.budget.time_ms;
+    case RONDO_LIMIT_TOKENS: return node->opts.budget.tokens;
+    case RONDO_LIMIT_COST_NANO: return node->opts.budget.cost_nano;
+    case RONDO_LIMIT_CALLS: return node->opts.budget.calls;
+    }
+    return 0;
+}
+
+/* Roles that a loop does not have are no children to the outside. */
+static const struct node_child *nth_child(const rondo_node *node, size_t n)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node->children[i].node && n-- == 0)
+            return &node->children[i];
+    return NULL;
+}
+
+size_t rondo_node_count(const rondo_node *node)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < node->count; i++)
+        n += node->children[i].node != NULL;
+    return n;
+}
+
+const rondo_node *rondo_node_child(const rondo_node *node, size_t i)
+{
+    const struct node_child *child = nth_child(node, i);
+    return child ? child->node : NULL;
+}
+
+const char *rondo_node_child_name(const rondo_node *node, size_t i)
+{
+    const struct node_child *child = nth_child(node, i);
+    return child ? child->name : "";
+}
+
+const rondo_node *rondo_node_find(const rondo_node *node, const char *name)
+{
+    const rondo_node *found = NULL;
+    if (node->name && strcmp(node->name, name) == 0)
+        return node;
+    for (uint32_t i = 0; i < node->count && !found; i++)
+        if (node->children[i].node)
+            found = rondo_node_find(node->children[i].node, name);
+    return found;
+}

@@ -1,0 +1,133 @@
+/* node.h - definitions: what a workflow is made of.
+
+   A node is immutable once built and knows nothing of runs, so one may be used in many places and
+   by many threads; only its reference count changes.  A node that could not be built holds the
+   error in `bad`, and so does everything built on it; it is never run. */
+#ifndef RONDO_NODE_H
+#define RONDO_NODE_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+
+#define NODE_COUNT_MAX    100000 // children of one container
+#define NODE_DEPTH_MAX    100    // containers in containers
+#define LOOP_CAP_DEFAULT  5
+#define LOOP_CAP_NEXT     1000 // for loops that are ended by `next`
+#define MACHINE_CAP       50
+#define OSCILLATION_MAX   16
+#define KIND_HOLDER       100 // the invisible parent of a run's root; see node_holder()
+
+/* The children of a loop, by what they are for. */
+enum role { ROLE_BODY, ROLE_UNTIL, ROLE_JUDGE, ROLE_NEXT, ROLE_SCORE, ROLE_COUNT };
+
+/* One place in a container.  name is what paths say, "" for a loop's nameless body. */
+struct node_child {
+    rondo_node *node; // NULL for a role that a loop does not have
+    char *name;
+    rondo_predicate when; // branch: the case's question
+    rondo_producer input; // graph: the step's own input
+    void *user;
+    uint32_t *deps; // graph: indexes of the steps it waits for
+    uint32_t dep_count;
+    uint32_t *users; // graph: indexes of the steps that wait for it
+    uint32_t user_count;
+    bool no_feedback;    // machine
+};
+
+struct node_skill {
+    char *name, *description;
+    json_t *input, *output;
+    rondo_function run;
+    void *user;
+};
+
+struct node_agent {
+    rondo_function run;
+    void *user;
+    struct node_skill *skills;
+    uint32_t skill_count;
+    const char *(*select)(const rondo_value *input, void *user);
+    int effects;
+    char *memory, *output_key;
+};
+
+struct node_loop {
+    rondo_predicate while_, until;
+    rondo_producer next;
+    rondo_scorer score;
+    rondo_listener listener;
+    void *user;
+    int64_t cap; // passes, RONDO_UNBOUNDED for none
+    int64_t delay_ms;
+    int on_max, output_mode, memory_mode, memory_window, feedback;
+    int patience, stall_repeats, oscillation, stall_action;
+    int on_error, max_failures, max_history;
+    double min_gain;
+    char *output;
+    bool compat_adk;
+};
+
+struct node_edge {
+    uint32_t from, to; // states; to == count: the end
+    rondo_predicate when;
+    void *user;
+};
+
+struct rondo_node {
+    int kind;
+    uint32_t refs;
+    char *name, *description;
+    rondo_options opts; // texts in it are not used; see the schemas below
+    json_t *input_schema, *output_schema;
+    struct node_child *children;
+    uint32_t count;
+    uint32_t depth;      // of the tree below, 0 for a leaf
+    rondo_error *bad;    // why it must not be run; NULL for a good one
+    rondo_node *holder;  // made when the node is first run
+    uint64_t hash;       // of kinds, names and limits, for recovery
+    bool anonymous;      // the name is only the kind's
+    int max_concurrency; // parallel, graph, each
+    int mode;            // parallel: mode; graph: failure policy; each: item failure; forum: show
+    union {
+        struct node_agent agent;
+        struct node_loop loop; // loop and machine
+        struct {
+            rondo_producer items;
+            void *user;
+            int output_mode;
+        } each;
+        struct {
+            uint32_t members, rounds, quorum; // children: members, then the captain
+        } forum;
+        struct {
+            char *ask;
+            json_t *schema, *answer;
+            int64_t timeout_ms;
+        } gate;
+    };
+    uint32_t start; // machine
+    struct node_edge *edges;
+    uint32_t edge_count;
+};
+
+/* A leaf does work itself; everything else is a container. */
+static inline bool node_is_leaf(const rondo_node *node)
+{
+    return node->kind == RONDO_KIND_AGENT || node->kind == RONDO_KIND_GATE;
+}
+
+/* Loops and machines: nodes that run in passes. */
+static inline bool node_is_loop(const rondo_node *node)
+{
+    return node->kind == RONDO_KIND_LOOP || node->kind == RONDO_KIND_MACHINE;
+}
+
+/* The invisible container of a node at the top of a run, so that the root is somebody's child
+   like every other node.  Borrowed from node; any thread. */
+rondo_node *node_holder(rondo_node *node);
+
+/* Index of the child with that name; -1. */
+int64_t node_child_index(const rondo_node *node, const char *name);
+
+#endif

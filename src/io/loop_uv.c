@@ -1,0 +1,151 @@
+/* loop_uv.c - see loop_uv.h. */
+#include "io/loop_uv.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define LOOP_MAGIC 0x6c6f6f70u
+#define SECOND     1000000000ll
+
+struct loop {
+    uint32_t magic;
+    uv_loop_t uv;
+    uv_async_t async;
+    uv_poll_t timer;
+    int timer_fd;
+    int64_t armed_ns;  // what the timer is set to, INT64_MAX for off
+    int64_t offset_ns; // from the monotonic clock to the time of day
+};
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+int64_t loop_now_ns(const struct loop *loop)
+{
+    return read_clock(CLOCK_MONOTONIC) + loop->offset_ns;
+}
+
+static void on_async(uv_async_t *async)
+{
+    struct loop *loop = async->data;
+    assert(loop->magic == LOOP_MAGIC); // waking up is all
+}
+
+static void on_timer(uv_poll_t *poll, int status, int events)
+{
+    struct loop *loop = poll->data;
+    uint64_t times;
+    assert(loop->magic == LOOP_MAGIC);
+    if (read(loop->timer_fd, &times, sizeof times) > 0)
+        loop->armed_ns = INT64_MAX;
+}
+
+static int open_handles(struct loop *loop)
+{
+    int rc = uv_async_init(&loop->uv, &loop->async, on_async);
+    if (rc < 0)
+        return rc;
+    rc = uv_poll_init(&loop->uv, &loop->timer, loop->timer_fd);
+    if (rc < 0)
+        return rc;
+    loop->async.data = loop->timer.data = loop;
+    return uv_poll_start(&loop->timer, UV_READABLE, on_timer);
+}
+
+int loop_open(struct loop **ret, rondo_error *err)
+{
+    struct loop *loop = mem_zalloc(sizeof *loop);
+    loop->magic = LOOP_MAGIC;
+    loop->armed_ns = INT64_MAX;
+    loop->offset_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+    loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    int rc = loop->timer_fd < 0 ? UV_EMFILE : uv_loop_init(&loop->uv);
+    if (rc == 0 && (rc = open_handles(loop)) < 0)
+        uv_loop_close(&loop->uv);
+    if (rc < 0) {
+        loop_fd_close(loop->timer_fd);
+        mem_free(loop);
+        return err_set(err, RONDO_ESTATE, "no event loop: %s", uv_strerror(rc));
+    }
+    *ret = loop;
+    return 0;
+}
+
+void loop_close(struct loop *loop)
+{
+    if (!loop)
+        return;
+    uv_close((uv_handle_t *)&loop->async, NULL);
+    uv_close((uv_handle_t *)&loop->timer, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&loop->uv);
+    loop_fd_close(loop->timer_fd);
+    mem_free(loop);
+}
+
+int loop_fd(const struct loop *loop)
+{
+    return uv_backend_fd(&loop->uv);
+}
+
+void loop_arm(struct loop *loop, int64_t due_ns)
+{
+    struct itimerspec when = { 0 };
+    if (due_ns == loop->armed_ns)
+        return;
+    loop->armed_ns = due_ns;
+    if (due_ns != INT64_MAX) {
+        int64_t at = MAX(due_ns - loop->offset_ns, 1); // 0 would switch it off
+        when.it_value.tv_sec = at / SECOND;
+        when.it_value.tv_nsec = at % SECOND;
+    }
+    timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void loop_wait(struct loop *loop, int64_t due_ns)
+{
+    if (due_ns)
+        loop_arm(loop, due_ns);
+    uv_run(&loop->uv, due_ns ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+}
+
+void loop_wake(struct loop *loop)
+{
+    uv_async_send(&loop->async);
+}
+
+uint64_t loop_random(void)
+{
+    uint64_t seed = 0;
+    if (uv_random(NULL, NULL, &seed, sizeof seed, 0, NULL) < 0)
+        seed = (uint64_t)read_clock(CLOCK_REALTIME);
+    return seed;
+}
+
+int loop_event_fd(void)
+{
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+void loop_event_raise(int fd)
+{
+    uint64_t one = 1;
+    if (fd >= 0 && write(fd, &one, sizeof one) < 0)
+        return; // it is readable already
+}
+
+void loop_fd_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}

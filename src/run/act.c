@@ -1,0 +1,117 @@
+/* act.c - activations: slots, states, closing. */
+#include "run/act.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Every move an activation may make. */
+static const uint8_t moves[ACT_STATES][ACT_CAUSES] = {
+    // clang-format off
+    [ACT_FREE]    = { [ON_START]  = ACT_RUNNING },
+    [ACT_RUNNING] = { [ON_WAIT]   = ACT_WAITING, [ON_CLOSE] = ACT_CLOSING, [ON_END] = ACT_ENDED },
+    [ACT_WAITING] = { [ON_RESUME] = ACT_RUNNING, [ON_CLOSE] = ACT_CLOSING, [ON_END] = ACT_ENDED },
+    [ACT_CLOSING] = { [ON_CLOSE]  = ACT_CLOSING, [ON_END]   = ACT_ENDED },
+    // clang-format on
+};
+
+void act_move(struct act *act, enum act_cause cause)
+{
+    uint8_t to = moves[act->state][cause];
+    assert(to != ACT_FREE && "an activation made a move that is not in the table");
+    act->state = to;
+}
+
+uint32_t act_next_slot(const struct run *run)
+{
+    return run->free_slot ? run->free_slot : run->act_count;
+}
+
+/* Free slots are linked through next_sibling; the log names the slot, so it must be taken out
+   wherever it is (a newer planner may choose otherwise). */
+static struct act *take_slot(struct run *run, uint32_t slot)
+{
+    uint32_t *link = &run->free_slot;
+    while (*link && *link != slot)
+        link = &run->acts[*link]->next_sibling;
+    if (*link) {
+        struct act *act = run->acts[slot];
+        *link = act->next_sibling;
+        return act;
+    }
+    assert(slot == run->act_count);
+    mem_grow(&run->acts, &run->act_cap, run->act_count, sizeof *run->acts);
+    struct act *act = mem_zalloc(sizeof *act);
+    act->slot = slot;
+    run->acts[run->act_count++] = act;
+    return act;
+}
+
+struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
+{
+    struct act *act = take_slot(run, slot);
+    uint32_t gen = act->gen;
+    bool dirty = act->dirty, starved = act->starved; // the lists know slots, not activations
+    memset(act, 0, sizeof *act);
+    act->dirty = dirty;
+    act->starved = starved;
+    act->slot = slot;
+    act->gen = gen + 1;
+    act->node = node;
+    act->start_ns = run->now_ns;
+    act->start_seq = run->seq;
+    act->idle_ns = run->idle_ns;
+    act_move(act, ON_START);
+    return act;
+}
+
+void act_free(struct run *run, struct act *act)
+{
+    const struct kind *kind = kind_of(act->node);
+    if (kind->free)
+        kind->free(run, act);
+    kids_free(run, act->kids, act->kid_count);
+    act->kids = NULL;
+    act->kid_count = 0;
+    if (act->owns_input)
+        run_drop(run, act->input);
+    mem_free(act->usage);
+    act->usage = NULL;
+    run_drop(run, act->notes);
+    act->notes = NULL;
+    mem_free(act->failure);
+    act->failure = NULL;
+    act->state = ACT_FREE;
+    act->next_sibling = run->free_slot;
+    run->free_slot = act->slot;
+}
+
+int64_t act_elapsed_ns(const struct run *run, const struct act *act)
+{
+    return run->now_ns - act->start_ns - (run->idle_ns - act->idle_ns);
+}
+
+bool act_is_awaited(const struct run *run, const struct act *act)
+{
+    if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || run->forced)
+        return false;
+    return act->adk || act->node->agent.effects == RONDO_ONCE;
+}
+
+/* A timeout fails only the node it belongs to; what runs inside it is cancelled. */
+static enum close inner_cause(enum close why)
+{
+    return why == CLOSE_TIMEOUT ? CLOSE_SIBLING : why;
+}
+
+void act_close(struct run *run, struct act *act, enum close why, uint8_t reason, bool gently)
+{
+    if (why > act->close) {
+        act->close = (uint8_t)why;
+        act->reason = reason;
+        act->adk = gently;
+        act_move(act, ON_CLOSE);
+    }
+    run_touch(run, act);
+    for (uint32_t slot = act->first_child; slot; slot = run_act(run, slot)->next_sibling)
+        act_close(run, run_act(run, slot), inner_cause(why), reason, gently);
+}

@@ -1,0 +1,101 @@
+/* act.h - activations: opening, closing, ending; and what node kinds add to that.
+
+   A kind is a row of functions (kinds.c).  None of them touches the journal, the shell or another
+   kind's state: `plan` says what follows, the others are called by run_apply(). */
+#ifndef RONDO_ACT_H
+#define RONDO_ACT_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "run/run.h"
+
+struct kind {
+    void (*open)(struct run *run, struct act *act);                             // may be NULL
+    enum plan (*plan)(struct run *run, struct act *act, struct rondo_event *ev);
+    enum plan (*closed)(struct run *run, struct act *act, struct rondo_event *ev); // may be NULL
+    void (*child_ended)(struct run *run, struct act *act, struct kid *kid, uint32_t child,
+                        uint32_t ordinal); // may be NULL
+    /* The output of an activation that ends: sets value (a new reference), seq, more. */
+    void (*project)(struct run *run, struct act *act, struct result *ret);
+    json_t *(*child_input)(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                           uint64_t *ret_seq); // borrowed
+    void (*free)(struct run *run, struct act *act); // may be NULL
+};
+
+const struct kind *kind_of(const rondo_node *node);
+
+/* Moves an activation by the transition table; a move that is not there is a bug in a node kind,
+   and stops the process before the journal can record nonsense. */
+void act_move(struct act *act, enum act_cause cause);
+
+struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node);
+void act_free(struct run *run, struct act *act);
+uint32_t act_next_slot(const struct run *run);
+
+/* Closes an activation and everything open inside it.  Gently: agents at work may finish. */
+void act_close(struct run *run, struct act *act, enum close why, uint8_t reason, bool gently);
+
+/* May an agent that is being closed finish its work first? */
+bool act_is_awaited(const struct run *run, const struct act *act);
+
+/* Time since its start in which somebody drove the run. */
+int64_t act_elapsed_ns(const struct run *run, const struct act *act);
+
+/* ---- children ---------------------------------------------------------------------------------- */
+
+/* The child's record in its parent.  For an each, ordinal is the item. */
+struct kid *kid_get(struct run *run, struct act *parent, uint32_t child, uint32_t ordinal);
+
+/* The record that an activation has in its parent. */
+struct kid *act_kid(struct run *run, const struct act *act);
+
+/* What follows for a child that has not started: questions, then step_start; or an end without a
+   start (skipped, failed).  given (taken, may be NULL) is its input if it is not the usual one. */
+enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                    struct kid *kid, json_t *given, struct rondo_event *ev);
+
+/* Has the child ended for good?  If not, *ret says what follows: it runs, or is tried again. */
+bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                    struct kid *kid, struct rondo_event *ev, enum plan *ret);
+
+/* ---- decisions ---------------------------------------------------------------------------------- */
+
+enum plan decide(const struct act *act, int type, struct rondo_event *ev);
+enum plan decide_fail(struct run *run, const struct act *act, int code, struct rondo_event *ev,
+                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Ends a container because of its child's failure, with the child's error. */
+enum plan decide_fail_with(struct run *run, const struct act *act, const struct result *child,
+                           struct rondo_event *ev);
+enum plan decide_close(const struct act *act, enum close why, uint8_t reason, struct rondo_event *ev);
+
+/* An end for a child that never started. */
+enum plan decide_unstarted(const struct act *act, uint32_t child, uint32_t ordinal,
+                           const struct kid *kid, int type, json_t *value, struct rondo_event *ev);
+
+/* { code, message, path } for a failure; new. */
+json_t *error_value(struct run *run, const struct act *act, int code, const char *message);
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+/* Asks unless this very question was just answered: then false, and run->question is the answer. */
+bool must_ask(struct run *run, const struct act *act, enum ask what, uint32_t child);
+
+/* ---- paths ---------------------------------------------------------------------------------------- */
+
+/* Where something is: enough to write its path.  Kept by runs for what is live, and by readers of
+   the journal for what they read. */
+struct place {
+    const rondo_node *node;
+    uint32_t parent, child, ordinal;
+    uint16_t attempt;
+};
+
+/* Looks a slot up: false for the holder. */
+typedef bool (*place_finder)(const void *places, uint32_t slot, struct place *ret);
+
+void path_put(struct buf *buf, place_finder find, const void *places, const struct place *place);
+void path_put_act(struct buf *buf, struct run *run, const struct act *act);
+bool path_find_act(const void *run, uint32_t slot, struct place *ret);
+
+#endif

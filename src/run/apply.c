@@ -1,0 +1,582 @@
+/* apply.c - run_apply(): what every event does to a run.
+
+   The one place where state changes because of an event.  It runs when an event is new and again
+   whenever a log is replayed, so it looks at nothing but the run and the event. */
+#include "data/value.h"
+#include "run/act.h"
+#include "run/budget.h"
+#include "run/each.h"
+#include "run/kinds.h"
+#include "run/loop.h"
+
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+/* ---- starts ---------------------------------------------------------------------------------------- */
+
+static int64_t number_in(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* The settings of a run are part of its log, so that a recovered run keeps them. */
+static void read_settings(struct run *run, const json_t *value)
+{
+    run->max_busy = (uint32_t)number_in(value, "maxConcurrency");
+    run->timeout_ns = number_in(value, "timeoutMs") * MS;
+    run->cleanup_ns = number_in(value, "cleanupMs") * MS;
+    run->on_unknown = (int)number_in(value, "onUnknown");
+    run->budget = (rondo_budget){ number_in(value, "budgetMs"), number_in(value, "budgetTokens"),
+                                  number_in(value, "budgetNano"), number_in(value, "budgetCalls") };
+}
+
+static void apply_workflow_start(struct run *run, struct rondo_event *ev)
+{
+    json_t *state = json_object_get(ev->value, "state");
+    run->seed = (uint64_t)ev->num;
+    run->input = json_incref(json_object_get(ev->value, "input"));
+    if (!run->input)
+        run->input = json_null();
+    read_settings(run, ev->value);
+    if (json_is_object(state))
+        json_object_update(run->state, state);
+    struct act *act = act_open(run, 0, run->holder);
+    act->input = run->input;
+    act->input_seq = ev->seq;
+    container_open(run, act);
+    run_touch(run, act);
+    run_drop(run, ev->value);
+}
+
+static void link_child(struct run *run, struct act *parent, struct act *act)
+{
+    act->next_sibling = parent->first_child;
+    if (parent->first_child)
+        run_act(run, parent->first_child)->prev_sibling = act->slot;
+    parent->first_child = act->slot;
+    parent->open++;
+}
+
+static void unlink_child(struct run *run, struct act *parent, struct act *act)
+{
+    if (act->prev_sibling)
+        run_act(run, act->prev_sibling)->next_sibling = act->next_sibling;
+    else
+        parent->first_child = act->next_sibling;
+    if (act->next_sibling)
+        run_act(run, act->next_sibling)->prev_sibling = act->prev_sibling;
+    parent->open--;
+}
+
+static uint32_t place_kid(struct run *run, struct act *parent, const struct rondo_event *ev)
+{
+    struct kid *kid;
+    if (parent->node->kind != RONDO_KIND_EACH)
+        return ev->child;
+    kid = ev->attempt ? each_kid(parent, ev->ordinal) : NULL;
+    if (!kid)
+        kid = each_begin(parent, ev->ordinal);
+    return (uint32_t)((struct open_item *)((char *)kid - offsetof(struct open_item, kid)) -
+                      parent->each->open);
+}
+
+static void start_kid(struct run *run, struct act *act, struct kid *kid)
+{
+    if (act->attempt && kid->res.more)
+        act->failure = mem_strdup(kid->res.more->error);
+    result_clear(run, &kid->res);
+    kid->state = KID_OPEN;
+    kid->act = act->slot;
+    kid->attempt = act->attempt;
+    kid->asked = 0;
+    if (!act->attempt)
+        kid->first_ns = run->now_ns;
+}
+
+static void set_input(struct run *run, struct act *act, struct act *parent, struct rondo_event *ev)
+{
+    act->owns_input = ev->flags & EF_VALUE;
+    act->input_seq = ev->seq;
+    act->input = ev->value;
+    if (!act->owns_input)
+        act->input = kind_of(parent->node)->child_input(run, parent, ev->child, ev->ordinal,
+                                                        &act->input_seq);
+    ev->value = act->input;
+}
+
+static void apply_step_start(struct run *run, struct rondo_event *ev)
+{
+    struct act *parent = run_act(run, ev->parent);
+    struct act *act = act_open(run, ev->act, parent->node->children[ev->child].node);
+    const struct kind *kind = kind_of(act->node);
+    act->parent = ev->parent;
+    act->child = ev->child;
+    act->ordinal = ev->ordinal;
+    act->attempt = ev->attempt;
+    act->skill = ev->code;
+    set_input(run, act, parent, ev);
+    act->kid = place_kid(run, parent, ev);
+    start_kid(run, act, act_kid(run, act));
+    link_child(run, parent, act);
+    if (kind->open)
+        kind->open(run, act);
+    if (act->node->kind == RONDO_KIND_AGENT)
+        run->busy++;
+    else
+        run_touch(run, act);
+    if (node_is_loop(parent->node))
+        loop_apply(run, parent, ev);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------ */
+
+static const uint8_t end_status[] = {
+    [RONDO_EV_STEP_END] = RONDO_STATUS_COMPLETED,
+    [RONDO_EV_STEP_FAILED] = RONDO_STATUS_FAILED,
+    [RONDO_EV_STEP_SKIPPED] = RONDO_STATUS_SKIPPED,
+    [RONDO_EV_STEP_CANCELLED] = RONDO_STATUS_CANCELLED,
+};
+
+static void note_error(struct run *run, struct result *res, json_t *error)
+{
+    struct outcome *more = result_more(res);
+    const char *message = json_string_value(json_object_get(error, "message"));
+    more->code = (int)number_in(error, "code");
+    mem_free(more->error);
+    more->error = mem_strdup(message ? message : "failed");
+}
+
+/* A leaf's own output; content and result may come apart. */
+static void take_value(struct run *run, struct rondo_event *ev, struct result *res)
+{
+    if (!(ev->flags & EF_VALUE))
+        return;
+    if (ev->type == RONDO_EV_STEP_FAILED) {
+        note_error(run, res, ev->value);
+        run_drop(run, ev->value);
+        return;
+    }
+    res->seq = ev->seq;
+    if (!(ev->flags & EF_FULL)) {
+        res->value = ev->value;
+        return;
+    }
+    const char *content = json_string_value(json_object_get(ev->value, "content"));
+    res->value = json_incref(json_object_get(ev->value, "result"));
+    result_more(res)->content = mem_strdup(content ? content : "");
+    run_drop(run, ev->value);
+    ev->value = res->value;
+}
+
+/* Containers show the results of their children; a loop or each has its own way. */
+static void take_steps(struct act *act, struct result *res)
+{
+    if (!act->kids || node_is_loop(act->node))
+        return;
+    struct outcome *more = result_more(res);
+    more->steps = TAKE(act->kids);
+    more->step_count = act->kid_count;
+    more->steps_of = act->node;
+    act->kid_count = 0;
+}
+
+/* The value of a container follows from its children: the event only says whose it is. */
+static void derive_value(struct run *run, struct act *act, struct rondo_event *ev, struct result *res)
+{
+    kind_of(act->node)->project(run, act, res);
+    take_steps(act, res);
+    if (act->close == CLOSE_BUDGET && res->more && !res->more->reason)
+        res->more->reason = act->reason;
+    if (ev->type == RONDO_EV_STEP_FAILED)
+        return;
+    ev->value = res->value;
+    if (res->seq) {
+        ev->flags |= EF_REF;
+        ev->ref = res->seq;
+    } else if (res->value) {
+        ev->flags |= EF_COMPOSED;
+        res->seq = ev->seq;
+    }
+}
+
+static void note_usage(const struct run *run, const struct act *act, struct result *res)
+{
+    if (!act->usage && !res->more)
+        return;
+    struct outcome *more = result_more(res);
+    more->start_ns = act->start_ns;
+    more->end_ns = run->now_ns;
+    if (act->usage)
+        more->usage = *act->usage;
+}
+
+/* ---- actions --------------------------------------------------------------------------------------- */
+
+/* The activation just below `loop` on the way down to act; 0 when that is act itself. */
+static uint32_t below(struct run *run, const struct act *loop, const struct act *act)
+{
+    if (act->parent == loop->slot)
+        return 0;
+    while (act->parent != loop->slot)
+        act = run_act(run, act->parent);
+    return act->slot;
+}
+
+/* Closes the pass (or item) of `loop` that act is in; act itself has ended. */
+static void close_pass(struct run *run, struct act *loop, const struct act *act, enum close why,
+                       bool gently)
+{
+    uint32_t body = below(run, loop, act);
+    if (body)
+        act_close(run, run_act(run, body), why, 0, gently);
+}
+
+static void close_items(struct run *run, struct act *each, const struct act *act)
+{
+    for (uint32_t slot = each->first_child; slot; slot = run_act(run, slot)->next_sibling)
+        if (slot != act->slot)
+            act_close(run, run_act(run, slot), CLOSE_BREAK, 0, false);
+}
+
+static void break_loop(struct run *run, struct act *loop, const struct act *act, bool escalate,
+                       bool gently)
+{
+    if (loop->node->kind == RONDO_KIND_EACH) {
+        loop->each->broke = true;
+        loop->each->escalated |= escalate;
+        close_items(run, loop, act);
+        return;
+    }
+    if (loop->loop->broke || loop->loop->continued)
+        return; // the pass is closing already: nothing changes that but a break further out
+    loop->loop->broke = true;
+    loop->loop->escalated |= escalate;
+    close_pass(run, loop, act, CLOSE_BREAK, gently);
+}
+
+/* ADK's escalate has no scope: it ends every loop on the way to the root. */
+static bool is_unscoped(const struct act *loop, const struct rondo_event *ev)
+{
+    return ev->flags & EF_ESCALATE && node_is_loop(loop->node) && loop->node->loop.compat_adk;
+}
+
+/* Acts when a result is applied, while act is still linked. */
+static void apply_actions(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (ev->flags & EF_BREAK) {
+        struct act *loop = run_act(run, ev->parent);
+        bool unscoped = is_unscoped(loop, ev);
+        break_loop(run, loop, act, ev->flags & EF_ESCALATE, unscoped);
+        while (unscoped && (loop = run_loop_around(run, loop, false)))
+            break_loop(run, loop, act, true, true);
+    } else if (ev->flags & EF_CONTINUE) {
+        struct act *loop = run_loop_around(run, act, true);
+        if (!loop)
+            return;
+        if (node_is_loop(loop->node) && (loop->loop->broke || loop->loop->continued))
+            return;
+        if (node_is_loop(loop->node))
+            loop->loop->continued = true;
+        close_pass(run, loop, act, CLOSE_CONTINUE, false);
+    }
+}
+
+/* An item that was closed by continue has completed with what it has. */
+static void forgive_item(const struct act *parent, const struct act *act, struct result *res)
+{
+    if (parent->node->kind == RONDO_KIND_EACH && act->close == CLOSE_CONTINUE)
+        res->status = RONDO_STATUS_COMPLETED;
+}
+
+static void count_end(struct run *run, const struct act *parent, const struct result *res)
+{
+    run->completed += res->status == RONDO_STATUS_COMPLETED && parent->slot;
+}
+
+static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
+                    uint32_t ordinal)
+{
+    const struct kind *kind = kind_of(parent->node);
+    kid->state = KID_ENDED;
+    kid->act = 0;
+    count_end(run, parent, &kid->res);
+    if (kind->child_ended)
+        kind->child_ended(run, parent, kid, child, ordinal);
+    run_touch(run, parent);
+}
+
+static void apply_unstarted(struct run *run, struct rondo_event *ev)
+{
+    struct act *parent = run_act(run, ev->parent);
+    uint32_t place = place_kid(run, parent, ev);
+    struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
+                                                            : &parent->kids[place];
+    result_clear(run, &kid->res);
+    kid->res.status = end_status[ev->type];
+    kid->res.flags = RES_NO_RETRY;
+    if (ev->type != RONDO_EV_STEP_SKIPPED || parent->node->mode == RONDO_SKIP_DEPENDENTS)
+        kid->res.flags |= parent->node->kind == RONDO_KIND_GRAPH ? RES_CUT : 0;
+    if (ev->flags & EF_VALUE)
+        note_error(run, &kid->res, ev->value);
+    run_drop(run, ev->value);
+    end_kid(run, parent, kid, ev->child, ev->ordinal);
+}
+
+static void apply_step_end(struct run *run, struct rondo_event *ev)
+{
+    if (ev->flags & EF_UNSTARTED) {
+        apply_unstarted(run, ev);
+        return;
+    }
+    struct act *act = run_act(run, ev->act), *parent = run_act(run, act->parent);
+    struct kid *kid = act_kid(run, act);
+    struct result res = { .status = end_status[ev->type], .skill = act->skill };
+    take_value(run, ev, &res);
+    if (!node_is_leaf(act->node))
+        derive_value(run, act, ev, &res);
+    if (ev->flags & (EF_BREAK | EF_CONTINUE)) {
+        res.flags |= RES_SIGNAL;
+        apply_actions(run, act, ev);
+    }
+    note_usage(run, act, &res);
+    forgive_item(parent, act, &res);
+    act_move(act, ON_END);
+    run->busy -= act->node->kind == RONDO_KIND_AGENT;
+    kid->res = res;
+    unlink_child(run, parent, act);
+    uint32_t child = act->child, ordinal = act->ordinal;
+    act_free(run, act);
+    end_kid(run, parent, kid, child, ordinal);
+}
+
+static void apply_workflow_end(struct run *run, struct rondo_event *ev)
+{
+    const char *key;
+    json_t *value;
+    void *next;
+    struct act *holder = run_act(run, 0);
+    run->status = ev->code;
+    run->end_reason = holder->close == CLOSE_BUDGET ? holder->reason : 0;
+    ev->value = holder->kids[0].res.value;
+    json_object_foreach_safe(run->state, next, key, value)
+        if (strncmp(key, "temp:", 5) == 0)
+            json_object_del(run->state, key);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------------- */
+
+static void apply_retry(struct run *run, struct rondo_event *ev)
+{
+    struct act *parent = run_act(run, ev->parent);
+    struct kid *kid = kid_get(run, parent, ev->child, ev->ordinal);
+    kid->attempt = ev->attempt;
+    kid->asked = ASKED_WHEN; // it may start: that was asked before the first try
+    kid->due_ns = ev->num;
+    kid->state = ev->num > ev->time_ns ? KID_BACKOFF : KID_NEW;
+    run_touch(run, parent);
+}
+
+static void apply_timer(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    switch ((enum timer)ev->code) {
+    case TIMER_DELAY:
+        act_move(act, ON_RESUME);
+        loop_apply(run, act, ev);
+        break;
+    case TIMER_BACKOFF: kid_get(run, act, ev->child, ev->ordinal)->state = KID_NEW; break;
+    case TIMER_TIMEOUT: act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false); break;
+    case TIMER_BUDGET: act_close(run, act, CLOSE_BUDGET, RONDO_REASON_TIME, false); break;
+    case TIMER_CLEANUP:
+        run->forced = true;
+        act_close(run, act, CLOSE_CANCEL, 0, false);
+        break;
+    case TIMER_GATE:
+        act_move(act, ON_RESUME);
+        act->tries = 1;
+        if (act->node->gate.answer)
+            act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
+        break;
+    }
+    run_touch(run, act);
+}
+
+static void apply_delay(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    act_move(act, ON_WAIT);
+    act->wait_ns = ev->num;
+    loop_apply(run, act, ev);
+}
+
+static void apply_loop(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    loop_apply(run, act, ev);
+    if (ev->type == RONDO_EV_RULE_FAILED)
+        run_drop(run, ev->value);
+    run_touch(run, act);
+}
+
+static void apply_state(struct run *run, struct rondo_event *ev)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(ev->value, key, value) {
+        run_drop(run, json_incref(json_object_get(run->state, key)));
+        if (json_is_null(value))
+            json_object_del(run->state, key);
+        else
+            json_object_set(run->state, key, value);
+    }
+    run_drop(run, ev->value);
+}
+
+/* The loops around an activation by the seq of their start: innermost last does not matter. */
+static uint64_t *loops_around(struct run *run, const struct act *act, uint32_t *ret_count)
+{
+    uint64_t *seqs = NULL;
+    uint32_t cap = 0, count = 0;
+    while ((act = run_loop_around(run, act, false))) {
+        mem_grow(&seqs, &cap, count, sizeof *seqs);
+        seqs[count++] = act->start_seq;
+    }
+    *ret_count = count;
+    return seqs;
+}
+
+static void apply_memory(struct run *run, struct rondo_event *ev)
+{
+    uint32_t count;
+    const char *scope = json_string_value(json_object_get(ev->value, "scope"));
+    json_t *entry = json_object_get(ev->value, "entry");
+    if (scope && entry) {
+        uint64_t *loops = loops_around(run, run_act(run, ev->act), &count);
+        memory_add(&run->memory, scope, json_incref(entry), loops, count);
+    }
+    run_drop(run, ev->value);
+}
+
+static void apply_memory_trim(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    memory_trim(&run->memory, act->start_seq, (uint32_t)ev->num);
+    act->loop->phase = LOOP_READY;
+    run_touch(run, act);
+}
+
+static void apply_budget(struct run *run, struct rondo_event *ev)
+{
+    rondo_usage usage = { number_in(ev->value, "prompt"), number_in(ev->value, "completion"),
+                          number_in(ev->value, "nanoUsd"), number_in(ev->value, "calls") };
+    budget_spend(run, run_act(run, ev->act), &usage);
+    run_drop(run, ev->value);
+}
+
+static void apply_note(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    json_t *old = act->notes;
+    act->notes = old ? json_copy(old) : json_array(); // the old list may be in use
+    run_drop(run, old);
+    json_array_append(act->notes, ev->value);
+    run_drop(run, ev->value);
+}
+
+static void apply_cancel(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    if (ev->code == CLOSE_CANCEL) {
+        run->forced = run->cancelled || ev->flags & EF_FORCED;
+        run->cancelled = true;
+        if (!run->cancel_why && json_is_string(ev->value))
+            run->cancel_why = mem_strdup(json_string_value(ev->value));
+    }
+    act_close(run, act, (enum close)ev->code, (uint8_t)ev->ordinal, false);
+    run_drop(run, ev->value);
+}
+
+static void apply_gate(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    if (ev->type == RONDO_EV_GATE_WAITING) {
+        act_move(act, ON_WAIT);
+        act->wait_ns = ev->time_ns;
+        run_drop(run, ev->value);
+        return;
+    }
+    act_move(act, ON_RESUME);
+    run_drop(run, act->notes);
+    act->notes = ev->value;
+    run_touch(run, act);
+}
+
+static void apply_items(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    each_set_items(run, act, ev->value, ev->seq);
+    run_touch(run, act);
+}
+
+static void apply_choice(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    if (act->node->kind == RONDO_KIND_FORUM) {
+        forum_next_round(run, act, ev->child);
+    } else {
+        act->next = ev->child;
+        act->tries = 1;
+    }
+    run_touch(run, act);
+}
+
+/* num: how long nobody drove the run. */
+static void apply_resumed(struct run *run, struct rondo_event *ev)
+{
+    run->idle_ns += ev->num;
+}
+
+/* An agent's own event is only told; its state delta and its actions are events of their own. */
+static void apply_message(struct run *run, struct rondo_event *ev)
+{
+    run_drop(run, ev->value);
+}
+
+static void (*const appliers[64])(struct run *, struct rondo_event *) = {
+    [RONDO_EV_WORKFLOW_START] = apply_workflow_start,
+    [RONDO_EV_WORKFLOW_END] = apply_workflow_end,
+    [RONDO_EV_STEP_START] = apply_step_start,
+    [RONDO_EV_STEP_END] = apply_step_end,
+    [RONDO_EV_STEP_FAILED] = apply_step_end,
+    [RONDO_EV_STEP_SKIPPED] = apply_step_end,
+    [RONDO_EV_STEP_CANCELLED] = apply_step_end,
+    [RONDO_EV_ITERATION_START] = apply_loop,
+    [RONDO_EV_ITERATION_END] = apply_loop,
+    [RONDO_EV_LOOP_END] = apply_loop,
+    [RONDO_EV_RETRY] = apply_retry,
+    [RONDO_EV_MESSAGE] = apply_message,
+    [RONDO_EV_STATE] = apply_state,
+    [RONDO_EV_MEMORY] = apply_memory,
+    [RONDO_EV_MEMORY_TRIM] = apply_memory_trim,
+    [RONDO_EV_GATE_WAITING] = apply_gate,
+    [RONDO_EV_GATE_ANSWERED] = apply_gate,
+    [RONDO_EV_DETECTOR] = apply_loop,
+    [RONDO_EV_BUDGET] = apply_budget,
+    [RONDO_EV_CANCEL] = apply_cancel,
+    [RONDO_EV_DELAY] = apply_delay,
+    [RONDO_EV_TIMER] = apply_timer,
+    [RONDO_EV_ITEMS] = apply_items,
+    [RONDO_EV_NOTE] = apply_note,
+    [RONDO_EV_RESUMED] = apply_resumed,
+    [RONDO_EV_CHOICE] = apply_choice,
+    [RONDO_EV_RULE_FAILED] = apply_loop,
+};
+
+void run_apply(struct run *run, struct rondo_event *ev)
+{
+    ev->run = run;
+    ev->seq = ++run->seq;
+    run->now_ns = ev->time_ns;
+    appliers[ev->type](run, ev);
+}

@@ -1,0 +1,74 @@
+/* detect.c - same output again and again, A-B-A-B, and no gain of score.
+
+   Outputs are compared by their hash over a walk that does not depend on the order of keys, so a
+   polling loop whose result changes never trips. */
+#include "run/detect.h"
+
+#include "data/value.h"
+
+static uint32_t window(const struct act *act)
+{
+    return 2 * (uint32_t)act->node->loop.oscillation;
+}
+
+void detect_open(struct act *act)
+{
+    if (act->node->loop.oscillation)
+        act->loop->hashes = mem_zalloc(window(act) * sizeof *act->loop->hashes);
+}
+
+static void note_score(struct loop_act *l, const struct pass *pass, double min_gain)
+{
+    if (pass->scored && pass->score > l->gain_from + min_gain) {
+        l->gain_from = pass->score;
+        l->no_gain = 0;
+    } else {
+        l->no_gain++;
+    }
+}
+
+void detect_pass(struct act *act, const struct pass *pass)
+{
+    const struct node_loop *def = &act->node->loop;
+    struct loop_act *l = act->loop;
+    if (def->patience)
+        note_score(l, pass, def->min_gain);
+    if (!def->stall_repeats && !def->oscillation)
+        return;
+    uint64_t hash = value_hash(pass->out.value);
+    l->repeats = l->seen && hash == l->last_hash ? l->repeats + 1 : 1;
+    l->last_hash = hash;
+    if (def->oscillation)
+        l->hashes[l->seen % window(act)] = hash;
+    l->seen++;
+}
+
+static bool is_oscillating(const struct act *act)
+{
+    const struct loop_act *l = act->loop;
+    uint32_t n = window(act);
+    if (!n || l->seen < n || l->hashes[0] == l->hashes[1])
+        return false;
+    for (uint32_t i = 2; i < n; i++)
+        if (l->hashes[i] != l->hashes[i - 2]) // n is even: places keep their parity in the ring
+            return false;
+    return true;
+}
+
+int detect(const struct act *act)
+{
+    const struct node_loop *def = &act->node->loop;
+    const struct loop_act *l = act->loop;
+    if (def->stall_repeats && l->repeats >= (uint32_t)def->stall_repeats)
+        return RONDO_REASON_STALLED;
+    if (is_oscillating(act))
+        return RONDO_REASON_OSCILLATING;
+    if (def->patience && l->no_gain >= (uint32_t)def->patience)
+        return RONDO_REASON_PLATEAU;
+    return 0;
+}
+
+void detect_forget(struct act *act)
+{
+    act->loop->repeats = act->loop->seen = 0;
+}

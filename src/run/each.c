@@ -1,0 +1,232 @@
+/* each.c - the body once per item.
+
+   Items are opened lazily, at most min(own cap, run's cap) at a time, and open ones finish before
+   new ones begin; a million items cost their results and no more. */
+#include "run/each.h"
+
+#include "data/value.h"
+#include "run/kinds.h"
+
+struct kid *each_kid(struct act *act, uint32_t ordinal)
+{
+    struct each_act *each = act->each;
+    for (uint32_t i = 0; i < each->open_count; i++)
+        if (each->open[i].ordinal == ordinal)
+            return &each->open[i].kid;
+    return NULL;
+}
+
+struct kid *each_begin(struct act *act, uint32_t ordinal)
+{
+    struct each_act *each = act->each;
+    mem_grow(&each->open, &each->open_cap, each->open_count, sizeof *each->open);
+    each->open[each->open_count] = (struct open_item){ .ordinal = ordinal };
+    each->fresh = (struct kid){ 0 };
+    if (ordinal >= each->next)
+        each->next = ordinal + 1;
+    return &each->open[each->open_count++].kid;
+}
+
+static void each_open(struct run *run, struct act *act)
+{
+    act->each = mem_zalloc(sizeof *act->each);
+}
+
+static void each_free(struct run *run, struct act *act)
+{
+    struct each_act *each = act->each;
+    for (uint32_t i = 0; i < each->count; i++)
+        result_clear(run, &each->results[i]);
+    for (uint32_t i = 0; i < each->open_count; i++)
+        result_clear(run, &each->open[i].kid.res);
+    run_drop(run, each->items);
+    mem_free(each->results);
+    mem_free(each->open);
+    mem_free(each);
+}
+
+void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq)
+{
+    struct each_act *each = act->each;
+    each->items = items;
+    each->items_seq = seq;
+    each->count = (uint32_t)json_array_size(items);
+    each->results = mem_zalloc((each->count + 1) * sizeof *each->results);
+}
+
+/* Takes an item off the list of open ones; the last one moves into its place, and the activation
+   of that one is told. */
+static void close_item(struct run *run, struct act *act, uint32_t at)
+{
+    struct each_act *each = act->each;
+    each->open[at] = each->open[--each->open_count];
+    if (at < each->open_count && each->open[at].kid.state == KID_OPEN)
+        run_act(run, each->open[at].kid.act)->kid = at;
+}
+
+static void finish_item(struct run *run, struct act *act, uint32_t at)
+{
+    struct each_act *each = act->each;
+    struct kid *kid = &each->open[at].kid;
+    struct result *res = &each->results[each->open[at].ordinal];
+    *res = kid->res;
+    each->failed += res->status == RONDO_STATUS_FAILED;
+    each->completed += res->status == RONDO_STATUS_COMPLETED;
+    if (res->more && res->more->refs == 1) { // inner steps of an item are not visible from outside
+        kids_free(run, res->more->steps, res->more->step_count);
+        res->more->steps = NULL;
+        res->more->step_count = 0;
+    }
+    close_item(run, act, at);
+}
+
+static void each_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
+                             uint32_t ordinal)
+{
+    uint32_t at = (uint32_t)((struct open_item *)((char *)kid - offsetof(struct open_item, kid)) -
+                             act->each->open);
+    if (kid->res.status == RONDO_STATUS_FAILED &&
+        act->node->children[0].node->opts.retry.attempts > kid->attempt + 1)
+        act->attention++;
+    else
+        finish_item(run, act, at);
+}
+
+static enum plan ask_items(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    json_t *items = act->input;
+    if (act->node->each.items) {
+        if (must_ask(run, act, ASK_ITEMS, 0))
+            return PLAN_ASK;
+        if (run->question.yes < 0)
+            return decide_fail(run, act, RONDO_EFAILED, ev, "items: %s",
+                               run->question.error ? run->question.error : "failed");
+        items = run->question.value;
+    }
+    if (!json_is_array(items) || json_array_size(items) >= UINT32_MAX)
+        return decide_fail(run, act, RONDO_EINVAL, ev, "the items must be a list");
+    decide(act, RONDO_EV_ITEMS, ev);
+    ev->flags = EF_VALUE;
+    ev->value = json_incref(items);
+    return PLAN_DECIDE;
+}
+
+static enum plan look_at_failures(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct each_act *each = act->each;
+    enum plan what;
+    for (uint32_t i = 0; act->attention && i < each->open_count; i++) {
+        struct kid *kid = &each->open[i].kid;
+        if (kid->state == KID_NEW)
+            return kid_start(run, act, 0, each->open[i].ordinal, kid, NULL, ev);
+        if (kid->state != KID_ENDED)
+            continue;
+        if (!kid_is_settled(run, act, 0, each->open[i].ordinal, kid, ev, &what))
+            return what;
+        act->attention--;
+        finish_item(run, act, i--);
+    }
+    return PLAN_IDLE;
+}
+
+/* The smaller of the own cap and the run's wins, and 1 means 1. */
+static bool is_full(const struct run *run, const struct act *act)
+{
+    uint32_t cap = (uint32_t)act->node->max_concurrency;
+    if (run->max_busy && (!cap || run->max_busy < cap))
+        cap = run->max_busy;
+    return cap && act->each->open_count >= cap;
+}
+
+static bool is_stopped(const struct act *act)
+{
+    const struct each_act *each = act->each;
+    return each->broke || (each->failed && act->node->mode == RONDO_ERROR_FAILS);
+}
+
+static enum plan start_more(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct each_act *each = act->each;
+    if (each->next >= each->count || is_full(run, act) || is_stopped(act))
+        return PLAN_IDLE;
+    return kid_start(run, act, 0, each->next, &each->fresh, NULL, ev);
+}
+
+static const struct result *first_failure(const struct each_act *each)
+{
+    for (uint32_t i = 0; i < each->count; i++)
+        if (each->results[i].status == RONDO_STATUS_FAILED)
+            return &each->results[i];
+    return NULL;
+}
+
+static enum plan each_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct each_act *each = act->each;
+    bool bad = each->failed && (act->node->mode == RONDO_ERROR_FAILS || !each->completed);
+    return bad ? decide_fail_with(run, act, first_failure(each), ev)
+               : decide(act, RONDO_EV_STEP_END, ev);
+}
+
+static enum plan each_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct each_act *each = act->each;
+    if (!each->items)
+        return ask_items(run, act, ev);
+    enum plan what = look_at_failures(run, act, ev);
+    if (what == PLAN_IDLE)
+        what = start_more(run, act, ev);
+    if (what != PLAN_IDLE || each->open_count || (each->next < each->count && !is_stopped(act)))
+        return what;
+    return each_end(run, act, ev);
+}
+
+static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                          uint64_t *ret_seq)
+{
+    *ret_seq = act->each->items_seq;
+    return json_array_get(act->each->items, ordinal);
+}
+
+/* The highest completed item's content, or all of them under headings. */
+static char *content_of(const struct act *act)
+{
+    const struct each_act *each = act->each;
+    auto_buf struct buf text = { 0 };
+    uint32_t i = each->count;
+    if (act->node->each.output_mode == RONDO_OUTPUT_LAST) {
+        while (i > 0 && each->results[i - 1].status != RONDO_STATUS_COMPLETED)
+            i--;
+        if (i > 0)
+            value_put_content(&text, each->results[i - 1].value);
+        return buf_take(&text);
+    }
+    for (i = 0; i < each->count; i++) {
+        if (each->results[i].status != RONDO_STATUS_COMPLETED)
+            continue;
+        buf_printf(&text, "%s## Item %u\n\n", text.len ? "\n\n" : "", i);
+        value_put_content(&text, each->results[i].value);
+    }
+    return buf_take(&text);
+}
+
+static void each_project(struct run *run, struct act *act, struct result *ret)
+{
+    struct each_act *each = act->each;
+    ret->value = json_array();
+    for (uint32_t i = 0; i < each->count; i++) {
+        const struct result *res = &each->results[i];
+        json_t *value = res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
+        json_array_append_new(ret->value, value ? json_incref(value) : json_null());
+    }
+    struct outcome *more = result_more(ret);
+    more->content = content_of(act);
+    more->reason = each->broke ? RONDO_REASON_BREAK : RONDO_REASON_ITEMS;
+    more->passes = each->next;
+    more->escalated = each->escalated;
+}
+
+const struct kind each_kind = {
+    .open = each_open, .plan = each_plan, .child_ended = each_child_ended, .project = each_project,
+    .child_input = each_input, .free = each_free,
+};

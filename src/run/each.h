@@ -1,0 +1,30 @@
+/* each.h - the state of an each: which items are open, and what the others came to. */
+#ifndef RONDO_EACH_H
+#define RONDO_EACH_H
+
+#include "run/run.h"
+
+struct open_item {
+    uint32_t ordinal;
+    struct kid kid;
+};
+
+/* An item that has not begun is only a number, one that is done is one result. */
+struct each_act {
+    json_t *items; // owned, an array; NULL until known
+    uint64_t items_seq;
+    uint32_t count, next, failed, completed;
+    struct result *results; // of all items
+    struct open_item *open;
+    uint32_t open_count, open_cap;
+    struct kid fresh; // the next item, while questions about its start are asked
+    bool broke, escalated;
+};
+
+/* The record of an open item; it is made when the item begins. */
+struct kid *each_kid(struct act *act, uint32_t ordinal);
+struct kid *each_begin(struct act *act, uint32_t ordinal);
+
+void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq); // takes items
+
+#endif

@@ -1,0 +1,77 @@
+/* event.h - the one record of everything that happens.
+
+   A run is its list of events.  What an event of some type holds is said by one table (event.c):
+   the struct below, the codec, the JSON line and the documentation follow from it.  Numbers are
+   never reused and fields only added, so that old logs stay readable.
+
+   An event comes with a value (EF_VALUE: it is encoded with it), refers to an earlier event's
+   (EF_REF), or its value follows from the state (EF_COMPOSED); a value is encoded only once. */
+#ifndef RONDO_EVENT_H
+#define RONDO_EVENT_H
+
+#include "rondo.h"
+
+#include <jansson.h>
+
+enum {
+    EF_VALUE = 1 << 0,
+    EF_REF = 1 << 1,
+    EF_COMPOSED = 1 << 2,
+    EF_SIGNAL = 1 << 3, // the result came with an action
+    EF_SCORED = 1 << 4,
+    EF_UNSTARTED = 1 << 5, // a step that ends without having started: place instead of act
+    EF_BREAK = 1 << 6,     // parent is the loop it ends
+    EF_CONTINUE = 1 << 7,
+    EF_ESCALATE = 1 << 8,
+    EF_FULL = 1 << 9,   // the value is { content, result }
+    EF_NUDGE = 1 << 10, // detector: one more chance
+    EF_ITEM = 1 << 11,  // the value is item `ordinal` of the list that ref names
+    EF_INPUT = 1 << 12, // ref names the start of the run: its input
+    EF_FORCED = 1 << 13, // cancel: without clean-up steps
+    EF_MINE = 1 << 14,  // a failure of this very step, not handed up from a child
+};
+
+/* What the shell may find due. */
+enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP };
+
+/* One cache line.  act, parent: slots of activations; child: place in parent's definition;
+   ordinal: pass or item of the parent (in the inbox of the shell: the generation of act). */
+struct rondo_event {
+    uint64_t seq; // 0 until applied, and for ever in partial output
+    int64_t time_ns;
+    struct run *run;
+    json_t *value;
+    union {
+        int64_t num;  // a due time, a seed
+        uint64_t ref; // EF_REF: seq of the event that has the value
+        double score; // EF_SCORED
+    };
+    uint32_t act;
+    union {
+        uint32_t parent;
+        uint32_t back; // HAS_BACK: how many events ago its value was, 0 for none
+    };
+    uint32_t child, ordinal;
+    uint16_t attempt, flags;
+    uint8_t type; // enum rondo_event_type
+    uint8_t code; // status, reason, timer, or choice, as the type says
+    uint16_t pad;
+};
+_Static_assert(sizeof(struct rondo_event) == 64, "an event is one cache line");
+
+/* Which fields an event of a type has. */
+enum {
+    HAS_ACT = 1 << 0,
+    HAS_PLACE = 1 << 1, // parent, child, ordinal, attempt
+    HAS_ORDINAL = 1 << 2,
+    HAS_CHILD = 1 << 3,
+    HAS_CODE = 1 << 4,
+    HAS_NUM = 1 << 5,
+    HAS_BACK = 1 << 6,
+    JOURNALED = 1 << 7,
+};
+
+unsigned event_fields(int type); // 0 for an unknown type
+const char *event_type_text(int type);
+
+#endif

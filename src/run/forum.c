@@ -1,0 +1,130 @@
+/* forum.c - members speak in rounds, then the captain decides.
+
+   Kids 0 .. members-1 are the members of the present round; what was said in earlier rounds is in
+   the transcript (notes), which grows by one round when the next one begins. */
+#include "run/kinds.h"
+
+/* { name, round, output } for every member that answered, in declaration order. */
+static void add_round(json_t *contributions, const struct act *act, uint32_t round)
+{
+    for (uint32_t i = 0; i < act->node->forum.members; i++) {
+        const struct kid *kid = &act->kids[i];
+        if (kid->res.status != RONDO_STATUS_COMPLETED)
+            continue;
+        json_t *said = json_object();
+        json_object_set_new(said, "name", json_string(act->node->children[i].name));
+        json_object_set_new(said, "round", json_integer(round + 1));
+        json_object_set(said, "output", kid->res.value);
+        json_array_append_new(contributions, said);
+    }
+}
+
+static json_t *transcript(const struct act *act, bool with_this_round)
+{
+    json_t *all = act->notes ? json_copy(act->notes) : json_array(), *ret = json_object();
+    if (with_this_round)
+        add_round(all, act, act->tries);
+    json_object_set(ret, "input", act->input);
+    json_object_set_new(ret, "contributions", all);
+    return ret;
+}
+
+static enum plan start_members(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    for (; act->next < act->node->forum.members; act->next++) {
+        struct kid *kid = &act->kids[act->next];
+        if (kid->state != KID_NEW)
+            continue;
+        bool told = act->tries && act->node->mode == RONDO_SHOW_ALL;
+        return kid_start(run, act, act->next, act->tries, kid, told ? transcript(act, false) : NULL, ev);
+    }
+    return PLAN_IDLE;
+}
+
+/* PLAN_IDLE and *ret_left == 0: all have answered or failed for good. */
+static enum plan watch_members(struct run *run, struct act *act, struct rondo_event *ev,
+                               uint32_t *ret_left, const struct kid **ret_failed)
+{
+    enum plan what;
+    *ret_left = 0;
+    *ret_failed = NULL;
+    for (uint32_t i = 0; i < act->node->forum.members; i++) {
+        struct kid *kid = &act->kids[i];
+        if (kid->state == KID_NEW) // to be tried again
+            act->next = MIN(act->next, i);
+        bool settled = kid_is_settled(run, act, i, act->tries, kid, ev, &what);
+        if (!settled && what != PLAN_IDLE)
+            return what;
+        *ret_left += !settled;
+        if (settled && kid->res.status == RONDO_STATUS_FAILED && !*ret_failed)
+            *ret_failed = kid;
+    }
+    return PLAN_IDLE;
+}
+
+static uint32_t count_answers(const struct act *act)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < act->node->forum.members; i++)
+        n += act->kids[i].res.status == RONDO_STATUS_COMPLETED;
+    return n;
+}
+
+static enum plan captain_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    uint32_t captain = act->node->forum.members;
+    struct kid *kid = &act->kids[captain];
+    enum plan what;
+    if (kid->state == KID_NEW) {
+        bool told = act->node->mode != RONDO_SHOW_NOBODY;
+        return kid_start(run, act, captain, 0, kid, told ? transcript(act, true) : NULL, ev);
+    }
+    if (!kid_is_settled(run, act, captain, 0, kid, ev, &what))
+        return what;
+    if (kid->res.status != RONDO_STATUS_COMPLETED)
+        return decide_fail_with(run, act, &kid->res, ev);
+    return decide(act, RONDO_EV_STEP_END, ev);
+}
+
+static enum plan forum_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    uint32_t left;
+    const struct kid *failed;
+    enum plan what = watch_members(run, act, ev, &left, &failed);
+    if (what != PLAN_IDLE)
+        return what;
+    if (left)
+        return start_members(run, act, ev);
+    if (count_answers(act) < act->node->forum.quorum && failed)
+        return decide_fail_with(run, act, &failed->res, ev);
+    if (act->tries + 1u < act->node->forum.rounds) { // the next round
+        decide(act, RONDO_EV_CHOICE, ev);
+        ev->child = act->tries + 1u;
+        return PLAN_DECIDE;
+    }
+    return captain_plan(run, act, ev);
+}
+
+static void forum_project(struct run *run, struct act *act, struct result *ret)
+{
+    if (act->kids)
+        project_kid(&act->kids[act->node->forum.members], ret);
+}
+
+const struct kind forum_kind = {
+    .open = container_open, .plan = forum_plan, .project = forum_project,
+    .child_input = container_input,
+};
+
+void forum_next_round(struct run *run, struct act *act, uint32_t round)
+{
+    if (!act->notes)
+        act->notes = json_array();
+    add_round(act->notes, act, round - 1);
+    for (uint32_t i = 0; i < act->node->forum.members; i++) {
+        result_clear(run, &act->kids[i].res);
+        act->kids[i] = (struct kid){ 0 };
+    }
+    act->tries = (uint8_t)round;
+    act->next = 0;
+}

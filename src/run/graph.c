@@ -1,0 +1,230 @@
+/* graph.c - steps that start when what they depend on has ended.
+
+   `waiting` counts the dependencies of each step that have not ended; a step whose count is 0 is
+   put on the ready list.  A step with `run_on` but without dependencies waits for all ordinary
+   steps: its count is 1 until they have ended.  Once a step may not run (its dependency failed), it
+   ends without having started and counts as cut off, so that the effect reaches its dependents. */
+#include "run/kinds.h"
+
+#include "data/value.h"
+
+struct graph_act {
+    uint32_t *waiting;
+    struct slot_list ready; // children, in the order in which they became ready
+    uint32_t ordinary_left; // steps without run_on that have not ended
+};
+
+static bool is_ordinary(const struct act *act, uint32_t i)
+{
+    return act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
+}
+
+static bool waits_for_all(const struct act *act, uint32_t i)
+{
+    return !is_ordinary(act, i) && !act->node->children[i].dep_count;
+}
+
+static void make_ready(struct act *act, uint32_t i)
+{
+    if (act->graph->waiting[i] && --act->graph->waiting[i] == 0)
+        slots_push(&act->graph->ready, i);
+}
+
+static void ready_late_ones(struct act *act)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (waits_for_all(act, i))
+            make_ready(act, i);
+}
+
+static void graph_open(struct run *run, struct act *act)
+{
+    container_open(run, act);
+    act->graph = mem_zalloc(sizeof *act->graph);
+    act->graph->waiting = mem_zalloc(act->kid_count * sizeof *act->graph->waiting);
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        act->graph->waiting[i] = act->node->children[i].dep_count + 1;
+        act->graph->ordinary_left += is_ordinary(act, i);
+    }
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (!waits_for_all(act, i))
+            make_ready(act, i);
+    if (!act->graph->ordinary_left)
+        ready_late_ones(act);
+}
+
+static void graph_free(struct run *run, struct act *act)
+{
+    mem_free(act->graph->waiting);
+    mem_free(act->graph->ready.slots);
+    mem_free(act->graph);
+}
+
+/* A failure that may still be tried again has not ended the step; the others free what waits. */
+static void settle(struct act *act, uint32_t i)
+{
+    const struct node_child *child = &act->node->children[i];
+    act->settled++;
+    act->kids[i].asked |= KID_SEEN;
+    for (uint32_t k = 0; k < child->user_count; k++)
+        make_ready(act, child->users[k]);
+    if (is_ordinary(act, i) && --act->graph->ordinary_left == 0)
+        ready_late_ones(act);
+}
+
+static void graph_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
+                              uint32_t ordinal)
+{
+    if (kid->res.status == RONDO_STATUS_FAILED)
+        act->attention++;
+    else
+        settle(act, child);
+}
+
+static bool is_cut(const struct kid *kid)
+{
+    return kid->res.status == RONDO_STATUS_FAILED || kid->res.status == RONDO_STATUS_CANCELLED ||
+           kid->res.flags & RES_CUT;
+}
+
+static bool is_any_cut(const struct act *act, uint32_t i)
+{
+    const struct node_child *child = &act->node->children[i];
+    for (uint32_t d = 0; d < child->dep_count; d++)
+        if (is_cut(&act->kids[child->deps[d]]))
+            return true;
+    for (uint32_t k = 0; k < act->kid_count && waits_for_all(act, i); k++)
+        if (is_ordinary(act, k) && is_cut(&act->kids[k]))
+            return true;
+    return false;
+}
+
+/* May it start?  Else the type of event that ends it. */
+static int verdict(const struct act *act, uint32_t i)
+{
+    int run_on = act->node->children[i].node->opts.run_on;
+    bool cut = run_on != RONDO_ON_ALWAYS && is_any_cut(act, i);
+    if (run_on == RONDO_ON_FAILURE)
+        return cut && !act->close ? 0 : RONDO_EV_STEP_SKIPPED;
+    if (run_on == RONDO_ON_SUCCESS && act->close)
+        return RONDO_EV_STEP_CANCELLED;
+    if (!cut)
+        return 0;
+    return act->node->mode == RONDO_SKIP_DEPENDENTS ? RONDO_EV_STEP_SKIPPED : RONDO_EV_STEP_CANCELLED;
+}
+
+static bool is_full(const struct act *act)
+{
+    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
+}
+
+static enum plan start_ready(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct slot_list *ready = &act->graph->ready;
+    while (ready->count) {
+        uint32_t i = ready->slots[ready->head];
+        struct kid *kid = &act->kids[i];
+        if (kid->state != KID_NEW) {
+            slots_pop(ready);
+            continue;
+        }
+        int end = verdict(act, i);
+        if (end)
+            return decide_unstarted(act, i, 0, kid, end, NULL, ev);
+        return is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
+    }
+    return PLAN_IDLE;
+}
+
+static enum plan look_at_failures(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what;
+    for (uint32_t i = 0; act->attention && i < act->kid_count; i++) {
+        struct kid *kid = &act->kids[i];
+        if (kid->state == KID_NEW && kid->attempt && !act->close)
+            return kid_start(run, act, i, 0, kid, NULL, ev);
+        if (kid->state != KID_ENDED || kid->res.status != RONDO_STATUS_FAILED || kid->asked & KID_SEEN)
+            continue;
+        if (!kid_is_settled(run, act, i, 0, kid, ev, &what)) {
+            if (what != PLAN_IDLE)
+                return what;
+            continue;
+        }
+        act->attention--;
+        settle(act, i);
+        if (act->node->mode == RONDO_ABORT && !act->close)
+            return decide_close(act, CLOSE_SIBLING, 0, ev);
+    }
+    return PLAN_IDLE;
+}
+
+/* A failure is handled when a step that runs on failure depends on it and completed. */
+static bool is_handled(const struct act *act, uint32_t i)
+{
+    const struct node_child *child = &act->node->children[i];
+    for (uint32_t k = 0; k < child->user_count; k++) {
+        uint32_t user = child->users[k];
+        if (act->node->children[user].node->opts.run_on == RONDO_ON_FAILURE &&
+            act->kids[user].res.status == RONDO_STATUS_COMPLETED)
+            return true;
+    }
+    return false;
+}
+
+static enum plan graph_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !is_handled(act, i)) {
+            decide_fail_with(run, act, &act->kids[i].res, ev);
+            return PLAN_DECIDE;
+        }
+    return decide(act, RONDO_EV_STEP_END, ev);
+}
+
+static enum plan graph_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what = look_at_failures(run, act, ev);
+    if (what == PLAN_IDLE)
+        what = start_ready(run, act, ev);
+    if (what != PLAN_IDLE || act->settled < act->kid_count)
+        return what;
+    return graph_end(run, act, ev);
+}
+
+/* After a cancel, an abort or a limit only `run_on: always` steps still start, and everything that
+   waits ends; a second cancel ends those too. */
+static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (act->settled < act->kid_count && !run->forced) {
+        enum plan what = look_at_failures(run, act, ev);
+        if (what == PLAN_IDLE)
+            what = start_ready(run, act, ev);
+        if (what != PLAN_IDLE || act->open)
+            return what;
+        for (uint32_t i = 0; i < act->kid_count; i++)
+            if (act->kids[i].state == KID_NEW || act->kids[i].state == KID_BACKOFF)
+                return decide_unstarted(act, i, 0, &act->kids[i], RONDO_EV_STEP_CANCELLED, NULL, ev);
+    }
+    if (act->open)
+        return PLAN_IDLE;
+    return act->close == CLOSE_SIBLING && act->node->mode == RONDO_ABORT ? graph_end(run, act, ev)
+                                                                         : PLAN_IDLE;
+}
+
+static void graph_project(struct run *run, struct act *act, struct result *ret)
+{
+    for (uint32_t i = act->kid_count; i-- > 0;) {
+        const struct kid *kid = &act->kids[i];
+        if (kid->res.status != RONDO_STATUS_COMPLETED || value_is_empty(kid->res.value) ||
+            act->node->children[i].user_count)
+            continue;
+        project_kid(kid, ret);
+        return;
+    }
+}
+
+const struct kind graph_kind = {
+    .open = graph_open, .plan = graph_plan, .closed = graph_closed,
+    .child_ended = graph_child_ended, .project = graph_project, .child_input = container_input,
+    .free = graph_free,
+};

@@ -1,0 +1,76 @@
+/* history.c - a ring of passes that grows to its limit, and the index behind it. */
+#include "run/history.h"
+
+#include "run/run.h"
+
+void history_init(struct history *history, uint32_t keep)
+{
+    *history = (struct history){ .keep = keep, .best_pass = -1 };
+}
+
+void history_clear(struct run *run, struct history *history)
+{
+    for (uint32_t i = 0; i < history->kept; i++)
+        result_clear(run, &history_get(history, history->count - 1 - i)->out);
+    result_clear(run, &history->best.out);
+    mem_free(history->ring);
+    mem_free(history->seqs);
+    history_init(history, history->keep);
+}
+
+void history_begin(struct history *history, uint64_t seq)
+{
+    mem_grow(&history->seqs, &history->seq_cap, history->seq_count, sizeof *history->seqs);
+    history->seqs[history->seq_count++] = seq;
+}
+
+struct pass *history_get(struct history *history, int64_t pass)
+{
+    if (pass < 0 || pass >= history->count || pass < (int64_t)history->count - history->kept)
+        return NULL;
+    return &history->ring[pass % history->cap];
+}
+
+struct pass *history_last(struct history *history)
+{
+    return history_get(history, (int64_t)history->count - 1);
+}
+
+/* A larger ring puts every pass at another place. */
+static void grow(struct history *history)
+{
+    uint32_t cap = MIN(MAX(history->cap * 2, 4u), history->keep);
+    struct pass *ring = mem_alloc(cap * sizeof *ring);
+    for (uint32_t i = 0; i < history->kept; i++) {
+        uint32_t pass = history->count - 1 - i;
+        ring[pass % cap] = history->ring[pass % history->cap];
+    }
+    mem_free(history->ring);
+    history->ring = ring;
+    history->cap = cap;
+}
+
+/* Ties keep the earlier pass. */
+static void keep_best(struct run *run, struct history *history, const struct pass *pass)
+{
+    if (!pass->scored || (history->best_pass >= 0 && pass->score <= history->best.score))
+        return;
+    result_clear(run, &history->best.out);
+    history->best = *pass;
+    history->best.out = result_share(&pass->out);
+    history->best_pass = history->count;
+}
+
+void history_add(struct run *run, struct history *history, struct pass *pass)
+{
+    if (history->kept == history->cap && history->cap < history->keep)
+        grow(history);
+    keep_best(run, history, pass);
+    struct pass *place = &history->ring[history->count % history->cap];
+    if (history->kept == history->cap)
+        result_clear(run, &place->out);
+    else
+        history->kept++;
+    *place = *pass;
+    history->count++;
+}

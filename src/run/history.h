@@ -1,0 +1,43 @@
+/* history.h - the passes of a loop.
+
+   In memory are the last HISTORY_KEEP passes, the best one, and for every older pass only the seq
+   of its iteration_start: the journal has the rest. */
+#ifndef RONDO_HISTORY_H
+#define RONDO_HISTORY_H
+
+#include "run/result.h"
+
+#define HISTORY_KEEP 256
+
+struct pass {
+    struct result out; // the projected output of the pass
+    uint64_t start_seq;
+    int64_t start_ns, end_ns;
+    double score;
+    uint8_t status;
+    bool scored;
+};
+
+struct history {
+    struct pass *ring; // pass p is at p % cap, for the last `kept` passes
+    uint32_t cap, kept;
+    uint32_t count; // passes that have ended
+    uint32_t keep;  // how many to keep, HISTORY_KEEP or less
+    uint64_t *seqs; // start of every pass, ended or not
+    uint32_t seq_cap, seq_count;
+    struct pass best;
+    int64_t best_pass; // -1: none was scored
+};
+
+void history_init(struct history *history, uint32_t keep);
+void history_clear(struct run *run, struct history *history);
+void history_begin(struct history *history, uint64_t seq);
+
+/* Adds the pass that ended; takes its result. */
+void history_add(struct run *run, struct history *history, struct pass *pass);
+
+/* A pass that is still in memory; NULL when it is too old or not there. */
+struct pass *history_get(struct history *history, int64_t pass);
+struct pass *history_last(struct history *history);
+
+#endif

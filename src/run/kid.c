@@ -1,0 +1,260 @@
+/* kid.c - children of containers: starting them, trying them again, knowing when they are done.
+
+   Every container, whatever its kind, treats its children alike: `when` is asked, a leaf waits for
+   a free place, its input is checked against its schema, and a failure is tried again as its retry
+   says.  Containers only decide which child, and when. */
+#include "base/buf.h"
+#include "base/hash.h"
+#include "data/fit.h"
+#include "run/act.h"
+#include "run/each.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+struct kid *kid_get(struct run *run, struct act *parent, uint32_t child, uint32_t ordinal)
+{
+    if (parent->node->kind == RONDO_KIND_EACH)
+        return each_kid(parent, ordinal);
+    return &parent->kids[child];
+}
+
+struct kid *act_kid(struct run *run, const struct act *act)
+{
+    struct act *parent = run_act(run, act->parent);
+    return parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[act->kid].kid
+                                                 : &parent->kids[act->kid];
+}
+
+enum plan decide(const struct act *act, int type, struct rondo_event *ev)
+{
+    *ev = (struct rondo_event){ .type = (uint8_t)type, .act = act->slot };
+    return PLAN_DECIDE;
+}
+
+json_t *error_value(struct run *run, const struct act *act, int code, const char *message)
+{
+    auto_buf struct buf path = { 0 };
+    path_put_act(&path, run, act);
+    json_t *error = json_object();
+    json_object_set_new(error, "code", json_integer(code));
+    json_t *text = json_string(message);
+    json_object_set_new(error, "message", text ? text : json_string("(not UTF-8)"));
+    json_object_set_new(error, "path", json_stringn(path.data ? path.data : "", path.len));
+    return error;
+}
+
+enum plan decide_fail(struct run *run, const struct act *act, int code, struct rondo_event *ev,
+                      const char *fmt, ...)
+{
+    char message[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    decide(act, RONDO_EV_STEP_FAILED, ev);
+    ev->flags = EF_VALUE | EF_MINE;
+    ev->value = error_value(run, act, code, message);
+    return PLAN_DECIDE;
+}
+
+enum plan decide_fail_with(struct run *run, const struct act *act, const struct result *child,
+                           struct rondo_event *ev)
+{
+    int code = child->more ? child->more->code : RONDO_EFAILED;
+    const char *error = child->more && child->more->error ? child->more->error : "cancelled";
+    decide_fail(run, act, code ? code : RONDO_EFAILED, ev, "%s", error);
+    ev->flags &= (uint16_t)~EF_MINE;
+    return PLAN_DECIDE;
+}
+
+enum plan decide_close(const struct act *act, enum close why, uint8_t reason, struct rondo_event *ev)
+{
+    decide(act, RONDO_EV_CANCEL, ev);
+    ev->code = (uint8_t)why;
+    ev->ordinal = reason;
+    return PLAN_DECIDE;
+}
+
+enum plan decide_unstarted(const struct act *act, uint32_t child, uint32_t ordinal,
+                           const struct kid *kid, int type, json_t *value, struct rondo_event *ev)
+{
+    *ev = (struct rondo_event){ .type = (uint8_t)type, .parent = act->slot, .child = child,
+                                .ordinal = ordinal, .attempt = kid->attempt,
+                                .flags = EF_UNSTARTED, .value = value };
+    if (value)
+        ev->flags |= EF_VALUE;
+    return PLAN_DECIDE;
+}
+
+bool must_ask(struct run *run, const struct act *act, enum ask what, uint32_t child)
+{
+    struct question *q = &run->question;
+    if (q->answered && q->what == what && q->act == act->slot && q->child == child) {
+        q->answered = false; // an answer is used once
+        return false;
+    }
+    json_decref(q->value);
+    mem_free(q->error);
+    *q = (struct question){ .what = what, .act = act->slot, .child = child, .number = NAN };
+    return true;
+}
+
+/* A failure of the question itself, or of what it was asked for, before the step could start. */
+static enum plan refuse_start(struct run *run, const struct act *act, uint32_t child, uint32_t ordinal,
+                              const struct kid *kid, struct rondo_event *ev, const char *what,
+                              const char *why, int code)
+{
+    char message[600];
+    json_t *error;
+    snprintf(message, sizeof message, "%s: %s", what, why ? why : "failed");
+    error = error_value(run, act, code, message);
+    return decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_FAILED, error, ev);
+}
+
+static enum plan decide_start(struct run *run, const struct act *act, uint32_t child, uint32_t ordinal,
+                              const struct kid *kid, json_t *given, uint64_t ref,
+                              struct rondo_event *ev)
+{
+    *ev = (struct rondo_event){ .type = RONDO_EV_STEP_START, .act = act_next_slot(run),
+                                .parent = act->slot, .child = child, .ordinal = ordinal,
+                                .attempt = kid->attempt, .code = (uint8_t)kid->res.skill,
+                                .value = given };
+    if (given) {
+        ev->flags = EF_VALUE;
+    } else if (ref) {
+        ev->flags = EF_REF;
+        ev->ref = ref;
+    }
+    return PLAN_DECIDE;
+}
+
+static bool has_place(const struct run *run, const rondo_node *node)
+{
+    return node->kind != RONDO_KIND_AGENT || !run->max_busy || run->busy < run->max_busy;
+}
+
+static void starve(struct run *run, struct act *act)
+{
+    if (act->starved)
+        return;
+    act->starved = true;
+    slots_push(&run->starved, act->slot);
+}
+
+/* PLAN_IDLE: nothing in the way. */
+static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                           struct kid *kid, struct rondo_event *ev)
+{
+    const rondo_node *node = act->node->children[child].node;
+    struct question *q = &run->question;
+    if (node->opts.when && !(kid->asked & ASKED_WHEN)) {
+        if (must_ask(run, act, ASK_WHEN, child))
+            return PLAN_ASK;
+        if (q->yes < 0)
+            return refuse_start(run, act, child, ordinal, kid, ev, "when", q->error, RONDO_EFAILED);
+        if (q->yes == 0)
+            return decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_SKIPPED, NULL, ev);
+        kid->asked |= ASKED_WHEN;
+    }
+    if (node->kind == RONDO_KIND_AGENT && node->agent.skill_count && !(kid->asked & ASKED_SKILL)) {
+        if (must_ask(run, act, ASK_SKILL, child))
+            return PLAN_ASK;
+        if (q->yes < 0)
+            return refuse_start(run, act, child, ordinal, kid, ev, "skills", q->error, RONDO_EINVAL);
+        kid->res.skill = (uint16_t)q->number;
+        kid->asked |= ASKED_SKILL;
+    }
+    return PLAN_IDLE;
+}
+
+enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                    struct kid *kid, json_t *given, struct rondo_event *ev)
+{
+    const struct node_child *def = &act->node->children[child];
+    uint64_t ref = 0;
+    rondo_error err;
+    enum plan first = PLAN_IDLE;
+    if (def->node->opts.when || def->node->kind == RONDO_KIND_AGENT)
+        first = ask_first(run, act, child, ordinal, kid, ev);
+    if (first == PLAN_IDLE && !has_place(run, def->node))
+        starve(run, act);
+    else if (first == PLAN_IDLE && def->input && !given) {
+        if (must_ask(run, act, ASK_INPUT, child))
+            return PLAN_ASK;
+        if (run->question.yes < 0)
+            return refuse_start(run, act, child, ordinal, kid, ev, "input", run->question.error,
+                                RONDO_EFAILED);
+        given = run->question.value ? TAKE(run->question.value) : json_null();
+    }
+    if (first != PLAN_IDLE || !has_place(run, def->node)) {
+        json_decref(given);
+        return first;
+    }
+    json_t *input = given ? given : kind_of(act->node)->child_input(run, act, child, ordinal, &ref);
+    if (def->node->input_schema && fit_check(def->node->input_schema, input, &err) < 0) {
+        json_decref(given);
+        return refuse_start(run, act, child, ordinal, kid, ev, "input", err.message, RONDO_ESCHEMA);
+    }
+    return decide_start(run, act, child, ordinal, kid, given, ref, ev);
+}
+
+/* delay * factor^(tries - 1), at most max_delay, times 1 - jitter .. 1 + jitter: the same numbers
+   for the same run and path, however often it is planned. */
+static int64_t backoff_ns(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                          const struct kid *kid)
+{
+    const rondo_retry *retry = &act->node->children[child].node->opts.retry;
+    double factor = retry->factor > 0 ? retry->factor : 2;
+    double max = retry->max_delay_ms ? (double)retry->max_delay_ms : 60000;
+    double delay = MIN((double)retry->delay_ms * pow(factor, kid->attempt), max);
+    auto_buf struct buf path = { 0 };
+    struct place place = { act->node, act->slot, child, ordinal, kid->attempt };
+    path_put(&path, path_find_act, run, &place);
+    uint64_t hash = hash_bytes(run->seed, path.data ? path.data : "", path.len);
+    double chance = (double)(hash >> 11) / (double)(1ull << 53); // 0 .. 1
+    return (int64_t)(delay * (1 + retry->jitter * (2 * chance - 1)) * MS);
+}
+
+static bool is_out_of_time(const struct run *run, const rondo_node *node, const struct kid *kid)
+{
+    return node->opts.timeout_ms && run->now_ns - kid->first_ns >= node->opts.timeout_ms * MS;
+}
+
+static bool may_retry(const struct run *run, const struct act *act, const rondo_node *node,
+                      const struct kid *kid)
+{
+    return kid->res.status == RONDO_STATUS_FAILED && !act->close &&
+           kid->attempt + 1 < node->opts.retry.attempts && !(kid->res.flags & RES_NO_RETRY) &&
+           !is_out_of_time(run, node, kid);
+}
+
+bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                    struct kid *kid, struct rondo_event *ev, enum plan *ret)
+{
+    const rondo_node *node = act->node->children[child].node;
+    *ret = PLAN_IDLE;
+    if (kid->state != KID_ENDED)
+        return false;
+    if (!may_retry(run, act, node, kid))
+        return true;
+    if (node->opts.retry.on) {
+        if (must_ask(run, act, ASK_RETRY, child)) {
+            *ret = PLAN_ASK;
+            return false;
+        }
+        if (run->question.yes <= 0) {
+            kid->res.flags |= RES_NO_RETRY;
+            return true;
+        }
+    }
+    *ev = (struct rondo_event){ .type = RONDO_EV_RETRY, .parent = act->slot, .child = child,
+                                .ordinal = ordinal, .attempt = (uint16_t)(kid->attempt + 1),
+                                .num = run->now_ns + backoff_ns(run, act, child, ordinal, kid) };
+    *ret = PLAN_DECIDE;
+    return false;
+}

@@ -1,0 +1,75 @@
+/* kinds.c - the table of node kinds, and the kind that nobody sees.
+
+   The holder is the invisible container of a run's root, so that retries, timeouts and failures of
+   the root work as everywhere else.  Its end is the end of the run. */
+#include "run/kinds.h"
+
+#include <assert.h>
+
+void container_open(struct run *run, struct act *act)
+{
+    act->kid_count = act->node->count;
+    act->kids = mem_zalloc(act->kid_count * sizeof *act->kids);
+}
+
+json_t *container_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                        uint64_t *ret_seq)
+{
+    *ret_seq = act->input_seq;
+    return act->input;
+}
+
+void project_kid(const struct kid *kid, struct result *ret)
+{
+    ret->value = json_incref(kid->res.value);
+    ret->seq = kid->res.seq;
+}
+
+static enum plan holder_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct result *res = &act->kids[0].res;
+    decide(act, RONDO_EV_WORKFLOW_END, ev);
+    ev->code = run->cancelled ? RONDO_STATUS_CANCELLED : res->status;
+    if (ev->code == RONDO_STATUS_FAILED && act->node->children[0].node->kind == RONDO_KIND_GRAPH &&
+        run->completed)
+        ev->code = RONDO_STATUS_PARTIAL;
+    if (res->seq) {
+        ev->flags |= EF_REF;
+        ev->ref = res->seq;
+    }
+    return PLAN_DECIDE;
+}
+
+static enum plan holder_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct kid *kid = &act->kids[0];
+    enum plan what;
+    if (kid->state == KID_NEW)
+        return kid_start(run, act, 0, 0, kid, NULL, ev);
+    if (!kid_is_settled(run, act, 0, 0, kid, ev, &what))
+        return what;
+    return holder_end(run, act, ev);
+}
+
+static void holder_project(struct run *run, struct act *act, struct result *ret)
+{
+    project_kid(&act->kids[0], ret);
+}
+
+static const struct kind holder_kind = {
+    .open = container_open, .plan = holder_plan, .closed = holder_end, .project = holder_project,
+    .child_input = container_input,
+};
+
+static const struct kind *const kinds[] = {
+    [RONDO_KIND_AGENT] = &agent_kind,       [RONDO_KIND_GATE] = &gate_kind,
+    [RONDO_KIND_SEQUENCE] = &sequence_kind, [RONDO_KIND_PARALLEL] = &parallel_kind,
+    [RONDO_KIND_BRANCH] = &branch_kind,     [RONDO_KIND_FORUM] = &forum_kind,
+    [RONDO_KIND_GRAPH] = &graph_kind,       [RONDO_KIND_LOOP] = &loop_kind,
+    [RONDO_KIND_EACH] = &each_kind,         [RONDO_KIND_MACHINE] = &loop_kind,
+};
+
+const struct kind *kind_of(const rondo_node *node)
+{
+    return node->kind == KIND_HOLDER ? &holder_kind : kinds[node->kind];
+}

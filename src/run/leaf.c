@@ -1,0 +1,47 @@
+/* leaf.c - agents and gates: what ends when the outside says so. */
+#include "run/kinds.h"
+
+/* An agent at work: its result comes from the shell. */
+static enum plan agent_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return PLAN_IDLE;
+}
+
+static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (act_is_awaited(run, act))
+        return PLAN_IDLE;
+    run_command(run, CMD_REVOKE, act);
+    if (act->close == CLOSE_TIMEOUT)
+        return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
+                           (long long)act->node->opts.timeout_ms);
+    return decide(act, RONDO_EV_STEP_CANCELLED, ev);
+}
+
+static void leaf_project(struct run *run, struct act *act, struct result *ret)
+{
+}
+
+const struct kind agent_kind = { .plan = agent_plan, .closed = leaf_closed, .project = leaf_project };
+
+/* A gate says once that it waits; the answer is kept in notes until the step ends with it. */
+static enum plan gate_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (act->notes) {
+        decide(act, RONDO_EV_STEP_END, ev);
+        ev->flags = EF_VALUE;
+        ev->value = json_incref(json_object_get(act->notes, "value"));
+        return PLAN_DECIDE;
+    }
+    if (act->state == ACT_WAITING)
+        return PLAN_IDLE;
+    if (act->tries) // the time is over and there is no answer to take
+        return decide_fail(run, act, RONDO_ETIME, ev, "nobody answered within %lld ms",
+                           (long long)act->node->gate.timeout_ms);
+    decide(act, RONDO_EV_GATE_WAITING, ev);
+    ev->flags = EF_VALUE;
+    ev->value = json_string(act->node->gate.ask);
+    return PLAN_DECIDE;
+}
+
+const struct kind gate_kind = { .plan = gate_plan, .closed = leaf_closed, .project = leaf_project };

@@ -1,0 +1,840 @@
+/* loop.c - the loop contract.
+
+   A pass:
+
+     1  before    budget left?  while_?  delay (not before the first), memory mode
+     2  body      any node
+     3  after     score; history and best are updated; iteration_end; the listener
+     4  rules     asked in the order of the table below, first hit wins
+     5  go on     with what `next` gave, else with the output
+
+   Exactly one reason ends a loop.  A rule that is a callback is a question to the shell; one that
+   is a node runs as a child, and takes as long as it takes.  A decision (delay, iteration_start,
+   step_start of a rule's node, loop_end) means that all rules before it have said no, so after a
+   crash nothing that was answered is asked again.
+
+   Machines are loops whose body is chosen by an edge: `target` is the state to run, and the rule
+   `next` asks the edges. */
+#include "run/loop.h"
+
+#include "base/buf.h"
+#include "data/value.h"
+#include "run/budget.h"
+#include "run/detect.h"
+#include "run/kinds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+static bool is_machine(const struct act *act)
+{
+    return act->node->kind == RONDO_KIND_MACHINE;
+}
+
+static struct kid *body_kid(const struct act *act)
+{
+    return &act->kids[is_machine(act) ? act->loop->target : ROLE_BODY];
+}
+
+static const rondo_node *role_node(const struct act *act, enum role role)
+{
+    return is_machine(act) || role >= act->node->count ? NULL : act->node->children[role].node;
+}
+
+/* What a pass came to: the body step named by `output`, else the body's own output. */
+static const struct result *project_pass(const struct act *act, const struct result *body)
+{
+    const char *name = act->node->loop.output;
+    const struct result *step = name ? result_step(body, name) : NULL;
+    return step && step->status == RONDO_STATUS_COMPLETED ? step : body;
+}
+
+const struct result *loop_pass_output(const struct act *act)
+{
+    struct loop_act *l = act->loop;
+    struct pass *last = history_last(&l->history);
+    if (l->phase == LOOP_RULES || l->phase == LOOP_ENDED)
+        return last ? &last->out : NULL;
+    const struct kid *kid = body_kid(act);
+    return kid->state == KID_ENDED ? project_pass(act, &kid->res) : NULL;
+}
+
+/* ---- ends ---------------------------------------------------------------------------------------- */
+
+static enum plan end_with(const struct act *act, int reason, struct rondo_event *ev)
+{
+    decide(act, RONDO_EV_LOOP_END, ev);
+    ev->code = (uint8_t)reason;
+    ev->ordinal = act->loop->history.count;
+    return PLAN_DECIDE;
+}
+
+/* A rule that failed, or a pass: loop_end says so and step_failed says what. */
+static enum plan end_failed(struct act *act, int code, const char *rule, const char *why,
+                            struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    char text[640];
+    uint32_t pass = l->history.count;
+    snprintf(text, sizeof text, "%s of loop '%s' failed in pass %u: %s", rule, act->node->name,
+             pass ? pass : 1, why ? why : "no reason given");
+    end_with(act, RONDO_REASON_FAILED, ev);
+    ev->flags = EF_VALUE;
+    ev->value = json_pack("{s:i, s:s}", "code", code, "message", text);
+    if (!ev->value)
+        ev->value = json_pack("{s:i, s:s}", "code", code, "message", rule);
+    return PLAN_DECIDE;
+}
+
+static enum plan fail_at_cap(struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    return decide_fail(run, act, RONDO_ELIMIT, ev, "loop '%s' reached its cap of %lld passes",
+                       act->node->name, (long long)act->node->loop.cap);
+}
+
+static bool is_detector(int reason)
+{
+    return reason == RONDO_REASON_STALLED || reason == RONDO_REASON_OSCILLATING;
+}
+
+/* loop_end was applied: how the step ends follows from the reason. */
+static enum plan end_step(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    if (act->close == CLOSE_TIMEOUT)
+        return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
+                           (long long)act->node->opts.timeout_ms);
+    if (l->reason == RONDO_REASON_CANCELLED)
+        return decide(act, RONDO_EV_STEP_CANCELLED, ev);
+    if (l->reason == RONDO_REASON_FAILED)
+        return decide_fail(run, act, l->code, ev, "%s", l->error ? l->error : "failed");
+    if (l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FAIL)
+        return fail_at_cap(run, act, ev);
+    if (is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
+        return decide_fail(run, act, RONDO_ESTALLED, ev, "loop '%s' is %s after %u passes",
+                           act->node->name, rondo_reason_text(l->reason), l->history.count);
+    return decide(act, RONDO_EV_STEP_END, ev);
+}
+
+/* ---- 1 before ------------------------------------------------------------------------------------ */
+
+static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    int spent = budget_reason(run, act);
+    if (spent)
+        return end_with(act, spent, ev);
+    if (act->node->loop.while_) {
+        if (must_ask(run, act, ASK_WHILE, 0))
+            return PLAN_ASK;
+        if (run->question.yes < 0)
+            return end_failed(act, RONDO_EFAILED, "while", run->question.error, ev);
+        if (run->question.yes == 0)
+            return end_with(act, RONDO_REASON_WHILE, ev);
+    }
+    act->loop->phase = LOOP_READY;
+    if (act->loop->history.count == 0 || !act->node->loop.delay_ms)
+        return PLAN_IDLE;
+    decide(act, RONDO_EV_DELAY, ev);
+    ev->num = run->now_ns + act->node->loop.delay_ms * MS;
+    return PLAN_DECIDE;
+}
+
+/* What the body of earlier passes left in memory, as far as the mode does not want it. */
+static bool must_trim(const struct run *run, const struct act *act, uint32_t *ret_keep)
+{
+    const struct node_loop *def = &act->node->loop;
+    *ret_keep = def->memory_mode == RONDO_WINDOW ? (uint32_t)def->memory_window : 0;
+    return act->loop->history.count && def->memory_mode != RONDO_ACCUMULATE &&
+           memory_has_more(&run->memory, act->start_seq, *ret_keep);
+}
+
+/* The next input when `next` did not give one: the last good output, else the loop's own input. */
+static json_t *carried_input(struct act *act, uint64_t *ret_seq)
+{
+    struct loop_act *l = act->loop;
+    for (uint32_t i = 0; i < l->history.kept; i++) {
+        struct pass *pass = history_get(&l->history, (int64_t)l->history.count - 1 - i);
+        if (pass->status != RONDO_STATUS_COMPLETED || !result_has_output(&pass->out))
+            continue;
+        *ret_seq = pass->out.seq;
+        return pass->out.value;
+    }
+    *ret_seq = act->input_seq;
+    return act->input;
+}
+
+static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    uint32_t keep;
+    if (must_trim(run, act, &keep)) {
+        decide(act, RONDO_EV_MEMORY_TRIM, ev);
+        ev->num = keep;
+        return PLAN_DECIDE;
+    }
+    decide(act, RONDO_EV_ITERATION_START, ev);
+    ev->ordinal = l->history.count;
+    ev->child = is_machine(act) ? l->target : ROLE_BODY;
+    if (l->given) {
+        ev->flags = EF_VALUE;
+        ev->value = TAKE(l->given);
+        return PLAN_DECIDE;
+    }
+    carried_input(act, &ev->ref);
+    ev->flags = ev->ref ? EF_REF : 0;
+    return PLAN_DECIDE;
+}
+
+/* ---- 2 body, 3 after ------------------------------------------------------------------------------- */
+
+static enum plan plan_body(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct kid *kid = body_kid(act);
+    uint32_t child = (uint32_t)(kid - act->kids), pass = act->loop->history.count;
+    enum plan what = PLAN_IDLE;
+    if (kid->state == KID_NEW && (act->loop->broke || act->loop->continued))
+        kid->state = KID_ENDED; // closed before it began
+    if (kid->state == KID_NEW)
+        return kid_start(run, act, child, pass, kid, NULL, ev);
+    if (!kid_is_settled(run, act, child, pass, kid, ev, &what))
+        return what;
+    act->loop->phase = LOOP_SCORE;
+    return PLAN_IDLE;
+}
+
+/* Did the pass that is ending go well?  One that was closed by break or continue did. */
+static int pass_status(const struct act *act)
+{
+    int status = body_kid(act)->res.status;
+    if (act->loop->broke || act->loop->continued)
+        return RONDO_STATUS_COMPLETED;
+    return status == RONDO_STATUS_SKIPPED ? RONDO_STATUS_COMPLETED : status;
+}
+
+/* Starts a rule's node, or waits for it.  True when it has ended. */
+static bool run_rule_node(struct run *run, struct act *act, enum role role, struct rondo_event *ev,
+                          enum plan *ret)
+{
+    struct kid *kid = &act->kids[role];
+    uint32_t pass = act->loop->history.count - (role == ROLE_SCORE ? 0 : 1);
+    if (kid->state == KID_NEW) {
+        *ret = kid_start(run, act, role, pass, kid, NULL, ev);
+        return false;
+    }
+    return kid_is_settled(run, act, role, pass, kid, ev, ret);
+}
+
+/* A number, or an object with a number `score`. */
+static double score_from(const json_t *value)
+{
+    if (json_is_object(value))
+        value = json_object_get(value, "score");
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static enum plan end_pass(struct act *act, double score, struct rondo_event *ev)
+{
+    decide(act, RONDO_EV_ITERATION_END, ev);
+    ev->ordinal = act->loop->history.count;
+    ev->code = (uint8_t)pass_status(act);
+    if (isfinite(score)) {
+        ev->flags |= EF_SCORED;
+        ev->score = score;
+    }
+    return PLAN_DECIDE;
+}
+
+static enum plan plan_score(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct node_loop *def = &act->node->loop;
+    struct loop_act *l = act->loop;
+    bool asked = !l->broke && !l->continued && !l->unscored &&
+                 pass_status(act) == RONDO_STATUS_COMPLETED;
+    enum plan what;
+    if (!asked || (!def->score && !role_node(act, ROLE_SCORE)))
+        return end_pass(act, NAN, ev);
+    if (def->score) {
+        if (must_ask(run, act, ASK_SCORE, 0))
+            return PLAN_ASK;
+        if (run->question.yes >= 0)
+            return end_pass(act, run->question.number, ev);
+        decide(act, RONDO_EV_RULE_FAILED, ev);
+        ev->child = ROLE_SCORE;
+        ev->flags = EF_VALUE;
+        ev->value = json_string(run->question.error ? run->question.error : "score failed");
+        return PLAN_DECIDE;
+    }
+    if (!run_rule_node(run, act, ROLE_SCORE, ev, &what))
+        return what;
+    return end_pass(act, score_from(act->kids[ROLE_SCORE].res.value), ev);
+}
+
+/* ---- 4 rules --------------------------------------------------------------------------------------- */
+
+/* A rule that does not hit says RULE_PASS, and the next one is asked. */
+enum { RULE_PASS = PLAN_ASK + 1 };
+
+/* After a failed pass, or one that was cut short by continue, only limits are asked. */
+static bool is_asked(struct act *act)
+{
+    return !act->loop->continued && history_last(&act->loop->history)->status == RONDO_STATUS_COMPLETED;
+}
+
+static int rule_listen(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    bool good = history_last(&act->loop->history)->status == RONDO_STATUS_COMPLETED;
+    if (act->node->loop.listener && good && must_ask(run, act, ASK_LISTEN, 0))
+        return PLAN_ASK;
+    return RULE_PASS;
+}
+
+static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    const struct pass *pass = history_last(&l->history);
+    if (pass->status == RONDO_STATUS_COMPLETED)
+        return RULE_PASS;
+    if (act->node->loop.on_error == RONDO_ERROR_CONTINUES &&
+        l->failures < (uint32_t)act->node->loop.max_failures)
+        return RULE_PASS;
+    end_with(act, RONDO_REASON_FAILED, ev);
+    const struct outcome *more = pass->out.more;
+    const char *why = more && more->error ? more->error : "the body was cancelled";
+    ev->flags = EF_VALUE;
+    ev->value = json_pack("{s:i, s:s}", "code", more && more->code ? more->code : RONDO_EFAILED,
+                          "message", why);
+    return PLAN_DECIDE;
+}
+
+static int rule_break(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return act->loop->broke ? (int)end_with(act, RONDO_REASON_BREAK, ev) : RULE_PASS;
+}
+
+static int rule_until(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (!act->node->loop.until || !is_asked(act))
+        return RULE_PASS;
+    if (must_ask(run, act, ASK_UNTIL, 0))
+        return PLAN_ASK;
+    if (run->question.yes < 0)
+        return (int)end_failed(act, RONDO_EFAILED, "until", run->question.error, ev);
+    return run->question.yes ? (int)end_with(act, RONDO_REASON_UNTIL, ev) : RULE_PASS;
+}
+
+/* true, or an object whose `done` is true: 1; the opposite: 0; anything else: -1. */
+static int is_done(const json_t *value)
+{
+    if (json_is_object(value))
+        value = json_object_get(value, "done");
+    if (json_is_boolean(value))
+        return json_is_true(value);
+    return !value || json_is_null(value) ? 0 : -1;
+}
+
+static int rule_until_node(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what;
+    if (!role_node(act, ROLE_UNTIL) || !is_asked(act))
+        return RULE_PASS;
+    if (!run_rule_node(run, act, ROLE_UNTIL, ev, &what))
+        return (int)what;
+    const struct result *res = &act->kids[ROLE_UNTIL].res;
+    if (res->status == RONDO_STATUS_FAILED)
+        return (int)end_failed(act, res->more->code, "until", res->more->error, ev);
+    int done = is_done(res->value);
+    if (done < 0)
+        return (int)end_failed(act, RONDO_EINVAL, "until", "expected true, false or { done }", ev);
+    return done ? (int)end_with(act, RONDO_REASON_UNTIL, ev) : RULE_PASS;
+}
+
+/* A judge that fails or babbles has not said that it is done. */
+static int rule_judge(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what;
+    if (!role_node(act, ROLE_JUDGE) || !is_asked(act))
+        return RULE_PASS;
+    if (!run_rule_node(run, act, ROLE_JUDGE, ev, &what))
+        return (int)what;
+    bool done = act->kids[ROLE_JUDGE].res.status == RONDO_STATUS_COMPLETED &&
+                is_done(act->kids[ROLE_JUDGE].res.value) > 0;
+    return done ? (int)end_with(act, RONDO_REASON_JUDGE, ev) : RULE_PASS;
+}
+
+static int next_is(struct act *act, json_t *value, struct rondo_event *ev)
+{
+    if (!value || json_is_null(value)) {
+        json_decref(value);
+        return (int)end_with(act, RONDO_REASON_NEXT, ev);
+    }
+    json_decref(act->loop->given);
+    act->loop->given = value;
+    return RULE_PASS;
+}
+
+static int rule_next(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what;
+    if (!is_asked(act))
+        return RULE_PASS;
+    if (act->node->loop.next) {
+        if (must_ask(run, act, ASK_NEXT, 0))
+            return PLAN_ASK;
+        if (run->question.yes < 0)
+            return (int)end_failed(act, RONDO_EFAILED, "next", run->question.error, ev);
+        return next_is(act, TAKE(run->question.value), ev);
+    }
+    if (!role_node(act, ROLE_NEXT))
+        return RULE_PASS;
+    if (!run_rule_node(run, act, ROLE_NEXT, ev, &what))
+        return (int)what;
+    const struct result *res = &act->kids[ROLE_NEXT].res;
+    if (res->status == RONDO_STATUS_FAILED)
+        return (int)end_failed(act, res->more->code, "next", res->more->error, ev);
+    return next_is(act, json_incref(res->value), ev);
+}
+
+static int no_edge(struct act *act, struct rondo_event *ev)
+{
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    const struct result *res = loop_pass_output(act);
+    value_put_content(&out, res->value);
+    buf_printf(&text, "no edge leaves state '%s' for output '%.*s'; candidates:",
+               act->node->children[act->loop->target].name, (int)MIN(out.len, 200), buf_text(&out));
+    for (uint32_t i = 0; i < act->node->edge_count; i++) {
+        const struct node_edge *edge = &act->node->edges[i];
+        if (edge->from == act->loop->target)
+            buf_printf(&text, " %s", edge->to == act->node->count ? RONDO_END
+                                                                  : act->node->children[edge->to].name);
+    }
+    return (int)end_failed(act, RONDO_EINVAL, "edges", buf_text(&text), ev);
+}
+
+/* next: the edge to be asked, counted in act->next while they are asked. */
+static int rule_edges(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (!is_machine(act) || !is_asked(act))
+        return RULE_PASS;
+    for (; act->next < act->node->edge_count; act->next++) {
+        const struct node_edge *edge = &act->node->edges[act->next];
+        if (edge->from != act->loop->target)
+            continue;
+        if (edge->when && must_ask(run, act, ASK_EDGE, act->next))
+            return PLAN_ASK;
+        if (edge->when && run->question.yes < 0)
+            return (int)end_failed(act, RONDO_EFAILED, "an edge", run->question.error, ev);
+        if (edge->when && run->question.yes == 0)
+            continue;
+        if (edge->to == act->node->count)
+            return (int)end_with(act, RONDO_REASON_NEXT, ev);
+        act->loop->target = edge->to;
+        return RULE_PASS;
+    }
+    return no_edge(act, ev);
+}
+
+/* The event comes first, then what it leads to; one nudge only. */
+static int rule_detect(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    int reason = detect(act);
+    if (!reason)
+        return RULE_PASS;
+    bool nudge = is_detector(reason) && act->node->loop.stall_action == RONDO_ACTION_NUDGE &&
+                 !l->nudged;
+    if (l->tripped != reason) {
+        decide(act, RONDO_EV_DETECTOR, ev);
+        ev->code = (uint8_t)reason;
+        ev->flags = nudge ? EF_NUDGE : 0;
+        return PLAN_DECIDE;
+    }
+    return (int)end_with(act, reason, ev);
+}
+
+static int rule_budget(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    int reason = budget_reason(run, act);
+    return reason ? (int)end_with(act, reason, ev) : RULE_PASS;
+}
+
+static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    int64_t cap = act->node->loop.cap;
+    if (cap == RONDO_UNBOUNDED || act->loop->history.count < cap)
+        return RULE_PASS;
+    return (int)end_with(act, RONDO_REASON_MAX_ITERATIONS, ev);
+}
+
+/* The order is the contract: first hit wins. */
+static int (*const rules[])(struct run *, struct act *, struct rondo_event *) = {
+    rule_listen, rule_break, rule_failed, rule_until, rule_until_node, rule_judge,
+    rule_next,   rule_edges, rule_detect, rule_budget, rule_cap,
+};
+
+/* Which rule a rule's node belongs to: when it starts, all before it have said no. */
+static uint8_t rule_of(uint32_t role)
+{
+    static const uint8_t places[ROLE_COUNT] = { [ROLE_UNTIL] = 4, [ROLE_JUDGE] = 5, [ROLE_NEXT] = 6 };
+    return places[role];
+}
+
+static enum plan plan_rules(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    for (; l->rule < COUNT(rules); l->rule++) {
+        int what = rules[l->rule](run, act, ev);
+        if (what != RULE_PASS)
+            return (enum plan)what;
+    }
+    l->phase = LOOP_BEFORE;
+    return PLAN_IDLE;
+}
+
+/* ---- the kind ---------------------------------------------------------------------------------------- */
+
+static enum plan plan_waiting(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return PLAN_IDLE;
+}
+
+static enum plan (*const phases[])(struct run *, struct act *, struct rondo_event *) = {
+    [LOOP_BEFORE] = plan_before, [LOOP_READY] = plan_ready, [LOOP_DELAY] = plan_waiting,
+    [LOOP_BODY] = plan_body,     [LOOP_SCORE] = plan_score, [LOOP_RULES] = plan_rules,
+    [LOOP_ENDED] = end_step,
+};
+
+/* A phase that has nothing to say but is over hands on to the next one. */
+static enum plan loop_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    for (;;) {
+        uint8_t phase = act->loop->phase;
+        enum plan what = phases[phase](run, act, ev);
+        if (what != PLAN_IDLE || act->loop->phase == phase)
+            return what;
+    }
+}
+
+/* Everything inside has ended: why the loop does, then the step. */
+static enum plan loop_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    static const uint8_t reasons[] = { [CLOSE_TIMEOUT] = RONDO_REASON_TIME,
+                                       [CLOSE_CANCEL] = RONDO_REASON_CANCELLED };
+    if (act->loop->phase == LOOP_ENDED)
+        return end_step(run, act, ev);
+    uint8_t reason = act->close == CLOSE_BUDGET ? act->reason : reasons[act->close];
+    return end_with(act, reason ? reason : RONDO_REASON_CANCELLED, ev);
+}
+
+static void loop_open(struct run *run, struct act *act)
+{
+    int keep = act->node->loop.max_history;
+    container_open(run, act);
+    act->loop = mem_zalloc(sizeof *act->loop);
+    act->loop->target = act->node->start;
+    act->loop->gain_from = -INFINITY;
+    if (is_machine(act))
+        act->loop->counts = mem_zalloc(act->kid_count * sizeof *act->loop->counts);
+    history_init(&act->loop->history, keep && keep < HISTORY_KEEP ? (uint32_t)keep : HISTORY_KEEP);
+    if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
+        act->loop->history.keep = UINT32_MAX; // all of it is the output
+    detect_open(act);
+}
+
+static void loop_free(struct run *run, struct act *act)
+{
+    struct loop_act *l = act->loop;
+    history_clear(run, &l->history);
+    json_decref(l->given);
+    if (l->owns_input)
+        run_drop(run, l->input);
+    run_drop(run, l->previous);
+    mem_free(l->counts);
+    mem_free(l->hashes);
+    mem_free(l->judge);
+    mem_free(l->error);
+    mem_free(l);
+}
+
+/* Body: the input of the pass.  Rules: what the pass came to. */
+static json_t *loop_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                          uint64_t *ret_seq)
+{
+    const struct result *out = NULL;
+    if (!is_machine(act) && child != ROLE_BODY)
+        out = loop_pass_output(act);
+    *ret_seq = out ? out->seq : act->loop->input_seq;
+    return out ? out->value : act->loop->input;
+}
+
+static void keep_text(char **at, const json_t *value)
+{
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, value);
+    mem_free(*at);
+    *at = buf_take(&text);
+}
+
+static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
+                             uint32_t ordinal)
+{
+    struct loop_act *l = act->loop;
+    if (is_machine(act) || child != ROLE_JUDGE)
+        return;
+    if (kid->res.status == RONDO_STATUS_COMPLETED)
+        keep_text(&l->judge, kid->res.value);
+    else if (kid->res.more && kid->res.more->error) {
+        mem_free(l->judge);
+        l->judge = mem_strdup(kid->res.more->error);
+    }
+}
+
+/* ---- applying ------------------------------------------------------------------------------------------ */
+
+static void reset_rule_kids(struct run *run, struct act *act)
+{
+    for (uint32_t i = 1; !is_machine(act) && i < act->kid_count; i++) {
+        result_clear(run, &act->kids[i].res);
+        act->kids[i] = (struct kid){ 0 };
+    }
+}
+
+static void visit(struct run *run, struct act *act, struct kid *kid)
+{
+    struct loop_act *l = act->loop;
+    run_drop(run, l->previous);
+    l->previous = TAKE(kid->res.value);
+    l->visits = l->counts[l->target]++;
+}
+
+static void apply_iteration_start(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    json_t *old = l->owns_input ? l->input : NULL;
+    l->owns_input = ev->flags & EF_VALUE;
+    l->input_seq = ev->seq;
+    if (l->owns_input)
+        l->input = ev->value;
+    else
+        l->input = carried_input(act, &l->input_seq);
+    run_drop(run, old);
+    l->target = is_machine(act) ? ev->child : 0;
+    l->phase = LOOP_BODY;
+    l->broke = l->continued = l->unscored = false;
+    l->pass_seq = ev->seq;
+    l->pass_ns = run->now_ns;
+    history_begin(&l->history, ev->seq);
+    struct kid *kid = body_kid(act);
+    if (is_machine(act))
+        visit(run, act, kid);
+    result_clear(run, &kid->res);
+    *kid = (struct kid){ 0 };
+    reset_rule_kids(run, act);
+    ev->value = l->input;
+}
+
+/* The body's result becomes the pass's: with `output`, that step's value takes its place. */
+static struct result take_pass_result(struct run *run, struct act *act)
+{
+    struct kid *kid = body_kid(act);
+    const struct result *named = project_pass(act, &kid->res);
+    struct result out = kid->res;
+    if (named != &kid->res) {
+        run_drop(run, out.value);
+        out.value = json_incref(named->value);
+        out.seq = named->seq;
+    }
+    kid->res = (struct result){ .status = is_machine(act) ? out.status : 0 };
+    if (is_machine(act))
+        kid->res = result_share(&out); // the next visit to this state sees it
+    kid->state = KID_ENDED;
+    return out;
+}
+
+/* A loop inside a pass keeps its result, not its history: the journal has that. */
+static void slim(struct run *run, struct result *res)
+{
+    struct outcome *more = res->more;
+    for (uint32_t i = 0; more && i < more->step_count; i++)
+        slim(run, &more->steps[i].res);
+    if (!more || !more->history)
+        return;
+    history_clear(run, more->history);
+    mem_free(TAKE(more->history));
+}
+
+static void apply_iteration_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    struct pass pass = { .out = take_pass_result(run, act), .start_seq = l->pass_seq,
+                         .start_ns = l->pass_ns, .end_ns = run->now_ns, .status = ev->code,
+                         .scored = ev->flags & EF_SCORED };
+    if (pass.scored)
+        pass.score = ev->score;
+    if (pass.out.more)
+        slim(run, &pass.out);
+    if (pass.status == RONDO_STATUS_COMPLETED && pass.out.status != RONDO_STATUS_SKIPPED)
+        pass.out.status = RONDO_STATUS_COMPLETED;
+    ev->value = pass.out.value;
+    ev->back = pass.out.seq ? (uint32_t)(ev->seq - pass.out.seq) : 0;
+    l->failures = pass.status == RONDO_STATUS_COMPLETED ? 0 : l->failures + 1;
+    detect_pass(act, &pass);
+    history_add(run, &l->history, &pass);
+    l->phase = LOOP_RULES;
+    l->rule = 0;
+    l->tripped = 0;
+    act->next = 0;
+    mem_free(TAKE(l->judge));
+}
+
+static void apply_loop_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    l->reason = ev->code;
+    l->phase = LOOP_ENDED;
+    if (!(ev->flags & EF_VALUE))
+        return;
+    l->code = (int)json_integer_value(json_object_get(ev->value, "code"));
+    const char *message = json_string_value(json_object_get(ev->value, "message"));
+    mem_free(l->error);
+    l->error = mem_strdup(message ? message : "failed");
+    run_drop(run, ev->value);
+}
+
+void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    switch (ev->type) {
+    case RONDO_EV_ITERATION_START: apply_iteration_start(run, act, ev); break;
+    case RONDO_EV_ITERATION_END: apply_iteration_end(run, act, ev); break;
+    case RONDO_EV_LOOP_END: apply_loop_end(run, act, ev); break;
+    case RONDO_EV_DELAY: l->phase = LOOP_DELAY; break;
+    case RONDO_EV_TIMER: l->phase = LOOP_READY; break;
+    case RONDO_EV_DETECTOR:
+        l->tripped = ev->code;
+        if (ev->flags & EF_NUDGE) {
+            l->nudged = true;
+            detect_forget(act);
+        }
+        break;
+    case RONDO_EV_RULE_FAILED: l->unscored = true; break;
+    case RONDO_EV_STEP_START: // of a rule's node
+        if (l->phase == LOOP_RULES)
+            l->rule = rule_of(ev->child);
+        break;
+    default: break;
+    }
+}
+
+/* ---- projection ------------------------------------------------------------------------------------------ */
+
+/* The last pass that has something to show; a step that only signalled does not replace it. */
+static struct pass *last_good(struct history *history)
+{
+    for (uint32_t i = 0; i < history->kept; i++) {
+        struct pass *pass = history_get(history, (int64_t)history->count - 1 - i);
+        if (pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out))
+            return pass;
+    }
+    return NULL;
+}
+
+static struct pass *projected_pass(const struct act *act)
+{
+    struct history *history = &act->loop->history;
+    bool best = act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0;
+    return best ? &history->best : last_good(history);
+}
+
+static bool is_shown(const struct pass *pass)
+{
+    return pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out);
+}
+
+/* Before the text of pass N >= 2 stands "--- iteration N ---", unless nothing came before it. */
+static void add_pass_text(struct buf *text, size_t start, uint32_t pass, const json_t *value)
+{
+    if (text->len > start)
+        buf_printf(text, "\n\n--- iteration %u ---\n\n", pass + 1);
+    value_put_content(text, value);
+}
+
+static void add_step_texts(struct buf *text, struct history *history, uint32_t step)
+{
+    size_t start;
+    if (text->len)
+        buf_puts(text, "\n\n");
+    start = text->len;
+    for (uint32_t p = 0; p < history->count; p++) {
+        const struct pass *pass = history_get(history, p);
+        const struct outcome *more = pass->out.more;
+        if (is_shown(pass) && more && step < more->step_count)
+            add_pass_text(text, start, p, more->steps[step].res.value);
+    }
+}
+
+static char *cumulative_content(const struct act *act)
+{
+    struct history *history = &act->loop->history;
+    auto_buf struct buf text = { 0 };
+    const struct pass *last = last_good(history);
+    uint32_t steps = last && last->out.more ? last->out.more->step_count : 0;
+    for (uint32_t i = 0; i < steps; i++)
+        add_step_texts(&text, history, i);
+    for (uint32_t p = 0; p < history->count && !steps; p++)
+        if (is_shown(history_get(history, p)))
+            add_pass_text(&text, 0, p, history_get(history, p)->out.value);
+    return buf_take(&text);
+}
+
+static void project_all(const struct act *act, struct result *ret)
+{
+    struct history *history = &act->loop->history;
+    ret->value = json_array();
+    for (uint32_t p = 0; p < history->count; p++) {
+        const struct pass *pass = history_get(history, p);
+        json_t *value = is_shown(pass) ? pass->out.value : NULL;
+        json_array_append_new(ret->value, value ? json_incref(value) : json_null());
+    }
+    result_more(ret)->content = cumulative_content(act);
+}
+
+static void project_one(const struct act *act, const struct pass *pass, struct result *ret)
+{
+    ret->value = json_incref(pass->out.value);
+    ret->seq = pass->out.seq;
+    if (pass->out.more && pass->out.more->content)
+        result_more(ret)->content = mem_strdup(pass->out.more->content);
+    if (!pass->out.more || act->node->loop.output_mode == RONDO_OUTPUT_FINAL_STEP)
+        return;
+    pass->out.more->refs++;
+    result_more(ret)->body = pass->out.more;
+}
+
+static void loop_project(struct run *run, struct act *act, struct result *ret)
+{
+    struct loop_act *l = act->loop;
+    struct outcome *more = result_more(ret);
+    const struct pass *pass = projected_pass(act);
+    if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
+        project_all(act, ret);
+    else if (pass)
+        project_one(act, pass, ret);
+    more->steps_of = act->node;
+    more->reason = l->reason;
+    more->passes = l->history.count;
+    more->best = l->history.best_pass;
+    more->score = l->history.best_pass >= 0 ? l->history.best.score : 0;
+    more->escalated = l->escalated;
+    more->capped = l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FLAG;
+    more->history = mem_alloc(sizeof *more->history);
+    *more->history = l->history; // moves out of the loop
+    history_init(&l->history, 1);
+}
+
+const struct kind loop_kind = {
+    .open = loop_open, .plan = loop_plan, .closed = loop_closed, .child_ended = loop_child_ended,
+    .project = loop_project, .child_input = loop_input, .free = loop_free,
+};

@@ -1,0 +1,94 @@
+/* memory.c - scopes are few, entries are trimmed in place. */
+#include "run/memory.h"
+
+#include <string.h>
+
+const struct memory_scope *memory_find(const struct memory *memory, const char *scope)
+{
+    for (uint32_t i = 0; i < memory->count; i++)
+        if (strcmp(memory->scopes[i].name, scope) == 0)
+            return &memory->scopes[i];
+    return NULL;
+}
+
+static struct memory_scope *find_or_add(struct memory *memory, const char *scope)
+{
+    struct memory_scope *found = (struct memory_scope *)memory_find(memory, scope);
+    if (found)
+        return found;
+    mem_grow(&memory->scopes, &memory->cap, memory->count, sizeof *memory->scopes);
+    found = &memory->scopes[memory->count++];
+    *found = (struct memory_scope){ .name = mem_strdup(scope) };
+    return found;
+}
+
+void memory_add(struct memory *memory, const char *name, json_t *value, uint64_t *loops,
+                uint32_t loop_count)
+{
+    struct memory_scope *scope = find_or_add(memory, name);
+    mem_grow(&scope->entries, &scope->cap, scope->count, sizeof *scope->entries);
+    scope->entries[scope->count++] = (struct memory_entry){ value, loops, loop_count };
+}
+
+static bool was_written_in(const struct memory_entry *entry, uint64_t loop)
+{
+    for (uint32_t i = 0; i < entry->loop_count; i++)
+        if (entry->loops[i] == loop)
+            return true;
+    return false;
+}
+
+static uint32_t count_own(const struct memory_scope *scope, uint64_t loop)
+{
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < scope->count; i++)
+        own += was_written_in(&scope->entries[i], loop);
+    return own;
+}
+
+bool memory_has_more(const struct memory *memory, uint64_t loop, uint32_t keep)
+{
+    for (uint32_t i = 0; i < memory->count; i++)
+        if (count_own(&memory->scopes[i], loop) > keep)
+            return true;
+    return false;
+}
+
+static void entry_clear(struct memory_entry *entry)
+{
+    json_decref(entry->value);
+    mem_free(entry->loops);
+}
+
+static void trim(struct memory_scope *scope, uint64_t loop, uint32_t keep)
+{
+    uint32_t own = count_own(scope, loop), kept = 0;
+    uint32_t excess = own > keep ? own - keep : 0;
+    for (uint32_t i = 0; i < scope->count; i++) {
+        if (excess && was_written_in(&scope->entries[i], loop)) {
+            entry_clear(&scope->entries[i]);
+            excess--;
+        } else {
+            scope->entries[kept++] = scope->entries[i];
+        }
+    }
+    scope->count = kept;
+}
+
+void memory_trim(struct memory *memory, uint64_t loop, uint32_t keep)
+{
+    for (uint32_t i = 0; i < memory->count; i++)
+        trim(&memory->scopes[i], loop, keep);
+}
+
+void memory_clear(struct memory *memory)
+{
+    for (uint32_t i = 0; i < memory->count; i++) {
+        for (uint32_t k = 0; k < memory->scopes[i].count; k++)
+            entry_clear(&memory->scopes[i].entries[k]);
+        mem_free(memory->scopes[i].entries);
+        mem_free(memory->scopes[i].name);
+    }
+    mem_free(memory->scopes);
+    *memory = (struct memory){ 0 };
+}

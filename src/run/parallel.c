@@ -1,0 +1,121 @@
+/* parallel.c - children at the same time, with the same input; outputs in declaration order.
+
+   With fail-fast the first failure closes the node, with first the first success does; `closed`
+   then tells from the children's results which of the two it was. */
+#include "run/kinds.h"
+
+static const struct kid *find_status(const struct act *act, int status)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (act->kids[i].res.status == status)
+            return &act->kids[i];
+    return NULL;
+}
+
+/* The one that decided: the earliest in time, not in declaration order. */
+static const struct kid *find_first_failure(const struct act *act)
+{
+    const struct kid *first = NULL;
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct kid *kid = &act->kids[i];
+        if (kid->res.status == RONDO_STATUS_FAILED && (!first || kid->res.seq < first->res.seq))
+            first = kid;
+    }
+    return first;
+}
+
+static enum plan parallel_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct kid *failed = find_first_failure(act);
+    bool good = find_status(act, RONDO_STATUS_COMPLETED) || !failed;
+    if (act->node->mode == RONDO_FAIL_FAST ? !failed : good)
+        return decide(act, RONDO_EV_STEP_END, ev);
+    return decide_fail_with(run, act, &failed->res, ev);
+}
+
+/* Most ends are only counted.  A failure may be tried again, and a success may be the first. */
+static void parallel_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
+                                 uint32_t ordinal)
+{
+    int telling = act->node->mode == RONDO_FIRST ? RONDO_STATUS_COMPLETED : RONDO_STATUS_FAILED;
+    if (kid->res.status == telling || kid->res.status == RONDO_STATUS_FAILED)
+        act->attention++;
+    else
+        act->settled++;
+}
+
+/* PLAN_IDLE: go on looking at the other children. */
+static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct rondo_event *ev)
+{
+    struct kid *kid = &act->kids[i];
+    int mode = act->node->mode;
+    enum plan what;
+    if (kid->state == KID_NEW) // to be tried again
+        return kid_start(run, act, i, 0, kid, NULL, ev);
+    if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
+        return PLAN_IDLE;
+    if (!kid_is_settled(run, act, i, 0, kid, ev, &what))
+        return what;
+    if ((mode == RONDO_FAIL_FAST && kid->res.status == RONDO_STATUS_FAILED) ||
+        (mode == RONDO_FIRST && kid->res.status == RONDO_STATUS_COMPLETED))
+        return decide_close(act, CLOSE_SIBLING, 0, ev);
+    if (kid->res.status == RONDO_STATUS_FAILED) {
+        kid->asked |= KID_SEEN;
+        act->attention--;
+        act->settled++;
+    }
+    return PLAN_IDLE;
+}
+
+static bool is_full(const struct act *act)
+{
+    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
+}
+
+static enum plan start_more(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    for (; act->next < act->kid_count && !is_full(act); act->next++) {
+        struct kid *kid = &act->kids[act->next];
+        if (kid->state == KID_NEW)
+            return kid_start(run, act, act->next, 0, kid, NULL, ev); // comes back here
+    }
+    return PLAN_IDLE;
+}
+
+static enum plan parallel_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what = PLAN_IDLE;
+    for (uint32_t i = 0; act->attention && i < act->next && what == PLAN_IDLE; i++)
+        what = look_at(run, act, i, ev);
+    if (what == PLAN_IDLE)
+        what = start_more(run, act, ev);
+    if (what != PLAN_IDLE || act->settled < act->kid_count)
+        return what;
+    return parallel_end(run, act, ev);
+}
+
+static enum plan parallel_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return act->close == CLOSE_SIBLING && act->kids ? parallel_end(run, act, ev) : PLAN_IDLE;
+}
+
+static void parallel_project(struct run *run, struct act *act, struct result *ret)
+{
+    if (act->node->mode == RONDO_FIRST) {
+        const struct kid *winner = find_status(act, RONDO_STATUS_COMPLETED);
+        if (winner)
+            project_kid(winner, ret);
+        return;
+    }
+    ret->value = json_array();
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        json_t *value = act->kids[i].res.status == RONDO_STATUS_COMPLETED ? act->kids[i].res.value
+                                                                          : NULL;
+        json_array_append_new(ret->value, value ? json_incref(value) : json_null());
+    }
+}
+
+const struct kind parallel_kind = {
+    .open = container_open, .plan = parallel_plan, .closed = parallel_closed,
+    .child_ended = parallel_child_ended, .project = parallel_project, .child_input = container_input,
+};

@@ -1,0 +1,55 @@
+/* path.c - paths as text: "refine.2.writer", "each[3].verify", "x~1.0.write".
+
+   In memory a path is a chain of (parent, child, ordinal, attempt); it becomes text only here. */
+#include "base/buf.h"
+#include "run/act.h"
+
+/* A pass is ".2" and an item "[3]" behind the loop's own name; then comes the child's name, unless
+   it is a body without one. */
+static void put_segment(struct buf *buf, const rondo_node *parent, const struct place *place,
+                        size_t start)
+{
+    const char *name = parent->children[place->child].name;
+    if (node_is_loop(parent))
+        buf_printf(buf, ".%u", place->ordinal);
+    if (parent->kind == RONDO_KIND_EACH)
+        buf_printf(buf, "[%u]", place->ordinal);
+    if (parent->kind == RONDO_KIND_FORUM && place->child < parent->forum.members)
+        buf_printf(buf, "%sr%u", buf->len > start ? "." : "", place->ordinal + 1);
+    if (*name)
+        buf_printf(buf, "%s%s", buf->len > start ? "." : "", name);
+    if (place->attempt)
+        buf_printf(buf, "~%u", place->attempt);
+}
+
+static void put_up_to(struct buf *buf, place_finder find, const void *places,
+                      const struct place *place, size_t start)
+{
+    struct place parent;
+    const rondo_node *of;
+    bool top = !find(places, place->parent, &parent);
+    of = parent.node;
+    if (!top)
+        put_up_to(buf, find, places, &parent, start);
+    put_segment(buf, of, place, start);
+}
+
+void path_put(struct buf *buf, place_finder find, const void *places, const struct place *place)
+{
+    put_up_to(buf, find, places, place, buf->len);
+}
+
+bool path_find_act(const void *at, uint32_t slot, struct place *ret)
+{
+    const struct run *run = at;
+    const struct act *act = run->acts[slot];
+    *ret = (struct place){ act->node, act->parent, act->child, act->ordinal, act->attempt };
+    return slot != 0;
+}
+
+void path_put_act(struct buf *buf, struct run *run, const struct act *act)
+{
+    struct place place;
+    if (path_find_act(run, act->slot, &place))
+        path_put(buf, path_find_act, run, &place);
+}

@@ -1,0 +1,91 @@
+/* result.c - holding, sharing and letting go of results. */
+#include "run/result.h"
+
+#include "data/value.h"
+#include "run/run.h"
+
+#include <string.h>
+
+struct outcome *result_more(struct result *res)
+{
+    if (res->more)
+        return res->more;
+    res->more = mem_zalloc(sizeof *res->more);
+    res->more->refs = 1;
+    res->more->best = -1;
+    return res->more;
+}
+
+struct result result_share(const struct result *res)
+{
+    json_incref(res->value);
+    if (res->more)
+        res->more->refs++;
+    return *res;
+}
+
+static void outcome_unref(struct run *run, struct outcome *more)
+{
+    if (!more || --more->refs)
+        return;
+    kids_free(run, more->steps, more->step_count);
+    outcome_unref(run, more->body);
+    if (more->history)
+        history_clear(run, more->history);
+    mem_free(more->history);
+    mem_free(more->error);
+    mem_free(more->content);
+    mem_free(more);
+}
+
+void result_clear(struct run *run, struct result *res)
+{
+    run_drop(run, res->value);
+    outcome_unref(run, res->more);
+    *res = (struct result){ 0 };
+}
+
+void kids_free(struct run *run, struct kid *kids, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        result_clear(run, &kids[i].res);
+    mem_free(kids);
+}
+
+bool result_has_output(const struct result *res)
+{
+    return res->status == RONDO_STATUS_COMPLETED &&
+           !(res->flags & RES_SIGNAL && value_is_empty(res->value));
+}
+
+/* A loop shows the steps of the pass that is its output; a body that is a single step is the
+   output itself. */
+static const struct result *loop_step(const struct result *res, const char *name)
+{
+    const struct outcome *more = res->more;
+    const rondo_node *loop = more->steps_of;
+    if (loop && loop->kind == RONDO_KIND_LOOP && strcmp(loop->children[ROLE_BODY].name, name) == 0)
+        return res;
+    return more->body ? outcome_step(more->body, name) : NULL;
+}
+
+const struct result *outcome_step(const struct outcome *more, const char *name)
+{
+    const struct result *found = NULL;
+    for (uint32_t i = 0; i < more->step_count && !found; i++) {
+        const struct node_child *child = &more->steps_of->children[i];
+        if (!child->node)
+            continue;
+        if (strcmp(child->name, name) == 0)
+            return &more->steps[i].res;
+        if (child->node->anonymous)
+            found = result_step(&more->steps[i].res, name);
+    }
+    return found;
+}
+
+const struct result *result_step(const struct result *res, const char *name)
+{
+    const struct result *found = res->more ? outcome_step(res->more, name) : NULL;
+    return found || !res->more ? found : loop_step(res, name);
+}

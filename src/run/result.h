@@ -1,0 +1,78 @@
+/* result.h - what steps came to, as long as somebody can still see it.
+
+   A plain agent's result is a value and a status.  Everything beyond that (texts, the results of
+   inner steps, how a loop ended) is in an outcome, which is made only when there is something to
+   say and is shared by counting: a loop keeps its best pass beside the last. */
+#ifndef RONDO_RESULT_H
+#define RONDO_RESULT_H
+
+#include "base/mem.h"
+#include "flow/node.h"
+
+struct history;
+
+enum { RES_SIGNAL = 1 << 0, RES_NO_RETRY = 1 << 1, RES_CUT = 1 << 2, RES_HANDLED = 1 << 3 };
+
+/* value is owned; seq is the event that holds it. */
+struct result {
+    json_t *value;
+    struct outcome *more; // NULL for most
+    uint64_t seq;
+    uint8_t status; // enum rondo_status; 0 while there is none
+    uint8_t flags;
+    uint16_t skill;
+};
+
+/* One child of a container: its result and how far it is. */
+enum kid_state { KID_NEW = 0, KID_OPEN, KID_BACKOFF, KID_ENDED };
+
+/* What was answered before the start, and whether its end was looked at. */
+enum kid_asked { ASKED_WHEN = 1 << 0, ASKED_SKILL = 1 << 1, KID_SEEN = 1 << 2 };
+
+struct kid {
+    struct result res;
+    uint32_t act; // KID_OPEN
+    uint16_t attempt;
+    uint8_t state; // enum kid_state
+    uint8_t asked; // enum kid_asked
+    int64_t first_ns; // start of the first attempt: timeouts cover all of them
+    int64_t due_ns;   // KID_BACKOFF: when it is tried again
+};
+
+struct outcome {
+    uint32_t refs;
+    int code; // of a failure
+    char *error, *content;
+    struct kid *steps; // results of inner steps, owned
+    uint32_t step_count;
+    const rondo_node *steps_of; // whose children they are
+    struct outcome *body;       // loops: of the pass that is the output, shared
+    rondo_usage usage;
+    int64_t start_ns, end_ns;
+    uint8_t reason;
+    bool capped, escalated;
+    int64_t passes, best; // best: -1 for none
+    double score;
+    struct history *history; // of a loop, owned
+};
+
+struct run;
+
+/* The outcome of a result, made when it has none. */
+struct outcome *result_more(struct result *res);
+
+/* Makes a second holder of the same result. */
+struct result result_share(const struct result *res);
+
+/* Lets go of a result; values live on until the run's turn is over. */
+void result_clear(struct run *run, struct result *res);
+void kids_free(struct run *run, struct kid *kids, uint32_t count);
+
+/* Completed, and something to show: what only signalled does not count. */
+bool result_has_output(const struct result *res);
+
+/* The result of an inner step by name, looking into containers without a name; NULL. */
+const struct result *result_step(const struct result *res, const char *name);
+const struct result *outcome_step(const struct outcome *more, const char *name);
+
+#endif

@@ -1,0 +1,381 @@
+/* run.c - the run: lists of activations, planning, and what the shell is to do. */
+#include "run/run.h"
+
+#include "run/act.h"
+#include "run/budget.h"
+#include "run/each.h"
+#include "run/kinds.h"
+#include "run/loop.h"
+
+#include <string.h>
+
+#define MS 1000000 // nanoseconds
+
+void slots_push(struct slot_list *list, uint32_t slot)
+{
+    if (UNLIKELY(list->count == list->cap)) {
+        uint32_t cap = list->cap ? list->cap * 2 : 8;
+        uint32_t *slots = mem_alloc(cap * sizeof *slots);
+        for (uint32_t i = 0; i < list->count; i++)
+            slots[i] = list->slots[(list->head + i) & (list->cap - 1)];
+        mem_free(list->slots);
+        *list = (struct slot_list){ slots, 0, list->count, cap };
+    }
+    list->slots[(list->head + list->count++) & (list->cap - 1)] = slot; // cap is a power of two
+}
+
+uint32_t slots_pop(struct slot_list *list)
+{
+    uint32_t slot = list->slots[list->head];
+    list->head = (list->head + 1) & (list->cap - 1);
+    list->count--;
+    return slot;
+}
+
+void run_init(struct run *run, rondo_node *node)
+{
+    *run = (struct run){ .holder = node_holder(node), .state = json_object() };
+}
+
+void run_clear(struct run *run)
+{
+    for (uint32_t i = 0; i < run->act_count; i++)
+        if (run->acts[i]->state != ACT_FREE)
+            act_free(run, run->acts[i]);
+    run_settle(run);
+    for (uint32_t i = 0; i < run->act_count; i++)
+        mem_free(run->acts[i]);
+    json_decref(run->question.value);
+    mem_free(run->question.error);
+    json_decref(run->input);
+    json_decref(run->state);
+    memory_clear(&run->memory);
+    mem_free(run->acts);
+    mem_free(run->dirty.slots);
+    mem_free(run->starved.slots);
+    mem_free(run->commands);
+    mem_free(run->dropped);
+    mem_free(run->cancel_why);
+    *run = (struct run){ 0 };
+}
+
+void run_settle(struct run *run)
+{
+    for (uint32_t i = 0; i < run->drop_count; i++)
+        json_decref(run->dropped[i]);
+    run->drop_count = 0;
+}
+
+struct act *run_find_act(struct run *run, uint32_t slot, uint32_t gen)
+{
+    if (slot >= run->act_count)
+        return NULL;
+    struct act *act = run->acts[slot];
+    return act->gen == gen && act->state != ACT_FREE ? act : NULL;
+}
+
+void run_touch(struct run *run, struct act *act)
+{
+    if (act->dirty)
+        return;
+    act->dirty = true;
+    slots_push(&run->dirty, act->slot);
+}
+
+struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
+{
+    while (act->slot) {
+        act = run_act(run, act->parent);
+        if (act->slot && (node_is_loop(act->node) || (eaches && act->node->kind == RONDO_KIND_EACH)))
+            return (struct act *)act;
+    }
+    return NULL;
+}
+
+const struct result *run_result(struct run *run)
+{
+    return &run->acts[0]->kids[0].res;
+}
+
+/* Siblings that have ended, then the steps around the container, and so on outwards. */
+const struct result *run_visible(struct run *run, const struct act *act, const char *name)
+{
+    while (act->slot) {
+        act = run_act(run, act->parent);
+        for (uint32_t i = 0; i < act->kid_count; i++) {
+            const struct node_child *child = &act->node->children[i];
+            const struct kid *kid = &act->kids[i];
+            if (!child->node || !kid->res.status)
+                continue;
+            if (strcmp(child->name, name) == 0)
+                return &kid->res;
+            const struct result *inner = child->node->anonymous ? result_step(&kid->res, name) : NULL;
+            if (inner)
+                return inner;
+        }
+    }
+    return NULL;
+}
+
+/* ---- commands ------------------------------------------------------------------------------------ */
+
+static struct command *push_command(struct run *run)
+{
+    mem_grow(&run->commands, &run->command_cap, run->command_count, sizeof *run->commands);
+    return &run->commands[run->command_count++];
+}
+
+void run_command(struct run *run, enum command_type type, const struct act *act)
+{
+    *push_command(run) = (struct command){ .type = (uint8_t)type, .act = act->slot, .gen = act->gen,
+                                           .token = act->token };
+}
+
+void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
+               uint32_t ordinal, int64_t due_ns)
+{
+    *push_command(run) = (struct command){ .type = CMD_TIMER, .timer = (uint8_t)timer,
+                                           .act = act->slot, .gen = act->gen, .child = child,
+                                           .ordinal = ordinal, .due_ns = due_ns };
+}
+
+/* Limits of time begin with the activation; those of a step are shared by all its attempts. */
+static void start_timers(struct run *run, struct act *act)
+{
+    const rondo_options *opts = &act->node->opts;
+    int64_t idle = run->idle_ns - act->idle_ns;
+    const rondo_budget *budget = budget_of(run, act);
+    if (act->slot && opts->timeout_ms) {
+        int64_t start_ns = act_kid(run, act)->first_ns;
+        run_timer(run, TIMER_TIMEOUT, act, 0, 0, start_ns + opts->timeout_ms * MS + idle);
+    }
+    if (!act->slot && run->timeout_ns)
+        run_timer(run, TIMER_TIMEOUT, act, 0, 0, act->start_ns + run->timeout_ns + idle);
+    if (budget->time_ms)
+        run_timer(run, TIMER_BUDGET, act, 0, 0, act->start_ns + budget->time_ms * MS + idle);
+}
+
+/* What a decision means for the world; derived from the event and the state, never stored. */
+static void command_for(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act;
+    switch (ev->type) {
+    case RONDO_EV_STEP_START:
+        act = run_act(run, ev->act);
+        if (act->node->kind == RONDO_KIND_AGENT)
+            run_command(run, CMD_INVOKE, act);
+        if (act->node->opts.timeout_ms || act->node->opts.budget.time_ms)
+            start_timers(run, act);
+        break;
+    case RONDO_EV_DELAY:
+        run_timer(run, TIMER_DELAY, run_act(run, ev->act), 0, 0, ev->num);
+        break;
+    case RONDO_EV_RETRY:
+        if (ev->num > ev->time_ns)
+            run_timer(run, TIMER_BACKOFF, run_act(run, ev->parent), ev->child, ev->ordinal, ev->num);
+        break;
+    case RONDO_EV_GATE_WAITING:
+        act = run_act(run, ev->act);
+        if (act->node->gate.timeout_ms)
+            run_timer(run, TIMER_GATE, act, 0, 0, ev->time_ns + act->node->gate.timeout_ms * MS);
+        break;
+    case RONDO_EV_RESUMED: run_derive_commands(run); break;
+    case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
+    case RONDO_EV_CANCEL:
+        if (!ev->act && !run->forced)
+            run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, ev->time_ns + run->cleanup_ns);
+        break;
+    default: break;
+    }
+}
+
+static void derive_kid(struct run *run, struct act *act, struct kid *kid, uint32_t child,
+                       uint32_t ordinal)
+{
+    if (kid->state == KID_BACKOFF)
+        run_timer(run, TIMER_BACKOFF, act, child, ordinal, kid->due_ns);
+}
+
+/* The rest of a wait, never longer than all of it: the clock may have been set back. */
+static void resume_wait(struct run *run, enum timer timer, struct act *act, int64_t due_ns,
+                        int64_t length_ms)
+{
+    run_timer(run, timer, act, 0, 0, MIN(due_ns, run->now_ns + length_ms * MS));
+}
+
+void run_derive_commands(struct run *run)
+{
+    for (uint32_t slot = 0; slot < run->act_count; slot++) {
+        struct act *act = run->acts[slot];
+        if (act->state == ACT_FREE)
+            continue;
+        run_touch(run, act);
+        start_timers(run, act);
+        if (act->node->kind == RONDO_KIND_AGENT) {
+            act->in_flight = true;
+            run_command(run, CMD_INVOKE, act);
+        }
+        if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && act->node->gate.timeout_ms)
+            resume_wait(run, TIMER_GATE, act, act->wait_ns + act->node->gate.timeout_ms * MS,
+                        act->node->gate.timeout_ms);
+        if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
+            resume_wait(run, TIMER_DELAY, act, act->wait_ns, act->node->loop.delay_ms);
+        for (uint32_t i = 0; i < act->kid_count; i++)
+            derive_kid(run, act, &act->kids[i], i, 0);
+        for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
+            derive_kid(run, act, &act->each->open[i].kid, 0, act->each->open[i].ordinal);
+    }
+    if (run->cancelled && !run->forced)
+        run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, run->now_ns + run->cleanup_ns);
+}
+
+/* ---- planning ------------------------------------------------------------------------------------ */
+
+/* Everything inside has ended, or the kind still has something to start. */
+static enum plan plan_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct kind *kind = kind_of(act->node);
+    bool early = act->node->kind == RONDO_KIND_GRAPH || node_is_leaf(act->node);
+    if (act->open && !early)
+        return PLAN_IDLE;
+    enum plan what = kind->closed ? kind->closed(run, act, ev) : PLAN_IDLE;
+    if (what != PLAN_IDLE || act->open || node_is_leaf(act->node))
+        return what;
+    if (act->close == CLOSE_TIMEOUT)
+        return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
+                           (long long)act->node->opts.timeout_ms);
+    return decide(act, act->close == CLOSE_BUDGET ? RONDO_EV_STEP_END : RONDO_EV_STEP_CANCELLED, ev);
+}
+
+/* A container whose budget is used up ends with what it has; a loop sees to that itself. */
+static bool must_stop(const struct run *run, const struct act *act)
+{
+    return budget_is_set(run, act) && !node_is_loop(act->node) && !node_is_leaf(act->node) &&
+           budget_reason(run, act);
+}
+
+static enum plan plan_act(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (UNLIKELY(act->close))
+        return plan_closed(run, act, ev);
+    if (UNLIKELY(must_stop(run, act)))
+        return decide_close(act, CLOSE_BUDGET, (uint8_t)budget_reason(run, act), ev);
+    return kind_of(act->node)->plan(run, act, ev);
+}
+
+static bool has_free_place(const struct run *run)
+{
+    return !run->max_busy || run->busy < run->max_busy;
+}
+
+/* Containers that had no place for a leaf come back in the order in which they came. */
+static void feed_starved(struct run *run)
+{
+    while (run->starved.count && has_free_place(run) && !run->dirty.count) {
+        struct act *act = run_act(run, slots_pop(&run->starved));
+        bool waits = act->starved;
+        act->starved = false;
+        if (waits && act->state != ACT_FREE)
+            run_touch(run, act);
+    }
+}
+
+enum plan run_plan(struct run *run, struct rondo_event *ev)
+{
+    for (;;) {
+        if (!run->dirty.count)
+            feed_starved(run);
+        if (!run->dirty.count || run->status)
+            return PLAN_IDLE;
+        struct act *act = run_act(run, run->dirty.slots[run->dirty.head]);
+        if (act->state != ACT_FREE) {
+            enum plan what = plan_act(run, act, ev);
+            if (what != PLAN_IDLE) {
+                ev->time_ns = run->now_ns;
+                return what;
+            }
+        }
+        act->dirty = false;
+        slots_pop(&run->dirty);
+    }
+}
+
+void run_tell(struct run *run)
+{
+    run->question.answered = true;
+}
+
+/* ---- what the shell would like to apply ------------------------------------------------------------ */
+
+static bool accepts_timer(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    const struct kid *kid;
+    switch (ev->code) {
+    case TIMER_DELAY: return node_is_loop(act->node) && act->loop->phase == LOOP_DELAY && !act->close;
+    case TIMER_GATE: return act->state == ACT_WAITING && !act->close;
+    case TIMER_BACKOFF:
+        kid = kid_get(run, act, ev->child, ev->back);
+        return kid && kid->state == KID_BACKOFF && !act->close;
+    case TIMER_CLEANUP: return run->cancelled && !run->forced;
+    default: return !act->close;
+    }
+}
+
+bool run_accepts(struct run *run, const struct rondo_event *ev)
+{
+    if (run->status || !run->act_count)
+        return false;
+    struct act *act = run_find_act(run, ev->act, ev->ordinal);
+    if (!act)
+        return false;
+    if (ev->type == RONDO_EV_TIMER)
+        return accepts_timer(run, act, ev);
+    if (ev->type == RONDO_EV_GATE_ANSWERED)
+        return act->state == ACT_WAITING;
+    if (ev->type == RONDO_EV_CANCEL)
+        return true;
+    return !act->close || act_is_awaited(run, act);
+}
+
+void run_decide(struct run *run, struct rondo_event *ev)
+{
+    run_apply(run, ev);
+    command_for(run, ev);
+}
+
+static bool is_live(struct run *run, uint32_t slot)
+{
+    return slot < run->act_count && run->acts[slot]->state != ACT_FREE;
+}
+
+static bool can_start(struct run *run, const struct rondo_event *ev)
+{
+    if (!is_live(run, ev->parent) || ev->child >= run->acts[ev->parent]->node->count ||
+        !run->acts[ev->parent]->node->children[ev->child].node)
+        return false;
+    return ev->act && (ev->act == run->act_count ||
+                       (ev->act < run->act_count && run->acts[ev->act]->state == ACT_FREE));
+}
+
+bool run_can_apply(struct run *run, const struct rondo_event *ev)
+{
+    unsigned fields = event_fields(ev->type);
+    if (ev->type == RONDO_EV_WORKFLOW_START)
+        return !run->act_count && ev->value;
+    if (!run->act_count || run->status)
+        return false;
+    if (ev->type == RONDO_EV_STEP_START)
+        return can_start(run, ev);
+    if (ev->flags & EF_UNSTARTED || ev->type == RONDO_EV_RETRY)
+        return is_live(run, ev->parent) && ev->child < run->acts[ev->parent]->node->count;
+    if (fields & HAS_ACT && !is_live(run, ev->act))
+        return false;
+    if (ev->flags & EF_BREAK && !is_live(run, ev->parent))
+        return false;
+    if (ev->type >= RONDO_EV_STEP_END && ev->type <= RONDO_EV_STEP_CANCELLED)
+        return ev->act != 0;
+    if (ev->type == RONDO_EV_ITERATION_START || ev->type == RONDO_EV_ITERATION_END ||
+        ev->type == RONDO_EV_LOOP_END || ev->type == RONDO_EV_DELAY || ev->type == RONDO_EV_DETECTOR)
+        return node_is_loop(run->acts[ev->act]->node) && ev->child < run->acts[ev->act]->node->count;
+    return true;
+}

@@ -1,0 +1,229 @@
+/* run.h - a run: its activations, and the two functions that move it.
+
+   run_apply() changes state by one event, and nothing else does.  run_plan() looks at what has
+   changed and says what follows: a decision (an event to apply), a question for the shell, or
+   nothing more.  Neither reads a clock, calls user code or does I/O: the shell (engine/) does,
+   and tells the answers with run_tell().
+
+   Recovery applies a log without planning, and then plans once. */
+#ifndef RONDO_RUN_CORE_H
+#define RONDO_RUN_CORE_H
+
+#include "run/event.h"
+#include "run/history.h"
+#include "run/memory.h"
+
+/* ---- activations: one node being executed ---------------------------------------------------- */
+
+enum act_state {
+    ACT_FREE,
+    ACT_RUNNING,
+    ACT_WAITING, // for a timer or a person
+    ACT_CLOSING, // starts nothing more; ends when all inside has ended
+    ACT_ENDED,
+    ACT_STATES
+};
+
+enum act_cause { ON_START, ON_WAIT, ON_RESUME, ON_CLOSE, ON_END, ON_FREE, ACT_CAUSES };
+
+/* Why an activation is closing. */
+enum close {
+    CLOSE_NONE,
+    CLOSE_CONTINUE, // its pass is over, the next one follows
+    CLOSE_BREAK,    // its loop is over
+    CLOSE_SIBLING,  // another one's failure or success made it pointless
+    CLOSE_BUDGET,   // a budget around it is used up
+    CLOSE_TIMEOUT,
+    CLOSE_CANCEL, // somebody asked
+};
+
+struct loop_act;
+struct each_act;
+struct graph_act;
+
+/* Live object, owned by its run; others keep slot and generation. */
+struct act {
+    const rondo_node *node;
+    json_t *input;       // borrowed from the parent, unless owns_input
+    uint64_t input_seq;  // the event that holds it
+    uint32_t slot, gen;
+    uint32_t parent, child, ordinal;
+    uint32_t kid; // place in the parent's kids (in an each: among the open items)
+    uint32_t open; // children that run
+    uint32_t next; // where a container is in its list of children
+    uint32_t settled;   // children that need no more thought
+    uint32_t attention; // children that ended in a way that needs some
+    uint32_t first_child, next_sibling, prev_sibling;
+    uint16_t attempt;
+    uint8_t state;  // enum act_state
+    uint8_t close;  // enum close
+    uint8_t reason; // CLOSE_BUDGET: which
+    bool dirty, owns_input, starved, adk;
+    bool in_flight; // was at work when its process died
+    uint8_t tries; // forum: round
+    int64_t start_ns, wait_ns; // wait_ns: when a delay is over, or a gate began to wait
+    uint64_t start_seq;
+    uint16_t skill;
+    int64_t idle_ns; // run->idle_ns when it started: time nobody drove the run is not its own
+    struct kid *kids;
+    uint32_t kid_count;
+    rondo_usage *usage;
+    json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
+    char *failure;  // what the attempt before failed of
+    uint64_t token; // the shell's own, for agents
+    union {
+        struct loop_act *loop;
+        struct each_act *each;
+        struct graph_act *graph;
+    };
+};
+
+/* ---- questions -------------------------------------------------------------------------------- */
+
+enum ask {
+    ASK_NOTHING,
+    ASK_WHEN,   // may this child start?
+    ASK_SKILL,  // which skill of an agent?  (number)
+    ASK_INPUT,  // a graph step's own input  (value)
+    ASK_RETRY,  // try a failed child again?
+    ASK_CASE,   // does this case of a branch hold?
+    ASK_WHILE,
+    ASK_SCORE,  // (number)
+    ASK_LISTEN, // nothing is answered
+    ASK_UNTIL,
+    ASK_NEXT,   // (value)
+    ASK_EDGE,   // does this edge of a machine hold?
+    ASK_ITEMS,  // (value)
+};
+
+/* One question at a time; the answer is filled in by run_tell(). */
+struct question {
+    enum ask what;
+    uint32_t act, child;
+    bool answered;
+    int yes;       // > 0, 0, < 0 (error says why)
+    double number; // NaN for none
+    json_t *value; // owned
+    char *error;   // owned
+};
+
+/* ---- commands ---------------------------------------------------------------------------------- */
+
+enum command_type {
+    CMD_INVOKE, // carry out this agent
+    CMD_TIMER,  // wake me up at `due`
+    CMD_REVOKE, // this agent's work is no longer wanted
+};
+
+struct command {
+    uint8_t type, timer;
+    uint32_t act, gen, child, ordinal;
+    int64_t due_ns;
+    uint64_t token; // CMD_REVOKE: what the shell had left in the activation
+};
+
+/* ---- runs ---------------------------------------------------------------------------------------- */
+
+struct slot_list {
+    uint32_t *slots;
+    uint32_t head, count, cap; // a ring
+};
+
+void slots_push(struct slot_list *list, uint32_t slot);
+uint32_t slots_pop(struct slot_list *list); // there must be one
+
+/* Live object, owned by the shell. */
+struct run {
+    rondo_node *holder; // the invisible container of the root, borrowed from it
+    struct act **acts;
+    uint32_t act_count, act_cap;
+    uint32_t free_slot; // first of the free ones, 0 for none (slot 0 is the holder's)
+    struct slot_list dirty, starved;
+    uint64_t seq;      // of the last event applied
+    int64_t now_ns;    // time of the turn
+    int64_t idle_ns;   // how long nobody drove the run, in all
+    uint64_t seed;
+    uint32_t busy, max_busy; // leaves at work, and how many may be (0: any)
+    int on_unknown;
+    rondo_budget budget;
+    int64_t timeout_ns, cleanup_ns;
+    json_t *input, *state;
+    struct memory memory;
+    struct question question;
+    struct command *commands;
+    uint32_t command_count, command_cap;
+    json_t **dropped; // values to let go of when the turn's events have been seen
+    uint32_t drop_count, drop_cap;
+    uint8_t status;     // enum rondo_status
+    uint8_t end_reason; // RONDO_REASON_*: a limit of the whole run
+    bool cancelled, forced;
+    uint32_t completed, broken; // steps that completed, and that failed or were cancelled unhandled
+    char *cancel_why;
+};
+
+void run_init(struct run *run, rondo_node *node);
+void run_clear(struct run *run);
+
+/* One event.  Takes ev->value when the event has EF_VALUE; afterwards ev->value is borrowed and
+   valid until run_settle().  Gives it its seq. */
+void run_apply(struct run *run, struct rondo_event *ev);
+
+/* Is this event, which the shell would like to apply, still about something?  ev->ordinal is the
+   generation of act.  Results of work that was cancelled meanwhile are not. */
+bool run_accepts(struct run *run, const struct rondo_event *ev);
+
+/* Applies an event that is new, and notes the commands that follow from it. */
+void run_decide(struct run *run, struct rondo_event *ev);
+
+enum plan { PLAN_IDLE, PLAN_DECIDE, PLAN_ASK };
+
+/* What follows: a decision in *ev, or a question in run->question, or nothing for now. */
+enum plan run_plan(struct run *run, struct rondo_event *ev);
+
+/* The answer to run->question: yes, number and value are filled in there by the shell. */
+void run_tell(struct run *run);
+
+/* After the turn's events have been handed out: values that are no longer used are let go. */
+void run_settle(struct run *run);
+
+/* Commands for everything that is under way; used when a run is resumed. */
+void run_derive_commands(struct run *run);
+
+/* Does an event read from a log fit the run as it is?  A log is trusted in what it says, not in
+   whether it was damaged. */
+bool run_can_apply(struct run *run, const struct rondo_event *ev);
+
+static inline struct act *run_act(struct run *run, uint32_t slot)
+{
+    return run->acts[slot];
+}
+
+/* The activation if slot and generation still mean the same; NULL. */
+struct act *run_find_act(struct run *run, uint32_t slot, uint32_t gen);
+
+/* Puts an activation on the list of those that may have something to do. */
+void run_touch(struct run *run, struct act *act);
+
+/* Lets go of a value once the turn is over. */
+static inline void run_drop(struct run *run, json_t *value)
+{
+    if (!value)
+        return;
+    mem_grow(&run->dropped, &run->drop_cap, run->drop_count, sizeof *run->dropped);
+    run->dropped[run->drop_count++] = value;
+}
+
+void run_command(struct run *run, enum command_type type, const struct act *act);
+void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
+               uint32_t ordinal, int64_t due_ns);
+
+/* The nearest loop (loop, machine or each) around an activation, itself excluded; NULL. */
+struct act *run_loop_around(struct run *run, const struct act *act, bool eaches);
+
+/* The result of a step visible from an activation, by name: siblings first, then outwards. */
+const struct result *run_visible(struct run *run, const struct act *act, const char *name);
+
+/* The whole run's result: that of the holder's only child. */
+const struct result *run_result(struct run *run);
+
+#endif

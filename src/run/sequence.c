@@ -1,0 +1,49 @@
+/* sequence.c - one child after the other, each with the output of the one before. */
+#include "run/kinds.h"
+
+/* The nearest completed child before `child`; what only signalled or was skipped hands on what it
+   got itself. */
+static const struct kid *last_output(const struct act *act, uint32_t child)
+{
+    while (child-- > 0)
+        if (result_has_output(&act->kids[child].res))
+            return &act->kids[child];
+    return NULL;
+}
+
+static json_t *sequence_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
+                              uint64_t *ret_seq)
+{
+    const struct kid *before = last_output(act, child);
+    if (!before)
+        return container_input(run, act, child, ordinal, ret_seq);
+    *ret_seq = before->res.seq;
+    return before->res.value;
+}
+
+static enum plan sequence_plan(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what;
+    for (; act->next < act->kid_count; act->next++) {
+        struct kid *kid = &act->kids[act->next];
+        if (kid->state == KID_NEW)
+            return kid_start(run, act, act->next, 0, kid, NULL, ev);
+        if (!kid_is_settled(run, act, act->next, 0, kid, ev, &what))
+            return what;
+        if (kid->res.status != RONDO_STATUS_COMPLETED && kid->res.status != RONDO_STATUS_SKIPPED)
+            return decide_fail_with(run, act, &kid->res, ev);
+    }
+    return decide(act, RONDO_EV_STEP_END, ev);
+}
+
+static void sequence_project(struct run *run, struct act *act, struct result *ret)
+{
+    const struct kid *last = last_output(act, act->kid_count);
+    if (last)
+        project_kid(last, ret);
+}
+
+const struct kind sequence_kind = {
+    .open = container_open, .plan = sequence_plan, .project = sequence_project,
+    .child_input = sequence_input,
+};

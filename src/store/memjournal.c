@@ -1,0 +1,115 @@
+/* memjournal.c - a journal in memory.
+
+   Segments grow by four from 512 bytes to 1 MB and are never moved, so that ten thousand short
+   runs are small and a long one is not copied.  A record is kept as: length (varint), bytes.  A
+   record larger than a segment gets one of its own size. */
+#include "base/buf.h"
+#include "store/journal.h"
+
+#include <string.h>
+
+#define SEGMENT_MIN 512
+#define SEGMENT_MAX (1u << 20)
+
+struct segment {
+    char *data;
+    uint32_t len, cap;
+    uint64_t first_seq;
+};
+
+struct memjournal {
+    struct journal base;
+    struct segment *segments;
+    uint32_t count, cap;
+};
+
+static struct segment *add_segment(struct memjournal *j, size_t need, uint64_t first_seq)
+{
+    uint32_t size = j->count ? MIN(j->segments[j->count - 1].cap * 4, SEGMENT_MAX) : SEGMENT_MIN;
+    mem_grow(&j->segments, &j->cap, j->count, sizeof *j->segments);
+    struct segment *segment = &j->segments[j->count++];
+    size = (uint32_t)MAX(size, need);
+    *segment = (struct segment){ .data = mem_alloc(size), .cap = size, .first_seq = first_seq };
+    return segment;
+}
+
+static int mem_append(struct journal *journal, const char *record, size_t len, uint64_t first_seq,
+                      uint32_t count, rondo_error *err)
+{
+    struct memjournal *j = (struct memjournal *)journal;
+    struct segment *segment = j->count ? &j->segments[j->count - 1] : NULL;
+    if (len > UINT32_MAX - SEGMENT_MAX)
+        return err_set(err, RONDO_ESTORE, "a record of %zu bytes is too large", len);
+    if (!segment || segment->cap - segment->len < len + VARINT_MAX)
+        segment = add_segment(j, len + VARINT_MAX, first_seq);
+    char *at = varint_put(segment->data + segment->len, len);
+    memcpy(at, record, len);
+    segment->len = (uint32_t)(at + len - segment->data);
+    return 0;
+}
+
+static bool mem_read(struct journal *journal, struct journal_pos *pos, const char **ret,
+                     size_t *ret_len)
+{
+    struct memjournal *j = (struct memjournal *)journal;
+    uint64_t len, count;
+    if (pos->segment < j->count && pos->offset >= j->segments[pos->segment].len) {
+        pos->segment++;
+        pos->offset = 0;
+    }
+    if (pos->segment >= j->count)
+        return false;
+    const struct segment *segment = &j->segments[pos->segment];
+    const char *at = segment->data + pos->offset, *end = segment->data + segment->len;
+    if (!varint_get(&at, end, &len))
+        return false;
+    const char *peek = at;
+    if (!varint_get(&peek, at + len, &count))
+        return false;
+    *ret = at;
+    *ret_len = (size_t)len;
+    pos->offset = (uint32_t)(at + len - segment->data);
+    pos->seq += count;
+    return true;
+}
+
+static bool mem_seek(struct journal *journal, uint64_t seq, struct journal_pos *ret)
+{
+    struct memjournal *j = (struct memjournal *)journal;
+    uint32_t low = 0, high = j->count;
+    const char *record;
+    size_t len;
+    while (low < high) { // the last segment that begins at or before seq
+        uint32_t mid = (low + high) / 2;
+        if (j->segments[mid].first_seq <= seq)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low)
+        return false;
+    struct journal_pos pos = { low - 1, 0, j->segments[low - 1].first_seq };
+    do {
+        *ret = pos;
+        if (!mem_read(journal, &pos, &record, &len))
+            return false;
+    } while (pos.seq <= seq);
+    return true;
+}
+
+static void mem_close(struct journal *journal)
+{
+    struct memjournal *j = (struct memjournal *)journal;
+    for (uint32_t i = 0; i < j->count; i++)
+        mem_free(j->segments[i].data);
+    mem_free(j->segments);
+    mem_free(j);
+}
+
+struct journal *journal_in_memory(void)
+{
+    static const struct journal_ops ops = { mem_append, mem_read, mem_seek, mem_close };
+    struct memjournal *j = mem_zalloc(sizeof *j);
+    j->base.ops = &ops;
+    return &j->base;
+}
