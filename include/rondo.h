@@ -836,7 +836,7 @@ RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const vo
     X(ITEMS, 23, "items")                    /* value: the items of an each */                  \
     X(NOTE, 24, "note")                                                                         \
     X(RESUMED, 25, "run_resumed")                                                               \
-    X(CHOICE, 26, "decision")                /* which case of a branch, which skill */          \
+    X(CHOICE, 26, "decision")                /* which case of a branch; a forum's next round */  \
     X(RULE_FAILED, 27, "rule_failed")        /* a judge or score that failed; value: why */     \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
@@ -862,6 +862,7 @@ RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rond
 RONDO_API rondo_value *rondo_event_value(const rondo_event *event); /* NULL when there is none */
 RONDO_API const char *rondo_event_text(const rondo_event *event);   /* of its value; "" */
 RONDO_API const char *rondo_event_author(const rondo_event *event); /* the agent that emitted it */
+RONDO_API const char *rondo_event_skill(const rondo_event *event);  /* step_start: the skill chosen; "" */
 RONDO_API bool rondo_event_score(const rondo_event *event, double *ret);
 RONDO_API bool rondo_event_escalates(const rondo_event *event);
 

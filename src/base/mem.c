@@ -61,10 +61,8 @@ char *mem_strdup(const char *text)
     return text ? mem_dup(text, strlen(text)) : NULL;
 }
 
-void mem_grow(void *list_at, uint32_t *cap, uint32_t count, size_t size)
+void mem_double(void *list_at, uint32_t *cap, size_t size)
 {
-    if (LIKELY(count < *cap))
-        return;
     void *list;
     memcpy(&list, list_at, sizeof list);
     *cap = *cap ? *cap * 2 : 4;

@@ -37,9 +37,15 @@ void mem_free_at(void *at); // for auto_free
 char *mem_dup(const void *bytes, size_t len) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text);
 
+void mem_double(void *list_at, uint32_t *cap, size_t size); // for mem_grow()
+
 /* Makes room for one more element in a growing array: doubles *cap when *count has reached it.
    For size_t-like counts of any unsigned type; use as mem_grow(&list, &cap, count, sizeof *list). */
-void mem_grow(void *list_at, uint32_t *cap, uint32_t count, size_t size);
+static inline void mem_grow(void *list_at, uint32_t *cap, uint32_t count, size_t size)
+{
+    if (UNLIKELY(count >= *cap))
+        mem_double(list_at, cap, size);
+}
 
 /* Called with the size that could not be had, just before the process ends.  Process-wide, set
    before any thread is started. */

@@ -18,7 +18,7 @@ struct rondo_context {
     struct act *act;            // the container that asks
     const rondo_node *node;     // the node it is about
     const struct kid *kid;      // the child it is about; NULL
-    uint32_t child;
+    json_t *input;              // of that child
     char *error;
     int code;
     struct buf text, path;
@@ -106,11 +106,7 @@ rondo_value *rondo_context_output(rondo_context *context, const char *step)
 
 rondo_value *rondo_context_input(rondo_context *context)
 {
-    uint64_t seq;
-    struct act *act = context->act;
-    if (!context->kid || act->node->kind == RONDO_KIND_BRANCH)
-        return act->input;
-    return kind_of(act->node)->child_input(&context->run->core, act, context->child, 0, &seq);
+    return context->kid ? context->input : context->act->input;
 }
 
 rondo_value *rondo_context_state(rondo_context *context, const char *key)
@@ -265,19 +261,11 @@ static void put(rondo_context *context, struct question *q)
     }
 }
 
-static const struct kid *kid_in_question(const struct question *q, const struct act *act)
-{
-    bool about_child = q->what == ASK_WHEN || q->what == ASK_RETRY || q->what == ASK_INPUT ||
-                       q->what == ASK_SKILL;
-    return about_child && q->child < act->kid_count ? &act->kids[q->child] : NULL;
-}
-
 void ask(rondo_run *run)
 {
     struct question *q = &run->core.question;
     struct act *act = run_act(&run->core, q->act);
-    rondo_context context = { .run = run, .act = act, .child = q->child,
-                              .kid = kid_in_question(q, act) };
+    rondo_context context = { .run = run, .act = act, .kid = q->kid, .input = q->input };
     if (q->child < act->node->count)
         context.node = act->node->children[q->child].node;
     put(&context, q);
@@ -286,6 +274,8 @@ void ask(rondo_run *run)
         mem_free(q->error);
         q->error = context.error;
     }
-    buf_free(&context.text);
-    buf_free(&context.path);
+    if (context.text.data)
+        buf_free(&context.text);
+    if (context.path.data)
+        buf_free(&context.path);
 }

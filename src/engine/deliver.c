@@ -29,9 +29,12 @@ void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot)
 
 void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
 {
-    reader->seq = ev->seq ? ev->seq : reader->seq;
-    if (ev->type != RONDO_EV_STEP_START)
-        return;
+    if (ev->type == RONDO_EV_STEP_START)
+        reader_note_start(reader, run, ev);
+}
+
+void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
+{
     reader_reach(reader, run, MAX(ev->act, ev->parent));
     const rondo_node *parent = reader->places[ev->parent].node;
     reader->places[ev->act] = (struct place){ parent ? parent->children[ev->child].node : NULL,
@@ -192,7 +195,7 @@ static const rondo_event *next_old(rondo_run *run)
     struct reader *reader = &run->reader;
     json_decref(run->old_value);
     run->old_value = NULL;
-    if (!reader->open && !reader_seek(reader, run, run->seen + 1))
+    if ((!reader->open || reader->seq != run->seen) && !reader_seek(reader, run, run->seen + 1))
         return NULL;
     if (reader_next(reader, run, &run->old, true) <= 0)
         return NULL;
@@ -217,7 +220,6 @@ const rondo_event *deliver_next(rondo_run *run)
             if (ev->seq && ev->seq <= run->seen)
                 continue;
             reader_note(&run->reader, run, ev);
-            run->reader.open = false;
             if (ev->seq)
                 run->seen = ev->seq;
             return ev;

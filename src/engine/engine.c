@@ -146,7 +146,8 @@ static int append(rondo_run *run, uint64_t before)
     if (run->core.seq == before)
         return 0;
     buf_clear(&engine->record);
-    codec_put_record(&engine->record, engine->turn, engine->turn_count, run->core.now_ns);
+    codec_put_record(&engine->record, engine->turn, engine->turn_count,
+                     (uint32_t)(run->core.seq - before), run->core.now_ns);
     return run->journal->ops->append(run->journal, engine->record.data, engine->record.len, before + 1,
                                      (uint32_t)(run->core.seq - before), &run->error);
 }
@@ -475,6 +476,8 @@ const rondo_event *rondo_run_next(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
     const rondo_event *ev;
+    if (LIKELY((ev = deliver_fresh(run))))
+        return ev;
     run->pulled = true;
     for (;;) {
         if ((ev = deliver_next(run)))

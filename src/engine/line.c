@@ -119,6 +119,13 @@ const char *rondo_event_author(const rondo_event *ev)
     return own && author ? author : rondo_event_step(ev);
 }
 
+const char *rondo_event_skill(const rondo_event *ev)
+{
+    const rondo_node *node = ev->type == RONDO_EV_STEP_START ? rondo_event_node(ev) : NULL;
+    bool skilled = node && node->kind == RONDO_KIND_AGENT && ev->code < node->agent.skill_count;
+    return skilled ? node->agent.skills[ev->code].name : "";
+}
+
 bool rondo_event_score(const rondo_event *ev, double *ret)
 {
     if (!(ev->flags & EF_SCORED))
@@ -229,6 +236,8 @@ static void put_data(struct buf *buf, const rondo_event *ev)
         put_data_text(buf, &open, "status", rondo_status_text(ev->code));
     if (ev->type == RONDO_EV_DETECTOR)
         put_data_text(buf, &open, "reason", rondo_reason_text(ev->code));
+    if (*rondo_event_skill(ev))
+        put_data_text(buf, &open, "skill", rondo_event_skill(ev));
     if (ev->flags & EF_SCORED) {
         put_key(buf, &open, "score");
         buf_printf(buf, "%.17g", ev->score);

@@ -241,7 +241,7 @@ static void put_part(struct buf *buf, rondo_run *run, const char *record, size_t
     codec_open(&codec, record, len, first);
     while (codec.seq <= last && codec_next(&codec, &events[count], true) > 0)
         count++;
-    codec_put_record(buf, events, count, codec.time_ns);
+    codec_put_record(buf, events, count, count, codec.time_ns);
     for (uint32_t i = 0; i < count; i++)
         json_decref(events[i].value);
     mem_free(events);

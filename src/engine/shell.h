@@ -167,6 +167,23 @@ void ask(rondo_run *run);
 /* The next event for the reader of this run, without doing any work; NULL when it has seen all. */
 const rondo_event *deliver_next(rondo_run *run);
 bool deliver_is_behind(const rondo_run *run, uint64_t most);
+void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev);
+
+/* The same when the reader keeps up, which is the usual case; NULL does not mean that there is none. */
+static inline const rondo_event *deliver_fresh(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    if (engine->turn_run != run || engine->turn_at >= engine->turn_count)
+        return NULL;
+    struct rondo_event *ev = &engine->turn[engine->turn_at];
+    if (ev->seq != run->seen + 1)
+        return NULL;
+    engine->turn_at++;
+    run->seen = ev->seq;
+    if (ev->type == RONDO_EV_STEP_START)
+        reader_note_start(&run->reader, run, ev);
+    return ev;
+}
 
 void reader_rewind(struct reader *reader, rondo_run *run);
 bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq);

@@ -168,12 +168,14 @@ static bool is_name(const char *name)
 static bool is_repeat(const struct node_child *a, const struct node_child *b)
 {
     size_t len = b->name ? strlen(b->name) : 0;
-    return a->node && a->node == b->node && strncmp(a->name, b->name, len) == 0 &&
+    bool same = a->node && b->node &&
+                (a->node == b->node || (a->node->anonymous && b->node->anonymous));
+    return same && strncmp(a->name, b->name, len) == 0 &&
            (a->name[len] == '\0' || a->name[len] == '#');
 }
 
-/* One node in several places of a container is told apart by "#2"; different nodes with one name
-   would make two results answer to it. */
+/* One node in several places of a container, and several nodes without a name, are told apart by
+   "#2"; different nodes that were given one name would make two results answer to it. */
 static void number_repeats(rondo_node *node)
 {
     for (uint32_t i = 1; i < node->count; i++) {
@@ -255,6 +257,8 @@ rondo_node *build_finish(rondo_node *node)
             node->depth = MAX(node->depth, node->children[i].node->depth + 1);
     if (node->depth > NODE_DEPTH_MAX)
         build_refuse(node, "containers are nested more than %d deep", NODE_DEPTH_MAX);
+    const rondo_budget *b = &node->opts.budget;
+    node->has_budget = b->time_ms || b->tokens || b->cost_nano || b->calls;
     node->hash = node_shape(node);
     return node;
 }

@@ -87,6 +87,7 @@ struct rondo_node {
     rondo_node *holder;  // made when the node is first run
     uint64_t hash;       // of kinds, names and limits, for recovery
     bool anonymous;      // the name is only the kind's
+    bool has_budget;
     int max_concurrency; // parallel, graph, each
     int mode;            // parallel: mode; graph: failure policy; each: item failure; forum: show
     union {

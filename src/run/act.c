@@ -57,6 +57,7 @@ struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
     act->slot = slot;
     act->gen = gen + 1;
     act->node = node;
+    act->kind = kind_of(node);
     act->start_ns = run->now_ns;
     act->start_seq = run->seq;
     act->idle_ns = run->idle_ns;
@@ -66,20 +67,18 @@ struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
 
 void act_free(struct run *run, struct act *act)
 {
-    const struct kind *kind = kind_of(act->node);
-    if (kind->free)
-        kind->free(run, act);
-    kids_free(run, act->kids, act->kid_count);
-    act->kids = NULL;
+    if (act->kind->free)
+        act->kind->free(run, act);
+    if (act->kids)
+        kids_free(run, TAKE(act->kids), act->kid_count);
     act->kid_count = 0;
     if (act->owns_input)
         run_drop(run, act->input);
-    mem_free(act->usage);
-    act->usage = NULL;
-    run_drop(run, act->notes);
-    act->notes = NULL;
-    mem_free(act->failure);
-    act->failure = NULL;
+    if (UNLIKELY(act->usage || act->notes || act->failure)) {
+        mem_free(TAKE(act->usage));
+        run_drop(run, TAKE(act->notes));
+        mem_free(TAKE(act->failure));
+    }
     act->state = ACT_FREE;
     act->next_sibling = run->free_slot;
     run->free_slot = act->slot;

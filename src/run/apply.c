@@ -100,7 +100,7 @@ static void set_input(struct run *run, struct act *act, struct act *parent, stru
     act->input_seq = ev->seq;
     act->input = ev->value;
     if (!act->owns_input)
-        act->input = kind_of(parent->node)->child_input(run, parent, ev->child, ev->ordinal,
+        act->input = parent->kind->child_input(run, parent, ev->child, ev->ordinal,
                                                         &act->input_seq);
     ev->value = act->input;
 }
@@ -109,7 +109,7 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
     struct act *act = act_open(run, ev->act, parent->node->children[ev->child].node);
-    const struct kind *kind = kind_of(act->node);
+    const struct kind *kind = act->kind;
     act->parent = ev->parent;
     act->child = ev->child;
     act->ordinal = ev->ordinal;
@@ -184,7 +184,7 @@ static void take_steps(struct act *act, struct result *res)
 /* The value of a container follows from its children: the event only says whose it is. */
 static void derive_value(struct run *run, struct act *act, struct rondo_event *ev, struct result *res)
 {
-    kind_of(act->node)->project(run, act, res);
+    act->kind->project(run, act, res);
     take_steps(act, res);
     if (act->close == CLOSE_BUDGET && res->more && !res->more->reason)
         res->more->reason = act->reason;
@@ -297,7 +297,7 @@ static void count_end(struct run *run, const struct act *parent, const struct re
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
                     uint32_t ordinal)
 {
-    const struct kind *kind = kind_of(parent->node);
+    const struct kind *kind = parent->kind;
     kid->state = KID_ENDED;
     kid->act = 0;
     count_end(run, parent, &kid->res);

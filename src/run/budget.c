@@ -12,8 +12,8 @@ const rondo_budget *budget_of(const struct run *run, const struct act *act)
 
 bool budget_is_set(const struct run *run, const struct act *act)
 {
-    const rondo_budget *b = budget_of(run, act);
-    return b->time_ms || b->tokens || b->cost_nano || b->calls;
+    const rondo_budget *b = &run->budget;
+    return act->slot ? act->node->has_budget : b->time_ms || b->tokens || b->cost_nano || b->calls;
 }
 
 static void add(struct act *act, const rondo_usage *usage)

@@ -3,60 +3,103 @@
 
 #include "data/pack.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* More than any event needs without its value. */
 #define EVENT_BYTES_MAX (1 + 12 * VARINT_MAX + 8)
 
-/* References are mostly to the recent past: the distance is a small number. */
-static char *put_fields(char *at, const struct rondo_event *ev, unsigned fields)
+/* Nearly all numbers in events are small. */
+static inline char *put(char *at, uint64_t n)
 {
-    bool placed = fields & HAS_PLACE || ev->flags & EF_UNSTARTED;
-    if (fields & HAS_ACT && !(ev->flags & EF_UNSTARTED))
-        at = varint_put(at, ev->act);
-    if (placed || ev->flags & EF_BREAK || fields & HAS_BACK)
-        at = varint_put(at, ev->parent);
-    if (placed || fields & HAS_CHILD)
-        at = varint_put(at, ev->child);
-    if (placed || fields & HAS_ORDINAL)
-        at = varint_put(at, ev->ordinal);
-    if (placed)
-        at = varint_put(at, ev->attempt);
+    if (LIKELY(n < 0x80)) {
+        *at = (char)n;
+        return at + 1;
+    }
+    return varint_put(at, n);
+}
+
+static inline char *put_place(char *at, const struct rondo_event *ev)
+{
+    at = put(at, ev->parent);
+    at = put(at, ev->child);
+    at = put(at, ev->ordinal);
+    return put(at, ev->attempt);
+}
+
+/* References are mostly to the recent past: the distance is a small number. */
+static inline __attribute__((always_inline)) char *put_fields(char *at, const struct rondo_event *ev, unsigned fields)
+{
+    if (fields & HAS_ACT)
+        at = put(at, ev->act);
+    if (fields & HAS_PLACE)
+        at = put_place(at, ev);
+    if (fields & HAS_BACK)
+        at = put(at, ev->parent);
+    if (fields & HAS_CHILD)
+        at = put(at, ev->child);
+    if (fields & HAS_ORDINAL)
+        at = put(at, ev->ordinal);
     if (fields & HAS_CODE)
         *at++ = (char)ev->code;
     if (ev->flags & EF_REF)
-        at = varint_put(at, ev->seq - ev->ref);
+        at = put(at, ev->seq - ev->ref);
     else if (fields & HAS_NUM)
-        at = varint_put(at, zigzag(ev->num));
-    if (ev->flags & EF_SCORED) {
+        at = put(at, zigzag(ev->num));
+    if (UNLIKELY(ev->flags & EF_SCORED)) {
         memcpy(at, &ev->score, 8);
         at += 8;
     }
     return at;
 }
 
+/* The fields of an event: those of its type, and what its flags change about them. */
+static inline unsigned fields_of(const struct rondo_event *ev)
+{
+    unsigned fields = event_fields(ev->type);
+    if (UNLIKELY(ev->flags & EF_UNSTARTED))
+        fields = (fields & ~(unsigned)HAS_ACT) | HAS_PLACE;
+    if (UNLIKELY(ev->flags & EF_BREAK))
+        fields |= HAS_BACK;
+    return fields;
+}
+
+/* One case per row of the table, so that the fields are constants and the tests for them vanish. */
+static char *put_known(char *at, const struct rondo_event *ev)
+{
+    switch (ev->type) {
+#define CASE(name, fields) \
+    case RONDO_EV_##name: return put_fields(at, ev, fields);
+        EVENT_FIELDS(CASE)
+#undef CASE
+    default: return at;
+    }
+}
+
 static void put_event(struct buf *buf, const struct rondo_event *ev)
 {
-    buf_reserve(buf, EVENT_BYTES_MAX);
+    if (UNLIKELY(buf->cap - buf->len < EVENT_BYTES_MAX))
+        buf_reserve(buf, EVENT_BYTES_MAX);
     char *at = buf->data + buf->len;
     *at++ = (char)ev->type;
-    at = varint_put(at, ev->flags);
-    at = put_fields(at, ev, event_fields(ev->type));
+    at = put(at, ev->flags);
+    if (UNLIKELY(ev->flags & (EF_UNSTARTED | EF_BREAK)))
+        at = put_fields(at, ev, fields_of(ev));
+    else
+        at = put_known(at, ev);
     buf->len = (size_t)(at - buf->data);
     if (ev->flags & EF_VALUE)
         pack_put(buf, ev->value);
 }
 
 void codec_put_record(struct buf *buf, const struct rondo_event *events, uint32_t count,
-                      int64_t time_ns)
+                      uint32_t stored, int64_t time_ns)
 {
-    uint32_t stored = 0;
-    for (uint32_t i = 0; i < count; i++)
-        stored += events[i].seq != 0;
-    buf_reserve(buf, 2 * VARINT_MAX);
+    buf_reserve(buf, VARINT_MAX + 8);
     char *at = varint_put(buf->data + buf->len, stored);
-    at = varint_put(at, (uint64_t)time_ns);
-    buf->len = (size_t)(at - buf->data);
+    uint64_t time = htole64((uint64_t)time_ns);
+    memcpy(at, &time, 8);
+    buf->len = (size_t)(at + 8 - buf->data);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].seq)
             put_event(buf, &events[i]);
@@ -64,13 +107,14 @@ void codec_put_record(struct buf *buf, const struct rondo_event *events, uint32_
 
 bool codec_open(struct codec *codec, const char *bytes, size_t len, uint64_t first_seq)
 {
-    uint64_t count, time_ns;
+    uint64_t count, time;
     *codec = (struct codec){ .at = bytes, .end = bytes + len, .seq = first_seq };
-    if (!varint_get(&codec->at, codec->end, &count) ||
-        !varint_get(&codec->at, codec->end, &time_ns) || count > len)
+    if (!varint_get(&codec->at, codec->end, &count) || count > len || codec->end - codec->at < 8)
         return false;
+    memcpy(&time, codec->at, 8);
+    codec->at += 8;
     codec->left = (uint32_t)count;
-    codec->time_ns = (int64_t)time_ns;
+    codec->time_ns = (int64_t)le64toh(time);
     return true;
 }
 
@@ -109,12 +153,13 @@ static bool get_number(struct codec *codec, struct rondo_event *ev, unsigned fie
 static bool get_fields(struct codec *codec, struct rondo_event *ev, unsigned fields)
 {
     uint32_t attempt = 0;
-    bool unstarted = ev->flags & EF_UNSTARTED, placed = fields & HAS_PLACE || unstarted;
-    if (!get_u32(codec, fields & HAS_ACT && !unstarted, &ev->act) ||
-        !get_u32(codec, placed || ev->flags & EF_BREAK || fields & HAS_BACK, &ev->parent) ||
-        !get_u32(codec, placed || fields & HAS_CHILD, &ev->child) ||
-        !get_u32(codec, placed || fields & HAS_ORDINAL, &ev->ordinal) ||
-        !get_u32(codec, placed, &attempt) || attempt > UINT16_MAX)
+    bool placed = fields & HAS_PLACE;
+    if (!get_u32(codec, fields & HAS_ACT, &ev->act) ||
+        !get_u32(codec, placed, &ev->parent) || !get_u32(codec, placed, &ev->child) ||
+        !get_u32(codec, placed, &ev->ordinal) || !get_u32(codec, placed, &attempt) ||
+        !get_u32(codec, fields & HAS_BACK, &ev->parent) ||
+        !get_u32(codec, fields & HAS_CHILD, &ev->child) ||
+        !get_u32(codec, fields & HAS_ORDINAL, &ev->ordinal) || attempt > UINT16_MAX)
         return false;
     ev->attempt = (uint16_t)attempt;
     if (fields & HAS_CODE) {
@@ -134,11 +179,10 @@ int codec_next(struct codec *codec, struct rondo_event *ev, bool values)
     if (codec->at >= codec->end)
         return -1;
     ev->type = (uint8_t)*codec->at++;
-    unsigned fields = event_fields(ev->type);
-    if (!(fields & JOURNALED) || !varint_get(&codec->at, codec->end, &flags) || flags > UINT16_MAX)
+    if (!(event_fields(ev->type) & JOURNALED) || !varint_get(&codec->at, codec->end, &flags) || flags > UINT16_MAX)
         return -1;
     ev->flags = (uint16_t)flags;
-    if (!get_fields(codec, ev, fields))
+    if (!get_fields(codec, ev, fields_of(ev)))
         return -1;
     if (ev->flags & EF_VALUE) {
         if (values && !(ev->value = pack_get(&codec->at, codec->end)))

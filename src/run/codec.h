@@ -3,7 +3,7 @@
    One record holds the events of one turn:
 
        count   varint   how many
-       time    varint   nanoseconds since 1970, the same for all of them
+       time    8 bytes  nanoseconds since 1970, little endian, the same for all of them
        event   ...      type (1 byte), flags (varint), then the fields that the type has
 
    seq is not stored: events are numbered without gaps, and the journal knows its first one. */
@@ -13,8 +13,9 @@
 #include "base/buf.h"
 #include "run/event.h"
 
+/* Writes those events that have a seq; stored says how many that are. */
 void codec_put_record(struct buf *buf, const struct rondo_event *events, uint32_t count,
-                      int64_t time_ns);
+                      uint32_t stored, int64_t time_ns);
 
 /* Reading one record.  at moves; values are built only when asked for. */
 struct codec {

@@ -1,7 +1,7 @@
 /* event.h - the one record of everything that happens.
 
-   A run is its list of events.  What an event of some type holds is said by one table (event.c):
-   the struct below, the codec, the JSON line and the documentation follow from it.  Numbers are
+   A run is its list of events.  What an event of some type holds is said by one table (below): the
+   struct, the codec, the JSON line and the documentation follow from it.  Numbers are
    never reused and fields only added, so that old logs stay readable.
 
    An event comes with a value (EF_VALUE: it is encoded with it), refers to an earlier event's
@@ -71,7 +71,45 @@ enum {
     JOURNALED = 1 << 7,
 };
 
-unsigned event_fields(int type); // 0 for an unknown type
+/* The table: what the events of each type hold.  Their numbers and texts are the header's. */
+#define EVENT_FIELDS(X)                                                         \
+    X(WORKFLOW_START, JOURNALED | HAS_NUM)                                      \
+    X(WORKFLOW_END, JOURNALED | HAS_CODE)                                       \
+    X(STEP_START, JOURNALED | HAS_ACT | HAS_PLACE | HAS_CODE)                   \
+    X(STEP_END, JOURNALED | HAS_ACT)                                            \
+    X(STEP_FAILED, JOURNALED | HAS_ACT)                                         \
+    X(STEP_SKIPPED, JOURNALED | HAS_ACT)                                        \
+    X(STEP_CANCELLED, JOURNALED | HAS_ACT)                                      \
+    X(ITERATION_START, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CHILD)           \
+    X(ITERATION_END, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CODE | HAS_BACK)   \
+    X(LOOP_END, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CODE)                   \
+    X(RETRY, JOURNALED | HAS_PLACE | HAS_NUM)                                   \
+    X(MESSAGE, JOURNALED | HAS_ACT)                                             \
+    X(STATE, JOURNALED | HAS_ACT)                                               \
+    X(MEMORY, JOURNALED | HAS_ACT)                                              \
+    X(MEMORY_TRIM, JOURNALED | HAS_ACT | HAS_NUM)                               \
+    X(GATE_WAITING, JOURNALED | HAS_ACT)                                        \
+    X(GATE_ANSWERED, JOURNALED | HAS_ACT)                                       \
+    X(DETECTOR, JOURNALED | HAS_ACT | HAS_CODE)                                 \
+    X(BUDGET, JOURNALED | HAS_ACT)                                              \
+    X(CANCEL, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CODE)                     \
+    X(DELAY, JOURNALED | HAS_ACT | HAS_NUM)                                     \
+    X(TIMER, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL | HAS_CODE)          \
+    X(ITEMS, JOURNALED | HAS_ACT)                                               \
+    X(NOTE, JOURNALED | HAS_ACT)                                                \
+    X(RESUMED, JOURNALED | HAS_NUM)                                             \
+    X(CHOICE, JOURNALED | HAS_ACT | HAS_CHILD)                                  \
+    X(RULE_FAILED, JOURNALED | HAS_ACT | HAS_CHILD)                             \
+    X(OUTPUT, HAS_ACT)
+
+extern const uint8_t event_field_table[64];
+
+/* 0 for an unknown type. */
+static inline unsigned event_fields(unsigned type)
+{
+    return type < 64 ? event_field_table[type] : 0;
+}
+
 const char *event_type_text(int type);
 
 #endif

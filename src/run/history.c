@@ -24,18 +24,6 @@ void history_begin(struct history *history, uint64_t seq)
     history->seqs[history->seq_count++] = seq;
 }
 
-struct pass *history_get(struct history *history, int64_t pass)
-{
-    if (pass < 0 || pass >= history->count || pass < (int64_t)history->count - history->kept)
-        return NULL;
-    return &history->ring[pass % history->cap];
-}
-
-struct pass *history_last(struct history *history)
-{
-    return history_get(history, (int64_t)history->count - 1);
-}
-
 /* A larger ring puts every pass at another place. */
 static void grow(struct history *history)
 {
@@ -48,6 +36,7 @@ static void grow(struct history *history)
     mem_free(history->ring);
     history->ring = ring;
     history->cap = cap;
+    history->last = history->kept ? (history->count - 1) % cap : cap - 1;
 }
 
 /* Ties keep the earlier pass. */
@@ -66,7 +55,8 @@ void history_add(struct run *run, struct history *history, struct pass *pass)
     if (history->kept == history->cap && history->cap < history->keep)
         grow(history);
     keep_best(run, history, pass);
-    struct pass *place = &history->ring[history->count % history->cap];
+    history->last = history->last + 1 < history->cap ? history->last + 1 : 0;
+    struct pass *place = &history->ring[history->last];
     if (history->kept == history->cap)
         result_clear(run, &place->out);
     else

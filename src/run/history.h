@@ -21,6 +21,7 @@ struct pass {
 struct history {
     struct pass *ring; // pass p is at p % cap, for the last `kept` passes
     uint32_t cap, kept;
+    uint32_t last;  // place of the last pass
     uint32_t count; // passes that have ended
     uint32_t keep;  // how many to keep, HISTORY_KEEP or less
     uint64_t *seqs; // start of every pass, ended or not
@@ -37,7 +38,16 @@ void history_begin(struct history *history, uint64_t seq);
 void history_add(struct run *run, struct history *history, struct pass *pass);
 
 /* A pass that is still in memory; NULL when it is too old or not there. */
-struct pass *history_get(struct history *history, int64_t pass);
-struct pass *history_last(struct history *history);
+static inline struct pass *history_get(struct history *history, int64_t pass)
+{
+    if (pass < 0 || pass >= history->count || pass < (int64_t)history->count - history->kept)
+        return NULL;
+    return &history->ring[(uint32_t)pass % history->cap];
+}
+
+static inline struct pass *history_last(struct history *history)
+{
+    return history->kept ? &history->ring[history->last] : NULL;
+}
 
 #endif

@@ -98,8 +98,10 @@ bool must_ask(struct run *run, const struct act *act, enum ask what, uint32_t ch
         q->answered = false; // an answer is used once
         return false;
     }
-    json_decref(q->value);
-    mem_free(q->error);
+    if (UNLIKELY(q->value || q->error)) {
+        json_decref(q->value);
+        mem_free(q->error);
+    }
     *q = (struct question){ .what = what, .act = act->slot, .child = child, .number = NAN };
     return true;
 }
@@ -146,14 +148,27 @@ static void starve(struct run *run, struct act *act)
     slots_push(&run->starved, act->slot);
 }
 
-/* PLAN_IDLE: nothing in the way. */
+/* A question about a child that has not started. */
+static bool must_ask_about(struct run *run, struct act *act, enum ask what, uint32_t child,
+                           uint32_t ordinal, const struct kid *kid)
+{
+    uint64_t seq;
+    if (!must_ask(run, act, what, child))
+        return false;
+    run->question.kid = kid;
+    run->question.input = kid->given ? kid->given
+                                     : act->kind->child_input(run, act, child, ordinal, &seq);
+    return true;
+}
+
+/* The questions before a start, in order: may it, with what, and as what.  PLAN_IDLE: all said. */
 static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                            struct kid *kid, struct rondo_event *ev)
 {
-    const rondo_node *node = act->node->children[child].node;
+    const struct node_child *def = &act->node->children[child];
     struct question *q = &run->question;
-    if (node->opts.when && !(kid->asked & ASKED_WHEN)) {
-        if (must_ask(run, act, ASK_WHEN, child))
+    if (def->node->opts.when && !(kid->asked & ASKED_WHEN)) {
+        if (must_ask_about(run, act, ASK_WHEN, child, ordinal, kid))
             return PLAN_ASK;
         if (q->yes < 0)
             return refuse_start(run, act, child, ordinal, kid, ev, "when", q->error, RONDO_EFAILED);
@@ -161,8 +176,16 @@ static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uin
             return decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_SKIPPED, NULL, ev);
         kid->asked |= ASKED_WHEN;
     }
-    if (node->kind == RONDO_KIND_AGENT && node->agent.skill_count && !(kid->asked & ASKED_SKILL)) {
-        if (must_ask(run, act, ASK_SKILL, child))
+    if (def->input && !kid->given) {
+        if (must_ask_about(run, act, ASK_INPUT, child, ordinal, kid))
+            return PLAN_ASK;
+        if (q->yes < 0)
+            return refuse_start(run, act, child, ordinal, kid, ev, "input", q->error, RONDO_EFAILED);
+        kid->given = q->value ? TAKE(q->value) : json_null();
+    }
+    if (def->node->kind == RONDO_KIND_AGENT && def->node->agent.skill_count &&
+        !(kid->asked & ASKED_SKILL)) {
+        if (must_ask_about(run, act, ASK_SKILL, child, ordinal, kid))
             return PLAN_ASK;
         if (q->yes < 0)
             return refuse_start(run, act, child, ordinal, kid, ev, "skills", q->error, RONDO_EINVAL);
@@ -172,35 +195,35 @@ static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uin
     return PLAN_IDLE;
 }
 
+static bool has_questions(const struct node_child *def)
+{
+    return def->node->opts.when || def->input ||
+           (def->node->kind == RONDO_KIND_AGENT && def->node->agent.skill_count);
+}
+
 enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                     struct kid *kid, json_t *given, struct rondo_event *ev)
 {
     const struct node_child *def = &act->node->children[child];
     uint64_t ref = 0;
     rondo_error err;
-    enum plan first = PLAN_IDLE;
-    if (def->node->opts.when || def->node->kind == RONDO_KIND_AGENT)
-        first = ask_first(run, act, child, ordinal, kid, ev);
-    if (first == PLAN_IDLE && !has_place(run, def->node))
+    if (given) {
+        run_drop(run, kid->given);
+        kid->given = given;
+    }
+    if (UNLIKELY(has_questions(def))) {
+        enum plan first = ask_first(run, act, child, ordinal, kid, ev);
+        if (first != PLAN_IDLE)
+            return first;
+    }
+    if (UNLIKELY(!has_place(run, def->node))) {
         starve(run, act);
-    else if (first == PLAN_IDLE && def->input && !given) {
-        if (must_ask(run, act, ASK_INPUT, child))
-            return PLAN_ASK;
-        if (run->question.yes < 0)
-            return refuse_start(run, act, child, ordinal, kid, ev, "input", run->question.error,
-                                RONDO_EFAILED);
-        given = run->question.value ? TAKE(run->question.value) : json_null();
+        return PLAN_IDLE;
     }
-    if (first != PLAN_IDLE || !has_place(run, def->node)) {
-        json_decref(given);
-        return first;
-    }
-    json_t *input = given ? given : kind_of(act->node)->child_input(run, act, child, ordinal, &ref);
-    if (def->node->input_schema && fit_check(def->node->input_schema, input, &err) < 0) {
-        json_decref(given);
+    json_t *input = kid->given ? kid->given : act->kind->child_input(run, act, child, ordinal, &ref);
+    if (UNLIKELY(def->node->input_schema && fit_check(def->node->input_schema, input, &err) < 0))
         return refuse_start(run, act, child, ordinal, kid, ev, "input", err.message, RONDO_ESCHEMA);
-    }
-    return decide_start(run, act, child, ordinal, kid, given, ref, ev);
+    return decide_start(run, act, child, ordinal, kid, TAKE(kid->given), ref, ev);
 }
 
 /* delay * factor^(tries - 1), at most max_delay, times 1 - jitter .. 1 + jitter: the same numbers
@@ -243,7 +266,7 @@ bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t o
     if (!may_retry(run, act, node, kid))
         return true;
     if (node->opts.retry.on) {
-        if (must_ask(run, act, ASK_RETRY, child)) {
+        if (must_ask_about(run, act, ASK_RETRY, child, ordinal, kid)) {
             *ret = PLAN_ASK;
             return false;
         }

@@ -62,6 +62,25 @@ const struct result *loop_pass_output(const struct act *act)
     return kid->state == KID_ENDED ? project_pass(act, &kid->res) : NULL;
 }
 
+static bool is_shown(const struct pass *pass)
+{
+    return pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out);
+}
+
+/* The last pass that has something to show; a step that only signalled does not replace it. */
+static struct pass *last_good(struct history *history)
+{
+    struct pass *last = history_last(history);
+    if (LIKELY(!last || is_shown(last)))
+        return last;
+    for (uint32_t i = 1; i < history->kept; i++) {
+        struct pass *pass = history_get(history, (int64_t)history->count - 1 - i);
+        if (is_shown(pass))
+            return pass;
+    }
+    return NULL;
+}
+
 /* ---- ends ---------------------------------------------------------------------------------------- */
 
 static enum plan end_with(const struct act *act, int reason, struct rondo_event *ev)
@@ -123,7 +142,7 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
 
 static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    int spent = budget_reason(run, act);
+    int spent = act->node->has_budget ? budget_reason(run, act) : 0;
     if (spent)
         return end_with(act, spent, ev);
     if (act->node->loop.while_) {
@@ -154,16 +173,9 @@ static bool must_trim(const struct run *run, const struct act *act, uint32_t *re
 /* The next input when `next` did not give one: the last good output, else the loop's own input. */
 static json_t *carried_input(struct act *act, uint64_t *ret_seq)
 {
-    struct loop_act *l = act->loop;
-    for (uint32_t i = 0; i < l->history.kept; i++) {
-        struct pass *pass = history_get(&l->history, (int64_t)l->history.count - 1 - i);
-        if (pass->status != RONDO_STATUS_COMPLETED || !result_has_output(&pass->out))
-            continue;
-        *ret_seq = pass->out.seq;
-        return pass->out.value;
-    }
-    *ret_seq = act->input_seq;
-    return act->input;
+    struct pass *pass = last_good(&act->loop->history);
+    *ret_seq = pass ? pass->out.seq : act->input_seq;
+    return pass ? pass->out.value : act->input;
 }
 
 static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event *ev)
@@ -197,8 +209,10 @@ static enum plan plan_body(struct run *run, struct act *act, struct rondo_event 
     enum plan what = PLAN_IDLE;
     if (kid->state == KID_NEW && (act->loop->broke || act->loop->continued))
         kid->state = KID_ENDED; // closed before it began
-    if (kid->state == KID_NEW)
+    if (kid->state == KID_NEW) {
+        run->planned = true; // nothing follows until it ends
         return kid_start(run, act, child, pass, kid, NULL, ev);
+    }
     if (!kid_is_settled(run, act, child, pass, kid, ev, &what))
         return what;
     act->loop->phase = LOOP_SCORE;
@@ -468,23 +482,66 @@ static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
     return (int)end_with(act, RONDO_REASON_MAX_ITERATIONS, ev);
 }
 
-/* The order is the contract: first hit wins. */
-static int (*const rules[])(struct run *, struct act *, struct rondo_event *) = {
-    rule_listen, rule_break, rule_failed, rule_until, rule_until_node, rule_judge,
-    rule_next,   rule_edges, rule_detect, rule_budget, rule_cap,
+enum rule {
+    RULE_LISTEN,
+    RULE_BREAK,
+    RULE_FAILED,
+    RULE_UNTIL,
+    RULE_UNTIL_NODE,
+    RULE_JUDGE,
+    RULE_NEXT,
+    RULE_EDGES,
+    RULE_DETECT,
+    RULE_BUDGET,
+    RULE_CAP,
+    RULE_COUNT
 };
+
+/* The order is the contract: first hit wins. */
+static int (*const rules[RULE_COUNT])(struct run *, struct act *, struct rondo_event *) = {
+    [RULE_LISTEN] = rule_listen,         [RULE_BREAK] = rule_break,   [RULE_FAILED] = rule_failed,
+    [RULE_UNTIL] = rule_until,           [RULE_UNTIL_NODE] = rule_until_node,
+    [RULE_JUDGE] = rule_judge,           [RULE_NEXT] = rule_next,     [RULE_EDGES] = rule_edges,
+    [RULE_DETECT] = rule_detect,         [RULE_BUDGET] = rule_budget, [RULE_CAP] = rule_cap,
+};
+
+/* Which rules can ever hit in this loop; the others are not even asked. */
+static uint16_t rules_of(const struct act *act)
+{
+    const struct node_loop *def = &act->node->loop;
+    const bool can_hit[RULE_COUNT] = {
+        [RULE_LISTEN] = def->listener,
+        [RULE_BREAK] = true,
+        [RULE_FAILED] = true,
+        [RULE_UNTIL] = def->until,
+        [RULE_UNTIL_NODE] = role_node(act, ROLE_UNTIL),
+        [RULE_JUDGE] = role_node(act, ROLE_JUDGE),
+        [RULE_NEXT] = def->next || role_node(act, ROLE_NEXT),
+        [RULE_EDGES] = is_machine(act),
+        [RULE_DETECT] = def->stall_repeats || def->oscillation || def->patience,
+        [RULE_BUDGET] = act->node->has_budget,
+        [RULE_CAP] = def->cap != RONDO_UNBOUNDED,
+    };
+    uint16_t mask = 0;
+    for (int i = 0; i < RULE_COUNT; i++)
+        mask |= (uint16_t)(can_hit[i] << i);
+    return mask;
+}
 
 /* Which rule a rule's node belongs to: when it starts, all before it have said no. */
 static uint8_t rule_of(uint32_t role)
 {
-    static const uint8_t places[ROLE_COUNT] = { [ROLE_UNTIL] = 4, [ROLE_JUDGE] = 5, [ROLE_NEXT] = 6 };
+    static const uint8_t places[ROLE_COUNT] = { [ROLE_UNTIL] = RULE_UNTIL_NODE,
+                                                [ROLE_JUDGE] = RULE_JUDGE, [ROLE_NEXT] = RULE_NEXT };
     return places[role];
 }
 
 static enum plan plan_rules(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
-    for (; l->rule < COUNT(rules); l->rule++) {
+    for (; l->rules >> l->rule; l->rule++) {
+        if (!(l->rules >> l->rule & 1))
+            continue;
         int what = rules[l->rule](run, act, ev);
         if (what != RULE_PASS)
             return (enum plan)what;
@@ -541,6 +598,7 @@ static void loop_open(struct run *run, struct act *act)
     if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
         act->loop->history.keep = UINT32_MAX; // all of it is the output
     detect_open(act);
+    act->loop->rules = rules_of(act);
 }
 
 static void loop_free(struct run *run, struct act *act)
@@ -597,6 +655,7 @@ static void reset_rule_kids(struct run *run, struct act *act)
 {
     for (uint32_t i = 1; !is_machine(act) && i < act->kid_count; i++) {
         result_clear(run, &act->kids[i].res);
+        run_drop(run, act->kids[i].given);
         act->kids[i] = (struct kid){ 0 };
     }
 }
@@ -730,27 +789,11 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
 
 /* ---- projection ------------------------------------------------------------------------------------------ */
 
-/* The last pass that has something to show; a step that only signalled does not replace it. */
-static struct pass *last_good(struct history *history)
-{
-    for (uint32_t i = 0; i < history->kept; i++) {
-        struct pass *pass = history_get(history, (int64_t)history->count - 1 - i);
-        if (pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out))
-            return pass;
-    }
-    return NULL;
-}
-
 static struct pass *projected_pass(const struct act *act)
 {
     struct history *history = &act->loop->history;
     bool best = act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0;
     return best ? &history->best : last_good(history);
-}
-
-static bool is_shown(const struct pass *pass)
-{
-    return pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out);
 }
 
 /* Before the text of pass N >= 2 stands "--- iteration N ---", unless nothing came before it. */

@@ -18,6 +18,7 @@ struct loop_act {
     struct history history;
     uint8_t phase; // enum loop_phase
     uint8_t rule;  // LOOP_RULES: the one to ask now
+    uint16_t rules; // bit i: rule i can ever hit in this loop
     uint8_t reason;
     bool broke, continued, escalated; // by an action in this pass
     bool unscored;                    // the score of this pass failed

@@ -41,21 +41,18 @@ static void outcome_unref(struct run *run, struct outcome *more)
 void result_clear(struct run *run, struct result *res)
 {
     run_drop(run, res->value);
-    outcome_unref(run, res->more);
+    if (res->more)
+        outcome_unref(run, res->more);
     *res = (struct result){ 0 };
 }
 
 void kids_free(struct run *run, struct kid *kids, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         result_clear(run, &kids[i].res);
+        run_drop(run, kids[i].given);
+    }
     mem_free(kids);
-}
-
-bool result_has_output(const struct result *res)
-{
-    return res->status == RONDO_STATUS_COMPLETED &&
-           !(res->flags & RES_SIGNAL && value_is_empty(res->value));
 }
 
 /* A loop shows the steps of the pass that is its output; a body that is a single step is the

@@ -7,6 +7,7 @@
 #define RONDO_RESULT_H
 
 #include "base/mem.h"
+#include "data/value.h"
 #include "flow/node.h"
 
 struct history;
@@ -37,6 +38,7 @@ struct kid {
     uint8_t asked; // enum kid_asked
     int64_t first_ns; // start of the first attempt: timeouts cover all of them
     int64_t due_ns;   // KID_BACKOFF: when it is tried again
+    json_t *given;    // its input, if not the usual one, until it starts; owned
 };
 
 struct outcome {
@@ -69,7 +71,11 @@ void result_clear(struct run *run, struct result *res);
 void kids_free(struct run *run, struct kid *kids, uint32_t count);
 
 /* Completed, and something to show: what only signalled does not count. */
-bool result_has_output(const struct result *res);
+static inline bool result_has_output(const struct result *res)
+{
+    return res->status == RONDO_STATUS_COMPLETED &&
+           (LIKELY(!(res->flags & RES_SIGNAL)) || !value_is_empty(res->value));
+}
 
 /* The result of an inner step by name, looking into containers without a name; NULL. */
 const struct result *result_step(const struct result *res, const char *name);

@@ -66,22 +66,6 @@ void run_settle(struct run *run)
     run->drop_count = 0;
 }
 
-struct act *run_find_act(struct run *run, uint32_t slot, uint32_t gen)
-{
-    if (slot >= run->act_count)
-        return NULL;
-    struct act *act = run->acts[slot];
-    return act->gen == gen && act->state != ACT_FREE ? act : NULL;
-}
-
-void run_touch(struct run *run, struct act *act)
-{
-    if (act->dirty)
-        return;
-    act->dirty = true;
-    slots_push(&run->dirty, act->slot);
-}
-
 struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
 {
     while (act->slot) {
@@ -234,7 +218,7 @@ void run_derive_commands(struct run *run)
 /* Everything inside has ended, or the kind still has something to start. */
 static enum plan plan_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    const struct kind *kind = kind_of(act->node);
+    const struct kind *kind = act->kind;
     bool early = act->node->kind == RONDO_KIND_GRAPH || node_is_leaf(act->node);
     if (act->open && !early)
         return PLAN_IDLE;
@@ -248,10 +232,10 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
 }
 
 /* A container whose budget is used up ends with what it has; a loop sees to that itself. */
-static bool must_stop(const struct run *run, const struct act *act)
+static inline bool must_stop(const struct run *run, const struct act *act)
 {
-    return budget_is_set(run, act) && !node_is_loop(act->node) && !node_is_leaf(act->node) &&
-           budget_reason(run, act);
+    return (act->node->has_budget || !act->slot) && !node_is_loop(act->node) &&
+           !node_is_leaf(act->node) && budget_reason(run, act);
 }
 
 static enum plan plan_act(struct run *run, struct act *act, struct rondo_event *ev)
@@ -260,7 +244,7 @@ static enum plan plan_act(struct run *run, struct act *act, struct rondo_event *
         return plan_closed(run, act, ev);
     if (UNLIKELY(must_stop(run, act)))
         return decide_close(act, CLOSE_BUDGET, (uint8_t)budget_reason(run, act), ev);
-    return kind_of(act->node)->plan(run, act, ev);
+    return act->kind->plan(run, act, ev);
 }
 
 static bool has_free_place(const struct run *run)
@@ -280,23 +264,31 @@ static void feed_starved(struct run *run)
     }
 }
 
+/* Takes the first activation off the list. */
+static void done_planning(struct run *run, struct act *act)
+{
+    act->dirty = false;
+    slots_pop(&run->dirty);
+}
+
 enum plan run_plan(struct run *run, struct rondo_event *ev)
 {
     for (;;) {
-        if (!run->dirty.count)
+        if (UNLIKELY(!run->dirty.count && run->starved.count))
             feed_starved(run);
-        if (!run->dirty.count || run->status)
+        if (!run->dirty.count || UNLIKELY(run->status))
             return PLAN_IDLE;
         struct act *act = run_act(run, run->dirty.slots[run->dirty.head]);
-        if (act->state != ACT_FREE) {
-            enum plan what = plan_act(run, act, ev);
-            if (what != PLAN_IDLE) {
-                ev->time_ns = run->now_ns;
-                return what;
-            }
+        run->planned = false;
+        enum plan what = act->state != ACT_FREE ? plan_act(run, act, ev) : PLAN_IDLE;
+        if (what == PLAN_IDLE) {
+            done_planning(run, act);
+            continue;
         }
-        act->dirty = false;
-        slots_pop(&run->dirty);
+        if (what == PLAN_DECIDE && run->planned)
+            done_planning(run, act);
+        ev->time_ns = run->now_ns;
+        return what;
     }
 }
 
@@ -339,8 +331,13 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 
 void run_decide(struct run *run, struct rondo_event *ev)
 {
+    static const uint64_t commanding = 1ull << RONDO_EV_STEP_START | 1ull << RONDO_EV_DELAY |
+                                       1ull << RONDO_EV_RETRY | 1ull << RONDO_EV_GATE_WAITING |
+                                       1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_WORKFLOW_START |
+                                       1ull << RONDO_EV_CANCEL;
     run_apply(run, ev);
-    command_for(run, ev);
+    if (commanding >> ev->type & 1)
+        command_for(run, ev);
 }
 
 static bool is_live(struct run *run, uint32_t slot)

@@ -37,6 +37,7 @@ enum close {
     CLOSE_CANCEL, // somebody asked
 };
 
+struct kind;
 struct loop_act;
 struct each_act;
 struct graph_act;
@@ -44,6 +45,7 @@ struct graph_act;
 /* Live object, owned by its run; others keep slot and generation. */
 struct act {
     const rondo_node *node;
+    const struct kind *kind; // how nodes of this sort behave, see act.h
     json_t *input;       // borrowed from the parent, unless owns_input
     uint64_t input_seq;  // the event that holds it
     uint32_t slot, gen;
@@ -100,6 +102,8 @@ enum ask {
 struct question {
     enum ask what;
     uint32_t act, child;
+    const struct kid *kid; // the child it is about, and its input; NULL, borrowed
+    json_t *input;
     bool answered;
     int yes;       // > 0, 0, < 0 (error says why)
     double number; // NaN for none
@@ -157,6 +161,7 @@ struct run {
     uint8_t status;     // enum rondo_status
     uint8_t end_reason; // RONDO_REASON_*: a limit of the whole run
     bool cancelled, forced;
+    bool planned; // the activation that decided has nothing more to say for now
     uint32_t completed, broken; // steps that completed, and that failed or were cancelled unhandled
     char *cancel_why;
 };
@@ -199,10 +204,20 @@ static inline struct act *run_act(struct run *run, uint32_t slot)
 }
 
 /* The activation if slot and generation still mean the same; NULL. */
-struct act *run_find_act(struct run *run, uint32_t slot, uint32_t gen);
+static inline struct act *run_find_act(struct run *run, uint32_t slot, uint32_t gen)
+{
+    struct act *act = slot < run->act_count ? run->acts[slot] : NULL;
+    return act && act->gen == gen && act->state != ACT_FREE ? act : NULL;
+}
 
 /* Puts an activation on the list of those that may have something to do. */
-void run_touch(struct run *run, struct act *act);
+static inline void run_touch(struct run *run, struct act *act)
+{
+    if (act->dirty)
+        return;
+    act->dirty = true;
+    slots_push(&run->dirty, act->slot);
+}
 
 /* Lets go of a value once the turn is over. */
 static inline void run_drop(struct run *run, json_t *value)
