@@ -60,7 +60,10 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
-COMPILE  = $(CC) -std=gnu11 $(CFLAGS) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
+# What ships is optimised as a whole; tests link the same objects the ordinary, quick way.
+LTO_OBJ  := $(if $(SAN),,-flto=auto -ffat-lto-objects)
+LTO      := $(if $(SAN),,-flto=auto)
+COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
            -Iinclude -Isrc -Itests $(PKG_CFLAGS) -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-O1 -Wl,--as-needed
 LIBS     = $(PKG_LIBS) -lm -lpthread
@@ -99,12 +102,12 @@ $(B)/librondo.a: $(LIB_SRC:%.c=$(O)/%.o)
 
 $(B)/$(SO): $(LIB_SRC:%.c=$(O)/%.o)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) $(LTO) -shared -Wl,-soname,$(SONAME) $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(LIBS)
 	$(Q)ln -sf $(SO) $(B)/$(SONAME) && ln -sf $(SONAME) $(B)/librondo.so
 
 $(B)/rondo: $(CLI_SRC:%.c=$(O)/%.o) $(B)/librondo.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) $(LTO) -o $@ $^ $(LIBS)
 
 $(O)/%.o: %.c Makefile
 	$(call say,CC,$<)
@@ -114,11 +117,11 @@ $(O)/%.o: %.c Makefile
 
 $(B)/tests/%: $(O)/tests/unit/%.o $(TEST_HELP:%.c=$(O)/%.o) $(B)/librondo.a
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
 
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
+	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
 
 # Examples are compiled as a user would: strict C99, the public header, the shared library.
 $(B)/examples/%: examples/c/%.c include/rondo.h Makefile $(SOLIB)

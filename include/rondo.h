@@ -254,9 +254,9 @@ typedef struct rondo_sequence_spec {
 #define RONDO_SEQUENCE_SPEC sizeof(rondo_sequence_spec)
 RONDO_API rondo_node *rondo_sequence(const rondo_sequence_spec *spec);
 #define RONDO_NODES(...) ((rondo_node *const[]){ __VA_ARGS__, NULL })
-#define RONDO_SEQUENCE(...)                                                       \
-    rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, NULL,             \
-                                           RONDO_NODES(__VA_ARGS__), { { 0 } } })
+#define RONDO_SEQUENCE(...)                                                  \
+    rondo_sequence(&(rondo_sequence_spec){ .size = RONDO_SEQUENCE_SPEC,      \
+                                           .children = RONDO_NODES(__VA_ARGS__) })
 
 enum rondo_parallel_mode {
     RONDO_FAIL_FAST = 0, /* the first failure cancels the others and fails the node */
@@ -276,9 +276,9 @@ typedef struct rondo_parallel_spec {
 } rondo_parallel_spec;
 #define RONDO_PARALLEL_SPEC sizeof(rondo_parallel_spec)
 RONDO_API rondo_node *rondo_parallel(const rondo_parallel_spec *spec);
-#define RONDO_PARALLEL(...)                                                             \
-    rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, NULL,                   \
-                                           RONDO_NODES(__VA_ARGS__), 0, 0, { { 0 } } })
+#define RONDO_PARALLEL(...)                                                  \
+    rondo_parallel(&(rondo_parallel_spec){ .size = RONDO_PARALLEL_SPEC,      \
+                                           .children = RONDO_NODES(__VA_ARGS__) })
 
 /* The first case whose predicate says yes runs, with the branch's input; else `otherwise`.  No
    match without one is a failure. */

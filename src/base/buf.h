@@ -60,6 +60,26 @@ static inline bool varint_get(const char **at, const char *end, uint64_t *ret)
     return false;
 }
 
+/* Eight bytes, least first. */
+static inline char *u64_put(char *at, uint64_t n)
+{
+    for (int i = 0; i < 8; i++)
+        at[i] = (char)(n >> (8 * i));
+    return at + 8;
+}
+
+static inline bool u64_get(const char **at, const char *end, uint64_t *ret)
+{
+    uint64_t n = 0;
+    if (end - *at < 8)
+        return false;
+    for (int i = 0; i < 8; i++)
+        n |= (uint64_t)(uint8_t)(*at)[i] << (8 * i);
+    *at += 8;
+    *ret = n;
+    return true;
+}
+
 static inline uint64_t zigzag(int64_t n)
 {
     return ((uint64_t)n << 1) ^ (uint64_t)(n >> 63);

@@ -49,8 +49,7 @@ static void put_real(struct buf *buf, double d)
     uint64_t bits;
     char bytes[9] = { TAG_REAL };
     memcpy(&bits, &d, sizeof bits);
-    for (int i = 0; i < 8; i++)
-        bytes[1 + i] = (char)(bits >> (8 * i));
+    u64_put(bytes + 1, bits);
     buf_put(buf, bytes, sizeof bytes);
 }
 
@@ -148,13 +147,10 @@ static json_t *get_int(const char **at, const char *end)
 
 static json_t *get_real(const char **at, const char *end)
 {
-    uint64_t bits = 0;
+    uint64_t bits;
     double d;
-    if (end - *at < 8)
+    if (!u64_get(at, end, &bits))
         return NULL;
-    for (int i = 0; i < 8; i++)
-        bits |= (uint64_t)(uint8_t)(*at)[i] << (8 * i);
-    *at += 8;
     memcpy(&d, &bits, sizeof d);
     return json_real(d); // NULL for NaN and infinities, which no JSON value has
 }

@@ -92,40 +92,67 @@ static bool is_end(const struct rondo_event *ev)
 static const uint8_t status_of_end[] = { RONDO_STATUS_COMPLETED, RONDO_STATUS_FAILED,
                                          RONDO_STATUS_SKIPPED, RONDO_STATUS_CANCELLED };
 
-/* The last end of the step with exactly this path, from the log.  ret gets reason and passes from
-   the loop_end before it. */
+/* What the log says about a loop before it ends; by slot, as far as the reader has come. */
+struct loop_note {
+    rondo_result so_far;
+    bool scored;
+};
+
+static void note_loop(struct loop_note *notes, const struct rondo_event *ev, const rondo_node *node)
+{
+    struct loop_note *note = &notes[ev->act];
+    if (ev->type == RONDO_EV_STEP_START)
+        *note = (struct loop_note){ .so_far = { .best = -1 } };
+    if (ev->type == RONDO_EV_ITERATION_END && ev->flags & EF_SCORED &&
+        (!note->scored || ev->score > note->so_far.score)) {
+        note->scored = true;
+        note->so_far.score = ev->score;
+        note->so_far.best = ev->ordinal;
+    }
+    if (ev->type != RONDO_EV_LOOP_END)
+        return;
+    note->so_far.reason = ev->code;
+    note->so_far.passes = ev->ordinal;
+    note->so_far.escalated = ev->flags & EF_ESCALATE;
+    note->so_far.capped = ev->code == RONDO_REASON_MAX_ITERATIONS && node_is_loop(node) &&
+                          node->loop.on_max == RONDO_FLAG;
+}
+
+static void keep_found(rondo_run *run, const struct rondo_event *ev)
+{
+    json_decref(run->found_result.value);
+    run->found_result.value = ev->type == RONDO_EV_STEP_FAILED ? json_incref(ev->value)
+                                                               : deliver_value_at(run, ev->seq, ev);
+    run->found_result.status = status_of_end[ev->type - RONDO_EV_STEP_END];
+}
+
+/* The last end of the step with exactly this path, from the log. */
 static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
 {
     struct reader reader = { 0 };
     struct rondo_event ev;
     struct place place;
+    struct loop_note *notes = mem_zalloc((run->core.act_count + 1) * sizeof *notes);
     bool found = false;
-    int reason = 0;
-    int64_t passes = 0;
     reader_rewind(&reader, run);
     while (reader_next(&reader, run, &ev, true) > 0) {
         reader_note(&reader, run, &ev);
-        if (ev.type == RONDO_EV_LOOP_END) {
-            reason = ev.code;
-            passes = ev.ordinal;
-        }
-        if (is_end(&ev) && reader_place(&reader, &ev, &place)) {
+        bool placed = reader_place(&reader, &ev, &place);
+        if (placed && !(ev.flags & EF_UNSTARTED) && ev.type != RONDO_EV_RETRY)
+            note_loop(notes, &ev, place.node);
+        if (placed && is_end(&ev)) {
             buf_clear(&run->path);
             path_put(&run->path, reader_find, &reader, &place);
             if (strcmp(buf_text(&run->path), path) == 0) {
-                json_decref(run->found_result.value);
-                run->found_result.value = ev.type == RONDO_EV_STEP_FAILED
-                                              ? json_incref(ev.value)
-                                              : deliver_value_at(run, ev.seq, &ev);
-                run->found_result.status = status_of_end[ev.type - RONDO_EV_STEP_END];
-                *ret = (rondo_result){ .reason = node_is_loop(place.node) ? reason : 0,
-                                       .passes = node_is_loop(place.node) ? passes : 0 };
+                keep_found(run, &ev);
+                *ret = ev.flags & EF_UNSTARTED ? (rondo_result){ .best = -1 } : notes[ev.act].so_far;
                 found = true;
             }
         }
         json_decref(ev.value);
     }
     reader_clear(&reader);
+    mem_free(notes);
     return found;
 }
 
@@ -136,6 +163,10 @@ static int show_found(rondo_run *run, rondo_result *ret)
     look_result(run, &run->found_result, ret);
     ret->reason = loop.reason;
     ret->passes = loop.passes;
+    ret->best = loop.best;
+    ret->score = loop.score;
+    ret->capped = loop.capped;
+    ret->escalated = loop.escalated;
     if (run->found_result.status != RONDO_STATUS_FAILED)
         return 0;
     const char *message = json_string_value(json_object_get(value, "message"));

@@ -209,20 +209,7 @@ int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 static void put_u64(struct buf *buf, uint64_t n)
 {
     char bytes[8];
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (char)(n >> (8 * i));
-    buf_put(buf, bytes, 8);
-}
-
-static bool get_u64(const char **at, const char *end, uint64_t *ret)
-{
-    *ret = 0;
-    if (end - *at < 8)
-        return false;
-    for (int i = 0; i < 8; i++)
-        *ret |= (uint64_t)(uint8_t)(*at)[i] << (8 * i);
-    *at += 8;
-    return true;
+    buf_put(buf, bytes, (size_t)(u64_put(bytes, n) - bytes));
 }
 
 static void put_varint(struct buf *buf, uint64_t n)
@@ -307,7 +294,7 @@ static int replay(rondo_run *run, const char *at, const char *end, rondo_error *
 {
     uint64_t chain = run->node->hash, len, sum;
     while (at < end) {
-        if (!varint_get(&at, end, &len) || !get_u64(&at, end, &sum) || len > (uint64_t)(end - at))
+        if (!varint_get(&at, end, &len) || !u64_get(&at, end, &sum) || len > (uint64_t)(end - at))
             return err_set(err, RONDO_ESTORE, "the log is cut off after event %llu",
                            (unsigned long long)run->core.seq);
         chain = hash_bytes(chain, at, (size_t)len);
@@ -328,7 +315,7 @@ static int read_header(const char **at, const char *end, rondo_node *node, char 
     if (end - *at < MAGIC_LEN || memcmp(*at, MAGIC, MAGIC_LEN) != 0)
         return err_set(err, RONDO_ESTORE, "this is not a saved run");
     *at += MAGIC_LEN;
-    if (!get_u64(at, end, &hash) || !varint_get(at, end, &len) || len > (uint64_t)(end - *at))
+    if (!u64_get(at, end, &hash) || !varint_get(at, end, &len) || len > (uint64_t)(end - *at))
         return err_set(err, RONDO_ESTORE, "the log is cut off in its header");
     if (hash != node->hash)
         return err_set(err, RONDO_EMISMATCH,

@@ -3,7 +3,6 @@
 
 #include "data/pack.h"
 
-#include <endian.h>
 #include <string.h>
 
 /* More than any event needs without its value. */
@@ -97,9 +96,8 @@ void codec_put_record(struct buf *buf, const struct rondo_event *events, uint32_
 {
     buf_reserve(buf, VARINT_MAX + 8);
     char *at = varint_put(buf->data + buf->len, stored);
-    uint64_t time = htole64((uint64_t)time_ns);
-    memcpy(at, &time, 8);
-    buf->len = (size_t)(at + 8 - buf->data);
+    at = u64_put(at, (uint64_t)time_ns);
+    buf->len = (size_t)(at - buf->data);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].seq)
             put_event(buf, &events[i]);
@@ -109,12 +107,11 @@ bool codec_open(struct codec *codec, const char *bytes, size_t len, uint64_t fir
 {
     uint64_t count, time;
     *codec = (struct codec){ .at = bytes, .end = bytes + len, .seq = first_seq };
-    if (!varint_get(&codec->at, codec->end, &count) || count > len || codec->end - codec->at < 8)
+    if (!varint_get(&codec->at, codec->end, &count) || count > len ||
+        !u64_get(&codec->at, codec->end, &time))
         return false;
-    memcpy(&time, codec->at, 8);
-    codec->at += 8;
     codec->left = (uint32_t)count;
-    codec->time_ns = (int64_t)le64toh(time);
+    codec->time_ns = (int64_t)time;
     return true;
 }
 

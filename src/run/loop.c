@@ -88,6 +88,7 @@ static enum plan end_with(const struct act *act, int reason, struct rondo_event 
     decide(act, RONDO_EV_LOOP_END, ev);
     ev->code = (uint8_t)reason;
     ev->ordinal = act->loop->history.count;
+    ev->flags = act->loop->escalated ? EF_ESCALATE : 0;
     return PLAN_DECIDE;
 }
 
@@ -101,7 +102,7 @@ static enum plan end_failed(struct act *act, int code, const char *rule, const c
     snprintf(text, sizeof text, "%s of loop '%s' failed in pass %u: %s", rule, act->node->name,
              pass ? pass : 1, why ? why : "no reason given");
     end_with(act, RONDO_REASON_FAILED, ev);
-    ev->flags = EF_VALUE;
+    ev->flags |= EF_VALUE;
     ev->value = json_pack("{s:i, s:s}", "code", code, "message", text);
     if (!ev->value)
         ev->value = json_pack("{s:i, s:s}", "code", code, "message", rule);
@@ -317,7 +318,7 @@ static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
     end_with(act, RONDO_REASON_FAILED, ev);
     const struct outcome *more = pass->out.more;
     const char *why = more && more->error ? more->error : "the body was cancelled";
-    ev->flags = EF_VALUE;
+    ev->flags |= EF_VALUE;
     ev->value = json_pack("{s:i, s:s}", "code", more && more->code ? more->code : RONDO_EFAILED,
                           "message", why);
     return PLAN_DECIDE;
@@ -850,10 +851,8 @@ static void project_one(const struct act *act, const struct pass *pass, struct r
     ret->seq = pass->out.seq;
     if (pass->out.more && pass->out.more->content)
         result_more(ret)->content = mem_strdup(pass->out.more->content);
-    if (!pass->out.more || act->node->loop.output_mode == RONDO_OUTPUT_FINAL_STEP)
-        return;
-    pass->out.more->refs++;
-    result_more(ret)->body = pass->out.more;
+    if (act->node->loop.output_mode != RONDO_OUTPUT_FINAL_STEP)
+        result_more(ret)->body = result_share(&pass->out);
 }
 
 static void loop_project(struct run *run, struct act *act, struct result *ret)

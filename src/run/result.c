@@ -29,7 +29,7 @@ static void outcome_unref(struct run *run, struct outcome *more)
     if (!more || --more->refs)
         return;
     kids_free(run, more->steps, more->step_count);
-    outcome_unref(run, more->body);
+    result_clear(run, &more->body);
     if (more->history)
         history_clear(run, more->history);
     mem_free(more->history);
@@ -55,15 +55,14 @@ void kids_free(struct run *run, struct kid *kids, uint32_t count)
     mem_free(kids);
 }
 
-/* A loop shows the steps of the pass that is its output; a body that is a single step is the
-   output itself. */
+/* A loop shows the pass that is its output: the body, and its steps. */
 static const struct result *loop_step(const struct result *res, const char *name)
 {
     const struct outcome *more = res->more;
     const rondo_node *loop = more->steps_of;
     if (loop && loop->kind == RONDO_KIND_LOOP && strcmp(loop->children[ROLE_BODY].name, name) == 0)
-        return res;
-    return more->body ? outcome_step(more->body, name) : NULL;
+        return more->body.status ? &more->body : NULL;
+    return more->body.more ? outcome_step(more->body.more, name) : NULL;
 }
 
 const struct result *outcome_step(const struct outcome *more, const char *name)

@@ -48,7 +48,7 @@ struct outcome {
     struct kid *steps; // results of inner steps, owned
     uint32_t step_count;
     const rondo_node *steps_of; // whose children they are
-    struct outcome *body;       // loops: of the pass that is the output, shared
+    struct result body;         // loops: of the pass that is the output, shared
     rondo_usage usage;
     int64_t start_ns, end_ns;
     uint8_t reason;
