@@ -396,6 +396,9 @@ void rondo_engine_free(rondo_engine *engine)
     mailbox_clear(&engine->mail);
     heap_free(&engine->timers);
     loop_close(engine->loop);
+    task_forget_values(engine);
+    buf_free(&engine->task.path);
+    buf_free(&engine->task.text);
     buf_free(&engine->record);
     mem_free(engine->turn);
     mem_free(engine);

@@ -42,6 +42,7 @@ struct work {
 struct rondo_task {
     struct work work;
     bool deferred;
+    uint64_t input_hash; // check_values: what the input was when the function was called
     char key[24];
     rondo_value *list; // what a call made for the caller to look at, owned
     struct buf path, text;
@@ -56,6 +57,15 @@ struct later {
     int fd; // readable when cancelled; -1 until somebody asks
     json_t *input;  // kept alive for the worker
     json_t *output; // rondo_task_return_after()
+};
+
+/* check_values: what a value was when it was handed over, and by whom. */
+#define CHECKED_MAX 256
+
+struct checked {
+    const json_t *value; // held while it is in the list
+    uint64_t hash;
+    char *path;
 };
 
 /* A message from another thread. */
@@ -96,6 +106,8 @@ struct rondo_engine {
     rondo_run *turn_run; // whose they are; NULL when they have been let go
     struct buf record;
     rondo_task task; // of the function that is being called
+    struct checked *checked; // check_values: a ring of the last ones
+    uint32_t checked_next;
 };
 
 struct rondo_run {
@@ -143,6 +155,7 @@ void shell_free_run(rondo_run *run);
 /* ---- task.c ------------------------------------------------------------------------------------------ */
 
 void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen);
+void task_forget_values(rondo_engine *engine);
 
 /* Says in the run what an agent said: results, events, costs.  Takes ev->value; when it finishes,
    what work owns as well. */

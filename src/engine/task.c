@@ -189,16 +189,55 @@ static void call_function(rondo_task *task, const struct act *act)
         agent->run(task, agent->user);
 }
 
-/* Calls with the input's hash compared before and after: the step that changed it is named. */
+/* ---- check_values: who changed a value that was not his any more ----------------------------------- */
+
+static void remember_value(rondo_task *task, json_t *value)
+{
+    rondo_engine *engine = task->work.run->engine;
+    if (!engine->checked)
+        engine->checked = mem_zalloc(CHECKED_MAX * sizeof *engine->checked);
+    struct checked *place = &engine->checked[engine->checked_next++ % CHECKED_MAX];
+    json_decref((json_t *)place->value);
+    mem_free(place->path);
+    *place = (struct checked){ json_incref(value), value_hash(value),
+                               mem_strdup(rondo_task_path(task)) };
+}
+
+/* The step that returned the value and changed it afterwards; NULL. */
+static const char *find_culprit(const rondo_engine *engine, const json_t *value)
+{
+    for (uint32_t i = 0; engine->checked && i < CHECKED_MAX; i++)
+        if (engine->checked[i].value == value && engine->checked[i].hash != value_hash(value))
+            return engine->checked[i].path;
+    return NULL;
+}
+
+void task_forget_values(rondo_engine *engine)
+{
+    for (uint32_t i = 0; engine->checked && i < CHECKED_MAX; i++) {
+        json_decref((json_t *)engine->checked[i].value);
+        mem_free(engine->checked[i].path);
+    }
+    mem_free(engine->checked);
+    engine->checked = NULL;
+}
+
+/* An input that was changed fails the step that did it, whatever it returns. */
+static bool is_tampered(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    return task->work.run->engine->check_values && act && value_hash(act->input) != task->input_hash;
+}
+
 static void call_checked(rondo_task *task, struct act *act)
 {
-    uint64_t before = value_hash(act->input);
-    call_function(task, act);
-    if (value_hash(act->input) != before && !task->work.finished)
-        rondo_task_fail(task, RONDO_EINVAL, "the agent changed its input, which is not its own");
-    else if (value_hash(act->input) != before)
-        err_set(&task->work.run->error, RONDO_EINVAL, "step '%s' changed its input",
-                rondo_task_path(task));
+    const char *culprit = find_culprit(task->work.run->engine, act->input);
+    task->input_hash = value_hash(act->input);
+    if (culprit)
+        rondo_task_fail(task, RONDO_EINVAL, "step '%s' changed its output after it had returned it",
+                        culprit);
+    else
+        call_function(task, act);
 }
 
 void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen)
@@ -230,6 +269,13 @@ int rondo_task_return(rondo_task *task, rondo_value *output)
     if (UNLIKELY(is_over(task))) {
         json_decref(output);
         return RONDO_ESTATE;
+    }
+    if (UNLIKELY(task->work.run->engine->check_values)) {
+        if (is_tampered(task)) {
+            json_decref(output);
+            return rondo_task_fail(task, RONDO_EINVAL, "changed its input, which is not its own");
+        }
+        remember_value(task, output);
     }
     say_completed(&task->work, output ? output : json_null(), 0);
     task->work.finished = true;

@@ -9,6 +9,7 @@
 #include "run/kinds.h"
 #include "run/loop.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MS 1000000 // nanoseconds
@@ -350,6 +351,16 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     end_kid(run, parent, kid, child, ordinal);
 }
 
+static void note_timeout(const struct run *run, struct result *res)
+{
+    struct outcome *more = result_more(res);
+    char text[64];
+    snprintf(text, sizeof text, "the run timed out after %lld ms", (long long)(run->timeout_ns / MS));
+    mem_free(more->error);
+    more->error = mem_strdup(text);
+    more->code = RONDO_ETIME;
+}
+
 static void apply_workflow_end(struct run *run, struct rondo_event *ev)
 {
     const char *key;
@@ -357,7 +368,9 @@ static void apply_workflow_end(struct run *run, struct rondo_event *ev)
     void *next;
     struct act *holder = run_act(run, 0);
     run->status = ev->code;
-    run->end_reason = holder->close == CLOSE_BUDGET ? holder->reason : 0;
+    run->end_reason = holder->close == CLOSE_BUDGET || holder->close == CLOSE_TIMEOUT ? holder->reason : 0;
+    if (holder->close == CLOSE_TIMEOUT)
+        note_timeout(run, &holder->kids[0].res);
     ev->value = holder->kids[0].res.value;
     json_object_foreach_safe(run->state, next, key, value)
         if (strncmp(key, "temp:", 5) == 0)

@@ -38,7 +38,7 @@ static void each_free(struct run *run, struct act *act)
     for (uint32_t i = 0; i < each->count; i++)
         result_clear(run, &each->results[i]);
     for (uint32_t i = 0; i < each->open_count; i++)
-        result_clear(run, &each->open[i].kid.res);
+        kid_reset(run, &each->open[i].kid);
     run_drop(run, each->items);
     mem_free(each->results);
     mem_free(each->open);

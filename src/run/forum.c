@@ -121,10 +121,8 @@ void forum_next_round(struct run *run, struct act *act, uint32_t round)
     if (!act->notes)
         act->notes = json_array();
     add_round(act->notes, act, round - 1);
-    for (uint32_t i = 0; i < act->node->forum.members; i++) {
-        result_clear(run, &act->kids[i].res);
-        act->kids[i] = (struct kid){ 0 };
-    }
+    for (uint32_t i = 0; i < act->node->forum.members; i++)
+        kid_reset(run, &act->kids[i]);
     act->tries = (uint8_t)round;
     act->next = 0;
 }

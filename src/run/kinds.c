@@ -30,6 +30,10 @@ static enum plan holder_end(struct run *run, struct act *act, struct rondo_event
     const struct result *res = &act->kids[0].res;
     decide(act, RONDO_EV_WORKFLOW_END, ev);
     ev->code = run->cancelled ? RONDO_STATUS_CANCELLED : res->status;
+    if (act->close == CLOSE_TIMEOUT)
+        ev->code = RONDO_STATUS_FAILED;
+    if (act->close == CLOSE_BUDGET)
+        ev->code = RONDO_STATUS_COMPLETED;
     if (ev->code == RONDO_STATUS_FAILED && act->node->children[0].node->kind == RONDO_KIND_GRAPH &&
         run->completed)
         ev->code = RONDO_STATUS_PARTIAL;

@@ -654,11 +654,8 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
 
 static void reset_rule_kids(struct run *run, struct act *act)
 {
-    for (uint32_t i = 1; !is_machine(act) && i < act->kid_count; i++) {
-        result_clear(run, &act->kids[i].res);
-        run_drop(run, act->kids[i].given);
-        act->kids[i] = (struct kid){ 0 };
-    }
+    for (uint32_t i = 1; !is_machine(act) && i < act->kid_count; i++)
+        kid_reset(run, &act->kids[i]);
 }
 
 static void visit(struct run *run, struct act *act, struct kid *kid)
@@ -689,8 +686,7 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
     struct kid *kid = body_kid(act);
     if (is_machine(act))
         visit(run, act, kid);
-    result_clear(run, &kid->res);
-    *kid = (struct kid){ 0 };
+    kid_reset(run, kid);
     reset_rule_kids(run, act);
     ev->value = l->input;
 }

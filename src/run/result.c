@@ -46,12 +46,17 @@ void result_clear(struct run *run, struct result *res)
     *res = (struct result){ 0 };
 }
 
+void kid_reset(struct run *run, struct kid *kid)
+{
+    result_clear(run, &kid->res);
+    run_drop(run, kid->given);
+    *kid = (struct kid){ 0 };
+}
+
 void kids_free(struct run *run, struct kid *kids, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        result_clear(run, &kids[i].res);
-        run_drop(run, kids[i].given);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        kid_reset(run, &kids[i]);
     mem_free(kids);
 }
 

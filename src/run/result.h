@@ -68,6 +68,7 @@ struct result result_share(const struct result *res);
 
 /* Lets go of a result; values live on until the run's turn is over. */
 void result_clear(struct run *run, struct result *res);
+void kid_reset(struct run *run, struct kid *kid); // as new
 void kids_free(struct run *run, struct kid *kids, uint32_t count);
 
 /* Completed, and something to show: what only signalled does not count. */

@@ -165,8 +165,9 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         break;
     case RONDO_EV_RESUMED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
+    case RONDO_EV_TIMER: // a limit of the whole run
     case RONDO_EV_CANCEL:
-        if (!ev->act && !run->forced)
+        if (!ev->act && run_act(run, 0)->close && !run->forced)
             run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, ev->time_ns + run->cleanup_ns);
         break;
     default: break;
@@ -209,7 +210,7 @@ void run_derive_commands(struct run *run)
         for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
             derive_kid(run, act, &act->each->open[i].kid, 0, act->each->open[i].ordinal);
     }
-    if (run->cancelled && !run->forced)
+    if (run_act(run, 0)->close && !run->forced)
         run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, run->now_ns + run->cleanup_ns);
 }
 
@@ -308,7 +309,7 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
     case TIMER_BACKOFF:
         kid = kid_get(run, act, ev->child, ev->back);
         return kid && kid->state == KID_BACKOFF && !act->close;
-    case TIMER_CLEANUP: return run->cancelled && !run->forced;
+    case TIMER_CLEANUP: return act->close && !run->forced;
     default: return !act->close;
     }
 }
@@ -334,7 +335,7 @@ void run_decide(struct run *run, struct rondo_event *ev)
     static const uint64_t commanding = 1ull << RONDO_EV_STEP_START | 1ull << RONDO_EV_DELAY |
                                        1ull << RONDO_EV_RETRY | 1ull << RONDO_EV_GATE_WAITING |
                                        1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_WORKFLOW_START |
-                                       1ull << RONDO_EV_CANCEL;
+                                       1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);
