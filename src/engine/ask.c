@@ -88,7 +88,8 @@ rondo_value *rondo_context_output(rondo_context *context, const char *step)
         const rondo_node *loop = context->act->node;
         body = pass_result(context->act);
         res = body ? result_step(body, step) : NULL;
-        if (!res && body && strcmp(loop->children[ROLE_BODY].name, step) == 0)
+        if (!res && body && loop->kind == RONDO_KIND_LOOP &&
+            strcmp(loop->children[ROLE_BODY].name, step) == 0)
             res = body;
         for (uint32_t i = 0; !res && loop->kind == RONDO_KIND_MACHINE && i < loop->count; i++)
             if (strcmp(loop->children[i].name, step) == 0)

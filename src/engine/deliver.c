@@ -69,6 +69,7 @@ void reader_rewind(struct reader *reader, rondo_run *run)
     reader->codec = (struct codec){ 0 };
     reader->seq = 0;
     reader->open = true;
+    reader_reach(reader, run, 0);
 }
 
 /* Goes to the record that holds event seq; the places it knows stay as they are. */

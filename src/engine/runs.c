@@ -60,6 +60,7 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
     engine->made++;
     run->id = options->id ? mem_strdup(options->id) : make_id(engine);
     run->has_cursor = !options->no_cursor;
+    reader_reach(&run->reader, run, 0);
     run->next = engine->runs;
     if (engine->runs)
         engine->runs->prev = run;

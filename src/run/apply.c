@@ -82,10 +82,21 @@ static uint32_t place_kid(struct run *run, struct act *parent, const struct rond
                       parent->each->open);
 }
 
+/* What a new attempt inherits from the one before: why it failed, and what it has cost. */
+static void carry_over(struct act *act, const struct outcome *before)
+{
+    static const rondo_usage nothing;
+    act->failure = mem_strdup(before->error);
+    if (memcmp(&before->usage, &nothing, sizeof nothing) == 0)
+        return;
+    act->usage = mem_alloc(sizeof *act->usage);
+    *act->usage = before->usage;
+}
+
 static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
     if (act->attempt && kid->res.more)
-        act->failure = mem_strdup(kid->res.more->error);
+        carry_over(act, kid->res.more);
     result_clear(run, &kid->res);
     kid->state = KID_OPEN;
     kid->act = act->slot;
