@@ -252,6 +252,11 @@ static bool may_go_on(const rondo_run *run)
 bool shell_advance(rondo_run *run)
 {
     bool did = false;
+    if (UNLIKELY(run->urgent && !run->ended)) { // work that has not begun is then withdrawn
+        run->urgent = false;
+        take_turn(run);
+        return true;
+    }
     if (run->core.command_count && may_go_on(run)) {
         if (run->engine->turn_run == run)
             let_go(run->engine);
@@ -340,7 +345,7 @@ void shell_service(rondo_engine *engine, int64_t due_ns)
 /* A run that waits for its reader is not ready: pulling it makes it go on. */
 static void keep_ready(rondo_run *run)
 {
-    if (!run->ended && (run->core.command_count ? may_go_on(run) : run->inbox_count != 0))
+    if (!run->ended && (run->urgent || (run->core.command_count ? may_go_on(run) : run->inbox_count != 0)))
         make_ready(run);
 }
 

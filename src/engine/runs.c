@@ -142,6 +142,7 @@ void rondo_run_cancel(rondo_run *run, const char *why)
     }
     ev.flags = EF_VALUE;
     ev.value = text ? text : json_string("cancelled");
+    run->urgent = true;
     shell_happened(run, &ev);
 }
 

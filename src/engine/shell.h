@@ -120,6 +120,7 @@ struct rondo_run {
     rondo_run *next, *prev; // all runs of the engine
     rondo_run *next_ready;
     bool ready, has_cursor, pulled, ended, dropped;
+    bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
     uint32_t inbox_count, inbox_cap;
     uint64_t seen; // last event that was handed out

@@ -247,6 +247,7 @@ void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen)
     struct act *act = run_find_act(&run->core, slot, gen);
     if (!act || is_refused(run, act))
         return;
+    act->begun = true;
     task->work = (struct work){ .run = run, .act = slot, .gen = gen };
     if (UNLIKELY(engine->check_values))
         call_checked(task, act);

@@ -93,6 +93,8 @@ bool act_is_awaited(const struct run *run, const struct act *act)
 {
     if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || run->forced)
         return false;
+    if (!act->begun && !act->in_flight)
+        return false;
     return act->adk || act->node->agent.effects == RONDO_ONCE;
 }
 

@@ -244,11 +244,13 @@ static void close_pass(struct run *run, struct act *loop, const struct act *act,
         act_close(run, run_act(run, body), why, 0, gently);
 }
 
+/* The item that the break came from completes with what it has; the others are cancelled. */
 static void close_items(struct run *run, struct act *each, const struct act *act)
 {
+    uint32_t own = below(run, each, act);
     for (uint32_t slot = each->first_child; slot; slot = run_act(run, slot)->next_sibling)
         if (slot != act->slot)
-            act_close(run, run_act(run, slot), CLOSE_BREAK, 0, false);
+            act_close(run, run_act(run, slot), slot == own ? CLOSE_CONTINUE : CLOSE_BREAK, 0, false);
 }
 
 static void break_loop(struct run *run, struct act *loop, const struct act *act, bool escalate,
@@ -351,6 +353,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         res.flags |= RES_SIGNAL;
         apply_actions(run, act, ev);
     }
+    if (UNLIKELY(act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && !node_is_leaf(act->node))
+        res.flags |= RES_BROKE;
     note_usage(run, act, &res);
     forgive_item(parent, act, &res);
     act_move(act, ON_END);

@@ -13,6 +13,7 @@ void history_clear(struct run *run, struct history *history)
     for (uint32_t i = 0; i < history->kept; i++)
         result_clear(run, &history_get(history, history->count - 1 - i)->out);
     result_clear(run, &history->best.out);
+    result_clear(run, &history->good.out);
     mem_free(history->ring);
     mem_free(history->seqs);
     history_init(history, history->keep);
@@ -50,8 +51,21 @@ static void keep_best(struct run *run, struct history *history, const struct pas
     history->best_pass = history->count;
 }
 
+/* Before a pass without output follows it, the last good one is put aside. */
+static void keep_good(struct run *run, struct history *history)
+{
+    struct pass *last = history_last(history);
+    if (!last || !pass_is_shown(last))
+        return;
+    result_clear(run, &history->good.out);
+    history->good = *last;
+    history->good.out = result_share(&last->out);
+}
+
 void history_add(struct run *run, struct history *history, struct pass *pass)
 {
+    if (UNLIKELY(!pass_is_shown(pass)))
+        keep_good(run, history);
     if (history->kept == history->cap && history->cap < history->keep)
         grow(history);
     keep_best(run, history, pass);

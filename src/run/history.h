@@ -28,7 +28,14 @@ struct history {
     uint32_t seq_cap, seq_count;
     struct pass best;
     int64_t best_pass; // -1: none was scored
+    struct pass good;  // the last one with something to show, kept when others follow it
 };
+
+/* Completed, with something to show. */
+static inline bool pass_is_shown(const struct pass *pass)
+{
+    return pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out);
+}
 
 void history_init(struct history *history, uint32_t keep);
 void history_clear(struct run *run, struct history *history);
@@ -48,6 +55,15 @@ static inline struct pass *history_get(struct history *history, int64_t pass)
 static inline struct pass *history_last(struct history *history)
 {
     return history->kept ? &history->ring[history->last] : NULL;
+}
+
+/* The last pass with something to show: a step that only signalled does not replace it. */
+static inline struct pass *history_good(struct history *history)
+{
+    struct pass *last = history_last(history);
+    if (LIKELY(!last || pass_is_shown(last)))
+        return last;
+    return history->good.status ? &history->good : NULL;
 }
 
 #endif

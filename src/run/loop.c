@@ -49,7 +49,7 @@ static const struct result *project_pass(const struct act *act, const struct res
 {
     const char *name = act->node->loop.output;
     const struct result *step = name ? result_step(body, name) : NULL;
-    return step && step->status == RONDO_STATUS_COMPLETED ? step : body;
+    return step && result_has_output(step) ? step : body;
 }
 
 const struct result *loop_pass_output(const struct act *act)
@@ -60,25 +60,6 @@ const struct result *loop_pass_output(const struct act *act)
         return last ? &last->out : NULL;
     const struct kid *kid = body_kid(act);
     return kid->state == KID_ENDED ? project_pass(act, &kid->res) : NULL;
-}
-
-static bool is_shown(const struct pass *pass)
-{
-    return pass->status == RONDO_STATUS_COMPLETED && result_has_output(&pass->out);
-}
-
-/* The last pass that has something to show; a step that only signalled does not replace it. */
-static struct pass *last_good(struct history *history)
-{
-    struct pass *last = history_last(history);
-    if (LIKELY(!last || is_shown(last)))
-        return last;
-    for (uint32_t i = 1; i < history->kept; i++) {
-        struct pass *pass = history_get(history, (int64_t)history->count - 1 - i);
-        if (is_shown(pass))
-            return pass;
-    }
-    return NULL;
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------- */
@@ -171,12 +152,18 @@ static bool must_trim(const struct run *run, const struct act *act, uint32_t *re
            memory_has_more(&run->memory, act->start_seq, *ret_keep);
 }
 
-/* The next input when `next` did not give one: the last good output, else the loop's own input. */
+/* The next input when `next` did not give one: the output of the pass; if it had none, its own input;
+   after a failed pass the last good output. */
 static json_t *carried_input(struct act *act, uint64_t *ret_seq)
 {
-    struct pass *pass = last_good(&act->loop->history);
-    *ret_seq = pass ? pass->out.seq : act->input_seq;
-    return pass ? pass->out.value : act->input;
+    struct loop_act *l = act->loop;
+    struct pass *last = history_last(&l->history), *good = history_good(&l->history);
+    if (last && last != good && last->status == RONDO_STATUS_COMPLETED) {
+        *ret_seq = l->input_seq;
+        return l->input;
+    }
+    *ret_seq = good ? good->out.seq : act->input_seq;
+    return good ? good->out.value : act->input;
 }
 
 static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event *ev)
@@ -666,17 +653,24 @@ static void visit(struct run *run, struct act *act, struct kid *kid)
     l->visits = l->counts[l->target]++;
 }
 
-static void apply_iteration_start(struct run *run, struct act *act, struct rondo_event *ev)
+static void set_pass_input(struct run *run, struct act *act, const struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
     json_t *old = l->owns_input ? l->input : NULL;
+    uint64_t seq = ev->seq;
+    json_t *input = ev->flags & EF_VALUE ? ev->value : carried_input(act, &seq);
+    l->input_seq = seq;
+    if (input == old)
+        return;
+    l->input = input;
     l->owns_input = ev->flags & EF_VALUE;
-    l->input_seq = ev->seq;
-    if (l->owns_input)
-        l->input = ev->value;
-    else
-        l->input = carried_input(act, &l->input_seq);
     run_drop(run, old);
+}
+
+static void apply_iteration_start(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    set_pass_input(run, act, ev);
     l->target = is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;
     l->broke = l->continued = l->unscored = false;
@@ -735,6 +729,10 @@ static void apply_iteration_end(struct run *run, struct act *act, struct rondo_e
         pass.out.status = RONDO_STATUS_COMPLETED;
     ev->value = pass.out.value;
     ev->back = pass.out.seq ? (uint32_t)(ev->seq - pass.out.seq) : 0;
+    if (UNLIKELY(!pass_is_shown(&pass)) && !l->owns_input && l->input) {
+        json_incref(l->input); // it may be the next input, and its pass may be forgotten by then
+        l->owns_input = true;
+    }
     l->failures = pass.status == RONDO_STATUS_COMPLETED ? 0 : l->failures + 1;
     detect_pass(act, &pass);
     history_add(run, &l->history, &pass);
@@ -790,7 +788,7 @@ static struct pass *projected_pass(const struct act *act)
 {
     struct history *history = &act->loop->history;
     bool best = act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0;
-    return best ? &history->best : last_good(history);
+    return best ? &history->best : history_good(history);
 }
 
 /* Before the text of pass N >= 2 stands "--- iteration N ---", unless nothing came before it. */
@@ -810,7 +808,7 @@ static void add_step_texts(struct buf *text, struct history *history, uint32_t s
     for (uint32_t p = 0; p < history->count; p++) {
         const struct pass *pass = history_get(history, p);
         const struct outcome *more = pass->out.more;
-        if (is_shown(pass) && more && step < more->step_count)
+        if (pass_is_shown(pass) && more && step < more->step_count)
             add_pass_text(text, start, p, more->steps[step].res.value);
     }
 }
@@ -819,12 +817,12 @@ static char *cumulative_content(const struct act *act)
 {
     struct history *history = &act->loop->history;
     auto_buf struct buf text = { 0 };
-    const struct pass *last = last_good(history);
+    const struct pass *last = history_good(history);
     uint32_t steps = last && last->out.more ? last->out.more->step_count : 0;
     for (uint32_t i = 0; i < steps; i++)
         add_step_texts(&text, history, i);
     for (uint32_t p = 0; p < history->count && !steps; p++)
-        if (is_shown(history_get(history, p)))
+        if (pass_is_shown(history_get(history, p)))
             add_pass_text(&text, 0, p, history_get(history, p)->out.value);
     return buf_take(&text);
 }
@@ -835,7 +833,7 @@ static void project_all(const struct act *act, struct result *ret)
     ret->value = json_array();
     for (uint32_t p = 0; p < history->count; p++) {
         const struct pass *pass = history_get(history, p);
-        json_t *value = is_shown(pass) ? pass->out.value : NULL;
+        json_t *value = pass_is_shown(pass) ? pass->out.value : NULL;
         json_array_append_new(ret->value, value ? json_incref(value) : json_null());
     }
     result_more(ret)->content = cumulative_content(act);

@@ -12,7 +12,9 @@
 
 struct history;
 
-enum { RES_SIGNAL = 1 << 0, RES_NO_RETRY = 1 << 1, RES_CUT = 1 << 2, RES_HANDLED = 1 << 3 };
+/* SIGNAL: came with an action.  NO_RETRY: not to be tried again.  CUT: did not run because something
+   before it failed.  BROKE: a container that was closed by an action inside it; what it has counts. */
+enum { RES_SIGNAL = 1 << 0, RES_NO_RETRY = 1 << 1, RES_CUT = 1 << 2, RES_BROKE = 1 << 3 };
 
 /* value is owned; seq is the event that holds it. */
 struct result {
@@ -74,8 +76,9 @@ void kids_free(struct run *run, struct kid *kids, uint32_t count);
 /* Completed, and something to show: what only signalled does not count. */
 static inline bool result_has_output(const struct result *res)
 {
-    return res->status == RONDO_STATUS_COMPLETED &&
-           (LIKELY(!(res->flags & RES_SIGNAL)) || !value_is_empty(res->value));
+    if (UNLIKELY(res->flags & (RES_SIGNAL | RES_BROKE)))
+        return !value_is_empty(res->value);
+    return res->status == RONDO_STATUS_COMPLETED && res->value;
 }
 
 /* The result of an inner step by name, looking into containers without a name; NULL. */

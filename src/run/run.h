@@ -61,6 +61,7 @@ struct act {
     uint8_t close;  // enum close
     uint8_t reason; // CLOSE_BUDGET: which
     bool dirty, owns_input, starved, adk;
+    bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
     uint8_t tries; // forum: round
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over, or a gate began to wait
