@@ -329,8 +329,8 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     result_clear(run, &kid->res);
     kid->res.status = end_status[ev->type];
     kid->res.flags = RES_NO_RETRY;
-    if (ev->type != RONDO_EV_STEP_SKIPPED || parent->node->mode == RONDO_SKIP_DEPENDENTS)
-        kid->res.flags |= parent->node->kind == RONDO_KIND_GRAPH ? RES_CUT : 0;
+    if (parent->node->kind == RONDO_KIND_GRAPH && !(ev->flags & EF_MINE))
+        kid->res.flags |= RES_CUT;
     if (ev->flags & EF_VALUE)
         note_error(run, &kid->res, ev->value);
     run_drop(run, ev->value);
@@ -480,8 +480,9 @@ static void apply_memory(struct run *run, struct rondo_event *ev)
     const char *scope = json_string_value(json_object_get(ev->value, "scope"));
     json_t *entry = json_object_get(ev->value, "entry");
     if (scope && entry) {
-        uint64_t *loops = loops_around(run, run_act(run, ev->act), &count);
-        memory_add(&run->memory, scope, json_incref(entry), loops, count);
+        struct act *act = run_act(run, ev->act);
+        uint64_t *loops = loops_around(run, act, &count);
+        memory_add(&run->memory, scope, json_incref(entry), act->start_seq, loops, count);
     }
     run_drop(run, ev->value);
 }
@@ -559,10 +560,14 @@ static void apply_choice(struct run *run, struct rondo_event *ev)
     run_touch(run, act);
 }
 
-/* num: how long nobody drove the run. */
+/* num: how long nobody drove the run.  Agents that were at work start again, and what they had put
+   into memory so far they will put there once more. */
 static void apply_resumed(struct run *run, struct rondo_event *ev)
 {
     run->idle_ns += ev->num;
+    for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
+        if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
+            memory_forget(&run->memory, run->acts[i]->start_seq);
 }
 
 /* An agent's own event is only told; its state delta and its actions are events of their own. */

@@ -99,13 +99,19 @@ static bool is_any_cut(const struct act *act, uint32_t i)
     return false;
 }
 
+/* The graph's own abort leaves room for steps that run on failure; a cancel or a limit does not. */
+static bool is_cut_short(const struct act *act)
+{
+    return act->close && !(act->close == CLOSE_SIBLING && act->node->mode == RONDO_ABORT);
+}
+
 /* May it start?  Else the type of event that ends it. */
 static int verdict(const struct act *act, uint32_t i)
 {
     int run_on = act->node->children[i].node->opts.run_on;
     bool cut = run_on != RONDO_ON_ALWAYS && is_any_cut(act, i);
     if (run_on == RONDO_ON_FAILURE)
-        return cut && !act->close ? 0 : RONDO_EV_STEP_SKIPPED;
+        return cut && !is_cut_short(act) ? 0 : RONDO_EV_STEP_SKIPPED;
     if (run_on == RONDO_ON_SUCCESS && act->close)
         return RONDO_EV_STEP_CANCELLED;
     if (!cut)
@@ -129,8 +135,11 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
             continue;
         }
         int end = verdict(act, i);
-        if (end)
-            return decide_unstarted(act, i, 0, kid, end, NULL, ev);
+        if (end) {
+            decide_unstarted(act, i, 0, kid, end, NULL, ev);
+            ev->flags |= is_ordinary(act, i) ? 0 : EF_MINE; // it was only not needed
+            return PLAN_DECIDE;
+        }
         return is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
     }
     return PLAN_IDLE;

@@ -172,8 +172,11 @@ static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uin
             return PLAN_ASK;
         if (q->yes < 0)
             return refuse_start(run, act, child, ordinal, kid, ev, "when", q->error, RONDO_EFAILED);
-        if (q->yes == 0)
-            return decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_SKIPPED, NULL, ev);
+        if (q->yes == 0) {
+            decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_SKIPPED, NULL, ev);
+            ev->flags |= EF_MINE;
+            return PLAN_DECIDE;
+        }
         kid->asked |= ASKED_WHEN;
     }
     if (def->input && !kid->given) {

@@ -29,37 +29,9 @@
 
 #define MS 1000000 // nanoseconds
 
-static bool is_machine(const struct act *act)
-{
-    return act->node->kind == RONDO_KIND_MACHINE;
-}
-
-static struct kid *body_kid(const struct act *act)
-{
-    return &act->kids[is_machine(act) ? act->loop->target : ROLE_BODY];
-}
-
 static const rondo_node *role_node(const struct act *act, enum role role)
 {
-    return is_machine(act) || role >= act->node->count ? NULL : act->node->children[role].node;
-}
-
-/* What a pass came to: the body step named by `output`, else the body's own output. */
-static const struct result *project_pass(const struct act *act, const struct result *body)
-{
-    const char *name = act->node->loop.output;
-    const struct result *step = name ? result_step(body, name) : NULL;
-    return step && result_has_output(step) ? step : body;
-}
-
-const struct result *loop_pass_output(const struct act *act)
-{
-    struct loop_act *l = act->loop;
-    struct pass *last = history_last(&l->history);
-    if (l->phase == LOOP_RULES || l->phase == LOOP_ENDED)
-        return last ? &last->out : NULL;
-    const struct kid *kid = body_kid(act);
-    return kid->state == KID_ENDED ? project_pass(act, &kid->res) : NULL;
+    return loop_is_machine(act) || role >= act->node->count ? NULL : act->node->children[role].node;
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------- */
@@ -177,7 +149,7 @@ static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event
     }
     decide(act, RONDO_EV_ITERATION_START, ev);
     ev->ordinal = l->history.count;
-    ev->child = is_machine(act) ? l->target : ROLE_BODY;
+    ev->child = loop_is_machine(act) ? l->target : ROLE_BODY;
     if (l->given) {
         ev->flags = EF_VALUE;
         ev->value = TAKE(l->given);
@@ -192,7 +164,7 @@ static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event
 
 static enum plan plan_body(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    struct kid *kid = body_kid(act);
+    struct kid *kid = loop_body(act);
     uint32_t child = (uint32_t)(kid - act->kids), pass = act->loop->history.count;
     enum plan what = PLAN_IDLE;
     if (kid->state == KID_NEW && (act->loop->broke || act->loop->continued))
@@ -210,7 +182,7 @@ static enum plan plan_body(struct run *run, struct act *act, struct rondo_event 
 /* Did the pass that is ending go well?  One that was closed by break or continue did. */
 static int pass_status(const struct act *act)
 {
-    int status = body_kid(act)->res.status;
+    int status = loop_body(act)->res.status;
     if (act->loop->broke || act->loop->continued)
         return RONDO_STATUS_COMPLETED;
     return status == RONDO_STATUS_SKIPPED ? RONDO_STATUS_COMPLETED : status;
@@ -418,7 +390,7 @@ static int no_edge(struct act *act, struct rondo_event *ev)
 /* next: the edge to be asked, counted in act->next while they are asked. */
 static int rule_edges(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if (!is_machine(act) || !is_asked(act))
+    if (!loop_is_machine(act) || !is_asked(act))
         return RULE_PASS;
     for (; act->next < act->node->edge_count; act->next++) {
         const struct node_edge *edge = &act->node->edges[act->next];
@@ -505,7 +477,7 @@ static uint16_t rules_of(const struct act *act)
         [RULE_UNTIL_NODE] = role_node(act, ROLE_UNTIL),
         [RULE_JUDGE] = role_node(act, ROLE_JUDGE),
         [RULE_NEXT] = def->next || role_node(act, ROLE_NEXT),
-        [RULE_EDGES] = is_machine(act),
+        [RULE_EDGES] = loop_is_machine(act),
         [RULE_DETECT] = def->stall_repeats || def->oscillation || def->patience,
         [RULE_BUDGET] = act->node->has_budget,
         [RULE_CAP] = def->cap != RONDO_UNBOUNDED,
@@ -580,7 +552,7 @@ static void loop_open(struct run *run, struct act *act)
     act->loop = mem_zalloc(sizeof *act->loop);
     act->loop->target = act->node->start;
     act->loop->gain_from = -INFINITY;
-    if (is_machine(act))
+    if (loop_is_machine(act))
         act->loop->counts = mem_zalloc(act->kid_count * sizeof *act->loop->counts);
     history_init(&act->loop->history, keep && keep < HISTORY_KEEP ? (uint32_t)keep : HISTORY_KEEP);
     if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
@@ -609,7 +581,7 @@ static json_t *loop_input(struct run *run, struct act *act, uint32_t child, uint
                           uint64_t *ret_seq)
 {
     const struct result *out = NULL;
-    if (!is_machine(act) && child != ROLE_BODY)
+    if (!loop_is_machine(act) && child != ROLE_BODY)
         out = loop_pass_output(act);
     *ret_seq = out ? out->seq : act->loop->input_seq;
     return out ? out->value : act->loop->input;
@@ -627,7 +599,7 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
                              uint32_t ordinal)
 {
     struct loop_act *l = act->loop;
-    if (is_machine(act) || child != ROLE_JUDGE)
+    if (loop_is_machine(act) || child != ROLE_JUDGE)
         return;
     if (kid->res.status == RONDO_STATUS_COMPLETED)
         keep_text(&l->judge, kid->res.value);
@@ -641,7 +613,7 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
 
 static void reset_rule_kids(struct run *run, struct act *act)
 {
-    for (uint32_t i = 1; !is_machine(act) && i < act->kid_count; i++)
+    for (uint32_t i = 1; !loop_is_machine(act) && i < act->kid_count; i++)
         kid_reset(run, &act->kids[i]);
 }
 
@@ -671,14 +643,14 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
 {
     struct loop_act *l = act->loop;
     set_pass_input(run, act, ev);
-    l->target = is_machine(act) ? ev->child : 0;
+    l->target = loop_is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;
     l->broke = l->continued = l->unscored = false;
     l->pass_seq = ev->seq;
     l->pass_ns = run->now_ns;
     history_begin(&l->history, ev->seq);
-    struct kid *kid = body_kid(act);
-    if (is_machine(act))
+    struct kid *kid = loop_body(act);
+    if (loop_is_machine(act))
         visit(run, act, kid);
     kid_reset(run, kid);
     reset_rule_kids(run, act);
@@ -688,16 +660,16 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
 /* The body's result becomes the pass's: with `output`, that step's value takes its place. */
 static struct result take_pass_result(struct run *run, struct act *act)
 {
-    struct kid *kid = body_kid(act);
-    const struct result *named = project_pass(act, &kid->res);
+    struct kid *kid = loop_body(act);
+    const struct result *named = loop_project_pass(act, &kid->res);
     struct result out = kid->res;
     if (named != &kid->res) {
         run_drop(run, out.value);
         out.value = json_incref(named->value);
         out.seq = named->seq;
     }
-    kid->res = (struct result){ .status = is_machine(act) ? out.status : 0 };
-    if (is_machine(act))
+    kid->res = (struct result){ .status = loop_is_machine(act) ? out.status : 0 };
+    if (loop_is_machine(act))
         kid->res = result_share(&out); // the next visit to this state sees it
     kid->state = KID_ENDED;
     return out;
@@ -780,94 +752,6 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
         break;
     default: break;
     }
-}
-
-/* ---- projection ------------------------------------------------------------------------------------------ */
-
-static struct pass *projected_pass(const struct act *act)
-{
-    struct history *history = &act->loop->history;
-    bool best = act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0;
-    return best ? &history->best : history_good(history);
-}
-
-/* Before the text of pass N >= 2 stands "--- iteration N ---", unless nothing came before it. */
-static void add_pass_text(struct buf *text, size_t start, uint32_t pass, const json_t *value)
-{
-    if (text->len > start)
-        buf_printf(text, "\n\n--- iteration %u ---\n\n", pass + 1);
-    value_put_content(text, value);
-}
-
-static void add_step_texts(struct buf *text, struct history *history, uint32_t step)
-{
-    size_t start;
-    if (text->len)
-        buf_puts(text, "\n\n");
-    start = text->len;
-    for (uint32_t p = 0; p < history->count; p++) {
-        const struct pass *pass = history_get(history, p);
-        const struct outcome *more = pass->out.more;
-        if (pass_is_shown(pass) && more && step < more->step_count)
-            add_pass_text(text, start, p, more->steps[step].res.value);
-    }
-}
-
-static char *cumulative_content(const struct act *act)
-{
-    struct history *history = &act->loop->history;
-    auto_buf struct buf text = { 0 };
-    const struct pass *last = history_good(history);
-    uint32_t steps = last && last->out.more ? last->out.more->step_count : 0;
-    for (uint32_t i = 0; i < steps; i++)
-        add_step_texts(&text, history, i);
-    for (uint32_t p = 0; p < history->count && !steps; p++)
-        if (pass_is_shown(history_get(history, p)))
-            add_pass_text(&text, 0, p, history_get(history, p)->out.value);
-    return buf_take(&text);
-}
-
-static void project_all(const struct act *act, struct result *ret)
-{
-    struct history *history = &act->loop->history;
-    ret->value = json_array();
-    for (uint32_t p = 0; p < history->count; p++) {
-        const struct pass *pass = history_get(history, p);
-        json_t *value = pass_is_shown(pass) ? pass->out.value : NULL;
-        json_array_append_new(ret->value, value ? json_incref(value) : json_null());
-    }
-    result_more(ret)->content = cumulative_content(act);
-}
-
-static void project_one(const struct act *act, const struct pass *pass, struct result *ret)
-{
-    ret->value = json_incref(pass->out.value);
-    ret->seq = pass->out.seq;
-    if (pass->out.more && pass->out.more->content)
-        result_more(ret)->content = mem_strdup(pass->out.more->content);
-    if (act->node->loop.output_mode != RONDO_OUTPUT_FINAL_STEP)
-        result_more(ret)->body = result_share(&pass->out);
-}
-
-static void loop_project(struct run *run, struct act *act, struct result *ret)
-{
-    struct loop_act *l = act->loop;
-    struct outcome *more = result_more(ret);
-    const struct pass *pass = projected_pass(act);
-    if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
-        project_all(act, ret);
-    else if (pass)
-        project_one(act, pass, ret);
-    more->steps_of = act->node;
-    more->reason = l->reason;
-    more->passes = l->history.count;
-    more->best = l->history.best_pass;
-    more->score = l->history.best_pass >= 0 ? l->history.best.score : 0;
-    more->escalated = l->escalated;
-    more->capped = l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FLAG;
-    more->history = mem_alloc(sizeof *more->history);
-    *more->history = l->history; // moves out of the loop
-    history_init(&l->history, 1);
 }
 
 const struct kind loop_kind = {

@@ -45,6 +45,24 @@ struct loop_act {
     int code;
 };
 
+static inline bool loop_is_machine(const struct act *act)
+{
+    return act->node->kind == RONDO_KIND_MACHINE;
+}
+
+static inline struct kid *loop_body(const struct act *act)
+{
+    return &act->kids[loop_is_machine(act) ? act->loop->target : ROLE_BODY];
+}
+
+/* ---- loop_output.c ------------------------------------------------------------------------------- */
+
+/* What a pass came to: the body step named by `output`, else the body's own output. */
+const struct result *loop_project_pass(const struct act *act, const struct result *body);
+
+/* What the loop came to, in its output mode; its history moves into the result. */
+void loop_project(struct run *run, struct act *act, struct result *ret);
+
 /* The output of the pass that is under way or has just ended, as far as there is one. */
 const struct result *loop_pass_output(const struct act *act);
 

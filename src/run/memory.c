@@ -22,12 +22,12 @@ static struct memory_scope *find_or_add(struct memory *memory, const char *scope
     return found;
 }
 
-void memory_add(struct memory *memory, const char *name, json_t *value, uint64_t *loops,
-                uint32_t loop_count)
+void memory_add(struct memory *memory, const char *name, json_t *value, uint64_t writer,
+                uint64_t *loops, uint32_t loop_count)
 {
     struct memory_scope *scope = find_or_add(memory, name);
     mem_grow(&scope->entries, &scope->cap, scope->count, sizeof *scope->entries);
-    scope->entries[scope->count++] = (struct memory_entry){ value, loops, loop_count };
+    scope->entries[scope->count++] = (struct memory_entry){ value, writer, loops, loop_count };
 }
 
 static bool was_written_in(const struct memory_entry *entry, uint64_t loop)
@@ -79,6 +79,21 @@ void memory_trim(struct memory *memory, uint64_t loop, uint32_t keep)
 {
     for (uint32_t i = 0; i < memory->count; i++)
         trim(&memory->scopes[i], loop, keep);
+}
+
+void memory_forget(struct memory *memory, uint64_t writer)
+{
+    for (uint32_t i = 0; i < memory->count; i++) {
+        struct memory_scope *scope = &memory->scopes[i];
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < scope->count; k++) {
+            if (scope->entries[k].writer == writer)
+                entry_clear(&scope->entries[k]);
+            else
+                scope->entries[kept++] = scope->entries[k];
+        }
+        scope->count = kept;
+    }
 }
 
 void memory_clear(struct memory *memory)

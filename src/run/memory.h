@@ -10,6 +10,7 @@
    a loop can let go of what its own body wrote and of nothing else. */
 struct memory_entry {
     json_t *value;
+    uint64_t writer; // the start of the step that wrote it
     uint64_t *loops;
     uint32_t loop_count;
 };
@@ -26,8 +27,11 @@ struct memory {
 };
 
 /* Takes value and loops. */
-void memory_add(struct memory *memory, const char *scope, json_t *value, uint64_t *loops,
-                uint32_t loop_count);
+void memory_add(struct memory *memory, const char *scope, json_t *value, uint64_t writer,
+                uint64_t *loops, uint32_t loop_count);
+
+/* Removes what one step has written: it is about to run again. */
+void memory_forget(struct memory *memory, uint64_t writer);
 
 /* Keeps the newest `keep` entries that the loop's body wrote, in every scope. */
 void memory_trim(struct memory *memory, uint64_t loop, uint32_t keep);

@@ -1,0 +1,107 @@
+/* loop_output.c - what a loop shows of its passes: the last, the best, or all of them. */
+#include "base/buf.h"
+#include "data/value.h"
+#include "run/loop.h"
+
+const struct result *loop_project_pass(const struct act *act, const struct result *body)
+{
+    const char *name = act->node->loop.output;
+    const struct result *step = name ? result_step(body, name) : NULL;
+    return step && result_has_output(step) ? step : body;
+}
+
+const struct result *loop_pass_output(const struct act *act)
+{
+    struct loop_act *l = act->loop;
+    struct pass *last = history_last(&l->history);
+    if (l->phase == LOOP_RULES || l->phase == LOOP_ENDED)
+        return last ? &last->out : NULL;
+    const struct kid *kid = loop_body(act);
+    return kid->state == KID_ENDED ? loop_project_pass(act, &kid->res) : NULL;
+}
+
+static struct pass *projected_pass(const struct act *act)
+{
+    struct history *history = &act->loop->history;
+    bool best = act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0;
+    return best ? &history->best : history_good(history);
+}
+
+/* Before the text of pass N >= 2 stands "--- iteration N ---", unless nothing came before it. */
+static void add_pass_text(struct buf *text, size_t start, uint32_t pass, const json_t *value)
+{
+    if (text->len > start)
+        buf_printf(text, "\n\n--- iteration %u ---\n\n", pass + 1);
+    value_put_content(text, value);
+}
+
+static void add_step_texts(struct buf *text, struct history *history, uint32_t step)
+{
+    size_t start;
+    if (text->len)
+        buf_puts(text, "\n\n");
+    start = text->len;
+    for (uint32_t p = 0; p < history->count; p++) {
+        const struct pass *pass = history_get(history, p);
+        const struct outcome *more = pass->out.more;
+        if (pass_is_shown(pass) && more && step < more->step_count)
+            add_pass_text(text, start, p, more->steps[step].res.value);
+    }
+}
+
+static char *cumulative_content(const struct act *act)
+{
+    struct history *history = &act->loop->history;
+    auto_buf struct buf text = { 0 };
+    const struct pass *last = history_good(history);
+    uint32_t steps = last && last->out.more ? last->out.more->step_count : 0;
+    for (uint32_t i = 0; i < steps; i++)
+        add_step_texts(&text, history, i);
+    for (uint32_t p = 0; p < history->count && !steps; p++)
+        if (pass_is_shown(history_get(history, p)))
+            add_pass_text(&text, 0, p, history_get(history, p)->out.value);
+    return buf_take(&text);
+}
+
+static void project_all(const struct act *act, struct result *ret)
+{
+    struct history *history = &act->loop->history;
+    ret->value = json_array();
+    for (uint32_t p = 0; p < history->count; p++) {
+        const struct pass *pass = history_get(history, p);
+        json_t *value = pass_is_shown(pass) ? pass->out.value : NULL;
+        json_array_append_new(ret->value, value ? json_incref(value) : json_null());
+    }
+    result_more(ret)->content = cumulative_content(act);
+}
+
+static void project_one(const struct act *act, const struct pass *pass, struct result *ret)
+{
+    ret->value = json_incref(pass->out.value);
+    ret->seq = pass->out.seq;
+    if (pass->out.more && pass->out.more->content)
+        result_more(ret)->content = mem_strdup(pass->out.more->content);
+    if (act->node->loop.output_mode != RONDO_OUTPUT_FINAL_STEP)
+        result_more(ret)->body = result_share(&pass->out);
+}
+
+void loop_project(struct run *run, struct act *act, struct result *ret)
+{
+    struct loop_act *l = act->loop;
+    struct outcome *more = result_more(ret);
+    const struct pass *pass = projected_pass(act);
+    if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
+        project_all(act, ret);
+    else if (pass)
+        project_one(act, pass, ret);
+    more->steps_of = act->node;
+    more->reason = l->reason;
+    more->passes = l->history.count;
+    more->best = l->history.best_pass;
+    more->score = l->history.best_pass >= 0 ? l->history.best.score : 0;
+    more->escalated = l->escalated;
+    more->capped = l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FLAG;
+    more->history = mem_alloc(sizeof *more->history);
+    *more->history = l->history; // moves out of the loop
+    history_init(&l->history, 1);
+}
