@@ -202,10 +202,9 @@ static const rondo_event *next_old(rondo_run *run)
         return NULL;
     reader_note(reader, run, &run->old);
     run->seen = run->old.seq;
-    json_t *own = run->old.value;
-    run->old_value = deliver_value_at(run, run->old.seq, &run->old);
-    run->old.value = run->old_value;
-    json_decref(own);
+    if (!(run->old.flags & EF_VALUE))
+        run->old.value = deliver_value_at(run, run->old.seq, &run->old);
+    run->old_value = run->old.value;
     return &run->old;
 }
 

@@ -96,7 +96,7 @@ int rondo_event_reason(const rondo_event *ev)
 
 rondo_value *rondo_event_value(const rondo_event *ev)
 {
-    return ev->value;
+    return ev->flags & EF_FULL ? json_object_get(ev->value, "result") : ev->value;
 }
 
 const char *rondo_event_text(const rondo_event *ev)
@@ -106,7 +106,7 @@ const char *rondo_event_text(const rondo_event *ev)
     buf_clear(&run->text);
     if (ev->type == RONDO_EV_STEP_FAILED)
         shown = json_object_get(ev->value, "message");
-    else if (ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT)
+    else if (ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT || ev->flags & EF_FULL)
         shown = json_object_get(ev->value, "content");
     value_put_content(&run->text, shown);
     return buf_text(&run->text);
@@ -242,10 +242,12 @@ static void put_data(struct buf *buf, const rondo_event *ev)
         put_key(buf, &open, "score");
         buf_printf(buf, "%.17g", ev->score);
     }
-    if (ev->value && ev->type != RONDO_EV_STEP_FAILED) {
+    if (rondo_event_value(ev) && ev->type != RONDO_EV_STEP_FAILED) {
         put_key(buf, &open, value_key(ev->type));
-        value_put_json(buf, ev->value);
+        value_put_json(buf, rondo_event_value(ev));
     }
+    if (ev->flags & EF_FULL)
+        put_data_text(buf, &open, "content", rondo_event_text(ev));
     if (open)
         buf_putc(buf, '}');
 }

@@ -104,6 +104,12 @@ static enum close inner_cause(enum close why)
     return why == CLOSE_TIMEOUT ? CLOSE_SIBLING : why;
 }
 
+/* A step that is there to clean up is let finish, until somebody insists. */
+static bool is_cleanup(const struct act *parent, const struct act *act)
+{
+    return parent->node->kind == RONDO_KIND_GRAPH && act->node->opts.run_on == RONDO_ON_ALWAYS;
+}
+
 void act_close(struct run *run, struct act *act, enum close why, uint8_t reason, bool gently)
 {
     if (why > act->close) {
@@ -114,5 +120,6 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
     }
     run_touch(run, act);
     for (uint32_t slot = act->first_child; slot; slot = run_act(run, slot)->next_sibling)
-        act_close(run, run_act(run, slot), inner_cause(why), reason, gently);
+        if (run->forced || !is_cleanup(act, run_act(run, slot)))
+            act_close(run, run_act(run, slot), inner_cause(why), reason, gently);
 }

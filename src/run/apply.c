@@ -177,8 +177,7 @@ static void take_value(struct run *run, struct rondo_event *ev, struct result *r
     const char *content = json_string_value(json_object_get(ev->value, "content"));
     res->value = json_incref(json_object_get(ev->value, "result"));
     result_more(res)->content = mem_strdup(content ? content : "");
-    run_drop(run, ev->value);
-    ev->value = res->value;
+    run_drop(run, ev->value); // the event keeps both: it is not yet in the journal
 }
 
 /* Containers show the results of their children; a loop or each has its own way. */
@@ -491,7 +490,7 @@ static void apply_memory_trim(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     memory_trim(&run->memory, act->start_seq, (uint32_t)ev->num);
-    act->loop->phase = LOOP_READY;
+    loop_apply(run, act, ev);
     run_touch(run, act);
 }
 

@@ -80,7 +80,7 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
     if (act->close == CLOSE_TIMEOUT)
         return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
                            (long long)act->node->opts.timeout_ms);
-    if (l->reason == RONDO_REASON_CANCELLED)
+    if (l->reason == RONDO_REASON_CANCELLED || (act->close && act->close != CLOSE_BUDGET))
         return decide(act, RONDO_EV_STEP_CANCELLED, ev);
     if (l->reason == RONDO_REASON_FAILED)
         return decide_fail(run, act, l->code, ev, "%s", l->error ? l->error : "failed");
@@ -93,6 +93,25 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
 }
 
 /* ---- 1 before ------------------------------------------------------------------------------------ */
+
+/* Any decision between the answer of `next` and the pass it is for carries that answer, so that it
+   need not be asked again. */
+static enum plan with_given(const struct act *act, struct rondo_event *ev)
+{
+    if (act->loop->given) {
+        ev->flags |= EF_VALUE;
+        ev->value = json_incref(act->loop->given);
+    }
+    return PLAN_DECIDE;
+}
+
+static void keep_given(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    if (!(ev->flags & EF_VALUE))
+        return;
+    run_drop(run, act->loop->given);
+    act->loop->given = ev->value;
+}
 
 static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
 {
@@ -112,7 +131,7 @@ static enum plan plan_before(struct run *run, struct act *act, struct rondo_even
         return PLAN_IDLE;
     decide(act, RONDO_EV_DELAY, ev);
     ev->num = run->now_ns + act->node->loop.delay_ms * MS;
-    return PLAN_DECIDE;
+    return with_given(act, ev);
 }
 
 /* What the body of earlier passes left in memory, as far as the mode does not want it. */
@@ -145,7 +164,7 @@ static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event
     if (must_trim(run, act, &keep)) {
         decide(act, RONDO_EV_MEMORY_TRIM, ev);
         ev->num = keep;
-        return PLAN_DECIDE;
+        return with_given(act, ev);
     }
     decide(act, RONDO_EV_ITERATION_START, ev);
     ev->ordinal = l->history.count;
@@ -423,7 +442,7 @@ static int rule_detect(struct run *run, struct act *act, struct rondo_event *ev)
         decide(act, RONDO_EV_DETECTOR, ev);
         ev->code = (uint8_t)reason;
         ev->flags = nudge ? EF_NUDGE : 0;
-        return PLAN_DECIDE;
+        return with_given(act, ev);
     }
     return (int)end_with(act, reason, ev);
 }
@@ -537,12 +556,9 @@ static enum plan loop_plan(struct run *run, struct act *act, struct rondo_event 
 /* Everything inside has ended: why the loop does, then the step. */
 static enum plan loop_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    static const uint8_t reasons[] = { [CLOSE_TIMEOUT] = RONDO_REASON_TIME,
-                                       [CLOSE_CANCEL] = RONDO_REASON_CANCELLED };
     if (act->loop->phase == LOOP_ENDED)
         return end_step(run, act, ev);
-    uint8_t reason = act->close == CLOSE_BUDGET ? act->reason : reasons[act->close];
-    return end_with(act, reason ? reason : RONDO_REASON_CANCELLED, ev);
+    return end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 
 static void loop_open(struct run *run, struct act *act)
@@ -643,6 +659,7 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
 {
     struct loop_act *l = act->loop;
     set_pass_input(run, act, ev);
+    run_drop(run, TAKE(l->given));
     l->target = loop_is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;
     l->broke = l->continued = l->unscored = false;
@@ -736,10 +753,19 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
     case RONDO_EV_ITERATION_START: apply_iteration_start(run, act, ev); break;
     case RONDO_EV_ITERATION_END: apply_iteration_end(run, act, ev); break;
     case RONDO_EV_LOOP_END: apply_loop_end(run, act, ev); break;
-    case RONDO_EV_DELAY: l->phase = LOOP_DELAY; break;
+    case RONDO_EV_DELAY:
+        l->phase = LOOP_DELAY;
+        keep_given(run, act, ev);
+        break;
     case RONDO_EV_TIMER: l->phase = LOOP_READY; break;
+    case RONDO_EV_MEMORY_TRIM:
+        l->phase = LOOP_READY;
+        keep_given(run, act, ev);
+        break;
     case RONDO_EV_DETECTOR:
         l->tripped = ev->code;
+        l->rule = RULE_DETECT;
+        keep_given(run, act, ev);
         if (ev->flags & EF_NUDGE) {
             l->nudged = true;
             detect_forget(act);

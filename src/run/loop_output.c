@@ -85,13 +85,23 @@ static void project_one(const struct act *act, const struct pass *pass, struct r
         result_more(ret)->body = result_share(&pass->out);
 }
 
+/* A break to a loop further out came with an output: that counts, though its pass did not end. */
+static bool was_cut(const struct act *act)
+{
+    return (act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && !loop_is_machine(act) &&
+           result_has_output(&loop_body(act)->res);
+}
+
 void loop_project(struct run *run, struct act *act, struct result *ret)
 {
     struct loop_act *l = act->loop;
     struct outcome *more = result_more(ret);
     const struct pass *pass = projected_pass(act);
+    struct pass cut = { .out = loop_body(act)->res };
     if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
         project_all(act, ret);
+    else if (was_cut(act))
+        project_one(act, &cut, ret);
     else if (pass)
         project_one(act, pass, ret);
     more->steps_of = act->node;

@@ -50,7 +50,7 @@ static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct ro
     struct kid *kid = &act->kids[i];
     int mode = act->node->mode;
     enum plan what;
-    if (kid->state == KID_NEW) // to be tried again
+    if (kid->state == KID_NEW && kid->attempt) // to be tried again
         return kid_start(run, act, i, 0, kid, NULL, ev);
     if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
         return PLAN_IDLE;
@@ -85,7 +85,7 @@ static enum plan start_more(struct run *run, struct act *act, struct rondo_event
 static enum plan parallel_plan(struct run *run, struct act *act, struct rondo_event *ev)
 {
     enum plan what = PLAN_IDLE;
-    for (uint32_t i = 0; act->attention && i < act->next && what == PLAN_IDLE; i++)
+    for (uint32_t i = 0; act->attention && i < act->kid_count && what == PLAN_IDLE; i++)
         what = look_at(run, act, i, ev);
     if (what == PLAN_IDLE)
         what = start_more(run, act, ev);

@@ -7,6 +7,7 @@
 #include "run/kinds.h"
 #include "run/loop.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MS 1000000 // nanoseconds
@@ -188,6 +189,26 @@ static void resume_wait(struct run *run, enum timer timer, struct act *act, int6
     run_timer(run, timer, act, 0, 0, MIN(due_ns, run->now_ns + length_ms * MS));
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct act *left = *(struct act *const *)a, *right = *(struct act *const *)b;
+    return left->start_seq < right->start_seq ? -1 : left->start_seq > right->start_seq;
+}
+
+/* Agents that were at work begin again in the order in which they had begun. */
+static void invoke_again(struct run *run)
+{
+    struct act **acts = mem_alloc(run->act_count * sizeof *acts);
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < run->act_count; slot++)
+        if (run->acts[slot]->state != ACT_FREE && run->acts[slot]->in_flight)
+            acts[count++] = run->acts[slot];
+    qsort(acts, count, sizeof *acts, by_start);
+    for (uint32_t i = 0; i < count; i++)
+        run_command(run, CMD_INVOKE, acts[i]);
+    mem_free(acts);
+}
+
 void run_derive_commands(struct run *run)
 {
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
@@ -196,10 +217,7 @@ void run_derive_commands(struct run *run)
             continue;
         run_touch(run, act);
         start_timers(run, act);
-        if (act->node->kind == RONDO_KIND_AGENT) {
-            act->in_flight = true;
-            run_command(run, CMD_INVOKE, act);
-        }
+        act->in_flight = act->node->kind == RONDO_KIND_AGENT;
         if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && act->node->gate.timeout_ms)
             resume_wait(run, TIMER_GATE, act, act->wait_ns + act->node->gate.timeout_ms * MS,
                         act->node->gate.timeout_ms);
@@ -212,6 +230,7 @@ void run_derive_commands(struct run *run)
     }
     if (run_act(run, 0)->close && !run->forced)
         run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, run->now_ns + run->cleanup_ns);
+    invoke_again(run);
 }
 
 /* ---- planning ------------------------------------------------------------------------------------ */
