@@ -150,7 +150,7 @@ static json_t *compose(rondo_run *run, const struct rondo_event *end)
 /* Follows references until the event that holds the value. */
 json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event *of)
 {
-    struct rondo_event ev = *of;
+    struct rondo_event ev = *of, by = *of; // by: the event that referred to ev
     json_t *value = json_incref(ev.flags & EF_VALUE ? ev.value : NULL);
     while (!value && seq) {
         if (ev.flags & EF_COMPOSED)
@@ -161,25 +161,23 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
             seq = ev.seq - ev.back;
         else
             return NULL;
+        by = ev;
         if (!event_at(run, seq, &ev))
             return NULL;
         value = ev.flags & EF_VALUE ? ev.value : NULL;
     }
     if (!value)
         return NULL;
-    json_t *part = NULL;
+    json_t *part = value;
     if (ev.type == RONDO_EV_WORKFLOW_START && of->type != RONDO_EV_WORKFLOW_START)
         part = json_object_get(value, "input");
     else if (ev.flags & EF_FULL)
         part = json_object_get(value, "result");
-    else if (ev.type == RONDO_EV_ITEMS && of->type == RONDO_EV_STEP_START)
-        part = json_array_get(value, of->ordinal);
-    if (part) {
-        json_incref(part);
-        json_decref(value);
-        value = part;
-    }
-    return value;
+    else if (ev.type == RONDO_EV_ITEMS && by.type == RONDO_EV_STEP_START)
+        part = json_array_get(value, by.ordinal);
+    part = part ? json_incref(part) : json_null();
+    json_decref(value);
+    return part;
 }
 
 /* ---- the cursor ------------------------------------------------------------------------------------------------ */

@@ -40,7 +40,8 @@ void look_result(rondo_run *run, const struct result *res, rondo_result *ret)
 
 int rondo_run_status(const rondo_run *run)
 {
-    return run->core.status;
+    bool idle = !run->core.busy && !run->inbox_count && !run->core.command_count;
+    return !run->core.status && run->core.gates && idle ? RONDO_STATUS_WAITING : run->core.status;
 }
 
 int rondo_run_result(rondo_run *run, rondo_result *ret)
@@ -120,7 +121,10 @@ static void note_loop(struct loop_note *notes, const struct rondo_event *ev, con
 
 static void keep_found(rondo_run *run, const struct rondo_event *ev)
 {
-    json_decref(run->found_result.value);
+    result_clear(&run->core, &run->found_result);
+    if (ev->flags & EF_FULL)
+        result_more(&run->found_result)->content =
+            mem_strdup(json_string_value(json_object_get(ev->value, "content")));
     run->found_result.value = ev->type == RONDO_EV_STEP_FAILED ? json_incref(ev->value)
                                                                : deliver_value_at(run, ev->seq, ev);
     run->found_result.status = status_of_end[ev->type - RONDO_EV_STEP_END];
@@ -248,7 +252,7 @@ void look_free(rondo_run *run)
         buf_free(&h->text);
         mem_free(h);
     }
-    json_decref(run->found_result.value);
+    result_clear(&run->core, &run->found_result);
 }
 
 static struct history *passes_of(rondo_history *h)

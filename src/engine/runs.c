@@ -353,8 +353,10 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
         return err->code;
     options.id = options.id ? options.id : id;
     rondo_run *run = new_run(engine, node, &options);
-    if (replay(run, at, end, err) < 0 || !run->core.act_count) {
-        int rc = err->code ? err->code : err_set(err, RONDO_ESTORE, "the log has no events");
+    int rc = replay(run, at, end, err);
+    if (rc == 0 && !run->core.act_count)
+        rc = err_set(err, RONDO_ESTORE, "the log has no events");
+    if (rc < 0) {
         rondo_run_close(run);
         return rc;
     }

@@ -112,8 +112,9 @@ static void set_input(struct run *run, struct act *act, struct act *parent, stru
     act->input_seq = ev->seq;
     act->input = ev->value;
     if (!act->owns_input)
-        act->input = parent->kind->child_input(run, parent, ev->child, ev->ordinal,
-                                                        &act->input_seq);
+        act->input = parent->kind->child_input(run, parent, ev->child, ev->ordinal, &act->input_seq);
+    if (parent->node->kind == RONDO_KIND_EACH)
+        act->input_seq = ev->seq; // it says which item
     ev->value = act->input;
 }
 
@@ -354,6 +355,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     }
     if (UNLIKELY(act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && !node_is_leaf(act->node))
         res.flags |= RES_BROKE;
+    if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_CLOSING && act->wait_ns)
+        run->gates--; // closed while it waited
     note_usage(run, act, &res);
     forgive_item(parent, act, &res);
     act_move(act, ON_END);
@@ -421,6 +424,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         break;
     case TIMER_GATE:
         act_move(act, ON_RESUME);
+        run->gates--;
         act->tries = 1;
         if (act->node->gate.answer)
             act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
@@ -531,10 +535,12 @@ static void apply_gate(struct run *run, struct rondo_event *ev)
     if (ev->type == RONDO_EV_GATE_WAITING) {
         act_move(act, ON_WAIT);
         act->wait_ns = ev->time_ns;
+        run->gates++;
         run_drop(run, ev->value);
         return;
     }
     act_move(act, ON_RESUME);
+    run->gates--;
     run_drop(run, act->notes);
     act->notes = ev->value;
     run_touch(run, act);

@@ -135,9 +135,12 @@ static enum plan decide_start(struct run *run, const struct act *act, uint32_t c
     return PLAN_DECIDE;
 }
 
-static bool has_place(const struct run *run, const rondo_node *node)
+/* First come, first served: who did not find a place before comes before everybody else. */
+static bool has_place(const struct run *run, const struct act *act, const rondo_node *node)
 {
-    return node->kind != RONDO_KIND_AGENT || !run->max_busy || run->busy < run->max_busy;
+    if (LIKELY(!run->max_busy) || node->kind != RONDO_KIND_AGENT)
+        return true;
+    return run->busy < run->max_busy && (act->fed || !run->starved.count);
 }
 
 static void starve(struct run *run, struct act *act)
@@ -219,10 +222,11 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
         if (first != PLAN_IDLE)
             return first;
     }
-    if (UNLIKELY(!has_place(run, def->node))) {
+    if (UNLIKELY(!has_place(run, act, def->node))) {
         starve(run, act);
         return PLAN_IDLE;
     }
+    act->fed = false;
     json_t *input = kid->given ? kid->given : act->kind->child_input(run, act, child, ordinal, &ref);
     if (UNLIKELY(def->node->input_schema && fit_check(def->node->input_schema, input, &err) < 0))
         return refuse_start(run, act, child, ordinal, kid, ev, "input", err.message, RONDO_ESCHEMA);

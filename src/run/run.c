@@ -277,10 +277,11 @@ static void feed_starved(struct run *run)
 {
     while (run->starved.count && has_free_place(run) && !run->dirty.count) {
         struct act *act = run_act(run, slots_pop(&run->starved));
-        bool waits = act->starved;
         act->starved = false;
-        if (waits && act->state != ACT_FREE)
-            run_touch(run, act);
+        if (act->state == ACT_FREE)
+            continue;
+        act->fed = true;
+        run_touch(run, act);
     }
 }
 

@@ -60,7 +60,8 @@ struct act {
     uint8_t state;  // enum act_state
     uint8_t close;  // enum close
     uint8_t reason; // CLOSE_BUDGET: which
-    bool dirty, owns_input, starved, adk;
+    bool dirty, owns_input, adk;
+    bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
     uint8_t tries; // forum: round
@@ -149,6 +150,7 @@ struct run {
     int64_t idle_ns;   // how long nobody drove the run, in all
     uint64_t seed;
     uint32_t busy, max_busy; // leaves at work, and how many may be (0: any)
+    uint32_t gates;          // that wait for an answer
     int on_unknown;
     rondo_budget budget;
     int64_t timeout_ns, cleanup_ns;
