@@ -56,7 +56,7 @@ static rondo_run *take_ready(rondo_engine *engine)
 static void forget_ready(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
-    rondo_run *before = NULL, *at = engine->ready_first;
+    rondo_run *before = NULL, *at = run->ready ? engine->ready_first : NULL;
     for (; at && at != run; at = at->next_ready)
         before = at;
     if (!at)
@@ -113,10 +113,8 @@ static void apply_one(rondo_run *run, const struct rondo_event *happened)
 
 static void apply_inbox(rondo_run *run)
 {
-    for (uint32_t i = 0; i < run->inbox_count; i++) {
-        struct rondo_event happened = run->inbox[i]; // the inbox may grow meanwhile
-        apply_one(run, &happened);
-    }
+    for (uint32_t i = 0; i < run->inbox_count; i++)
+        apply_one(run, &run->inbox[i]); // copies it first: the inbox may grow meanwhile
     run->inbox_count = 0;
 }
 
@@ -398,6 +396,7 @@ void rondo_engine_free(rondo_engine *engine)
         return;
     while (engine->runs)
         rondo_run_close(engine->runs);
+    runs_free_spare(engine);
     mailbox_clear(&engine->mail);
     heap_free(&engine->timers);
     loop_close(engine->loop);

@@ -43,24 +43,33 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
 
 static char *make_id(rondo_engine *engine)
 {
-    char id[32];
+    char id[17] = "r";
     uint64_t n = hash_add(engine->seed, engine->made);
-    snprintf(id, sizeof id, "r%016llx", (unsigned long long)n);
-    return mem_strdup(id);
+    for (int i = 1; i <= 16; i++, n >>= 4)
+        id[i] = "0123456789abcdef"[n & 15];
+    return mem_dup(id, sizeof id);
 }
 
 static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_run_options *options)
 {
-    rondo_run *run = mem_zalloc(sizeof *run);
+    rondo_run *run = engine->spare;
+    if (run) {
+        engine->spare = run->next;
+        engine->spare_count--;
+    } else {
+        run = mem_zalloc(sizeof *run);
+    }
     run_init(&run->core, node);
     run->magic = RUN_MAGIC;
     run->engine = engine;
     run->node = rondo_node_ref(node);
-    run->journal = journal_in_memory();
+    if (!run->journal)
+        run->journal = journal_in_memory();
     engine->made++;
     run->id = options->id ? mem_strdup(options->id) : make_id(engine);
     run->has_cursor = !options->no_cursor;
     reader_reach(&run->reader, run, 0);
+    run->prev = NULL;
     run->next = engine->runs;
     if (engine->runs)
         engine->runs->prev = run;
@@ -86,7 +95,7 @@ static json_t *start_value(rondo_engine *engine, const rondo_value *input,
     set_number(value, "maxConcurrency",
                options->max_concurrency ? options->max_concurrency : engine->max_concurrency);
     set_number(value, "timeoutMs", options->timeout_ms);
-    set_number(value, "cleanupMs", options->cleanup_ms ? options->cleanup_ms : 30000);
+    set_number(value, "cleanupMs", options->cleanup_ms);
     set_number(value, "onUnknown", options->on_unknown);
     set_number(value, "budgetMs", options->budget.time_ms);
     set_number(value, "budgetTokens", options->budget.tokens);
@@ -146,23 +155,55 @@ void rondo_run_cancel(rondo_run *run, const char *why)
     shell_happened(run, &ev);
 }
 
-void rondo_run_close(rondo_run *run)
+static void free_run(rondo_run *run)
 {
-    if (!run)
-        return;
-    shell_free_run(run);
-    look_free(run);
-    run_clear(&run->core);
+    run_free(&run->core);
     run->journal->ops->close(run->journal);
     reader_clear(&run->reader);
-    json_decref(run->old_value);
     buf_free(&run->path);
     buf_free(&run->text);
     buf_free(&run->line);
     mem_free(run->inbox);
+    mem_free(run);
+}
+
+/* A closed run keeps its memory for the next one: starting many short runs is then cheap. */
+static void set_aside(rondo_engine *engine, rondo_run *run)
+{
+    rondo_run kept = { .core = run->core, .journal = run->journal, .inbox = run->inbox,
+                       .inbox_cap = run->inbox_cap, .path = run->path, .text = run->text,
+                       .line = run->line, .next = engine->spare };
+    kept.reader = (struct reader){ .places = run->reader.places, .place_cap = run->reader.place_cap };
+    run->journal->ops->clear(run->journal);
+    *run = kept;
+    engine->spare = run;
+    engine->spare_count++;
+}
+
+void rondo_run_close(rondo_run *run)
+{
+    if (!run)
+        return;
+    rondo_engine *engine = run->engine;
+    shell_free_run(run);
+    look_free(run);
+    run_clear(&run->core);
+    json_decref(run->old_value);
     mem_free(run->id);
     rondo_node_unref(run->node);
-    mem_free(run);
+    if (engine->spare_count < SPARE_MAX)
+        set_aside(engine, run);
+    else
+        free_run(run);
+}
+
+void runs_free_spare(rondo_engine *engine)
+{
+    while (engine->spare) {
+        rondo_run *run = engine->spare;
+        engine->spare = run->next;
+        free_run(run);
+    }
 }
 
 const char *rondo_run_id(const rondo_run *run)
@@ -177,6 +218,8 @@ rondo_engine *rondo_run_engine(rondo_run *run)
 
 rondo_value *rondo_run_state(rondo_run *run)
 {
+    if (!run->core.state)
+        run->core.state = json_object();
     return run->core.state;
 }
 

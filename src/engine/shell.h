@@ -16,6 +16,7 @@
 
 #define BEHIND_MAX 4096 // events that a reader may be behind before its run starts no new work
 #define TURNS_MAX  64   // turns in a row before the event loop is looked at
+#define SPARE_MAX  16   // closed runs whose memory is kept for the next ones
 #define RUN_MAGIC  0x72756e21u
 
 /* Reads a run's journal from the beginning or from some event on, one event at a time, and knows
@@ -99,6 +100,8 @@ struct rondo_engine {
     int max_concurrency;
     rondo_run *runs; // all of them
     rondo_run *ready_first, *ready_last;
+    rondo_run *spare; // closed ones whose memory is kept
+    uint32_t spare_count;
     uint32_t going; // runs that have not ended
     uint32_t turns; // since the event loop was last looked at
     struct rondo_event *turn; // events of the present turn
@@ -152,6 +155,7 @@ bool shell_advance(rondo_run *run);
 void shell_service(rondo_engine *engine, int64_t due_ns);
 
 void shell_free_run(rondo_run *run);
+void runs_free_spare(rondo_engine *engine);
 
 /* ---- task.c ------------------------------------------------------------------------------------------ */
 

@@ -39,11 +39,11 @@ static struct act *take_slot(struct run *run, uint32_t slot)
         return act;
     }
     assert(slot == run->act_count);
-    mem_grow(&run->acts, &run->act_cap, run->act_count, sizeof *run->acts);
-    struct act *act = mem_zalloc(sizeof *act);
-    act->slot = slot;
-    run->acts[run->act_count++] = act;
-    return act;
+    if (slot == run->act_made) {
+        mem_grow(&run->acts, &run->act_cap, run->act_made, sizeof *run->acts);
+        run->acts[run->act_made++] = mem_zalloc(sizeof **run->acts);
+    }
+    return run->acts[run->act_count++];
 }
 
 struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS 1000000 // nanoseconds
+#define MS         1000000 // nanoseconds
+#define CLEANUP_MS 30000
 
 /* ---- starts ---------------------------------------------------------------------------------------- */
 
@@ -26,7 +27,8 @@ static void read_settings(struct run *run, const json_t *value)
 {
     run->max_busy = (uint32_t)number_in(value, "maxConcurrency");
     run->timeout_ns = number_in(value, "timeoutMs") * MS;
-    run->cleanup_ns = number_in(value, "cleanupMs") * MS;
+    if (json_object_get(value, "cleanupMs"))
+        run->cleanup_ns = number_in(value, "cleanupMs") * MS;
     run->on_unknown = (int)number_in(value, "onUnknown");
     run->budget = (rondo_budget){ number_in(value, "budgetMs"), number_in(value, "budgetTokens"),
                                   number_in(value, "budgetNano"), number_in(value, "budgetCalls") };
@@ -39,9 +41,11 @@ static void apply_workflow_start(struct run *run, struct rondo_event *ev)
     run->input = json_incref(json_object_get(ev->value, "input"));
     if (!run->input)
         run->input = json_null();
-    read_settings(run, ev->value);
+    run->cleanup_ns = CLEANUP_MS * MS;
+    if (json_object_size(ev->value) > 1)
+        read_settings(run, ev->value);
     if (json_is_object(state))
-        json_object_update(run->state, state);
+        run->state = json_copy(state);
     struct act *act = act_open(run, 0, run->holder);
     act->input = run->input;
     act->input_seq = ev->seq;
@@ -389,7 +393,7 @@ static void apply_workflow_end(struct run *run, struct rondo_event *ev)
     if (holder->close == CLOSE_TIMEOUT)
         note_timeout(run, &holder->kids[0].res);
     ev->value = holder->kids[0].res.value;
-    json_object_foreach_safe(run->state, next, key, value)
+    json_object_foreach_safe(run->state, next, key, value) // NULL is empty
         if (strncmp(key, "temp:", 5) == 0)
             json_object_del(run->state, key);
 }
@@ -454,6 +458,8 @@ static void apply_state(struct run *run, struct rondo_event *ev)
 {
     const char *key;
     json_t *value;
+    if (!run->state)
+        run->state = json_object();
     json_object_foreach(ev->value, key, value) {
         run_drop(run, json_incref(json_object_get(run->state, key)));
         if (json_is_null(value))

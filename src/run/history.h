@@ -1,13 +1,14 @@
 /* history.h - the passes of a loop.
 
    In memory are the last HISTORY_KEEP passes, the best one, and for every older pass only the seq
-   of its iteration_start: the journal has the rest. */
+   of its iteration_start: the journal has the rest.  Few are kept, because what is let go of should
+   still be in the processor's cache. */
 #ifndef RONDO_HISTORY_H
 #define RONDO_HISTORY_H
 
 #include "run/result.h"
 
-#define HISTORY_KEEP 256
+#define HISTORY_KEEP 16
 
 struct pass {
     struct result out; // the projected output of the pass

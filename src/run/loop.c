@@ -519,8 +519,7 @@ static enum plan plan_rules(struct run *run, struct act *act, struct rondo_event
 {
     struct loop_act *l = act->loop;
     for (; l->rules >> l->rule; l->rule++) {
-        if (!(l->rules >> l->rule & 1))
-            continue;
+        l->rule += (uint8_t)__builtin_ctz(l->rules >> l->rule); // the next one that can hit
         int what = rules[l->rule](run, act, ev);
         if (what != RULE_PASS)
             return (enum plan)what;

@@ -35,29 +35,41 @@ uint32_t slots_pop(struct slot_list *list)
 
 void run_init(struct run *run, rondo_node *node)
 {
-    *run = (struct run){ .holder = node_holder(node), .state = json_object() };
+    run->holder = node_holder(node);
 }
 
+/* What only cost memory stays for the next run in this place. */
 void run_clear(struct run *run)
 {
     for (uint32_t i = 0; i < run->act_count; i++)
         if (run->acts[i]->state != ACT_FREE)
             act_free(run, run->acts[i]);
     run_settle(run);
-    for (uint32_t i = 0; i < run->act_count; i++)
-        mem_free(run->acts[i]);
+    for (uint32_t i = 0; i < run->act_made; i++)
+        run->acts[i]->dirty = run->acts[i]->starved = false;
     json_decref(run->question.value);
     mem_free(run->question.error);
     json_decref(run->input);
     json_decref(run->state);
     memory_clear(&run->memory);
+    mem_free(run->cancel_why);
+    *run = (struct run){ .acts = run->acts, .act_made = run->act_made, .act_cap = run->act_cap,
+                         .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
+                         .starved = { run->starved.slots, 0, 0, run->starved.cap },
+                         .commands = run->commands, .command_cap = run->command_cap,
+                         .dropped = run->dropped, .drop_cap = run->drop_cap };
+}
+
+void run_free(struct run *run)
+{
+    run_clear(run);
+    for (uint32_t i = 0; i < run->act_made; i++)
+        mem_free(run->acts[i]);
     mem_free(run->acts);
     mem_free(run->dirty.slots);
     mem_free(run->starved.slots);
     mem_free(run->commands);
     mem_free(run->dropped);
-    mem_free(run->cancel_why);
-    *run = (struct run){ 0 };
 }
 
 void run_settle(struct run *run)
@@ -288,7 +300,7 @@ static void feed_starved(struct run *run)
 /* Takes the first activation off the list. */
 static void done_planning(struct run *run, struct act *act)
 {
-    act->dirty = false;
+    act->dirty = act->fed = false;
     slots_pop(&run->dirty);
 }
 

@@ -143,6 +143,7 @@ struct run {
     rondo_node *holder; // the invisible container of the root, borrowed from it
     struct act **acts;
     uint32_t act_count, act_cap;
+    uint32_t act_made; // acts[] beyond act_count that are there to be used
     uint32_t free_slot; // first of the free ones, 0 for none (slot 0 is the holder's)
     struct slot_list dirty, starved;
     uint64_t seq;      // of the last event applied
@@ -154,7 +155,7 @@ struct run {
     int on_unknown;
     rondo_budget budget;
     int64_t timeout_ns, cleanup_ns;
-    json_t *input, *state;
+    json_t *input, *state; // state: NULL while it is empty
     struct memory memory;
     struct question question;
     struct command *commands;
@@ -169,8 +170,10 @@ struct run {
     char *cancel_why;
 };
 
+/* run is all zero, or was cleared; clear keeps memory for the next one, free gives it back. */
 void run_init(struct run *run, rondo_node *node);
 void run_clear(struct run *run);
+void run_free(struct run *run);
 
 /* One event.  Takes ev->value when the event has EF_VALUE; afterwards ev->value is borrowed and
    valid until run_settle().  Gives it its seq. */

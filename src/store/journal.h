@@ -24,6 +24,7 @@ struct journal_ops {
     bool (*read)(struct journal *journal, struct journal_pos *pos, const char **ret, size_t *ret_len);
     /* The record that holds event seq; false when there is none. */
     bool (*seek)(struct journal *journal, uint64_t seq, struct journal_pos *ret);
+    void (*clear)(struct journal *journal); // forgets everything
     void (*close)(struct journal *journal);
 };
 

@@ -57,7 +57,7 @@ static bool mem_read(struct journal *journal, struct journal_pos *pos, const cha
         pos->segment++;
         pos->offset = 0;
     }
-    if (pos->segment >= j->count)
+    if (pos->segment >= j->count || pos->offset >= j->segments[pos->segment].len)
         return false;
     const struct segment *segment = &j->segments[pos->segment];
     const char *at = segment->data + pos->offset, *end = segment->data + segment->len;
@@ -97,9 +97,19 @@ static bool mem_seek(struct journal *journal, uint64_t seq, struct journal_pos *
     return true;
 }
 
+static void mem_clear(struct journal *journal)
+{
+    struct memjournal *j = (struct memjournal *)journal;
+    while (j->count > 1)
+        mem_free(j->segments[--j->count].data);
+    if (j->count)
+        j->segments[0].len = 0;
+}
+
 static void mem_close(struct journal *journal)
 {
     struct memjournal *j = (struct memjournal *)journal;
+    mem_clear(journal);
     for (uint32_t i = 0; i < j->count; i++)
         mem_free(j->segments[i].data);
     mem_free(j->segments);
@@ -108,7 +118,7 @@ static void mem_close(struct journal *journal)
 
 struct journal *journal_in_memory(void)
 {
-    static const struct journal_ops ops = { mem_append, mem_read, mem_seek, mem_close };
+    static const struct journal_ops ops = { mem_append, mem_read, mem_seek, mem_clear, mem_close };
     struct memjournal *j = mem_zalloc(sizeof *j);
     j->base.ops = &ops;
     return &j->base;
