@@ -71,17 +71,41 @@ char *buf_take(struct buf *buf)
     return text;
 }
 
+void buf_put_number(struct buf *buf, uint64_t n, int width)
+{
+    char digits[24];
+    int len = 0;
+    do
+        digits[len++] = (char)('0' + n % 10);
+    while (n /= 10);
+    while (len < width)
+        digits[len++] = '0';
+    buf_reserve(buf, (size_t)len);
+    while (len)
+        buf->data[buf->len++] = digits[--len];
+}
+
+/* Length of the part that needs no escape. */
+static size_t plain_length(const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && (unsigned char)text[n] >= 0x20 && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
 void buf_put_json_string(struct buf *buf, const char *text, size_t len)
 {
     static const char hex[] = "0123456789abcdef";
     buf_reserve(buf, len + 2);
     buf_putc(buf, '"');
     for (size_t i = 0; i < len; i++) {
+        size_t plain = plain_length(text + i, len - i);
+        buf_put(buf, text + i, plain);
+        i += plain;
+        if (i == len)
+            break;
         unsigned char c = (unsigned char)text[i];
-        if (c >= 0x20 && c != '"' && c != '\\') {
-            buf_putc(buf, (char)c);
-            continue;
-        }
         buf_putc(buf, '\\');
         switch (c) {
         case '"': case '\\': buf_putc(buf, (char)c); break;

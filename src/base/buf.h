@@ -22,6 +22,7 @@ void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(pri
 const char *buf_text(struct buf *buf);              // NUL-terminated, borrowed until the next change
 char *buf_take(struct buf *buf);                    // NUL-terminated, the caller's; buf is empty again
 void buf_put_json_string(struct buf *buf, const char *text, size_t len); // quoted and escaped
+void buf_put_number(struct buf *buf, uint64_t n, int width);             // with leading zeros
 
 static inline void buf_putc(struct buf *buf, char c)
 {

@@ -49,11 +49,11 @@ void heap_pop(struct heap *heap)
         sift_down(heap, 0);
 }
 
-void heap_forget(struct heap *heap, const void *owner)
+void heap_filter(struct heap *heap, bool (*keep)(const struct heap_entry *entry))
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < heap->count; i++)
-        if (heap->entries[i].owner != owner)
+        if (keep(&heap->entries[i]))
             heap->entries[kept++] = heap->entries[i];
     if (kept == heap->count)
         return;

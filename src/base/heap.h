@@ -22,8 +22,8 @@ void heap_push(struct heap *heap, int64_t due, void *owner, const uint64_t what[
 const struct heap_entry *heap_first(const struct heap *heap); // NULL when empty
 void heap_pop(struct heap *heap);
 
-/* Removes all entries of one owner: used when it goes away before its entries are due. */
-void heap_forget(struct heap *heap, const void *owner);
+/* Removes the entries that keep() does not want. */
+void heap_filter(struct heap *heap, bool (*keep)(const struct heap_entry *entry));
 void heap_free(struct heap *heap);
 
 #endif

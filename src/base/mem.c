@@ -25,9 +25,12 @@ void *mem_alloc(size_t size)
     return give_or_die(malloc(size ? size : 1), size);
 }
 
-/* calloc does not use glibc's fast lists, and the compiler would make one of malloc and memset. */
+/* For small sizes calloc is slow, because it does not use glibc's fast lists; the compiler would make
+   one of malloc and memset, were it not for the barrier.  Large ones come cleared from the system. */
 void *mem_zalloc(size_t size)
 {
+    if (size > 1024)
+        return give_or_die(calloc(1, size), size);
     void *p = mem_alloc(size);
     __asm__("" : "+r"(p));
     return memset(p, 0, size);

@@ -3,8 +3,6 @@
 
 #include "base/hash.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void value_unref_at(json_t **at)
@@ -33,22 +31,52 @@ static int put_chunk(const char *bytes, size_t len, void *buf)
     return 0;
 }
 
+static void put_int(struct buf *buf, json_int_t n)
+{
+    if (n < 0)
+        buf_putc(buf, '-');
+    buf_put_number(buf, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 0);
+}
+
+static void put_object(struct buf *buf, const json_t *value)
+{
+    void *first = json_object_iter((json_t *)value), *it = first;
+    buf_putc(buf, '{');
+    for (; it; it = json_object_iter_next((json_t *)value, it)) {
+        const char *key = json_object_iter_key(it);
+        if (it != first)
+            buf_putc(buf, ',');
+        buf_put_json_string(buf, key, strlen(key));
+        buf_putc(buf, ':');
+        value_put_json(buf, json_object_iter_value(it));
+    }
+    buf_putc(buf, '}');
+}
+
+static void put_array(struct buf *buf, const json_t *value)
+{
+    buf_putc(buf, '[');
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        if (i)
+            buf_putc(buf, ',');
+        value_put_json(buf, json_array_get(value, i));
+    }
+    buf_putc(buf, ']');
+}
+
 void value_put_json(struct buf *buf, const json_t *value)
 {
-    char number[32];
     switch (json_typeof(value)) {
-    case JSON_INTEGER:
-        buf_put(buf, number, (size_t)snprintf(number, sizeof number, "%lld",
-                                              (long long)json_integer_value(value)));
-        break;
+    case JSON_OBJECT: put_object(buf, value); break;
+    case JSON_ARRAY: put_array(buf, value); break;
+    case JSON_INTEGER: put_int(buf, json_integer_value(value)); break;
     case JSON_STRING:
         buf_put_json_string(buf, json_string_value(value), json_string_length(value));
         break;
     case JSON_TRUE: buf_puts(buf, "true"); break;
     case JSON_FALSE: buf_puts(buf, "false"); break;
     case JSON_NULL: buf_puts(buf, "null"); break;
-    default:
-        json_dump_callback(value, put_chunk, buf, JSON_COMPACT | JSON_ENCODE_ANY);
+    case JSON_REAL: json_dump_callback(value, put_chunk, buf, JSON_ENCODE_ANY); break;
     }
 }
 

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#define MS 1000000 // nanoseconds
+#define MS 1000000ll // nanoseconds
 
 int64_t shell_now_ns(rondo_engine *engine)
 {
@@ -279,11 +279,33 @@ static void fire(rondo_engine *engine, const struct heap_entry *entry)
         return;
     }
     run->timers--;
+    if (run->zombie) {
+        engine->zombie_timers--;
+        return;
+    }
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_TIMER, .act = (uint32_t)act,
                                                .ordinal = (uint32_t)(act >> 32),
                                                .child = (uint32_t)place,
                                                .back = (uint32_t)(place >> 32),
                                                .code = (uint8_t)entry->what[2] });
+}
+
+static bool is_alive(const struct heap_entry *entry)
+{
+    const rondo_run *run = entry->owner;
+    return !run || !run->zombie;
+}
+
+void shell_bury(rondo_engine *engine)
+{
+    if (engine->zombie_timers)
+        heap_filter(&engine->timers, is_alive);
+    engine->zombie_timers = 0;
+    while (engine->zombies) {
+        rondo_run *run = engine->zombies;
+        engine->zombies = run->next;
+        runs_recycle(run);
+    }
 }
 
 static void fire_timers(rondo_engine *engine)
@@ -396,6 +418,7 @@ void rondo_engine_free(rondo_engine *engine)
         return;
     while (engine->runs)
         rondo_run_close(engine->runs);
+    shell_bury(engine);
     runs_free_spare(engine);
     mailbox_clear(&engine->mail);
     heap_free(&engine->timers);
@@ -508,8 +531,6 @@ void shell_free_run(rondo_run *run)
     if (engine->turn_run == run)
         let_go(engine);
     forget_ready(run);
-    if (run->timers)
-        heap_forget(&engine->timers, run);
     mailbox_forget(&engine->mail, run);
     end_run(run);
     if (run->prev)

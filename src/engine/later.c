@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS 1000000 // nanoseconds
+#define MS 1000000ll // nanoseconds
 
 void mailbox_init(struct mailbox *mail)
 {

@@ -141,19 +141,6 @@ bool rondo_event_escalates(const rondo_event *ev)
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
 
-static void put_number(struct buf *buf, uint64_t n, int width)
-{
-    char digits[24];
-    int len = 0;
-    do
-        digits[len++] = (char)('0' + n % 10);
-    while (n /= 10);
-    while (len < width)
-        digits[len++] = '0';
-    while (len)
-        buf_putc(buf, digits[--len]);
-}
-
 /* RFC 3339 with nanoseconds, in UTC: the days are counted by hand because gmtime_r would cost more
    than all the rest of the line. */
 static void put_time(struct buf *buf, int64_t ns)
@@ -163,25 +150,27 @@ static void put_time(struct buf *buf, int64_t ns)
     int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
     int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
     int64_t day = doy - (153 * mp + 2) / 5 + 1, month = mp < 10 ? mp + 3 : mp - 9;
-    put_number(buf, (uint64_t)(yoe + era * 400 + (month <= 2)), 4);
+    buf_put_number(buf, (uint64_t)(yoe + era * 400 + (month <= 2)), 4);
     buf_putc(buf, '-');
-    put_number(buf, (uint64_t)month, 2);
+    buf_put_number(buf, (uint64_t)month, 2);
     buf_putc(buf, '-');
-    put_number(buf, (uint64_t)day, 2);
+    buf_put_number(buf, (uint64_t)day, 2);
     buf_putc(buf, 'T');
-    put_number(buf, (uint64_t)(secs % 86400 / 3600), 2);
+    buf_put_number(buf, (uint64_t)(secs % 86400 / 3600), 2);
     buf_putc(buf, ':');
-    put_number(buf, (uint64_t)(secs % 3600 / 60), 2);
+    buf_put_number(buf, (uint64_t)(secs % 3600 / 60), 2);
     buf_putc(buf, ':');
-    put_number(buf, (uint64_t)(secs % 60), 2);
+    buf_put_number(buf, (uint64_t)(secs % 60), 2);
     buf_putc(buf, '.');
-    put_number(buf, (uint64_t)(ns % SECOND), 9);
+    buf_put_number(buf, (uint64_t)(ns % SECOND), 9);
     buf_putc(buf, 'Z');
 }
 
 static void put_text(struct buf *buf, const char *key, const char *text)
 {
-    buf_printf(buf, ",\"%s\":", key);
+    buf_puts(buf, ",\"");
+    buf_puts(buf, key);
+    buf_puts(buf, "\":");
     buf_put_json_string(buf, text, strlen(text));
 }
 
@@ -205,14 +194,16 @@ static void put_pass(struct buf *buf, bool *open, const rondo_event *ev)
     const rondo_node *loop = rondo_event_node(ev);
     if (ev->type != RONDO_EV_LOOP_END) {
         put_key(buf, open, "pass");
-        put_number(buf, ev->ordinal, 0);
-        put_key(buf, open, "cap");
-        buf_printf(buf, "%lld", (long long)(loop ? loop->loop.cap : 0));
+        buf_put_number(buf, ev->ordinal, 0);
+        if (loop && loop->loop.cap != RONDO_UNBOUNDED) {
+            put_key(buf, open, "cap");
+            buf_put_number(buf, (uint64_t)loop->loop.cap, 0);
+        }
         return;
     }
     put_data_text(buf, open, "reason", rondo_reason_text(ev->code));
     put_key(buf, open, "passes");
-    put_number(buf, ev->ordinal, 0);
+    buf_put_number(buf, ev->ordinal, 0);
 }
 
 static const char *value_key(int type)
@@ -261,7 +252,7 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
     buf_puts(line, event_type_text(ev->type));
     if (ev->seq) {
         buf_puts(line, "\",\"seq\":");
-        put_number(line, ev->seq, 0);
+        buf_put_number(line, ev->seq, 0);
         buf_puts(line, ",\"timestamp\":\"");
     } else {
         buf_puts(line, "\",\"timestamp\":\"");

@@ -191,8 +191,22 @@ void rondo_run_close(rondo_run *run)
     json_decref(run->old_value);
     mem_free(run->id);
     rondo_node_unref(run->node);
-    if (engine->spare_count < SPARE_MAX)
-        set_aside(engine, run);
+    if (!run->timers) {
+        runs_recycle(run);
+        return;
+    }
+    run->zombie = true;
+    run->next = engine->zombies;
+    engine->zombies = run;
+    engine->zombie_timers += run->timers;
+    if (engine->zombie_timers > 64 && engine->zombie_timers > engine->timers.count / 2)
+        shell_bury(engine);
+}
+
+void runs_recycle(rondo_run *run)
+{
+    if (run->engine->spare_count < SPARE_MAX)
+        set_aside(run->engine, run);
     else
         free_run(run);
 }

@@ -100,7 +100,9 @@ struct rondo_engine {
     int max_concurrency;
     rondo_run *runs; // all of them
     rondo_run *ready_first, *ready_last;
-    rondo_run *spare; // closed ones whose memory is kept
+    rondo_run *spare;   // closed ones whose memory is kept
+    rondo_run *zombies; // closed ones that timers still point to
+    uint32_t zombie_timers;
     uint32_t spare_count;
     uint32_t going; // runs that have not ended
     uint32_t turns; // since the event loop was last looked at
@@ -123,6 +125,7 @@ struct rondo_run {
     rondo_run *next, *prev; // all runs of the engine
     rondo_run *next_ready;
     bool ready, has_cursor, pulled, ended, dropped;
+    bool zombie; // closed, but timers still point to it
     bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
     uint32_t inbox_count, inbox_cap;
@@ -156,6 +159,10 @@ void shell_service(rondo_engine *engine, int64_t due_ns);
 
 void shell_free_run(rondo_run *run);
 void runs_free_spare(rondo_engine *engine);
+void runs_recycle(rondo_run *run); // its memory is kept or given back
+
+/* Lets go of the timers of closed runs, and of those runs. */
+void shell_bury(rondo_engine *engine);
 
 /* ---- task.c ------------------------------------------------------------------------------------------ */
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS         1000000 // nanoseconds
+#define MS         1000000ll // nanoseconds
 #define CLEANUP_MS 30000
 
 /* ---- starts ---------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include "run/act.h"
 
-#define MS 1000000 // nanoseconds
+#define MS 1000000ll // nanoseconds
 
 const rondo_budget *budget_of(const struct run *run, const struct act *act)
 {

@@ -27,7 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS 1000000 // nanoseconds
+#define MS 1000000ll // nanoseconds
 
 static const rondo_node *role_node(const struct act *act, enum role role)
 {

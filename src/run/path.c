@@ -4,6 +4,13 @@
 #include "base/buf.h"
 #include "run/act.h"
 
+static void put_ordinal(struct buf *buf, const char *before, uint32_t n, const char *after)
+{
+    buf_puts(buf, before);
+    buf_put_number(buf, n, 0);
+    buf_puts(buf, after);
+}
+
 /* A pass is ".2" and an item "[3]" behind the loop's own name; then comes the child's name, unless
    it is a body without one. */
 static void put_segment(struct buf *buf, const rondo_node *parent, const struct place *place,
@@ -11,15 +18,16 @@ static void put_segment(struct buf *buf, const rondo_node *parent, const struct 
 {
     const char *name = parent->children[place->child].name;
     if (node_is_loop(parent))
-        buf_printf(buf, ".%u", place->ordinal);
+        put_ordinal(buf, ".", place->ordinal, "");
     if (parent->kind == RONDO_KIND_EACH)
-        buf_printf(buf, "[%u]", place->ordinal);
+        put_ordinal(buf, "[", place->ordinal, "]");
     if (parent->kind == RONDO_KIND_FORUM && place->child < parent->forum.members)
-        buf_printf(buf, "%sr%u", buf->len > start ? "." : "", place->ordinal + 1);
-    if (*name)
-        buf_printf(buf, "%s%s", buf->len > start ? "." : "", name);
+        put_ordinal(buf, buf->len > start ? ".r" : "r", place->ordinal + 1, "");
+    if (*name && buf->len > start)
+        buf_putc(buf, '.');
+    buf_puts(buf, name);
     if (place->attempt)
-        buf_printf(buf, "~%u", place->attempt);
+        put_ordinal(buf, "~", place->attempt, "");
 }
 
 static void put_up_to(struct buf *buf, place_finder find, const void *places,

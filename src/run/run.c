@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS 1000000 // nanoseconds
+#define MS 1000000ll // nanoseconds
 
 void slots_push(struct slot_list *list, uint32_t slot)
 {
