@@ -112,6 +112,12 @@ static bool event_at(rondo_run *run, uint64_t seq, struct rondo_event *ret)
     return reader_seek(&reader, run, seq) && reader_next(&reader, run, ret, true) > 0;
 }
 
+static void pad(json_t *list, size_t count)
+{
+    while (json_array_size(list) < count)
+        json_array_append_new(list, json_null());
+}
+
 /* The outputs of the children of an activation, in their order: what a parallel, an each or a
    cumulative loop came to, read back from the journal. */
 static json_t *compose(rondo_run *run, const struct rondo_event *end)
@@ -124,10 +130,15 @@ static json_t *compose(rondo_run *run, const struct rondo_event *end)
     while (reader_next(&reader, run, &ev, true) > 0 && ev.seq < end->seq) {
         reader_note(&reader, run, &ev);
         if (ev.type == RONDO_EV_STEP_START && ev.act == end->act) {
+            const rondo_node *node = reader.places[ev.act].node;
             json_array_clear(list);
             inside = true;
-            loop = node_is_loop(reader.places[ev.act].node);
+            loop = node_is_loop(node);
+            if (node->kind == RONDO_KIND_PARALLEL)
+                pad(list, node->count);
         }
+        if (inside && ev.type == RONDO_EV_ITEMS && ev.act == end->act)
+            pad(list, json_array_size(ev.value));
         struct place place;
         bool ends = ev.type >= RONDO_EV_STEP_END && ev.type <= RONDO_EV_STEP_CANCELLED && !loop;
         if (inside && ((loop && ev.type == RONDO_EV_ITERATION_END && ev.act == end->act) ||
@@ -135,8 +146,7 @@ static json_t *compose(rondo_run *run, const struct rondo_event *end)
             bool each = !loop && reader.places[end->act].node->kind == RONDO_KIND_EACH;
             size_t at = loop || each ? ev.ordinal : place.child;
             at = each ? place.ordinal : at;
-            while (json_array_size(list) <= at)
-                json_array_append_new(list, json_null());
+            pad(list, at + 1);
             json_t *value = ev.type == RONDO_EV_STEP_END || loop ? deliver_value_at(run, ev.seq, &ev) : NULL;
             if (value)
                 json_array_set_new(list, at, value);

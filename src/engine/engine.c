@@ -104,6 +104,8 @@ static void apply_one(rondo_run *run, const struct rondo_event *happened)
     ev->run = &run->core;
     if (ev->type == RONDO_EV_TIMER)
         ev->ordinal = ev->back; // the generation was only for run_accepts()
+    if (ev->type == RONDO_EV_CANCEL)
+        ev->ordinal = 0;
     engine->turn_count++;
     if (ev->type == RONDO_EV_OUTPUT)
         run_drop(&run->core, ev->value);
@@ -510,7 +512,7 @@ const rondo_event *rondo_run_next(rondo_run *run)
         return ev;
     run->pulled = true;
     for (;;) {
-        if ((ev = deliver_next(run)))
+        if ((ev = deliver_fresh(run)) || (deliver_is_behind(run, 0) && (ev = deliver_next(run))))
             return ev;
         if (run->ended || engine->busy)
             return NULL;

@@ -155,13 +155,18 @@ static const uint8_t end_status[] = {
     [RONDO_EV_STEP_CANCELLED] = RONDO_STATUS_CANCELLED,
 };
 
-static void note_error(struct run *run, struct result *res, json_t *error)
+static void set_error(struct result *res, int code, const char *message)
 {
     struct outcome *more = result_more(res);
-    const char *message = json_string_value(json_object_get(error, "message"));
-    more->code = (int)number_in(error, "code");
+    more->code = code;
     mem_free(more->error);
-    more->error = mem_strdup(message ? message : "failed");
+    more->error = mem_strdup(message);
+}
+
+static void note_error(struct run *run, struct result *res, json_t *error)
+{
+    const char *message = json_string_value(json_object_get(error, "message"));
+    set_error(res, (int)number_in(error, "code"), message ? message : "failed");
 }
 
 /* A leaf's own output; content and result may come apart. */
@@ -202,7 +207,7 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
 {
     act->kind->project(run, act, res);
     take_steps(act, res);
-    if (act->close == CLOSE_BUDGET && res->more && !res->more->reason)
+    if (act->close == CLOSE_BUDGET && res->more)
         res->more->reason = act->reason;
     if (ev->type == RONDO_EV_STEP_FAILED)
         return;
@@ -374,12 +379,9 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
 
 static void note_timeout(const struct run *run, struct result *res)
 {
-    struct outcome *more = result_more(res);
     char text[64];
     snprintf(text, sizeof text, "the run timed out after %lld ms", (long long)(run->timeout_ns / MS));
-    mem_free(more->error);
-    more->error = mem_strdup(text);
-    more->code = RONDO_ETIME;
+    set_error(res, RONDO_ETIME, text);
 }
 
 static void apply_workflow_end(struct run *run, struct rondo_event *ev)
@@ -411,6 +413,23 @@ static void apply_retry(struct run *run, struct rondo_event *ev)
     run_touch(run, parent);
 }
 
+/* The next try; or, when the time of all tries is over before that, none. */
+static void end_backoff(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    struct kid *kid = kid_get(run, act, ev->child, ev->ordinal);
+    const rondo_node *node = act->node->children[ev->child].node;
+    char text[64];
+    if (ev->time_ns >= kid->due_ns) {
+        kid->state = KID_NEW;
+        return;
+    }
+    snprintf(text, sizeof text, "timed out after %lld ms", (long long)node->opts.timeout_ms);
+    set_error(&kid->res, RONDO_ETIME, text);
+    kid->res.flags |= RES_NO_RETRY;
+    kid->attempt--; // the one it waited for never was
+    kid->state = KID_ENDED;
+}
+
 static void apply_timer(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
@@ -419,7 +438,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         act_move(act, ON_RESUME);
         loop_apply(run, act, ev);
         break;
-    case TIMER_BACKOFF: kid_get(run, act, ev->child, ev->ordinal)->state = KID_NEW; break;
+    case TIMER_BACKOFF: end_backoff(run, act, ev); break;
     case TIMER_TIMEOUT: act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false); break;
     case TIMER_BUDGET: act_close(run, act, CLOSE_BUDGET, RONDO_REASON_TIME, false); break;
     case TIMER_CLEANUP:
@@ -531,7 +550,9 @@ static void apply_cancel(struct run *run, struct rondo_event *ev)
         if (!run->cancel_why && json_is_string(ev->value))
             run->cancel_why = mem_strdup(json_string_value(ev->value));
     }
-    act_close(run, act, (enum close)ev->code, (uint8_t)ev->ordinal, false);
+    /* What is paid for may come in, as long as it is not time that has run out. */
+    bool gently = ev->code == CLOSE_BUDGET && ev->ordinal != RONDO_REASON_TIME;
+    act_close(run, act, (enum close)ev->code, (uint8_t)ev->ordinal, gently);
     run_drop(run, ev->value);
 }
 

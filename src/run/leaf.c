@@ -12,6 +12,12 @@ static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_even
     if (act_is_awaited(run, act))
         return PLAN_IDLE;
     run_command(run, CMD_REVOKE, act);
+    if (act->close == CLOSE_BUDGET && act->node->has_budget && !run_act(run, act->parent)->close) {
+        decide(act, RONDO_EV_STEP_END, ev); // its own time is over: it completes with what it has
+        ev->flags = EF_VALUE;
+        ev->value = json_null();
+        return PLAN_DECIDE;
+    }
     if (act->close == CLOSE_TIMEOUT)
         return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
                            (long long)act->node->opts.timeout_ms);

@@ -557,6 +557,9 @@ static enum plan loop_closed(struct run *run, struct act *act, struct rondo_even
 {
     if (act->loop->phase == LOOP_ENDED)
         return end_step(run, act, ev);
+    if (act->close == CLOSE_BUDGET && act->loop->phase <= LOOP_SCORE &&
+        loop_body(act)->res.status == RONDO_STATUS_COMPLETED)
+        return end_pass(act, NAN, ev); // what the body came to is paid for
     return end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 

@@ -152,6 +152,13 @@ static void start_timers(struct run *run, struct act *act)
         run_timer(run, TIMER_BUDGET, act, 0, 0, act->start_ns + budget->time_ms * MS + idle);
 }
 
+/* A wait for the next try ends with the step's time at the latest. */
+static int64_t backoff_end_ns(const struct act *act, uint32_t child, const struct kid *kid)
+{
+    int64_t timeout_ms = act->node->children[child].node->opts.timeout_ms;
+    return timeout_ms ? MIN(kid->due_ns, kid->first_ns + timeout_ms * MS) : kid->due_ns;
+}
+
 /* What a decision means for the world; derived from the event and the state, never stored. */
 static void command_for(struct run *run, const struct rondo_event *ev)
 {
@@ -168,8 +175,10 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         run_timer(run, TIMER_DELAY, run_act(run, ev->act), 0, 0, ev->num);
         break;
     case RONDO_EV_RETRY:
+        act = run_act(run, ev->parent);
         if (ev->num > ev->time_ns)
-            run_timer(run, TIMER_BACKOFF, run_act(run, ev->parent), ev->child, ev->ordinal, ev->num);
+            run_timer(run, TIMER_BACKOFF, act, ev->child, ev->ordinal,
+                      backoff_end_ns(act, ev->child, kid_get(run, act, ev->child, ev->ordinal)));
         break;
     case RONDO_EV_GATE_WAITING:
         act = run_act(run, ev->act);
@@ -191,7 +200,7 @@ static void derive_kid(struct run *run, struct act *act, struct kid *kid, uint32
                        uint32_t ordinal)
 {
     if (kid->state == KID_BACKOFF)
-        run_timer(run, TIMER_BACKOFF, act, child, ordinal, kid->due_ns);
+        run_timer(run, TIMER_BACKOFF, act, child, ordinal, backoff_end_ns(act, child, kid));
 }
 
 /* The rest of a wait, never longer than all of it: the clock may have been set back. */
