@@ -122,9 +122,19 @@ static void set_input(struct run *run, struct act *act, struct act *parent, stru
     ev->value = act->input;
 }
 
+/* A child that failed needs its parent's attention; while it waits for its next try, or runs, not. */
+static void shift_attention(struct act *parent, int by)
+{
+    int kind = parent->node->kind;
+    if (kind == RONDO_KIND_PARALLEL || kind == RONDO_KIND_GRAPH || kind == RONDO_KIND_EACH)
+        parent->attention = (uint32_t)((int)parent->attention + by);
+}
+
 static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
+    if (UNLIKELY(ev->attempt))
+        shift_attention(parent, -1);
     struct act *act = act_open(run, ev->act, parent->node->children[ev->child].node);
     const struct kind *kind = act->kind;
     act->parent = ev->parent;
@@ -332,6 +342,8 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
 static void apply_unstarted(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
+    if (ev->attempt)
+        shift_attention(parent, -1);
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
                                                             : &parent->kids[place];
@@ -410,6 +422,8 @@ static void apply_retry(struct run *run, struct rondo_event *ev)
     kid->asked = ASKED_WHEN; // it may start: that was asked before the first try
     kid->due_ns = ev->num;
     kid->state = ev->num > ev->time_ns ? KID_BACKOFF : KID_NEW;
+    if (kid->state == KID_BACKOFF)
+        shift_attention(parent, -1);
     run_touch(run, parent);
 }
 
@@ -419,6 +433,7 @@ static void end_backoff(struct run *run, struct act *act, const struct rondo_eve
     struct kid *kid = kid_get(run, act, ev->child, ev->ordinal);
     const rondo_node *node = act->node->children[ev->child].node;
     char text[64];
+    shift_attention(act, 1);
     if (ev->time_ns >= kid->due_ns) {
         kid->state = KID_NEW;
         return;
