@@ -342,11 +342,11 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
 static void apply_unstarted(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
-    if (ev->attempt)
-        shift_attention(parent, -1);
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
                                                             : &parent->kids[place];
+    if (ev->attempt && kid->state == KID_NEW)
+        shift_attention(parent, -1);
     result_clear(run, &kid->res);
     kid->res.status = end_status[ev->type];
     kid->res.flags = RES_NO_RETRY;
