@@ -87,6 +87,30 @@ static void check_cycles(rondo_node *node)
             find_cycle(node, i, marks, stack, next);
 }
 
+/* A step with run_on and no dependencies waits for all ordinary steps; none of those may wait for it,
+   directly or through others. */
+static void check_late(rondo_node *node, uint32_t late, uint32_t at, uint8_t *marks)
+{
+    const struct node_child *child = &node->children[at];
+    marks[at] = 1;
+    for (uint32_t i = 0; i < child->user_count && build_is_good(node); i++) {
+        uint32_t user = child->users[i];
+        if (node->children[user].node->opts.run_on == RONDO_ON_SUCCESS)
+            build_refuse(node, "steps wait for each other: '%s' waits for all ordinary steps, and '%s' for it",
+                         node->children[late].name, node->children[user].name);
+        else if (!marks[user])
+            check_late(node, late, user, marks);
+    }
+}
+
+static void check_late_steps(rondo_node *node)
+{
+    auto_free uint8_t *marks = mem_zalloc(node->count + 1);
+    for (uint32_t i = 0; i < node->count && build_is_good(node); i++)
+        if (node->children[i].node->opts.run_on != RONDO_ON_SUCCESS && !node->children[i].dep_count)
+            check_late(node, i, i, marks);
+}
+
 rondo_node *rondo_graph(const rondo_graph_spec *given)
 {
     rondo_graph_spec spec;
@@ -114,5 +138,7 @@ rondo_node *rondo_graph(const rondo_graph_spec *given)
         link_users(node);
     if (build_is_good(node))
         check_cycles(node);
+    if (build_is_good(node))
+        check_late_steps(node);
     return build_finish(node);
 }
