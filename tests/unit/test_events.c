@@ -152,8 +152,12 @@ TEST(partial_output_is_shown_and_never_stored)
     CHECK_STR(only(&t, "output message"), "output a a: Hel; output a a: lo; message a poet: Hello");
     size_t len;
     char *log = rondo_run_save(t.run, &len);
-    CHECK_NULL(memmem(log, len, "Hel\"", 4));
-    CHECK(memmem(log, len, "Hello", 5) != NULL);
+    int times = 0;
+    for (size_t i = 0; i + 5 < len; i++) {
+        times += memcmp(log + i, "Hello", 5) == 0;
+        CHECK(memcmp(log + i, "Hel", 3) != 0 || memcmp(log + i, "Hello", 5) == 0);
+    }
+    CHECK_INT(times, 1);
     rondo_text_free(log);
 }
 

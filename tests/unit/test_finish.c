@@ -9,7 +9,7 @@
 static rondo_node *agent(rondo_function run, void *user, const rondo_options *options)
 {
     return rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "a", .run = run, .user = user,
-                                            .options = options ? *options : (rondo_options){ 0 } });
+                                            .options = options ? *options : (rondo_options){ .timeout_ms = 0 } });
 }
 
 static void twice(rondo_task *task, void *user)
@@ -146,7 +146,8 @@ static void *at_work(void *user)
 static void hands_over(rondo_task *task, void *user)
 {
     struct worker *w = user;
-    w->calls++;
+    if (w->calls++ && w->what >= 0)
+        pthread_join(w->thread, NULL);
     w->later = rondo_task_defer(task);
     CHECK_INT(rondo_task_return(task, json_integer(1)), RONDO_ESTATE);
     rondo_later again = rondo_task_defer(task);
