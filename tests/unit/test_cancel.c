@@ -75,7 +75,7 @@ TEST(a_run_may_be_cancelled_at_every_event)
         CHECK_INT(count(&t, "workflow_end"), 1);
         CHECK_STR(only(&t, "workflow_end"), "workflow_end cancelled");
         CHECK_INT(count(&t, "cancel"), 1);
-        if (at == all - 3 && bots[5].calls == 0) {
+        if (strstr(t.log.data, "step_start g.tidy\ncancel") && bots[5].calls == 0) {
             skipped = true;
             continue;
         }
