@@ -78,8 +78,6 @@ static rondo_node *agent(const rondo_skill *skills, size_t count_of_them, bool s
     play(&t, agent(two, 2, false), "[]");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.message, "skills: no skill accepts this input; the skills are: sing, count");
-    if (strncmp(only(&t, "error"), "error:", 6) == 0)
-        SKIP("bug: the event of a root that never started has no path");
     CHECK_STR(only(&t, "error"), "error artist: skills: no skill accepts this input; "
                                  "the skills are: sing, count");
     CHECK_INT(count(&t, "step_start"), 0);
@@ -163,8 +161,6 @@ TEST(the_selector_in_an_each_sees_the_item)
 {
     TRIAL t = { 0 };
     play(&t, EACH("e", noting()), "[7,8]");
-    if (strcmp(selected_on, "7 8") != 0)
-        SKIP("bug: the selector of an each's body sees the whole list");
     CHECK_STR(selected_on, "7 8");
 }
 
@@ -179,8 +175,6 @@ TEST(the_selector_in_a_graph_sees_the_steps_own_input)
     play(&t, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .step_count = 1,
                  .steps = &(rondo_step){ .node = noting(), .input = twice_the_input } }), "4");
-    if (strcmp(selected_on, "8") != 0)
-        SKIP("bug: the selector of a graph step sees the graph's input");
     CHECK_STR(selected_on, "8");
 }
 
@@ -190,8 +184,6 @@ TEST(the_selector_of_a_captain_sees_the_transcript)
     TRIAL t = { 0 };
     play(&t, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .members = RONDO_NODES(bot_node(&a)),
                                               .captain = noting() }), "4");
-    if (strcmp(selected_on, "4") == 0)
-        SKIP("bug: the selector of a captain sees the forum's input");
     CHECK_STR(selected_on, "{\"contributions\":[{\"name\":\"a\",\"output\":5,\"round\":1}],\"input\":4}");
 }
 
@@ -206,8 +198,6 @@ TEST(when_in_an_each_is_asked_about_the_item)
     struct bot a = { "a", TIMES, 10, .options = { .when = item_is_even } };
     TRIAL t = { 0 };
     play(&t, EACH("e", bot_node(&a)), "[1,2,3,4]");
-    if (a.calls != 2)
-        SKIP("bug: `when` of an each's body sees the whole list");
     CHECK_STR(t.output, "[null,20,null,40]");
     CHECK_STR(only(&t, "step_skipped"), "step_skipped e[0].a; step_skipped e[2].a");
 }
@@ -231,8 +221,6 @@ TEST(retry_on_in_an_each_sees_the_failure)
     struct bot a = { "a", ECHO, .fails = 5, .options = { .retry = { .attempts = 9, .on = only_first_try } } };
     TRIAL t = { 0 };
     play(&t, EACH("e", bot_node(&a)), "[1]");
-    if (a.calls == 1)
-        SKIP("bug: retry.on of an each's body sees no failure");
     CHECK_INT(a.calls, 2);
     CHECK_STR(t.err.message, "try 2 failed");
 }
