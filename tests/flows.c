@@ -172,6 +172,8 @@ void play(struct play *p, rondo_node *node, const char *input)
         FAIL("the run went wrong: %s", p->err.message);
     p->rc = rondo_run_wait(p->run, &p->err);
     CHECK_INT(rondo_run_result(p->run, &p->res), 0);
+    p->res.content = strdup(p->res.content);
+    p->res.error = strdup(p->res.error);
     p->output = p->res.output ? rondo_value_text(p->res.output) : strdup("null");
     json_decref(value);
 }
@@ -184,6 +186,8 @@ void play_end(struct play *p)
     for (size_t i = 0; i < p->count; i++)
         free(p->said[i].text);
     free(p->said);
+    free((char *)p->res.content);
+    free((char *)p->res.error);
     free(p->output);
     free(p->told);
 }

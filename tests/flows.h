@@ -63,7 +63,7 @@ struct play {
     rondo_node *node;
     int rc;
     rondo_error err;
-    rondo_result res;
+    rondo_result res; // its texts are kept, unlike those of rondo_run_result()
     char *output; // JSON text of the result, "null" when there is none
     struct said *said;
     size_t count;
