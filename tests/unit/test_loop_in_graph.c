@@ -311,7 +311,6 @@ TEST(totals_include_failed_tries_of_the_root_itself)
                           .options.retry.attempts = 2 };
     play(&p, actor(&paid), NULL);
     CHECK_INT(p.rc, 0);
-    SKIP("bug: usage of a step counts its last try only");
     CHECK_INT(p.res.usage.input_tokens, 20);
     play_end(&p);
 }
