@@ -107,6 +107,29 @@ TEST(a_memory_window_keeps_the_last_n_own_entries_before_each_pass)
     play_end(&p);
 }
 
+/* AE-121 */
+TEST(a_memory_window_drops_only_what_is_more_than_it_keeps)
+{
+    static const struct {
+        int window, passes, trims;
+        const char *left;
+    } rows[] = {
+        { 5, 3, 0, "[\"body#1\",\"body#2\",\"body#3\"]" },            // fewer
+        { 2, 3, 0, "[\"body#1\",\"body#2\",\"body#3\"]" },            // exactly, before pass 3
+        { 1, 3, 1, "[\"body#2\",\"body#3\"]" },                       // more
+        { 1, 1, 0, "[\"body#1\"]" },                                  // nothing yet
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct play p = { 0 };
+        body.calls = 0;
+        play(&p, LOOP(.body = actor(&body), .memory_mode = RONDO_WINDOW,
+                      .memory_window = rows[i].window, .max_iterations = rows[i].passes), NULL);
+        CHECK_STR(memory(&p, "m"), rows[i].left);
+        CHECK_INT(play_count(&p, RONDO_EV_MEMORY_TRIM, "l"), rows[i].trims);
+        play_end(&p);
+    }
+}
+
 TEST(an_inner_loops_fresh_memory_leaves_the_outer_bodys_entries)
 {
     struct play p = { 0 };
