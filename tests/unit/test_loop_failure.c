@@ -3,18 +3,12 @@
 #include "flows.h"
 #include "test.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define LOOP(...) rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "refine", __VA_ARGS__ })
 
-static struct actor draft = { .name = "draft" }, critique = { .name = "critique" };
-
-static rondo_node *draft_and_critique(void)
-{
-    return RONDO_SEQUENCE(actor(&draft), actor(&critique));
-}
+static struct actor draft = { .name = "draft" };
 
 /* ---- failures of the body ------------------------------------------------------------------------ */
 

@@ -3,7 +3,6 @@
 #include "flows.h"
 #include "test.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
