@@ -130,6 +130,8 @@ rondo_node *actor(struct actor *a)
     return actor_named(a, a->name);
 }
 
+#define PLAY_MOST 500000 // events; more means that it never ends
+
 /* ---- plays ------------------------------------------------------------------------------------- */
 
 static void note(struct play *p, const rondo_event *event)
@@ -143,6 +145,8 @@ static void note(struct play *p, const rondo_event *event)
                         .reason = rondo_event_reason(event), .attempt = rondo_event_attempt(event),
                         .at_ms = rondo_event_time_ms(event) - p->start_ms,
                         .pass = rondo_event_pass(event), .score = NAN };
+    if (rondo_event_node(event))
+        s->kind = rondo_node_kind(rondo_event_node(event));
     s->scored = rondo_event_score(event, &s->score);
     snprintf(s->path, sizeof s->path, "%s", rondo_event_path(event));
     s->text = strdup(rondo_event_text(event));
@@ -165,6 +169,9 @@ void play(struct play *p, rondo_node *node, const char *input)
         if (rondo_event_seq(event))
             CHECK_UINT(rondo_event_seq(event), ++seq);
         note(p, event);
+        if (p->count > PLAY_MOST)
+            FAIL("still going after %d events; the last is %s %s", PLAY_MOST,
+                 rondo_event_name(event), rondo_event_path(event));
         if (p->on_event)
             p->on_event(p, event);
     }

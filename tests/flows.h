@@ -45,6 +45,7 @@ rondo_node *actor_named(struct actor *a, const char *name);
 
 struct said {
     int type, status, reason, attempt;
+    int kind; // of the node it is about, 0 for the run
     int64_t at_ms, pass;
     char path[100];
     char *text; // of its value
