@@ -124,7 +124,7 @@ $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
 
 # Examples are compiled as a user would: strict C99, the public header, the shared library.
-$(B)/examples/%: examples/c/%.c include/rondo.h Makefile $(SOLIB)
+$(B)/examples/%: examples/c/%.c examples/c/example.h include/rondo.h Makefile $(SOLIB)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c99 -pedantic -Wall -Wextra $(if $(WERROR),-Werror) \
 	    $(CFLAGS) $(SANFLAGS) -Iinclude $$(pkg-config --cflags jansson) -o $@ $< \
