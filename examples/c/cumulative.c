@@ -1,4 +1,4 @@
-/* cumulative.c - a loop that hands on all of its passes: a text for readers, a list for programs. */
+/* cumulative.c - a loop that hands on all of its passes: as a text and as a list. */
 #include "example.h"
 
 static void ask(rondo_task *task, void *user)

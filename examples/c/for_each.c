@@ -23,15 +23,15 @@ static void verify(rondo_task *task, void *user)
     rondo_task_return_text(task, text);
 }
 
-/* Shows a step that began or ended, with the number of items that are open. */
+/* Shows the first step that begins and the last that ends, with the number of open items. */
 static void tell(const rondo_event *event, int *open)
 {
-    int type = rondo_event_type(event), starts = type == RONDO_EV_STEP_START;
+    int type = rondo_event_type(event);
     const char *step = rondo_event_step(event);
-    if (starts ? strcmp(step, "deploy") != 0 : type != RONDO_EV_STEP_END || strcmp(step, "verify"))
-        return;
-    *open += starts ? 1 : -1;
-    printf("%-5s %-20s %d open\n", starts ? "begin" : "end", rondo_event_path(event), *open);
+    if (type == RONDO_EV_STEP_START && strcmp(step, "deploy") == 0)
+        printf("begin %-20s %d open\n", rondo_event_path(event), ++*open);
+    else if (type == RONDO_EV_STEP_END && strcmp(step, "verify") == 0)
+        printf("end   %-20s %d open\n", rondo_event_path(event), --*open);
 }
 
 int main(void)

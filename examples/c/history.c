@@ -9,8 +9,9 @@ static void propose(rondo_task *task, void *user)
 
 static void judge_offer(rondo_task *task, void *user)
 {
+    json_int_t offer = json_integer_value(rondo_task_input(task));
     (void)user;
-    rondo_task_return_text(task, json_integer_value(rondo_task_input(task)) < 30 ? "too low" : "deal");
+    rondo_task_return_text(task, offer < 30 ? "too low" : "deal");
 }
 
 static int is_deal(rondo_context *context, void *user)
@@ -42,8 +43,9 @@ int main(void)
     must(rondo_run_wait(run, &err), &err);
 
     rondo_run_result(run, &result);
-    printf("ended after %d passes, reason %s, for short: %s\n", (int)result.passes,
-           rondo_reason_text(result.reason), rondo_reason_ensemble(result.reason));
+    printf("ended after %d passes, reason: %s\n", (int)result.passes,
+           rondo_reason_text(result.reason));
+    printf("converged: %s\n", result.reason == RONDO_REASON_UNTIL ? "yes" : "no");
 
     rondo_history *history = rondo_run_history(run, "haggle");
     for (int64_t pass = 0; pass < rondo_history_count(history); pass++) {

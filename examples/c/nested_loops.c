@@ -1,7 +1,7 @@
 /* nested_loops.c - loops in loops: five weeks of five days each.
 
-   The inner loop could go on for 100 days; an agent breaks it at the end of the week.  A break ends the nearest
-   loop only, so the outer one goes on: 25 days in all. */
+   The inner loop could go on for 100 days; an agent breaks it at the end of the week.  A break
+   ends the nearest loop only, so the outer one goes on: 25 days in all. */
 #include "example.h"
 
 static void live(rondo_task *task, void *user)

@@ -13,7 +13,8 @@ static void stamp(rondo_task *task, void *user)
 
 static rondo_node *define(const char *office)
 {
-    const rondo_agent clerk = { RONDO_AGENT, .name = "clerk", .run = stamp, .user = (void *)office };
+    const rondo_agent clerk = { RONDO_AGENT, .name = "clerk", .run = stamp,
+                                .user = (void *)office };
     return rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "pages",
                                           .body = rondo_agent_node(&clerk), .max_iterations = 4 });
 }

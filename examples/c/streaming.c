@@ -11,8 +11,8 @@ static void answer(rondo_task *task, void *user)
     (void)user;
     for (int i = 0; i < 3; i++)
         rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = tokens[i], .partial = true });
-    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .author = "typist", .content = "3 tokens typed",
-                                         .state_delta = delta });
+    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .author = "typist",
+                                         .content = "3 tokens typed", .state_delta = delta });
     json_decref(delta);
     rondo_task_return_text(task, "Round and round.");
 }
