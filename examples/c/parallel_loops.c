@@ -49,10 +49,13 @@ int main(void)
     must(rondo_run_start(engine, graph, NULL, NULL, &run, &err), &err);
     while ((event = rondo_run_next(run))) {
         start = start < 0 ? rondo_event_time_ms(event) : start;
-        if (rondo_event_type(event) == RONDO_EV_ITERATION_END ||
-            rondo_event_type(event) == RONDO_EV_LOOP_END)
-            printf("%2d ms  %-13s %-15s %s\n", (int)(rondo_event_time_ms(event) - start),
-                   rondo_event_name(event), rondo_event_path(event), rondo_event_text(event));
+        if (rondo_event_type(event) == RONDO_EV_ITERATION_END)
+            printf("%2d ms  %-15s pass %d: %s\n", (int)(rondo_event_time_ms(event) - start),
+                   rondo_event_path(event), (int)rondo_event_pass(event) + 1,
+                   rondo_event_text(event));
+        else if (rondo_event_type(event) == RONDO_EV_LOOP_END)
+            printf("%2d ms  %-15s ended\n", (int)(rondo_event_time_ms(event) - start),
+                   rondo_event_path(event));
     }
 
     rondo_run_close(run);

@@ -40,12 +40,14 @@ int main(void)
          &err);
     must(rondo_run_start(engine, loop, NULL, NULL, &run, &err), &err);
     while ((event = rondo_run_next(run))) {
-        int type = rondo_event_type(event);
         start = start < 0 ? rondo_event_time_ms(event) : start;
-        if (type == RONDO_EV_ITERATION_END || type == RONDO_EV_DELAY || type == RONDO_EV_LOOP_END)
-            printf("%6d ms  %-13s %s\n", (int)(rondo_event_time_ms(event) - start),
-                   rondo_event_name(event), type == RONDO_EV_LOOP_END
-                       ? rondo_reason_text(rondo_event_reason(event)) : rondo_event_text(event));
+        int ms = (int)(rondo_event_time_ms(event) - start);
+        if (rondo_event_type(event) == RONDO_EV_ITERATION_END)
+            printf("%6d ms  the service is %s\n", ms, rondo_event_text(event));
+        else if (rondo_event_type(event) == RONDO_EV_DELAY)
+            printf("%6d ms  wait\n", ms);
+        else if (rondo_event_type(event) == RONDO_EV_LOOP_END)
+            printf("%6d ms  end, reason: %s\n", ms, rondo_reason_text(rondo_event_reason(event)));
     }
 
     rondo_run_close(run);

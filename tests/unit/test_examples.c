@@ -1,8 +1,8 @@
-/* test_examples.c - every example, cancelled at and recovered from each of its events.
+/* test_examples.c - every example: cancelled at, and recovered from, each of its events.
 
    Each run that an example starts is first carried out here, on engines of its own: once
    undisturbed, for comparison, and then once for every event of it, where it is either cancelled
-   or saved and recovered in another engine.  Agents are called through one function that knows
+   or saved and recovered in another engine; or in each of the ways in which a run can be driven.  Agents are called through one function that knows
    what must not happen: work that begins after a cancel, or that is done again.
 
    Engines stay until the example's main has ended, so an example may have threads that answer
@@ -24,12 +24,12 @@ static const struct special {
     const char *example;
     size_t endless;     // without an end of its own: looked at for so many events
     bool concurrent;    // after a crash work begins again, and may be overtaken
-    const char *answer; // what its gates are answered with
+    const char *gate, *answer; // a gate it has, and what that is answered with
 } specials[] = {
     { .example = "caller_stops", .endless = 40 },
     { .example = "for_each", .concurrent = true },
     { .example = "parallel_loops", .concurrent = true },
-    { .example = "gate", .answer = "{\"approved\":true}" },
+    { .example = "gate", .gate = "approval", .answer = "{\"approved\":true}" },
 };
 
 static struct {
@@ -163,6 +163,20 @@ static void answer(struct life *life)
                                   value, "test"), 0);
 }
 
+static void see(struct life *life, const rondo_event *event)
+{
+    CHECK(++life->events < EVENTS_MAX);
+    tell(life, event);
+    life->last_type = rondo_event_type(event);
+    life->last_status = rondo_event_status(event);
+    if (life->last_type != RONDO_EV_GATE_WAITING && life->last_type != RONDO_EV_GATE_ANSWERED)
+        return;
+    free(life->gate);
+    life->gate = NULL;
+    if (life->last_type == RONDO_EV_GATE_WAITING)
+        life->gate = strdup(rondo_event_path(event));
+}
+
 /* Pulls at most n events; false at the end.  A gate is answered before the next pull, so that
    whoever stops at gate_waiting has a run that waits. */
 static bool pull(struct life *life, size_t n)
@@ -173,19 +187,12 @@ static bool pull(struct life *life, size_t n)
             answer(life);
         if (!(event = rondo_run_next(life->run)))
             return false;
-        CHECK(++life->events < EVENTS_MAX);
-        tell(life, event);
-        life->last_type = rondo_event_type(event);
-        life->last_status = rondo_event_status(event);
-        if (life->last_type == RONDO_EV_GATE_WAITING)
-            life->gate = strdup(rondo_event_path(event));
-        else if (life->last_type == RONDO_EV_GATE_ANSWERED)
-            free(life->gate), life->gate = NULL;
+        see(life, event);
     }
     return true;
 }
 
-/* ---- the two tries ------------------------------------------------------------------------------- */
+/* ---- tries ------------------------------------------------------------------------------- */
 
 /* A run to try out, and what it comes to when nothing happens to it. */
 struct trial {
@@ -219,27 +226,41 @@ static void note_undisturbed(struct trial *t)
     life_clear(&life);
 }
 
+static void forget_finished(void)
+{
+    json_decref(it.finished);
+    it.finished = NULL;
+}
+
+/* Cancels, and sees to it that the run ends: cancelled, or as it had ended already. */
+static void cancel(struct trial *t, struct life *life)
+{
+    bool over = rondo_run_status(life->run) != RONDO_STATUS_RUNNING &&
+                rondo_run_status(life->run) != RONDO_STATUS_WAITING;
+    rondo_run_cancel(life->run, "for a test");
+    it.quiet = true;
+    while (pull(life, 1))
+        ;
+    it.quiet = false;
+    forget_finished();
+    char *is = outcome(life);
+    CHECK_INT(rondo_run_error(life->run, NULL), 0);
+    if (over) {
+        CHECK_STR(is, t->outcome);
+    } else {
+        CHECK_INT(life->last_type, RONDO_EV_WORKFLOW_END);
+        CHECK_STR(rondo_status_text(life->last_status), "cancelled");
+        CHECK_STR(rondo_status_text(rondo_run_status(life->run)), "cancelled");
+    }
+    free(is);
+    life_clear(life);
+}
+
 static void cancel_at(struct trial *t, size_t n)
 {
     struct life life = begin(t);
     pull(&life, n);
-    bool over = rondo_run_status(life.run) != RONDO_STATUS_RUNNING &&
-                rondo_run_status(life.run) != RONDO_STATUS_WAITING;
-    rondo_run_cancel(life.run, "for a test");
-    it.quiet = true;
-    while (pull(&life, 1))
-        ;
-    it.quiet = false;
-    CHECK_INT(rondo_run_error(life.run, NULL), 0);
-    CHECK_INT(life.last_type, RONDO_EV_WORKFLOW_END);
-    CHECK_INT(rondo_run_status(life.run), life.last_status);
-    char *is = outcome(&life);
-    if (over)
-        CHECK_STR(is, t->outcome);
-    else
-        CHECK_STR(rondo_status_text(life.last_status), "cancelled");
-    free(is);
-    life_clear(&life);
+    cancel(t, &life);
 }
 
 /* Ends this life and begins the next one, from its log. */
@@ -252,7 +273,7 @@ static void crash(struct trial *t, struct life *life)
     if (rondo_run_recover(t->there, t->node, log, len, &t->options, &life->run, &err) < 0)
         FAIL("%s, after event %zu: %s", it.name, life->events, err.message);
     rondo_text_free(log);
-    json_decref(it.finished);
+    forget_finished();
     it.finished = json_deep_copy(life->finished);
     forget_unfinished(life);
     life->last_type = 0;
@@ -282,8 +303,7 @@ static void finish(struct trial *t, struct life *life)
     else
         while (pull(life, 1))
             ;
-    json_decref(it.finished);
-    it.finished = NULL;
+    forget_finished();
     compare(t, life);
     life_clear(life);
 }
@@ -310,6 +330,63 @@ static void recover_often(struct trial *t, size_t n)
         crash(t, &life);
     }
     finish(t, &life);
+}
+
+/* Recovers, and cancels what was recovered. */
+static void cancel_after(struct trial *t, size_t n)
+{
+    struct life life = begin(t);
+    pull(&life, n);
+    crash(t, &life);
+    cancel(t, &life);
+}
+
+/* ---- ways to drive a run -------------------------------------------------------------------------- */
+
+/* Nobody pulls: the engine is polled until no run is going. */
+static void drive_by_poll(struct trial *t, bool no_cursor)
+{
+    struct trial other = *t;
+    other.options.no_cursor = no_cursor;
+    struct life life = begin(&other);
+    const char *gate = it.special ? it.special->gate : NULL;
+    while (rondo_engine_poll(t->here, gate ? 0 : -1) > 0) {
+        CHECK(gate && !life.gate);
+        CHECK_STR(rondo_status_text(rondo_run_status(life.run)), "waiting");
+        life.gate = strdup(gate);
+        answer(&life);
+    }
+    if (no_cursor) {
+        char *is = outcome(&life);
+        CHECK_STR(is, t->outcome);
+        free(is);
+        life_clear(&life);
+    } else {
+        finish(t, &life);
+    }
+}
+
+/* Two at a time, with the events of both in one stream. */
+static void drive_two(struct trial *t)
+{
+    struct life lives[] = { begin(t), begin(t) };
+    const rondo_event *event;
+    while ((event = rondo_engine_next(t->here))) {
+        struct life *life = &lives[rondo_event_run(event) == lives[1].run];
+        CHECK_PTR(rondo_event_run(event), life->run);
+        see(life, event);
+        if (life->last_type == RONDO_EV_GATE_WAITING)
+            answer(life);
+    }
+    finish(t, &lives[0]);
+    finish(t, &lives[1]);
+}
+
+static void drive(struct trial *t)
+{
+    drive_by_poll(t, true);
+    drive_by_poll(t, false);
+    drive_two(t);
 }
 
 static const rondo_config *config_of(const rondo_engine *engine)
@@ -344,9 +421,13 @@ static void try_out(rondo_engine *engine, rondo_node *node, const rondo_value *i
         it.at = n;
         if (it.how == STEER_CANCEL)
             cancel_at(&t, n);
-        else if (n > 0)
+        if (it.how == STEER_CANCEL && n > 0)
+            cancel_after(&t, n);
+        if (it.how == STEER_RECOVER && n > 0)
             recover_at(&t, n);
     }
+    if (it.how == STEER_DRIVE && !(it.special && it.special->endless))
+        drive(&t);
     for (size_t n = 1; it.how == STEER_RECOVER && n < 4; n++)
         recover_often(&t, n);
     free(t.outcome);
