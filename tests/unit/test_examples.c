@@ -201,7 +201,7 @@ struct trial {
     const rondo_value *input;
     rondo_run_options options;
     char *outcome;
-    json_t *story;
+    json_t *story, *scopes;
     size_t events;
 };
 
@@ -223,6 +223,7 @@ static void note_undisturbed(struct trial *t)
     t->events = life.events;
     t->outcome = outcome(&life);
     t->story = json_incref(life.story);
+    t->scopes = json_incref(life.scopes);
     life_clear(&life);
 }
 
@@ -350,8 +351,11 @@ static void drive_by_poll(struct trial *t, bool no_cursor)
     other.options.no_cursor = no_cursor;
     struct life life = begin(&other);
     const char *gate = it.special ? it.special->gate : NULL;
+    json_object_update(life.scopes, t->scopes);
     while (rondo_engine_poll(t->here, gate ? 0 : -1) > 0) {
-        CHECK(gate && !life.gate);
+        if (!gate)
+            continue;
+        CHECK_NULL(life.gate);
         CHECK_STR(rondo_status_text(rondo_run_status(life.run)), "waiting");
         life.gate = strdup(gate);
         answer(&life);
@@ -432,6 +436,7 @@ static void try_out(rondo_engine *engine, rondo_node *node, const rondo_value *i
         recover_often(&t, n);
     free(t.outcome);
     json_decref(t.story);
+    json_decref(t.scopes);
 }
 
 /* ---- what the examples call instead --------------------------------------------------------------- */
