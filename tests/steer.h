@@ -10,10 +10,10 @@
 
 #include <rondo.h>
 
-enum steer { STEER_CANCEL, STEER_RECOVER, STEER_DRIVE };
+enum steer { STEER_CANCEL, STEER_RECOVER, STEER_TEAR, STEER_DRIVE };
 
 /* Runs an example's main; every run in it is cancelled at each of its events, or recovered from
-   there, or driven in all the ways there are. */
+   there, or from a damaged log, or driven in all the ways there are. */
 void steer_example(const char *name, int (*main_of)(void), enum steer how);
 
 int steer_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error *err);
@@ -37,6 +37,11 @@ static void recovered(void)
     steer_example(EXAMPLE, main, STEER_RECOVER);
 }
 
+static void torn(void)
+{
+    steer_example(EXAMPLE, main, STEER_TEAR);
+}
+
 static void driven(void)
 {
     steer_example(EXAMPLE, main, STEER_DRIVE);
@@ -47,6 +52,7 @@ __attribute__((constructor)) static void register_example(void)
     static struct test tests[] = {
         { EXAMPLE "_ends_in_order_when_cancelled_at_any_event", __FILE__, cancelled, NULL },
         { EXAMPLE "_goes_on_from_any_prefix_of_its_log", __FILE__, recovered, NULL },
+        { EXAMPLE "_is_never_misled_by_a_torn_log", __FILE__, torn, NULL },
         { EXAMPLE "_comes_to_the_same_however_it_is_driven", __FILE__, driven, NULL },
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)

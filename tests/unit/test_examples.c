@@ -2,7 +2,7 @@
 
    Each run that an example starts is first carried out here, on engines of its own: once
    undisturbed, for comparison, and then once for every event of it, where it is either cancelled
-   or saved and recovered in another engine; or in each of the ways in which a run can be driven.  Agents are called through one function that knows
+   or saved and recovered in another engine; or from a torn log; or driven in another way.  Agents are called through one function that knows
    what must not happen: work that begins after a cancel, or that is done again.
 
    Engines stay until the example's main has ended, so an example may have threads that answer
@@ -145,7 +145,8 @@ static struct life life_new(void)
 
 static void life_clear(struct life *life)
 {
-    rondo_run_close(life->run);
+    if (life->run)
+        rondo_run_close(life->run);
     json_decref(life->story);
     json_decref(life->finished);
     json_decref(life->scopes);
@@ -342,6 +343,51 @@ static void cancel_after(struct trial *t, size_t n)
     cancel(t, &life);
 }
 
+/* A log that was cut off or damaged is refused by name, or leads to the same end. */
+static void recover_torn(struct trial *t, const char *log, size_t len, size_t at)
+{
+    struct life life = life_new();
+    rondo_error err;
+    memset(&err, 0xa5, sizeof err);
+    int rc = rondo_run_recover(t->there, t->node, log, len, &t->options, &life.run, &err);
+    if (rc < 0) {
+        if ((rc != RONDO_ESTORE && rc != RONDO_EMISMATCH) || err.code != rc || !*err.message)
+            FAIL("%s, byte %zu: code %d, err.code %d: %.80s", it.name, at, rc, err.code, err.message);
+    } else {
+        json_object_update(life.scopes, t->scopes);
+        if (it.special && it.special->gate) {
+            life.gate = strdup(it.special->gate);
+            answer(&life);
+        }
+        while (pull(&life, 1))
+            ;
+        char *is = outcome(&life);
+        CHECK_STR(is, t->outcome);
+        free(is);
+    }
+    life_clear(&life);
+}
+
+static void tear(struct trial *t)
+{
+    struct life life = begin(t);
+    size_t len;
+    char *log = rondo_run_save(life.run, &len);
+    recover_torn(t, log, len, 0); // nothing has happened yet
+    rondo_text_free(log);
+    while (pull(&life, 1))
+        ;
+    log = rondo_run_save(life.run, &len);
+    for (size_t i = 0; i < len; i++) {
+        recover_torn(t, log, i, i);
+        log[i] ^= 0x10;
+        recover_torn(t, log, len, i);
+        log[i] ^= 0x10;
+    }
+    rondo_text_free(log);
+    life_clear(&life);
+}
+
 /* ---- ways to drive a run -------------------------------------------------------------------------- */
 
 /* Nobody pulls: the engine is polled until no run is going. */
@@ -430,6 +476,8 @@ static void try_out(rondo_engine *engine, rondo_node *node, const rondo_value *i
         if (it.how == STEER_RECOVER && n > 0)
             recover_at(&t, n);
     }
+    if (it.how == STEER_TEAR && !(it.special && it.special->endless))
+        tear(&t);
     if (it.how == STEER_DRIVE && !(it.special && it.special->endless))
         drive(&t);
     for (size_t n = 1; it.how == STEER_RECOVER && n < 4; n++)
