@@ -2,8 +2,9 @@
 
    Each run that an example starts is first carried out here, on engines of its own: once
    undisturbed, for comparison, and then once for every event of it, where it is either cancelled
-   or saved and recovered in another engine; or from a torn log; or driven in another way.  Agents are called through one function that knows
-   what must not happen: work that begins after a cancel, or that is done again.
+   or saved and recovered in another engine; or from a torn log; or driven in another way.  Agents
+   are called through one function that knows what must not happen: work that begins after a
+   cancel, or that is done again.
 
    Engines stay until the example's main has ended, so an example may have threads that answer
    late, as long as it waits for them before it frees its own engine. */
@@ -32,6 +33,7 @@ static const struct special {
     { .example = "caller_stops", .endless = 40 },
     { .example = "cleanup", .cleanup = "concert.give_back" },
     { .example = "for_each", .concurrent = true },
+    { .example = "forum", .concurrent = true },
     { .example = "parallel_loops", .concurrent = true },
     { .example = "gate", .gate = "approval", .answer = "{\"approved\":true}" },
 };
