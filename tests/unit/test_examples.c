@@ -240,6 +240,21 @@ static void forget_finished(void)
     it.finished = NULL;
 }
 
+/* A loop that ends after the cancel says so. */
+static void check_reasons(const struct life *life)
+{
+    const json_t *event;
+    size_t i;
+    bool cancelled = false;
+    json_array_foreach(life->story, i, event) {
+        const char *name = json_string_value(json_object_get(event, "event"));
+        if (strcmp(name, "cancel") == 0)
+            cancelled = true;
+        else if (cancelled && strcmp(name, "loop_end") == 0)
+            CHECK_STR(json_string_value(json_object_get(event, "reason")), "cancelled");
+    }
+}
+
 /* Cancels, and sees to it that the run ends: cancelled, or as it had ended already. */
 static void cancel(struct trial *t, struct life *life)
 {
@@ -259,6 +274,7 @@ static void cancel(struct trial *t, struct life *life)
         CHECK_INT(life->last_type, RONDO_EV_WORKFLOW_END);
         CHECK_STR(rondo_status_text(life->last_status), "cancelled");
         CHECK_STR(rondo_status_text(rondo_run_status(life->run)), "cancelled");
+        check_reasons(life);
     }
     free(is);
     life_clear(life);
