@@ -117,18 +117,24 @@ $(O)/%.o: %.c Makefile
 
 $(B)/tests/%: $(O)/tests/unit/%.o $(TEST_HELP:%.c=$(O)/%.o) $(B)/librondo.a
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
 
 # Examples are compiled as a user would: strict C99, the public header, the shared library.
-$(B)/examples/%: examples/c/%.c include/rondo.h Makefile $(SOLIB)
+$(B)/examples/%: examples/c/%.c examples/c/example.h include/rondo.h Makefile $(SOLIB)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c99 -pedantic -Wall -Wextra $(if $(WERROR),-Werror) \
 	    $(CFLAGS) $(SANFLAGS) -Iinclude $$(pkg-config --cflags jansson) -o $@ $< \
 	    -L$(B) -lrondo -Wl,-rpath,'$$ORIGIN/..' $$(pkg-config --libs jansson) -lpthread
+
+# The same examples once more, inside of one test program that disturbs them (tests/steer.h).
+$(O)/steered/%.o: examples/c/%.c examples/c/example.h tests/steer.h Makefile
+	$(call say,CC,$< "(steered)")
+	$(Q)mkdir -p $(@D) && $(COMPILE) -DEXAMPLE='"$*"' -include tests/steer.h -c -o $@ $<
+$(B)/tests/test_examples: $(patsubst examples/c/%.c,$(O)/steered/%.o,$(wildcard examples/c/*.c))
 
 unit-tests: $(TESTS)
 
