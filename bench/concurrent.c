@@ -34,6 +34,26 @@ static void reflect(rondo_engine *engine, rondo_node *loop, const json_t *zero)
     rondo_run_close(run);
 }
 
+/* The same values made, looked at and dropped with no engine: what the agents themselves cost. */
+static double plain_runs_per_s(long n)
+{
+    int64_t since = measure_ns();
+    for (long k = 0; k < n; k++) {
+        json_t *last = json_integer(0);
+        int passes = 0;
+        do {
+            json_t *draft = work_draft(work_i(last) + 1);
+            json_decref(last);
+            last = work_verdict(draft);
+            json_decref(draft);
+            passes++;
+        } while (!json_is_true(json_object_get(last, "ok")));
+        REQUIRE(passes == 5 && work_i(last) == 5, "%d passes", passes);
+        json_decref(last);
+    }
+    return (double)n / ((double)(measure_ns() - since) / 1e9);
+}
+
 static void measure_reflection(long n)
 {
     rondo_engine *engine = work_engine();
@@ -45,6 +65,7 @@ static void measure_reflection(long n)
     for (long i = 0; i < n; i++)
         reflect(engine, loop, zero);
     measure_print("reflection_runs_per_s", (double)n / ((double)(measure_ns() - since) / 1e9));
+    measure_print("reflection_plain_per_s", plain_runs_per_s(n));
     json_decref(zero);
     rondo_node_unref(loop);
     rondo_engine_free(engine);
@@ -185,7 +206,9 @@ static void measure_waiting(long n)
     print_named("waiting", "rss_mb", (double)measure_rss_kb() / 1024);
     print_named("waiting", "kb_per_loop", (double)(measure_rss_kb() - rss) / (double)n);
     print_named("waiting", "ms", wall);
+    since = measure_ns();
     close_all(runs, n);
+    print_named("waiting", "close_ms", (double)(measure_ns() - since) / 1e6);
     rondo_node_unref(loop);
     rondo_engine_free(engine);
 }

@@ -53,6 +53,14 @@ static inline bool work_is_draft(const json_t *value, int64_t i)
     return work_i(value) == i && found && strcmp(found, text) == 0;
 }
 
+/* A draft with a verdict, { "i", "text", "ok" }: good from the fifth on. */
+static inline json_t *work_verdict(json_t *draft)
+{
+    json_t *verdict = json_copy(draft);
+    json_object_set_new_nocheck(verdict, "ok", json_boolean(work_i(draft) >= 5));
+    return verdict;
+}
+
 /* ---- agents ---------------------------------------------------------------------------------- */
 
 static inline void work_count(rondo_task *task, void *user)
@@ -65,12 +73,9 @@ static inline void work_write(rondo_task *task, void *user)
     rondo_task_return(task, work_draft(work_i(rondo_task_input(task)) + 1));
 }
 
-/* The draft, with a verdict: good from the fifth on. */
 static inline void work_criticise(rondo_task *task, void *user)
 {
-    json_t *verdict = json_copy(rondo_task_input(task));
-    json_object_set_new_nocheck(verdict, "ok", json_boolean(work_i(verdict) >= 5));
-    rondo_task_return(task, verdict);
+    rondo_task_return(task, work_verdict(rondo_task_input(task)));
 }
 
 /* How many agents wait at once.  An agent enters when its function runs; it leaves when the
