@@ -89,12 +89,10 @@ static void stream(rondo_engine *engine, long n)
 
 static void one_pair(rondo_engine *engine, rondo_node *loop, const json_t *zero)
 {
-    rondo_result result;
     rondo_run *run = work_start(engine, loop, zero);
     struct work_seen seen = work_drain(run);
     events += seen.events;
-    REQUIRE(seen.iterations == 5, "%" PRId64 " passes", seen.iterations);
-    REQUIRE(rondo_run_result(run, &result) == 0 && work_i(result.output) == 5, "the output");
+    REQUIRE(seen.iterations == 5 && seen.last == 5, "%" PRId64 " passes", seen.iterations);
     rondo_run_close(run);
 }
 

@@ -154,7 +154,8 @@ static inline rondo_run *work_start(rondo_engine *engine, rondo_node *node, cons
 /* What a consumer saw: it looks at the type and the value of every event. */
 struct work_seen {
     int64_t events, values, iterations, steps;
-    int64_t sum; /* of the counters in the outputs of steps */
+    int64_t sum;  /* of the counters in the outputs of steps */
+    int64_t last; /* the counter in the output of the run */
 };
 
 static inline void work_look(struct work_seen *seen, const rondo_event *event)
@@ -169,6 +170,9 @@ static inline void work_look(struct work_seen *seen, const rondo_event *event)
     case RONDO_EV_STEP_END:
         seen->steps++;
         seen->sum += work_i(value);
+        break;
+    case RONDO_EV_WORKFLOW_END:
+        seen->last = work_i(value);
         break;
     }
 }
