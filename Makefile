@@ -115,7 +115,12 @@ $(O)/%.o: %.c Makefile
 
 # --- tests, benchmarks, examples ------------------------------------------------------
 
-$(B)/tests/%: $(O)/tests/unit/%.o $(TEST_HELP:%.c=$(O)/%.o) $(B)/librondo.a
+# What tests share is an archive too: each takes what it needs of it.
+$(B)/libtest.a: $(TEST_HELP:%.c=$(O)/%.o)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/tests/%: $(O)/tests/unit/%.o $(B)/libtest.a $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 

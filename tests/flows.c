@@ -152,7 +152,7 @@ static void note(struct play *p, const rondo_event *event)
     s->text = strdup(rondo_event_text(event));
 }
 
-void play(struct play *p, rondo_node *node, const char *input)
+void play_flow(struct play *p, rondo_node *node, const char *input)
 {
     const rondo_event *event;
     json_t *value = input ? rondo_value_parse(input, NULL) : NULL;

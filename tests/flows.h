@@ -54,7 +54,7 @@ struct said {
 };
 
 struct play {
-    uint64_t seed; // may be set before play(); default 1
+    uint64_t seed; // may be set before play_flow(); default 1
     int max_concurrency;
     rondo_run_options options;
     void (*on_event)(struct play *p, const rondo_event *event); // may cancel
@@ -73,7 +73,7 @@ struct play {
 };
 
 /* Runs node (*taken*) with an input given as JSON text (NULL: null) until it has ended. */
-void play(struct play *p, rondo_node *node, const char *input);
+void play_flow(struct play *p, rondo_node *node, const char *input);
 void play_end(struct play *p);
 
 /* The events whose names are in the blank-separated list, as "name path" lines joined by "; ".

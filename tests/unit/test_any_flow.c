@@ -446,7 +446,7 @@ static void play_some(struct play *p, uint64_t seed, bool calm)
 {
     say_which(seed);
     p->max_concurrency = seed % 3 == 0 ? 1 + (int)(seed % 4) : 0;
-    play(p, make(seed, calm), "[1, 2]");
+    play_flow(p, make(seed, calm), "[1, 2]");
 }
 
 enum { FLOWS = 1500 };
@@ -533,7 +533,7 @@ TEST(a_flow_that_dies_at_any_event_comes_to_the_same_end)
         char *output;
         say_which(seed);
         rondo_node *node = make(seed, true);
-        play(&p, rondo_node_ref(node), "[1, 2]");
+        play_flow(&p, rondo_node_ref(node), "[1, 2]");
         for (size_t stop = 1; stop < p.count; stop += 1 + p.count / 12) {
             int status = play_in_two(node, stop, 1, &output);
             if (status != p.res.status || strcmp(output, p.output) != 0)

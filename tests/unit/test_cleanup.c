@@ -41,7 +41,7 @@ static void cancel_twice(struct play *p, const rondo_event *event)
 TEST(after_a_cancel_only_always_steps_run_and_the_reason_is_told)
 {
     struct play p = { .on_event = cancel_at, .user = "g.slow" };
-    play(&p, graph(), NULL);
+    play_flow(&p, graph(), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_STR(p.err.message, "cancelled: the user said so");
     CHECK_INT(p.res.status, RONDO_STATUS_CANCELLED);
@@ -58,7 +58,7 @@ TEST(after_a_cancel_only_always_steps_run_and_the_reason_is_told)
 TEST(a_second_cancel_ends_always_steps_too)
 {
     struct play p = { .on_event = cancel_twice };
-    play(&p, graph(), NULL);
+    play_flow(&p, graph(), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_INT(play_step(&p, "g.clean").status, RONDO_STATUS_CANCELLED);
     CHECK_INT(play_ms(&p), 0);
@@ -77,7 +77,7 @@ static void cancel_twice_at_once(struct play *p, const rondo_event *event)
 TEST(two_cancels_at_once_start_no_always_step)
 {
     struct play p = { .on_event = cancel_twice_at_once };
-    play(&p, graph(), NULL);
+    play_flow(&p, graph(), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_STR(p.err.message, "cancelled: now");
     CHECK_INT(clean.calls, 0);
@@ -87,7 +87,7 @@ TEST(two_cancels_at_once_start_no_always_step)
 TEST(cleanup_has_its_own_time_limit)
 {
     struct play p = { .on_event = cancel_at, .user = "g.slow", .options.cleanup_ms = 30 };
-    play(&p, graph(), NULL);
+    play_flow(&p, graph(), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_INT(clean.calls, 1);
     CHECK_INT(play_step(&p, "g.clean").status, RONDO_STATUS_CANCELLED);
@@ -99,7 +99,7 @@ TEST(the_default_time_for_cleanup_is_30_seconds)
 {
     struct play p = { .on_event = cancel_at, .user = "g.slow" };
     clean.takes_ms = 60 * 1000;
-    play(&p, graph(), NULL);
+    play_flow(&p, graph(), NULL);
     CHECK_INT(play_ms(&p), 30000);
     play_end(&p);
 }
@@ -111,7 +111,7 @@ TEST(an_always_step_in_a_loop_in_a_sequence_still_runs)
     clean.takes_ms = 0;
     rondo_node *loop = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = graph(),
                                                       .max_iterations = 5 });
-    play(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
+    play_flow(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
                                                     .children = RONDO_NODES(loop) }), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_INT(clean.calls, 2);
@@ -124,7 +124,7 @@ TEST(always_steps_that_depend_on_each_other_run_one_after_the_other)
     struct play p = { .on_event = cancel_at, .user = "g.slow" };
     struct actor a = { .name = "a", .takes_ms = 5, .options.run_on = RONDO_ON_ALWAYS };
     struct actor b = { .name = "b", .takes_ms = 5, .options.run_on = RONDO_ON_ALWAYS };
-    play(&p, rondo_graph(&(rondo_graph_spec){
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .name = "g", .step_count = 3,
                  .steps = (rondo_step[]){ { .node = actor(&b), .depends_on = RONDO_AFTER("a") },
                                           { .node = actor(&a), .depends_on = RONDO_AFTER("slow") },
@@ -137,7 +137,7 @@ TEST(an_always_loop_runs_all_its_passes_after_a_cancel)
 {
     struct play p = { .on_event = cancel_at, .user = "g.slow" };
     struct actor body = { .name = "body", .takes_ms = 5 };
-    play(&p, rondo_graph(&(rondo_graph_spec){
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .name = "g", .step_count = 2,
                  .steps = (rondo_step[]){
                      { .node = actor(&slow) },
@@ -172,7 +172,7 @@ TEST(a_cancel_after_the_end_does_nothing)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a" };
-    play(&p, actor(&a), NULL);
+    play_flow(&p, actor(&a), NULL);
     rondo_run_cancel(p.run, "too late");
     CHECK_NULL(rondo_run_next(p.run));
     CHECK_INT(rondo_run_status(p.run), RONDO_STATUS_COMPLETED);
@@ -200,7 +200,7 @@ TEST(a_cancel_ends_every_kind_of_container)
                                            RONDO_LOOP, .name = "l", .body = actor(&slow) }) }),
         NULL
     };
-    play(&p, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p",
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p",
                                                     .children = kinds }), "[1, 2]");
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_INT(play_ms(&p), 0);

@@ -20,7 +20,7 @@ static rondo_node *loop_of(rondo_loop_spec spec)
 #define PLAYED(p, values, ...)                                                                 \
     struct actor it = { .name = "it", .says = values };                                        \
     struct play p = { 0 };                                                                     \
-    play(&p, LOOP(.body = actor(&it), __VA_ARGS__), NULL)
+    play_flow(&p, LOOP(.body = actor(&it), __VA_ARGS__), NULL)
 
 /* ---- stall --------------------------------------------------------------------------------------------- */
 
@@ -326,7 +326,7 @@ TEST(best_is_kept_whatever_ends_the_loop)
         spec.user = &third;
         spec.score = flow_score_output;
         spec.output_mode = RONDO_OUTPUT_BEST;
-        play(&p, loop_of(spec), NULL);
+        play_flow(&p, loop_of(spec), NULL);
         CHECK_STR(rondo_reason_text(p.res.reason), rondo_reason_text(rows[i].reason));
         CHECK_INT(p.rc, rows[i].code);
         CHECK_STR(p.output, "9");
@@ -369,7 +369,7 @@ TEST(best_is_kept_when_the_run_is_cancelled)
 {
     struct actor it = { .name = "it", .says = SAYS("=1", "=9", "=2"), .takes_ms = 10 };
     struct play p = { .on_event = cancel_in_pass_2 };
-    play(&p, LOOP(.body = actor(&it), BEST), NULL);
+    play_flow(&p, LOOP(.body = actor(&it), BEST), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_INT(p.res.reason, RONDO_REASON_CANCELLED);
     CHECK_STR(p.output, "9");
@@ -380,7 +380,7 @@ TEST(best_shows_the_steps_of_its_pass)
 {
     struct actor draft = { .name = "draft" }, rate = { .name = "rate", .says = SAYS("=1", "=9", "=2") };
     struct play p = { 0 };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&rate)), BEST, .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&rate)), BEST, .max_iterations = 3), NULL);
     CHECK_STR(play_step_text(&p, "l.draft"), "draft#2");
     CHECK_STR(play_step_text(&p, "l.rate"), "9");
     play_end(&p);
@@ -391,7 +391,7 @@ TEST(best_is_remembered_beyond_the_passes_in_memory)
     enum { PASSES = 3000 };
     struct actor it = { .name = "it", .says = SAYS("=1", "=99", "=%d.5e-9") };
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&it), BEST, .max_iterations = PASSES), NULL);
+    play_flow(&p, LOOP(.body = actor(&it), BEST, .max_iterations = PASSES), NULL);
     CHECK_STR(p.output, "99");
     CHECK_INT(p.res.best, 1);
     double score = 0;

@@ -29,7 +29,7 @@ TEST(the_body_runs_once_per_item_and_results_are_in_item_order)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("<+") };
-    play(&p, EACH(.body = actor(&a)), "[\"x\", \"y\", \"z\"]");
+    play_flow(&p, EACH(.body = actor(&a)), "[\"x\", \"y\", \"z\"]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[\"x1\",\"y2\",\"z3\"]");
     CHECK_STR(p.res.content, "z3"); // the highest completed item's
@@ -52,7 +52,7 @@ TEST(results_are_in_item_order_however_long_each_takes)
 {
     struct play p = { 0 };
     rondo_agent a = { RONDO_AGENT, .name = "a", .run = takes };
-    play(&p, EACH(.body = rondo_agent_node(&a)), "[30, 10, 20]");
+    play_flow(&p, EACH(.body = rondo_agent_node(&a)), "[30, 10, 20]");
     CHECK_STR(p.output, "[30,10,20]");
     CHECK_STR(play_told(&p, "@step_end"), "10 step_end e[1].a; 20 step_end e[2].a; 30 step_end e[0].a; "
                                           "30 step_end e");
@@ -62,7 +62,7 @@ TEST(results_are_in_item_order_however_long_each_takes)
 TEST(an_empty_list_is_success_with_nothing_done)
 {
     struct play p = { 0 };
-    play(&p, EACH(.body = actor(&echo)), "[]");
+    play_flow(&p, EACH(.body = actor(&echo)), "[]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[]");
     CHECK_INT(p.res.passes, 0);
@@ -77,7 +77,7 @@ TEST(what_is_no_list_is_refused)
     static const char *const inputs[] = { "1", "{\"a\": []}", "\"text\"", NULL };
     for (int i = 0; i < 4; i++) {
         struct play p = { 0 };
-        play(&p, EACH(.body = actor(&echo)), inputs[i]);
+        play_flow(&p, EACH(.body = actor(&echo)), inputs[i]);
         CHECK_INT(p.rc, RONDO_EINVAL);
         CHECK_STR(p.err.message, "the items must be a list");
         play_end(&p);
@@ -101,11 +101,11 @@ static json_t *no_items(rondo_context *context, void *user)
 TEST(items_may_be_produced_and_are_asked_for_once)
 {
     struct play p = { 0 }, q = { 0 };
-    play(&p, EACH(.body = actor(&slow), .items = three, .max_concurrency = 1), "\"in\"");
+    play_flow(&p, EACH(.body = actor(&slow), .items = three, .max_concurrency = 1), "\"in\"");
     CHECK_STR(p.output, "[\"a\",\"b\",\"in\"]");
     CHECK_INT(items_asked, 1);
     play_end(&p);
-    play(&q, EACH(.body = actor(&slow), .items = no_items), NULL);
+    play_flow(&q, EACH(.body = actor(&slow), .items = no_items), NULL);
     CHECK_INT(q.rc, RONDO_EFAILED);
     CHECK_STR(q.err.message, "items: no items");
     play_end(&q);
@@ -114,7 +114,7 @@ TEST(items_may_be_produced_and_are_asked_for_once)
 TEST(cumulative_content_has_a_heading_per_item)
 {
     struct play p = { 0 };
-    play(&p, EACH(.body = actor(&echo), .output_mode = RONDO_OUTPUT_CUMULATIVE), "[\"x\", \"y\"]");
+    play_flow(&p, EACH(.body = actor(&echo), .output_mode = RONDO_OUTPUT_CUMULATIVE), "[\"x\", \"y\"]");
     CHECK(strstr(p.res.content, "\n\nx\n\n## Item ") != NULL);
     CHECK_INT(strncmp(p.res.content, "## Item ", 8), 0);
     CHECK_STR(p.output, "[\"x\",\"y\"]");
@@ -140,7 +140,7 @@ TEST(item_and_index_reach_every_inner_step)
     struct actor first = { .name = "first" };
     rondo_node *loop = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .max_iterations = 2,
                                                       .body = rondo_agent_node(&look) });
-    play(&p, EACH(.body = RONDO_SEQUENCE(actor(&first), loop), .max_concurrency = 1), "[\"x\", 7]");
+    play_flow(&p, EACH(.body = RONDO_SEQUENCE(actor(&first), loop), .max_concurrency = 1), "[\"x\", 7]");
     CHECK_STR(seen_items, "0=\"x\" 0=\"x\" 1=7 1=7 ");
     play_end(&p);
 }
@@ -181,7 +181,7 @@ TEST(twenty_thousand_items_at_once)
     for (int i = 0; i < MANY; i++)
         len += (size_t)sprintf(text + len, "%s%d", i ? "," : "[", i);
     strcpy(text + len, "]");
-    play(&p, EACH(.body = actor(&a)), text);
+    play_flow(&p, EACH(.body = actor(&a)), text);
     CHECK_STR(p.output, text);
     CHECK_INT(play_ms(&p), 5);
     free(text);
@@ -194,7 +194,7 @@ TEST(items_at_a_time_are_limited_and_open_ones_finish_first)
 {
     struct play p = { 0 };
     struct actor b = { .name = "b", .says = SAYS("<"), .takes_ms = 10 };
-    play(&p, EACH(.body = RONDO_SEQUENCE(actor(&slow), actor(&b)), .max_concurrency = 2), "[0, 1, 2]");
+    play_flow(&p, EACH(.body = RONDO_SEQUENCE(actor(&slow), actor(&b)), .max_concurrency = 2), "[0, 1, 2]");
     CHECK_STR(play_told(&p, "@step_start"),
               "0 step_start e; 0 step_start e[0]; 0 step_start e[1]; 0 step_start e[0].slow; "
               "0 step_start e[1].slow; 10 step_start e[0].b; 10 step_start e[1].b; "
@@ -205,10 +205,10 @@ TEST(items_at_a_time_are_limited_and_open_ones_finish_first)
 TEST(the_smaller_of_the_eachs_and_the_runs_limit_wins)
 {
     struct play own = { .options.max_concurrency = 5 }, runs = { .options.max_concurrency = 2 };
-    play(&own, EACH(.body = actor(&slow), .max_concurrency = 1), "[0, 1, 2, 3]");
+    play_flow(&own, EACH(.body = actor(&slow), .max_concurrency = 1), "[0, 1, 2, 3]");
     CHECK_INT(play_ms(&own), 40);
     play_end(&own);
-    play(&runs, EACH(.body = actor(&slow), .max_concurrency = 3), "[0, 1, 2, 3]");
+    play_flow(&runs, EACH(.body = actor(&slow), .max_concurrency = 3), "[0, 1, 2, 3]");
     CHECK_INT(play_ms(&runs), 20);
     play_end(&runs);
 }
@@ -237,7 +237,7 @@ static rondo_node *picky(void)
 TEST(an_item_that_fails_fails_the_each_and_starts_no_more)
 {
     struct play p = { 0 };
-    play(&p, EACH(.body = picky(), .max_concurrency = 1), "[1, -2, 3, 4]");
+    play_flow(&p, EACH(.body = picky(), .max_concurrency = 1), "[1, -2, 3, 4]");
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "item -2");
     CHECK_INT(calls, 2);
@@ -248,7 +248,7 @@ TEST(an_item_that_fails_fails_the_each_and_starts_no_more)
 TEST(items_may_fail_if_one_completes)
 {
     struct play p = { 0 };
-    play(&p, EACH(.body = picky(), .on_item_failure = RONDO_ERROR_CONTINUES), "[-1, 2, -3, 4, -5]");
+    play_flow(&p, EACH(.body = picky(), .on_item_failure = RONDO_ERROR_CONTINUES), "[-1, 2, -3, 4, -5]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[null,2,null,4,null]");
     CHECK_STR(p.res.content, "4");
@@ -260,7 +260,7 @@ TEST(items_may_fail_if_one_completes)
 TEST(items_that_all_fail_fail_the_each_with_the_first)
 {
     struct play p = { 0 };
-    play(&p, EACH(.body = picky(), .on_item_failure = RONDO_ERROR_CONTINUES), "[-1, -2]");
+    play_flow(&p, EACH(.body = picky(), .on_item_failure = RONDO_ERROR_CONTINUES), "[-1, -2]");
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "item -1");
     play_end(&p);
@@ -277,7 +277,7 @@ TEST(a_condition_of_the_body_sees_the_item)
 {
     struct play p = { 0 };
     struct actor odd = { .name = "odd", .says = SAYS("<"), .options.when = is_odd };
-    play(&p, EACH(.body = actor(&odd)), "[1, 2, 3, 4, 5]");
+    play_flow(&p, EACH(.body = actor(&odd)), "[1, 2, 3, 4, 5]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[1,null,3,null,5]");
     CHECK_STR(play_told(&p, "step_skipped"), "step_skipped e[1].odd; step_skipped e[3].odd");
@@ -304,7 +304,7 @@ TEST(a_skill_is_chosen_item_by_item)
     struct play p = { 0 };
     const rondo_skill skills[] = { { .name = "text", .run = is_text },
                                    { .name = "number", .run = is_number } };
-    play(&p, EACH(.body = rondo_agent_node(&(rondo_agent){
+    play_flow(&p, EACH(.body = rondo_agent_node(&(rondo_agent){
                       RONDO_AGENT, .name = "a", .skills = skills, .skill_count = 2,
                       .select = skill_for })), "[1, \"x\", 2]");
     CHECK_STR(p.output, "[\"number\",\"text\",\"number\"]");
@@ -318,7 +318,7 @@ TEST(continue_completes_the_item_with_what_it_has)
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("<") }, skip = { .name = "skip", .says = SAYS("x", ">", "y") };
     struct actor last = { .name = "last" };
-    play(&p, EACH(.body = RONDO_SEQUENCE(actor(&a), actor(&skip), actor(&last)), .max_concurrency = 1),
+    play_flow(&p, EACH(.body = RONDO_SEQUENCE(actor(&a), actor(&skip), actor(&last)), .max_concurrency = 1),
          "[\"i\", \"j\", \"k\"]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[\"last#1\",\"j\",\"last#2\"]");
@@ -330,7 +330,7 @@ TEST(break_ends_all_items_and_starts_no_more)
 {
     struct play p = { 0 };
     struct actor stop = { .name = "stop", .says = SAYS("x%d", "^found", "never") };
-    play(&p, EACH(.body = actor(&stop), .max_concurrency = 1), "[1, 2, 3, 4]");
+    play_flow(&p, EACH(.body = actor(&stop), .max_concurrency = 1), "[1, 2, 3, 4]");
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_BREAK);
     CHECK_INT(p.res.passes, 2);
@@ -354,7 +354,7 @@ TEST(break_cancels_the_items_at_work)
 {
     struct play p = { 0 };
     rondo_agent a = { RONDO_AGENT, .name = "a", .run = breaks_first };
-    play(&p, EACH(.body = rondo_agent_node(&a)), "[1, 2, 3]");
+    play_flow(&p, EACH(.body = rondo_agent_node(&a)), "[1, 2, 3]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[\"done\",null,null]");
     CHECK_INT(play_ms(&p), 5);
@@ -367,7 +367,7 @@ TEST(an_escalation_shows_on_the_each)
 {
     struct play p = { 0 };
     struct actor help = { .name = "help", .says = SAYS("^^help") };
-    play(&p, EACH(.body = actor(&help)), "[1]");
+    play_flow(&p, EACH(.body = actor(&help)), "[1]");
     CHECK(p.res.escalated);
     play_end(&p);
 }
@@ -377,7 +377,7 @@ TEST(a_break_in_a_loop_in_an_item_ends_that_loop_only)
     struct play p = { 0 };
     struct actor stop = { .name = "stop", .says = SAYS("^x%d") };
     rondo_node *loop = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = actor(&stop) });
-    play(&p, EACH(.body = loop), "[1, 2, 3]");
+    play_flow(&p, EACH(.body = loop), "[1, 2, 3]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[\"x1\",\"x2\",\"x3\"]");
     CHECK_INT(p.res.reason, RONDO_REASON_ITEMS);
@@ -388,7 +388,7 @@ TEST(a_named_break_from_an_item_ends_the_loop_around_the_each)
 {
     struct play p = { 0 };
     struct actor stop = { .name = "stop", .says = SAYS("a", "b", "c", "^@outer:d") };
-    play(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "outer", .max_iterations = 9,
+    play_flow(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "outer", .max_iterations = 9,
                                             .body = EACH(.body = actor(&stop), .max_concurrency = 1) }),
          "[1, 2]");
     CHECK_INT(p.rc, 0);
@@ -402,7 +402,7 @@ TEST(a_break_from_an_each_in_a_loop_leaves_the_loop_running)
 {
     struct play p = { 0 };
     struct actor stop = { .name = "stop", .says = SAYS("^=x") };
-    play(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "outer", .max_iterations = 3,
+    play_flow(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "outer", .max_iterations = 3,
                                             .body = EACH(.body = actor(&stop), .max_concurrency = 1) }),
          "[1, 2]");
     CHECK_INT(p.rc, 0);
@@ -420,7 +420,7 @@ TEST(each_in_loop_in_each)
     rondo_node *inner = rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "inner", .body = actor(&plus) });
     rondo_node *loop = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = inner,
                                                       .max_iterations = 2 });
-    play(&p, EACH(.body = loop, .max_concurrency = 1), "[[1, 2], [], [3]]");
+    play_flow(&p, EACH(.body = loop, .max_concurrency = 1), "[[1, 2], [], [3]]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[[1,2],[],[3]]");
     CHECK_INT(plus.calls, 6);
@@ -437,7 +437,7 @@ TEST(an_each_of_loops_runs_them_side_by_side)
     struct play p = { 0 };
     rondo_node *loop = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = actor(&slow),
                                                       .max_iterations = 3 });
-    play(&p, EACH(.body = loop), "[1, 2, 3, 4]");
+    play_flow(&p, EACH(.body = loop), "[1, 2, 3, 4]");
     CHECK_INT(play_ms(&p), 30);
     CHECK_INT(slow.calls, 12);
     CHECK_INT(play_step(&p, "e[3].l").passes, 3);
@@ -448,7 +448,7 @@ TEST(the_results_of_items_are_found_by_path)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("<+") };
-    play(&p, EACH(.body = RONDO_SEQUENCE(actor(&a), actor(&echo))), "[\"x\", \"y\"]");
+    play_flow(&p, EACH(.body = RONDO_SEQUENCE(actor(&a), actor(&echo))), "[\"x\", \"y\"]");
     CHECK_STR(play_step_text(&p, "e[1].a"), "y2");
     CHECK_STR(play_step_text(&p, "e[0]"), "x1");
     play_end(&p);

@@ -28,7 +28,7 @@ static int status(struct play *p, const char *path)
 TEST(a_sequence_hands_each_output_on_and_returns_the_last)
 {
     struct play p = { 0 };
-    play(&p, RONDO_SEQUENCE(actor(&a), actor(&b), actor(&c)), "\"in\"");
+    play_flow(&p, RONDO_SEQUENCE(actor(&a), actor(&b), actor(&c)), "\"in\"");
     CHECK_STR(p.res.content, "c#1");
     CHECK_STR(a.seen[0].in, "\"in\"");
     CHECK_STR(b.seen[0].in, "\"a#1\"");
@@ -43,7 +43,7 @@ TEST(a_sequence_hands_each_output_on_and_returns_the_last)
 TEST(a_failing_step_ends_the_sequence_and_keeps_what_was_done)
 {
     struct play p = { 0 };
-    play(&p, rondo_sequence(&(rondo_sequence_spec){
+    play_flow(&p, rondo_sequence(&(rondo_sequence_spec){
                  RONDO_SEQUENCE_SPEC, .name = "s",
                  .children = RONDO_NODES(actor(&a), actor(&bad), actor(&c)) }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
@@ -60,7 +60,7 @@ TEST(three_functions_in_a_row_need_nothing_else)
 {
     struct play p = { 0 };
     struct actor x = { .name = "x", .says = SAYS("<+") }, y = x, z = x;
-    play(&p, RONDO_SEQUENCE(actor_named(&x, "x"), actor_named(&y, "y"), actor_named(&z, "z")), "\"n\"");
+    play_flow(&p, RONDO_SEQUENCE(actor_named(&x, "x"), actor_named(&y, "y"), actor_named(&z, "z")), "\"n\"");
     CHECK_STR(p.res.content, "n111");
     play_end(&p);
 }
@@ -91,7 +91,7 @@ TEST(a_function_that_does_not_finish_has_failed_and_null_is_an_output)
                  { returns_null_text, 0, "\"\"" } };
     for (int i = 0; i < 3; i++) {
         struct play p = { 0 };
-        play(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "f", .run = rows[i].run }), NULL);
+        play_flow(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "f", .run = rows[i].run }), NULL);
         CHECK_INT(p.rc, rows[i].code);
         CHECK_STR(p.output, rows[i].output);
         CHECK_STR(p.res.content, "");
@@ -108,7 +108,7 @@ TEST(steps_without_dependencies_start_together)
 {
     struct play p = { 0 };
     struct actor x = { .name = "x", .takes_ms = 100 }, y = { .name = "y", .takes_ms = 50 };
-    play(&p, GRAPH({ .node = actor(&x) }, { .node = actor(&y) }), "\"in\"");
+    play_flow(&p, GRAPH({ .node = actor(&x) }, { .node = actor(&y) }), "\"in\"");
     CHECK_STR(play_told(&p, "@step_start step_end"),
               "0 step_start g; 0 step_start g.x; 0 step_start g.y; 50 step_end g.y; "
               "100 step_end g.x; 100 step_end g");
@@ -124,7 +124,7 @@ TEST(a_diamond_waits_for_both_sides_whatever_the_order_of_declaration)
     struct play p = { 0 };
     struct actor top = { .name = "top", .takes_ms = 10 }, left = { .name = "left", .takes_ms = 30 };
     struct actor right = { .name = "right", .takes_ms = 50 }, end = { .name = "end", .takes_ms = 1 };
-    play(&p, GRAPH({ .node = actor(&end), AFTER("left", "right") },
+    play_flow(&p, GRAPH({ .node = actor(&end), AFTER("left", "right") },
                    { .node = actor(&right), AFTER("top") }, { .node = actor(&left), AFTER("top") },
                    { .node = actor(&top) }), NULL);
     CHECK_STR(play_told(&p, "@step_start"),
@@ -139,7 +139,7 @@ TEST(a_diamond_waits_for_both_sides_whatever_the_order_of_declaration)
 TEST(a_chain_runs_one_after_the_other)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&c), AFTER("b") }, { .node = actor(&b), AFTER("a") },
+    play_flow(&p, GRAPH({ .node = actor(&c), AFTER("b") }, { .node = actor(&b), AFTER("a") },
                    { .node = actor(&a) }), NULL);
     CHECK_STR(play_told(&p, "step_end"), "step_end g.a; step_end g.b; step_end g.c; step_end g");
     play_end(&p);
@@ -150,7 +150,7 @@ TEST(one_node_in_two_places_runs_twice_under_two_names)
 {
     struct play p = { 0 };
     rondo_node *node = actor(&a);
-    play(&p, GRAPH({ .node = node }, { .node = rondo_node_ref(node) }), NULL);
+    play_flow(&p, GRAPH({ .node = node }, { .node = rondo_node_ref(node) }), NULL);
     CHECK_INT(a.calls, 2);
     CHECK_STR(play_step_text(&p, "g.a"), "a#1");
     CHECK_STR(play_step_text(&p, "g.a#2"), "a#2");
@@ -175,7 +175,7 @@ TEST(a_step_is_ready_exactly_when_its_last_dependency_has_ended)
     struct play p = { 0 };
     struct actor x = { .name = "x", .takes_ms = 10 }, y = { .name = "y", .takes_ms = 20 };
     struct actor z = { .name = "z", .takes_ms = 30 };
-    play(&p, GRAPH({ .node = actor(&x) }, { .node = actor(&y) }, { .node = actor(&z) },
+    play_flow(&p, GRAPH({ .node = actor(&x) }, { .node = actor(&y) }, { .node = actor(&z) },
                    { .node = actor(&a), AFTER("x") }, { .node = actor(&b), AFTER("x", "y") },
                    { .node = actor(&c), AFTER("x", "y", "z") }), NULL);
     CHECK_INT(play_find(&p, RONDO_EV_STEP_START, "g.a")->at_ms, 10);
@@ -193,7 +193,7 @@ static json_t *joins(rondo_context *context, void *user)
 TEST(a_steps_input_may_be_made_from_what_it_depends_on)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&b) },
+    play_flow(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&b) },
                    { .node = actor(&c), AFTER("a", "b"), .input = joins }), "\"in\"");
     CHECK_STR(c.seen[0].in, "[\"a#1\",\"b#1\"]");
     play_end(&p);
@@ -208,7 +208,7 @@ static json_t *input_error(rondo_context *context, void *user)
 TEST(an_input_that_cannot_be_made_fails_its_step)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&b), AFTER("a"), .input = input_error }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&b), AFTER("a"), .input = input_error }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "input: nothing to give");
     CHECK_INT(b.calls, 0);
@@ -220,7 +220,7 @@ TEST(the_output_is_the_last_declared_step_that_nobody_depends_on)
 {
     struct play p = { 0 };
     struct actor quiet = { .name = "quiet", .says = SAYS("") };
-    play(&p, GRAPH({ .node = actor(&b), AFTER("a") }, { .node = actor(&c), AFTER("a") },
+    play_flow(&p, GRAPH({ .node = actor(&b), AFTER("a") }, { .node = actor(&c), AFTER("a") },
                    { .node = actor(&quiet), AFTER("a") }, { .node = actor(&a) }), NULL);
     CHECK_STR(p.res.content, "c#1"); // quiet is empty, a has dependents
     play_end(&p);
@@ -234,7 +234,7 @@ TEST(three_groups_of_steps_run_side_by_side_and_a_fourth_waits_for_them)
     rondo_node *group = rondo_sequence(&(rondo_sequence_spec){
         RONDO_SEQUENCE_SPEC, .name = "group",
         .children = RONDO_NODES(actor_named(&slow, "one"), actor_named(&slow, "two")) });
-    play(&p, GRAPH({ .name = "p1", .node = group }, { .name = "p2", .node = rondo_node_ref(group) },
+    play_flow(&p, GRAPH({ .name = "p1", .node = group }, { .name = "p2", .node = rondo_node_ref(group) },
                    { .name = "p3", .node = rondo_node_ref(group) },
                    { .name = "join", .node = actor(&a), AFTER("p1", "p2", "p3") }), NULL);
     CHECK_INT(play_find(&p, RONDO_EV_STEP_START, "g.join")->at_ms, 80);
@@ -257,7 +257,7 @@ TEST(a_step_reads_what_came_two_groups_before_it)
 {
     struct play p = { 0 };
     rondo_agent far = { RONDO_AGENT, .name = "far", .run = looks_far };
-    play(&p, GRAPH({ .name = "first", .node = RONDO_SEQUENCE(actor(&a)) },
+    play_flow(&p, GRAPH({ .name = "first", .node = RONDO_SEQUENCE(actor(&a)) },
                    { .name = "second", .node = RONDO_SEQUENCE(actor(&b)), AFTER("first") },
                    { .name = "third",
                      .node = RONDO_PARALLEL(rondo_agent_node(&far), actor(&c)), AFTER("second") }),
@@ -270,7 +270,7 @@ TEST(a_step_reads_what_came_two_groups_before_it)
 TEST(every_step_that_started_ends_exactly_once)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&bad) }, { .node = actor(&c), AFTER("bad") }),
+    play_flow(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&bad) }, { .node = actor(&c), AFTER("bad") }),
          NULL);
     CHECK_STR(play_told(&p, "workflow_start step_start step_end error step_cancelled workflow_end"),
               "workflow_start; step_start g; step_start g.a; step_start g.bad; step_end g.a; "
@@ -292,7 +292,7 @@ TEST(a_failure_reaches_its_dependents_and_nobody_else)
         struct play p = { 0 };
         struct actor slow = { .name = "slow", .takes_ms = 50 };
         a.calls = b.calls = c.calls = d.calls = 0;
-        play(&p, POLICY(rows[i].policy, { .node = actor(&bad) }, { .node = actor(&a), AFTER("bad") },
+        play_flow(&p, POLICY(rows[i].policy, { .node = actor(&bad) }, { .node = actor(&a), AFTER("bad") },
                         { .node = actor(&b), AFTER("a") }, { .node = actor(&slow) },
                         { .node = actor(&c), AFTER("slow") }), NULL);
         CHECK_INT(p.rc, RONDO_EFAILED);
@@ -314,7 +314,7 @@ TEST(every_failure_is_told)
 {
     struct play p = { 0 };
     struct actor bad2 = { .name = "bad2", .says = SAYS("!also broken") };
-    play(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&bad2) }, { .node = actor(&a) }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&bad2) }, { .node = actor(&a) }), NULL);
     CHECK_STR(play_told(&p, "error"), "error g.bad; error g.bad2; error g");
     CHECK_STR(play_step(&p, "g.bad").error, "broken");
     CHECK_STR(play_step(&p, "g.bad2").error, "also broken");
@@ -326,7 +326,7 @@ TEST(abort_cancels_what_runs_and_what_has_not_started)
 {
     struct play p = { 0 };
     struct actor slow = { .name = "slow", .takes_ms = 50 }, wait = { .name = "wait", .takes_ms = 10 };
-    play(&p, POLICY(RONDO_ABORT, { .node = actor(&slow) }, { .node = actor(&c), AFTER("slow") },
+    play_flow(&p, POLICY(RONDO_ABORT, { .node = actor(&slow) }, { .node = actor(&c), AFTER("slow") },
                     { .node = RONDO_SEQUENCE(actor(&wait), actor(&bad)) }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
@@ -340,7 +340,7 @@ TEST(abort_cancels_what_runs_and_what_has_not_started)
 TEST(a_run_in_which_nothing_completed_is_failed_not_partial)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&a), AFTER("bad") }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&a), AFTER("bad") }), NULL);
     CHECK_INT(p.res.status, RONDO_STATUS_FAILED);
     play_end(&p);
 }
@@ -359,7 +359,7 @@ TEST(a_step_that_is_not_wanted_is_skipped_and_its_dependents_run)
     for (int i = 0; i < 2; i++) {
         struct play p = { 0 };
         a.calls = 0;
-        play(&p, POLICY(policies[i], { .node = unwanted() }, { .node = actor(&a), AFTER("unwanted") }),
+        play_flow(&p, POLICY(policies[i], { .node = unwanted() }, { .node = actor(&a), AFTER("unwanted") }),
              NULL);
         CHECK_INT(p.rc, 0);
         CHECK_INT(status(&p, "g.unwanted"), RONDO_STATUS_SKIPPED);
@@ -371,7 +371,7 @@ TEST(a_step_that_is_not_wanted_is_skipped_and_its_dependents_run)
 TEST(skip_dependents_is_about_failures_not_about_steps_that_are_not_wanted)
 {
     struct play p = { 0 };
-    play(&p, POLICY(RONDO_SKIP_DEPENDENTS, { .node = unwanted() },
+    play_flow(&p, POLICY(RONDO_SKIP_DEPENDENTS, { .node = unwanted() },
                     { .node = actor(&a), AFTER("unwanted") }), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(a.calls, 1);
@@ -382,7 +382,7 @@ TEST(a_when_that_fails_fails_the_step)
 {
     struct play p = { 0 };
     struct actor torn = { .name = "torn", .options.when = flow_error };
-    play(&p, GRAPH({ .node = actor(&torn) }, { .node = actor(&a) }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&torn) }, { .node = actor(&a) }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "when: the rule broke");
     CHECK_INT(torn.calls, 0);
@@ -393,7 +393,7 @@ TEST(a_when_that_fails_fails_the_step)
 TEST(a_sequence_steps_over_what_is_not_wanted)
 {
     struct play p = { 0 };
-    play(&p, RONDO_SEQUENCE(actor(&a), unwanted(), actor(&b)), NULL);
+    play_flow(&p, RONDO_SEQUENCE(actor(&a), unwanted(), actor(&b)), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(b.seen[0].in, "\"a#1\"");
     CHECK_STR(play_told(&p, "step_skipped"), "step_skipped unwanted");
@@ -408,7 +408,7 @@ static struct actor cleanup = { .name = "cleanup", .options.run_on = RONDO_ON_AL
 TEST(a_rescue_step_runs_when_its_dependency_failed_and_the_graph_completes)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&rescue), AFTER("bad") }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&rescue), AFTER("bad") }), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.res.content, "rescue#1");
     CHECK_INT(status(&p, "g.bad"), RONDO_STATUS_FAILED);
@@ -418,7 +418,7 @@ TEST(a_rescue_step_runs_when_its_dependency_failed_and_the_graph_completes)
 TEST(a_rescue_step_is_skipped_when_nothing_failed)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&rescue), AFTER("a") }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&rescue), AFTER("a") }), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(rescue.calls, 0);
     CHECK_INT(status(&p, "g.rescue"), RONDO_STATUS_SKIPPED);
@@ -429,7 +429,7 @@ TEST(a_rescue_step_is_skipped_when_nothing_failed)
 TEST(a_rescue_step_runs_when_its_dependency_was_cut_off)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&a), AFTER("bad") },
+    play_flow(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&a), AFTER("bad") },
                    { .node = actor(&rescue), AFTER("a") }), NULL);
     CHECK_INT(rescue.calls, 1);
     CHECK_INT(p.rc, RONDO_EFAILED); // it answers a's cancellation; bad's failure is nobody's
@@ -440,7 +440,7 @@ TEST(a_rescue_step_without_dependencies_waits_for_all_ordinary_steps)
 {
     struct play p = { 0 };
     struct actor slow = { .name = "slow", .takes_ms = 50 };
-    play(&p, GRAPH({ .node = actor(&rescue) }, { .node = actor(&bad) }, { .node = actor(&slow) }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&rescue) }, { .node = actor(&bad) }, { .node = actor(&slow) }), NULL);
     CHECK_INT(play_find(&p, RONDO_EV_STEP_START, "g.rescue")->at_ms, 50);
     play_end(&p);
 }
@@ -450,7 +450,7 @@ TEST(a_rescue_step_that_fails_too_leaves_the_graph_failed)
     struct play p = { 0 };
     struct actor hopeless = { .name = "hopeless", .says = SAYS("!worse"),
                               .options.run_on = RONDO_ON_FAILURE };
-    play(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&hopeless), AFTER("bad") }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&hopeless), AFTER("bad") }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
     play_end(&p);
@@ -463,7 +463,7 @@ TEST(an_always_step_runs_after_success_failure_and_abort)
         struct actor slow = { .name = "slow", .takes_ms = 50 };
         struct actor wait = { .name = "wait", .takes_ms = 10 };
         cleanup.calls = 0;
-        play(&p, POLICY(i == 2 ? RONDO_ABORT : RONDO_CASCADE, { .node = actor(&slow) },
+        play_flow(&p, POLICY(i == 2 ? RONDO_ABORT : RONDO_CASCADE, { .node = actor(&slow) },
                         { .node = RONDO_SEQUENCE(actor(&wait), actor(i ? &bad : &a)) },
                         { .node = actor(&cleanup) }), NULL);
         CHECK_INT(p.rc, i ? RONDO_EFAILED : 0);
@@ -476,7 +476,7 @@ TEST(an_always_step_runs_after_success_failure_and_abort)
 TEST(an_always_step_does_not_make_a_failed_graph_complete)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&cleanup), AFTER("bad") }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&bad) }, { .node = actor(&cleanup), AFTER("bad") }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_INT(cleanup.calls, 1);
     play_end(&p);
@@ -492,7 +492,7 @@ TEST(an_ordinary_step_cannot_wait_for_one_that_waits_for_all_ordinary_steps)
 TEST(run_on_is_for_steps_of_a_graph)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = rondo_loop(&(rondo_loop_spec){
+    play_flow(&p, GRAPH({ .node = rondo_loop(&(rondo_loop_spec){
                          RONDO_LOOP, .name = "always", .body = actor(&a), .max_iterations = 2,
                          .options.run_on = RONDO_ON_ALWAYS }) },
                    { .node = actor(&bad) }), NULL);

@@ -19,7 +19,7 @@ static int check(const rondo_node *node)
 TEST(a_loop_with_a_body_alone_has_a_cap_of_5_returns_the_last_pass_and_gives_feedback)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&writer)), "\"go\"");
+    play_flow(&p, LOOP(.body = actor(&writer)), "\"go\"");
     CHECK_INT(rondo_node_limit(p.node, RONDO_LIMIT_ITERATIONS), 5);
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.res.content, "writer#5");
@@ -95,7 +95,7 @@ TEST(one_node_used_twice_in_a_body_gets_two_names)
     struct play p = { 0 };
     rondo_node *node = actor(&writer);
     rondo_node *body = RONDO_SEQUENCE(node, rondo_node_ref(node));
-    play(&p, LOOP(.body = body, .max_iterations = 1), NULL);
+    play_flow(&p, LOOP(.body = body, .max_iterations = 1), NULL);
     CHECK_STR(play_told(&p, "step_end"),
               "step_end refine.0.writer; step_end refine.0.writer#2; step_end refine.0; "
               "step_end refine");
@@ -194,7 +194,7 @@ TEST(what_a_loop_waits_for_is_kept_by_the_graph_around_it)
     struct actor research = { .name = "research" };
     struct play p = { 0 };
     rondo_node *loop = LOOP(.body = actor(&writer), .max_iterations = 1);
-    play(&p, rondo_graph(&(rondo_graph_spec){
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .name = "g", .step_count = 2,
                  .steps = (rondo_step[]){ { .node = loop, .depends_on = RONDO_AFTER("research") },
                                           { .node = actor(&research) } } }),

@@ -17,7 +17,7 @@ TEST(a_body_that_fails_in_pass_2_fails_the_loop_and_keeps_its_history)
 {
     struct play p = { 0 };
     struct actor critic = { .name = "critic", .says = SAYS("fine", "!no more") };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&critic))), NULL);
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&critic))), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "no more");
     CHECK_INT(p.res.reason, RONDO_REASON_FAILED);
@@ -41,7 +41,7 @@ TEST(a_failed_pass_is_asked_nothing)
 {
     struct play p = { 0 };
     struct actor bad = { .name = "bad", .says = SAYS("!first") };
-    play(&p, LOOP(.body = actor(&bad), .until = flow_always, .score = flow_score_output,
+    play_flow(&p, LOOP(.body = actor(&bad), .until = flow_always, .score = flow_score_output,
                   .listener = hear), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(play_told(&p, "loop_end"), "loop_end refine failed 1");
@@ -53,7 +53,7 @@ TEST(on_error_continue_goes_on_with_the_last_good_output)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("one", "!two", "!three", "four") };
-    play(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 4),
+    play_flow(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 4),
          "\"in\"");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.res.content, "four");
@@ -70,7 +70,7 @@ TEST(a_pass_that_fails_before_any_good_one_hands_on_the_loops_input)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("!one", "two") };
-    play(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 2),
+    play_flow(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 2),
          "\"in\"");
     CHECK_STR(a.seen[1].in, "\"in\"");
     CHECK_STR(p.res.content, "two");
@@ -81,7 +81,7 @@ TEST(failures_in_a_row_fail_the_loop_and_the_last_good_output_stays)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("good", "!f%d", "!f%d", "better", "!f%d") };
-    play(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 20), NULL);
+    play_flow(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 20), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "f7"); // 2 in a row do not count any more after a good pass
     CHECK_INT(p.res.reason, RONDO_REASON_FAILED);
@@ -94,7 +94,7 @@ TEST(max_failures_of_1_fails_with_the_first)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("!f%d") };
-    play(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_failures = 1), NULL);
+    play_flow(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_failures = 1), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_INT(p.res.passes, 1);
     CHECK_STR(p.output, "null");
@@ -105,7 +105,7 @@ TEST(the_cap_also_ends_a_loop_whose_last_pass_failed)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("good", "!f2") };
-    play(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 2), NULL);
+    play_flow(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 2), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_MAX_ITERATIONS);
     CHECK_STR(p.res.content, "good");
@@ -116,7 +116,7 @@ TEST(cumulative_leaves_out_what_failed)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("one", "!two", "three") };
-    play(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 3,
+    play_flow(&p, LOOP(.body = actor(&a), .on_error = RONDO_ERROR_CONTINUES, .max_iterations = 3,
                   .output_mode = RONDO_OUTPUT_CUMULATIVE), NULL);
     CHECK_STR(p.res.content, "one\n\n--- iteration 3 ---\n\nthree");
     CHECK_STR(p.output, "[\"one\",null,\"three\"]");
@@ -130,7 +130,7 @@ TEST(a_break_ends_the_loop_with_the_output_so_far_and_starts_nothing_more)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("one", "^two") }, b = { .name = "b" };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&a), actor(&b)), .until = flow_never,
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&a), actor(&b)), .until = flow_never,
                   .score = flow_score_output), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_BREAK);
@@ -148,7 +148,7 @@ TEST(a_break_in_an_inner_loop_leaves_the_outer_one_running)
     struct actor a = { .name = "a", .says = SAYS("^x%d") };
     rondo_node *inner = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "inner",
                                                        .body = actor(&a) });
-    play(&p, LOOP(.body = inner, .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = inner, .max_iterations = 3), NULL);
     CHECK_STR(play_told(&p, "loop_end"),
               "loop_end refine.0.inner break 1; loop_end refine.1.inner break 1; "
               "loop_end refine.2.inner break 1; loop_end refine max_iterations 3");
@@ -163,7 +163,7 @@ TEST(a_named_break_ends_the_outer_loop_and_all_inside_it)
     struct actor a = { .name = "a", .says = SAYS("x", "^@refine:y") }, b = { .name = "b" };
     rondo_node *inner = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "inner",
                                                        .body = actor(&a) });
-    play(&p, LOOP(.body = RONDO_SEQUENCE(inner, actor(&b)), .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(inner, actor(&b)), .max_iterations = 3), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_BREAK);
     CHECK_INT(p.res.passes, 1);
@@ -178,7 +178,7 @@ TEST(an_escalation_is_a_break_that_shows)
     struct actor a = { .name = "a", .says = SAYS("^^help") };
     rondo_node *inner = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "inner",
                                                        .body = actor(&a) });
-    play(&p, LOOP(.body = inner, .max_iterations = 2), NULL);
+    play_flow(&p, LOOP(.body = inner, .max_iterations = 2), NULL);
     CHECK(!p.res.escalated);
     CHECK_INT(p.res.passes, 2);
     CHECK(play_step(&p, "refine.inner").escalated);
@@ -192,7 +192,7 @@ TEST(a_step_after_the_loop_can_see_that_it_escalated)
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("^^help") }, after = { .name = "after" };
     rondo_node *list[] = { LOOP(.body = actor(&a)), actor(&after), NULL };
-    play(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
+    play_flow(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
                                                     .children = list }), NULL);
     CHECK(play_step(&p, "s.refine").escalated);
     CHECK_INT(play_step(&p, "s.refine").reason, RONDO_REASON_BREAK);
@@ -204,7 +204,7 @@ TEST(a_break_that_names_no_loop_around_fails_the_step)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("^@elsewhere:x") };
-    play(&p, LOOP(.body = actor(&a)), NULL);
+    play_flow(&p, LOOP(.body = actor(&a)), NULL);
     CHECK_INT(p.rc, RONDO_EINVAL);
     CHECK_STR(p.err.message, "break: there is no loop 'elsewhere' around this step");
     play_end(&p);
@@ -214,7 +214,7 @@ TEST(a_break_outside_of_any_loop_fails_the_step)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("^x") };
-    play(&p, actor(&a), NULL);
+    play_flow(&p, actor(&a), NULL);
     CHECK_INT(p.rc, RONDO_EINVAL);
     CHECK_STR(p.err.message, "break or continue outside of a loop");
     play_end(&p);
@@ -232,7 +232,7 @@ TEST(continue_ends_the_pass_asks_no_rule_and_cannot_spin)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a" }, b = { .name = "b", .says = SAYS(">") }, c = { .name = "c" };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&a), actor(&b), actor(&c)), .until = count_until,
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&a), actor(&b), actor(&c)), .until = count_until,
                   .max_iterations = 4), "\"in\"");
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.passes, 4);
@@ -251,7 +251,7 @@ TEST(a_break_cancels_siblings_that_run_and_awaits_effects_that_must_happen_once)
     struct actor once = { .name = "once", .takes_ms = 400, .effects = RONDO_ONCE };
     struct actor wait = { .name = "wait", .takes_ms = 100 };
     struct actor stop = { .name = "stop", .says = SAYS("^done") };
-    play(&p, LOOP(.body = RONDO_PARALLEL(actor(&slow), actor(&once),
+    play_flow(&p, LOOP(.body = RONDO_PARALLEL(actor(&slow), actor(&once),
                                          RONDO_SEQUENCE(actor(&wait), actor(&stop)))), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_BREAK);

@@ -25,7 +25,7 @@ static struct actor a = { .name = "a" }, b = { .name = "b" };
 TEST(a_step_then_a_loop)
 {
     struct play p = { 0 };
-    play(&p, row(actor(&research), LOOP("refine", .body = actor(&draft), .max_iterations = 3), NULL),
+    play_flow(&p, row(actor(&research), LOOP("refine", .body = actor(&draft), .max_iterations = 3), NULL),
          "\"topic\"");
     CHECK_STR(play_step_text(&p, "row.research"), "research#1");
     CHECK_STR(play_step_text(&p, "row.refine"), "draft#3");
@@ -39,7 +39,7 @@ TEST(a_step_then_a_loop)
 TEST(two_loops_in_declaration_order)
 {
     struct play p = { 0 };
-    play(&p, row(LOOP("first", .body = actor(&a), .max_iterations = 2),
+    play_flow(&p, row(LOOP("first", .body = actor(&a), .max_iterations = 2),
                  LOOP("second", .body = actor(&b), .max_iterations = 2), NULL), NULL);
     CHECK_STR(play_told(&p, "iteration_end loop_end"),
               "iteration_end row.first 0; iteration_end row.first 1; "
@@ -56,7 +56,7 @@ TEST(writer_and_critic_until_approved)
 {
     struct play p = { 0 };
     struct actor critic = { .name = "critic", .says = SAYS("REVISE", "APPROVED") };
-    play(&p, row(actor(&research),
+    play_flow(&p, row(actor(&research),
                  LOOP("refine", .body = RONDO_SEQUENCE(actor(&draft), actor(&critic)),
                       .until = flow_text_is, .user = "APPROVED"), NULL), NULL);
     CHECK_STR(rondo_reason_ensemble(play_step(&p, "row.refine").reason), "predicate");
@@ -70,7 +70,7 @@ TEST(writer_and_critic_until_approved)
 TEST(a_failing_cap_fails_the_run_with_its_own_error)
 {
     struct play p = { 0 };
-    play(&p, row(actor(&research),
+    play_flow(&p, row(actor(&research),
                  LOOP("refine", .body = actor(&draft), .max_iterations = 2, .on_max = RONDO_FAIL),
                  actor(&b)), NULL);
     CHECK_INT(p.rc, RONDO_ELIMIT);
@@ -83,7 +83,7 @@ TEST(a_failing_cap_fails_the_run_with_its_own_error)
 TEST(a_failing_cap_looks_the_same_from_a_graph)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&research) },
+    play_flow(&p, GRAPH({ .node = actor(&research) },
                    { .node = LOOP("refine", .body = actor(&draft), .max_iterations = 2,
                                   .on_max = RONDO_FAIL) }), NULL);
     CHECK_INT(p.rc, RONDO_ELIMIT);
@@ -106,7 +106,7 @@ TEST(two_loops_of_one_name_in_one_container_are_refused)
 TEST(a_loop_may_be_the_whole_run)
 {
     struct play p = { 0 };
-    play(&p, LOOP("alone", .body = actor(&draft), .max_iterations = 2), NULL);
+    play_flow(&p, LOOP("alone", .body = actor(&draft), .max_iterations = 2), NULL);
     CHECK_STR(p.res.content, "draft#2");
     CHECK_STR(play_told(&p, "workflow_start workflow_end step_start step_end"),
               "workflow_start; step_start alone; step_start alone.0.draft; step_end alone.0.draft; "
@@ -119,7 +119,7 @@ TEST(what_a_trace_of_a_loop_needs_can_be_read)
 {
     struct play p = { 0 };
     int at = 2;
-    play(&p, LOOP("refine", .body = RONDO_SEQUENCE(actor(&a), actor(&b)), .until = flow_at_pass,
+    play_flow(&p, LOOP("refine", .body = RONDO_SEQUENCE(actor(&a), actor(&b)), .until = flow_at_pass,
                   .user = &at, .max_iterations = 7), NULL);
     CHECK_STR(rondo_node_name(p.node), "refine");
     CHECK_INT(rondo_node_kind(p.node), RONDO_KIND_LOOP);
@@ -136,7 +136,7 @@ TEST(what_a_trace_of_a_loop_needs_can_be_read)
 TEST(independent_steps_and_a_loop_in_a_graph_each_run)
 {
     struct play p = { 0 };
-    play(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&b) },
+    play_flow(&p, GRAPH({ .node = actor(&a) }, { .node = actor(&b) },
                    { .node = LOOP("l", .body = actor(&draft), .max_iterations = 2) }), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(a.calls, 1);
@@ -150,7 +150,7 @@ TEST(two_loops_side_by_side_give_their_outputs_in_declaration_order)
 {
     struct play p = { 0 };
     struct actor slow = { .name = "slow", .takes_ms = 50 }, fast = { .name = "fast", .takes_ms = 1 };
-    play(&p, RONDO_PARALLEL(LOOP("la", .body = actor(&slow), .max_iterations = 2),
+    play_flow(&p, RONDO_PARALLEL(LOOP("la", .body = actor(&slow), .max_iterations = 2),
                             LOOP("lb", .body = actor(&fast), .max_iterations = 3)), NULL);
     CHECK_STR(p.output, "[\"slow#2\",\"fast#3\"]");
     CHECK_STR(play_told(&p, "@loop_end"), "3 loop_end lb max_iterations 3; 100 loop_end la max_iterations 2");
@@ -162,7 +162,7 @@ TEST(a_loop_starts_beside_an_independent_step)
 {
     struct play p = { 0 };
     struct actor task = { .name = "task", .takes_ms = 150 }, body = { .name = "body", .takes_ms = 60 };
-    play(&p, GRAPH({ .node = actor(&task) },
+    play_flow(&p, GRAPH({ .node = actor(&task) },
                    { .node = LOOP("l", .body = actor(&body), .max_iterations = 3) }), NULL);
     CHECK_INT(play_find(&p, RONDO_EV_STEP_START, "g.l")->at_ms, 0);
     CHECK_INT(play_find(&p, RONDO_EV_STEP_END, "g.task")->at_ms, 150);
@@ -175,7 +175,7 @@ TEST(a_loop_waits_for_what_it_depends_on)
 {
     struct play p = { 0 };
     struct actor up = { .name = "up", .takes_ms = 80 };
-    play(&p, GRAPH({ .node = LOOP("l", .body = actor(&draft), .max_iterations = 2),
+    play_flow(&p, GRAPH({ .node = LOOP("l", .body = actor(&draft), .max_iterations = 2),
                      .depends_on = RONDO_AFTER("up") }, { .node = actor(&up) }), NULL);
     CHECK_STR(play_told(&p, "@step_start"), "0 step_start g; 0 step_start g.up; 80 step_start g.l; "
                                             "80 step_start g.l.0.draft; 80 step_start g.l.1.draft");
@@ -200,7 +200,7 @@ TEST(a_loops_body_reads_the_upstream_output_in_every_pass)
     struct play p = { 0 };
     rondo_agent reader = { RONDO_AGENT, .name = "reader", .run = read_up, .user = "up" };
     struct actor up = { .name = "up" };
-    play(&p, GRAPH({ .node = actor(&up) },
+    play_flow(&p, GRAPH({ .node = actor(&up) },
                    { .node = LOOP("l", .body = RONDO_SEQUENCE(actor(&draft),
                                                               rondo_agent_node(&reader)),
                                   .max_iterations = 2),
@@ -215,7 +215,7 @@ TEST(what_has_not_ended_cannot_be_read)
     struct play p = { 0 };
     rondo_agent reader = { RONDO_AGENT, .name = "reader", .run = read_up, .user = "up" };
     struct actor up = { .name = "up", .takes_ms = 10 };
-    play(&p, GRAPH({ .node = actor(&up) }, { .node = rondo_agent_node(&reader) }), NULL);
+    play_flow(&p, GRAPH({ .node = actor(&up) }, { .node = rondo_agent_node(&reader) }), NULL);
     CHECK_STR(read_text, "none ");
     play_end(&p);
 }
@@ -236,7 +236,7 @@ TEST(a_step_after_a_loop_reads_what_the_loop_came_to_in_every_mode)
         struct actor writer = { .name = "writer" }, critic = { .name = "critic" };
         rondo_agent reader = { RONDO_AGENT, .name = "reader", .run = read_up, .user = "l" };
         *read_text = '\0';
-        play(&p, GRAPH({ .node = LOOP("l", .body = RONDO_SEQUENCE(actor(&writer), actor(&critic)),
+        play_flow(&p, GRAPH({ .node = LOOP("l", .body = RONDO_SEQUENCE(actor(&writer), actor(&critic)),
                                       .max_iterations = 2, .output_mode = rows[i].mode) },
                        { .node = rondo_agent_node(&reader), .depends_on = RONDO_AFTER("l") }), NULL);
         CHECK_STR(read_text, rows[i].want);
@@ -254,7 +254,7 @@ TEST(a_step_after_a_loop_reads_the_best_pass)
 {
     struct play p = { 0 };
     rondo_agent reader = { RONDO_AGENT, .name = "reader", .run = read_up, .user = "l" };
-    play(&p, GRAPH({ .node = LOOP("l", .body = actor(&draft), .max_iterations = 3,
+    play_flow(&p, GRAPH({ .node = LOOP("l", .body = actor(&draft), .max_iterations = 3,
                                   .score = score_by_pass, .output_mode = RONDO_OUTPUT_BEST) },
                    { .node = rondo_agent_node(&reader), .depends_on = RONDO_AFTER("l") }), NULL);
     CHECK_STR(read_text, "\"draft#2\" ");
@@ -265,7 +265,7 @@ TEST(a_step_after_a_loop_reads_the_best_pass)
 TEST(step_loop_step_run_in_the_order_of_their_declaration)
 {
     struct play p = { 0 };
-    play(&p, row(actor(&a), LOOP("l", .body = actor(&draft), .max_iterations = 2), actor(&b)), NULL);
+    play_flow(&p, row(actor(&a), LOOP("l", .body = actor(&draft), .max_iterations = 2), actor(&b)), NULL);
     CHECK_STR(play_told(&p, "step_end"), "step_end row.a; step_end row.l.0.draft; "
                                          "step_end row.l.1.draft; step_end row.l; step_end row.b; "
                                          "step_end row");
@@ -278,7 +278,7 @@ TEST(totals_include_every_pass)
 {
     struct play p = { 0 };
     struct actor paid = { .name = "paid", .spends = { 10, 3, 500, 1 } };
-    play(&p, row(actor(&paid), LOOP("l", .body = actor_named(&paid, "paid"), .max_iterations = 4), NULL),
+    play_flow(&p, row(actor(&paid), LOOP("l", .body = actor_named(&paid, "paid"), .max_iterations = 4), NULL),
          NULL);
     rondo_result l = play_step(&p, "row.l");
     CHECK_INT(l.usage.input_tokens, 40);
@@ -296,7 +296,7 @@ TEST(totals_include_tries_that_failed)
     struct play p = { 0 };
     struct actor paid = { .name = "paid", .spends = { 10, 0, 0, 1 }, .says = SAYS("!no", "!no", "yes"),
                           .options.retry.attempts = 3 };
-    play(&p, row(actor(&paid), NULL, NULL), NULL);
+    play_flow(&p, row(actor(&paid), NULL, NULL), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.usage.input_tokens, 30);
     CHECK_INT(p.res.usage.calls, 3);
@@ -309,7 +309,7 @@ TEST(totals_include_failed_tries_of_the_root_itself)
     struct play p = { 0 };
     struct actor paid = { .name = "paid", .spends = { 10, 0, 0, 1 }, .says = SAYS("!no", "yes"),
                           .options.retry.attempts = 2 };
-    play(&p, actor(&paid), NULL);
+    play_flow(&p, actor(&paid), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.usage.input_tokens, 20);
     play_end(&p);
@@ -320,7 +320,7 @@ TEST(steps_that_report_nothing_count_as_nothing)
 {
     struct play p = { 0 };
     struct actor paid = { .name = "paid", .spends = { 10, 3, 500, 1 } };
-    play(&p, row(actor(&a), actor(&paid), actor(&b)), NULL);
+    play_flow(&p, row(actor(&a), actor(&paid), actor(&b)), NULL);
     CHECK_INT(p.res.usage.input_tokens, 10);
     CHECK_INT(p.res.usage.calls, 1);
     CHECK_INT(play_step(&p, "row.a").usage.input_tokens, 0);
@@ -332,7 +332,7 @@ TEST(loops_nest_three_deep)
     struct play p = { 0 };
     rondo_node *in = LOOP("in", .body = actor(&draft), .max_iterations = 2);
     rondo_node *mid = LOOP("mid", .body = in, .max_iterations = 3);
-    play(&p, LOOP("out", .body = mid, .max_iterations = 4), NULL);
+    play_flow(&p, LOOP("out", .body = mid, .max_iterations = 4), NULL);
     CHECK_INT(draft.calls, 24);
     CHECK_STR(p.res.content, "draft#24");
     CHECK_STR(draft.seen[23].path, "out.3.mid.2.in.1.draft");
@@ -350,7 +350,7 @@ TEST(a_graph_in_a_loop_starts_afresh_in_every_pass)
     struct actor z = { .name = "z" };
     rondo_node *g = GRAPH({ .node = actor(&z), .depends_on = RONDO_AFTER("x", "y") },
                           { .node = actor(&x) }, { .node = actor(&y) });
-    play(&p, LOOP("l", .body = g, .max_iterations = 2), NULL);
+    play_flow(&p, LOOP("l", .body = g, .max_iterations = 2), NULL);
     CHECK_STR(play_told(&p, "@step_end"),
               "3 step_end l.0.g.y; 5 step_end l.0.g.x; 5 step_end l.0.g.z; 5 step_end l.0.g; "
               "8 step_end l.1.g.y; 10 step_end l.1.g.x; 10 step_end l.1.g.z; 10 step_end l.1.g; "
@@ -363,7 +363,7 @@ TEST(a_retried_loop_starts_over_from_pass_0_under_a_path_of_its_own)
 {
     struct play p = { 0 };
     struct actor body = { .name = "body", .says = SAYS("one", "!two", "three", "four") };
-    play(&p, LOOP("l", .body = actor(&body), .max_iterations = 2, .options.retry.attempts = 2), NULL);
+    play_flow(&p, LOOP("l", .body = actor(&body), .max_iterations = 2, .options.retry.attempts = 2), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(play_told(&p, "step_start retry loop_end"),
               "step_start l; step_start l.0.body; step_start l.1.body; loop_end l failed 2; "

@@ -21,7 +21,7 @@ static rondo_node *draft_and_critique(void)
 TEST(the_last_pass_is_the_output_with_every_body_step)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 3), NULL);
     CHECK_STR(p.res.content, "critique#3");
     CHECK_STR(play_step_text(&p, "refine.draft"), "draft#3");
     CHECK_STR(play_step_text(&p, "refine.critique"), "critique#3");
@@ -34,7 +34,7 @@ TEST(final_step_shows_the_last_steps_output_only)
 {
     struct play p = { 0 };
     rondo_result res;
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2,
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2,
                   .output_mode = RONDO_OUTPUT_FINAL_STEP), NULL);
     CHECK_STR(p.res.content, "critique#2");
     CHECK_INT(rondo_run_find(p.run, "refine.draft", &res), RONDO_ENOTFOUND);
@@ -45,7 +45,7 @@ TEST(final_step_shows_the_last_steps_output_only)
 TEST(cumulative_joins_all_passes_with_a_separator_from_the_second_on)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 3,
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 3,
                   .output_mode = RONDO_OUTPUT_CUMULATIVE), NULL);
     CHECK_STR(p.res.content, "draft#1\n\n--- iteration 2 ---\n\ndraft#2"
                              "\n\n--- iteration 3 ---\n\ndraft#3");
@@ -57,7 +57,7 @@ TEST(cumulative_joins_all_passes_with_a_separator_from_the_second_on)
 TEST(cumulative_joins_step_by_step)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2,
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2,
                   .output_mode = RONDO_OUTPUT_CUMULATIVE), NULL);
     CHECK_STR(p.res.content, "draft#1\n\n--- iteration 2 ---\n\ndraft#2\n\n"
                              "critique#1\n\n--- iteration 2 ---\n\ncritique#2");
@@ -68,7 +68,7 @@ TEST(cumulative_joins_step_by_step)
 TEST(cumulative_after_a_single_pass_has_no_separator)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 1,
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 1,
                   .output_mode = RONDO_OUTPUT_CUMULATIVE), NULL);
     CHECK_STR(p.res.content, "draft#1");
     CHECK_STR(p.output, "[\"draft#1\"]");
@@ -78,7 +78,7 @@ TEST(cumulative_after_a_single_pass_has_no_separator)
 TEST(output_names_the_step_that_counts)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2, .output = "draft"), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2, .output = "draft"), NULL);
     CHECK_STR(p.res.content, "draft#2");
     CHECK_STR(draft.seen[1].in, "\"draft#1\""); // and it is what the next pass gets
     CHECK_STR(play_find(&p, RONDO_EV_ITERATION_END, "refine")->text, "draft#1");
@@ -89,7 +89,7 @@ TEST(an_empty_last_step_does_not_replace_the_output_when_it_only_signalled)
 {
     struct play p = { 0 };
     struct actor stop = { .name = "stop", .says = SAYS("^") };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&stop))), NULL);
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&stop))), NULL);
     CHECK_STR(p.res.content, "draft#1");
     CHECK_INT(p.res.reason, RONDO_REASON_BREAK);
     CHECK_INT(p.res.passes, 1);
@@ -103,7 +103,7 @@ TEST(an_empty_last_step_does_not_replace_the_output_when_it_only_signalled)
 TEST(feedback_begins_with_the_second_pass_and_reaches_every_step)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 3), NULL);
     CHECK(!draft.seen[0].fed);
     CHECK(!critique.seen[0].fed);
     CHECK(draft.seen[1].fed);
@@ -123,7 +123,7 @@ TEST(feedback_begins_with_the_second_pass_and_reaches_every_step)
 TEST(in_the_second_pass_the_critic_reads_the_new_draft)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2), NULL);
     CHECK_STR(critique.seen[0].in, "\"draft#1\"");
     CHECK_STR(critique.seen[1].in, "\"draft#2\"");
     play_end(&p);
@@ -145,7 +145,7 @@ TEST(a_sibling_is_read_by_name_in_the_pass_that_runs)
     struct play p = { 0 };
     rondo_agent reader = { RONDO_AGENT, .name = "reader", .run = read_draft };
     struct actor between = { .name = "between" };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&between), rondo_agent_node(&reader)),
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&between), rondo_agent_node(&reader)),
                   .max_iterations = 2), NULL);
     CHECK_STR(read_from_draft[0], "draft#1");
     CHECK_STR(read_from_draft[1], "draft#2");
@@ -156,7 +156,7 @@ TEST(a_sibling_is_read_by_name_in_the_pass_that_runs)
 TEST(without_feedback_no_pass_gets_any)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 3, .feedback = RONDO_FEEDBACK_OFF),
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 3, .feedback = RONDO_FEEDBACK_OFF),
          NULL);
     for (int i = 0; i < 3; i++) {
         CHECK(!draft.seen[i].fed);
@@ -169,7 +169,7 @@ TEST(an_unbounded_loops_feedback_names_no_cap)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a", .says = SAYS("x", "^y") };
-    play(&p, LOOP(.body = actor(&a), .max_iterations = RONDO_UNBOUNDED), NULL);
+    play_flow(&p, LOOP(.body = actor(&a), .max_iterations = RONDO_UNBOUNDED), NULL);
     CHECK(strstr(a.seen[1].feedback, "iteration 2.") != NULL);
     CHECK(strstr(a.seen[1].feedback, " of ") == NULL);
     play_end(&p);
@@ -181,7 +181,7 @@ TEST(a_judge_ends_the_loop_and_its_words_reach_the_next_pass)
     struct actor judge = { .name = "strict",
                            .says = SAYS("={\"done\": false, \"why\": \"too long\"}", "!no idea",
                                         "={\"done\": true}") };
-    play(&p, LOOP(.body = actor(&draft), .judge = actor(&judge)), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .judge = actor(&judge)), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_JUDGE);
     CHECK_STR(rondo_reason_ensemble(p.res.reason), "predicate");
@@ -214,7 +214,7 @@ static int looks_back(rondo_context *context, void *user)
 TEST(history_is_there_while_the_loop_runs_and_afterwards)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .until = looks_back), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .until = looks_back), NULL);
     rondo_history *h = rondo_run_history(p.run, "refine");
     CHECK_INT(rondo_history_count(h), 3);
     CHECK_STR(rondo_history_text(h, 0, "draft"), "draft#1");
@@ -228,7 +228,7 @@ TEST(history_is_there_while_the_loop_runs_and_afterwards)
 TEST(old_passes_are_read_back_from_the_journal)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2000), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .max_iterations = 2000), NULL);
     rondo_history *h = rondo_run_history(p.run, "refine");
     CHECK_INT(rondo_history_count(h), 2000);
     CHECK_STR(rondo_history_text(h, 0, "draft"), "draft#1");
@@ -242,7 +242,7 @@ TEST(old_passes_are_read_back_from_the_journal)
 TEST(max_history_makes_older_passes_unreadable)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 10, .max_history = 3), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 10, .max_history = 3), NULL);
     rondo_history *h = rondo_run_history(p.run, "refine");
     CHECK_INT(rondo_history_count(h), 10);
     CHECK_STR(rondo_history_text(h, 9, NULL), "draft#10");

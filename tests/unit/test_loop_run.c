@@ -21,7 +21,7 @@ static rondo_node *draft_and_critique(void)
 TEST(a_loop_whose_predicate_holds_at_once_runs_once)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .until = flow_always), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .until = flow_always), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.res.content, "draft#1");
     CHECK_INT(p.res.passes, 1);
@@ -36,7 +36,7 @@ TEST(a_predicate_that_holds_in_pass_3_of_10_ends_it_there)
 {
     struct play p = { 0 };
     int at = 3;
-    play(&p, LOOP(.body = actor(&draft), .until = flow_at_pass, .user = &at, .max_iterations = 10),
+    play_flow(&p, LOOP(.body = actor(&draft), .until = flow_at_pass, .user = &at, .max_iterations = 10),
          NULL);
     CHECK_INT(draft.calls, 3);
     CHECK_INT(p.res.passes, 3);
@@ -48,7 +48,7 @@ TEST(a_predicate_that_holds_in_pass_3_of_10_ends_it_there)
 TEST(a_predicate_that_never_holds_ends_at_the_cap_with_the_last_output)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .until = flow_never, .max_iterations = 4), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .until = flow_never, .max_iterations = 4), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(draft.calls, 4);
     CHECK_STR(p.res.content, "draft#4");
@@ -61,7 +61,7 @@ TEST(a_predicate_that_never_holds_ends_at_the_cap_with_the_last_output)
 TEST(a_cap_that_fails_names_the_loop_and_the_cap)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .until = flow_never, .max_iterations = 2,
+    play_flow(&p, LOOP(.body = actor(&draft), .until = flow_never, .max_iterations = 2,
                   .on_max = RONDO_FAIL), NULL);
     CHECK_INT(p.rc, RONDO_ELIMIT);
     CHECK_STR(p.err.message, "loop 'refine' reached its cap of 2 passes");
@@ -75,7 +75,7 @@ TEST(a_cap_that_fails_names_the_loop_and_the_cap)
 TEST(without_a_predicate_exactly_the_cap_runs)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 3), NULL);
     CHECK_INT(draft.calls, 3);
     CHECK_STR(play_told(&p, "loop_end"), "loop_end refine max_iterations 3");
     play_end(&p);
@@ -85,7 +85,7 @@ TEST(without_a_predicate_exactly_the_cap_runs)
 TEST(without_a_predicate_a_failing_cap_always_fails)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 1, .on_max = RONDO_FAIL), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 1, .on_max = RONDO_FAIL), NULL);
     CHECK_INT(p.rc, RONDO_ELIMIT);
     play_end(&p);
 }
@@ -95,7 +95,7 @@ TEST(the_steps_of_a_body_run_in_order_in_every_pass)
 {
     struct play p = { 0 };
     int at = 2;
-    play(&p, LOOP(.body = draft_and_critique(), .until = flow_at_pass, .user = &at), NULL);
+    play_flow(&p, LOOP(.body = draft_and_critique(), .until = flow_at_pass, .user = &at), NULL);
     CHECK_STR(play_told(&p, "step_start"),
               "step_start refine; "
               "step_start refine.0; step_start refine.0.draft; step_start refine.0.critique; "
@@ -110,7 +110,7 @@ TEST(the_last_steps_answer_can_end_the_loop)
 {
     struct play p = { 0 };
     struct actor critic = { .name = "critic", .says = SAYS("REVISE", "REVISE", "APPROVED") };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&critic)), .until = flow_text_is,
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&draft), actor(&critic)), .until = flow_text_is,
                   .user = "APPROVED"), NULL);
     CHECK_INT(critic.calls, 3);
     CHECK_STR(p.res.content, "APPROVED");
@@ -125,7 +125,7 @@ TEST(a_predicate_that_holds_on_the_last_allowed_pass_wins_over_the_cap)
     for (int i = 0; i < 3; i++) {
         struct play p = { 0 };
         int at = 3;
-        play(&p, LOOP(.body = actor(&draft), .until = flow_at_pass, .user = &at,
+        play_flow(&p, LOOP(.body = actor(&draft), .until = flow_at_pass, .user = &at,
                       .max_iterations = 3, .on_max = on_max[i]), NULL);
         CHECK_INT(p.rc, 0);
         CHECK_INT(p.res.passes, 3);
@@ -140,7 +140,7 @@ TEST(a_flagged_cap_completes_and_says_so)
 {
     struct play p = { 0 };
     rondo_result res;
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 2, .on_max = RONDO_FLAG), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 2, .on_max = RONDO_FLAG), NULL);
     CHECK_INT(p.rc, 0);
     CHECK(p.res.capped);
     CHECK_STR(p.res.content, "draft#2");
@@ -153,7 +153,7 @@ TEST(a_flagged_cap_completes_and_says_so)
 TEST(a_predicate_that_fails_fails_the_loop_and_names_rule_and_pass)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .until = flow_error), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .until = flow_error), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "until of loop 'refine' failed in pass 1: the rule broke");
     CHECK_INT(p.res.reason, RONDO_REASON_FAILED);
@@ -165,7 +165,7 @@ TEST(a_predicate_that_fails_fails_the_loop_and_names_rule_and_pass)
 TEST(a_while_that_fails_before_the_first_pass_fails_the_loop)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .while_ = flow_error), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .while_ = flow_error), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "while of loop 'refine' failed in pass 1: the rule broke");
     CHECK_INT(draft.calls, 0);
@@ -175,7 +175,7 @@ TEST(a_while_that_fails_before_the_first_pass_fails_the_loop)
 TEST(a_while_that_says_no_at_once_runs_nothing_and_completes)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .while_ = flow_never), "\"in\"");
+    play_flow(&p, LOOP(.body = actor(&draft), .while_ = flow_never), "\"in\"");
     CHECK_INT(p.rc, 0);
     CHECK_STR(play_told(&p, "step_start iteration_start loop_end step_end"),
               "step_start refine; loop_end refine while 0; step_end refine");
@@ -192,7 +192,7 @@ static int before_pass_3(rondo_context *context, void *user)
 TEST(a_while_is_asked_before_every_pass)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .while_ = before_pass_3, .max_iterations = RONDO_UNBOUNDED),
+    play_flow(&p, LOOP(.body = actor(&draft), .while_ = before_pass_3, .max_iterations = RONDO_UNBOUNDED),
          NULL);
     CHECK_STR(play_told(&p, "loop_end"), "loop_end refine while 2");
     CHECK_STR(p.res.content, "draft#2");
@@ -253,7 +253,7 @@ TEST(rules_are_asked_in_the_order_of_the_contract)
 {
     struct play p = { 0 };
     rondo_agent body = { RONDO_AGENT, .name = "body", .run = told_body, .memory = "m" };
-    play(&p, LOOP(.body = rondo_agent_node(&body), .while_ = asked_while, .until = asked_until,
+    play_flow(&p, LOOP(.body = rondo_agent_node(&body), .while_ = asked_while, .until = asked_until,
                   .next = asked_next, .score = asked_score, .listener = asked_listener,
                   .memory_mode = RONDO_FRESH), NULL);
     CHECK_STR(order, "while body score listener until(history=1) next while body score listener "
@@ -273,7 +273,7 @@ TEST(every_pass_tells_its_number_output_and_duration)
 {
     struct play p = { 0 };
     struct actor slow = { .name = "slow", .takes_ms = 60 };
-    play(&p, LOOP(.body = actor(&slow), .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = actor(&slow), .max_iterations = 3), NULL);
     CHECK_STR(play_told(&p, "@iteration_start iteration_end"),
               "0 iteration_start refine 0; 60 iteration_end refine 0; "
               "60 iteration_start refine 1; 120 iteration_end refine 1; "
@@ -305,7 +305,7 @@ TEST(a_listener_sees_every_pass_and_how_long_it_took)
 {
     struct play p = { 0 };
     struct actor slow = { .name = "slow", .takes_ms = 70 };
-    play(&p, LOOP(.body = actor(&slow), .max_iterations = 3, .listener = hear, .delay_ms = 1000), NULL);
+    play_flow(&p, LOOP(.body = actor(&slow), .max_iterations = 3, .listener = hear, .delay_ms = 1000), NULL);
     CHECK_INT(heard_count, 3);
     CHECK_INT(heard[0], 70);
     CHECK_INT(heard[2], 70);
@@ -316,7 +316,7 @@ TEST(a_listener_sees_every_pass_and_how_long_it_took)
 TEST(the_delay_is_between_passes_only)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .max_iterations = 3, .delay_ms = 500), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .max_iterations = 3, .delay_ms = 500), NULL);
     CHECK_STR(play_told(&p, "@iteration_start delay loop_end"),
               "0 iteration_start refine 0; 0 delay refine; 500 iteration_start refine 1; "
               "500 delay refine; 1000 iteration_start refine 2; 1000 loop_end refine max_iterations 3");
@@ -341,7 +341,7 @@ TEST(next_gives_the_next_input_and_null_ends_the_loop)
 {
     struct play p = { 0 };
     rondo_agent agent = { RONDO_AGENT, .name = "twice", .run = twice };
-    play(&p, LOOP(.body = rondo_agent_node(&agent), .next = next_until_8), "1");
+    play_flow(&p, LOOP(.body = rondo_agent_node(&agent), .next = next_until_8), "1");
     CHECK_STR(p.output, "8");
     CHECK_INT(p.res.reason, RONDO_REASON_NEXT);
     CHECK_INT(p.res.passes, 3);
@@ -360,7 +360,7 @@ TEST(zero_false_and_empty_are_inputs_like_any_other)
 {
     struct play p = { 0 };
     struct actor a = { .name = "a" };
-    play(&p, LOOP(.body = actor(&a), .next = next_zero), "1");
+    play_flow(&p, LOOP(.body = actor(&a), .next = next_zero), "1");
     CHECK_INT(p.res.passes, 5);
     CHECK_STR(a.seen[1].in, "0");
     CHECK_STR(a.seen[2].in, "false");
@@ -377,7 +377,7 @@ static json_t *next_always(rondo_context *context, void *user)
 TEST(the_default_cap_of_next_fails_and_names_itself)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .next = next_always), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .next = next_always), NULL);
     CHECK_INT(p.rc, RONDO_ELIMIT);
     CHECK_STR(p.err.message, "loop 'refine' reached its cap of 1000 passes");
     CHECK_STR(p.res.content, "draft#1000");
@@ -393,7 +393,7 @@ static json_t *next_error(rondo_context *context, void *user)
 TEST(a_next_that_fails_fails_the_loop)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = actor(&draft), .next = next_error), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .next = next_error), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "next of loop 'refine' failed in pass 1: next broke");
     play_end(&p);
@@ -407,7 +407,7 @@ TEST(rules_may_be_nodes_that_take_their_time)
     struct actor until = { .name = "check", .takes_ms = 10, .says = SAYS("=false", "={\"done\": true}") };
     struct actor score = { .name = "rate", .takes_ms = 5, .says = SAYS("=3", "={\"score\": 2.5}") };
     struct actor next = { .name = "prepare", .takes_ms = 100, .says = SAYS("given") };
-    play(&p, LOOP(.body = actor(&draft), .until_node = actor(&until), .score_node = actor(&score),
+    play_flow(&p, LOOP(.body = actor(&draft), .until_node = actor(&until), .score_node = actor(&score),
                   .next_node = actor(&next)), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_UNTIL);
@@ -426,7 +426,7 @@ TEST(a_checker_that_fails_fails_the_loop)
 {
     struct play p = { 0 };
     struct actor until = { .name = "check", .says = SAYS("!cannot tell") };
-    play(&p, LOOP(.body = actor(&draft), .until_node = actor(&until)), NULL);
+    play_flow(&p, LOOP(.body = actor(&draft), .until_node = actor(&until)), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "until of loop 'refine' failed in pass 1: cannot tell");
     play_end(&p);

@@ -91,7 +91,7 @@ TEST(a_machine_needs_states_ways_out_and_a_sensible_cap)
 TEST(a_line_of_states_ends_at_the_end)
 {
     struct play p = { 0 };
-    play(&p, line(), "\"in\"");
+    play_flow(&p, line(), "\"in\"");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.res.content, "b#1");
     CHECK_INT(p.res.passes, 2);
@@ -108,7 +108,7 @@ TEST(the_first_edge_that_holds_is_followed)
     rondo_state states[] = { { "a", actor(&a) }, { "b", actor(&b) }, { "c", actor(&c) } };
     rondo_edge edges[] = { { "a", RONDO_END, flow_never }, { "a", "c", flow_always }, { "a", "b" },
                            { "b", RONDO_END }, { "c", RONDO_END } };
-    play(&p, MACHINE("a", states, edges), NULL);
+    play_flow(&p, MACHINE("a", states, edges), NULL);
     CHECK_STR(p.res.content, "c#1");
     CHECK_INT(b.calls, 0);
     play_end(&p);
@@ -128,7 +128,7 @@ TEST(a_circle_runs_until_an_edge_leads_out)
     rondo_state states[] = { { "analyse", actor(&analyse) }, { "tool", actor(&tool) } };
     rondo_edge edges[] = { { "analyse", RONDO_END, is_enough }, { "analyse", "tool" },
                            { "tool", "analyse" } };
-    play(&p, MACHINE("analyse", states, edges), NULL);
+    play_flow(&p, MACHINE("analyse", states, edges), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(analyse.calls, 3);
     CHECK_INT(tool.calls, 2);
@@ -143,17 +143,17 @@ TEST(a_circle_runs_until_an_edge_leads_out)
 TEST(a_machine_at_its_cap_returns_the_last_fails_or_flags)
 {
     struct play last = { 0 }, fail = { 0 }, flag = { 0 };
-    play(&last, spin(3, RONDO_RETURN_LAST), NULL);
+    play_flow(&last, spin(3, RONDO_RETURN_LAST), NULL);
     CHECK_INT(last.rc, 0);
     CHECK_STR(last.res.content, "a#3");
     CHECK_INT(last.res.reason, RONDO_REASON_MAX_ITERATIONS);
     CHECK(!last.res.capped);
     play_end(&last);
-    play(&fail, spin(3, RONDO_FAIL), NULL);
+    play_flow(&fail, spin(3, RONDO_FAIL), NULL);
     CHECK_INT(fail.rc, RONDO_ELIMIT);
     CHECK_STR(fail.err.message, "loop 'm' reached its cap of 3 passes");
     play_end(&fail);
-    play(&flag, spin(3, RONDO_FLAG), NULL);
+    play_flow(&flag, spin(3, RONDO_FLAG), NULL);
     CHECK_INT(flag.rc, 0);
     CHECK(flag.res.capped);
     play_end(&flag);
@@ -165,7 +165,7 @@ TEST(an_end_on_the_last_allowed_step_is_no_cap)
     struct play p = { 0 };
     rondo_state states[] = { { "a", actor(&a) }, { "b", actor(&b) } };
     rondo_edge edges[] = { { "a", "b" }, { "b", RONDO_END } };
-    play(&p, MACHINE("a", states, edges, .max_steps = 2, .on_max = RONDO_FAIL), NULL);
+    play_flow(&p, MACHINE("a", states, edges, .max_steps = 2, .on_max = RONDO_FAIL), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_NEXT);
     play_end(&p);
@@ -182,7 +182,7 @@ TEST(a_state_that_no_edge_leaves_fails_with_its_output_and_the_candidates)
     rondo_state states[] = { { "lost", actor(&lost) }, { "b", actor(&b) } };
     rondo_edge edges[] = { { "lost", "b", flow_never }, { "lost", RONDO_END, flow_never },
                            { "b", RONDO_END } };
-    play(&p, MACHINE("lost", states, edges), NULL);
+    play_flow(&p, MACHINE("lost", states, edges), NULL);
     CHECK_INT(p.rc, RONDO_EINVAL);
     CHECK_INT(p.res.reason, RONDO_REASON_FAILED);
     CHECK(strstr(p.err.message, "'m'") != NULL);
@@ -214,7 +214,7 @@ TEST(an_edges_predicate_sees_earlier_visits)
     struct play p = { 0 };
     rondo_state states[] = { { "a", actor(&a) }, { "b", actor(&b) } };
     rondo_edge edges[] = { { "a", "b" }, { "b", RONDO_END, looks_at_visits }, { "b", "a" } };
-    play(&p, MACHINE("a", states, edges), NULL);
+    play_flow(&p, MACHINE("a", states, edges), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(visits, "2:a#1:a#1 4:a#1:a#2 ");
     play_end(&p);
@@ -226,7 +226,7 @@ TEST(an_edge_that_fails_fails_the_machine)
     struct play p = { 0 };
     rondo_state states[] = { { "a", actor(&a) } };
     rondo_edge edges[] = { { "a", RONDO_END, flow_error } };
-    play(&p, MACHINE("a", states, edges), NULL);
+    play_flow(&p, MACHINE("a", states, edges), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "an edge of loop 'm' failed in pass 1: the rule broke");
     play_end(&p);
@@ -248,7 +248,7 @@ static rondo_node *ping_pong(bool no_feedback, int feedback)
 TEST(a_state_that_is_visited_again_sees_its_own_previous_output)
 {
     struct play p = { 0 };
-    play(&p, ping_pong(false, 0), NULL);
+    play_flow(&p, ping_pong(false, 0), NULL);
     CHECK(!a.seen[0].fed);
     CHECK(!b.seen[0].fed);
     CHECK(a.seen[1].fed);
@@ -264,14 +264,14 @@ TEST(a_state_that_is_visited_again_sees_its_own_previous_output)
 TEST(a_state_without_feedback_gets_none)
 {
     struct play one = { 0 }, all = { 0 };
-    play(&one, ping_pong(true, 0), NULL);
+    play_flow(&one, ping_pong(true, 0), NULL);
     CHECK(!a.seen[1].fed);
     CHECK(b.seen[1].fed);
     play_end(&one);
     a.calls = b.calls = 0;
     memset(a.seen, 0, sizeof a.seen);
     memset(b.seen, 0, sizeof b.seen);
-    play(&all, ping_pong(false, RONDO_FEEDBACK_OFF), NULL);
+    play_flow(&all, ping_pong(false, RONDO_FEEDBACK_OFF), NULL);
     CHECK(!a.seen[1].fed);
     CHECK(!b.seen[1].fed);
     play_end(&all);
@@ -281,7 +281,7 @@ TEST(a_state_without_feedback_gets_none)
 TEST(steps_are_told_in_the_order_in_which_they_ran)
 {
     struct play p = { 0 };
-    play(&p, ping_pong(false, 0), NULL);
+    play_flow(&p, ping_pong(false, 0), NULL);
     CHECK_STR(play_told(&p, "iteration_start step_start"),
               "step_start m; iteration_start m 0; step_start m.0.a; iteration_start m 1; "
               "step_start m.1.b; iteration_start m 2; step_start m.2.a; iteration_start m 3; "
@@ -300,7 +300,7 @@ TEST(a_machine_whose_state_fails_fails)
     struct actor bad = { .name = "bad", .says = SAYS("!broken") };
     rondo_state states[] = { { "a", actor(&a) }, { "bad", actor(&bad) } };
     rondo_edge edges[] = { { "a", "bad" }, { "bad", RONDO_END } };
-    play(&p, MACHINE("a", states, edges), NULL);
+    play_flow(&p, MACHINE("a", states, edges), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
     CHECK_STR(p.res.content, "a#1");
@@ -314,7 +314,7 @@ TEST(a_state_may_be_a_loop_and_a_loop_may_have_a_machine_as_its_body)
                                                        .body = actor(&a), .max_iterations = 2 });
     rondo_state states[] = { { "s", inner }, { "b", actor(&b) } };
     rondo_edge edges[] = { { "s", "b" }, { "b", RONDO_END } };
-    play(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .max_iterations = 2,
+    play_flow(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .max_iterations = 2,
                                             .body = MACHINE("s", states, edges) }), NULL);
     CHECK_STR(play_told(&p, "loop_end"),
               "loop_end l.0.m.0.s max_iterations 2; loop_end l.0.m next 2; "
@@ -330,7 +330,7 @@ TEST(an_agent_in_a_state_may_break_the_machine)
     struct actor stop = { .name = "stop", .says = SAYS("x", "^out") };
     rondo_state states[] = { { "stop", actor(&stop) } };
     rondo_edge edges[] = { { "stop", "stop" } };
-    play(&p, MACHINE("stop", states, edges), NULL);
+    play_flow(&p, MACHINE("stop", states, edges), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.reason, RONDO_REASON_BREAK);
     CHECK_STR(p.res.content, "out");
@@ -343,7 +343,7 @@ TEST(a_state_that_continues_asks_no_edge_and_stays)
     struct actor again = { .name = "again", .says = SAYS(">x", ">y", "z") };
     rondo_state states[] = { { "again", actor(&again) } };
     rondo_edge edges[] = { { "again", RONDO_END } };
-    play(&p, MACHINE("again", states, edges), NULL);
+    play_flow(&p, MACHINE("again", states, edges), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(again.calls, 3);
     CHECK_STR(p.res.content, "z");

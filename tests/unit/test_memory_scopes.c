@@ -65,7 +65,7 @@ TEST(fresh_memory_without_any_scope_changes_nothing)
 {
     struct play p = { 0 };
     struct actor plain = { .name = "plain" };
-    play(&p, LOOP(.body = actor(&plain), .memory_mode = RONDO_FRESH, .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = actor(&plain), .memory_mode = RONDO_FRESH, .max_iterations = 3), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(plain.calls, 3);
     CHECK_INT(play_count(&p, RONDO_EV_MEMORY_TRIM, NULL), 0);
@@ -76,7 +76,7 @@ TEST(fresh_memory_without_any_scope_changes_nothing)
 TEST(accumulated_memory_keeps_every_pass)
 {
     struct play p = { 0 };
-    play(&p, after_old(1, LOOP(.body = actor(&body), .max_iterations = 3)), NULL);
+    play_flow(&p, after_old(1, LOOP(.body = actor(&body), .max_iterations = 3)), NULL);
     CHECK_STR(memory(&p, "m"), "[\"old1\",\"body#1\",\"body#2\",\"body#3\"]");
     play_end(&p);
 }
@@ -85,7 +85,7 @@ TEST(accumulated_memory_keeps_every_pass)
 TEST(fresh_memory_forgets_the_passes_before_but_not_what_others_wrote)
 {
     struct play p = { 0 };
-    play(&p, after_old(1, LOOP(.body = RONDO_SEQUENCE(reader("look", "m"), actor(&body)),
+    play_flow(&p, after_old(1, LOOP(.body = RONDO_SEQUENCE(reader("look", "m"), actor(&body)),
                                .memory_mode = RONDO_FRESH, .max_iterations = 3)), NULL);
     CHECK_STR(memory(&p, "m"), "[\"old1\",\"body#3\"]");
     CHECK_STR(read, "[\"old1\"] [\"old1\"] [\"old1\"] ");
@@ -97,7 +97,7 @@ TEST(fresh_memory_forgets_the_passes_before_but_not_what_others_wrote)
 TEST(a_memory_window_keeps_the_last_n_own_entries_before_each_pass)
 {
     struct play p = { 0 };
-    play(&p, after_old(5, LOOP(.body = RONDO_SEQUENCE(reader("look", "m"), actor(&body)),
+    play_flow(&p, after_old(5, LOOP(.body = RONDO_SEQUENCE(reader("look", "m"), actor(&body)),
                                .memory_mode = RONDO_WINDOW, .memory_window = 2,
                                .max_iterations = 5)), NULL);
     CHECK_STR(memory(&p, "m"), "[\"old1\",\"old2\",\"old3\",\"old4\",\"old5\","
@@ -122,7 +122,7 @@ TEST(a_memory_window_drops_only_what_is_more_than_it_keeps)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct play p = { 0 };
         body.calls = 0;
-        play(&p, LOOP(.body = actor(&body), .memory_mode = RONDO_WINDOW,
+        play_flow(&p, LOOP(.body = actor(&body), .memory_mode = RONDO_WINDOW,
                       .memory_window = rows[i].window, .max_iterations = rows[i].passes), NULL);
         CHECK_STR(memory(&p, "m"), rows[i].left);
         CHECK_INT(play_count(&p, RONDO_EV_MEMORY_TRIM, "l"), rows[i].trims);
@@ -137,7 +137,7 @@ TEST(an_inner_loops_fresh_memory_leaves_the_outer_bodys_entries)
     rondo_node *inner = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "in", .body = actor(&body),
                                                        .memory_mode = RONDO_FRESH,
                                                        .max_iterations = 2 });
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&outer), inner), .max_iterations = 2), NULL);
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&outer), inner), .max_iterations = 2), NULL);
     CHECK_STR(memory(&p, "m"), "[\"outer#1\",\"body#2\",\"outer#2\",\"body#4\"]");
     play_end(&p);
 }
@@ -147,7 +147,7 @@ TEST(an_outer_loops_fresh_memory_takes_the_inner_loops_entries_along)
     struct play p = { 0 };
     rondo_node *inner = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "in", .body = actor(&body),
                                                        .max_iterations = 2 });
-    play(&p, LOOP(.body = inner, .max_iterations = 3, .memory_mode = RONDO_FRESH), NULL);
+    play_flow(&p, LOOP(.body = inner, .max_iterations = 3, .memory_mode = RONDO_FRESH), NULL);
     CHECK_STR(memory(&p, "m"), "[\"body#5\",\"body#6\"]");
     play_end(&p);
 }
@@ -156,7 +156,7 @@ TEST(fresh_memory_covers_every_scope_that_the_body_wrote)
 {
     struct play p = { 0 };
     struct actor other = { .name = "other", .memory = "n" };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&body), actor(&other)), .memory_mode = RONDO_FRESH,
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&body), actor(&other)), .memory_mode = RONDO_FRESH,
                   .max_iterations = 3), NULL);
     CHECK_STR(memory(&p, "m"), "[\"body#3\"]");
     CHECK_STR(memory(&p, "n"), "[\"other#3\"]");
@@ -167,7 +167,7 @@ TEST(the_entries_of_a_failed_pass_are_memory_like_any_other)
 {
     struct play p = { 0 };
     struct actor bad = { .name = "bad", .says = SAYS("fine", "!broken") };
-    play(&p, LOOP(.body = RONDO_SEQUENCE(actor(&body), actor(&bad))), NULL);
+    play_flow(&p, LOOP(.body = RONDO_SEQUENCE(actor(&body), actor(&bad))), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(memory(&p, "m"), "[\"body#1\",\"body#2\"]");
     play_end(&p);
@@ -190,7 +190,7 @@ static void misuses(rondo_task *task, void *user)
 TEST(memory_refuses_entries_without_a_scope_or_a_value)
 {
     struct play p = { 0 };
-    play(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "a", .run = misuses }), NULL);
+    play_flow(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "a", .run = misuses }), NULL);
     CHECK_INT(codes[0], RONDO_EINVAL);
     CHECK_INT(codes[1], RONDO_EINVAL);
     CHECK_INT(codes[2], 0);
@@ -203,7 +203,7 @@ TEST(memory_refuses_entries_without_a_scope_or_a_value)
 TEST(a_step_with_the_scope_sees_what_was_stored_and_another_scope_does_not)
 {
     struct play p = { 0 };
-    play(&p, RONDO_SEQUENCE(reader("before", "m"), actor(&body), reader("same", "m"),
+    play_flow(&p, RONDO_SEQUENCE(reader("before", "m"), actor(&body), reader("same", "m"),
                             reader("other", "n")), NULL);
     CHECK_STR(read, "[] [\"body#1\"] [] ");
     CHECK_STR(play_told(&p, "memory"), "memory body");
@@ -215,7 +215,7 @@ TEST(an_agent_reads_its_own_scope_by_default)
 {
     struct play p = { 0 };
     rondo_agent own = { RONDO_AGENT, .name = "own", .run = reads, .memory = "m" };
-    play(&p, RONDO_SEQUENCE(actor(&body), rondo_agent_node(&own)), NULL);
+    play_flow(&p, RONDO_SEQUENCE(actor(&body), rondo_agent_node(&own)), NULL);
     CHECK_STR(read, "[\"body#1\"] ");
     CHECK_STR(memory(&p, "m"), "[\"body#1\",\"read\"]");
     play_end(&p);
@@ -225,7 +225,7 @@ TEST(an_empty_output_is_not_remembered)
 {
     struct play p = { 0 };
     struct actor quiet = { .name = "quiet", .memory = "m", .output_key = "k", .says = SAYS("") };
-    play(&p, actor(&quiet), NULL);
+    play_flow(&p, actor(&quiet), NULL);
     CHECK_STR(memory(&p, "m"), "none");
     CHECK_NULL(json_object_get(rondo_run_state(p.run), "k"));
     play_end(&p);
@@ -235,7 +235,7 @@ TEST(memory_keeps_values_not_only_texts)
 {
     struct play p = { 0 };
     struct actor rich = { .name = "rich", .memory = "m", .says = SAYS("={\"n\": 1}") };
-    play(&p, actor(&rich), NULL);
+    play_flow(&p, actor(&rich), NULL);
     CHECK_STR(memory(&p, "m"), "[{\"n\":1}]");
     play_end(&p);
 }
@@ -268,7 +268,7 @@ static rondo_node *counter(void)
 TEST(state_goes_from_pass_to_pass_and_temp_keys_end_with_the_run)
 {
     struct play p = { .options.state = json_pack("{s:i}", "n", 10) };
-    play(&p, LOOP(.body = counter(), .max_iterations = 3), NULL);
+    play_flow(&p, LOOP(.body = counter(), .max_iterations = 3), NULL);
     CHECK_STR(p.output, "12");
     CHECK_STR(state(&p), "{\"n\":13}");
     CHECK_INT(play_count(&p, RONDO_EV_STATE, NULL), 3);
@@ -284,7 +284,7 @@ static int state_reached(rondo_context *context, void *user)
 TEST(a_rule_sees_the_state_that_its_pass_left)
 {
     struct play p = { 0 };
-    play(&p, LOOP(.body = counter(), .until = state_reached, .max_iterations = 10), NULL);
+    play_flow(&p, LOOP(.body = counter(), .until = state_reached, .max_iterations = 10), NULL);
     CHECK_INT(p.res.passes, 4);
     CHECK_INT(p.res.reason, RONDO_REASON_UNTIL);
     play_end(&p);
@@ -301,7 +301,7 @@ static void forgets(rondo_task *task, void *user)
 TEST(null_removes_a_key)
 {
     struct play p = { .options.state = json_pack("{s:i,s:i,s:i}", "a", 1, "b", 2, "c", 3) };
-    play(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "f", .run = forgets }), NULL);
+    play_flow(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "f", .run = forgets }), NULL);
     CHECK_STR(state(&p), "{\"c\":3}");
     json_decref(p.options.state);
     play_end(&p);
@@ -316,7 +316,7 @@ static void sets_and_fails(rondo_task *task, void *user)
 TEST(state_set_before_a_failure_is_applied)
 {
     struct play p = { 0 };
-    play(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "f", .run = sets_and_fails }), NULL);
+    play_flow(&p, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "f", .run = sets_and_fails }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(state(&p), "{\"seen\":true}");
     play_end(&p);
@@ -326,7 +326,7 @@ TEST(an_output_key_puts_the_output_into_the_state)
 {
     struct play p = { 0 };
     struct actor keyed = { .name = "keyed", .output_key = "draft" };
-    play(&p, LOOP(.body = actor(&keyed), .max_iterations = 2), NULL);
+    play_flow(&p, LOOP(.body = actor(&keyed), .max_iterations = 2), NULL);
     CHECK_STR(state(&p), "{\"draft\":\"keyed#2\"}");
     play_end(&p);
 }
@@ -337,7 +337,7 @@ TEST(a_run_starts_with_its_own_input_and_state)
     rondo_node *node = LOOP(.body = counter(), .max_iterations = 1);
     for (int i = 0; i < 2; i++) {
         struct play p = { .options.state = i ? json_pack("{s:i}", "n", 5) : NULL };
-        play(&p, rondo_node_ref(node), i ? "\"b\"" : "\"a\"");
+        play_flow(&p, rondo_node_ref(node), i ? "\"b\"" : "\"a\"");
         CHECK_STR(p.output, i ? "5" : "0");
         CHECK_STR(play_find(&p, RONDO_EV_ITERATION_START, "l")->text, i ? "b" : "a");
         json_decref(p.options.state);

@@ -25,7 +25,7 @@ static rondo_node *late_failure(const char *name)
 TEST(all_children_get_the_input_and_results_come_in_declaration_order)
 {
     struct play p = { 0 };
-    play(&p, PARALLEL(0, actor(&a), actor(&b), actor(&c)), "{\"x\": 1}");
+    play_flow(&p, PARALLEL(0, actor(&a), actor(&b), actor(&c)), "{\"x\": 1}");
     CHECK_STR(p.output, "[\"a#1\",\"b#1\",\"c#1\"]");
     CHECK_STR(a.seen[0].in, "{\"x\":1}");
     CHECK_STR(c.seen[0].in, "{\"x\":1}");
@@ -38,7 +38,7 @@ TEST(all_children_get_the_input_and_results_come_in_declaration_order)
 TEST(fail_fast_cancels_the_others_and_fails_with_the_first_failure)
 {
     struct play p = { 0 };
-    play(&p, PARALLEL(RONDO_FAIL_FAST, actor(&a), late_failure("f"), actor(&b)), NULL);
+    play_flow(&p, PARALLEL(RONDO_FAIL_FAST, actor(&a), late_failure("f"), actor(&b)), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
     CHECK_INT(play_ms(&p), 5);
@@ -52,7 +52,7 @@ TEST(fail_fast_keeps_what_had_completed_before)
 {
     struct play p = { 0 };
     struct actor quick = { .name = "quick", .takes_ms = 1 };
-    play(&p, PARALLEL(RONDO_FAIL_FAST, actor(&a), late_failure("f"), actor(&quick)), NULL);
+    play_flow(&p, PARALLEL(RONDO_FAIL_FAST, actor(&a), late_failure("f"), actor(&quick)), NULL);
     CHECK_STR(play_step_text(&p, "p.quick"), "quick#1");
     play_end(&p);
 }
@@ -61,7 +61,7 @@ TEST(fail_fast_keeps_what_had_completed_before)
 TEST(fail_fast_starts_no_child_that_was_still_waiting_for_its_turn)
 {
     struct play p = { 0 };
-    play(&p, rondo_parallel(&(rondo_parallel_spec){
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .name = "p", .max_concurrency = 2,
                  .children = RONDO_NODES(actor(&a), late_failure("f"), actor(&b), actor(&c)) }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
@@ -73,7 +73,7 @@ TEST(fail_fast_starts_no_child_that_was_still_waiting_for_its_turn)
 TEST(collect_runs_all_to_their_end_with_null_for_what_failed)
 {
     struct play p = { 0 };
-    play(&p, PARALLEL(RONDO_COLLECT, actor(&a), late_failure("f"), actor(&b)), NULL);
+    play_flow(&p, PARALLEL(RONDO_COLLECT, actor(&a), late_failure("f"), actor(&b)), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[\"a#1\",null,\"b#1\"]");
     CHECK_STR(play_step(&p, "p.f").error, "broken");
@@ -84,7 +84,7 @@ TEST(collect_runs_all_to_their_end_with_null_for_what_failed)
 TEST(collect_fails_only_if_all_failed)
 {
     struct play p = { 0 };
-    play(&p, PARALLEL(RONDO_COLLECT, late_failure("f"), late_failure("g")), NULL);
+    play_flow(&p, PARALLEL(RONDO_COLLECT, late_failure("f"), late_failure("g")), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
     play_end(&p);
@@ -93,7 +93,7 @@ TEST(collect_fails_only_if_all_failed)
 TEST(the_first_success_wins_and_cancels_the_others)
 {
     struct play p = { 0 };
-    play(&p, PARALLEL(RONDO_FIRST, actor(&a), late_failure("f"), actor(&b), actor(&c)), NULL);
+    play_flow(&p, PARALLEL(RONDO_FIRST, actor(&a), late_failure("f"), actor(&b), actor(&c)), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "\"b#1\"");
     CHECK_INT(play_ms(&p), 10);
@@ -105,7 +105,7 @@ TEST(the_first_success_wins_and_cancels_the_others)
 TEST(first_fails_when_all_did)
 {
     struct play p = { 0 };
-    play(&p, PARALLEL(RONDO_FIRST, late_failure("f"), late_failure("g")), NULL);
+    play_flow(&p, PARALLEL(RONDO_FIRST, late_failure("f"), late_failure("g")), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     play_end(&p);
 }
@@ -132,7 +132,7 @@ TEST(of_two_that_succeed_in_one_turn_the_earlier_wins)
     rondo_agent x = { RONDO_AGENT, .name = "x", .run = defers, .user = &zero };
     rondo_agent y = { RONDO_AGENT, .name = "y", .run = defers, .user = &one };
     rondo_agent z = { RONDO_AGENT, .name = "z", .run = finishes_all };
-    play(&p, PARALLEL(RONDO_FIRST, rondo_agent_node(&x), rondo_agent_node(&y), rondo_agent_node(&z)),
+    play_flow(&p, PARALLEL(RONDO_FIRST, rondo_agent_node(&x), rondo_agent_node(&y), rondo_agent_node(&z)),
          NULL);
     SKIP("bug: RONDO_FIRST takes the first declared, not the first that succeeded");
     CHECK_STR(p.output, "\"second\"");
@@ -143,7 +143,7 @@ TEST(children_at_a_time_are_limited_and_start_in_order)
 {
     struct play p = { 0 };
     struct actor d = { .name = "d", .takes_ms = 100 };
-    play(&p, rondo_parallel(&(rondo_parallel_spec){
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .name = "p", .max_concurrency = 2,
                  .children = RONDO_NODES(actor(&a), actor(&b), actor(&c), actor(&d)) }), NULL);
     CHECK_STR(play_told(&p, "@step_start"),
@@ -159,7 +159,7 @@ TEST(a_retry_waits_for_its_turn_like_a_first_try)
     struct actor flaky = { .name = "flaky", .says = SAYS("!no", "yes"), .takes_ms = 10,
                            .options.retry = { .attempts = 2, .delay_ms = 50 } };
     struct actor slow = { .name = "slow", .takes_ms = 200 };
-    play(&p, rondo_parallel(&(rondo_parallel_spec){
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .name = "p", .max_concurrency = 1,
                  .children = RONDO_NODES(actor(&flaky), actor(&slow)) }), NULL);
     CHECK_INT(p.rc, 0);
@@ -191,7 +191,7 @@ TEST(a_thousand_children_side_by_side)
         snprintf(name, sizeof name, "n%d", i);
         list[i] = actor_named(&one, name);
     }
-    play(&p, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p",
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p",
                                                     .children = list }), NULL);
     CHECK_UINT(json_array_size(p.res.output), MANY);
     CHECK_STR(json_string_value(json_array_get(p.res.output, 999)), "one#1000");
@@ -226,7 +226,7 @@ TEST(the_first_case_that_holds_runs)
                  { "\"green\"", "other#1", "color.other" } };
     for (int i = 0; i < 3; i++) {
         struct play p = { 0 };
-        play(&p, by_color(true), rows[i].in);
+        play_flow(&p, by_color(true), rows[i].in);
         CHECK_STR(p.res.content, rows[i].want);
         CHECK_INT(play_count(&p, RONDO_EV_CHOICE, "color"), 1);
         CHECK_INT(play_count(&p, RONDO_EV_STEP_END, rows[i].path), 1);
@@ -237,7 +237,7 @@ TEST(the_first_case_that_holds_runs)
 TEST(no_case_and_no_otherwise_is_a_failure)
 {
     struct play p = { 0 };
-    play(&p, by_color(false), "\"green\"");
+    play_flow(&p, by_color(false), "\"green\"");
     CHECK_INT(p.rc, RONDO_EINVAL);
     CHECK_STR(p.err.message, "no case holds and there is no `otherwise`");
     play_end(&p);
@@ -247,7 +247,7 @@ TEST(a_case_that_fails_fails_the_branch)
 {
     struct play p = { 0 };
     struct actor x = { .name = "x" };
-    play(&p, rondo_branch(&(rondo_branch_spec){
+    play_flow(&p, rondo_branch(&(rondo_branch_spec){
                  RONDO_BRANCH, .name = "b", .case_count = 1,
                  .cases = (rondo_case[]){ { .when = flow_error, .node = actor(&x) } } }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
@@ -259,7 +259,7 @@ TEST(a_branch_chooses_anew_in_every_pass)
 {
     struct play p = { 0 };
     struct actor toggle = { .name = "toggle", .says = SAYS("red", "blue", "green") };
-    play(&p, rondo_loop(&(rondo_loop_spec){
+    play_flow(&p, rondo_loop(&(rondo_loop_spec){
                  RONDO_LOOP, .name = "l", .max_iterations = 3, .output_mode = RONDO_OUTPUT_CUMULATIVE,
                  .body = RONDO_SEQUENCE(actor(&toggle), by_color(true)) }), NULL);
     CHECK_STR(p.output, "[\"red#1\",\"blue#1\",\"other#1\"]");
@@ -287,7 +287,7 @@ static struct actor captain = { .name = "captain" };
 TEST(members_speak_side_by_side_and_the_captain_decides)
 {
     struct play p = { 0 };
-    play(&p, FORUM(.members = RONDO_NODES(actor(&a), actor(&b))), "\"q\"");
+    play_flow(&p, FORUM(.members = RONDO_NODES(actor(&a), actor(&b))), "\"q\"");
     CHECK_STR(p.res.content, "captain#1");
     CHECK_STR(captain.seen[0].in,
               "{\"contributions\":[{\"name\":\"a\",\"output\":\"a#1\",\"round\":1},"
@@ -301,7 +301,7 @@ TEST(members_speak_side_by_side_and_the_captain_decides)
 TEST(in_later_rounds_members_see_what_was_said)
 {
     struct play p = { 0 };
-    play(&p, FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .rounds = 2), "\"q\"");
+    play_flow(&p, FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .rounds = 2), "\"q\"");
     CHECK_STR(a.seen[0].in, "\"q\"");
     CHECK_STR(a.seen[1].in, "{\"contributions\":[{\"name\":\"a\",\"output\":\"a#1\",\"round\":1},"
                             "{\"name\":\"b\",\"output\":\"b#1\",\"round\":1}],\"input\":\"q\"}");
@@ -319,12 +319,12 @@ TEST(in_later_rounds_members_see_what_was_said)
 TEST(what_is_shown_can_be_limited)
 {
     struct play only_captain = { 0 }, nobody = { 0 };
-    play(&only_captain, FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .rounds = 2,
+    play_flow(&only_captain, FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .rounds = 2,
                               .show = RONDO_SHOW_CAPTAIN), "\"q\"");
     CHECK_STR(a.seen[1].in, "\"q\"");
     CHECK(strstr(captain.seen[0].in, "contributions") != NULL);
     play_end(&only_captain);
-    play(&nobody, FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .show = RONDO_SHOW_NOBODY), "\"q\"");
+    play_flow(&nobody, FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .show = RONDO_SHOW_NOBODY), "\"q\"");
     CHECK_STR(captain.seen[1].in, "\"q\"");
     play_end(&nobody);
 }
@@ -332,12 +332,12 @@ TEST(what_is_shown_can_be_limited)
 TEST(a_member_that_fails_fails_the_forum_unless_there_is_a_quorum)
 {
     struct play all = { 0 }, two = { 0 };
-    play(&all, FORUM(.members = RONDO_NODES(actor(&a), actor(&bad), actor(&b))), NULL);
+    play_flow(&all, FORUM(.members = RONDO_NODES(actor(&a), actor(&bad), actor(&b))), NULL);
     CHECK_INT(all.rc, RONDO_EFAILED);
     CHECK_STR(all.err.message, "broken");
     CHECK_INT(captain.calls, 0);
     play_end(&all);
-    play(&two, FORUM(.members = RONDO_NODES(actor(&a), actor(&bad), actor(&b)), .quorum = 2), NULL);
+    play_flow(&two, FORUM(.members = RONDO_NODES(actor(&a), actor(&bad), actor(&b)), .quorum = 2), NULL);
     CHECK_INT(two.rc, 0);
     CHECK(strstr(captain.seen[0].in, "\"name\":\"bad\"") == NULL);
     play_end(&two);
@@ -346,7 +346,7 @@ TEST(a_member_that_fails_fails_the_forum_unless_there_is_a_quorum)
 TEST(a_captain_that_fails_fails_the_forum)
 {
     struct play p = { 0 };
-    play(&p, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .captain = actor(&bad),
+    play_flow(&p, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .captain = actor(&bad),
                                               .members = RONDO_NODES(actor(&a)) }), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
@@ -356,7 +356,7 @@ TEST(a_captain_that_fails_fails_the_forum)
 TEST(a_forum_in_a_loop_meets_again_in_every_pass)
 {
     struct play p = { 0 };
-    play(&p, rondo_loop(&(rondo_loop_spec){
+    play_flow(&p, rondo_loop(&(rondo_loop_spec){
                  RONDO_LOOP, .name = "l", .max_iterations = 2,
                  .body = FORUM(.members = RONDO_NODES(actor(&a), actor(&b)), .rounds = 2) }), "\"q\"");
     CHECK_INT(a.calls, 4);

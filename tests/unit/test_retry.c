@@ -34,7 +34,7 @@ TEST(attempts_of_0_and_1_mean_no_retry)
     for (int n = 0; n < 2; n++) {
         struct play p = { 0 };
         struct actor bad = failing((rondo_retry){ .attempts = n });
-        play(&p, actor(&bad), NULL);
+        play_flow(&p, actor(&bad), NULL);
         CHECK_INT(p.rc, RONDO_EFAILED);
         CHECK_INT(bad.calls, 1);
         CHECK_INT(play_count(&p, RONDO_EV_RETRY, NULL), 0);
@@ -46,7 +46,7 @@ TEST(attempts_count_the_first_one_and_the_last_failure_is_told)
 {
     struct play p = { 0 };
     struct actor bad = failing((rondo_retry){ .attempts = 3 });
-    play(&p, actor(&bad), NULL);
+    play_flow(&p, actor(&bad), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "no 3");
     CHECK_INT(bad.calls, 3);
@@ -61,7 +61,7 @@ TEST(a_try_that_succeeds_ends_it)
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("!no", "!no", "yes"),
                            .options.retry.attempts = 10 };
-    play(&p, actor(&flaky), "\"in\"");
+    play_flow(&p, actor(&flaky), "\"in\"");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.res.content, "yes");
     CHECK_INT(flaky.calls, 3);
@@ -77,7 +77,7 @@ TEST(a_retry_sees_why_the_try_before_failed)
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("!first", "!second", "yes"),
                            .options.retry.attempts = 3 };
-    play(&p, actor(&flaky), NULL);
+    play_flow(&p, actor(&flaky), NULL);
     CHECK(!flaky.seen[0].fed);
     CHECK_STR(flaky.seen[1].feedback, "first");
     CHECK_INT(flaky.seen[1].attempt, 1);
@@ -92,7 +92,7 @@ TEST(delays_double_by_default)
 {
     struct play p = { 0 };
     struct actor bad = failing((rondo_retry){ .attempts = 5, .delay_ms = 100 });
-    play(&p, actor(&bad), NULL);
+    play_flow(&p, actor(&bad), NULL);
     CHECK_STR(starts(&p, "bad"), "0 100 300 700 1500");
     play_end(&p);
 }
@@ -102,10 +102,10 @@ TEST(a_factor_of_1_keeps_the_delay_and_3_triples_it)
     struct play one = { 0 }, three = { 0 };
     struct actor bad1 = failing((rondo_retry){ .attempts = 4, .delay_ms = 100, .factor = 1 });
     struct actor bad3 = failing((rondo_retry){ .attempts = 4, .delay_ms = 100, .factor = 3 });
-    play(&one, actor(&bad1), NULL);
+    play_flow(&one, actor(&bad1), NULL);
     CHECK_STR(starts(&one, "bad"), "0 100 200 300");
     play_end(&one);
-    play(&three, actor(&bad3), NULL);
+    play_flow(&three, actor(&bad3), NULL);
     CHECK_STR(starts(&three, "bad"), "0 100 400 1300");
     play_end(&three);
 }
@@ -114,11 +114,11 @@ TEST(delays_grow_up_to_the_longest)
 {
     struct play p = { 0 }, q = { 0 };
     struct actor bad = failing((rondo_retry){ .attempts = 5, .delay_ms = 100, .max_delay_ms = 250 });
-    play(&p, actor(&bad), NULL);
+    play_flow(&p, actor(&bad), NULL);
     CHECK_STR(starts(&p, "bad"), "0 100 300 550 800");
     play_end(&p);
     struct actor slow = failing((rondo_retry){ .attempts = 4, .delay_ms = 40000 });
-    play(&q, actor(&slow), NULL);
+    play_flow(&q, actor(&slow), NULL);
     CHECK_STR(starts(&q, "bad"), "0 40000 100000 160000"); // at most a minute by default
     play_end(&q);
 }
@@ -128,7 +128,7 @@ TEST(many_tries_do_not_overflow_the_delay)
     struct play p = { 0 };
     struct actor bad = failing((rondo_retry){ .attempts = 300, .delay_ms = 1000, .factor = 1000,
                                               .max_delay_ms = 5000 });
-    play(&p, actor(&bad), NULL);
+    play_flow(&p, actor(&bad), NULL);
     CHECK_INT(bad.calls, 300);
     CHECK_INT(play_ms(&p), 1000 + 298 * 5000);
     play_end(&p);
@@ -140,7 +140,7 @@ static void with_jitter(uint64_t seed, int64_t *ret_ms, int n)
     struct play p = { .seed = 9, .options.seed = seed };
     struct actor bad = failing((rondo_retry){ .attempts = n, .delay_ms = 1000, .factor = 1,
                                               .jitter = 0.5 });
-    play(&p, actor(&bad), NULL);
+    play_flow(&p, actor(&bad), NULL);
     int k = 0;
     for (size_t i = 0; i < p.count; i++)
         if (p.said[i].type == RONDO_EV_STEP_START)
@@ -174,7 +174,7 @@ TEST(jitter_differs_from_step_to_step)
     struct play p = { 0 };
     rondo_retry retry = { .attempts = 2, .delay_ms = 1000, .jitter = 0.5 };
     struct actor x = failing(retry), y = failing(retry);
-    play(&p, rondo_parallel(&(rondo_parallel_spec){
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .name = "p", .mode = RONDO_COLLECT,
                  .children = RONDO_NODES(actor_named(&x, "x"), actor_named(&y, "y")) }), NULL);
     CHECK(play_find(&p, RONDO_EV_STEP_START, "p.x~1")->at_ms !=
@@ -198,7 +198,7 @@ TEST(a_retry_may_be_refused_by_what_the_failure_says)
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("?busy", "!broken", "yes"),
                            .options.retry = { .attempts = 5, .on = only_temporary } };
-    play(&p, actor(&flaky), NULL);
+    play_flow(&p, actor(&flaky), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "broken");
     CHECK_INT(flaky.calls, 2);
@@ -211,7 +211,7 @@ TEST(an_items_retry_rule_sees_the_failure_too)
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("?busy", "yes"),
                            .options.retry = { .attempts = 5, .on = only_temporary } };
-    play(&p, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e", .body = actor(&flaky) }), "[1]");
+    play_flow(&p, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e", .body = actor(&flaky) }), "[1]");
     CHECK_STR(asked, "busy;");
     CHECK_INT(p.rc, 0);
     play_end(&p);
@@ -222,7 +222,7 @@ TEST(an_input_that_does_not_fit_is_not_tried_again)
     struct play p = { 0 };
     struct actor strict = { .name = "strict",
                             .options = { .retry.attempts = 5, .input_schema = "{\"type\": \"string\"}" } };
-    play(&p, actor(&strict), "1");
+    play_flow(&p, actor(&strict), "1");
     CHECK_INT(p.rc, RONDO_ESCHEMA);
     CHECK_INT(strict.calls, 0);
     CHECK_INT(play_count(&p, RONDO_EV_RETRY, NULL), 0);
@@ -235,7 +235,7 @@ TEST(any_node_may_be_tried_again)
 {
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("!no", "yes") };
-    play(&p, rondo_sequence(&(rondo_sequence_spec){
+    play_flow(&p, rondo_sequence(&(rondo_sequence_spec){
                  RONDO_SEQUENCE_SPEC, .name = "s", .children = RONDO_NODES(actor(&good), actor(&flaky)),
                  .options.retry = { .attempts = 2, .delay_ms = 10 } }), NULL);
     CHECK_INT(p.rc, 0);
@@ -251,7 +251,7 @@ TEST(a_retry_in_a_parallel_holds_nobody_up)
     struct actor flaky = { .name = "flaky", .says = SAYS("!no", "yes"),
                            .options.retry = { .attempts = 2, .delay_ms = 100 } };
     struct actor other = { .name = "other", .takes_ms = 10 };
-    play(&p, rondo_parallel(&(rondo_parallel_spec){
+    play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .name = "p", .children = RONDO_NODES(actor(&flaky), actor(&other)) }),
          NULL);
     CHECK_STR(p.output, "[\"yes\",\"other#1\"]");
@@ -264,7 +264,7 @@ TEST(dependents_wait_for_the_last_try)
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("!no", "yes"),
                            .options.retry = { .attempts = 2, .delay_ms = 100 } };
-    play(&p, rondo_graph(&(rondo_graph_spec){
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .name = "g", .step_count = 2,
                  .steps = (rondo_step[]){ { .node = actor(&flaky) },
                                           { .node = actor(&good),
@@ -281,12 +281,12 @@ TEST(members_of_a_forum_and_items_of_an_each_are_tried_again)
     rondo_retry retry = { .attempts = 2, .delay_ms = 50 };
     struct actor member = { .name = "member", .says = SAYS("!no", "yes"), .options.retry = retry };
     struct actor item = { .name = "item", .says = SAYS("!no", "yes %d"), .options.retry = retry };
-    play(&f, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .captain = actor(&good),
+    play_flow(&f, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .captain = actor(&good),
                                               .members = RONDO_NODES(actor(&member)) }), NULL);
     CHECK_INT(f.rc, 0);
     CHECK_INT(play_ms(&f), 50);
     play_end(&f);
-    play(&e, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e", .body = actor(&item),
+    play_flow(&e, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e", .body = actor(&item),
                                             .max_concurrency = 1 }), "[1, 2]");
     CHECK_STR(e.output, "[\"yes 2\",\"yes 3\"]");
     CHECK_STR(item.seen[1].path, "e[0].item~1");
@@ -304,7 +304,7 @@ TEST(a_cancel_withdraws_a_retry_that_waits)
 {
     struct play p = { .on_event = cancel_at_retry };
     struct actor bad = failing((rondo_retry){ .attempts = 3, .delay_ms = 1000 });
-    play(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
+    play_flow(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
                                                     .children = RONDO_NODES(actor(&bad)) }), NULL);
     CHECK_INT(p.rc, RONDO_ECANCELLED);
     CHECK_INT(bad.calls, 1);
@@ -317,7 +317,7 @@ TEST(a_pass_that_is_tried_again_within_the_pass_is_one_pass)
     struct play p = { 0 };
     struct actor flaky = { .name = "flaky", .says = SAYS("!no", "one", "!no", "two"),
                            .options.retry.attempts = 2 };
-    play(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = actor(&flaky),
+    play_flow(&p, rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = actor(&flaky),
                                             .max_iterations = 2 }), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_INT(p.res.passes, 2);

@@ -67,7 +67,7 @@ TEST(groups_and_steps_mix_but_names_are_unique_and_circles_refused)
     struct play p = { 0 };
     rondo_node *group = rondo_sequence(&(rondo_sequence_spec){
         RONDO_SEQUENCE_SPEC, .name = "group", .children = RONDO_NODES(actor(&research)) });
-    play(&p, rondo_graph(&(rondo_graph_spec){
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .name = "g", .step_count = 2,
                  .steps = (rondo_step[]){ { .node = rondo_node_ref(group) },
                                           { .node = actor(&writing),
@@ -94,7 +94,7 @@ TEST(steps_inside_groups_tell_their_events)
     rondo_node *group = rondo_sequence(&(rondo_sequence_spec){
         RONDO_SEQUENCE_SPEC, .name = "group",
         .children = RONDO_NODES(actor(&research), actor(&writing)) });
-    play(&p, rondo_graph(&(rondo_graph_spec){ RONDO_GRAPH, .name = "g", .step_count = 1,
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){ RONDO_GRAPH, .name = "g", .step_count = 1,
                                               .steps = (rondo_step[]){ { .node = group } } }), NULL);
     CHECK_STR(play_told(&p, "step_start step_end"),
               "step_start g; step_start g.group; step_start g.group.research; "
@@ -108,7 +108,7 @@ TEST(approved_at_once_is_one_run)
 {
     struct play p = { 0 };
     struct actor reviewer = { .name = "reviewer", .says = SAYS(YES) };
-    play(&p, reviewed(actor(&writing), &reviewer, 2), NULL);
+    play_flow(&p, reviewed(actor(&writing), &reviewer, 2), NULL);
     CHECK_INT(writing.calls, 1);
     CHECK_INT(reviewer.calls, 1);
     CHECK_STR(p.res.content, "writing#1");
@@ -121,7 +121,7 @@ TEST(sent_back_once_is_two_runs_and_the_second_output)
 {
     struct play p = { 0 };
     struct actor reviewer = { .name = "reviewer", .says = SAYS(NO, YES) };
-    play(&p, reviewed(actor(&writing), &reviewer, 2), NULL);
+    play_flow(&p, reviewed(actor(&writing), &reviewer, 2), NULL);
     CHECK_INT(writing.calls, 2);
     CHECK_STR(p.res.content, "writing#2");
     CHECK(strstr(writing.seen[1].judge, "needs more depth") != NULL);
@@ -142,7 +142,7 @@ TEST(when_the_retries_are_used_up_the_last_output_counts)
         struct play p = { 0 };
         struct actor reviewer = { .name = "reviewer", .says = SAYS(NO) };
         writing.calls = 0;
-        play(&p, reviewed(actor(&writing), &reviewer, rows[i].retries), NULL);
+        play_flow(&p, reviewed(actor(&writing), &reviewer, rows[i].retries), NULL);
         CHECK_INT(p.rc, 0);
         CHECK_INT(writing.calls, rows[i].runs);
         CHECK_STR(p.res.content, rows[i].content);
@@ -159,7 +159,7 @@ TEST(a_rejection_fails_the_phase_and_what_follows_does_not_run)
     rondo_node *phase = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "phase",
                                                        .body = actor(&writing),
                                                        .until_node = actor(&reviewer) });
-    play(&p, then_publish(phase), NULL);
+    play_flow(&p, then_publish(phase), NULL);
     CHECK_INT(p.rc, RONDO_EFAILED);
     CHECK_STR(p.err.message, "until of loop 'phase' failed in pass 2: rejected: off topic");
     CHECK_STR(read, "");
@@ -171,7 +171,7 @@ TEST(a_rejection_fails_the_phase_and_what_follows_does_not_run)
 TEST(without_a_review_a_phase_runs_once)
 {
     struct play p = { 0 };
-    play(&p, then_publish(rondo_sequence(&(rondo_sequence_spec){
+    play_flow(&p, then_publish(rondo_sequence(&(rondo_sequence_spec){
                  RONDO_SEQUENCE_SPEC, .name = "phase", .children = RONDO_NODES(actor(&writing)) })), NULL);
     CHECK_INT(writing.calls, 1);
     CHECK_STR(read, "writing#1 ");
@@ -193,7 +193,7 @@ TEST(a_review_may_send_the_work_back_to_the_phase_before)
     rondo_state states[] = { { "research", actor(&research) }, { "writing", actor(&writing) } };
     rondo_edge edges[] = { { "research", "writing" }, { "writing", "research", back_to_research },
                            { "writing", RONDO_END } };
-    play(&p, rondo_machine(&(rondo_machine_spec){ RONDO_MACHINE, .name = "m", .start = "research",
+    play_flow(&p, rondo_machine(&(rondo_machine_spec){ RONDO_MACHINE, .name = "m", .start = "research",
                                                   .states = states, .state_count = 2,
                                                   .edges = edges, .edge_count = 3 }), NULL);
     CHECK_INT(p.rc, 0);
@@ -211,7 +211,7 @@ TEST(what_follows_a_phase_that_ran_again_sees_its_final_output)
 {
     struct play p = { 0 };
     struct actor reviewer = { .name = "reviewer", .says = SAYS(NO, NO, YES) };
-    play(&p, then_publish(reviewed(actor(&writing), &reviewer, 5)), NULL);
+    play_flow(&p, then_publish(reviewed(actor(&writing), &reviewer, 5)), NULL);
     CHECK_STR(read, "writing#3 ");
     play_end(&p);
 }
@@ -226,7 +226,7 @@ TEST(a_phase_of_two_steps_that_runs_again_keeps_its_own_order_and_data)
         .steps = (rondo_step[]){ { .node = reader("edit", "writing"),
                                    .depends_on = RONDO_AFTER("writing") },
                                  { .node = actor(&writing) } } });
-    play(&p, reviewed(body, &reviewer, 2), NULL);
+    play_flow(&p, reviewed(body, &reviewer, 2), NULL);
     CHECK_INT(p.rc, 0);
     CHECK_STR(read, "writing#1 writing#2 ");
     play_end(&p);
