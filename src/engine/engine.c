@@ -104,8 +104,6 @@ static void apply_one(rondo_run *run, const struct rondo_event *happened)
     ev->run = &run->core;
     if (ev->type == RONDO_EV_TIMER)
         ev->ordinal = ev->back; // the generation was only for run_accepts()
-    if (ev->type == RONDO_EV_CANCEL)
-        ev->ordinal = 0;
     engine->turn_count++;
     if (ev->type == RONDO_EV_OUTPUT)
         run_drop(&run->core, ev->value);

@@ -143,7 +143,7 @@ int rondo_run_wait(rondo_run *run, rondo_error *err)
 
 void rondo_run_cancel(rondo_run *run, const char *why)
 {
-    struct rondo_event ev = { .type = RONDO_EV_CANCEL, .code = CLOSE_CANCEL, .ordinal = 1 };
+    struct rondo_event ev = { .type = RONDO_EV_CANCEL, .code = CLOSE_CANCEL };
     json_t *text = json_string(why ? why : "cancelled");
     if (run->ended) {
         json_decref(text);

@@ -42,7 +42,7 @@ static void apply_workflow_start(struct run *run, struct rondo_event *ev)
     if (!run->input)
         run->input = json_null();
     run->cleanup_ns = CLEANUP_MS * MS;
-    if (json_object_size(ev->value) > 1)
+    if (json_object_size(ev->value) > (json_object_get(ev->value, "input") != NULL))
         read_settings(run, ev->value);
     if (json_is_object(state))
         run->state = json_copy(state);

@@ -359,6 +359,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 {
     if (run->status || !run->act_count)
         return false;
+    if (ev->type == RONDO_EV_CANCEL) // of the whole run
+        return true;
     struct act *act = run_find_act(run, ev->act, ev->ordinal);
     if (!act)
         return false;
@@ -366,8 +368,6 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return accepts_timer(run, act, ev);
     if (ev->type == RONDO_EV_GATE_ANSWERED)
         return act->state == ACT_WAITING;
-    if (ev->type == RONDO_EV_CANCEL)
-        return true;
     return !act->close || act_is_awaited(run, act);
 }
 
