@@ -406,7 +406,7 @@ static void watch_run(struct trial *t, struct watch *w, uint64_t seed)
     t->options.id = "r";
     t->options.max_concurrency = (int)(seed % 4);
     t->options.timeout_ms = HANGS_MS;
-    play(t, tree_of(seed), "1");
+    trial_run(t, tree_of(seed), "1");
     CHECK_INT(w->terminals, 1);
     if (t->took_ms >= HANGS_MS)
         BROKEN("it hangs\n");
@@ -421,7 +421,7 @@ static void check_recovery(struct watch *w, const char *want, int status)
     TRIAL t = { .on_event = show };
     if (getenv("SHOW"))
         fprintf(stderr, "recovered from event %d\n", w->save_at);
-    play_recovered(&t, tree_of(w->seed), w->log, w->len);
+    trial_recover(&t, tree_of(w->seed), w->log, w->len);
     rondo_text_free(w->log);
     if (t.took_ms >= HANGS_MS)
         FAIL("seed %llu, saved at event %d: it hangs\n%s", (unsigned long long)w->seed, w->save_at, t.log.data);
@@ -434,11 +434,11 @@ static void check_recovery(struct watch *w, const char *want, int status)
 static void check_late_reader(uint64_t seed, const char *lines)
 {
     TRIAL t = { .options = { .id = "r", .max_concurrency = (int)(seed % 4), .timeout_ms = HANGS_MS } };
-    play_start(&t, tree_of(seed), "1");
+    trial_start(&t, tree_of(seed), "1");
     for (int i = 0; rondo_engine_poll(t.engine, 100) > 0; i++)
         if (i > 100000)
             FAIL("seed %llu does not end when polled", (unsigned long long)seed);
-    play_rest(&t);
+    trial_finish(&t);
     if (strcmp(t.json.data, lines) == 0)
         return;
     if (wild)

@@ -30,7 +30,9 @@ static rondo_node *small_flow(int which)
     static const rondo_agent flaky = { RONDO_AGENT, .name = "flaky", .run = fail_once,
                                        .options = { .retry = { .attempts = 2, .delay_ms = 1 } } };
     switch (which) {
-    case 0: return LOOP("l", RONDO_SEQUENCE(bot_node(&a), rondo_agent_node(&flaky)), .max_iterations = 2, .delay_ms = 1);
+    case 0:
+        return LOOP("l", RONDO_SEQUENCE(bot_node(&a), rondo_agent_node(&flaky)), .max_iterations = 2,
+                    .delay_ms = 1);
     case 1: return RONDO_PARALLEL(bot_node(&b), EACH("e", bot_node(&c), .items = two_items));
     case 2:
         return rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .rounds = 2,
@@ -43,7 +45,8 @@ static rondo_node *small_flow(int which)
                                                                            .on_timeout = "1" }) },
                                      { "y", bot_node(&b), RONDO_AFTER("x") } } });
     default:
-        return rondo_branch(&(rondo_branch_spec){ RONDO_BRANCH, .name = "br", .case_count = 1, .otherwise = bot_node(&b),
+        return rondo_branch(&(rondo_branch_spec){ RONDO_BRANCH, .name = "br", .case_count = 1,
+                                                  .otherwise = bot_node(&b),
                                                   .cases = &(rondo_case){ "yes", always, NULL, bot_node(&a) } });
     }
 }
@@ -118,7 +121,7 @@ static void damage(int which)
     unsigned char *log, *copy;
     {
         TRIAL t = { .options = { .id = "r" } };
-        play(&t, rondo_node_ref(node), "1");
+        trial_run(&t, rondo_node_ref(node), "1");
         log = (unsigned char *)rondo_run_save(t.run, &len);
     }
     copy = malloc(len);
