@@ -1,4 +1,4 @@
-/* agents.c - the bots, and how a trial is played. */
+/* agents.c - the bots, and how a trial is run. */
 #include "agents.h"
 
 #include <math.h>
@@ -130,7 +130,7 @@ void trial_end(struct trial *t)
     free(t->picked.data);
 }
 
-void play_start(struct trial *t, rondo_node *node, const char *input)
+void trial_start(struct trial *t, rondo_node *node, const char *input)
 {
     rondo_value *value = input ? json_of(input) : NULL;
     trial_engine(t);
@@ -171,7 +171,7 @@ static void note_line(struct trial *t, const rondo_event *ev)
     text_add(&t->log, "\n");
 }
 
-void play_note(struct trial *t, const rondo_event *ev)
+void trial_note(struct trial *t, const rondo_event *ev)
 {
     if (!t->events++)
         t->began_ms = rondo_event_time_ms(ev);
@@ -182,17 +182,17 @@ void play_note(struct trial *t, const rondo_event *ev)
         t->on_event(t, ev);
 }
 
-bool play_one(struct trial *t)
+bool trial_next(struct trial *t)
 {
     const rondo_event *ev = rondo_run_next(t->run);
     if (ev)
-        play_note(t, ev);
+        trial_note(t, ev);
     return ev != NULL;
 }
 
-void play_rest(struct trial *t)
+void trial_finish(struct trial *t)
 {
-    while (play_one(t))
+    while (trial_next(t))
         ;
     t->rc = rondo_run_wait(t->run, &t->err);
     rondo_text_free(t->output);
@@ -201,15 +201,15 @@ void play_rest(struct trial *t)
         t->output = rondo_value_text(t->result.output);
 }
 
-void play(struct trial *t, rondo_node *node, const char *input)
+void trial_run(struct trial *t, rondo_node *node, const char *input)
 {
-    play_start(t, node, input);
+    trial_start(t, node, input);
     if (t->rc < 0)
         FAIL("the run did not start: %s", t->err.message);
-    play_rest(t);
+    trial_finish(t);
 }
 
-void play_recovered(struct trial *t, rondo_node *node, const char *log, size_t len)
+void trial_recover(struct trial *t, rondo_node *node, const char *log, size_t len)
 {
     trial_engine(t);
     t->options.size = RONDO_RUN;
@@ -217,7 +217,7 @@ void play_recovered(struct trial *t, rondo_node *node, const char *log, size_t l
     t->rc = rondo_run_recover(t->engine, node, log, len, &t->options, &t->run, &t->err);
     if (t->rc < 0)
         FAIL("the run was not recovered: %s", t->err.message);
-    play_rest(t);
+    trial_finish(t);
 }
 
 static bool begins_with_a_word(const char *line, const char *words)

@@ -4,7 +4,7 @@
 
        struct bot twice = { "twice", TIMES, 2 };
        TRIAL t = { 0 };
-       play(&t, LOOP("doubling", bot_node(&twice), .until = over_100), "1");
+       trial_run(&t, LOOP("doubling", bot_node(&twice), .until = over_100), "1");
        CHECK_STR(t.output, "128");
        CHECK_STR(twice.seen, "1 2 4 8 16 32 64");
 
@@ -85,7 +85,7 @@ struct trial {
     rondo_engine *engine;
     rondo_node *node;
     rondo_run *run;
-    rondo_run_options options; // set before play()
+    rondo_run_options options; // set before trial_run()
     bool real_time;            // likewise
     void (*on_event)(struct trial *t, const rondo_event *ev);
     void *data;
@@ -104,15 +104,16 @@ struct trial {
 void trial_engine(struct trial *t);
 void trial_end(struct trial *t);
 
-/* Takes node.  The input is JSON; NULL for none.  play = start, pull to the end, settle. */
-void play(struct trial *t, rondo_node *node, const char *input);
-void play_start(struct trial *t, rondo_node *node, const char *input);
-bool play_one(struct trial *t); // pulls one event; false at the end
-void play_rest(struct trial *t);
-void play_note(struct trial *t, const rondo_event *ev); // into the logs
+/* Takes node.  The input is JSON; NULL for none.  run = start, then finish: pull to the
+   end and look at the result. */
+void trial_run(struct trial *t, rondo_node *node, const char *input);
+void trial_start(struct trial *t, rondo_node *node, const char *input);
+bool trial_next(struct trial *t); // pulls one event; false at the end
+void trial_finish(struct trial *t);
+void trial_note(struct trial *t, const rondo_event *ev); // into the logs
 
 /* Goes on from a saved run with the same node, in an engine of its own. */
-void play_recovered(struct trial *t, rondo_node *node, const char *log, size_t len);
+void trial_recover(struct trial *t, rondo_node *node, const char *log, size_t len);
 
 /* The lines of the log that begin with one of the words (separated by blanks), each without its
    newline, joined by "; ". */

@@ -13,9 +13,9 @@ static void say_once(rondo_task *task, struct bot *bot)
 {
     struct bot a = { "a", NOTHING, .text = "hello", .also = say_once };
     TRIAL t = { 0 };
-    play_start(&t, LOOP("l", bot_node(&a), .max_iterations = RONDO_UNBOUNDED), "0");
+    trial_start(&t, LOOP("l", bot_node(&a), .max_iterations = RONDO_UNBOUNDED), "0");
     while (!count(&t, "message"))
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
     rondo_run_close(t.run);
     t.run = NULL;
     CHECK_STR(only(&t, "message"), "message l.0.a a: hello");
@@ -28,7 +28,7 @@ static void say_once(rondo_task *task, struct bot *bot)
 {
     struct bot a = { "a", NOTHING, .text = "hello", .also = say_once };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 1), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 1), "0");
     CHECK_STR(only(&t, "message"), "message l.0.a a: hello");
     CHECK_INT(t.result.reason, RONDO_REASON_MAX_ITERATIONS);
     CHECK_INT(t.result.status, RONDO_STATUS_COMPLETED);
@@ -39,7 +39,7 @@ static void say_once(rondo_task *task, struct bot *bot)
     struct bot a = { "a", NOTHING, .text = "hello", .also = say_once },
                b = { "b", NOTHING, .text = "world", .also = say_once };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .max_iterations = 1), "0");
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .max_iterations = 1), "0");
     CHECK_STR(only(&t, "message"), "message l.0.a a: hello; message l.0.b b: world");
 }
 
@@ -58,7 +58,7 @@ static void call_escalating_tool(rondo_task *task, struct bot *bot)
     struct bot a = { "a", GIVE, .text = "\"done\"", .also = call_escalating_tool, .data = "summary" },
                b = { "b", ECHO };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .max_iterations = 2), "0");
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .max_iterations = 2), "0");
     CHECK_STR(only(&t, "message"), "message l.0.a a: call; message l.0.a a: response (escalates); "
                                    "message l.0.a a: summary");
     CHECK_INT(a.calls, 1);
@@ -73,7 +73,7 @@ static void call_escalating_tool(rondo_task *task, struct bot *bot)
 {
     struct bot a = { "a", NOTHING, .also = call_escalating_tool }, b = { "b", ECHO };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .max_iterations = 2), "0");
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .max_iterations = 2), "0");
     CHECK_STR(only(&t, "message"), "message l.0.a a: call; message l.0.a a: response (escalates)");
     CHECK_INT(b.calls, 0);
     CHECK_INT(t.result.passes, 1);
@@ -83,7 +83,7 @@ static void call_escalating_tool(rondo_task *task, struct bot *bot)
 {
     struct bot a = { "a", APPEND, .text = "x", .signal = ESCALATE, .signal_at = 2 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 5), "\"\"");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 5), "\"\"");
     CHECK_INT(a.calls, 3);
     CHECK_INT(t.result.reason, RONDO_REASON_BREAK);
     CHECK_INT(t.result.passes, 3);
@@ -93,7 +93,7 @@ static void call_escalating_tool(rondo_task *task, struct bot *bot)
 {
     struct bot a = { "a", APPEND, .text = "x" };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "\"\"");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "\"\"");
     CHECK_STR(t.output, "\"xx\"");
     CHECK_INT(a.calls, 2);
     CHECK(!t.result.escalated);
@@ -105,7 +105,7 @@ TEST(an_immediate_exit_is_one_pass_and_leaves_no_output)
 {
     struct bot a = { "a", NOTHING, .signal = ESCALATE };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 5), "1");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 5), "1");
     CHECK_INT(a.calls, 1);
     CHECK_INT(t.result.reason, RONDO_REASON_BREAK);
     CHECK_INT(t.result.passes, 1);
@@ -116,7 +116,7 @@ TEST(an_immediate_exit_is_one_pass_and_leaves_no_output)
 {
     struct bot write = { "write", ADD, 1 }, stop = { "stop", NOTHING, .signal = ESCALATE, .signal_at = 1 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&stop), bot_node(&write)), .max_iterations = 5), "1");
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&stop), bot_node(&write)), .max_iterations = 5), "1");
     CHECK_STR(stop.seen, "1 1");
     CHECK_INT(write.calls, 1);
     CHECK_STR(t.output, "1");
@@ -127,9 +127,9 @@ TEST(an_immediate_exit_is_one_pass_and_leaves_no_output)
 {
     struct bot a = { "a", ECHO };
     TRIAL t = { 0 };
-    play_start(&t, LOOP("l", bot_node(&a)), "1");
+    trial_start(&t, LOOP("l", bot_node(&a)), "1");
     rondo_run_cancel(t.run, "changed my mind");
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_INT(t.rc, RONDO_ECANCELLED);
     CHECK_INT(a.calls, 0);
     CHECK_INT(count(&t, "workflow_end"), 1);
@@ -146,7 +146,7 @@ static void cancel_own_run(rondo_task *task, struct bot *bot)
     struct bot a = { "a", ADD, 1, .also = cancel_own_run }, b = { "b", ADD, 1 };
     TRIAL t = { 0 };
     a.data = &t;
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "1");
     CHECK_INT(t.rc, RONDO_ECANCELLED);
     CHECK_INT(b.calls, 0);
 }
@@ -156,7 +156,7 @@ TEST(the_input_is_part_of_the_events)
 {
     struct bot a = { "a", ECHO };
     TRIAL t = { 0 };
-    play_start(&t, bot_node(&a), "\"hello\"");
+    trial_start(&t, bot_node(&a), "\"hello\"");
     const rondo_event *ev = rondo_run_next(t.run);
     CHECK_INT(rondo_event_type(ev), RONDO_EV_WORKFLOW_START);
     CHECK_UINT(rondo_event_seq(ev), 1);
@@ -164,7 +164,7 @@ TEST(the_input_is_part_of_the_events)
     ev = rondo_run_next(t.run);
     CHECK_INT(rondo_event_type(ev), RONDO_EV_STEP_START);
     CHECK_STR(json_text(rondo_event_value(ev)), "\"hello\"");
-    play_rest(&t);
+    trial_finish(&t);
 }
 
 static void read_state(rondo_task *task, struct bot *bot)
@@ -182,7 +182,7 @@ static void read_state(rondo_task *task, struct bot *bot)
     rondo_node *node = bot_node(&a);
     for (int turn = 1; turn <= 3; turn++) {
         TRIAL t = { .options = { .state = state } };
-        play(&t, rondo_node_ref(node), "1");
+        trial_run(&t, rondo_node_ref(node), "1");
         json_decref(state);
         state = json_deep_copy(rondo_run_state(t.run));
         CHECK_INT(json_integer_value(json_object_get(state, "turns")), turn);
@@ -204,9 +204,9 @@ TEST(a_new_run_is_fresh_while_another_one_waits)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", ECHO };
     TRIAL t = { 0 };
-    play_start(&t, ask_human(&a, &b), "1");
+    trial_start(&t, ask_human(&a, &b), "1");
     while (!count(&t, "gate_waiting"))
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
     rondo_run *second;
     CHECK_INT(rondo_run_start(t.engine, t.node, NULL, NULL, &second, NULL), 0);
     for (int i = 0; i < 5; i++)
@@ -215,7 +215,7 @@ TEST(a_new_run_is_fresh_while_another_one_waits)
     CHECK_INT(b.calls, 0);
     rondo_run_close(second);
     CHECK_INT(rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_true(), "me"), 0);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "true");
 }
 
@@ -223,15 +223,15 @@ TEST(a_new_run_is_fresh_while_another_one_waits)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", ECHO };
     TRIAL t = { 0 };
-    play_start(&t, ask_human(&a, &b), "1");
+    trial_start(&t, ask_human(&a, &b), "1");
     while (!count(&t, "gate_waiting"))
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "nowhere", json_true(), NULL);
     rondo_engine_signal(t.engine, "no such run", "ok", json_true(), NULL);
     rondo_engine_poll(t.engine, 0);
     CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_WAITING);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_string("go"), NULL);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "\"go\"");
 }
 
@@ -244,9 +244,9 @@ TEST(a_pause_outlives_its_process_and_nothing_before_it_runs_again)
     size_t len;
     {
         TRIAL t = { 0 };
-        play_start(&t, rondo_node_ref(node), "1");
+        trial_start(&t, rondo_node_ref(node), "1");
         while (!count(&t, "gate_waiting"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
@@ -255,7 +255,7 @@ TEST(a_pause_outlives_its_process_and_nothing_before_it_runs_again)
     CHECK_INT(rondo_run_recover(t.engine, node, log, len, NULL, &t.run, &t.err), 0);
     rondo_text_free(log);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_string("yes"), "boss");
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "\"yes\"");
     CHECK_INT(a.calls, 1);
     CHECK_INT(b.calls, 1);

@@ -14,10 +14,10 @@ static rondo_node *sorter(struct bot *round, struct bot *square, rondo_node *oth
     struct bot round = { "round", APPEND, .text = "!" }, square = { "square", APPEND, .text = "?" };
     rondo_node *node = sorter(&round, &square, NULL);
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, rondo_node_ref(node), "\"circle\"");
+    trial_run(&t, rondo_node_ref(node), "\"circle\"");
     CHECK_STR(t.output, "\"circle!\"");
     CHECK_STR(round.paths, "sort.round");
-    play(&u, node, "\"square\"");
+    trial_run(&u, node, "\"square\"");
     CHECK_STR(u.output, "\"square?\"");
     CHECK_STR(square.paths, "sort.corners");
     CHECK_INT(round.calls, 1);
@@ -27,7 +27,7 @@ static rondo_node *sorter(struct bot *round, struct bot *square, rondo_node *oth
 {
     struct bot a = { "a", APPEND, .text = "1" }, b = { "b", APPEND, .text = "2" };
     TRIAL t = { 0 };
-    play(&t, rondo_branch(&(rondo_branch_spec){
+    trial_run(&t, rondo_branch(&(rondo_branch_spec){
                  RONDO_BRANCH, .case_count = 1,
                  .cases = &(rondo_case){ "long", always, NULL,
                                          RONDO_SEQUENCE(bot_node(&a), bot_node(&b)) } }), "\"x\"");
@@ -40,7 +40,7 @@ static rondo_node *sorter(struct bot *round, struct bot *square, rondo_node *oth
     struct bot make = { "make", GIVE, .text = "\"circle\"" }, round = { "round", APPEND, .text = "!" },
                square = { "square", ECHO }, end = { "end", APPEND, .text = "." };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&make), sorter(&round, &square, NULL), bot_node(&end)), "0");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&make), sorter(&round, &square, NULL), bot_node(&end)), "0");
     CHECK_STR(t.output, "\"circle!.\"");
     CHECK_INT(square.calls, 0);
 }
@@ -49,7 +49,7 @@ static rondo_node *sorter(struct bot *round, struct bot *square, rondo_node *oth
 {
     struct bot round = { "round", ECHO }, square = { "square", ECHO };
     TRIAL t = { 0 };
-    play(&t, sorter(&round, &square, NULL), "\"star\"");
+    trial_run(&t, sorter(&round, &square, NULL), "\"star\"");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.message, "no case holds and there is no `otherwise`");
     CHECK_STR(only(&t, "error"), "error sort: no case holds and there is no `otherwise`");
@@ -62,7 +62,7 @@ TEST(one_node_may_be_the_route_of_several_cases)
     struct bot a = { "a", ADD, 1 };
     rondo_node *shared = bot_node(&a);
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(rondo_node_ref(shared), rondo_branch(&(rondo_branch_spec){
+    trial_run(&t, RONDO_SEQUENCE(rondo_node_ref(shared), rondo_branch(&(rondo_branch_spec){
                  RONDO_BRANCH, .name = "b", .case_count = 2, .otherwise = rondo_node_ref(shared),
                  .cases = (rondo_case[]){ { .when = never, .node = rondo_node_ref(shared) },
                                           { .when = always, .node = shared } } })), "1");
@@ -78,9 +78,9 @@ TEST(one_node_may_be_the_route_of_several_cases)
         .cases = (rondo_case[]){ { .when = input_is, .user = "null", .node = bot_node(&a) },
                                  { .when = input_is, .user = "null", .node = bot_node(&b) } } });
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, rondo_node_ref(node), "null"); // nothing is a value that a case can ask for
+    trial_run(&t, rondo_node_ref(node), "null"); // nothing is a value that a case can ask for
     CHECK_STR(a.seen, "null");
-    play(&u, node, "5");
+    trial_run(&u, node, "5");
     CHECK_STR(c.seen, "5");
     CHECK_INT(b.calls, 0);
     CHECK_INT(count(&t, "decision"), 1);
@@ -95,7 +95,7 @@ TEST(a_case_that_cannot_answer_fails_the_branch_and_is_named)
 {
     struct bot a = { "a", ECHO };
     TRIAL t = { 0 };
-    play(&t, rondo_branch(&(rondo_branch_spec){
+    trial_run(&t, rondo_branch(&(rondo_branch_spec){
                  RONDO_BRANCH, .name = "b", .case_count = 1,
                  .cases = &(rondo_case){ .when = cannot_say, .node = bot_node(&a) } }), "1");
     CHECK_INT(t.rc, RONDO_EFAILED);
@@ -114,7 +114,7 @@ TEST(a_choice_is_made_once_even_if_the_route_is_tried_again)
 {
     struct bot a = { "a", ADD, 1, .fails = 2, .options = { .retry = { .attempts = 3 } } };
     TRIAL t = { 0 };
-    play(&t, rondo_branch(&(rondo_branch_spec){
+    trial_run(&t, rondo_branch(&(rondo_branch_spec){
                  RONDO_BRANCH, .name = "b", .case_count = 1,
                  .cases = &(rondo_case){ .when = ask_once, .node = bot_node(&a) } }), "1");
     CHECK_STR(t.output, "2");
@@ -129,7 +129,7 @@ TEST(a_branch_in_a_loop_chooses_anew_in_every_pass)
     struct bot odd = { "odd", ADD, 1 }, even = { "even", TIMES, 3 };
     int64_t limit = 20;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", rondo_branch(&(rondo_branch_spec){
+    trial_run(&t, LOOP("l", rondo_branch(&(rondo_branch_spec){
                            RONDO_BRANCH, .name = "b", .case_count = 1, .otherwise = bot_node(&even),
                            .cases = &(rondo_case){ .when = input_is, .user = "1",
                                                    .node = bot_node(&odd) } }),

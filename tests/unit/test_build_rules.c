@@ -98,7 +98,7 @@ TEST(the_path_of_a_refusal_leads_to_the_node)
 TEST(a_run_of_a_refused_node_does_not_start)
 {
     TRIAL t = { 0 };
-    play_start(&t, SEQ("s", LOOP("l", A, .max_iterations = -5)), "1");
+    trial_start(&t, SEQ("s", LOOP("l", A, .max_iterations = -5)), "1");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.path, "s.l");
     CHECK_STR(t.err.message, "loop 'l': max_iterations must be at least 1, got -5");
@@ -205,9 +205,9 @@ TEST(types_that_can_meet_are_accepted)
     rondo_node *node = SEQ("s", bot_node(&real), bot_node(&whole));
     CHECK_INT(rondo_node_check(node, NULL), 0);
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, rondo_node_ref(node), "2");
+    trial_run(&t, rondo_node_ref(node), "2");
     CHECK_INT(t.rc, 0);
-    play(&u, node, "2.5"); // and what they really give is checked when it is there
+    trial_run(&u, node, "2.5"); // and what they really give is checked when it is there
     CHECK_INT(u.rc, RONDO_ESCHEMA);
     CHECK_STR(u.err.message, "input: expected integer, got number 2.5");
 }

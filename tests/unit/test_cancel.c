@@ -54,14 +54,14 @@ TEST(a_run_may_be_cancelled_at_every_event)
     int all;
     {
         TRIAL t = { 0 };
-        play(&t, busy_flow(), "[1,2]");
+        trial_run(&t, busy_flow(), "[1,2]");
         CHECK_INT(t.rc, 0);
         all = t.events;
     }
     CHECK(all > 40);
     for (int at = 1; at < all; at++) {
         TRIAL t = { .on_event = cancel_at, .data = &at };
-        play(&t, busy_flow(), "[1,2]");
+        trial_run(&t, busy_flow(), "[1,2]");
         if (t.rc == 0) { // it came after the last decision
             CHECK(at >= all - 2);
             CHECK_STR(only(&t, "workflow_end"), "workflow_end completed");
@@ -91,7 +91,7 @@ TEST(a_second_cancel_skips_the_steps_that_always_run)
     struct bot slow = { "slow", ECHO, .delay_ms = 100 },
                tidy = { "tidy", ECHO, .delay_ms = 1000, .options = { .run_on = RONDO_ON_ALWAYS } };
     TRIAL t = { .on_event = cancel_at_starts };
-    play(&t, rondo_graph(&(rondo_graph_spec){
+    trial_run(&t, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .step_count = 2,
                  .steps = (rondo_step[]){ { .node = bot_node(&slow) }, { .node = bot_node(&tidy) } } }), "1");
     CHECK_INT(t.took_ms, 0);
@@ -108,13 +108,13 @@ TEST(steps_that_always_run_have_a_limited_time_after_a_cancel)
     struct bot slow = { "slow", ECHO, .delay_ms = 100 },
                tidy = { "tidy", ECHO, .delay_ms = 1000, .options = { .run_on = RONDO_ON_ALWAYS } };
     TRIAL t = { .options = { .cleanup_ms = 70 } };
-    play_start(&t, rondo_graph(&(rondo_graph_spec){
+    trial_start(&t, rondo_graph(&(rondo_graph_spec){
                        RONDO_GRAPH, .step_count = 2,
                        .steps = (rondo_step[]){ { .node = bot_node(&slow) }, { .node = bot_node(&tidy) } } }), "1");
     while (!slow.calls)
-        rondo_engine_poll(t.engine, 0), play_one(&t);
+        rondo_engine_poll(t.engine, 0), trial_next(&t);
     rondo_run_cancel(t.run, "once");
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_INT(tidy.calls, 1);
     CHECK_INT(t.took_ms, 70);
     CHECK_STR(found(&t, "tidy"), "cancelled");
@@ -131,9 +131,9 @@ TEST(an_agent_may_cancel_its_own_run)
 {
     struct bot a = { "a", ADD, 1, .also = is_not_cancelled }, b = { "b", ADD, 1 };
     TRIAL t = { 0 };
-    play_start(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b))), "1");
+    trial_start(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b))), "1");
     a.data = t.run;
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_INT(t.rc, RONDO_ECANCELLED);
     CHECK_STR(t.err.message, "cancelled: from inside");
     CHECK_STR(only(&t, "loop_end"), "loop_end l cancelled 0");
@@ -146,11 +146,11 @@ TEST(a_run_in_a_delay_or_a_backoff_is_cancelled_at_once)
                bad = { "bad", REFUSE, .text = "x", .options = { .retry = { .attempts = 5, .delay_ms = 100000 } } };
     for (int i = 0; i < 2; i++) {
         TRIAL t = { 0 };
-        play_start(&t, i ? RONDO_SEQUENCE(bot_node(&bad)) : LOOP("l", bot_node(&a), .delay_ms = 100000), "1");
+        trial_start(&t, i ? RONDO_SEQUENCE(bot_node(&bad)) : LOOP("l", bot_node(&a), .delay_ms = 100000), "1");
         while (!count(&t, "delay retry"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         rondo_run_cancel(t.run, NULL);
-        play_rest(&t);
+        trial_finish(&t);
         CHECK_INT(t.took_ms, 0);
         CHECK_STR(t.err.message, "cancelled: cancelled");
     }
@@ -160,7 +160,7 @@ TEST(a_timeout_of_the_run_fails_it)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 30 };
     TRIAL t = { .options = { .timeout_ms = 100 } };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 50), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 50), "0");
     CHECK_INT(t.rc, RONDO_ETIME);
     CHECK_INT(t.took_ms, 100);
     CHECK_INT(t.result.status, RONDO_STATUS_FAILED);
@@ -171,7 +171,7 @@ TEST(a_timeout_of_a_loop_fails_it_and_keeps_what_it_had)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 30 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 50, .options = { .timeout_ms = 100 }), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 50, .options = { .timeout_ms = 100 }), "0");
     CHECK_INT(t.rc, RONDO_ETIME);
     CHECK_STR(t.err.message, "timed out after 100 ms");
     CHECK_INT(t.result.reason, RONDO_REASON_TIME);
@@ -198,7 +198,7 @@ static void spend(rondo_task *task, struct bot *bot)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bot a = { "a", ADD, 1, .also = spend, .delay_ms = 10 };
         TRIAL t = { 0 };
-        play(&t, LOOP("l", bot_node(&a), .max_iterations = 50, .options = { .budget = rows[i].budget }), "0");
+        trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 50, .options = { .budget = rows[i].budget }), "0");
         CHECK_INT(t.rc, 0);
         CHECK_STR(rondo_reason_text(t.result.reason), rondo_reason_text(rows[i].reason));
         CHECK_STR(t.output, rows[i].output);
@@ -210,7 +210,7 @@ static void spend(rondo_task *task, struct bot *bot)
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 7, .options = { .budget = { .tokens = 1 } }), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 7, .options = { .budget = { .tokens = 1 } }), "0");
     CHECK_INT(t.result.reason, RONDO_REASON_MAX_ITERATIONS);
     CHECK_STR(t.output, "7");
 }
@@ -219,7 +219,7 @@ TEST(a_budget_of_the_run_ends_open_loops_with_its_reason)
 {
     struct bot a = { "a", ADD, 1, .also = spend };
     TRIAL t = { .options = { .budget = { .calls = 3 } } };
-    play(&t, SEQ("s", LOOP("l", bot_node(&a), .max_iterations = 50)), "0");
+    trial_run(&t, SEQ("s", LOOP("l", bot_node(&a), .max_iterations = 50)), "0");
     CHECK_INT(t.rc, 0);
     CHECK_INT(t.result.reason, RONDO_REASON_CALLS);
     CHECK_INT(a.calls, 3);
@@ -239,7 +239,7 @@ TEST(a_task_knows_what_is_left_of_the_tightest_budget)
     int64_t left[8] = { 0 };
     struct bot a = { "a", ADD, 1, .also = read_left, .data = left };
     TRIAL t = { .options = { .budget = { .tokens = 1000 } } };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 3, .options = { .budget = { .tokens = 50 } }), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 3, .options = { .budget = { .tokens = 50 } }), "0");
     CHECK_INT(left[0], 50);
     CHECK_INT(left[1], 43);
     CHECK_INT(left[2], 36);

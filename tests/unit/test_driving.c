@@ -37,7 +37,7 @@ TEST(an_engine_lives_in_a_foreign_poll_loop)
     const rondo_agent far = { RONDO_AGENT, .name = "far", .run = hand_over, .user = &h };
     struct bot near = { "near", ADD, 1, .delay_ms = 5 };
     TRIAL t = { .real_time = true, .options = { .no_cursor = true } };
-    play_start(&t, LOOP("l", RONDO_SEQUENCE(rondo_agent_node(&far), bot_node(&near)), .max_iterations = 4,
+    trial_start(&t, LOOP("l", RONDO_SEQUENCE(rondo_agent_node(&far), bot_node(&near)), .max_iterations = 4,
                         .delay_ms = 2), "0");
     int rounds = 0, going = 1;
     while (going > 0) {
@@ -78,9 +78,9 @@ TEST(another_thread_wakes_a_poll_that_waits)
 {
     pthread_t thread;
     TRIAL t = { .real_time = true };
-    play_start(&t, rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "g" }), "0");
+    trial_start(&t, rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "g" }), "0");
     while (!count(&t, "gate_waiting"))
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
     CHECK_INT(pthread_create(&thread, NULL, wake_soon, t.engine), 0);
     double start = now_s();
     CHECK_INT(rondo_engine_poll(t.engine, 20000), 1);
@@ -91,7 +91,7 @@ TEST(another_thread_wakes_a_poll_that_waits)
 TEST(a_poll_waits_no_longer_than_told)
 {
     TRIAL t = { .real_time = true };
-    play_start(&t, rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "g" }), "0");
+    trial_start(&t, rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "g" }), "0");
     for (int i = 0; i < 3; i++)
         rondo_engine_poll(t.engine, 0);
     double start = now_s();
@@ -114,7 +114,7 @@ TEST(polling_inside_an_agent_is_refused)
     struct bot a = { "a", ECHO, .also = poll_inside };
     TRIAL t = { 0 };
     a.data = &t;
-    play(&t, bot_node(&a), "1");
+    trial_run(&t, bot_node(&a), "1");
     CHECK_INT(t.rc, 0);
     CHECK_INT(a.calls, 1);
 }
@@ -124,7 +124,7 @@ TEST(with_virtual_time_a_year_passes_in_no_time)
     struct bot a = { "a", ADD, 1, .delay_ms = 1000ll * 3600 * 24 };
     TRIAL t = { 0 };
     double start = now_s();
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 365), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 365), "0");
     CHECK_STR(t.output, "365");
     CHECK_INT(t.took_ms, 365ll * 1000 * 3600 * 24);
     CHECK(now_s() - start < 20);
@@ -155,7 +155,7 @@ TEST(ids_and_jitter_depend_on_the_seed_alone)
         struct bot a = { "a", ECHO, .fails = 4, .options = { .retry = { .attempts = 5, .delay_ms = 1000,
                                                                         .jitter = 0.9 } } };
         TRIAL t = { 0 };
-        play(&t, RONDO_SEQUENCE(bot_node(&a)), "0");
+        trial_run(&t, RONDO_SEQUENCE(bot_node(&a)), "0");
         snprintf(ids[i], sizeof ids[i], "%s", rondo_run_id(t.run));
         took[i] = t.took_ms;
     }
@@ -200,7 +200,7 @@ TEST(a_million_passes_take_little_memory_and_stay_readable)
     rondo_config config = { RONDO_CONFIG, .seed = 1, .virtual_time = true };
     CHECK_INT(rondo_engine_new(&config, &t.engine, NULL), 0);
     long before = resident_bytes();
-    play_start(&t, LOOP("l", rondo_agent_node(&counter), .until = last_is_at_least, .user = &million,
+    trial_start(&t, LOOP("l", rondo_agent_node(&counter), .until = last_is_at_least, .user = &million,
                         .max_iterations = RONDO_UNBOUNDED), "0");
     int64_t events = 0;
     while (rondo_run_next(t.run))
@@ -229,7 +229,7 @@ TEST(many_loops_wait_at_the_same_time)
         json_array_append_new(items, json_integer(i));
     struct bot a = { "a", ADD, 1, .delay_ms = 50 };
     TRIAL t = { 0 };
-    play(&t, EACH("e", LOOP("l", bot_node(&a), .max_iterations = 5)), json_text(items));
+    trial_run(&t, EACH("e", LOOP("l", bot_node(&a), .max_iterations = 5)), json_text(items));
     CHECK_INT(t.took_ms, 250);
     CHECK_INT(a.calls, 5 * N);
     for (int i = 0; i < N; i++)

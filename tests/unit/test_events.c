@@ -8,7 +8,7 @@
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, bot_node(&a), "1");
+    trial_run(&t, bot_node(&a), "1");
     CHECK_STR(t.log.data, "workflow_start\nstep_start a\nstep_end a = 2\nworkflow_end completed\n");
     CHECK_NULL(rondo_run_next(t.run)); // and nothing after it
 }
@@ -17,7 +17,7 @@
 {
     struct bot a = { "a", REFUSE, .text = "no paper" };
     TRIAL t = { 0 };
-    play(&t, SEQ("s", bot_node(&a)), "1");
+    trial_run(&t, SEQ("s", bot_node(&a)), "1");
     CHECK_STR(t.log.data, "workflow_start\nstep_start s\nstep_start s.a\nerror s.a: no paper\n"
                           "error s: no paper\nworkflow_end failed\n");
     CHECK_STR(t.err.message, "no paper");
@@ -28,7 +28,7 @@
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 1 }, c = { "c", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, SEQ("s", bot_node(&a), SEQ("inner", bot_node(&b), bot_node(&c))), "0");
+    trial_run(&t, SEQ("s", bot_node(&a), SEQ("inner", bot_node(&b), bot_node(&c))), "0");
     CHECK_STR(t.log.data, "workflow_start\nstep_start s\nstep_start s.a\nstep_end s.a = 1\n"
                           "step_start s.inner\nstep_start s.inner.b\nstep_end s.inner.b = 2\n"
                           "step_start s.inner.c\nstep_end s.inner.c = 3\nstep_end s.inner = 3\n"
@@ -39,7 +39,7 @@ TEST(the_events_of_a_loop_are_in_the_order_of_the_contract)
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 2, .score = last_as_score, .delay_ms = 5), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 2, .score = last_as_score, .delay_ms = 5), "0");
     CHECK_STR(t.log.data,
               "workflow_start\nstep_start l\n"
               "iteration_start l pass 0\nstep_start l.0.a\nstep_end l.0.a = 1\n"
@@ -62,7 +62,7 @@ TEST(sequence_numbers_begin_with_1_and_have_no_gaps)
     struct bot a = { "a", ADD, 1, .delay_ms = 1 }, b = { "b", ADD, 1, .fails = 1,
                                                          .options = { .retry = { .attempts = 2 } } };
     TRIAL t = { .on_event = check_seq };
-    play(&t, LOOP("l", RONDO_PARALLEL(bot_node(&a), bot_node(&b)), .max_iterations = 3), "0");
+    trial_run(&t, LOOP("l", RONDO_PARALLEL(bot_node(&a), bot_node(&b)), .max_iterations = 3), "0");
     CHECK_UINT(last_seq, (uint64_t)t.events);
 }
 
@@ -86,7 +86,7 @@ TEST(the_line_of_an_event_says_what_its_fields_say)
     struct bot a = { "a", APPEND, .text = "\n\"\\\xc3\xa4", .fails = 1,
                      .options = { .retry = { .attempts = 2 } } };
     TRIAL t = { .on_event = check_fields, .options = { .id = "run-1" } };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "\"x\"");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "\"x\"");
     CHECK_INT(t.rc, 0);
     CHECK(t.events > 10);
 }
@@ -125,7 +125,7 @@ TEST(fields_of_events)
     struct bot a = { "a", ADD, 1, .also = fail_in_pass_1, .options = { .retry = { .attempts = 2 } } };
     int seen = 0;
     TRIAL t = { .on_event = inspect, .data = &seen };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "0");
     CHECK_INT(seen, 111);
     CHECK_STR(only(&t, "retry"), "retry l.1.a~1");
 }
@@ -148,7 +148,7 @@ TEST(partial_output_is_shown_and_never_stored)
 {
     struct bot a = { "a", ECHO, .also = stream };
     TRIAL t = { .on_event = no_seq_for_partial };
-    play(&t, bot_node(&a), "1");
+    trial_run(&t, bot_node(&a), "1");
     CHECK_STR(only(&t, "output message"), "output a a: Hel; output a a: lo; message a poet: Hello");
     size_t len;
     char *log = rondo_run_save(t.run, &len);
@@ -165,7 +165,7 @@ TEST(events_of_an_agent_come_before_its_end_and_in_order)
 {
     struct bot a = { "a", ECHO, .also = stream };
     TRIAL t = { 0 };
-    play(&t, bot_node(&a), "1");
+    trial_run(&t, bot_node(&a), "1");
     CHECK_STR(t.log.data, "workflow_start\nstep_start a\noutput a a: Hel\noutput a a: lo\n"
                           "message a poet: Hello\nstep_end a = 1\nworkflow_end completed\n");
 }
@@ -182,7 +182,7 @@ TEST(an_event_without_size_or_with_a_delta_that_is_no_object_is_refused)
 {
     struct bot a = { "a", ECHO, .also = bad_emits };
     TRIAL t = { 0 };
-    play(&t, bot_node(&a), "1");
+    trial_run(&t, bot_node(&a), "1");
     CHECK_INT(t.rc, 0);
     CHECK_INT(count(&t, "message state"), 0);
 }
@@ -248,15 +248,15 @@ static const char *lines_of(struct trial *t, int behind)
     struct cast cast;
     cast_init(&cast);
     t->options.id = "r";
-    play_start(t, rich(&cast), "1");
+    trial_start(t, rich(&cast), "1");
     if (behind == 1) // it runs to its end before the first event is read
         while (rondo_engine_poll(t->engine, 100))
             ;
     if (behind == 2) // now and then the engine is ahead
-        for (int i = 0; play_one(t); i++)
+        for (int i = 0; trial_next(t); i++)
             if (i % 3 == 0)
                 rondo_engine_poll(t->engine, 0);
-    play_rest(t);
+    trial_finish(t);
     if (t->rc < 0)
         FAIL("%s", t->err.message);
     return t->json.data;
@@ -298,7 +298,7 @@ TEST(a_run_whose_reader_is_far_behind_waits_for_it)
     struct bot a = { "a", ADD, 1 };
     int64_t huge = INT64_MAX;
     TRIAL t = { 0 };
-    play_start(&t, LOOP("l", bot_node(&a), .until = last_is_over, .user = &huge, .max_iterations = 100000), "0");
+    trial_start(&t, LOOP("l", bot_node(&a), .until = last_is_over, .user = &huge, .max_iterations = 100000), "0");
     for (int i = 0; i < 200; i++)
         rondo_engine_poll(t.engine, 0);
     CHECK(a.calls >= 1000 && a.calls <= 1100);
@@ -314,7 +314,7 @@ TEST(a_run_without_a_reader_never_waits)
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { .options = { .no_cursor = true } };
-    play_start(&t, LOOP("l", bot_node(&a), .max_iterations = 20000), "0");
+    trial_start(&t, LOOP("l", bot_node(&a), .max_iterations = 20000), "0");
     for (int i = 0; i < 1000 && rondo_engine_poll(t.engine, 0); i++)
         ;
     CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_COMPLETED);
@@ -327,12 +327,12 @@ TEST(nothing_is_carried_out_before_the_first_pull)
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { 0 };
-    play_start(&t, bot_node(&a), "1");
+    trial_start(&t, bot_node(&a), "1");
     CHECK_INT(a.calls, 0);
-    CHECK(play_one(&t)); // workflow_start
-    CHECK(play_one(&t)); // step_start
+    CHECK(trial_next(&t)); // workflow_start
+    CHECK(trial_next(&t)); // step_start
     CHECK_INT(a.calls, 0);
-    CHECK(play_one(&t));
+    CHECK(trial_next(&t));
     CHECK_INT(a.calls, 1);
 }
 
@@ -340,13 +340,13 @@ TEST(two_runs_pulled_in_turns_do_not_disturb_each_other)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 3 }, b = { "b", ADD, 10, .delay_ms = 5 };
     TRIAL t = { 0 }, u = { 0 };
-    play_start(&t, LOOP("l", bot_node(&a), .max_iterations = 20), "0");
+    trial_start(&t, LOOP("l", bot_node(&a), .max_iterations = 20), "0");
     u.node = LOOP("m", bot_node(&b), .max_iterations = 10);
     CHECK_INT(rondo_run_start(t.engine, u.node, NULL, NULL, &u.run, NULL), 0);
     bool more = true, also = true;
     while (more || also) {
-        more = more && play_one(&t);
-        also = also && play_one(&u);
+        more = more && trial_next(&t);
+        also = also && trial_next(&u);
     }
     CHECK_STR(only(&t, "loop_end workflow_end"), "loop_end l max_iterations 20; workflow_end completed");
     CHECK_STR(only(&u, "loop_end workflow_end"), "loop_end m max_iterations 10; workflow_end completed");

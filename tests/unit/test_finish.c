@@ -34,7 +34,7 @@ static void twice(rondo_task *task, void *user)
 TEST(after_a_task_is_finished_everything_is_refused_and_changes_nothing)
 {
     TRIAL t = { 0 };
-    play(&t, LOOP("l", agent(twice, NULL, NULL), .max_iterations = 1), "0");
+    trial_run(&t, LOOP("l", agent(twice, NULL, NULL), .max_iterations = 1), "0");
     CHECK_STR(t.output, "1");
     CHECK_INT(t.result.reason, RONDO_REASON_MAX_ITERATIONS);
     CHECK_INT(count(&t, "message state memory note budget error"), 0);
@@ -50,7 +50,7 @@ static void fails_then_returns(rondo_task *task, void *user)
 TEST(a_failure_is_not_undone_by_a_return)
 {
     TRIAL t = { 0 };
-    play(&t, agent(fails_then_returns, NULL, NULL), "0");
+    trial_run(&t, agent(fails_then_returns, NULL, NULL), "0");
     CHECK_INT(t.rc, RONDO_EFAILED); // 0 is no code of a failure
     CHECK_STR(t.err.message, "first word");
 }
@@ -62,7 +62,7 @@ static void does_nothing(rondo_task *task, void *user)
 TEST(a_function_that_returns_without_finishing_has_failed)
 {
     TRIAL t = { 0 };
-    play(&t, agent(does_nothing, NULL, NULL), "0");
+    trial_run(&t, agent(does_nothing, NULL, NULL), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "the agent's function returned without finishing");
 }
@@ -75,7 +75,7 @@ static void returns_null(rondo_task *task, void *user)
 TEST(returning_nothing_counts_as_null)
 {
     TRIAL t = { 0 };
-    play(&t, agent(returns_null, NULL, NULL), "0");
+    trial_run(&t, agent(returns_null, NULL, NULL), "0");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "null");
     CHECK_STR(t.result.content, "");
@@ -90,7 +90,7 @@ TEST(content_and_result_may_come_apart)
 {
     struct bot echo = { "echo", ECHO };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(agent(returns_both, NULL, NULL), bot_node(&echo)), "0");
+    trial_run(&t, RONDO_SEQUENCE(agent(returns_both, NULL, NULL), bot_node(&echo)), "0");
     rondo_result res;
     CHECK_INT(rondo_run_find(t.run, "a", &res), 0);
     CHECK_STR(res.content, "for people");
@@ -106,7 +106,7 @@ static void not_utf8(rondo_task *task, void *user)
 TEST(text_that_is_not_utf8_fails_the_step)
 {
     TRIAL t = { 0 };
-    play(&t, agent(not_utf8, NULL, NULL), "0");
+    trial_run(&t, agent(not_utf8, NULL, NULL), "0");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.message, "the content is not UTF-8");
 }
@@ -160,7 +160,7 @@ TEST(a_task_is_finished_by_another_thread)
 {
     struct worker w = { .what = 0 };
     TRIAL t = { .real_time = true };
-    play(&t, agent(hands_over, &w, NULL), "0");
+    trial_run(&t, agent(hands_over, &w, NULL), "0");
     pthread_join(w.thread, NULL);
     CHECK_STR(t.output, "\"from afar\"");
     CHECK_INT(w.rc, 0);
@@ -173,7 +173,7 @@ TEST(a_task_fails_from_another_thread)
 {
     struct worker w = { .what = 1 };
     TRIAL t = { .real_time = true };
-    play(&t, agent(hands_over, &w, NULL), "0");
+    trial_run(&t, agent(hands_over, &w, NULL), "0");
     pthread_join(w.thread, NULL);
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "broke 7");
@@ -185,7 +185,7 @@ TEST(a_task_emits_and_spends_from_another_thread)
 {
     struct worker w = { .what = 2 };
     TRIAL t = { .real_time = true };
-    play(&t, agent(hands_over, &w, NULL), "0");
+    trial_run(&t, agent(hands_over, &w, NULL), "0");
     pthread_join(w.thread, NULL);
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.log.data, "workflow_start\nstep_start a\noutput a a: one\nstate a {\"k\":1}\n"
@@ -198,7 +198,7 @@ TEST(a_task_fails_from_another_thread_and_is_tried_again)
     struct worker w = { .what = 1 };
     rondo_options options = { .retry = { .attempts = 2 } };
     TRIAL t = { .real_time = true };
-    play(&t, agent(hands_over, &w, &options), "0");
+    trial_run(&t, agent(hands_over, &w, &options), "0");
     CHECK_INT(w.calls, 2);
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(only(&t, "retry"), "retry a~1");
@@ -210,7 +210,7 @@ TEST(a_task_that_never_finishes_is_ended_by_its_timeout_and_comes_too_late)
     struct worker w = { .what = -1 };
     rondo_options options = { .timeout_ms = 40 };
     TRIAL t = { 0 };
-    play(&t, agent(hands_over, &w, &options), "0");
+    trial_run(&t, agent(hands_over, &w, &options), "0");
     CHECK_INT(t.rc, RONDO_ETIME);
     CHECK_STR(t.err.message, "timed out after 40 ms");
     CHECK_INT(t.took_ms, 40);
@@ -227,14 +227,14 @@ TEST(a_late_result_of_a_cancelled_step_is_refused_while_the_run_goes_on)
     struct worker w = { .what = -1 };
     struct bot quick = { "quick", ADD, 1, .delay_ms = 5 }, slow = { "slow", ADD, 1, .delay_ms = 50 };
     TRIAL t = { 0 };
-    play_start(&t, RONDO_SEQUENCE(rondo_parallel(&(rondo_parallel_spec){
+    trial_start(&t, RONDO_SEQUENCE(rondo_parallel(&(rondo_parallel_spec){
                                       RONDO_PARALLEL_SPEC, .name = "race", .mode = RONDO_FIRST,
                                       .children = RONDO_NODES(agent(hands_over, &w, NULL), bot_node(&quick)) }),
                                   bot_node(&slow)), "0");
     while (slow.calls == 0)
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
     CHECK_INT(rondo_later_return(w.later, json_integer(99)), RONDO_ESTATE);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "2");
 }
 
@@ -242,15 +242,15 @@ TEST(the_fd_of_a_task_is_readable_once_it_is_cancelled)
 {
     struct worker w = { .what = -1 };
     TRIAL t = { .real_time = true };
-    play_start(&t, agent(hands_over, &w, NULL), "0");
+    trial_start(&t, agent(hands_over, &w, NULL), "0");
     while (!w.calls)
-        rondo_engine_poll(t.engine, 0), play_one(&t);
+        rondo_engine_poll(t.engine, 0), trial_next(&t);
     struct pollfd fd = { .fd = rondo_later_fd(w.later), .events = POLLIN };
     CHECK(fd.fd >= 0);
     CHECK_INT(poll(&fd, 1, 0), 0);
     CHECK(!rondo_later_cancelled(w.later));
     rondo_run_cancel(t.run, "stop");
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_INT(poll(&fd, 1, 0), 1);
     CHECK(rondo_later_cancelled(w.later));
     CHECK_INT(rondo_later_return(w.later, NULL), RONDO_ESTATE);
@@ -261,9 +261,9 @@ TEST(a_token_stays_harmless_when_its_run_was_closed)
 {
     struct worker w = { .what = -1 };
     TRIAL t = { 0 };
-    play_start(&t, agent(hands_over, &w, NULL), "0");
+    trial_start(&t, agent(hands_over, &w, NULL), "0");
     while (!w.calls)
-        rondo_engine_poll(t.engine, 0), play_one(&t);
+        rondo_engine_poll(t.engine, 0), trial_next(&t);
     rondo_run_close(t.run);
     t.run = NULL;
     CHECK(rondo_later_cancelled(w.later));
@@ -294,7 +294,7 @@ TEST(many_threads_finish_tasks_of_one_run)
     for (int i = 0; i < N; i++)
         json_array_append_new(items, json_integer(i));
     TRIAL t = { .real_time = true };
-    play(&t, EACH("e", agent(hands_to_burst, workers, NULL)), json_text(items));
+    trial_run(&t, EACH("e", agent(hands_to_burst, workers, NULL)), json_text(items));
     for (int i = 0; i < N; i++) {
         pthread_join(workers[i].thread, NULL);
         CHECK_INT(workers[i].rc, 0);
@@ -314,7 +314,7 @@ static void negative_delay(rondo_task *task, void *user)
 TEST(a_negative_delay_is_refused)
 {
     TRIAL t = { 0 };
-    play(&t, agent(negative_delay, NULL, NULL), "0");
+    trial_run(&t, agent(negative_delay, NULL, NULL), "0");
     CHECK_STR(t.output, "2");
 }
 
@@ -327,7 +327,7 @@ static void changes_its_input(rondo_task *task, void *user)
 TEST(with_check_values_a_changed_input_is_noticed_and_the_step_named)
 {
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(agent(changes_its_input, NULL, NULL)), "{\"a\":1}");
+    trial_run(&t, RONDO_SEQUENCE(agent(changes_its_input, NULL, NULL)), "{\"a\":1}");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(found(&t, "a"), "failed: changed its input, which is not its own");
 }

@@ -11,7 +11,7 @@
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 2 }, cap = { "boss", ADD, 3 };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b)),
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b)),
                    .show = RONDO_SHOW_NOBODY), "10");
     CHECK_STR(t.output, "13");
     CHECK_STR(a.seen, "10");
@@ -25,7 +25,7 @@
 {
     struct bot a = { "a", ADD, 1 }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a))), "10");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a))), "10");
     CHECK_STR(t.output,
               "{\"contributions\":[{\"name\":\"a\",\"output\":11,\"round\":1}],\"input\":10}");
 }
@@ -37,7 +37,7 @@ TEST(members_overlap_and_the_captain_waits_for_all)
     struct bot a = { "a", GIVE, .text = "1", .delay_ms = 200 },
                b = { "b", GIVE, .text = "2", .delay_ms = 100 }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b))), "0");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b))), "0");
     CHECK_INT(t.took_ms, 200);
     CHECK_STR(only(&t, "step_start"),
               "step_start f; step_start f.r1.a; step_start f.r1.b; step_start f.captain");
@@ -55,7 +55,7 @@ TEST(members_overlap_and_the_captain_waits_for_all)
     struct bot first = { "first", ADD, 1 }, a = { "a", TIMES, 2 }, cap = { "boss", TIMES, 10 },
                last = { "last", ADD, 5 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&first),
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&first),
                             FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a)), .show = RONDO_SHOW_NOBODY),
                             bot_node(&last)), "1");
     CHECK_STR(t.output, "25");
@@ -67,7 +67,7 @@ TEST(members_overlap_and_the_captain_waits_for_all)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", REFUSE, .text = "sick" }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b))), "0");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b))), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "sick");
     CHECK_INT(cap.calls, 0);
@@ -97,7 +97,7 @@ static void median(rondo_task *task, void *user)
     struct bot a = { "a", GIVE, .text = "1" }, b = { "b", GIVE, .text = "100" },
                c = { "c", GIVE, .text = "2" }, d = { "d", REFUSE, .text = "lost" };
     TRIAL t = { 0 };
-    play(&t, FORUM(rondo_agent_node(&captain),
+    trial_run(&t, FORUM(rondo_agent_node(&captain),
                    RONDO_NODES(bot_node(&a), bot_node(&b), bot_node(&c), bot_node(&d)), .quorum = 3), "0");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "2");
@@ -108,7 +108,7 @@ static void median(rondo_task *task, void *user)
     struct bot a = { "a", GIVE, .text = "1" }, b = { "b", REFUSE, .text = "lost" },
                c = { "c", REFUSE, .text = "asleep" }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b), bot_node(&c)), .quorum = 2), "0");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b), bot_node(&c)), .quorum = 2), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "lost");
     CHECK_INT(cap.calls, 0);
@@ -118,7 +118,7 @@ TEST(later_rounds_see_what_was_said_before)
 {
     struct bot a = { "a", GIVE, .text = "1" }, b = { "b", GIVE, .text = "2" }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b)), .rounds = 2), "7");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b)), .rounds = 2), "7");
     CHECK_STR(a.paths, "f.r1.a f.r2.a");
     CHECK_STR(a.seen, "7 {\"contributions\":[{\"name\":\"a\",\"output\":1,\"round\":1},"
                       "{\"name\":\"b\",\"output\":2,\"round\":1}],\"input\":7}");
@@ -131,7 +131,7 @@ TEST(with_show_captain_members_always_get_the_plain_input)
 {
     struct bot a = { "a", ADD, 1 }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a)), .rounds = 3, .show = RONDO_SHOW_CAPTAIN), "7");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a)), .rounds = 3, .show = RONDO_SHOW_CAPTAIN), "7");
     CHECK_STR(a.seen, "7 7 7");
     CHECK_INT(json_array_size(json_object_get(t.result.output, "contributions")), 3);
 }
@@ -141,7 +141,7 @@ TEST(a_member_that_recovers_on_its_second_try_counts)
     struct bot a = { "a", ADD, 1, .fails = 1, .options = { .retry = { .attempts = 2, .delay_ms = 50 } } },
                b = { "b", ADD, 2 }, cap = { "boss", ECHO };
     TRIAL t = { 0 };
-    play(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b)), .show = RONDO_SHOW_NOBODY), "7");
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a), bot_node(&b)), .show = RONDO_SHOW_NOBODY), "7");
     CHECK_INT(t.rc, 0);
     CHECK_STR(a.paths, "f.r1.a f.r1.a~1");
     CHECK_INT(b.calls, 1);
@@ -153,7 +153,7 @@ TEST(members_may_be_loops_and_the_captain_a_pipeline)
     struct bot a = { "a", ADD, 1 }, b = { "b", TIMES, 2 }, x = { "x", GIVE, .text = "4" },
                y = { "y", TIMES, 3 };
     TRIAL t = { 0 };
-    play(&t, FORUM(RONDO_SEQUENCE(bot_node(&x), bot_node(&y)),
+    trial_run(&t, FORUM(RONDO_SEQUENCE(bot_node(&x), bot_node(&y)),
                    RONDO_NODES(LOOP("l", bot_node(&a), .max_iterations = 3), bot_node(&b))), "1");
     CHECK_STR(t.output, "12");
     CHECK_STR(a.paths, "f.r1.l.0.a f.r1.l.1.a f.r1.l.2.a");

@@ -10,7 +10,7 @@
 static void until_waiting(struct trial *t)
 {
     while (!count(t, "gate_waiting"))
-        CHECK(play_one(t));
+        CHECK(trial_next(t));
 }
 
 static void show_question(struct trial *t, const rondo_event *ev)
@@ -27,10 +27,10 @@ static void show_question(struct trial *t, const rondo_event *ev)
 {
     struct bot echo = { "echo", ECHO };
     TRIAL t = { .on_event = show_question };
-    play_start(&t, RONDO_SEQUENCE(GATE(.ask = "Ship it?"), bot_node(&echo)), "1");
+    trial_start(&t, RONDO_SEQUENCE(GATE(.ask = "Ship it?"), bot_node(&echo)), "1");
     until_waiting(&t);
     CHECK_INT(rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_of("{\"go\":true}"), "Ada"), 0);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(echo.seen, "{\"go\":true}");
     CHECK_STR(only(&t, "gate_waiting gate_answered step_end"),
               "gate_waiting ok; gate_answered ok; step_end ok = {\"go\":true}; "
@@ -40,27 +40,27 @@ static void show_question(struct trial *t, const rondo_event *ev)
 TEST(a_wrong_answer_is_refused_with_a_reason_and_the_gate_stays_open)
 {
     TRIAL t = { 0 };
-    play_start(&t, GATE(.schema = "{\"type\":\"boolean\"}"), "1");
+    trial_start(&t, GATE(.schema = "{\"type\":\"boolean\"}"), "1");
     until_waiting(&t);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_string("maybe"), NULL);
     rondo_engine_poll(t.engine, 0);
     while (!count(&t, "message"))
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
     CHECK_STR(only(&t, "message"), "message ok gate: expected boolean, got string \"maybe\"");
     CHECK_INT(count(&t, "gate_answered"), 0);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_false(), NULL);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "false");
 }
 
 TEST(a_second_answer_changes_nothing)
 {
     TRIAL t = { 0 };
-    play_start(&t, GATE(), "1");
+    trial_start(&t, GATE(), "1");
     until_waiting(&t);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_integer(1), NULL);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_integer(2), NULL);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "1");
     CHECK_INT(count(&t, "gate_answered"), 1);
 }
@@ -68,17 +68,17 @@ TEST(a_second_answer_changes_nothing)
 TEST(an_answer_of_null_is_an_answer)
 {
     TRIAL t = { 0 };
-    play_start(&t, GATE(), "1");
+    trial_start(&t, GATE(), "1");
     until_waiting(&t);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", NULL, NULL);
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "null");
 }
 
 TEST(nobody_answers_in_time)
 {
     TRIAL t = { 0 };
-    play(&t, GATE(.timeout_ms = 5000), "1");
+    trial_run(&t, GATE(.timeout_ms = 5000), "1");
     CHECK_INT(t.rc, RONDO_ETIME);
     CHECK_STR(t.err.message, "nobody answered within 5000 ms");
     CHECK_INT(t.took_ms, 5000);
@@ -87,7 +87,7 @@ TEST(nobody_answers_in_time)
 TEST(on_timeout_is_taken_as_the_answer)
 {
     TRIAL t = { 0 };
-    play(&t, GATE(.timeout_ms = 5000, .on_timeout = "{\"go\":false}"), "1");
+    trial_run(&t, GATE(.timeout_ms = 5000, .on_timeout = "{\"go\":false}"), "1");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "{\"go\":false}");
     CHECK_INT(t.took_ms, 5000);
@@ -97,7 +97,7 @@ TEST(a_gate_that_waits_does_not_hold_up_others_nor_take_a_place)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 5 };
     TRIAL t = { .options = { .max_concurrency = 1 } };
-    play(&t, RONDO_PARALLEL(GATE(.timeout_ms = 1000, .on_timeout = "0"),
+    trial_run(&t, RONDO_PARALLEL(GATE(.timeout_ms = 1000, .on_timeout = "0"),
                             LOOP("l", bot_node(&a), .max_iterations = 10)), "0");
     CHECK_STR(t.output, "[0,10]");
     CHECK_INT(t.took_ms, 1000);
@@ -106,15 +106,15 @@ TEST(a_gate_that_waits_does_not_hold_up_others_nor_take_a_place)
 TEST(a_gate_in_a_loop_asks_in_every_pass)
 {
     TRIAL t = { 0 };
-    play_start(&t, LOOP("l", GATE(), .max_iterations = 3), "0");
+    trial_start(&t, LOOP("l", GATE(), .max_iterations = 3), "0");
     for (int i = 0; i < 3; i++) {
         char path[16];
         while (count(&t, "gate_waiting") <= i)
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         snprintf(path, sizeof path, "l.%d.ok", i);
         rondo_engine_signal(t.engine, rondo_run_id(t.run), path, json_integer(i * 10), NULL);
     }
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_STR(t.output, "20");
     CHECK_STR(only(&t, "gate_answered"), "gate_answered l.0.ok; gate_answered l.1.ok; gate_answered l.2.ok");
 }
@@ -123,7 +123,7 @@ TEST(a_gate_is_withdrawn_when_its_pass_is_closed)
 {
     struct bot a = { "a", ADD, 1, .signal = BREAK, .delay_ms = 10 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_PARALLEL(GATE(), bot_node(&a))), "0");
+    trial_run(&t, LOOP("l", RONDO_PARALLEL(GATE(), bot_node(&a))), "0");
     CHECK_STR(t.output, "[null,1]");
     CHECK_STR(found(&t, "l.0.ok"), "cancelled");
 }
@@ -131,7 +131,7 @@ TEST(a_gate_is_withdrawn_when_its_pass_is_closed)
 TEST(a_gate_that_fails_by_time_may_be_tried_again)
 {
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(rondo_gate(&(rondo_gate_spec){
+    trial_run(&t, RONDO_SEQUENCE(rondo_gate(&(rondo_gate_spec){
                  RONDO_GATE, .name = "ok", .timeout_ms = 100, .options = { .retry = { .attempts = 3 } } })), "0");
     CHECK_INT(t.rc, RONDO_ETIME);
     CHECK_STR(only(&t, "gate_waiting"), "gate_waiting ok; gate_waiting ok~1; gate_waiting ok~2");
@@ -155,11 +155,11 @@ TEST(a_gate_is_answered_from_another_thread)
 {
     pthread_t thread;
     TRIAL t = { .real_time = true };
-    play_start(&t, GATE(), "0");
+    trial_start(&t, GATE(), "0");
     struct answer a = { t.engine, rondo_run_id(t.run) };
     until_waiting(&t);
     CHECK_INT(pthread_create(&thread, NULL, answer_later, &a), 0);
-    play_rest(&t);
+    trial_finish(&t);
     pthread_join(thread, NULL);
     CHECK_STR(t.output, "42");
 }

@@ -12,7 +12,7 @@ static rondo_value *stop_at_once(rondo_context *context, void *user)
 {
     struct bot plus = { "plus", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .next = stop_at_once), "0");
+    trial_run(&t, LOOP("l", bot_node(&plus), .next = stop_at_once), "0");
     CHECK_STR(t.output, "1");
     CHECK_INT(plus.calls, 1);
     CHECK_INT(t.result.reason, RONDO_REASON_NEXT);
@@ -24,7 +24,7 @@ static rondo_value *stop_at_once(rondo_context *context, void *user)
     struct bot plus = { "plus", ADD, 1 };
     int64_t limit = 3;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit), "0");
+    trial_run(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit), "0");
     CHECK_STR(t.output, "3");
     CHECK_STR(plus.seen, "0 1 2");
 }
@@ -34,7 +34,7 @@ static rondo_value *stop_at_once(rondo_context *context, void *user)
     struct bot twice = { "twice", TIMES, 2 };
     int64_t limit = 101;
     TRIAL t = { 0 };
-    play(&t, LOOP("doubling", bot_node(&twice), .next = last_until, .user = &limit), "1");
+    trial_run(&t, LOOP("doubling", bot_node(&twice), .next = last_until, .user = &limit), "1");
     CHECK_STR(t.output, "128");
     CHECK_INT(t.result.passes, 7);
     CHECK_STR(twice.seen, "1 2 4 8 16 32 64");
@@ -46,7 +46,7 @@ static rondo_value *stop_at_once(rondo_context *context, void *user)
     struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 1 };
     int64_t limit = 10;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .next = last_until, .user = &limit), "0");
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), .next = last_until, .user = &limit), "0");
     CHECK_STR(t.output, "10");
     CHECK_INT(t.result.passes, 5);
     CHECK_INT(a.calls, 5);
@@ -77,7 +77,7 @@ static const rondo_agent length = { RONDO_AGENT, .name = "length", .run = measur
         struct bot plus = { "plus", ADD, 1 };
         int64_t limit = 5;
         TRIAL t = { 0 };
-        play(&t, RONDO_SEQUENCE(rondo_agent_node(&length),
+        trial_run(&t, RONDO_SEQUENCE(rondo_agent_node(&length),
                                 LOOP("l", bot_node(&plus), .next = last_until, .user = &limit),
                                 rondo_agent_node(&end)), rows[i][0]);
         CHECK_STR(t.output, rows[i][2]);
@@ -101,7 +101,7 @@ static rondo_value *while_not_zero(rondo_context *context, void *user)
     const rondo_agent half = { RONDO_AGENT, .name = "half", .run = halve };
     struct bot three = { "three", TIMES, 3 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&three), LOOP("l", rondo_agent_node(&half), .next = while_not_zero)), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&three), LOOP("l", rondo_agent_node(&half), .next = while_not_zero)), "1");
     CHECK_STR(t.output, "0");
     CHECK_STR(only(&t, "loop_end"), "loop_end l next 2");
 }
@@ -133,7 +133,7 @@ static rondo_value *one_word_more(rondo_context *context, void *user)
                                 .options = { .input_schema = "{\"type\":\"string\"}",
                                              .output_schema = "{\"type\":\"integer\"}" } };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", rondo_agent_node(&words), .next = one_word_more), "\"two words\"");
+    trial_run(&t, LOOP("l", rondo_agent_node(&words), .next = one_word_more), "\"two words\"");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "4");
     CHECK_INT(t.result.passes, 3);
@@ -151,7 +151,7 @@ static void give_back_until_16(rondo_task *task, void *user)
     const rondo_agent checker = { RONDO_AGENT, .name = "checker", .run = give_back_until_16 };
     struct bot twice = { "twice", TIMES, 2 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&twice), .next_node = rondo_agent_node(&checker)), "1");
+    trial_run(&t, LOOP("l", bot_node(&twice), .next_node = rondo_agent_node(&checker)), "1");
     CHECK_STR(t.output, "16");
     CHECK_STR(twice.seen, "1 2 4 8");
     CHECK_INT(t.result.reason, RONDO_REASON_NEXT);
@@ -163,7 +163,7 @@ static void give_back_until_16(rondo_task *task, void *user)
     struct bot plus = { "try", ADD, 1 };
     int64_t good = 3;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .until = last_is_at_least, .user = &good), "0");
+    trial_run(&t, LOOP("l", bot_node(&plus), .until = last_is_at_least, .user = &good), "0");
     CHECK_INT(t.result.passes, 3);
     CHECK_INT(t.result.reason, RONDO_REASON_UNTIL);
 }
@@ -187,7 +187,7 @@ static rondo_value *while_left(rondo_context *context, void *user)
 {
     const rondo_agent step = { RONDO_AGENT, .name = "step", .run = accumulate };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", rondo_agent_node(&step), .next = while_left), "{\"left\":5,\"sum\":0}");
+    trial_run(&t, LOOP("l", rondo_agent_node(&step), .next = while_left), "{\"left\":5,\"sum\":0}");
     CHECK_STR(t.output, "{\"left\":0,\"sum\":15}");
     CHECK_INT(t.result.passes, 5);
 }
@@ -206,7 +206,7 @@ static void from_script(rondo_task *task, void *user)
     const rondo_agent scorer = { RONDO_AGENT, .name = "scorer", .run = from_script, .user = &calls };
     int64_t limit = 30;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", rondo_agent_node(&scorer), .next = last_until, .user = &limit), "1");
+    trial_run(&t, LOOP("l", rondo_agent_node(&scorer), .next = last_until, .user = &limit), "1");
     CHECK_STR(t.output, "30");
     CHECK_INT(calls, 3);
     CHECK_STR(only(&t, "iteration_start"), "iteration_start l pass 0; iteration_start l pass 1; "
@@ -231,7 +231,7 @@ static rondo_value *draft_below_60(rondo_context *context, void *user)
     const rondo_agent scorer = { RONDO_AGENT, .name = "scorer", .run = score_draft };
     struct bot draft = { "draft", APPEND, .text = "x" };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&draft), rondo_agent_node(&scorer)),
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&draft), rondo_agent_node(&scorer)),
                   .next = draft_below_60), "\"\"");
     CHECK_STR(t.output, "70");
     CHECK_STR(draft.seen, "\"\" \"x\"");
@@ -244,7 +244,7 @@ static rondo_value *draft_below_60(rondo_context *context, void *user)
     struct bot plus = { "plus", ADD, 1 };
     int64_t limit = 3;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit, .max_iterations = 3,
+    trial_run(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit, .max_iterations = 3,
                   .on_max = RONDO_FAIL), "0");
     CHECK_INT(t.rc, 0);
     CHECK_INT(t.result.reason, RONDO_REASON_NEXT);
@@ -256,7 +256,7 @@ static rondo_value *draft_below_60(rondo_context *context, void *user)
     struct bot plus = { "plus", ADD, 1 };
     int64_t limit = 4;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit, .max_iterations = 3,
+    trial_run(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit, .max_iterations = 3,
                   .on_max = RONDO_FAIL), "0");
     CHECK_INT(t.rc, RONDO_ELIMIT);
     CHECK_STR(t.err.message, "loop 'l' reached its cap of 3 passes");
@@ -269,7 +269,7 @@ static rondo_value *draft_below_60(rondo_context *context, void *user)
     struct bot plus = { "plus", ADD, 1 };
     int64_t limit = INT64_MAX;
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit), "0");
+    trial_run(&t, LOOP("l", bot_node(&plus), .next = last_until, .user = &limit), "0");
     CHECK_INT(rondo_node_limit(t.node, RONDO_LIMIT_ITERATIONS), 1000);
     CHECK_INT(t.rc, RONDO_ELIMIT);
     CHECK_STR(t.err.message, "loop 'l' reached its cap of 1000 passes");
@@ -292,9 +292,9 @@ static rondo_value *ten_times(rondo_context *context, void *user)
 {
     struct bot plus = { "plus", ADD, 1 }, also = { "plus", ADD, 1 };
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .max_iterations = 3), "0");
+    trial_run(&t, LOOP("l", bot_node(&plus), .max_iterations = 3), "0");
     CHECK_STR(plus.seen, "0 1 2");
-    play(&u, LOOP("l", bot_node(&also), .next = ten_times, .max_iterations = 3), "0");
+    trial_run(&u, LOOP("l", bot_node(&also), .next = ten_times, .max_iterations = 3), "0");
     CHECK_STR(also.seen, "0 10 110");
     CHECK_STR(u.output, "111");
 }
@@ -309,16 +309,16 @@ TEST(after_a_crash_only_the_pass_that_was_under_way_runs_again)
     size_t len = 0;
     {
         TRIAL t = { 0 };
-        play_start(&t, rondo_node_ref(node), "0");
+        trial_start(&t, rondo_node_ref(node), "0");
         while (!strstr(t.log.data ? t.log.data : "", "step_start l.2.plus"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         CHECK_INT(plus.calls, 2); // who stops at an event stops before what follows from it
         log = rondo_run_save(t.run, &len);
-        CHECK(play_one(&t));
+        CHECK(trial_next(&t));
         CHECK_INT(plus.calls, 3);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, rondo_node_ref(node), log, len);
+    trial_recover(&t, rondo_node_ref(node), log, len);
     rondo_text_free(log);
     CHECK_STR(t.output, "5");
     CHECK_INT(t.result.passes, 5);
@@ -328,7 +328,7 @@ TEST(after_a_crash_only_the_pass_that_was_under_way_runs_again)
 
     TRIAL u = { 0 };
     log = rondo_run_save(t.run, &len);
-    play_recovered(&u, node, log, len); // KT-85: it has ended, nothing is carried out
+    trial_recover(&u, node, log, len); // KT-85: it has ended, nothing is carried out
     rondo_text_free(log);
     CHECK_STR(u.output, "5");
     CHECK_INT(u.result.reason, RONDO_REASON_NEXT);
@@ -348,7 +348,7 @@ static rondo_value *next_breaks(rondo_context *context, void *user)
 {
     struct bot plus = { "plus", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&plus), .next = next_breaks), "0");
+    trial_run(&t, LOOP("l", bot_node(&plus), .next = next_breaks), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "next of loop 'l' failed in pass 2: no more ideas");
     CHECK_INT(t.result.reason, RONDO_REASON_FAILED);
@@ -359,7 +359,7 @@ static rondo_value *next_breaks(rondo_context *context, void *user)
 {
     struct bot bad = { "bad", REFUSE, .text = "broken pencil" };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&bad), .next = stop_at_once), "0");
+    trial_run(&t, LOOP("l", bot_node(&bad), .next = stop_at_once), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "broken pencil");
     CHECK_INT(t.result.reason, RONDO_REASON_FAILED);
@@ -376,7 +376,7 @@ static rondo_value *false_then_stop(rondo_context *context, void *user)
 {
     struct bot echo = { "echo", ECHO };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&echo), .next = false_then_stop), "1");
+    trial_run(&t, LOOP("l", bot_node(&echo), .next = false_then_stop), "1");
     CHECK_STR(echo.seen, "1 0 false \"\" []");
     CHECK_INT(t.result.reason, RONDO_REASON_NEXT);
 }
@@ -446,7 +446,7 @@ TEST(a_call_inside_an_agent_is_refused)
     TRIAL t = { 0 };
     trial_engine(&t);
     a.data = t.engine;
-    play(&t, bot_node(&a), "1");
+    trial_run(&t, bot_node(&a), "1");
     CHECK_INT(t.rc, 0);
     CHECK_INT(a.calls, 1);
 }

@@ -48,7 +48,7 @@ TEST(any_three_containers_nest_in_any_order)
         int x = i % KINDS, y = i / KINDS % KINDS, z = i / KINDS / KINDS;
         struct bot a = { "a", ADD, 1, .delay_ms = 1 };
         TRIAL t = { 0 };
-        play(&t, wrap(z, wrap(y, wrap(x, bot_node(&a)))), "0");
+        trial_run(&t, wrap(z, wrap(y, wrap(x, bot_node(&a)))), "0");
         if (t.rc < 0 || a.calls != calls_of[x] * calls_of[y] * calls_of[z])
             FAIL("%d in %d in %d: %s, %d calls\n%s", x, y, z, t.err.message, a.calls, t.log.data);
         CHECK(t.output != NULL);
@@ -80,7 +80,7 @@ TEST(any_two_containers_recover_from_any_event)
         rondo_node *node = wrap(i / KINDS, wrap(i % KINDS, bot_node(&a)));
         {
             TRIAL t = { 0 };
-            play(&t, rondo_node_ref(node), "0");
+            trial_run(&t, rondo_node_ref(node), "0");
             snprintf(want, sizeof want, "%s", t.output);
             events = t.events;
         }
@@ -88,10 +88,10 @@ TEST(any_two_containers_recover_from_any_event)
             struct middle m = { .at = at };
             {
                 TRIAL t = { .on_event = save_at, .data = &m };
-                play(&t, rondo_node_ref(node), "0");
+                trial_run(&t, rondo_node_ref(node), "0");
             }
             TRIAL t = { 0 };
-            play_recovered(&t, rondo_node_ref(node), m.log, m.len);
+            trial_recover(&t, rondo_node_ref(node), m.log, m.len);
             rondo_text_free(m.log);
             CHECK_STR(t.output, want);
         }
@@ -107,7 +107,7 @@ TEST(loops_five_deep_count_and_name_their_passes)
     for (int i = 0; i < 5; i++)
         node = LOOP(names[i], node, .max_iterations = 2);
     TRIAL t = { 0 };
-    play(&t, node, "0");
+    trial_run(&t, node, "0");
     CHECK_STR(t.output, "32");
     CHECK_INT(a.calls, 32);
     CHECK_STR(found(&t, "z.0.y.1.x.0.w.1.v.1.a"), "completed 12");
@@ -126,7 +126,7 @@ TEST(loop_in_loop_in_each_in_parallel_in_graph)
     rondo_node *outer = LOOP("out", RONDO_SEQUENCE(inner, bot_node(&b)), .max_iterations = 2);
     rondo_node *par = PAR("p", EACH("e", outer), bot_node(&(struct bot){ "list", ECHO }));
     TRIAL t = { 0 };
-    play(&t, rondo_graph(&(rondo_graph_spec){
+    trial_run(&t, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .name = "g", .step_count = 2,
                  .steps = (rondo_step[]){ { "work", par }, { "end", bot_node(&(struct bot){ "end", ECHO }),
                                                             RONDO_AFTER("work") } } }), "[0,10]");
@@ -147,7 +147,7 @@ TEST(item_and_index_reach_the_innermost_step)
 {
     struct bot a = { "a", ECHO, .also = item_of };
     TRIAL t = { 0 };
-    play(&t, EACH("e", LOOP("l", SEQ("s", bot_node(&a)), .max_iterations = 2)), "[1,2,3]");
+    trial_run(&t, EACH("e", LOOP("l", SEQ("s", bot_node(&a)), .max_iterations = 2)), "[1,2,3]");
     CHECK_INT(t.rc, 0);
     CHECK_INT(a.calls, 6);
 }
@@ -156,7 +156,7 @@ TEST(a_retried_loop_starts_over_and_its_passes_have_paths_of_their_own)
 {
     struct bot a = { "a", ADD, 1, .fails = 0 }, bad = { "bad", ADD, 1, .fails = 2 };
     TRIAL t = { 0 };
-    play(&t, SEQ("s", LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&bad)), .max_iterations = 2,
+    trial_run(&t, SEQ("s", LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&bad)), .max_iterations = 2,
                            .options = { .retry = { .attempts = 3 } })), "0");
     CHECK_INT(t.rc, 0);
     CHECK_STR(a.paths, "s.l.0.a s.l~1.0.a s.l~2.0.a s.l~2.1.a");
@@ -170,7 +170,7 @@ TEST(one_loop_may_stand_inside_itself_by_being_used_twice)
     struct bot a = { "a", ADD, 1 };
     rondo_node *l = LOOP("l", bot_node(&a), .max_iterations = 2);
     TRIAL t = { 0 };
-    play(&t, LOOP("outer", RONDO_SEQUENCE(rondo_node_ref(l), l), .max_iterations = 2), "0");
+    trial_run(&t, LOOP("outer", RONDO_SEQUENCE(rondo_node_ref(l), l), .max_iterations = 2), "0");
     CHECK_STR(t.output, "8");
     CHECK_STR(only(&t, "loop_end"),
               "loop_end outer.0.l max_iterations 2; loop_end outer.0.l#2 max_iterations 2; "

@@ -18,7 +18,7 @@ static void change_case(rondo_task *task, void *user)
     const rondo_agent upper = { RONDO_AGENT, .name = "upper", .run = change_case, .user = "" };
     const rondo_agent lower = { RONDO_AGENT, .name = "lower", .run = change_case };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(rondo_agent_node(&upper), rondo_agent_node(&lower)), "\"Hello\"");
+    trial_run(&t, RONDO_PARALLEL(rondo_agent_node(&upper), rondo_agent_node(&lower)), "\"Hello\"");
     CHECK_STR(t.output, "[\"HELLO\",\"hello\"]");
 }
 
@@ -26,7 +26,7 @@ static void change_case(rondo_task *task, void *user)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 2 }, c = { "c", ADD, 3 };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b), bot_node(&c)), "10");
+    trial_run(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b), bot_node(&c)), "10");
     CHECK_STR(t.output, "[11,12,13]");
     CHECK_STR(a.seen, "10");
     CHECK_STR(b.seen, "10");
@@ -38,7 +38,7 @@ static void change_case(rondo_task *task, void *user)
     struct bot a = { "a", ADD, 1, .delay_ms = 200 }, b = { "b", ADD, 2, .delay_ms = 200 },
                c = { "c", ADD, 3, .delay_ms = 200 };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b), bot_node(&c)), "0");
+    trial_run(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b), bot_node(&c)), "0");
     CHECK_STR(t.output, "[1,2,3]");
     CHECK_INT(t.took_ms, 200);
 }
@@ -47,7 +47,7 @@ static void change_case(rondo_task *task, void *user)
 {
     struct bot slow = { "slow", ADD, 1, .delay_ms = 500 }, fast = { "fast", ADD, 2, .delay_ms = 10 };
     TRIAL t = { 0 };
-    play(&t, PAR("legs", bot_node(&slow), bot_node(&fast)), "0");
+    trial_run(&t, PAR("legs", bot_node(&slow), bot_node(&fast)), "0");
     CHECK_STR(t.output, "[1,2]");
     CHECK_STR(only(&t, "step_end"),
               "step_end legs.fast = 2; step_end legs.slow = 1; step_end legs = [1,2]");
@@ -69,7 +69,7 @@ static void sum(rondo_task *task, void *user)
     const rondo_agent add_up = { RONDO_AGENT, .name = "sum", .run = sum };
     struct bot a = { "a", ADD, 1 }, b = { "b", TIMES, 2 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(RONDO_PARALLEL(bot_node(&a), bot_node(&b)), rondo_agent_node(&add_up)), "4");
+    trial_run(&t, RONDO_SEQUENCE(RONDO_PARALLEL(bot_node(&a), bot_node(&b)), rondo_agent_node(&add_up)), "4");
     CHECK_STR(t.output, "13");
 }
 
@@ -81,7 +81,7 @@ static void sum(rondo_task *task, void *user)
     const rondo_agent a = { RONDO_AGENT, .name = "a", .skills = one, .skill_count = 1 };
     const rondo_agent b = { RONDO_AGENT, .name = "b", .skills = two, .skill_count = 1 };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(rondo_agent_node(&a), rondo_agent_node(&b)), "7");
+    trial_run(&t, RONDO_PARALLEL(rondo_agent_node(&a), rondo_agent_node(&b)), "7");
     CHECK_STR(x.paths, "a");
     CHECK_STR(y.paths, "b");
 }
@@ -92,7 +92,7 @@ static void sum(rondo_task *task, void *user)
                b = { "b", REFUSE, .text = "out of ink" },
                c = { "c", ADD, 3, .delay_ms = 1000 };
     TRIAL t = { 0 };
-    play(&t, PAR("legs", bot_node(&a), bot_node(&b), bot_node(&c)), "0");
+    trial_run(&t, PAR("legs", bot_node(&a), bot_node(&b), bot_node(&c)), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "out of ink");
     CHECK_INT(t.took_ms, 0);
@@ -119,7 +119,7 @@ static void sum(rondo_task *task, void *user)
                            .until = last_is_over, .user = &huge);
     }
     TRIAL t = { 0 };
-    play(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .children = children }), "0");
+    trial_run(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .children = children }), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "enough");
     CHECK_INT(count(&t, "loop_end"), 101);
@@ -131,7 +131,7 @@ TEST(collect_lets_all_run_and_leaves_null_for_what_failed)
     struct bot a = { "a", ADD, 1, .delay_ms = 100 }, b = { "b", REFUSE, .text = "no" },
                c = { "c", ADD, 3 };
     TRIAL t = { 0 };
-    play(&t, rondo_parallel(&(rondo_parallel_spec){
+    trial_run(&t, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .mode = RONDO_COLLECT,
                  .children = RONDO_NODES(bot_node(&a), bot_node(&b), bot_node(&c)) }), "0");
     CHECK_INT(t.rc, 0);
@@ -143,7 +143,7 @@ TEST(collect_fails_only_when_all_failed)
     struct bot a = { "a", REFUSE, .text = "first in order", .delay_ms = 0 },
                b = { "b", REFUSE, .text = "second" };
     TRIAL t = { 0 };
-    play(&t, rondo_parallel(&(rondo_parallel_spec){
+    trial_run(&t, rondo_parallel(&(rondo_parallel_spec){
                  RONDO_PARALLEL_SPEC, .mode = RONDO_COLLECT,
                  .children = RONDO_NODES(bot_node(&a), bot_node(&b)) }), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
@@ -163,7 +163,7 @@ static rondo_node *race(rondo_node *a, rondo_node *b, rondo_node *c)
     struct bot a = { "a", ADD, 1, .delay_ms = 300 }, b = { "b", REFUSE, .text = "no" },
                c = { "c", ADD, 3, .delay_ms = 100 };
     TRIAL t = { 0 };
-    play(&t, race(bot_node(&a), bot_node(&b), bot_node(&c)), "0");
+    trial_run(&t, race(bot_node(&a), bot_node(&b), bot_node(&c)), "0");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "3");
     CHECK_INT(t.took_ms, 100);
@@ -178,7 +178,7 @@ TEST(a_race_that_all_lose_fails_with_the_first_failure)
     struct bot a = { "a", REFUSE, .text = "late" }, b = { "b", REFUSE, .text = "early" },
                c = { "c", REFUSE, .text = "later" }, wait = { "wait", ECHO, .delay_ms = 50 };
     TRIAL t = { 0 };
-    play(&t, race(SEQ("x", bot_node(&wait), bot_node(&a)), bot_node(&b), bot_node(&c)), "0");
+    trial_run(&t, race(SEQ("x", bot_node(&wait), bot_node(&a)), bot_node(&b), bot_node(&c)), "0");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "early");
     CHECK_INT(a.calls + b.calls + c.calls, 3);
@@ -207,7 +207,7 @@ static void majority(rondo_task *task, void *user)
     struct bot a = { "a", GIVE, .text = "\"x\"", .delay_ms = 90 }, b = { "b", GIVE, .text = "\"y\"" },
                c = { "c", GIVE, .text = "\"y\"", .delay_ms = 5 }, d = { "d", GIVE, .text = "\"x\"" };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(RONDO_PARALLEL(bot_node(&a), bot_node(&b), bot_node(&c), bot_node(&d)),
+    trial_run(&t, RONDO_SEQUENCE(RONDO_PARALLEL(bot_node(&a), bot_node(&b), bot_node(&c), bot_node(&d)),
                             rondo_agent_node(&vote)), "0");
     CHECK_STR(t.output, "\"x\"");
 }
@@ -242,7 +242,7 @@ TEST(max_concurrency_is_never_exceeded_and_starts_in_order)
         children[i] = bot_node(&bots[i]);
     }
     TRIAL t = { .on_event = count_ends };
-    play(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .children = children,
+    trial_run(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .children = children,
                                                     .max_concurrency = 2 }), "0");
     CHECK_STR(t.output, "[0,1,2,3,4,5]");
     CHECK_INT(most_working, 2);
@@ -257,7 +257,7 @@ TEST(the_runs_own_limit_holds_across_containers)
                b = { "b", ADD, 2, .delay_ms = 10, .also = at_work },
                c = { "c", ADD, 3, .delay_ms = 10, .also = at_work };
     TRIAL t = { .on_event = count_ends, .options = { .max_concurrency = 1 } };
-    play(&t, RONDO_PARALLEL(bot_node(&a), SEQ("s", bot_node(&b)), PAR("p", bot_node(&c))), "0");
+    trial_run(&t, RONDO_PARALLEL(bot_node(&a), SEQ("s", bot_node(&b)), PAR("p", bot_node(&c))), "0");
     CHECK_STR(t.output, "[1,2,[3]]");
     CHECK_INT(most_working, 1);
     CHECK_INT(t.took_ms, 30);
@@ -269,7 +269,7 @@ TEST(three_branches_of_two_passes_give_two_messages_each)
     struct bot a = { "a", ADD, 1, .delay_ms = 3 }, b = { "b", ADD, 1, .delay_ms = 2 },
                c = { "c", ADD, 1, .delay_ms = 1 };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(LOOP("la", bot_node(&a), .max_iterations = 2),
+    trial_run(&t, RONDO_PARALLEL(LOOP("la", bot_node(&a), .max_iterations = 2),
                             LOOP("lb", bot_node(&b), .max_iterations = 2),
                             LOOP("lc", bot_node(&c), .max_iterations = 2)), "0");
     CHECK_STR(t.output, "[2,2,2]");
@@ -284,11 +284,11 @@ TEST(three_branches_of_two_passes_give_two_messages_each)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 1000 }, b = { "b", ADD, 2, .delay_ms = 2000 };
     TRIAL t = { 0 };
-    play_start(&t, PAR("legs", bot_node(&a), bot_node(&b)), "0");
+    trial_start(&t, PAR("legs", bot_node(&a), bot_node(&b)), "0");
     while (b.calls == 0)
-        rondo_engine_poll(t.engine, 0), play_one(&t);
+        rondo_engine_poll(t.engine, 0), trial_next(&t);
     rondo_run_cancel(t.run, "the user left");
-    play_rest(&t);
+    trial_finish(&t);
     CHECK_INT(t.rc, RONDO_ECANCELLED);
     CHECK_STR(t.err.message, "cancelled: the user left");
     CHECK_INT(t.result.status, RONDO_STATUS_CANCELLED);
@@ -302,8 +302,8 @@ TEST(a_reader_who_stops_after_the_first_event_stops_everything)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 10 }, b = { "b", ADD, 2 };
     TRIAL t = { 0 };
-    play_start(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b)), "0");
-    CHECK(play_one(&t));
+    trial_start(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b)), "0");
+    CHECK(trial_next(&t));
     rondo_run_close(t.run);
     t.run = NULL;
     CHECK_INT(rondo_engine_poll(t.engine, 0), 0);
@@ -329,7 +329,7 @@ static void read_seen(rondo_task *task, struct bot *bot)
     struct bot a = { "a", ADD, 1, .also = set_seen }, after = { "after", ADD, 1, .also = read_seen },
                b = { "b", ECHO };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(SEQ("left", bot_node(&a), bot_node(&after)), bot_node(&b)), "0");
+    trial_run(&t, RONDO_PARALLEL(SEQ("left", bot_node(&a), bot_node(&after)), bot_node(&b)), "0");
     CHECK_STR(t.output, "[2,0]");
     CHECK_INT(after.calls, 1);
     CHECK_STR(only(&t, "state message"), "state left.a {\"seen\":41}; message left.a a: working");
@@ -342,7 +342,7 @@ TEST(a_failure_under_a_concurrency_limit_is_noticed)
         for (int limit = 1; limit <= 3; limit++) {
             struct bot a = { "a", REFUSE, .text = "first" }, b = { "b", REFUSE, .text = "second" };
             TRIAL t = { .options = { .timeout_ms = 1000 } };
-            play(&t, rondo_parallel(&(rondo_parallel_spec){
+            trial_run(&t, rondo_parallel(&(rondo_parallel_spec){
                          RONDO_PARALLEL_SPEC, .name = "p", .mode = modes[i], .max_concurrency = limit,
                          .children = RONDO_NODES(bot_node(&a), bot_node(&b)) }), "0");
             CHECK_INT(t.rc, RONDO_EFAILED);
@@ -356,7 +356,7 @@ TEST(a_retry_under_a_concurrency_limit_finds_its_place_again)
     struct bot a = { "a", ADD, 1, .fails = 2, .options = { .retry = { .attempts = 3, .delay_ms = 5 } } },
                b = { "b", ADD, 2, .delay_ms = 1 };
     TRIAL t = { .options = { .timeout_ms = 1000 } };
-    play(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .max_concurrency = 1,
+    trial_run(&t, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .max_concurrency = 1,
                                                     .children = RONDO_NODES(bot_node(&a), bot_node(&b)) }), "0");
     CHECK_STR(t.output, "[1,2]");
     CHECK_INT(t.took_ms, 15);

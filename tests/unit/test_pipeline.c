@@ -7,7 +7,7 @@
 {
     struct bot plus = { "plus", ADD, 3 }, times = { "times", TIMES, 2 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&plus), bot_node(&times)), "4");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&plus), bot_node(&times)), "4");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "14");
     CHECK_STR(plus.seen, "4");
@@ -20,7 +20,7 @@
                            { "c", APPEND, .text = "c" }, { "d", APPEND, .text = "d" },
                            { "e", APPEND, .text = "e" } };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&bots[0]), bot_node(&bots[1]), bot_node(&bots[2]),
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&bots[0]), bot_node(&bots[1]), bot_node(&bots[2]),
                             bot_node(&bots[3]), bot_node(&bots[4])), "\"-\"");
     CHECK_STR(t.output, "\"-abcde\"");
     CHECK_STR(only(&t, "step_end"),
@@ -34,7 +34,7 @@ TEST(a_sequence_in_a_sequence_gives_the_same_result_as_a_flat_one)
     struct bot bots[4] = { { "a", APPEND, .text = "0" }, { "b", APPEND, .text = "1" },
                            { "c", APPEND, .text = "2" }, { "d", APPEND, .text = "3" } };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(RONDO_SEQUENCE(bot_node(&bots[0]), bot_node(&bots[1])),
+    trial_run(&t, RONDO_SEQUENCE(RONDO_SEQUENCE(bot_node(&bots[0]), bot_node(&bots[1])),
                             SEQ("inner", bot_node(&bots[2]), bot_node(&bots[3]))), "\"\"");
     CHECK_STR(t.output, "\"0123\"");
     CHECK_STR(bots[1].paths, "sequence.b"); // an inner container without a name has its kind's
@@ -47,8 +47,8 @@ TEST(several_containers_without_a_name_may_stand_side_by_side)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 10 };
     TRIAL t = { 0 };
-    play_start(&t, RONDO_PARALLEL(RONDO_SEQUENCE(bot_node(&a)), RONDO_SEQUENCE(bot_node(&b))), "1");
-    play_rest(&t);
+    trial_start(&t, RONDO_PARALLEL(RONDO_SEQUENCE(bot_node(&a)), RONDO_SEQUENCE(bot_node(&b))), "1");
+    trial_finish(&t);
     CHECK_STR(t.output, "[2,11]");
     CHECK_STR(b.paths, "sequence#2.b");
 }
@@ -58,7 +58,7 @@ TEST(a_second_run_of_the_same_node_gives_the_same_result)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", TIMES, 10 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "1");
     CHECK_STR(t.output, "20");
     for (int i = 0; i < 3; i++) {
         rondo_value *one = json_integer(1), *out = NULL;
@@ -74,7 +74,7 @@ TEST(a_second_run_of_the_same_node_gives_the_same_result)
 {
     struct bot a = { "a", ADD, 1 }, b = { "b", REFUSE, .text = "no such city" }, c = { "c", ECHO };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b), bot_node(&c)), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b), bot_node(&c)), "1");
     CHECK_INT(t.rc, RONDO_EFAILED);
     CHECK_STR(t.err.message, "no such city");
     CHECK_INT(t.result.status, RONDO_STATUS_FAILED);
@@ -90,7 +90,7 @@ TEST(a_skipped_stage_hands_on_what_it_got)
     struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 100, .options = { .when = never } },
                c = { "c", TIMES, 2 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b), bot_node(&c)), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b), bot_node(&c)), "1");
     CHECK_STR(t.output, "4");
     CHECK_INT(b.calls, 0);
     CHECK_STR(only(&t, "step_skipped"), "step_skipped b");
@@ -103,7 +103,7 @@ TEST(null_false_zero_and_empty_are_values_that_flow)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct bot give = { "give", GIVE, .text = values[i] }, echo = { "echo", ECHO };
         TRIAL t = { 0 };
-        play(&t, RONDO_SEQUENCE(bot_node(&give), bot_node(&echo)), "1");
+        trial_run(&t, RONDO_SEQUENCE(bot_node(&give), bot_node(&echo)), "1");
         CHECK_STR(echo.seen, values[i]);
         CHECK_STR(t.output, values[i]);
     }
@@ -113,7 +113,7 @@ TEST(without_an_input_the_first_stage_gets_null)
 {
     struct bot echo = { "echo", ECHO };
     TRIAL t = { 0 };
-    play(&t, bot_node(&echo), NULL);
+    trial_run(&t, bot_node(&echo), NULL);
     CHECK_STR(echo.seen, "null");
     CHECK_STR(t.output, "null");
 }
@@ -154,9 +154,9 @@ static void name_skill(rondo_task *task, void *user)
                             .select = by_sign };
     rondo_node *node = RONDO_SEQUENCE(rondo_agent_node(&a), rondo_agent_node(&b));
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, rondo_node_ref(node), "\"four\"");
+    trial_run(&t, rondo_node_ref(node), "\"four\"");
     CHECK_STR(t.output, "\"up\"");
-    play(&u, node, "5");
+    trial_run(&u, node, "5");
     CHECK_STR(u.output, "\"down\"");
 }
 
@@ -168,8 +168,8 @@ TEST(an_agent_may_be_used_in_two_sequences)
     struct bot a = { "a", ADD, 1 }, b = { "b", TIMES, 2 }, c = { "c", TIMES, 5 };
     rondo_node *shared = bot_node(&a);
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, RONDO_SEQUENCE(rondo_node_ref(shared), bot_node(&b)), "1");
-    play(&u, RONDO_SEQUENCE(shared, bot_node(&c)), "1");
+    trial_run(&t, RONDO_SEQUENCE(rondo_node_ref(shared), bot_node(&b)), "1");
+    trial_run(&u, RONDO_SEQUENCE(shared, bot_node(&c)), "1");
     CHECK_STR(t.output, "4");
     CHECK_STR(u.output, "10");
     CHECK_INT(a.calls, 2);
@@ -181,7 +181,7 @@ TEST(an_agent_may_be_appended_to_its_own_sequence)
     struct bot a = { "a", ADD, 1 }, b = { "b", TIMES, 2 };
     rondo_node *shared = bot_node(&a);
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(rondo_node_ref(shared), bot_node(&b), rondo_node_ref(shared), shared), "1");
+    trial_run(&t, RONDO_SEQUENCE(rondo_node_ref(shared), bot_node(&b), rondo_node_ref(shared), shared), "1");
     CHECK_STR(t.output, "6");
     CHECK_STR(a.paths, "a a#2 a#3");
     CHECK_STR(found(&t, "a"), "completed 2");
@@ -201,10 +201,10 @@ static rondo_node *forum_of(rondo_node *member, rondo_node *captain)
     struct bot a = { "a", ADD, 1 };
     rondo_node *shared = bot_node(&a);
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, forum_of(rondo_node_ref(shared), rondo_node_ref(shared)), "1");
+    trial_run(&t, forum_of(rondo_node_ref(shared), rondo_node_ref(shared)), "1");
     CHECK_STR(t.output, "2");
     CHECK_STR(a.paths, "r1.a captain");
-    play(&u, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM,
+    trial_run(&u, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM,
              .members = RONDO_NODES(rondo_node_ref(shared), rondo_node_ref(shared)),
              .captain = shared }), "1");
     CHECK_STR(a.paths, "r1.a captain r1.a r1.a#2 captain");
@@ -215,10 +215,10 @@ static rondo_node *forum_of(rondo_node *member, rondo_node *captain)
     struct bot a = { "a", ADD, 1 };
     rondo_node *shared = bot_node(&a);
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, RONDO_PARALLEL(rondo_node_ref(shared), rondo_node_ref(shared)), "1");
+    trial_run(&t, RONDO_PARALLEL(rondo_node_ref(shared), rondo_node_ref(shared)), "1");
     CHECK_STR(t.output, "[2,2]");
     CHECK_STR(a.paths, "a a#2");
-    play(&u, RONDO_PARALLEL(shared), "5");
+    trial_run(&u, RONDO_PARALLEL(shared), "5");
     CHECK_STR(u.output, "[6]");
 }
 
@@ -242,9 +242,9 @@ TEST(an_agent_may_be_used_in_containers_of_different_kinds)
             struct bot a = { "a", ADD, 1 };
             rondo_node *shared = bot_node(&a);
             TRIAL t = { 0 }, u = { 0 };
-            play(&t, in_container(x, rondo_node_ref(shared)), "1");
+            trial_run(&t, in_container(x, rondo_node_ref(shared)), "1");
             CHECK_STR(t.output, outputs[x]);
-            play(&u, in_container(y, shared), "1");
+            trial_run(&u, in_container(y, shared), "1");
             CHECK_STR(u.output, outputs[y]);
         }
 }
@@ -256,7 +256,7 @@ TEST(connectors_and_aggregators_may_be_reused)
     rondo_node *first = bot_node(&a), *last = bot_node(&agg);
     rondo_node *legs = RONDO_PARALLEL(bot_node(&b), bot_node(&c));
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(rondo_node_ref(first), rondo_node_ref(legs), rondo_node_ref(last),
+    trial_run(&t, RONDO_SEQUENCE(rondo_node_ref(first), rondo_node_ref(legs), rondo_node_ref(last),
                             forum_of(rondo_node_ref(last), first), legs, last), "1");
     CHECK_INT(t.rc, 0);
     CHECK_STR(t.output, "[2,3]");
@@ -291,7 +291,7 @@ TEST(a_refused_container_leaves_its_children_usable)
               "sequence.not a name: agent 'not a name': a name is made of letters, digits, '-' and "
               "'_', got 'not a name'");
     TRIAL t = { 0 };
-    play(&t, good, "1");
+    trial_run(&t, good, "1");
     CHECK_STR(t.output, "2");
 }
 
@@ -300,7 +300,7 @@ TEST(an_inner_agent_may_be_named_like_the_containers_around_it)
 {
     struct bot root = { "root", ADD, 1 }, other = { "root", TIMES, 3 };
     TRIAL t = { 0 };
-    play(&t, SEQ("root", SEQ("mid", bot_node(&root), SEQ("deep", bot_node(&other)))), "1");
+    trial_run(&t, SEQ("root", SEQ("mid", bot_node(&root), SEQ("deep", bot_node(&other)))), "1");
     CHECK_STR(t.output, "6");
     CHECK_STR(root.paths, "root.mid.root");
     CHECK_STR(other.paths, "root.mid.deep.root");
@@ -332,7 +332,7 @@ TEST(a_large_output_is_in_the_journal_once)
     memset(text, 'x', sizeof text - 1);
     text[0] = text[sizeof text - 2] = '"';
     TRIAL t = { 0 };
-    play(&t, SEQ("s1", SEQ("s2", SEQ("s3", bot_node(&give)))), "0");
+    trial_run(&t, SEQ("s1", SEQ("s2", SEQ("s3", bot_node(&give)))), "0");
     size_t len;
     char *log = rondo_run_save(t.run, &len);
     CHECK(len > 100000 && len < 101000);

@@ -187,13 +187,13 @@ static void recover_everywhere(const struct flow *flow)
     saved.count = 0;
     {
         TRIAL t = { .on_event = save_each, .data = &saved };
-        play(&t, flow->make(), flow->input);
+        trial_run(&t, flow->make(), flow->input);
         want = end_of(&t);
     }
     for (int i = 0; i < saved.count; i++) {
         TRIAL t = { 0 };
         at_event = i + 1;
-        play_recovered(&t, flow->make(), saved.log[i], saved.len[i]);
+        trial_recover(&t, flow->make(), saved.log[i], saved.len[i]);
         is = end_of(&t);
         check_same_end(&is, &want);
         if (i < saved.count - 1)
@@ -232,22 +232,22 @@ TEST(a_race_and_a_gate_recover_from_every_event)
 TEST(these_workflows_end_as_expected)
 {
     TRIAL a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 }, e = { 0 };
-    play(&a, flow_loop(), flows[0].input);
+    trial_run(&a, flow_loop(), flows[0].input);
     CHECK_STR(a.output, "10");
     CHECK_INT(a.result.passes, 5);
     CHECK_INT(a.result.reason, RONDO_REASON_UNTIL);
-    play(&b, flow_nested(), flows[1].input);
+    trial_run(&b, flow_nested(), flows[1].input);
     CHECK_INT(b.result.passes, 3);
     CHECK_INT(b.result.reason, RONDO_REASON_BREAK);
     CHECK(b.result.escalated);
-    play(&c, flow_mixed(), flows[2].input);
+    trial_run(&c, flow_mixed(), flows[2].input);
     CHECK_STR(c.output, "[4,\"\"]");
     CHECK_STR(found(&c, "g.machine"), "completed \"xxxxx\"");
-    play(&d, flow_failing(), flows[3].input);
+    trial_run(&d, flow_failing(), flows[3].input);
     CHECK_INT(d.result.status, RONDO_STATUS_PARTIAL);
     CHECK_STR(found(&d, "g.after"), "skipped");
     CHECK_STR(found(&d, "g.tidy"), "completed 1");
-    play(&e, flow_race(), flows[4].input);
+    trial_run(&e, flow_race(), flows[4].input);
     CHECK_STR(e.output, "\"gox\"");
 }
 
@@ -260,7 +260,7 @@ TEST(a_run_that_dies_again_and_again_still_gets_there)
         size_t len = 0;
         {
             TRIAL t = { 0 };
-            play(&t, flows[f].make(), flows[f].input);
+            trial_run(&t, flows[f].make(), flows[f].input);
             want = end_of(&t);
         }
         for (int life = 0;; life++) {
@@ -279,12 +279,12 @@ TEST(a_run_that_dies_again_and_again_still_gets_there)
             log = NULL;
             bool more = true;
             for (int i = 0; i < 9 + life % 3 && more; i++) // enough for the longest step
-                more = play_one(&t);
+                more = trial_next(&t);
             if (more) {
                 log = rondo_run_save(t.run, &len);
                 continue;
             }
-            play_rest(&t);
+            trial_finish(&t);
             is = end_of(&t);
             check_same_end(&is, &want);
             break;
@@ -301,13 +301,13 @@ TEST(content_and_result_survive_recovery)
     size_t len;
     {
         TRIAL t = { 0 };
-        play_start(&t, rondo_node_ref(node), "7");
+        trial_start(&t, rondo_node_ref(node), "7");
         while (!count(&t, "step_end"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     CHECK_STR(t.output, "17");
     rondo_result res;
@@ -326,13 +326,13 @@ TEST(a_parallel_recovers_at_the_failure_of_its_last_child)
     size_t len;
     {
         TRIAL t = { .options = { .timeout_ms = 1000 } };
-        play_start(&t, rondo_node_ref(node), "1");
+        trial_start(&t, rondo_node_ref(node), "1");
         while (!count(&t, "error"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     CHECK_STR(t.output, "[2,null]");
     CHECK_INT(t.took_ms, 0);
@@ -351,13 +351,13 @@ TEST(what_next_gave_survives_a_crash_during_the_delay)
     size_t len;
     {
         TRIAL t = { 0 };
-        play_start(&t, rondo_node_ref(node), "1");
+        trial_start(&t, rondo_node_ref(node), "1");
         while (!count(&t, "delay"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     CHECK_STR(t.output, "21");
 }
@@ -370,13 +370,13 @@ TEST(what_was_remembered_by_work_that_is_repeated_is_there_once)
     size_t len;
     {
         TRIAL t = { 0 };
-        play_start(&t, rondo_node_ref(node), "7");
+        trial_start(&t, rondo_node_ref(node), "7");
         while (!count(&t, "memory"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     CHECK_STR(json_text(rondo_run_memory(t.run, "m")), "[8]");
 }
@@ -402,14 +402,14 @@ static void take_notes(rondo_task *task, struct bot *bot)
     char id[64];
     {
         TRIAL t = { 0 };
-        play_start(&t, rondo_node_ref(node), "1");
+        trial_start(&t, rondo_node_ref(node), "1");
         while (count(&t, "note") < 2)
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         snprintf(id, sizeof id, "%s", rondo_run_id(t.run));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     CHECK_STR(rondo_run_id(t.run), id);
     CHECK_STR(t.output, "2");
@@ -427,13 +427,13 @@ static void recover_once(int policy, const char *calls, int rc, const char *resu
     size_t len;
     {
         TRIAL t = { .options = { .on_unknown = policy } };
-        play_start(&t, rondo_node_ref(node), "1");
+        trial_start(&t, rondo_node_ref(node), "1");
         while (!strstr(t.log.data ? t.log.data : "", "step_start pay"))
-            CHECK(play_one(&t));
+            CHECK(trial_next(&t));
         log = rondo_run_save(t.run, &len);
     }
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     snprintf(seen, sizeof seen, "%d %d", pay.calls, after.calls);
     CHECK_STR(seen, calls);
@@ -462,7 +462,7 @@ TEST(work_that_must_not_be_repeated_is_skipped_when_told_so)
 static char *log_of(rondo_node *node, const char *input, size_t *len)
 {
     TRIAL t = { 0 };
-    play(&t, node, input);
+    trial_run(&t, node, input);
     return rondo_run_save(t.run, len);
 }
 
@@ -489,7 +489,7 @@ static void check_mismatch(rondo_node *other, const char *log, size_t len, const
                    "the log belongs to another definition than agent 'a': kinds, names or limits differ");
     TRIAL t = { 0 }; // a different callback or description does not matter
     int64_t limit = 100;
-    play_recovered(&t, LOOP("l", bot_node(&a), .max_iterations = 2, .until = last_is_over, .user = &limit), log, len);
+    trial_recover(&t, LOOP("l", bot_node(&a), .max_iterations = 2, .until = last_is_over, .user = &limit), log, len);
     CHECK_STR(t.output, "3");
     rondo_text_free(log);
 }
@@ -575,7 +575,7 @@ TEST(history_and_results_are_readable_after_recovery)
     size_t len;
     char *log = log_of(rondo_node_ref(node), "0", &len);
     TRIAL t = { 0 };
-    play_recovered(&t, node, log, len);
+    trial_recover(&t, node, log, len);
     rondo_text_free(log);
     rondo_history *h = rondo_run_history(t.run, "s.l");
     CHECK(h != NULL);

@@ -27,19 +27,19 @@ static rondo_node *agent(const rondo_skill *skills, size_t count_of_them, bool s
 {
     static const rondo_skill free_ones[] = { { "sing", .run = say_skill }, { "count", .run = say_skill } };
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, agent(free_ones, 2, true), "{\"use\":\"count\"}");
+    trial_run(&t, agent(free_ones, 2, true), "{\"use\":\"count\"}");
     CHECK_STR(t.output, "\"count\"");
-    play(&u, agent(free_ones, 2, true), "{\"use\":\"sing\"}");
+    trial_run(&u, agent(free_ones, 2, true), "{\"use\":\"sing\"}");
     CHECK_STR(u.output, "\"sing\"");
 }
 
 /* KT-90 */ TEST(a_name_the_selector_made_up_is_an_error_that_lists_the_names)
 {
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, agent(two, 2, true), "{\"use\":\"dance\"}");
+    trial_run(&t, agent(two, 2, true), "{\"use\":\"dance\"}");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.message, "skills: there is no skill 'dance'; the skills are: sing, count");
-    play(&u, agent(two, 2, true), "{}");
+    trial_run(&u, agent(two, 2, true), "{}");
     CHECK_STR(u.err.message, "skills: there is no skill ''; the skills are: sing, count");
 }
 
@@ -48,7 +48,7 @@ static rondo_node *agent(const rondo_skill *skills, size_t count_of_them, bool s
     struct bot b = { "b", ADD, 5 };
     const rondo_skill one = { "add", .run = bot_run, .user = &b };
     TRIAL t = { 0 };
-    play(&t, agent(&one, 1, false), "1");
+    trial_run(&t, agent(&one, 1, false), "1");
     CHECK_STR(t.output, "6");
     CHECK_INT(b.calls, 1);
 }
@@ -56,9 +56,9 @@ static rondo_node *agent(const rondo_skill *skills, size_t count_of_them, bool s
 /* KT-93 */ TEST(the_skill_whose_schema_accepts_the_input_runs)
 {
     TRIAL t = { 0 }, u = { 0 };
-    play(&t, agent(two, 2, false), "\"la\"");
+    trial_run(&t, agent(two, 2, false), "\"la\"");
     CHECK_STR(t.output, "\"sing\"");
-    play(&u, agent(two, 2, false), "3");
+    trial_run(&u, agent(two, 2, false), "3");
     CHECK_STR(u.output, "\"count\"");
 }
 
@@ -66,7 +66,7 @@ static rondo_node *agent(const rondo_skill *skills, size_t count_of_them, bool s
 {
     static const rondo_skill same[] = { { "one", .run = say_skill }, { "other", .run = say_skill } };
     TRIAL t = { 0 };
-    play(&t, agent(same, 2, false), "1");
+    trial_run(&t, agent(same, 2, false), "1");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.message,
               "skills: several skills accept this input and nothing selects one: one, other");
@@ -75,7 +75,7 @@ static rondo_node *agent(const rondo_skill *skills, size_t count_of_them, bool s
 /* KT-93 */ TEST(none_that_fits_is_an_error_that_names_them)
 {
     TRIAL t = { 0 };
-    play(&t, agent(two, 2, false), "[]");
+    trial_run(&t, agent(two, 2, false), "[]");
     CHECK_INT(t.rc, RONDO_EINVAL);
     CHECK_STR(t.err.message, "skills: no skill accepts this input; the skills are: sing, count");
     CHECK_STR(only(&t, "error"), "error artist: skills: no skill accepts this input; "
@@ -97,7 +97,7 @@ TEST(a_skill_that_gives_what_its_schema_forbids_fails_the_step)
 {
     const rondo_skill one = { "say", .run = say_skill, .output_schema = "{\"type\":\"integer\"}" };
     TRIAL t = { 0 };
-    play(&t, agent(&one, 1, false), "1");
+    trial_run(&t, agent(&one, 1, false), "1");
     CHECK_INT(t.rc, RONDO_ESCHEMA);
     CHECK_STR(t.err.message, "output: expected integer, got string \"say\"");
 }
@@ -106,7 +106,7 @@ TEST(a_skill_that_gives_what_its_schema_forbids_fails_the_step)
 TEST(the_chosen_skill_is_told_as_a_decision_once_per_pass)
 {
     TRIAL t = { 0 };
-    play(&t, LOOP("l", agent(two, 1, false), .max_iterations = 3), "\"la\"");
+    trial_run(&t, LOOP("l", agent(two, 1, false), .max_iterations = 3), "\"la\"");
     CHECK_INT(t.rc, 0);
     if (!count(&t, "decision"))
         SKIP("bug: no decision event for skills");
@@ -126,7 +126,7 @@ TEST(a_skill_is_chosen_once_per_try)
     struct bot b = { "b", ADD, 5, .fails = 2 };
     const rondo_skill one[] = { { "sing", .run = bot_run, .user = &b }, { "x", .run = bot_run, .user = &b } };
     TRIAL t = { 0 };
-    play(&t, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "a", .skills = one, .skill_count = 2,
+    trial_run(&t, rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "a", .skills = one, .skill_count = 2,
                                               .select = pick_first,
                                               .options = { .retry = { .attempts = 3 } } }), "1");
     CHECK_STR(t.output, "6");
@@ -153,14 +153,14 @@ TEST(the_selector_sees_the_input_of_its_stage)
 {
     struct bot plus = { "plus", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&plus), noting()), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&plus), noting()), "1");
     CHECK_STR(selected_on, "2");
 }
 
 TEST(the_selector_in_an_each_sees_the_item)
 {
     TRIAL t = { 0 };
-    play(&t, EACH("e", noting()), "[7,8]");
+    trial_run(&t, EACH("e", noting()), "[7,8]");
     CHECK_STR(selected_on, "7 8");
 }
 
@@ -172,7 +172,7 @@ static rondo_value *twice_the_input(rondo_context *context, void *user)
 TEST(the_selector_in_a_graph_sees_the_steps_own_input)
 {
     TRIAL t = { 0 };
-    play(&t, rondo_graph(&(rondo_graph_spec){
+    trial_run(&t, rondo_graph(&(rondo_graph_spec){
                  RONDO_GRAPH, .step_count = 1,
                  .steps = &(rondo_step){ .node = noting(), .input = twice_the_input } }), "4");
     CHECK_STR(selected_on, "8");
@@ -182,7 +182,7 @@ TEST(the_selector_of_a_captain_sees_the_transcript)
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { 0 };
-    play(&t, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .members = RONDO_NODES(bot_node(&a)),
+    trial_run(&t, rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .members = RONDO_NODES(bot_node(&a)),
                                               .captain = noting() }), "4");
     CHECK_STR(selected_on, "{\"contributions\":[{\"name\":\"a\",\"output\":5,\"round\":1}],\"input\":4}");
 }
@@ -197,7 +197,7 @@ TEST(when_in_an_each_is_asked_about_the_item)
 {
     struct bot a = { "a", TIMES, 10, .options = { .when = item_is_even } };
     TRIAL t = { 0 };
-    play(&t, EACH("e", bot_node(&a)), "[1,2,3,4]");
+    trial_run(&t, EACH("e", bot_node(&a)), "[1,2,3,4]");
     CHECK_STR(t.output, "[null,20,null,40]");
     CHECK_STR(only(&t, "step_skipped"), "step_skipped e[0].a; step_skipped e[2].a");
 }
@@ -211,7 +211,7 @@ TEST(retry_on_sees_the_failure)
 {
     struct bot a = { "a", ECHO, .fails = 5, .options = { .retry = { .attempts = 9, .on = only_first_try } } };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a)), "1");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a)), "1");
     CHECK_INT(a.calls, 2);
     CHECK_STR(t.err.message, "try 2 failed");
 }
@@ -220,7 +220,7 @@ TEST(retry_on_in_an_each_sees_the_failure)
 {
     struct bot a = { "a", ECHO, .fails = 5, .options = { .retry = { .attempts = 9, .on = only_first_try } } };
     TRIAL t = { 0 };
-    play(&t, EACH("e", bot_node(&a)), "[1]");
+    trial_run(&t, EACH("e", bot_node(&a)), "[1]");
     CHECK_INT(a.calls, 2);
     CHECK_STR(t.err.message, "try 2 failed");
 }

@@ -15,7 +15,7 @@ TEST(state_changes_by_deltas_that_are_events)
 {
     struct bot a = { "a", ECHO, .also = count_up };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .max_iterations = 2), "0");
     CHECK_STR(only(&t, "state"), "state l.0.a {\"gone\":true,\"n\":1,\"temp:n\":100}; "
                                  "state l.1.a {\"gone\":null,\"n\":2,\"temp:n\":101}");
     CHECK_STR(json_text(rondo_run_state(t.run)), "{\"n\":2}"); // temp: keys end with the run
@@ -31,7 +31,7 @@ TEST(temp_keys_are_seen_by_later_steps_of_the_run)
 {
     struct bot a = { "a", ECHO, .also = count_up }, b = { "b", ECHO, .also = read_temp };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "0");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "0");
     CHECK_INT(b.calls, 1);
 }
 
@@ -39,7 +39,7 @@ TEST(a_step_that_fails_still_leaves_what_it_set_before)
 {
     struct bot a = { "a", REFUSE, .text = "x", .also = count_up };
     TRIAL t = { 0 };
-    play(&t, bot_node(&a), "0");
+    trial_run(&t, bot_node(&a), "0");
     CHECK_STR(json_text(json_object_get(rondo_run_state(t.run), "n")), "1");
 }
 
@@ -52,7 +52,7 @@ TEST(rules_see_the_state)
 {
     struct bot a = { "a", ECHO, .also = count_up };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", bot_node(&a), .until = state_is_2), "0");
+    trial_run(&t, LOOP("l", bot_node(&a), .until = state_is_2), "0");
     CHECK_INT(t.result.passes, 2);
 }
 
@@ -61,7 +61,7 @@ TEST(output_key_puts_the_output_into_the_state_unless_it_is_empty)
     struct bot a = { "a", GIVE, .text = "[1,2]", .output_key = "user:list" },
                b = { "b", NOTHING, .output_key = "nothing" };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "0");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "0");
     CHECK_STR(json_text(rondo_run_state(t.run)), "{\"user:list\":[1,2]}");
 }
 
@@ -70,7 +70,7 @@ TEST(the_state_a_run_starts_with_is_not_changed_by_it)
     struct bot a = { "a", ECHO, .also = count_up };
     rondo_value *state = json_of("{\"n\":5,\"keep\":{\"x\":1}}");
     TRIAL t = { .options = { .state = state } };
-    play(&t, bot_node(&a), "0");
+    trial_run(&t, bot_node(&a), "0");
     CHECK_STR(json_text(state), "{\"keep\":{\"x\":1},\"n\":5}");
     CHECK_STR(json_text(rondo_run_state(t.run)), "{\"gone\":true,\"keep\":{\"x\":1},\"n\":6}");
     json_decref(state);
@@ -86,7 +86,7 @@ TEST(the_last_writer_wins)
 {
     struct bot a = { "a", ECHO, .also = set_mine, .delay_ms = 20 }, b = { "b", ECHO, .also = set_mine, .delay_ms = 10 };
     TRIAL t = { 0 };
-    play(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b)), "0");
+    trial_run(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b)), "0");
     CHECK_STR(json_text(rondo_run_state(t.run)), "{\"who\":\"a\"}");
 }
 
@@ -105,7 +105,7 @@ static void check_empty(rondo_task *task, struct bot *bot)
                b = { "b", ADD, 1, .memory = "mine", .also = check_empty, .data = "[1]" },
                c = { "c", ADD, 1, .memory = "yours", .also = check_empty, .data = "[]" };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b), bot_node(&c)), "0");
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b), bot_node(&c)), "0");
     CHECK_INT(t.rc, 0);
     CHECK_STR(json_text(rondo_run_memory(t.run, "mine")), "[1,2]");
     CHECK_STR(json_text(rondo_run_memory(t.run, "yours")), "[3]");
@@ -119,7 +119,7 @@ TEST(a_window_keeps_the_last_entries_of_the_loops_own_body)
 {
     struct bot before = { "before", GIVE, .text = "100", .memory = "m" }, a = { "a", ADD, 1, .memory = "m" };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&before), LOOP("l", bot_node(&a), .max_iterations = 5,
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&before), LOOP("l", bot_node(&a), .max_iterations = 5,
                                                     .memory_mode = RONDO_WINDOW, .memory_window = 2)), "0");
     CHECK_STR(json_text(rondo_run_memory(t.run, "m")), "[100,103,104,105]");
 }
@@ -138,7 +138,7 @@ static const rondo_agent fib = { RONDO_AGENT, .name = "fib", .run = fibonacci, .
 /* KT-123 */ TEST(fibonacci_through_memory_alone)
 {
     TRIAL t = { 0 };
-    play(&t, LOOP("l", rondo_agent_node(&fib), .max_iterations = 10), "0");
+    trial_run(&t, LOOP("l", rondo_agent_node(&fib), .max_iterations = 10), "0");
     CHECK_STR(t.output, "55");
     CHECK_STR(json_text(rondo_run_memory(t.run, "fib")), "[1,1,2,3,5,8,13,21,34,55]");
 }
@@ -148,7 +148,7 @@ static const rondo_agent fib = { RONDO_AGENT, .name = "fib", .run = fibonacci, .
     struct bot five = { "five", GIVE, .text = "5", .memory = "fib" },
                eight = { "eight", GIVE, .text = "8", .memory = "fib" };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&five), bot_node(&eight),
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&five), bot_node(&eight),
                             LOOP("l", rondo_agent_node(&fib), .max_iterations = 3)), "0");
     CHECK_STR(t.output, "34");
 }
@@ -168,7 +168,7 @@ TEST(a_step_reads_what_ended_before_it_outwards)
     struct bot first = { "first", ADD, 1 }, second = { "second", ADD, 10 },
                look = { "look", ECHO, .also = look_around };
     TRIAL t = { 0 };
-    play(&t, RONDO_SEQUENCE(bot_node(&first),
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&first),
                             SEQ("inner", bot_node(&second), LOOP("l", bot_node(&look), .max_iterations = 1))), "0");
     CHECK_INT(t.rc, 0);
     CHECK_INT(look.calls, 1);
@@ -189,7 +189,7 @@ TEST(a_step_reads_the_history_of_its_loop)
 {
     struct bot a = { "a", ADD, 1, .also = look_back };
     TRIAL t = { 0 };
-    play(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a)), .max_iterations = 6), "0");
+    trial_run(&t, LOOP("l", RONDO_SEQUENCE(bot_node(&a)), .max_iterations = 6), "0");
     CHECK_INT(t.rc, 0);
     rondo_history *h = rondo_run_history(t.run, "l");
     CHECK_INT(rondo_history_count(h), 6);
@@ -215,6 +215,6 @@ TEST(outside_of_any_loop_there_is_no_pass_no_item_and_no_history)
 {
     struct bot a = { "a", ADD, 1, .also = no_loop_here };
     TRIAL t = { 0 };
-    play(&t, bot_node(&a), "0");
+    trial_run(&t, bot_node(&a), "0");
     CHECK_INT(a.calls, 1);
 }
