@@ -177,6 +177,36 @@ TEST(a_budget_that_is_used_up_and_a_break_of_what_is_still_at_work_get_along)
     }
 }
 
+/* Item 0 spends and answers at once, item 1 later, in the way that `user` says. */
+static void first_spends(rondo_task *task, void *user)
+{
+    if (rondo_task_index(task) == 0) {
+        rondo_task_spend(task, &(rondo_usage){ .calls = 1 });
+        rondo_task_return_text(task, "paid");
+        return;
+    }
+    if (*(int *)user == 1)
+        rondo_task_break(task, NULL);
+    if (*(int *)user == 2)
+        rondo_task_continue(task);
+    rondo_task_return_after(task, *(int *)user == 3 ? 0 : 10, json_string("late"));
+}
+
+TEST(an_each_whose_budget_is_used_up_ends_while_an_item_is_at_work)
+{
+    for (int i = 0; i < 4; i++)
+        for (int effects = 0; effects < 3; effects++) {
+            struct play p = { 0 };
+            rondo_agent a = { RONDO_AGENT, .name = "a", .run = first_spends, .user = &i,
+                              .effects = effects };
+            play_flow(&p, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e",
+                                                         .body = rondo_agent_node(&a),
+                                                         .options.budget.calls = 1 }), "[1, 2]");
+            CHECK_INT(p.rc, 0);
+            play_end(&p);
+        }
+}
+
 TEST(a_graphs_budget_of_time_ends_it_and_its_cleanup_still_runs)
 {
     struct play p = { 0 };
