@@ -144,6 +144,91 @@ TEST(a_container_whose_budget_is_used_up_ends_with_what_it_has)
     play_end(&p);
 }
 
+TEST(a_container_whose_budget_is_used_up_by_one_child_ends_while_others_are_at_work)
+{
+    for (int i = 0; i < 3; i++) {
+        struct play p = { 0 };
+        struct actor slow = { .name = "slow", .takes_ms = 10, .effects = i };
+        struct actor late = { .name = "late", .takes_ms = 20 };
+        play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
+                          RONDO_PARALLEL_SPEC, .name = "p", .options.budget.calls = 1,
+                          .children = RONDO_NODES(RONDO_SEQUENCE(actor(&once), actor(&after)),
+                                                  RONDO_SEQUENCE(actor(&slow), actor(&late))) }), NULL);
+        CHECK_INT(p.rc, 0);
+        CHECK_INT(after.calls + late.calls, 0);
+        CHECK_INT(play_count(&p, RONDO_EV_WORKFLOW_END, ""), 1);
+        play_end(&p);
+    }
+}
+
+TEST(a_budget_that_is_used_up_and_a_break_of_what_is_still_at_work_get_along)
+{
+    static const char *const lines[] = { "^x", ">x", "^^x" };
+    for (int i = 0; i < 3; i++) {
+        struct play p = { 0 };
+        struct actor slow = { .name = "slow", .takes_ms = 10, .says = SAYS(lines[i]) };
+        rondo_node *loop = LOOP(.body = RONDO_SEQUENCE(actor(&slow), actor(&after)));
+        play_flow(&p, rondo_parallel(&(rondo_parallel_spec){
+                          RONDO_PARALLEL_SPEC, .name = "p", .options.budget.calls = 1,
+                          .children = RONDO_NODES(actor(&once), loop) }), NULL);
+        CHECK_INT(p.rc, 0);
+        CHECK_INT(after.calls, 0);
+        play_end(&p);
+    }
+}
+
+/* Item 0 spends and answers at once, item 1 later, in the way that `user` says. */
+static void first_spends(rondo_task *task, void *user)
+{
+    if (rondo_task_index(task) == 0) {
+        rondo_task_spend(task, &(rondo_usage){ .calls = 1 });
+        rondo_task_return_text(task, "paid");
+        return;
+    }
+    if (*(int *)user == 1)
+        rondo_task_break(task, NULL);
+    if (*(int *)user == 2)
+        rondo_task_continue(task);
+    rondo_task_return_after(task, *(int *)user == 3 ? 0 : 10, json_string("late"));
+}
+
+TEST(an_each_whose_budget_is_used_up_ends_while_an_item_is_at_work)
+{
+    for (int i = 0; i < 4; i++)
+        for (int effects = 0; effects < 3; effects++) {
+            struct play p = { 0 };
+            rondo_agent a = { RONDO_AGENT, .name = "a", .run = first_spends, .user = &i,
+                              .effects = effects };
+            play_flow(&p, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e",
+                                                         .body = rondo_agent_node(&a),
+                                                         .options.budget.calls = 1 }), "[1, 2]");
+            CHECK_INT(p.rc, 0);
+            play_end(&p);
+        }
+}
+
+/* Item 0 spends and breaks; item 1 answers in the same turn, too late. */
+static void first_spends_and_breaks(rondo_task *task, void *user)
+{
+    if (rondo_task_index(task) == 0) {
+        rondo_task_spend(task, &(rondo_usage){ .calls = 1 });
+        rondo_task_break(task, NULL);
+    }
+    rondo_task_return_text(task, "done");
+}
+
+TEST(what_a_break_has_refused_is_not_awaited_when_a_budget_closes_it_again)
+{
+    SKIP("bug: it is awaited for ever");
+    struct play p = { 0 };
+    rondo_agent a = { RONDO_AGENT, .name = "a", .run = first_spends_and_breaks };
+    play_flow(&p, rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e", .body = rondo_agent_node(&a),
+                                                 .options.budget.calls = 1 }), "[1, 2]");
+    CHECK_INT(p.rc, 0);
+    CHECK_STR(p.output, "[\"done\",null]");
+    play_end(&p);
+}
+
 TEST(a_graphs_budget_of_time_ends_it_and_its_cleanup_still_runs)
 {
     struct play p = { 0 };
@@ -169,7 +254,6 @@ TEST(an_eachs_budget_ends_it_with_the_items_that_are_done)
          "[1, 2, 3, 4, 5]");
     CHECK_INT(p.rc, 0);
     CHECK_STR(p.output, "[\"paid#1\",\"paid#2\",\"paid#3\",null,null]");
-    SKIP("bug: an each that its budget ended says that its items are done");
     CHECK_INT(p.res.reason, RONDO_REASON_TOKENS);
     play_end(&p);
 }
@@ -180,7 +264,6 @@ TEST(a_runs_budget_ends_open_loops_with_its_reason_then_the_run)
     play_flow(&p, ROW(.children = RONDO_NODES(LOOP(.body = actor(&once), .max_iterations = 50),
                                          actor(&after))), NULL);
     CHECK_INT(p.rc, 0);
-    SKIP("bug: a pass that had completed when the run's budget was used up is lost");
     CHECK_STR(play_told(&p, "loop_end"), "loop_end row.l tokens 4");
     CHECK_INT(p.res.reason, RONDO_REASON_TOKENS);
     CHECK_STR(p.res.content, "paid#4");
@@ -336,7 +419,6 @@ TEST(a_timeout_that_passes_while_a_retry_waits_fails_the_node_then)
     struct actor bad = { .name = "bad", .says = SAYS("!no"),
                          .options = { .timeout_ms = 100, .retry = { .attempts = 5, .delay_ms = 80 } } };
     play_flow(&p, actor(&bad), NULL);
-    SKIP("bug: a timeout that passes during a backoff is not noticed");
     CHECK_INT(p.rc, RONDO_ETIME);
     CHECK_INT(bad.calls, 2); // at 0 and 80; the third would be due at 240
     CHECK_INT(play_ms(&p), 100);
@@ -359,12 +441,11 @@ TEST(a_runs_timeout_ends_open_loops_with_the_reason_time)
 {
     struct play p = { .options.timeout_ms = 35 };
     play_flow(&p, LOOP(.body = actor(&paid), .max_iterations = 50), NULL);
-    SKIP("bug: loops in a run that timed out are told as cancelled");
     CHECK_STR(play_told(&p, "@loop_end"), "35 loop_end l time 3");
     play_end(&p);
 }
 
-TEST(a_graph_that_times_out_ends_its_open_loops_as_cancelled)
+TEST(a_graph_that_times_out_ends_its_open_loops_with_the_reason_time)
 {
     struct play p = { 0 };
     play_flow(&p, rondo_graph(&(rondo_graph_spec){
@@ -372,6 +453,6 @@ TEST(a_graph_that_times_out_ends_its_open_loops_as_cancelled)
                  .steps = (rondo_step[]){ { .node = LOOP(.body = actor(&paid), .max_iterations = 50) } } }),
          NULL);
     CHECK_INT(p.rc, RONDO_ETIME);
-    CHECK_STR(play_told(&p, "@loop_end"), "35 loop_end g.l cancelled 3");
+    CHECK_STR(play_told(&p, "@loop_end"), "35 loop_end g.l time 3");
     play_end(&p);
 }
