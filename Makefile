@@ -136,7 +136,7 @@ $(B)/examples/%: examples/c/%.c examples/c/example.h include/rondo.h Makefile $(
 	    -L$(B) -lrondo -Wl,-rpath,'$$ORIGIN/..' $$(pkg-config --libs jansson) -lpthread
 
 # The same examples once more, inside of one test program that disturbs them (tests/steer.h).
-$(O)/steered/%.o: examples/c/%.c examples/c/example.h tests/steer.h Makefile
+$(O)/steered/%.o: examples/c/%.c examples/c/example.h tests/steer.h include/rondo.h Makefile
 	$(call say,CC,$< "(steered)")
 	$(Q)mkdir -p $(@D) && $(COMPILE) -DEXAMPLE='"$*"' -include tests/steer.h -c -o $@ $<
 $(B)/tests/test_examples: $(patsubst examples/c/%.c,$(O)/steered/%.o,$(wildcard examples/c/*.c))
