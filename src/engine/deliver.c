@@ -147,7 +147,8 @@ static json_t *compose(rondo_run *run, const struct rondo_event *end)
             size_t at = loop || each ? ev.ordinal : place.child;
             at = each ? place.ordinal : at;
             pad(list, at + 1);
-            json_t *value = ev.type == RONDO_EV_STEP_END || loop ? deliver_value_at(run, ev.seq, &ev) : NULL;
+            bool counts = ev.type == RONDO_EV_STEP_END || ev.flags & EF_KEPT || loop;
+            json_t *value = counts ? deliver_value_at(run, ev.seq, &ev) : NULL;
             if (value)
                 json_array_set_new(list, at, value);
         }

@@ -434,7 +434,7 @@ static void feedback_text(struct buf *text, const struct act *loop)
     else
         buf_printf(text, "Loop iteration %u of %lld. ", pass, (long long)def->cap);
     buf_puts(text, "Improve on the previous output.");
-    if (loop->loop->nudged)
+    if (loop->loop->nudged && loop->loop->nudge_pass == loop->loop->history.count)
         buf_puts(text, " The last outputs were the same: try something different.");
 }
 

@@ -112,10 +112,10 @@ static bool is_cleanup(const struct act *parent, const struct act *act)
 
 void act_close(struct run *run, struct act *act, enum close why, uint8_t reason, bool gently)
 {
+    act->adk = act->close ? act->adk && gently : gently; // who was refused is not awaited any more
     if (why > act->close) {
         act->close = (uint8_t)why;
         act->reason = reason;
-        act->adk = gently;
         act_move(act, ON_CLOSE);
     }
     run_touch(run, act);

@@ -316,10 +316,13 @@ static void apply_actions(struct run *run, struct act *act, struct rondo_event *
 }
 
 /* An item that was closed by continue has completed with what it has. */
-static void forgive_item(const struct act *parent, const struct act *act, struct result *res)
+static void forgive_item(const struct act *parent, const struct act *act, struct result *res,
+                         struct rondo_event *ev)
 {
-    if (parent->node->kind == RONDO_KIND_EACH && act->close == CLOSE_CONTINUE)
-        res->status = RONDO_STATUS_COMPLETED;
+    if (parent->node->kind != RONDO_KIND_EACH || act->close != CLOSE_CONTINUE)
+        return;
+    res->status = RONDO_STATUS_COMPLETED;
+    ev->flags |= EF_KEPT;
 }
 
 static void count_end(struct run *run, const struct act *parent, const struct result *res)
@@ -379,7 +382,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_CLOSING && act->wait_ns)
         run->gates--; // closed while it waited
     note_usage(run, act, &res);
-    forgive_item(parent, act, &res);
+    forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
     run->busy -= act->node->kind == RONDO_KIND_AGENT;
     kid->res = res;

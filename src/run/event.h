@@ -17,7 +17,7 @@ enum {
     EF_VALUE = 1 << 0,
     EF_REF = 1 << 1,
     EF_COMPOSED = 1 << 2,
-    EF_SIGNAL = 1 << 3, // the result came with an action
+    EF_KEPT = 1 << 3, // cancelled by an action inside it, but what it has counts
     EF_SCORED = 1 << 4,
     EF_UNSTARTED = 1 << 5, // a step that ends without having started: place instead of act
     EF_BREAK = 1 << 6,     // parent is the loop it ends

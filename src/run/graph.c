@@ -150,7 +150,7 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
     enum plan what;
     for (uint32_t i = 0; act->attention && i < act->kid_count; i++) {
         struct kid *kid = &act->kids[i];
-        if (kid->state == KID_NEW && kid->attempt && !act->close)
+        if (kid->state == KID_NEW && kid->attempt && !act->close && !is_full(act))
             return kid_start(run, act, i, 0, kid, NULL, ev);
         if (kid->state != KID_ENDED || kid->res.status != RONDO_STATUS_FAILED || kid->asked & KID_SEEN)
             continue;

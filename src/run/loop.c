@@ -718,8 +718,10 @@ static void apply_iteration_end(struct run *run, struct act *act, struct rondo_e
         slim(run, &pass.out);
     if (pass.status == RONDO_STATUS_COMPLETED && pass.out.status != RONDO_STATUS_SKIPPED)
         pass.out.status = RONDO_STATUS_COMPLETED;
-    ev->value = pass.out.value;
-    ev->back = pass.out.seq ? (uint32_t)(ev->seq - pass.out.seq) : 0;
+    if (pass.status == RONDO_STATUS_COMPLETED) { // a failed pass has nothing to show
+        ev->value = pass.out.value;
+        ev->back = pass.out.seq ? (uint32_t)(ev->seq - pass.out.seq) : 0;
+    }
     if (UNLIKELY(!pass_is_shown(&pass)) && !l->owns_input && l->input) {
         json_incref(l->input); // it may be the next input, and its pass may be forgotten by then
         l->owns_input = true;
@@ -770,6 +772,7 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
         keep_given(run, act, ev);
         if (ev->flags & EF_NUDGE) {
             l->nudged = true;
+            l->nudge_pass = l->history.count;
             detect_forget(act);
         }
         break;

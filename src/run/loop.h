@@ -24,6 +24,7 @@ struct loop_act {
     bool unscored;                    // the score of this pass failed
     uint8_t tripped;                  // detector that has spoken after this pass
     bool nudged;                      // the one warning was given
+    uint32_t nudge_pass;              // and this pass hears of it
     uint32_t target;                  // machine: the state to run
     uint32_t *counts;                 // machine: visits of each state
     uint32_t visits;                  // machine: earlier visits of this state

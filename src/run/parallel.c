@@ -12,21 +12,17 @@ static const struct kid *find_status(const struct act *act, int status)
     return NULL;
 }
 
-/* The one that decided: the earliest in time, not in declaration order. */
-static const struct kid *find_first_failure(const struct act *act)
+/* The one that decided is the first in time, not in declaration order. */
+static const struct kid *find_first(const struct act *act, int status)
 {
-    const struct kid *first = NULL;
-    for (uint32_t i = 0; i < act->kid_count; i++) {
-        const struct kid *kid = &act->kids[i];
-        if (kid->res.status == RONDO_STATUS_FAILED && (!first || kid->res.seq < first->res.seq))
-            first = kid;
-    }
-    return first;
+    uint32_t place = status == RONDO_STATUS_FAILED ? act->lost : act->won;
+    const struct kid *first = place ? &act->kids[place - 1] : NULL;
+    return first && first->res.status == status ? first : find_status(act, status);
 }
 
 static enum plan parallel_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    const struct kid *failed = find_first_failure(act);
+    const struct kid *failed = find_first(act, RONDO_STATUS_FAILED);
     bool good = find_status(act, RONDO_STATUS_COMPLETED) || !failed;
     if (act->node->mode == RONDO_FAIL_FAST ? !failed : good)
         return decide(act, RONDO_EV_STEP_END, ev);
@@ -38,10 +34,19 @@ static void parallel_child_ended(struct run *run, struct act *act, struct kid *k
                                  uint32_t ordinal)
 {
     int telling = act->node->mode == RONDO_FIRST ? RONDO_STATUS_COMPLETED : RONDO_STATUS_FAILED;
+    if (kid->res.status == RONDO_STATUS_COMPLETED && !act->won)
+        act->won = child + 1;
+    if (kid->res.status == RONDO_STATUS_FAILED && !act->lost)
+        act->lost = child + 1;
     if (kid->res.status == telling || kid->res.status == RONDO_STATUS_FAILED)
         act->attention++;
     else
         act->settled++;
+}
+
+static bool is_full(const struct act *act)
+{
+    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
 }
 
 /* PLAN_IDLE: go on looking at the other children. */
@@ -51,7 +56,7 @@ static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct ro
     int mode = act->node->mode;
     enum plan what;
     if (kid->state == KID_NEW && kid->attempt) // to be tried again
-        return kid_start(run, act, i, 0, kid, NULL, ev);
+        return is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
     if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
         return PLAN_IDLE;
     if (!kid_is_settled(run, act, i, 0, kid, ev, &what))
@@ -65,11 +70,6 @@ static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct ro
         act->settled++;
     }
     return PLAN_IDLE;
-}
-
-static bool is_full(const struct act *act)
-{
-    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
 }
 
 static enum plan start_more(struct run *run, struct act *act, struct rondo_event *ev)
@@ -102,7 +102,7 @@ static enum plan parallel_closed(struct run *run, struct act *act, struct rondo_
 static void parallel_project(struct run *run, struct act *act, struct result *ret)
 {
     if (act->node->mode == RONDO_FIRST) {
-        const struct kid *winner = find_status(act, RONDO_STATUS_COMPLETED);
+        const struct kid *winner = find_first(act, RONDO_STATUS_COMPLETED);
         if (winner)
             project_kid(winner, ret);
         return;

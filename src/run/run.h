@@ -64,7 +64,8 @@ struct act {
     bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
-    uint8_t tries; // forum: round
+    uint8_t tries;   // forum: round
+    uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over, or a gate began to wait
     uint64_t start_seq;
     uint16_t skill;

@@ -441,8 +441,6 @@ static void check_late_reader(uint64_t seed, const char *lines)
     trial_finish(&t);
     if (strcmp(t.json.data, lines) == 0)
         return;
-    if (wild)
-        SKIP("bug: what a broken or failed container came to is not the same when read back");
     size_t at = 0, start = 0;
     for (; lines[at] && t.json.data[at] == lines[at]; at++)
         if (lines[at] == '\n')

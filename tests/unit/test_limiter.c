@@ -225,7 +225,6 @@ TEST(a_graphs_retry_waits_for_its_turn)
                  RONDO_GRAPH, .name = "g", .step_count = 2, .max_concurrency = 1,
                  .steps = (rondo_step[]){ { .node = actor(&flaky) }, { .node = actor(&slow) } } }), NULL);
     CHECK_INT(p.rc, 0);
-    SKIP("bug: max_concurrency does not hold for retries");
     CHECK_INT(play_find(&p, RONDO_EV_STEP_START, "g.flaky~1")->at_ms, 200);
     play_end(&p);
 }

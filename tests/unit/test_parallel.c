@@ -134,7 +134,6 @@ TEST(of_two_that_succeed_in_one_turn_the_earlier_wins)
     rondo_agent z = { RONDO_AGENT, .name = "z", .run = finishes_all };
     play_flow(&p, PARALLEL(RONDO_FIRST, rondo_agent_node(&x), rondo_agent_node(&y), rondo_agent_node(&z)),
          NULL);
-    SKIP("bug: RONDO_FIRST takes the first declared, not the first that succeeded");
     CHECK_STR(p.output, "\"second\"");
     play_end(&p);
 }
@@ -163,7 +162,6 @@ TEST(a_retry_waits_for_its_turn_like_a_first_try)
                  RONDO_PARALLEL_SPEC, .name = "p", .max_concurrency = 1,
                  .children = RONDO_NODES(actor(&flaky), actor(&slow)) }), NULL);
     CHECK_INT(p.rc, 0);
-    SKIP("bug: max_concurrency does not hold for retries");
     CHECK_STR(play_told(&p, "@step_start"),
               "0 step_start p; 0 step_start p.flaky; 0 step_start p.slow; 200 step_start p.flaky~1");
     play_end(&p);
