@@ -41,6 +41,13 @@ void *mem_realloc(void *p, size_t size)
     return give_or_die(realloc(p, size ? size : 1), size);
 }
 
+/* With a known size gcc would use `rep stos`, which takes long to get going. */
+__attribute__((noinline)) void mem_wipe(void *p, size_t size)
+{
+    __asm__("" : "+r"(size));
+    memset(p, 0, size);
+}
+
 void mem_free(void *p)
 {
     free(p);

@@ -70,15 +70,22 @@ static void forget_ready(rondo_run *run)
     run->ready = false;
 }
 
+struct rondo_event *shell_next_event(rondo_run *run)
+{
+    if (run->ended)
+        return NULL;
+    mem_grow(&run->inbox, &run->inbox_cap, run->inbox_count, sizeof *run->inbox);
+    make_ready(run);
+    return &run->inbox[run->inbox_count++];
+}
+
 void shell_happened(rondo_run *run, const struct rondo_event *ev)
 {
-    if (run->ended) {
+    struct rondo_event *place = shell_next_event(run);
+    if (place)
+        *place = *ev;
+    else
         json_decref(ev->value);
-        return;
-    }
-    mem_grow(&run->inbox, &run->inbox_cap, run->inbox_count, sizeof *run->inbox);
-    run->inbox[run->inbox_count++] = *ev;
-    make_ready(run);
 }
 
 /* ---- 2 apply and plan ---------------------------------------------------------------------------------- */

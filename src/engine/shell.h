@@ -146,6 +146,9 @@ struct rondo_run {
 
 /* Something happened in a run: it is applied in its next turn.  Takes ev->value. */
 void shell_happened(rondo_run *run, const struct rondo_event *ev);
+
+/* The same, to be filled in by the caller; NULL when the run has ended. */
+struct rondo_event *shell_next_event(rondo_run *run);
 int64_t shell_now_ns(rondo_engine *engine);
 
 /* Fails a run that cannot go on, as when the journal cannot be written. */

@@ -97,9 +97,26 @@ static void leave_behind(struct work *work, const struct act *act, json_t *outpu
         say(work, RONDO_EV_STATE, 0, json_pack("{s:O}", agent->output_key, output));
 }
 
+/* The usual end of an agent, which has nothing to check and nothing else to say. */
+static bool say_plainly(struct work *work, const struct act *act, json_t *value)
+{
+    const struct node_agent *agent = &act->node->agent;
+    if (work->actions || work->delta || agent->memory || agent->output_key || agent->skill_count ||
+        act->node->output_schema)
+        return false;
+    struct rondo_event *end = shell_next_event(work->run);
+    if (!end)
+        return false;
+    *end = (struct rondo_event){ .type = RONDO_EV_STEP_END, .act = work->act, .ordinal = work->gen,
+                                 .flags = EF_VALUE, .value = value };
+    return true;
+}
+
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
+    if (LIKELY(act && !flags) && say_plainly(work, act, value))
+        return;
     rondo_error err;
     json_t *output = flags & EF_FULL ? json_object_get(value, "result") : value;
     struct rondo_event end = { .type = RONDO_EV_STEP_END, .act = work->act, .ordinal = work->gen,

@@ -25,7 +25,7 @@ void loop_wake(struct loop *loop);
 void loop_arm(struct loop *loop, int64_t due_ns);
 
 /* Nanoseconds since 1970, never going back while the loop lives. */
-int64_t loop_now_ns(const struct loop *loop);
+int64_t loop_now_ns(struct loop *loop);
 
 uint64_t loop_random(void); // from the system
 int loop_event_fd(void);    // a descriptor that can be made readable; -1

@@ -51,7 +51,7 @@ struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
     struct act *act = take_slot(run, slot);
     uint32_t gen = act->gen;
     bool dirty = act->dirty, starved = act->starved; // the lists know slots, not activations
-    memset(act, 0, sizeof *act);
+    mem_wipe(act, sizeof *act);
     act->dirty = dirty;
     act->starved = starved;
     act->slot = slot;

@@ -43,38 +43,45 @@ static void grow(struct history *history)
 /* Ties keep the earlier pass. */
 static void keep_best(struct run *run, struct history *history, const struct pass *pass)
 {
-    if (!pass->scored || (history->best_pass >= 0 && pass->score <= history->best.score))
+    if (history->best_pass >= 0 && pass->score <= history->best.score)
         return;
     result_clear(run, &history->best.out);
     history->best = *pass;
     history->best.out = result_share(&pass->out);
-    history->best_pass = history->count;
+    history->best_pass = (int64_t)history->count - 1;
 }
 
-/* Before a pass without output follows it, the last good one is put aside. */
-static void keep_good(struct run *run, struct history *history)
+/* The last good pass is put aside before it leaves the ring or is hidden by others. */
+static void keep_good(struct run *run, struct history *history, struct pass *pass)
 {
-    struct pass *last = history_last(history);
-    if (!last || !pass_is_shown(last))
-        return;
     result_clear(run, &history->good.out);
-    history->good = *last;
-    history->good.out = result_share(&last->out);
+    history->good = *pass;
+    history->good.out = result_share(&pass->out);
 }
 
-void history_add(struct run *run, struct history *history, struct pass *pass)
+struct pass *history_place(struct run *run, struct history *history)
 {
-    if (UNLIKELY(!pass_is_shown(pass)))
-        keep_good(run, history);
     if (history->kept == history->cap && history->cap < history->keep)
         grow(history);
-    keep_best(run, history, pass);
-    history->last = history->last + 1 < history->cap ? history->last + 1 : 0;
-    struct pass *place = &history->ring[history->last];
-    if (history->kept == history->cap)
+    uint32_t next = history->last + 1 < history->cap ? history->last + 1 : 0;
+    struct pass *place = &history->ring[next];
+    if (history->kept == history->cap) {
+        if (UNLIKELY(history->cap == 1) && pass_is_shown(place))
+            keep_good(run, history, place);
         result_clear(run, &place->out);
-    else
+    } else {
         history->kept++;
-    *place = *pass;
+    }
+    history->last = next;
     history->count++;
+    return place;
+}
+
+void history_note(struct run *run, struct history *history, struct pass *pass)
+{
+    struct pass *before = history_get(history, (int64_t)history->count - 2);
+    if (UNLIKELY(pass->scored))
+        keep_best(run, history, pass);
+    if (UNLIKELY(!pass_is_shown(pass)) && before && pass_is_shown(before))
+        keep_good(run, history, before);
 }

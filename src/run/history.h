@@ -8,7 +8,7 @@
 
 #include "run/result.h"
 
-#define HISTORY_KEEP 16
+#define HISTORY_KEEP 4
 
 struct pass {
     struct result out; // the projected output of the pass
@@ -42,8 +42,10 @@ void history_init(struct history *history, uint32_t keep);
 void history_clear(struct run *run, struct history *history);
 void history_begin(struct history *history, uint64_t seq);
 
-/* Adds the pass that ended; takes its result. */
-void history_add(struct run *run, struct history *history, struct pass *pass);
+/* The place for the pass that has ended, to be filled in by the caller; then history_note() is
+   called.  Filled in where it stays, because copying what was just written stalls the processor. */
+struct pass *history_place(struct run *run, struct history *history);
+void history_note(struct run *run, struct history *history, struct pass *pass);
 
 /* A pass that is still in memory; NULL when it is too old or not there. */
 static inline struct pass *history_get(struct history *history, int64_t pass)

@@ -677,21 +677,20 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
 }
 
 /* The body's result becomes the pass's: with `output`, that step's value takes its place. */
-static struct result take_pass_result(struct run *run, struct act *act)
+static void take_pass_result(struct run *run, struct act *act, struct result *out)
 {
     struct kid *kid = loop_body(act);
-    const struct result *named = loop_project_pass(act, &kid->res);
-    struct result out = kid->res;
-    if (named != &kid->res) {
-        run_drop(run, out.value);
-        out.value = json_incref(named->value);
-        out.seq = named->seq;
+    const struct result *named = act->node->loop.output ? loop_project_pass(act, &kid->res) : &kid->res;
+    *out = kid->res;
+    if (UNLIKELY(named != &kid->res)) {
+        run_drop(run, out->value);
+        out->value = json_incref(named->value);
+        out->seq = named->seq;
     }
-    kid->res = (struct result){ .status = loop_is_machine(act) ? out.status : 0 };
-    if (loop_is_machine(act))
-        kid->res = result_share(&out); // the next visit to this state sees it
+    kid->res = (struct result){ 0 };
+    if (UNLIKELY(loop_is_machine(act)))
+        kid->res = result_share(out); // the next visit to this state sees it
     kid->state = KID_ENDED;
-    return out;
 }
 
 /* A loop inside a pass keeps its result, not its history: the journal has that. */
@@ -709,26 +708,30 @@ static void slim(struct run *run, struct result *res)
 static void apply_iteration_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
-    struct pass pass = { .out = take_pass_result(run, act), .start_seq = l->pass_seq,
-                         .start_ns = l->pass_ns, .end_ns = run->now_ns, .status = ev->code,
-                         .scored = ev->flags & EF_SCORED };
-    if (pass.scored)
-        pass.score = ev->score;
-    if (pass.out.more)
-        slim(run, &pass.out);
-    if (pass.status == RONDO_STATUS_COMPLETED && pass.out.status != RONDO_STATUS_SKIPPED)
-        pass.out.status = RONDO_STATUS_COMPLETED;
-    if (pass.status == RONDO_STATUS_COMPLETED) { // a failed pass has nothing to show
-        ev->value = pass.out.value;
-        ev->back = pass.out.seq ? (uint32_t)(ev->seq - pass.out.seq) : 0;
+    struct pass *pass = history_place(run, &l->history);
+    take_pass_result(run, act, &pass->out);
+    pass->start_seq = l->pass_seq;
+    pass->start_ns = l->pass_ns;
+    pass->end_ns = run->now_ns;
+    pass->status = ev->code;
+    pass->scored = ev->flags & EF_SCORED;
+    pass->score = pass->scored ? ev->score : 0;
+    if (pass->out.more)
+        slim(run, &pass->out);
+    if (pass->status == RONDO_STATUS_COMPLETED && pass->out.status != RONDO_STATUS_SKIPPED)
+        pass->out.status = RONDO_STATUS_COMPLETED;
+    if (pass->status == RONDO_STATUS_COMPLETED) { // a failed pass has nothing to show
+        ev->value = pass->out.value;
+        ev->back = pass->out.seq ? (uint32_t)(ev->seq - pass->out.seq) : 0;
     }
-    if (UNLIKELY(!pass_is_shown(&pass)) && !l->owns_input && l->input) {
+    if (UNLIKELY(!pass_is_shown(pass)) && !l->owns_input && l->input) {
         json_incref(l->input); // it may be the next input, and its pass may be forgotten by then
         l->owns_input = true;
     }
-    l->failures = pass.status == RONDO_STATUS_COMPLETED ? 0 : l->failures + 1;
-    detect_pass(act, &pass);
-    history_add(run, &l->history, &pass);
+    l->failures = pass->status == RONDO_STATUS_COMPLETED ? 0 : l->failures + 1;
+    if (l->rules & 1 << RULE_DETECT)
+        detect_pass(act, pass);
+    history_note(run, &l->history, pass);
     l->phase = LOOP_RULES;
     l->rule = 0;
     l->tripped = 0;
