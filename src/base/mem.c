@@ -78,7 +78,7 @@ void mem_double(void *list_at, uint32_t *cap, size_t size)
 {
     void *list;
     memcpy(&list, list_at, sizeof list);
-    *cap = *cap ? *cap * 2 : 4;
+    *cap = *cap ? *cap * 2 : size > 16 ? 1 : 4;
     list = mem_realloc(list, *cap * size);
     memcpy(list_at, &list, sizeof list);
 }

@@ -153,8 +153,14 @@ static int append(rondo_run *run, uint64_t before)
     buf_clear(&engine->record);
     codec_put_record(&engine->record, engine->turn, engine->turn_count,
                      (uint32_t)(run->core.seq - before), run->core.now_ns);
-    return run->journal->ops->append(run->journal, engine->record.data, engine->record.len, before + 1,
-                                     (uint32_t)(run->core.seq - before), &run->error);
+    rondo_error err;
+    int rc = run->journal->ops->append(run->journal, engine->record.data, engine->record.len,
+                                       before + 1, (uint32_t)(run->core.seq - before), &err);
+    if (UNLIKELY(rc < 0)) {
+        run->error = mem_alloc(sizeof *run->error);
+        *run->error = err;
+    }
+    return rc;
 }
 
 /* ---- 4 hand out, carry out ------------------------------------------------------------------------------- */

@@ -130,8 +130,7 @@ int rondo_run_wait(rondo_run *run, rondo_error *err)
     while (rondo_run_next(run))
         ;
     if (run->dropped || !run->ended) {
-        *err = run->error;
-        return run->error.code ? run->error.code : RONDO_ESTATE;
+        return rondo_run_error(run, err) ? err->code : RONDO_ESTATE;
     }
     rondo_run_result(run, &result);
     if (result.status == RONDO_STATUS_COMPLETED || result.status == RONDO_STATUS_SKIPPED)
@@ -189,6 +188,7 @@ void rondo_run_close(rondo_run *run)
     look_free(run);
     run_clear(&run->core);
     json_decref(run->old_value);
+    mem_free(run->error);
     mem_free(run->id);
     rondo_node_unref(run->node);
     if (!run->timers) {
@@ -239,9 +239,9 @@ rondo_value *rondo_run_state(rondo_run *run)
 
 int rondo_run_error(const rondo_run *run, rondo_error *ret)
 {
-    if (ret)
-        *ret = run->error;
-    return run->error.code;
+    if (ret && run->error)
+        *ret = *run->error;
+    return run->error ? run->error->code : 0;
 }
 
 int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_value *input, rondo_value **ret,

@@ -135,11 +135,10 @@ struct rondo_run {
     json_t *old_value;
     struct buf path, text, line; // what accessors return
     rondo_history *histories;    // handed out; see look.c
-    rondo_result found;
     struct result found_result;
     uint32_t timers; // entries in the engine's heap
     uint32_t laters; // open tokens; guarded by the mailbox's lock
-    rondo_error error;
+    rondo_error *error; // why it was dropped; NULL
 };
 
 /* ---- engine.c ------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ void history_begin(struct history *history, uint64_t seq)
 /* A larger ring puts every pass at another place. */
 static void grow(struct history *history)
 {
-    uint32_t cap = MIN(MAX(history->cap * 2, 4u), history->keep);
+    uint32_t cap = MIN(MAX(history->cap * 2, 1u), history->keep);
     struct pass *ring = mem_alloc(cap * sizeof *ring);
     for (uint32_t i = 0; i < history->kept; i++) {
         uint32_t pass = history->count - 1 - i;

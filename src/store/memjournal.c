@@ -1,7 +1,7 @@
 /* memjournal.c - a journal in memory.
 
-   Segments grow by four from 512 bytes to 1 MB and are never moved, so that ten thousand short
-   runs are small and a long one is not copied.  A record is kept as: length (varint), bytes.  A
+   Segments grow from 512 bytes to 1 MB, by two at first and then by four, and are never moved, so
+   that ten thousand short runs are small and a long one is not copied.  A record is kept as: length (varint), bytes.  A
    record larger than a segment gets one of its own size. */
 #include "base/buf.h"
 #include "store/journal.h"
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SEGMENT_MIN 512
+#define SEGMENT_QUICK 8192 // from here on they grow by four
 #define SEGMENT_MAX (1u << 20)
 
 struct segment {
@@ -25,7 +26,8 @@ struct memjournal {
 
 static struct segment *add_segment(struct memjournal *j, size_t need, uint64_t first_seq)
 {
-    uint32_t size = j->count ? MIN(j->segments[j->count - 1].cap * 4, SEGMENT_MAX) : SEGMENT_MIN;
+    uint32_t last = j->count ? j->segments[j->count - 1].cap : SEGMENT_MIN / 2;
+    uint32_t size = MIN(last < SEGMENT_QUICK ? last * 2 : last * 4, SEGMENT_MAX);
     mem_grow(&j->segments, &j->cap, j->count, sizeof *j->segments);
     struct segment *segment = &j->segments[j->count++];
     size = (uint32_t)MAX(size, need);
