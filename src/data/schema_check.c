@@ -91,8 +91,7 @@ static bool run_tracked(struct check *check, const struct schema_node *node, jso
 static bool run_scoped(struct check *check, const struct schema_node *node, json_t *value)
 {
     struct scope scope = { check->scope, node->resource };
-    bool moves = check->schema->has_dynamic_refs &&
-                 (!scope.up || scope.up->resource != node->resource);
+    bool moves = !scope.up || scope.up->resource != node->resource;
     if (moves)
         check->scope = &scope;
     bool tracks = node->tracks && (json_is_object(value) || json_is_array(value));
@@ -104,24 +103,23 @@ static bool run_scoped(struct check *check, const struct schema_node *node, json
 
 bool schema_node_check(struct check *check, const struct schema_node *node, json_t *value)
 {
-    if (UNLIKELY(--check->steps < 0 || check->code))
+    if (UNLIKELY(--check->steps < 0))
         return schema_check_limit(check, "steps");
     if (UNLIKELY(!(node->types >> json_typeof(value) & 1)) &&
         !(node->whole && schema_number_is_whole(value)))
         return schema_check_fail_type(check, node, value);
-    if (!node->rule_count)
-        return true;
     if (UNLIKELY(!check->depth))
         return schema_check_limit(check, "depth");
     check->depth--;
-    bool ok = run_scoped(check, node, value);
+    bool ok = LIKELY(node->is_plain) ? run_rules(check, node, value)
+                                     : run_scoped(check, node, value);
     check->depth++;
     return ok;
 }
 
-/* One step further into the value.  What is marked there is not our business. */
-bool schema_node_check_at(struct check *check, const struct schema_node *node, json_t *value,
-                          const char *key, size_t index)
+/* Goes one step further into the value with a path to tell, or marks not to touch. */
+static bool check_at(struct check *check, const struct schema_node *node, json_t *value,
+                     const char *key, size_t index)
 {
     struct seen *seen = check->seen;
     check->seen = NULL;
@@ -142,7 +140,10 @@ bool schema_node_check_at(struct check *check, const struct schema_node *node, j
 static inline bool fits_at(struct check *check, const struct schema_node *node, json_t *value,
                            const char *key, size_t index)
 {
-    return node_passes(node, value) || schema_node_check_at(check, node, value, key, index);
+    if (node_passes(node, value))
+        return true;
+    return UNLIKELY(check->loud || check->seen) ? check_at(check, node, value, key, index)
+                                                : schema_node_check(check, node, value);
 }
 
 /* Asks a branch without reporting; what it marked counts only if it fits. */
@@ -193,17 +194,24 @@ bool schema_rule_const(struct check *check, const struct rule *rule, json_t *val
 static bool constants_have(struct check *check, const struct constants *constants,
                            const json_t *value)
 {
-    if (!constants->slots) {
-        for (size_t i = 0; i < json_array_size(constants->values); i++)
-            if (schema_equal(json_array_get(constants->values, i), value))
-                return true;
-        return false;
-    }
     uint32_t i = (uint32_t)schema_hash(value, constants->seed) & constants->mask;
     for (; constants->slots[i]; i = (i + 1) & constants->mask) {
-        if (schema_equal(json_array_get(constants->values, constants->slots[i] - 1), value))
+        if (schema_equal(constants->list[constants->slots[i] - 1].value, value))
             return true;
         check->steps--;
+    }
+    return false;
+}
+
+static bool few_constants_have(const struct constants *constants, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    size_t len = json_string_length(value);
+    for (uint32_t i = 0; i < constants->count; i++) {
+        const struct constant *one = &constants->list[i];
+        if (text ? one->text && one->len == len && memcmp(one->text, text, len) == 0
+                 : schema_equal(one->value, value))
+            return true;
     }
     return false;
 }
@@ -212,16 +220,18 @@ static bool constants_have(struct check *check, const struct constants *constant
 
 bool schema_rule_enum(struct check *check, const struct rule *rule, json_t *value)
 {
-    if (constants_have(check, rule->constants, value))
+    const struct constants *constants = rule->constants;
+    if (constants->slots ? constants_have(check, constants, value)
+                         : few_constants_have(constants, value))
         return true;
     if (!check->loud)
         return false;
     auto_buf struct buf text = { 0 };
-    size_t count = json_array_size(rule->constants->values);
+    size_t count = constants->count;
     buf_puts(&text, count == 1 ? "" : "one of ");
     for (size_t i = 0; i < count && i < ENUM_SHOWN; i++) {
         buf_puts(&text, i ? ", " : "");
-        schema_preview(&text, json_array_get(rule->constants->values, i));
+        schema_preview(&text, constants->list[i].value);
     }
     if (count > ENUM_SHOWN)
         buf_printf(&text, " and %zu more", count - ENUM_SHOWN);
@@ -240,7 +250,7 @@ static const struct {
     [LESS_THAN] = { "exclusiveMaximum", "less than ", -1, 1 },
 };
 
-bool schema_rule_range(struct check *check, const struct rule *rule, json_t *value)
+static bool fail_range(struct check *check, const struct rule *rule, json_t *value)
 {
     struct number n = schema_number_of(value);
     bool ok = true;
@@ -252,6 +262,21 @@ bool schema_rule_range(struct check *check, const struct rule *rule, json_t *val
         ok = fail_with_value(check, rule, bounds[i].keyword, bounds[i].words, bound, value);
     }
     return ok;
+}
+
+bool schema_rule_range(struct check *check, const struct rule *rule, json_t *value)
+{
+    const struct range *range = rule->range;
+    if (json_is_integer(value)) {
+        int64_t n = json_integer_value(value);
+        if (LIKELY(n >= range->least_int && n <= range->most_int))
+            return true;
+    } else {
+        double n = json_real_value(value);
+        if (LIKELY(n >= range->least_real && n <= range->most_real))
+            return true;
+    }
+    return fail_range(check, rule, value);
 }
 
 bool schema_rule_multiple(struct check *check, const struct rule *rule, json_t *value)
@@ -381,8 +406,11 @@ static bool fail_unexpected(struct check *check, const struct rule *rule, const 
                              shown > 1 ? "only " : "", buf_text(&known));
 }
 
-static bool fail_size(struct check *check, const struct rule *rule, size_t size)
+static bool size_fits(struct check *check, const struct rule *rule, const json_t *value)
 {
+    size_t size = json_object_size(value);
+    if (size >= rule->members->min && size <= rule->members->max)
+        return true;
     bool is_few = size < rule->members->min;
     uint64_t bound = is_few ? rule->members->min : rule->members->max;
     return schema_check_fail(check, rule, is_few ? "minProperties" : "maxProperties",
@@ -416,25 +444,41 @@ static bool member_rest(struct check *check, const struct rule *rule, const char
     return ok;
 }
 
+/* Names mostly come in the order of the schema, so the next one is tried before it is searched. */
+static inline const struct name_entry *name_expect(const struct name_table *table, uint32_t *next,
+                                                   const char *name, size_t len)
+{
+    const struct name_entry *guess = &table->names[*next];
+    if (*next < table->count && name_equal(guess, name, len)) {
+        ++*next;
+        return guess;
+    }
+    const struct name_entry *entry = name_find(table, name, len);
+    if (entry)
+        *next = (uint32_t)(entry - table->names) + 1;
+    return entry;
+}
+
 bool schema_rule_members(struct check *check, const struct rule *rule, json_t *value)
 {
     const struct members *members = rule->members;
-    bool has_rest = members->pattern_count || members->additional || check->seen;
-    size_t size = json_object_size(value), index = 0;
-    uint32_t required = 0;
-    bool ok = (size >= members->min && size <= members->max) || fail_size(check, rule, size);
+    bool asks_all = members->pattern_count || check->seen;
+    uint32_t required = 0, next = 0;
+    size_t index = 0;
+    bool ok = !members->has_size || size_fits(check, rule, value);
 
     for (void *i = json_object_iter(value); i && (ok || check->all);
          i = json_object_iter_next(value, i), index++) {
         const char *key = json_object_iter_key(i);
         size_t len = json_object_iter_key_len(i);
-        const struct name_entry *entry = name_find(&members->table, key, len);
+        json_t *member = json_object_iter_value(i);
+        const struct name_entry *entry = name_expect(&members->table, &next, key, len);
         const struct schema_node *node = entry ? entry->node : NULL;
         required += entry && entry->required;
-        if (node)
-            ok &= fits_at(check, node, json_object_iter_value(i), key, 0);
-        if (has_rest)
-            ok &= member_rest(check, rule, key, len, json_object_iter_value(i), node != NULL, index);
+        if (LIKELY(node))
+            ok &= fits_at(check, node, member, key, 0);
+        if (asks_all || (!node && members->additional))
+            ok &= member_rest(check, rule, key, len, member, node != NULL, index);
     }
     if ((ok || check->all) && required < members->required_count)
         return fail_missing(check, rule, value);
@@ -586,11 +630,14 @@ static bool fail_equal_items(struct check *check, const struct rule *rule, size_
 
 static bool few_are_unique(struct check *check, const struct rule *rule, json_t *value)
 {
+    json_t *items[FEW_ITEMS];
     size_t size = json_array_size(value);
-    for (size_t i = 1; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
+        items[i] = json_array_get(value, i);
         for (size_t j = 0; j < i; j++)
-            if (schema_equal(json_array_get(value, i), json_array_get(value, j)))
+            if (schema_equal(items[i], items[j]))
                 return fail_equal_items(check, rule, j, i);
+    }
     return true;
 }
 
@@ -618,12 +665,10 @@ static bool slots_are_unique(struct check *check, const struct rule *rule, json_
     return true;
 }
 
-bool schema_rule_unique(struct check *check, const struct rule *rule, json_t *value)
+static bool many_are_unique(struct check *check, const struct rule *rule, json_t *value)
 {
     struct unique_slot room[256] = { 0 };
     size_t size = json_array_size(value), cap = COUNT(room);
-    if (size <= FEW_ITEMS)
-        return few_are_unique(check, rule, value);
     if (size * 2 <= cap)
         return slots_are_unique(check, rule, value, room, cap - 1);
     while (cap < size * 2)
@@ -632,6 +677,12 @@ bool schema_rule_unique(struct check *check, const struct rule *rule, json_t *va
     bool ok = slots_are_unique(check, rule, value, slots, cap - 1);
     mem_free(slots);
     return ok;
+}
+
+bool schema_rule_unique(struct check *check, const struct rule *rule, json_t *value)
+{
+    return json_array_size(value) <= FEW_ITEMS ? few_are_unique(check, rule, value)
+                                               : many_are_unique(check, rule, value);
 }
 
 bool schema_rule_unevaluated_items(struct check *check, const struct rule *rule, json_t *value)

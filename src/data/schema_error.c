@@ -179,6 +179,7 @@ bool schema_check_limit(struct check *check, const char *what)
     if (!check->code) {
         check->code = RONDO_ELIMIT;
         check->limit = what;
+        check->steps = INT64_MIN / 2; // whatever is asked from now on ends at once
     }
     return false;
 }

@@ -7,6 +7,7 @@
 #include "data/ecma.h"
 #include "data/schema_tree.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { D7 = 1 << SCHEMA_DRAFT_07, D19 = 1 << SCHEMA_2019_09, D20 = 1 << SCHEMA_2020_12 };
@@ -191,15 +192,14 @@ static int read_const(struct compile *c, struct schema_node *node, const struct 
 
 static void constants_index(struct arena *arena, struct constants *constants)
 {
-    uint32_t count = (uint32_t)json_array_size(constants->values);
-    uint32_t cap = 16;
+    uint32_t count = constants->count, cap = 16;
     while (cap < count * 2)
         cap *= 2;
     constants->mask = cap - 1;
     constants->slots = arena_zalloc(arena, cap * sizeof *constants->slots);
     constants->seed = hash_mix((uintptr_t)constants);
     for (uint32_t n = 0; n < count; n++) {
-        json_t *value = json_array_get(constants->values, n);
+        json_t *value = constants->list[n].value;
         uint32_t i = (uint32_t)schema_hash(value, constants->seed) & constants->mask;
         while (constants->slots[i])
             i = (i + 1) & constants->mask;
@@ -212,10 +212,18 @@ static int read_enum(struct compile *c, struct schema_node *node, const struct k
 {
     if (!json_is_array(value))
         return expect(node, row, value, "an array of values", err);
-    struct constants *constants = arena_zalloc(&c->schema->arena, sizeof *constants);
+    struct arena *arena = &c->schema->arena;
+    struct constants *constants = arena_zalloc(arena, sizeof *constants);
     constants->values = value;
-    if (json_array_size(value) > FEW_CONSTANTS)
-        constants_index(&c->schema->arena, constants);
+    constants->count = (uint32_t)json_array_size(value);
+    constants->list = arena_alloc(arena, constants->count * sizeof *constants->list);
+    for (uint32_t i = 0; i < constants->count; i++) {
+        json_t *one = json_array_get(value, i);
+        constants->list[i] =
+            (struct constant){ one, json_string_value(one), json_string_length(one) };
+    }
+    if (constants->count > FEW_CONSTANTS)
+        constants_index(arena, constants);
     rule_of(node, row)->constants = constants;
     return 0;
 }
@@ -230,14 +238,14 @@ static int read_bound(struct compile *c, struct schema_node *node, const struct 
     if (!json_is_number(value))
         return expect(node, row, value, "a number", err);
     struct rule *rule = rule_of(node, row);
-    if (!rule->range)
-        rule->range = arena_zalloc(&c->schema->arena, sizeof *rule->range);
-    for (int i = 0; i < BOUNDS; i++) {
-        if (strcmp(row->name, names[i]) != 0)
-            continue;
-        rule->range->bound[i] = schema_number_of(value);
-        rule->range->has |= (uint8_t)(1 << i);
+    if (!rule->range) {
+        rule->range = arena_alloc(&c->schema->arena, sizeof *rule->range);
+        *rule->range = (struct range){ .least_int = INT64_MIN, .most_int = INT64_MAX,
+                                       .least_real = -INFINITY, .most_real = INFINITY };
     }
+    for (int i = 0; i < BOUNDS; i++)
+        if (strcmp(row->name, names[i]) == 0)
+            schema_range_limit(rule->range, i, schema_number_of(value));
     return 0;
 }
 
@@ -428,6 +436,7 @@ static int read_size(struct compile *c, struct schema_node *node, const struct k
 {
     struct members *members = members_of(c, node, row);
     bool is_min = row->name[1] == 'i';
+    members->has_size = true;
     return count_of(node, row, value, is_min ? &members->min : &members->max, err);
 }
 

@@ -494,6 +494,33 @@ static int node_walk(struct compile *c, struct schema_node *node, uint32_t depth
     return rc;
 }
 
+/* ---- short cuts ------------------------------------------------------------------------------- */
+
+/* A node that is nothing but a reference is replaced by what it refers to. */
+static void shorten(const struct schema_node **at)
+{
+    while (*at && (*at)->rule_count == 1 && (*at)->types == T_ANY && (*at)->is_plain &&
+           (*at)->rules[0].check == schema_rule_ref)
+        *at = (*at)->rules[0].ref.node;
+}
+
+static void rule_shorten(struct rule *rule)
+{
+    if (rule->check == schema_rule_members) {
+        for (uint32_t i = 0; i < rule->members->table.count; i++)
+            shorten(&rule->members->table.names[i].node);
+        shorten(&rule->members->additional);
+    } else if (rule->check == schema_rule_items) {
+        for (uint32_t i = 0; i < rule->items->prefix_count; i++)
+            shorten(&rule->items->prefix[i]);
+        shorten(&rule->items->rest);
+    } else if (rule->check == schema_rule_all_of || rule->check == schema_rule_any_of ||
+               rule->check == schema_rule_one_of) {
+        for (uint32_t i = 0; i < rule->list.count; i++)
+            shorten(&rule->list.nodes[i]);
+    }
+}
+
 int schema_tree_check(struct compile *c, rondo_error *err)
 {
     for (uint32_t i = 0; i < c->nodes.cap; i++) {
@@ -501,6 +528,13 @@ int schema_tree_check(struct compile *c, rondo_error *err)
         int rc = node ? node_walk(c, node, 0, err) : 0;
         if (rc < 0)
             return rc;
+        if (node)
+            node->is_plain = !node->tracks && !c->schema->has_dynamic_refs;
+    }
+    for (uint32_t i = 0; i < c->nodes.cap; i++) {
+        struct schema_node *node = c->nodes.entries[i].value;
+        for (uint32_t n = 0; node && n < node->rule_count; n++)
+            rule_shorten(&node->rules[n]);
     }
     return 0;
 }

@@ -72,6 +72,7 @@ struct schema_node {
     uint8_t types;
     bool whole;          // a real number without a fraction passes as an integer
     bool tracks;         // has unevaluatedItems or unevaluatedProperties
+    bool is_plain;       // neither tracks nor has a part in dynamic references
     uint8_t rule_count;
     struct rule *rules;
     const struct schema_resource *resource;
@@ -112,6 +113,7 @@ struct members { // properties, patternProperties, additionalProperties, require
     uint32_t required_count;
     const struct schema_node *additional;
     json_t *required;
+    bool has_size; // min or max
     uint64_t min, max;
 };
 
@@ -132,11 +134,19 @@ struct number {
 enum { AT_LEAST, MORE_THAN, AT_MOST, LESS_THAN, BOUNDS };
 struct range { // minimum, exclusiveMinimum, maximum, exclusiveMaximum
     struct number bound[BOUNDS];
-    uint8_t has; // bits
+    uint8_t has;                 // bits
+    int64_t least_int, most_int; // what passes without a closer look
+    double least_real, most_real;
 };
 
 struct constants { // enum; hashed when there are many
     json_t *values;
+    struct constant {
+        json_t *value;
+        const char *text; // of a string, else NULL
+        size_t len;
+    } *list;
+    uint32_t count;
     uint32_t mask;
     uint32_t *slots; // 1 + index; NULL when there are few
     uint64_t seed;
@@ -282,7 +292,8 @@ int schema_document_compile(struct compile *c, json_t *doc, const char *uri, boo
 /* A built-in meta-schema: new, or NULL. */
 json_t *schema_meta_load(const char *uri);
 
-/* Fails if a node leads back to itself without going into the value. */
+/* Fails if a node leads back to itself without going into the value.  Afterwards every node knows
+   whether it is plain, and what only refers to another node is passed over on the way there. */
 int schema_tree_check(struct compile *c, rondo_error *err);
 
 /* ---- names and values ------------------------------------------------------------------------ */
@@ -312,6 +323,22 @@ static inline uint64_t name_hash(uint64_t seed, const char *name, size_t len)
     return a ^ a >> 32;
 }
 
+/* A call of memcmp() costs more than most names are long. */
+static inline bool name_equal(const struct name_entry *entry, const char *name, size_t len)
+{
+    if (entry->len != len)
+        return false;
+    if (len >= 8 && len <= 16)
+        return memcmp(entry->name, name, 8) == 0 &&
+               memcmp(entry->name + len - 8, name + len - 8, 8) == 0;
+    if (len >= 4 && len < 8)
+        return memcmp(entry->name, name, 4) == 0 &&
+               memcmp(entry->name + len - 4, name + len - 4, 4) == 0;
+    if (len == 2)
+        return memcmp(entry->name, name, 2) == 0;
+    return memcmp(entry->name, name, len) == 0;
+}
+
 static inline const struct name_entry *name_find(const struct name_table *table, const char *name,
                                                  size_t len)
 {
@@ -320,13 +347,14 @@ static inline const struct name_entry *name_find(const struct name_table *table,
     uint32_t i = (uint32_t)name_hash(table->seed, name, len) & table->mask;
     for (; table->slots[i]; i = (i + 1) & table->mask) {
         const struct name_entry *entry = &table->names[table->slots[i] - 1];
-        if (entry->len == len && memcmp(entry->name, name, len) == 0)
+        if (name_equal(entry, name, len))
             return entry;
     }
     return NULL;
 }
 
 struct number schema_number_of(const json_t *value);
+void schema_range_limit(struct range *range, int bound, struct number to);
 int schema_number_compare(struct number a, struct number b);
 bool schema_number_is_whole(const json_t *value);
 bool schema_number_is_multiple(const json_t *value, const json_t *of);
@@ -383,8 +411,6 @@ struct finding {
 };
 
 bool schema_node_check(struct check *check, const struct schema_node *node, json_t *value);
-bool schema_node_check_at(struct check *check, const struct schema_node *node, json_t *value,
-                          const char *key, size_t index);
 
 /* Lets plain types through without a call. */
 static inline bool node_passes(const struct schema_node *node, const json_t *value)

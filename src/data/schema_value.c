@@ -42,6 +42,53 @@ int schema_number_compare(struct number a, struct number b)
     return a.real < b.real ? -1 : a.real > b.real;
 }
 
+/* The integer that is nearest to a bound on the side where values are allowed; false when that
+   is none of 64 bits. */
+static bool bound_int(struct number to, bool is_low, bool is_open, int64_t *ret)
+{
+    if (!to.is_integer) {
+        double n = is_low ? ceil(to.real) : floor(to.real);
+        if (!(n >= -TWO_TO_63 && n < TWO_TO_63))
+            return false;
+        is_open = is_open && n == to.real;
+        to.integer = (int64_t)n;
+    }
+    if (is_open && to.integer == (is_low ? INT64_MAX : INT64_MIN))
+        return false;
+    *ret = to.integer + (!is_open ? 0 : is_low ? 1 : -1);
+    return true;
+}
+
+static double bound_real(struct number to, bool is_low, bool is_open)
+{
+    double n = to.is_integer ? (double)to.integer : to.real;
+    int off = schema_number_compare((struct number){ false, 0, n }, to);
+    if (is_low ? off < 0 || (is_open && off == 0) : off > 0 || (is_open && off == 0))
+        n = nextafter(n, is_low ? INFINITY : -INFINITY);
+    return n;
+}
+
+void schema_range_limit(struct range *range, int bound, struct number to)
+{
+    bool is_low = bound == AT_LEAST || bound == MORE_THAN;
+    bool is_open = bound == MORE_THAN || bound == LESS_THAN;
+    int64_t i;
+    double r = bound_real(to, is_low, is_open);
+    range->bound[bound] = to;
+    range->has |= (uint8_t)(1 << bound);
+    if (!bound_int(to, is_low, is_open, &i)) {
+        range->least_int = INT64_MAX; // nothing passes quickly
+        range->most_int = INT64_MIN;
+    } else if (is_low)
+        range->least_int = MAX(range->least_int, i);
+    else
+        range->most_int = MIN(range->most_int, i);
+    if (is_low)
+        range->least_real = MAX(range->least_real, r);
+    else
+        range->most_real = MIN(range->most_real, r);
+}
+
 bool schema_number_is_whole(const json_t *value)
 {
     if (!json_is_real(value))
