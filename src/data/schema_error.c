@@ -6,7 +6,7 @@
    When no branch of an anyOf or oneOf fits, all of them are wrong, and saying so helps nobody.
    Each branch is asked again, and the one that came nearest speaks: problems further inside the
    value are nearer, and a branch with a wrong constant is probably not the one that was meant. */
-#include "data/schema_tree.h"
+#include "data/schema_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,11 +54,11 @@ static void put_token(struct buf *buf, const char *token)
     }
 }
 
-void schema_path_pointer(struct buf *buf, const struct step *path)
+static void put_pointer(struct buf *buf, const struct step *path)
 {
     if (!path)
         return;
-    schema_path_pointer(buf, path->up);
+    put_pointer(buf, path->up);
     if (path->key)
         put_token(buf, path->key);
     else
@@ -76,11 +76,11 @@ static bool is_identifier(const char *key)
     return true;
 }
 
-void schema_path_readable(struct buf *buf, const struct step *path)
+static void put_readable(struct buf *buf, const struct step *path)
 {
     if (!path)
         return;
-    schema_path_readable(buf, path->up);
+    put_readable(buf, path->up);
     if (!path->key)
         buf_printf(buf, "[%zu]", path->index);
     else if (is_identifier(path->key))
@@ -187,7 +187,7 @@ bool schema_check_limit(struct check *check, const char *what)
 /* "tags[2].name: expected ..." */
 static void put_message(struct buf *buf, const struct check *check, const struct finding *finding)
 {
-    schema_path_readable(buf, check->path);
+    put_readable(buf, check->path);
     if (check->path)
         buf_puts(buf, ": ");
     if (check->name)
@@ -302,7 +302,7 @@ static void explanation_note(struct check *check, const struct finding *finding)
 {
     struct explanation *e = check->user;
     auto_buf struct buf value_at = { 0 }, schema_at = { 0 }, message = { 0 };
-    schema_path_pointer(&value_at, check->path);
+    put_pointer(&value_at, check->path);
     schema_node_pointer(&schema_at, finding->node);
     if (finding->keyword)
         put_token(&schema_at, finding->keyword);

@@ -362,85 +362,13 @@ bool schema_equal(const json_t *a, const json_t *b); // as JSON Schema has it: 1
 uint64_t schema_hash(const json_t *value, uint64_t seed); // the same for equal values
 size_t schema_text_length(const char *text, size_t len);   // in characters
 
-/* ---- checking (schema_check.c, schema_error.c) ----------------------------------------------- */
-
-/* Which members or items of the value at hand some rule has evaluated: a bit by position. */
-struct seen {
-    uint64_t *bits;
-    size_t words;
-    uint64_t room[4];
-};
-
-struct scope {
-    const struct scope *up;
-    const struct schema_resource *resource;
-};
-
-/* A step into the value; key is NULL for an item. */
-struct step {
-    const struct step *up;
-    const char *key;
-    size_t index;
-};
-
-struct check {
-    const struct schema *schema;
-    int64_t steps;  // left
-    uint32_t depth; // left
-    int code;       // RONDO_ELIMIT once a limit was reached
-    bool loud;      // problems are reported; otherwise only the answer counts
-    bool all;       // and all of them
-    struct seen *seen; // NULL when nobody asks
-    const struct scope *scope;
-    struct regex_match *match; // made when first needed
-
-    /* Used when loud. */
-    const struct step *path;
-    uint32_t path_depth;
-    const char *name; // set while a property name is checked as a value
-    void (*report)(struct check *check, const struct finding *finding);
-    void *user;
-    const char *limit; // what was exceeded
-};
-
-/* A problem before it becomes a text. */
-struct finding {
-    const struct schema_node *node;
-    const char *keyword; // of the rule, or NULL
-    const char *message; // without the place in the value
-};
-
-bool schema_node_check(struct check *check, const struct schema_node *node, json_t *value);
-
-/* Lets plain types through without a call. */
-static inline bool node_passes(const struct schema_node *node, const json_t *value)
-{
-    return !node->rule_count && node->types >> json_typeof(value) & 1;
-}
-
-/* Each tells what is wrong if the check is loud, and returns false. */
-bool schema_check_fail(struct check *check, const struct rule *rule, const char *keyword,
-                       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-bool schema_check_fail_type(struct check *check, const struct schema_node *node, json_t *value);
-bool schema_check_fail_branches(struct check *check, const struct rule *rule, json_t *value);
-bool schema_check_limit(struct check *check, const char *what);
-
-/* Says why a check ended as it did; check has the match room and the schema. */
-int schema_explain(struct check *check, json_t *value,
-                   void (*report)(const struct schema_problem *problem, void *user), void *user,
-                   rondo_error *err);
-int schema_explain_limit(const struct check *check, rondo_error *err);
-
-bool schema_fits(const struct schema *schema, json_t *value); // without saying why
-
 /* A value in a message: JSON, cut when long. */
 void schema_preview(struct buf *buf, const json_t *value);
 
-/* Pointers and readable paths. */
-void schema_path_pointer(struct buf *buf, const struct step *path);
-void schema_path_readable(struct buf *buf, const struct step *path);
+/* Where a node stands: a JSON Pointer, after URI# in a foreign document. */
 void schema_node_pointer(struct buf *buf, const struct schema_node *node);
 
+/* The checks, by rule: schema_check.c, schema_inside.c. */
 rule_check schema_rule_const, schema_rule_enum, schema_rule_range, schema_rule_multiple,
     schema_rule_length, schema_rule_pattern, schema_rule_format, schema_rule_content,
     schema_rule_members, schema_rule_property_names, schema_rule_dependents, schema_rule_items,
