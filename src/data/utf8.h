@@ -2,6 +2,7 @@
 #ifndef RONDO_UTF8_H
 #define RONDO_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,15 @@ static inline size_t utf8_decode(const char *text, size_t len, uint32_t *ret)
         return 0;
     *ret = code;
     return n;
+}
+
+static inline bool utf8_is_valid(const char *text, size_t len)
+{
+    uint32_t code;
+    for (size_t i = 0, n; i < len; i += n)
+        if (!(n = utf8_decode(text + i, len - i, &code)))
+            return false;
+    return true;
 }
 
 #endif
