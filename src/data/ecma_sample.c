@@ -54,6 +54,10 @@ static bool walk_escape(struct walker *w, char *ret)
         *ret = 'a';
         return take(w, '}');
     }
+    if (c == 'c' && w->at < w->end) {
+        *ret = *w->at++ & 31;
+        return *ret != 0;
+    }
     for (size_t i = 0; i < COUNT(escapes); i++) {
         if (escapes[i].letter == c) {
             *ret = escapes[i].sample;

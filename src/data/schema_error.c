@@ -185,11 +185,13 @@ bool schema_check_limit(struct check *check, const char *what)
 }
 
 /* "tags[2].name: expected ..." */
-static void put_message(struct buf *buf, const struct check *check, const struct finding *finding)
+static void put_message(struct buf *buf, const struct check *check, const struct finding *finding,
+                        bool with_path)
 {
-    put_readable(buf, check->path);
-    if (check->path)
+    if (with_path && check->path) {
+        put_readable(buf, check->path);
         buf_puts(buf, ": ");
+    }
     if (check->name)
         buf_printf(buf, "property name '%s': ", check->name);
     buf_puts(buf, finding->message);
@@ -214,7 +216,7 @@ static void trial_note(struct check *check, const struct finding *finding)
         score -= 3; // not the branch that was meant
     trial->score = MIN(trial->score, score);
     if (!trial->message.len)
-        put_message(&trial->message, check, finding);
+        put_message(&trial->message, check, finding, check->path_depth > trial->depth);
 }
 
 static struct trial trial_run(struct check *check, const struct schema_node *branch, json_t *value)
@@ -306,7 +308,7 @@ static void explanation_note(struct check *check, const struct finding *finding)
     schema_node_pointer(&schema_at, finding->node);
     if (finding->keyword)
         put_token(&schema_at, finding->keyword);
-    put_message(&message, check, finding);
+    put_message(&message, check, finding, true);
     struct schema_problem problem = { buf_text(&value_at), buf_text(&schema_at),
                                       buf_text(&message) };
     if (!e->count++) {

@@ -93,11 +93,8 @@ static bool member_rest(struct check *check, const struct rule *rule, const char
 static inline const struct name_entry *name_expect(const struct name_table *table, uint32_t *next,
                                                    const char *name, size_t len)
 {
-    const struct name_entry *guess = &table->names[*next];
-    if (*next < table->count && name_equal(guess, name, len)) {
-        ++*next;
-        return guess;
-    }
+    if (*next < table->count && name_equal(&table->names[*next], name, len))
+        return &table->names[(*next)++];
     const struct name_entry *entry = name_find(table, name, len);
     if (entry)
         *next = (uint32_t)(entry - table->names) + 1;

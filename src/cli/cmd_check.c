@@ -1,0 +1,142 @@
+/* cmd_check.c - rondo check: are these files what they should be?
+
+   With --schema the files are JSON values and are checked by that schema.  Problems go to stderr,
+   one a line, as "file: place: what"; with --json they go to stdout as objects, one a line. */
+#include "cli/cmd_check.h"
+
+#include "base/buf.h"
+#include "data/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { EXIT_FINE = 0, EXIT_INVALID = 2, EXIT_USAGE = 3 };
+
+struct check_args {
+    const char *schema;
+    bool asserts_formats;
+    bool as_json;
+    char **files;
+    int count;
+};
+
+static const struct {
+    const char *name, *value, *help;
+} flags[] = {
+    { "--schema", "FILE", "check JSON values by this JSON Schema" },
+    { "--formats", NULL, "require texts to follow their `format`" },
+    { "--json", NULL, "problems as JSON objects on stdout, one a line" },
+};
+
+static int usage(const char *what, const char *arg)
+{
+    if (what)
+        fprintf(stderr, "rondo check: %s '%s'\n", what, arg);
+    fprintf(stderr, "usage: rondo check --schema SCHEMA.json [--formats] [--json] VALUE.json...\n");
+    for (size_t i = 0; i < COUNT(flags); i++)
+        fprintf(stderr, "  %s %-*s  %s\n", flags[i].name, (int)(16 - strlen(flags[i].name)),
+                flags[i].value ? flags[i].value : "", flags[i].help);
+    return EXIT_USAGE;
+}
+
+static int args_read(struct check_args *args, int argc, char **argv)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            args->as_json = true;
+        else if (strcmp(argv[i], "--formats") == 0)
+            args->asserts_formats = true;
+        else if (strcmp(argv[i], "--schema") == 0 && i + 1 < argc)
+            args->schema = argv[++i];
+        else
+            return usage("unknown or incomplete option", argv[i]);
+    }
+    args->files = argv + i;
+    args->count = argc - i;
+    if (!args->schema || !args->count)
+        return usage(NULL, NULL);
+    return 0;
+}
+
+/* A line about a file, and the place in it or "". */
+static void complain(const struct check_args *args, const char *file, const char *at,
+                     const char *schema_at, const char *message)
+{
+    if (!args->as_json) {
+        fprintf(stderr, "%s: %s\n", file, message);
+        return;
+    }
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "file", file, "path", at, "rule", schema_at,
+                             "message", message);
+    if (line)
+        json_dumpf(line, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(line);
+}
+
+static json_t *file_read(const struct check_args *args, const char *path)
+{
+    json_error_t why;
+    size_t how = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+    json_t *json = strcmp(path, "-") == 0 ? json_loadf(stdin, how, &why)
+                                          : json_load_file(path, how, &why);
+    if (json)
+        return json;
+    auto_buf struct buf text = { 0 };
+    if (why.line > 0)
+        buf_printf(&text, "line %d, column %d: ", why.line, why.column);
+    buf_puts(&text, why.text);
+    complain(args, path, "", "", buf_text(&text));
+    return NULL;
+}
+
+struct reporting {
+    const struct check_args *args;
+    const char *file;
+};
+
+static void on_problem(const struct schema_problem *problem, void *user)
+{
+    const struct reporting *to = user;
+    complain(to->args, to->file, problem->value_at, problem->schema_at, problem->message);
+}
+
+static int file_check(const struct check_args *args, const struct schema *schema, const char *path)
+{
+    rondo_error err;
+    struct reporting to = { args, path };
+    json_t *value = file_read(args, path);
+    if (!value)
+        return EXIT_INVALID;
+    int rc = schema_check_all(schema, value, on_problem, &to, &err);
+    if (rc < 0 && rc != RONDO_ESCHEMA)
+        complain(args, path, err.path, "", err.message);
+    json_decref(value);
+    return rc < 0 ? EXIT_INVALID : EXIT_FINE;
+}
+
+static int files_check(const struct check_args *args)
+{
+    rondo_error err;
+    struct schema_options options = { .assert_formats = args->asserts_formats };
+    json_t *doc = file_read(args, args->schema);
+    struct schema *schema = doc ? schema_compile(doc, &options, &err) : NULL;
+    if (doc && !schema)
+        complain(args, args->schema, err.path, "", err.message);
+    int status = schema ? EXIT_FINE : EXIT_INVALID;
+    for (int i = 0; i < args->count && schema; i++) {
+        int rc = file_check(args, schema, args->files[i]);
+        status = rc ? rc : status;
+    }
+    schema_unref(schema);
+    json_decref(doc);
+    return status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct check_args args = { 0 };
+    int status = args_read(&args, argc, argv);
+    return status ? status : files_check(&args);
+}
