@@ -208,7 +208,8 @@ static bool walk_branches(struct walker *w)
             w->out->len = branch; // the wanted one stands before
         } else if (n > 0) {
             size_t len = w->out->len - branch;
-            memmove(w->out->data + start, w->out->data + branch, len);
+            if (len)
+                memmove(w->out->data + start, w->out->data + branch, len);
             w->out->len = start + len;
         }
         if (!take(w, '|'))

@@ -140,12 +140,14 @@ static struct span span_of(const struct wish *wish)
     return span;
 }
 
-/* The number nearest to zero, moved away from it by so many steps. */
-static double span_number(struct span span, double step, uint32_t steps)
+/* The number nearest to zero, moved away from it by some steps. */
+static double span_number(struct maker *m, struct span span, double step)
 {
+    uint32_t steps = m->salt + pick(m, 10);
     double low = ceil(span.least / step) * step, high = floor(span.most / step) * step;
     double base = span.least > 0 ? low : span.most < 0 ? high : 0;
-    double sign = span.most < 0 || base + steps * step > span.most ? -1 : 1;
+    bool may_fall = base - steps * step >= span.least;
+    double sign = base + steps * step > span.most || (may_fall && pick(m, 2)) ? -1 : 1;
     return base + sign * steps * step;
 }
 
@@ -153,7 +155,7 @@ static json_t *make_integer(struct maker *m, const struct wish *wish)
 {
     struct span span = span_of(wish);
     double step = span.step >= 1 ? ceil(span.step) : 1;
-    double n = span_number(span, step, m->salt + pick(m, 10));
+    double n = span_number(m, span, step);
     if (!(fabs(n) < 9e18))
         return json_real(n);
     return json_integer((json_int_t)n);
@@ -162,7 +164,7 @@ static json_t *make_integer(struct maker *m, const struct wish *wish)
 static json_t *make_real(struct maker *m, const struct wish *wish)
 {
     struct span span = span_of(wish);
-    double n = span_number(span, span.step > 0 ? span.step : 1, m->salt + pick(m, 10));
+    double n = span_number(m, span, span.step > 0 ? span.step : 1);
     if (n < span.least || n > span.most) // no whole number between them
         n = pick(m, 2) ? span.most : isfinite(span.least) ? span.least : span.most;
     return isfinite(n) ? json_real(n) : json_real(0);
