@@ -17,7 +17,7 @@
 #define ITEMS_MAX  1024
 #define TEXT_MAX   65536
 #define DEPTH_MAX  24
-#define TRIES      12    // at one place
+#define TRIES      32    // at one place
 #define WORK       30000 // values made, in all
 
 struct maker {

@@ -192,8 +192,8 @@ static const struct {
       "schema: $schema: expected draft 2020-12 or draft-07, got 'https://example.com/meta'", "" },
     { "{\"$ref\": \"#\"}", "schema leads back to itself without going into the value", "" },
     { "{\"$defs\": {\"a\": {\"anyOf\": [true, {\"$ref\": \"#/$defs/a\"}]}}}", NULL, NULL },
-    { "{\"$defs\": {\"a\": {\"not\": {\"$ref\": \"#/$defs/b\"}}, \"b\": {\"if\": true, \"then\": {\"$ref\": \"#/$defs/a\"}}}}",
-      NULL, NULL },
+    { "{\"$defs\": {\"a\": {\"not\": {\"$ref\": \"#/$defs/b\"}},"
+      " \"b\": {\"if\": true, \"then\": {\"$ref\": \"#/$defs/a\"}}}}", NULL, NULL },
 };
 
 TEST(schema_refuses_what_is_no_schema_and_says_where)
@@ -355,7 +355,8 @@ static const struct {
     { "{\"type\": \"integer\"}", "1e300", true },
     { "{\"uniqueItems\": true}", "[1, 1.0]", false },
     { "{\"uniqueItems\": true}", "[1, true, \"1\", 0, false, null, [], {}, [0], {\"a\": 0}, 2, 3, 4, 5]", true },
-    { "{\"uniqueItems\": true}", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, {\"a\": 1, \"b\": 2}, {\"b\": 2, \"a\": 1.0}]", false },
+    { "{\"uniqueItems\": true}",
+      "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, {\"a\": 1, \"b\": 2}, {\"b\": 2, \"a\": 1.0}]", false },
 };
 
 TEST(schema_compares_numbers_exactly)
