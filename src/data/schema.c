@@ -41,9 +41,8 @@ int schema_node_fail(const struct schema_node *node, const char *keyword, rondo_
 
     auto_buf struct buf at = { 0 };
     schema_node_pointer(&at, node);
-    const char *colon = keyword ? ": " : "";
-    err_set(err, RONDO_EINVAL, "schema %.200s%s%s%s%s", at.len ? buf_text(&at) : "",
-            at.len ? ": " : "", keyword ? keyword : "", colon, what);
+    err_set(err, RONDO_EINVAL, "schema%s%.200s: %s%s%s", at.len ? " " : "", buf_text(&at),
+            keyword ? keyword : "", keyword ? ": " : "", what);
     snprintf(err->path, sizeof err->path, "%s", buf_text(&at));
     return err->code;
 }

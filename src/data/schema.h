@@ -66,7 +66,7 @@ struct schema_problem {
    its message, and value_at as its path.  A valid value costs no allocation. */
 int schema_check(const struct schema *schema, json_t *value, rondo_error *err);
 
-/* The same answer, after calling back for every problem that can be told apart. */
+/* The same answer, after calling back for every problem that can be told apart, at most 1,000. */
 int schema_check_all(const struct schema *schema, json_t *value,
                      void (*report)(const struct schema_problem *problem, void *user), void *user,
                      rondo_error *err);

@@ -166,7 +166,8 @@ bool schema_rule_const(struct check *check, const struct rule *rule, json_t *val
 static bool constants_have(struct check *check, const struct constants *constants,
                            const json_t *value)
 {
-    uint32_t i = (uint32_t)schema_hash(value, constants->seed) & constants->mask;
+    uint64_t hash = schema_hash(value, constants->seed, &check->steps);
+    uint32_t i = (uint32_t)hash & constants->mask;
     for (; constants->slots[i]; i = (i + 1) & constants->mask) {
         if (schema_equal(constants->list[constants->slots[i] - 1].value, value))
             return true;
@@ -344,12 +345,12 @@ bool schema_rule_content(struct check *check, const struct rule *rule, json_t *v
 static const struct schema_node *dynamic_target(struct check *check, const struct rule *rule)
 {
     const struct schema_node *target = rule->ref.node;
-    for (const struct scope *scope = check->scope; scope; scope = scope->up) {
-        check->steps--;
-        for (const struct schema_anchor *a = scope->resource->dynamic; a; a = a->next)
+    for (const struct scope *scope = check->scope; scope; scope = scope->up)
+        for (const struct schema_anchor *a = scope->resource->dynamic; a; a = a->next) {
+            check->steps--;
             if (strcmp(a->name, rule->ref.dynamic) == 0)
                 target = a->node;
-    }
+        }
     return target;
 }
 

@@ -13,6 +13,7 @@
 
 #define PREVIEW_MAX 60
 #define MESSAGE_MAX 400
+#define PROBLEMS_MAX 1000
 
 /* ---- values and places ------------------------------------------------------------------------ */
 
@@ -319,6 +320,8 @@ static void explanation_note(struct check *check, const struct finding *finding)
     }
     if (e->report)
         e->report(&problem, e->user);
+    if (e->count == PROBLEMS_MAX)
+        schema_check_limit(check, "problems");
 }
 
 int schema_explain(struct check *quiet, json_t *value,

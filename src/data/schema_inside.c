@@ -294,7 +294,7 @@ static bool slots_are_unique(struct check *check, const struct rule *rule, json_
     uint64_t seed = hash_mix((uintptr_t)check);
     for (size_t n = 0; n < json_array_size(value); n++) {
         json_t *item = json_array_get(value, n);
-        uint64_t hash = schema_hash(item, seed);
+        uint64_t hash = schema_hash(item, seed, &check->steps);
         size_t i = hash >> 32 & mask;
         for (; slots[i].item; i = (i + 1) & mask) {
             check->steps--;
@@ -304,7 +304,7 @@ static bool slots_are_unique(struct check *check, const struct rule *rule, json_
         }
         slots[i] = (struct unique_slot){ (uint32_t)hash, (uint32_t)n + 1 };
     }
-    return true;
+    return check->steps >= 0 || schema_check_limit(check, "steps");
 }
 
 static bool many_are_unique(struct check *check, const struct rule *rule, json_t *value)

@@ -198,9 +198,10 @@ static void constants_index(struct arena *arena, struct constants *constants)
     constants->mask = cap - 1;
     constants->slots = arena_zalloc(arena, cap * sizeof *constants->slots);
     constants->seed = hash_mix((uintptr_t)constants);
+    int64_t steps = INT64_MAX;
     for (uint32_t n = 0; n < count; n++) {
         json_t *value = constants->list[n].value;
-        uint32_t i = (uint32_t)schema_hash(value, constants->seed) & constants->mask;
+        uint32_t i = (uint32_t)schema_hash(value, constants->seed, &steps) & constants->mask;
         while (constants->slots[i])
             i = (i + 1) & constants->mask;
         constants->slots[i] = n + 1;

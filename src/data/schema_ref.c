@@ -188,6 +188,8 @@ static const char *id_of(const struct schema_node *node, enum schema_draft draft
     return json_string_value(json_object_get(node->json, "$id"));
 }
 
+#define URI_BYTES_MAX ((size_t)16 << 20) // nested, short $ids can make long URIs
+
 static struct schema_resource *resource_new(struct compile *c, struct schema_node *node,
                                             const struct schema_resource *in, const char *base,
                                             const char *id)
@@ -200,6 +202,7 @@ static struct schema_resource *resource_new(struct compile *c, struct schema_nod
     resource->uri = arena_dup(arena, uri.data, uri.len);
     resource->root = node;
     resource->dynamic = NULL;
+    c->uri_bytes += uri.len;
     schema_table_put(&c->resources, resource->uri, strlen(resource->uri), node);
     return resource;
 }
@@ -263,6 +266,8 @@ static int resource_open(struct compile *c, struct schema_node *node,
 {
     struct schema_resource *resource = resource_new(c, node, in, uri ? uri : in->uri, id ? id : "");
     node->resource = resource;
+    if (c->uri_bytes > URI_BYTES_MAX)
+        return err_set(err, RONDO_ELIMIT, "schema: its identifiers are too long");
     if (uri) {
         size_t len = strcspn(uri, "#");
         schema_table_put(&c->resources, uri, len, node);
@@ -396,11 +401,10 @@ static int fragment_follow(struct compile *c, const struct rule *rule,
 /* A dynamic reference is one only if what it first means is a dynamic anchor of that name. */
 static const char *dynamic_name(const struct schema_node *target, const char *name)
 {
-    const struct schema_anchor *anchor = target->resource->dynamic;
-    for (; anchor; anchor = anchor->next)
-        if (anchor->node == target && strcmp(anchor->name, name) == 0)
-            return anchor->name;
-    return NULL;
+    if (target->resource->draft == SCHEMA_2019_09)
+        return json_is_true(json_object_get(target->json, "$recursiveAnchor")) ? "" : NULL;
+    const char *own = json_string_value(json_object_get(target->json, "$dynamicAnchor"));
+    return own && strcmp(own, name) == 0 ? own : NULL;
 }
 
 static int ref_resolve(struct compile *c, struct pending_ref ref, rondo_error *err)

@@ -254,6 +254,7 @@ struct compile {
     uint32_t pending_count, pending_cap;
     uint32_t schema_count, max_schemas;
     uint32_t nesting, max_nesting;
+    size_t uri_bytes; // of all resources
 };
 
 /* Where a subschema is found: see struct schema_node. */
@@ -359,7 +360,9 @@ int schema_number_compare(struct number a, struct number b);
 bool schema_number_is_whole(const json_t *value);
 bool schema_number_is_multiple(const json_t *value, const json_t *of);
 bool schema_equal(const json_t *a, const json_t *b); // as JSON Schema has it: 1 equals 1.0
-uint64_t schema_hash(const json_t *value, uint64_t seed); // the same for equal values
+
+/* The same for equal values.  Each value inside takes a step; when none is left it stops early. */
+uint64_t schema_hash(const json_t *value, uint64_t seed, int64_t *steps);
 size_t schema_text_length(const char *text, size_t len);   // in characters
 
 /* A value in a message: JSON, cut when long. */

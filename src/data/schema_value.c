@@ -217,28 +217,29 @@ static uint64_t number_hash(const json_t *value, uint64_t seed)
 }
 
 /* Members count in any order, so their hashes are added up. */
-static uint64_t object_hash(const json_t *value, uint64_t seed)
+static uint64_t object_hash(const json_t *value, uint64_t seed, int64_t *steps)
 {
     json_t *object = (json_t *)value;
     uint64_t sum = 0;
-    for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i)) {
+    for (void *i = json_object_iter(object); i && *steps >= 0; i = json_object_iter_next(object, i)) {
         uint64_t key = hash_bytes(seed, json_object_iter_key(i), json_object_iter_key_len(i));
-        sum += schema_hash(json_object_iter_value(i), key);
+        sum += schema_hash(json_object_iter_value(i), key, steps);
     }
     return hash_add(seed + JSON_OBJECT, sum);
 }
 
-uint64_t schema_hash(const json_t *value, uint64_t seed)
+uint64_t schema_hash(const json_t *value, uint64_t seed, int64_t *steps)
 {
     uint64_t hash = seed + JSON_ARRAY;
+    --*steps;
     switch (json_typeof(value)) {
     case JSON_STRING: return hash_bytes(seed, json_string_value(value), json_string_length(value));
     case JSON_INTEGER:
     case JSON_REAL: return number_hash(value, seed);
-    case JSON_OBJECT: return object_hash(value, seed);
+    case JSON_OBJECT: return object_hash(value, seed, steps);
     case JSON_ARRAY:
-        for (size_t i = 0; i < json_array_size(value); i++)
-            hash = hash_add(hash, schema_hash(json_array_get(value, i), seed));
+        for (size_t i = 0; i < json_array_size(value) && *steps >= 0; i++)
+            hash = hash_add(hash, schema_hash(json_array_get(value, i), seed, steps));
         return hash_add(hash, json_array_size(value));
     default: return hash_add(seed, (uint64_t)json_typeof(value));
     }

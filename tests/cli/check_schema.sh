@@ -36,7 +36,7 @@ expect "as JSON" 2 '{"file":"bad.json","path":"/name","rule":"/properties/name/t
     "$RONDO" check --schema schema.json --json bad.json
 expect "formats when asked" 2 "" 'good.json: day: expected a date such as 2026-01-31, got "soon"' \
     "$RONDO" check --schema schema.json --formats good.json
-expect "a schema that is none" 2 "" 'wrong.json: schema type: expected the name of a type, got "nothing"' \
+expect "a schema that is none" 2 "" 'wrong.json: schema: type: expected the name of a type, got "nothing"' \
     "$RONDO" check --schema wrong.json good.json
 "$RONDO" check --schema schema.json broken.json 2>err
 [ $? -eq 2 ] && grep -q '^broken.json: line 2' err && passed=$((passed + 1)) ||

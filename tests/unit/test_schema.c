@@ -175,22 +175,22 @@ TEST(schema_reports_all_problems_with_pointers_into_value_and_schema)
 static const struct {
     const char *schema, *message, *path;
 } wrongs[] = {
-    { "5", "schema expected a schema (an object, true or false), got 5", "" },
-    { "{\"type\": \"text\"}", "schema type: expected the name of a type, got \"text\"", "" },
+    { "5", "schema: expected a schema (an object, true or false), got 5", "" },
+    { "{\"type\": \"text\"}", "schema: type: expected the name of a type, got \"text\"", "" },
     { "{\"properties\": {\"a\": {\"minLength\": -1}}}",
       "schema /properties/a: minLength: expected a whole number from 0 on, got -1", "/properties/a" },
-    { "{\"allOf\": []}", "schema allOf: expected a non-empty array of schemas, got []", "" },
+    { "{\"allOf\": []}", "schema: allOf: expected a non-empty array of schemas, got []", "" },
     { "{\"allOf\": [true, 7]}",
       "schema /allOf/1: expected a schema (an object, true or false), got 7", "/allOf/1" },
-    { "{\"required\": \"a\"}", "schema required: expected an array of property names, got \"a\"", "" },
-    { "{\"multipleOf\": 0}", "schema multipleOf: expected a number above 0, got 0", "" },
-    { "{\"$ref\": \"#/$defs/x\"}", "schema $ref: nothing is at '/$defs/x' in ''", "" },
-    { "{\"$ref\": \"#x\"}", "schema $ref: no anchor 'x' in ''", "" },
+    { "{\"required\": \"a\"}", "schema: required: expected an array of property names, got \"a\"", "" },
+    { "{\"multipleOf\": 0}", "schema: multipleOf: expected a number above 0, got 0", "" },
+    { "{\"$ref\": \"#/$defs/x\"}", "schema: $ref: nothing is at '/$defs/x' in ''", "" },
+    { "{\"$ref\": \"#x\"}", "schema: $ref: no anchor 'x' in ''", "" },
     { "{\"$ref\": \"https://example.com/x\"}",
-      "schema $ref: no schema is known as 'https://example.com/x'", "" },
+      "schema: $ref: no schema is known as 'https://example.com/x'", "" },
     { "{\"$schema\": \"https://example.com/meta\"}",
       "schema: $schema: expected draft 2020-12 or draft-07, got 'https://example.com/meta'", "" },
-    { "{\"$ref\": \"#\"}", "schema leads back to itself without going into the value", "" },
+    { "{\"$ref\": \"#\"}", "schema: leads back to itself without going into the value", "" },
     { "{\"$defs\": {\"a\": {\"anyOf\": [true, {\"$ref\": \"#/$defs/a\"}]}}}", NULL, NULL },
     { "{\"$defs\": {\"a\": {\"not\": {\"$ref\": \"#/$defs/b\"}},"
       " \"b\": {\"if\": true, \"then\": {\"$ref\": \"#/$defs/a\"}}}}", NULL, NULL },
@@ -213,7 +213,7 @@ TEST(schema_refuses_what_is_no_schema_and_says_where)
 TEST(schema_names_the_pattern_it_could_not_read)
 {
     rondo_error err = refuse("{\"pattern\": \"a(\"}", NULL);
-    CHECK(strstr(err.message, "schema pattern: expected a regular expression, got 'a('") != NULL);
+    CHECK(strstr(err.message, "schema: pattern: expected a regular expression, got 'a('") != NULL);
 }
 
 /* ---- references ------------------------------------------------------------------------------- */

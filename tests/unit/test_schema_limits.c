@@ -284,3 +284,75 @@ TEST(schema_explains_wide_problems_within_its_steps)
     schema_unref(schema);
     mem_free(text);
 }
+
+TEST(schema_bounds_the_uris_that_nested_ids_make)
+{
+    struct buf text = { 0 };
+    char segment[4001];
+    memset(segment, 'a', 4000);
+    segment[4000] = '\0';
+    for (int i = 0; i < 300; i++)
+        buf_printf(&text, "{\"$id\": \"%s/\", \"not\": ", segment);
+    buf_puts(&text, "true");
+    for (int i = 0; i < 300; i++)
+        buf_putc(&text, '}');
+    rondo_error err = refuse(buf_text(&text), NULL);
+    CHECK_INT(err.code, RONDO_ELIMIT);
+    CHECK_STR(err.message, "schema: its identifiers are too long");
+    buf_free(&text);
+}
+
+/* Each level hashes all that is below it. */
+TEST(schema_bounds_the_work_for_unique_items_in_unique_items)
+{
+    rondo_error err;
+    json_t *value = json_array();
+    for (int level = 0; level < 900; level++) {
+        json_t *outer = json_array();
+        for (int i = 0; i < 400; i++)
+            json_array_append_new(outer, json_integer(i));
+        json_array_append_new(outer, value);
+        value = outer;
+    }
+    double start = now_s();
+    CHECK_INT(judge("{\"uniqueItems\": true, \"items\": {\"$ref\": \"#\"}}", value, &err),
+              RONDO_ELIMIT);
+    CHECK(now_s() - start < 20);
+}
+
+TEST(schema_bounds_the_search_for_dynamic_anchors)
+{
+    rondo_error err;
+    struct buf text = { 0 };
+    json_t *value = json_array();
+    buf_puts(&text, "{\"items\": {\"$dynamicRef\": \"#d7\"}, \"$defs\": {");
+    for (int i = 0; i < 5000; i++)
+        buf_printf(&text, "\"d%d\": {\"$dynamicAnchor\": \"d%d\"},", i, i);
+    buf_puts(&text, "\"e\": true}}");
+    for (int i = 0; i < 20000; i++)
+        json_array_append_new(value, json_integer(i));
+    double start = now_s();
+    CHECK_INT(judge(buf_text(&text), value, &err), RONDO_ELIMIT);
+    CHECK(now_s() - start < 20);
+    buf_free(&text);
+}
+
+static void count(const struct schema_problem *problem, void *user)
+{
+    ++*(int *)user;
+}
+
+TEST(schema_tells_a_thousand_problems_and_no_more)
+{
+    rondo_error err;
+    int problems = 0;
+    struct schema *schema = compile("{\"items\": {\"type\": \"null\"}}", NULL);
+    json_t *value = json_array();
+    for (int i = 0; i < 5000; i++)
+        json_array_append_new(value, json_integer(i));
+    CHECK_INT(schema_check_all(schema, value, count, &problems, &err), RONDO_ESCHEMA);
+    CHECK_INT(problems, 1000);
+    CHECK_STR(err.message, "[0]: expected null, got 0");
+    json_decref(value);
+    schema_unref(schema);
+}
