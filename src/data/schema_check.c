@@ -42,13 +42,14 @@ static void seen_merge(struct seen *into, const struct seen *from)
 
 /* ---- nodes ------------------------------------------------------------------------------------ */
 
-static bool run_rules(struct check *check, const struct schema_node *node, json_t *value)
+static inline __attribute__((always_inline)) bool
+run_rules(struct check *check, const struct schema_node *node, json_t *value)
 {
+    const struct rule *rule = node->rules, *end = rule + node->rule_count;
     unsigned type = 1u << json_typeof(value);
     bool ok = true;
-    for (uint32_t i = 0; i < node->rule_count; i++) {
-        const struct rule *rule = &node->rules[i];
-        if (!(rule->types & type) || rule->check(check, rule, value))
+    for (; rule < end; rule++) {
+        if (!(rule->types & type) || LIKELY(rule->check(check, rule, value)))
             continue;
         ok = false;
         if (!check->all)
@@ -94,8 +95,11 @@ bool schema_node_check(struct check *check, const struct schema_node *node, json
     if (UNLIKELY(!check->depth))
         return schema_check_limit(check, "depth");
     check->depth--;
-    bool ok = LIKELY(node->is_plain) ? run_rules(check, node, value)
-                                     : run_scoped(check, node, value);
+    bool ok;
+    if (LIKELY(node->is_plain))
+        ok = run_rules(check, node, value);
+    else
+        ok = run_scoped(check, node, value);
     check->depth++;
     return ok;
 }
