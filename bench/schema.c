@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CASES  "bench/schema_cases.json"
+#define CASES "bench/schema_cases.json"
 #define ROUNDS 7
 
 int bench_schema(void (*report)(const char *name, double value, void *user), void *user);

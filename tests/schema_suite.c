@@ -27,7 +27,7 @@ static json_t *read_json(const char *path)
     json_error_t why;
     size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL;
     json_t *doc = json_load_file(path, flags, &why);
-    if (!doc) // optional/bignum.json has integers beyond 64 bits
+    if (!doc)   // optional/bignum.json has integers beyond 64 bits
         doc = json_load_file(path, flags | JSON_DECODE_INT_AS_REAL, &why);
     if (!doc) {
         fprintf(stderr, "%s:%d: %s\n", path, why.line, why.text);
@@ -94,7 +94,7 @@ static bool has_valid_test(json_t *tests)
 {
     size_t i;
     json_t *test;
-    json_array_foreach(tests, i, test)
+    json_array_foreach (tests, i, test)
         if (json_is_true(json_object_get(test, "valid")))
             return true;
     return false;
@@ -119,7 +119,8 @@ static void check_example(const char *path, const char *group, const struct sche
     json_decref(example);
 }
 
-static void run_test(const char *path, const char *group, const struct schema *schema, json_t *test)
+static void run_test(const char *path, const char *group, const struct schema *schema,
+                     json_t *test)
 {
     rondo_error err = { 0 };
     bool expected = json_is_true(json_object_get(test, "valid"));
@@ -130,8 +131,8 @@ static void run_test(const char *path, const char *group, const struct schema *s
     }
     failed++;
     printf("FAIL %s: %s: %s: expected %s, got %s%s\n", path, group,
-           json_string_value(json_object_get(test, "description")), expected ? "valid" : "invalid",
-           rc ? "" : "valid", err.message);
+           json_string_value(json_object_get(test, "description")),
+           expected ? "valid" : "invalid", rc ? "" : "valid", err.message);
 }
 
 static void run_group(const char *path, json_t *group)
@@ -207,7 +208,8 @@ int main(int argc, char **argv)
         json_decref(sources[i].doc);
     }
     if (tries_examples)
-        printf("%d examples, none found for %d schemas that values fit\n", examples, no_example);
+        printf("%d examples, none found for %d schemas that values fit\n", examples,
+               no_example);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

@@ -32,7 +32,8 @@ static int usage(const char *what, const char *arg)
 {
     if (what)
         fprintf(stderr, "rondo check: %s '%s'\n", what, arg);
-    fprintf(stderr, "usage: rondo check --schema SCHEMA.json [--formats] [--json] VALUE.json...\n");
+    fprintf(stderr,
+            "usage: rondo check --schema SCHEMA.json [--formats] [--json] VALUE.json...\n");
     for (size_t i = 0; i < COUNT(flags); i++)
         fprintf(stderr, "  %s %-*s  %s\n", flags[i].name, (int)(16 - strlen(flags[i].name)),
                 flags[i].value ? flags[i].value : "", flags[i].help);
@@ -67,8 +68,8 @@ static void complain(const struct check_args *args, const char *file, const char
         fprintf(stderr, "%s: %s\n", file, message);
         return;
     }
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "file", file, "path", at, "rule", schema_at,
-                             "message", message);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "file", file, "path", at, "rule",
+                             schema_at, "message", message);
     if (line)
         json_dumpf(line, stdout, JSON_COMPACT);
     putchar('\n');
@@ -79,8 +80,8 @@ static json_t *file_read(const struct check_args *args, const char *path)
 {
     json_error_t why;
     size_t how = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
-    json_t *json = strcmp(path, "-") == 0 ? json_loadf(stdin, how, &why)
-                                          : json_load_file(path, how, &why);
+    json_t *json =
+        strcmp(path, "-") == 0 ? json_loadf(stdin, how, &why) : json_load_file(path, how, &why);
     if (json)
         return json;
     auto_buf struct buf text = { 0 };
@@ -102,7 +103,8 @@ static void on_problem(const struct schema_problem *problem, void *user)
     complain(to->args, to->file, problem->value_at, problem->schema_at, problem->message);
 }
 
-static int file_check(const struct check_args *args, const struct schema *schema, const char *path)
+static int file_check(const struct check_args *args, const struct schema *schema,
+                      const char *path)
 {
     rondo_error err;
     struct reporting to = { args, path };

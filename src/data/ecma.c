@@ -16,27 +16,29 @@ struct reader {
     const char *at, *end;
     struct buf out;
     rondo_error *err;
-    bool only_syntax; // lookbehinds become lookaheads
+    bool only_syntax;   // lookbehinds become lookaheads
 };
 
 /* White space and line terminators, and everything else. */
-#define SPACE "\\x09-\\x0d\\x20\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}" \
-              "\\x{205f}\\x{3000}\\x{feff}"
-#define NOT_SPACE "\\x00-\\x08\\x0e-\\x1f\\x21-\\x9f\\xa1-\\x{167f}\\x{1681}-\\x{1fff}"     \
-                  "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}"               \
-                  "\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
+#define SPACE                                                                                  \
+    "\\x09-\\x0d\\x20\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}"             \
+    "\\x{205f}\\x{3000}\\x{feff}"
+#define NOT_SPACE                                                                              \
+    "\\x00-\\x08\\x0e-\\x1f\\x21-\\x9f\\xa1-\\x{167f}\\x{1681}-\\x{1fff}"                      \
+    "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}"                                \
+    "\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 
 /* Escapes for sets of characters, and how they are written inside and outside brackets. */
 static const struct {
     char letter;
     const char *inside, *outside;
 } sets[] = {
-    { 'd', "0-9",                        "[0-9]"           },
-    { 'D', "\\x00-/:-\\x{10ffff}",       "[^0-9]"          },
-    { 'w', "A-Za-z0-9_",                 "[A-Za-z0-9_]"    },
+    { 'd', "0-9", "[0-9]" },
+    { 'D', "\\x00-/:-\\x{10ffff}", "[^0-9]" },
+    { 'w', "A-Za-z0-9_", "[A-Za-z0-9_]" },
     { 'W', "\\x00-/:-@\\[-\\^`{-\\x{10ffff}", "[^A-Za-z0-9_]" },
-    { 's', SPACE,                        "[" SPACE "]"     },
-    { 'S', NOT_SPACE,                    "[" NOT_SPACE "]" },
+    { 's', SPACE, "[" SPACE "]" },
+    { 'S', NOT_SPACE, "[" NOT_SPACE "]" },
 };
 
 static const struct {
@@ -45,6 +47,7 @@ static const struct {
 } controls[] = { { 't', 9 }, { 'n', 10 }, { 'v', 11 }, { 'f', 12 }, { 'r', 13 } };
 
 /* General categories have long names and a few odd ones; PCRE2 knows the short. */
+// clang-format off
 static const struct {
     const char *name, *category;
 } categories[] = {
@@ -52,16 +55,18 @@ static const struct {
     { "Lowercase_Letter", "Ll" }, { "Titlecase_Letter", "Lt" }, { "Modifier_Letter", "Lm" },
     { "Other_Letter", "Lo" }, { "Mark", "M" }, { "Combining_Mark", "M" },
     { "Nonspacing_Mark", "Mn" }, { "Spacing_Mark", "Mc" }, { "Enclosing_Mark", "Me" },
-    { "Number", "N" }, { "Decimal_Number", "Nd" }, { "digit", "Nd" }, { "Letter_Number", "Nl" },
-    { "Other_Number", "No" }, { "Punctuation", "P" }, { "punct", "P" },
-    { "Connector_Punctuation", "Pc" }, { "Dash_Punctuation", "Pd" }, { "Open_Punctuation", "Ps" },
-    { "Close_Punctuation", "Pe" }, { "Initial_Punctuation", "Pi" }, { "Final_Punctuation", "Pf" },
+    { "Number", "N" }, { "Decimal_Number", "Nd" }, { "digit", "Nd" },
+    { "Letter_Number", "Nl" }, { "Other_Number", "No" }, { "Punctuation", "P" },
+    { "punct", "P" }, { "Connector_Punctuation", "Pc" }, { "Dash_Punctuation", "Pd" },
+    { "Open_Punctuation", "Ps" }, { "Close_Punctuation", "Pe" },
+    { "Initial_Punctuation", "Pi" }, { "Final_Punctuation", "Pf" },
     { "Other_Punctuation", "Po" }, { "Symbol", "S" }, { "Math_Symbol", "Sm" },
     { "Currency_Symbol", "Sc" }, { "Modifier_Symbol", "Sk" }, { "Other_Symbol", "So" },
     { "Separator", "Z" }, { "Space_Separator", "Zs" }, { "Line_Separator", "Zl" },
     { "Paragraph_Separator", "Zp" }, { "Other", "C" }, { "Control", "Cc" }, { "cntrl", "Cc" },
     { "Format", "Cf" }, { "Surrogate", "Cs" }, { "Private_Use", "Co" }, { "Unassigned", "Cn" },
 };
+// clang-format on
 
 static int fail(struct reader *r, const char *what)
 {
@@ -132,7 +137,9 @@ static int read_unicode(struct reader *r, uint32_t *ret)
         *ret = 0;
         while (*ret <= 0x10ffff && take_hex(r, 1, &digit))
             *ret = *ret * 16 + digit;
-        return *ret <= 0x10ffff && r->at[-1] != '{' && take(r, "}") ? 0 : fail(r, "wrong \\u escape");
+        return *ret <= 0x10ffff && r->at[-1] != '{' && take(r, "}")
+                   ? 0
+                   : fail(r, "wrong \\u escape");
     }
     if (!take_hex(r, 4, ret))
         return fail(r, "expected four hexadecimal digits behind \\u");
@@ -286,7 +293,7 @@ static int read_class_member(struct reader *r)
         return rc;
     if (!is_high_set)
         return put_range(r, low, high);
-    put_code(r, low); // [a-\d]: the hyphen stands for itself
+    put_code(r, low);   // [a-\d]: the hyphen stands for itself
     put_code(r, '-');
     return 0;
 }
@@ -304,7 +311,7 @@ static int read_class(struct reader *r)
     }
     if (!take(r, "]"))
         return fail(r, "a [ without ]");
-    if (r->out.len == empty) { // [] matches nothing, [^] anything
+    if (r->out.len == empty) {   // [] matches nothing, [^] anything
         r->out.len = start;
         buf_puts(&r->out, is_negated ? "[\\x00-\\x{10ffff}]" : "(?!)");
         return 0;

@@ -9,21 +9,21 @@
 
 #include <string.h>
 
-#define SAMPLE_MAX   4096
-#define NESTING_MAX  32
+#define SAMPLE_MAX 4096
+#define NESTING_MAX 32
 
 struct walker {
     const char *at, *end;
     struct buf *out;
     uint32_t extra;
-    uint32_t branch; // which alternative, where there are several
+    uint32_t branch;   // which alternative, where there are several
     int nesting;
 };
 
 static const struct {
     char letter, sample;
 } escapes[] = {
-    { 'd', '0' }, { 'D', 'a' }, { 'w', 'a' }, { 'W', '-' }, { 's', ' ' }, { 'S', 'a' },
+    { 'd', '0' },  { 'D', 'a' },  { 'w', 'a' },  { 'W', '-' },  { 's', ' ' },  { 'S', 'a' },
     { 't', '\t' }, { 'n', '\n' }, { 'r', '\r' }, { 'v', '\v' }, { 'f', '\f' },
 };
 
@@ -205,7 +205,7 @@ static bool walk_branches(struct walker *w)
             if (!walk_term(w))
                 return false;
         if (n > w->branch) {
-            w->out->len = branch; // the wanted one stands before
+            w->out->len = branch;   // the wanted one stands before
         } else if (n > 0) {
             size_t len = w->out->len - branch;
             if (len)
@@ -217,7 +217,8 @@ static bool walk_branches(struct walker *w)
     }
 }
 
-bool ecma_sample(struct buf *out, const char *pattern, size_t len, uint32_t extra, uint32_t branch)
+bool ecma_sample(struct buf *out, const char *pattern, size_t len, uint32_t extra,
+                 uint32_t branch)
 {
     struct walker w = { pattern, pattern + len, out, extra, branch, 0 };
     return walk_branches(&w) && w.at == w.end && utf8_is_valid(out->data, out->len);

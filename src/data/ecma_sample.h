@@ -6,6 +6,7 @@
 
 /* Appends a text that the pattern probably matches; false when it is not simple enough.  extra
    makes repetitions longer, branch picks among alternatives. */
-bool ecma_sample(struct buf *out, const char *pattern, size_t len, uint32_t extra, uint32_t branch);
+bool ecma_sample(struct buf *out, const char *pattern, size_t len, uint32_t extra,
+                 uint32_t branch);
 
 #endif

@@ -215,7 +215,8 @@ static size_t local_length(const char *text, size_t len, bool is_international)
     }
     for (; i < len && text[i] != '@'; i++) {
         bool is_dot = text[i] == '.';
-        if (is_dot ? i == 0 || text[i - 1] == '.' : !is_atom_character(text[i], is_international))
+        if (is_dot ? i == 0 || text[i - 1] == '.'
+                   : !is_atom_character(text[i], is_international))
             return 0;
     }
     return i > 0 && text[i - 1] == '.' ? 0 : i;
@@ -240,9 +241,9 @@ static bool is_mail_domain(const char *text, size_t len, bool is_international)
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
         bool ends = i + 1 == len || text[i + 1] == '.';
-        if (c == '.' ? label == 0 || ends
-                     : c == '-' ? label == 0 || ends
-                                : !(is_alpha(c) || is_digit(c) || (is_international && c & 0x80)))
+        if (c == '.'   ? label == 0 || ends
+            : c == '-' ? label == 0 || ends
+                       : !(is_alpha(c) || is_digit(c) || (is_international && c & 0x80)))
             return false;
         label = c == '.' ? 0 : label + 1;
         if (label > 63 && !is_international)
@@ -318,7 +319,8 @@ static size_t varspec_length(const char *text, size_t len)
     for (; i < len; i++) {
         if (is_percent_triplet(text + i, len - i))
             i += 2;
-        else if (text[i] == '.' ? !may_dot : !(is_alpha(text[i]) || is_digit(text[i]) || text[i] == '_'))
+        else if (text[i] == '.' ? !may_dot
+                                : !(is_alpha(text[i]) || is_digit(text[i]) || text[i] == '_'))
             break;
         may_dot = text[i] != '.';
     }
@@ -339,7 +341,7 @@ static bool is_expression(const char *text, size_t len)
 {
     size_t i = len && text[0] && strchr("+#./;?&=,!@|", text[0]) ? 1 : 0;
     if (i && strchr("=,!@|", text[0]))
-        return false; // reserved for extensions
+        return false;   // reserved for extensions
     for (;;) {
         size_t n = varspec_length(text + i, len - i);
         if (!n)
@@ -409,7 +411,8 @@ static bool is_regex(const char *text, size_t len)
 /* ---- the table -------------------------------------------------------------------------------- */
 
 static const struct format formats[] = {
-    { "date-time", "a date and time such as 2026-01-31T12:00:00Z", is_date_time, "2026-01-31T12:00:00Z" },
+    { "date-time", "a date and time such as 2026-01-31T12:00:00Z", is_date_time,
+      "2026-01-31T12:00:00Z" },
     { "date", "a date such as 2026-01-31", is_date, "2026-01-31" },
     { "time", "a time with its offset such as 12:00:00Z", is_time, "12:00:00Z" },
     { "duration", "a duration such as P1DT12H", is_duration, "P1D" },
@@ -426,7 +429,8 @@ static const struct format formats[] = {
     { "uuid", "a UUID", is_uuid, "00000000-0000-4000-8000-000000000000" },
     { "uri-template", "a URI template", is_uri_template, "a" },
     { "json-pointer", "a JSON pointer such as /a/0", is_json_pointer, "" },
-    { "relative-json-pointer", "a relative JSON pointer such as 1/a", is_relative_json_pointer, "0" },
+    { "relative-json-pointer", "a relative JSON pointer such as 1/a", is_relative_json_pointer,
+      "0" },
     { "regex", "a regular expression", is_regex, "a" },
 };
 

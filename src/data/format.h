@@ -5,13 +5,13 @@
 #include "base/buf.h"
 
 struct format {
-    const char *name;  // as schemas write it
-    const char *words; // for "expected ...": "an e-mail address"
+    const char *name;    // as schemas write it
+    const char *words;   // for "expected ...": "an e-mail address"
     bool (*is_valid)(const char *text, size_t len);
     const char *example;
 };
 
-const struct format *format_find(const char *name); // NULL when unknown
+const struct format *format_find(const char *name);   // NULL when unknown
 
 bool format_is_ipv4(const char *text, size_t len);
 bool format_is_ipv6(const char *text, size_t len);

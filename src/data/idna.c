@@ -5,7 +5,7 @@
    every character allowed, or allowed where it stands (the rules of RFC 5892, appendix A), no
    combining mark in front.  If any label runs from right to left, all have to follow the Bidi
    rule.  That a label is in normal form C is not checked. */
-#define _GNU_SOURCE // memrchr
+#define _GNU_SOURCE   // memrchr
 #include "data/idna.h"
 
 #include "base/mem.h"
@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-#define LABEL_MAX 63  // octets, as ASCII
-#define HOST_MAX  253
+#define LABEL_MAX 63   // octets, as ASCII
+#define HOST_MAX 253
 
 struct label {
     uint32_t codes[LABEL_MAX + 1];
@@ -106,7 +106,8 @@ static bool punycode_decode(struct label *label, const char *text, size_t len)
         i = (uint32_t)(sum % count);
         if (sum / count > 0x10ffff || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
             return false;
-        memmove(&label->codes[i + 1], &label->codes[i], (label->count - i) * sizeof *label->codes);
+        memmove(&label->codes[i + 1], &label->codes[i],
+                (label->count - i) * sizeof *label->codes);
         label->codes[i++] = code;
         label->count++;
     }
@@ -167,7 +168,7 @@ static size_t punycode_encode(const struct label *label, char out[LABEL_MAX + 8]
             done++;
         }
     }
-    return len <= LABEL_MAX - 4 ? len : 0; // "xn--" comes in front
+    return len <= LABEL_MAX - 4 ? len : 0;   // "xn--" comes in front
 }
 
 /* ---- characters in their context (RFC 5892, appendix A) --------------------------------------- */
@@ -183,7 +184,7 @@ static bool is_hebrew(uint32_t c)
     return (c >= 0x591 && c <= 0x5f4) || (c >= 0xfb1d && c <= 0xfb4f);
 }
 
-static bool is_japanese(uint32_t c) // Hiragana, Katakana or Han
+static bool is_japanese(uint32_t c)   // Hiragana, Katakana or Han
 {
     return (c >= 0x3041 && c <= 0x309f && c != 0x3099 && c != 0x309a) ||
            (c >= 0x30a1 && c <= 0x30fa) || (c >= 0x30fd && c <= 0x30ff) ||
@@ -266,7 +267,8 @@ static bool follows_bidi_rule(const struct label *label)
     bool is_right = IS(right, label->codes[0]);
     for (size_t i = 0; i < label->count; i++) {
         uint32_t code = label->codes[i];
-        bool right = IS(right, code), arabic = IS(arabic_digits, code), digit = IS(digits, code);
+        bool right = IS(right, code), arabic = IS(arabic_digits, code),
+             digit = IS(digits, code);
         bool mark = IS(nonspacing, code), neutral = IS(neutral, code);
         bool left = !right && !arabic && !digit && !mark && !neutral;
         if (is_right ? left : right || arabic || (i == 0 && !left))
@@ -296,7 +298,8 @@ static bool unicode_is_valid(const struct label *label)
 
 static bool is_letter_digit_hyphen(uint32_t c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '-';
 }
 
 static bool ascii_is_valid(const struct label *label)
@@ -384,7 +387,7 @@ bool idna_is_host(const char *text, size_t len, bool is_international)
         if (!label_read(&label, text, len, &at, is_international, &has_dot) ||
             !label_is_valid(&label, is_international, &length) || length > HOST_MAX)
             return false;
-        length++; // the dot
+        length++;   // the dot
         is_bidi |= label_is_right_to_left(&label);
         keeps_rule &= follows_bidi_rule(&label);
     }

@@ -10,12 +10,13 @@ struct idna_range {
     uint32_t first, last, step;
 };
 
-#define IDNA_TABLES(X)                                                                          \
-    X(valid) X(marks) X(viramas) X(right) X(arabic_digits) X(digits) X(nonspacing) X(neutral)   \
-    X(joins_both) X(joins_right) X(joins_left) X(transparent)
+#define IDNA_TABLES(X)                                                                         \
+    X(valid)                                                                                   \
+    X(marks) X(viramas) X(right) X(arabic_digits) X(digits) X(nonspacing) X(neutral)           \
+        X(joins_both) X(joins_right) X(joins_left) X(transparent)
 
-#define IDNA_DECLARE(name)                       \
-    extern const struct idna_range idna_##name[]; \
+#define IDNA_DECLARE(name)                                                                     \
+    extern const struct idna_range idna_##name[];                                              \
     extern const size_t idna_##name##_count;
 IDNA_TABLES(IDNA_DECLARE)
 #undef IDNA_DECLARE

@@ -13,8 +13,8 @@
 
 #define MAX_SCHEMAS 100000
 #define MAX_NESTING 400
-#define MAX_DEPTH   2000
-#define MAX_STEPS   20000000
+#define MAX_DEPTH 2000
+#define MAX_STEPS 20000000
 
 /* jansson's values have no identity but their address; the same one may stand in two resources
    and mean two things. */
@@ -76,7 +76,8 @@ static int node_make(struct compile *c, json_t *json, const struct schema_resour
     if (++c->schema_count > c->max_schemas)
         return err_set(err, RONDO_ELIMIT, "schema: more than %u subschemas", c->max_schemas);
     if (c->nesting >= c->max_nesting)
-        return err_set(err, RONDO_ELIMIT, "schema: nested deeper than %u levels", c->max_nesting);
+        return err_set(err, RONDO_ELIMIT, "schema: nested deeper than %u levels",
+                       c->max_nesting);
 
     int rc = schema_resource_enter(c, node, in, uri, err);
     if (rc < 0)
@@ -104,7 +105,9 @@ int schema_node_compile(struct compile *c, json_t *json, const struct schema_res
 int schema_document_compile(struct compile *c, json_t *doc, const char *uri, bool foreign,
                             const struct schema_node **ret, rondo_error *err)
 {
-    struct schema_resource around = { .uri = "", .draft = c->options->draft, .foreign = foreign };
+    struct schema_resource around = { .uri = "",
+                                      .draft = c->options->draft,
+                                      .foreign = foreign };
     json_array_append(c->schema->docs, doc);
     uint32_t nesting = c->nesting;
     c->nesting = 0;
@@ -132,7 +135,8 @@ static struct schema *schema_new(const struct schema_options *options)
     return schema;
 }
 
-struct schema *schema_compile(json_t *doc, const struct schema_options *options, rondo_error *err)
+struct schema *schema_compile(json_t *doc, const struct schema_options *options,
+                              rondo_error *err)
 {
     static const struct schema_options usual;
     options = options ? options : &usual;

@@ -21,7 +21,7 @@
 
 #include <jansson.h>
 
-struct schema; // shared: schema_ref() and schema_unref()
+struct schema;   // shared: schema_ref() and schema_unref()
 
 enum schema_draft { SCHEMA_2020_12, SCHEMA_2019_09, SCHEMA_DRAFT_07 };
 
@@ -34,31 +34,33 @@ struct schema_source {
 
 /* All zero is the usual case; 0 in a limit means its default. */
 struct schema_options {
-    enum schema_draft draft;  // of documents without $schema
-    bool assert_formats;      // format is an assertion; otherwise only where $vocabulary says so
-    bool assert_content;      // draft-07: contentEncoding and contentMediaType are assertions
-    const char *base_uri;     // what the document's relative references start from
+    enum schema_draft draft;   // of documents without $schema
+    bool assert_formats;    // format is an assertion; otherwise only where $vocabulary says so
+    bool assert_content;    // draft-07: contentEncoding and contentMediaType are assertions
+    const char *base_uri;   // what the document's relative references start from
     const struct schema_source *sources;
     size_t source_count;
-    uint32_t max_schemas; // subschemas, of all documents together: 100,000
-    uint32_t max_nesting; // of subschemas in a document: 400
-    uint32_t max_depth;   // of subschemas entered at a time while checking: 2,000
-    uint64_t max_steps;   // subschemas entered in one check: 20,000,000
+    uint32_t max_schemas;   // subschemas, of all documents together: 100,000
+    uint32_t max_nesting;   // of subschemas in a document: 400
+    uint32_t max_depth;     // of subschemas entered at a time while checking: 2,000
+    uint64_t max_steps;     // subschemas entered in one check: 20,000,000
 };
 
 /* A new schema, the caller's, or NULL with err filled in: its path is a JSON Pointer into the
    document.  options may be NULL.  The document and the sources it uses are kept, and must not be
    changed any more. */
-struct schema *schema_compile(json_t *doc, const struct schema_options *options, rondo_error *err);
+struct schema *schema_compile(json_t *doc, const struct schema_options *options,
+                              rondo_error *err);
 struct schema *schema_ref(struct schema *schema);
-void schema_unref(struct schema *schema); // NULL is fine
-void schema_unref_at(struct schema **at); // for auto_schema
+void schema_unref(struct schema *schema);   // NULL is fine
+void schema_unref_at(struct schema **at);   // for auto_schema
 #define auto_schema __attribute__((cleanup(schema_unref_at)))
 
 /* One thing that is wrong with a value.  The texts are borrowed for the call. */
 struct schema_problem {
-    const char *value_at;  // JSON Pointer into the value, "" for all of it
-    const char *schema_at; // JSON Pointer into the schema, after URI# outside its own document
+    const char *value_at;   // JSON Pointer into the value, "" for all of it
+    const char
+        *schema_at;        // JSON Pointer into the schema, after URI# outside its own document
     const char *message;   // "tags[2].name: expected string, got 5"
 };
 
@@ -68,8 +70,8 @@ int schema_check(const struct schema *schema, json_t *value, rondo_error *err);
 
 /* The same answer, after calling back for every problem that can be told apart, at most 1,000. */
 int schema_check_all(const struct schema *schema, json_t *value,
-                     void (*report)(const struct schema_problem *problem, void *user), void *user,
-                     rondo_error *err);
+                     void (*report)(const struct schema_problem *problem, void *user),
+                     void *user, rondo_error *err);
 
 /* A small value that fits: new, the caller's.  The same seed gives the same value; another one
    may give another.  NULL when none was found, which can also mean that there is none. */

@@ -10,9 +10,9 @@
 
 /* Steps that a match costs beside one for each 16 bytes.  A match is first tried with few steps of
    backtracking; only if they do not suffice is it tried again with many, which is paid for. */
-#define FEW_TRIES  2000
+#define FEW_TRIES 2000
 #define MANY_TRIES 1000000
-#define MANY_COST  200000
+#define MANY_COST 200000
 
 /* ---- marks ------------------------------------------------------------------------------------ */
 
@@ -212,14 +212,15 @@ bool schema_rule_enum(struct check *check, const struct rule *rule, json_t *valu
     }
     if (count > ENUM_SHOWN)
         buf_printf(&text, " and %zu more", count - ENUM_SHOWN);
-    return fail_with_value(check, rule, "enum", count ? buf_text(&text) : "nothing", NULL, value);
+    return fail_with_value(check, rule, "enum", count ? buf_text(&text) : "nothing", NULL,
+                           value);
 }
 
 /* ---- numbers and texts ------------------------------------------------------------------------ */
 
 static const struct {
     const char *keyword, *words;
-    int sign, least; // sign * compare(value, bound) must be at least this
+    int sign, least;   // sign * compare(value, bound) must be at least this
 } bounds[BOUNDS] = {
     [AT_LEAST] = { "minimum", "at least ", 1, 0 },
     [MORE_THAN] = { "exclusiveMinimum", "more than ", 1, 1 },
@@ -267,21 +268,21 @@ bool schema_rule_length(struct check *check, const struct rule *rule, json_t *va
 {
     size_t bytes = json_string_length(value);
     if (bytes <= rule->length.max && bytes / 4 >= rule->length.min)
-        return true; // a character has one to four bytes
+        return true;   // a character has one to four bytes
     size_t n = schema_text_length(json_string_value(value), bytes);
     if (n < rule->length.min)
-        return schema_check_fail(check, rule, "minLength",
-                                 "expected at least %llu character%s, got %zu",
-                                 (unsigned long long)rule->length.min, plural(rule->length.min), n);
+        return schema_check_fail(
+            check, rule, "minLength", "expected at least %llu character%s, got %zu",
+            (unsigned long long)rule->length.min, plural(rule->length.min), n);
     if (n > rule->length.max)
-        return schema_check_fail(check, rule, "maxLength",
-                                 "expected at most %llu character%s, got %zu",
-                                 (unsigned long long)rule->length.max, plural(rule->length.max), n);
+        return schema_check_fail(
+            check, rule, "maxLength", "expected at most %llu character%s, got %zu",
+            (unsigned long long)rule->length.max, plural(rule->length.max), n);
     return true;
 }
 
-static bool match_retry(struct check *check, const struct pattern_entry *pattern, const char *text,
-                        size_t len)
+static bool match_retry(struct check *check, const struct pattern_entry *pattern,
+                        const char *text, size_t len)
 {
     check->steps -= MANY_COST + (pattern->anchored ? 0 : (int64_t)len * 10000);
     if (check->steps < 0)
@@ -292,8 +293,8 @@ static bool match_retry(struct check *check, const struct pattern_entry *pattern
     return answer == REGEX_YES;
 }
 
-bool schema_pattern_fits(struct check *check, const struct pattern_entry *pattern, const char *text,
-                         size_t len)
+bool schema_pattern_fits(struct check *check, const struct pattern_entry *pattern,
+                         const char *text, size_t len)
 {
     if (!check->match)
         check->match = regex_match_new();
@@ -304,7 +305,8 @@ bool schema_pattern_fits(struct check *check, const struct pattern_entry *patter
 
 bool schema_rule_pattern(struct check *check, const struct rule *rule, json_t *value)
 {
-    if (schema_pattern_fits(check, rule->pattern, json_string_value(value), json_string_length(value)))
+    if (schema_pattern_fits(check, rule->pattern, json_string_value(value),
+                            json_string_length(value)))
         return true;
     if (!check->loud || check->code)
         return false;
@@ -337,8 +339,8 @@ bool schema_rule_content(struct check *check, const struct rule *rule, json_t *v
     json_error_t why;
     json_t *json = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
     if (!json)
-        return fail_with_value(check, rule, "contentMediaType", "the text of a JSON document", NULL,
-                               value);
+        return fail_with_value(check, rule, "contentMediaType", "the text of a JSON document",
+                               NULL, value);
     json_decref(json);
     return true;
 }
@@ -404,16 +406,17 @@ bool schema_rule_not(struct check *check, const struct rule *rule, json_t *value
     check->seen = NULL;
     bool fits = schema_branch_fits(check, rule->node, value);
     check->seen = seen;
-    return !fits || fail_with_value(check, rule, "not", "anything but what 'not' describes", NULL,
-                                    value);
+    return !fits || fail_with_value(check, rule, "not", "anything but what 'not' describes",
+                                    NULL, value);
 }
 
 bool schema_rule_if(struct check *check, const struct rule *rule, json_t *value)
 {
     if (!rule->when.test)
         return true;
-    const struct schema_node *next =
-        schema_branch_fits(check, rule->when.test, value) ? rule->when.then : rule->when.otherwise;
+    const struct schema_node *next = schema_branch_fits(check, rule->when.test, value)
+                                         ? rule->when.then
+                                         : rule->when.otherwise;
     return !next || schema_node_check(check, next, value);
 }
 
@@ -434,7 +437,8 @@ void schema_check_end(struct check *check)
 {
     struct schema *shared = (struct schema *)check->schema;
     if (check->match)
-        regex_match_free(__atomic_exchange_n(&shared->spare_match, check->match, __ATOMIC_ACQ_REL));
+        regex_match_free(
+            __atomic_exchange_n(&shared->spare_match, check->match, __ATOMIC_ACQ_REL));
 }
 
 int schema_check(const struct schema *schema, json_t *value, rondo_error *err)
@@ -443,8 +447,8 @@ int schema_check(const struct schema *schema, json_t *value, rondo_error *err)
 }
 
 int schema_check_all(const struct schema *schema, json_t *value,
-                     void (*report)(const struct schema_problem *problem, void *user), void *user,
-                     rondo_error *err)
+                     void (*report)(const struct schema_problem *problem, void *user),
+                     void *user, rondo_error *err)
 {
     struct check check;
     schema_check_begin(&check, schema);

@@ -30,20 +30,20 @@ struct step {
 /* Lives on the stack of schema_check(). */
 struct check {
     const struct schema *schema;
-    int64_t steps;     // left
-    uint32_t depth;    // left
-    int code;          // RONDO_ELIMIT once a limit was reached
-    bool loud;         // problems are reported; otherwise only the answer counts
-    bool all;          // and all of them
-    struct seen *seen; // NULL when nobody asks
+    int64_t steps;       // left
+    uint32_t depth;      // left
+    int code;            // RONDO_ELIMIT once a limit was reached
+    bool loud;           // problems are reported; otherwise only the answer counts
+    bool all;            // and all of them
+    struct seen *seen;   // NULL when nobody asks
     const struct scope *scope;
-    struct regex_match *match; // made when first needed
-    const char *limit;         // what was exceeded
+    struct regex_match *match;   // made when first needed
+    const char *limit;           // what was exceeded
 
     /* Used when loud. */
     const struct step *path;
     uint32_t path_depth;
-    const char *name; // set while a property name is checked as a value
+    const char *name;   // set while a property name is checked as a value
     void (*report)(struct check *check, const struct finding *finding);
     void *user;
 };
@@ -51,8 +51,8 @@ struct check {
 /* A problem before it becomes a text. */
 struct finding {
     const struct schema_node *node;
-    const char *keyword; // of the rule, or NULL
-    const char *message; // without the place in the value
+    const char *keyword;   // of the rule, or NULL
+    const char *message;   // without the place in the value
 };
 
 /* ---- nodes ------------------------------------------------------------------------------------ */
@@ -69,8 +69,8 @@ bool schema_node_check_at(struct check *check, const struct schema_node *node, j
 /* Asks without reporting; what was marked counts only if it fits. */
 bool schema_branch_fits(struct check *check, const struct schema_node *node, json_t *value);
 
-bool schema_pattern_fits(struct check *check, const struct pattern_entry *pattern, const char *text,
-                         size_t len);
+bool schema_pattern_fits(struct check *check, const struct pattern_entry *pattern,
+                         const char *text, size_t len);
 
 /* Plain types pass without a call. */
 static inline bool node_passes(const struct schema_node *node, const json_t *value)

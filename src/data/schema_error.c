@@ -31,7 +31,7 @@ static int put_some(const char *text, size_t len, void *user)
 {
     struct buf *buf = user;
     buf_put(buf, text, MIN(len, (size_t)PREVIEW_MAX * 2));
-    return buf->len > PREVIEW_MAX ? -1 : 0; // enough: stop writing
+    return buf->len > PREVIEW_MAX ? -1 : 0;   // enough: stop writing
 }
 
 void schema_preview(struct buf *buf, const json_t *value)
@@ -129,13 +129,9 @@ static const struct {
     uint8_t types;
     const char *name;
 } type_names[] = {
-    { T_OBJECT,  "object" },
-    { T_ARRAY,   "array" },
-    { T_STRING,  "string" },
-    { T_NUMBER,  "number" },
-    { T_INTEGER, "integer" },
-    { T_BOOLEAN, "boolean" },
-    { T_NULL,    "null" },
+    { T_OBJECT, "object" }, { T_ARRAY, "array" },     { T_STRING, "string" },
+    { T_NUMBER, "number" }, { T_INTEGER, "integer" }, { T_BOOLEAN, "boolean" },
+    { T_NULL, "null" },
 };
 
 /* "string or null", "object, array or string". */
@@ -180,14 +176,14 @@ bool schema_check_limit(struct check *check, const char *what)
     if (!check->code) {
         check->code = RONDO_ELIMIT;
         check->limit = what;
-        check->steps = INT64_MIN / 2; // whatever is asked from now on ends at once
+        check->steps = INT64_MIN / 2;   // whatever is asked from now on ends at once
     }
     return false;
 }
 
 /* "tags[2].name: expected ..." */
-static void put_message(struct buf *buf, const struct check *check, const struct finding *finding,
-                        bool with_path)
+static void put_message(struct buf *buf, const struct check *check,
+                        const struct finding *finding, bool with_path)
 {
     if (with_path && check->path) {
         put_readable(buf, check->path);
@@ -201,9 +197,9 @@ static void put_message(struct buf *buf, const struct check *check, const struct
 /* ---- the nearest branch ----------------------------------------------------------------------- */
 
 struct trial {
-    uint32_t depth; // of the value the branches are about
-    int score;      // of the problem that tells most against the branch
-    struct buf message; // the first problem
+    uint32_t depth;       // of the value the branches are about
+    int score;            // of the problem that tells most against the branch
+    struct buf message;   // the first problem
 };
 
 static void trial_note(struct check *check, const struct finding *finding)
@@ -214,13 +210,14 @@ static void trial_note(struct check *check, const struct finding *finding)
     if (strcmp(keyword, "type") == 0)
         score--;
     if (strcmp(keyword, "const") == 0 || strcmp(keyword, "enum") == 0)
-        score -= 3; // not the branch that was meant
+        score -= 3;   // not the branch that was meant
     trial->score = MIN(trial->score, score);
     if (!trial->message.len)
         put_message(&trial->message, check, finding, check->path_depth > trial->depth);
 }
 
-static struct trial trial_run(struct check *check, const struct schema_node *branch, json_t *value)
+static struct trial trial_run(struct check *check, const struct schema_node *branch,
+                              json_t *value)
 {
     struct trial trial = { check->path_depth, INT32_MAX, { 0 } };
     void (*report)(struct check *, const struct finding *) = check->report;
@@ -341,7 +338,7 @@ int schema_explain(struct check *quiet, json_t *value,
     };
     schema_node_check(&check, check.schema->root, value);
     quiet->match = check.match;
-    if (!e.count) // the reasons were too many to find one
+    if (!e.count)   // the reasons were too many to find one
         err_set(err, RONDO_ESCHEMA, "does not fit the schema");
     return err->code;
 }
@@ -350,7 +347,8 @@ int schema_explain_limit(const struct check *check, rondo_error *err)
 {
     const struct schema *schema = check->schema;
     if (strcmp(check->limit, "depth") == 0)
-        return err_set(err, RONDO_ELIMIT, "schema: more than %u subschemas deep", schema->max_depth);
+        return err_set(err, RONDO_ELIMIT, "schema: more than %u subschemas deep",
+                       schema->max_depth);
     if (strcmp(check->limit, "pattern") == 0)
         return err_set(err, RONDO_ELIMIT, "schema: a pattern takes too long on this text");
     return err_set(err, RONDO_ELIMIT, "schema: checking takes more than %lld steps",

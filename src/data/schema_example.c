@@ -12,20 +12,20 @@
 #include <math.h>
 #include <stdio.h>
 
-#define NODES_MAX  48    // that apply at one place
-#define NAMES_MAX  256   // members of one object
-#define ITEMS_MAX  1024
-#define TEXT_MAX   65536
-#define DEPTH_MAX  24
-#define TRIES      32    // at one place
-#define WORK       30000 // values made, in all
+#define NODES_MAX 48    // that apply at one place
+#define NAMES_MAX 256   // members of one object
+#define ITEMS_MAX 1024
+#define TEXT_MAX 65536
+#define DEPTH_MAX 24
+#define TRIES 32     // at one place
+#define WORK 30000   // values made, in all
 
 struct maker {
     struct check check;
-    uint64_t state;    // of chance
-    bool is_first_try; // the simplest choices
-    uint32_t salt;     // to make items differ
-    int work;          // left
+    uint64_t state;      // of chance
+    bool is_first_try;   // the simplest choices
+    uint32_t salt;       // to make items differ
+    int work;            // left
     int depth;
 };
 
@@ -34,7 +34,7 @@ struct wish {
     const struct schema_node *nodes[NODES_MAX];
     uint32_t count;
     uint8_t types;
-    uint8_t hints; // types that some rule speaks about
+    uint8_t hints;   // types that some rule speaks about
 };
 
 static json_t *make(struct maker *m, const struct schema_node *const *roots, uint32_t count);
@@ -95,10 +95,9 @@ static const struct rule *wish_next(const struct wish *wish, rule_check *which, 
     return NULL;
 }
 
-#define EACH_RULE(var, wish, which)          \
-    uint32_t var##_node = 0, var##_at = 0;   \
-    for (const struct rule *var;             \
-         (var = wish_next(wish, which, &var##_node, &var##_at));)
+#define EACH_RULE(var, wish, which)                                                            \
+    uint32_t var##_node = 0, var##_at = 0;                                                     \
+    for (const struct rule *var; (var = wish_next(wish, which, &var##_node, &var##_at));)
 
 static bool wish_fits(struct maker *m, const struct wish *wish, json_t *value)
 {
@@ -111,7 +110,8 @@ static bool wish_fits(struct maker *m, const struct wish *wish, json_t *value)
 /* ---- constants -------------------------------------------------------------------------------- */
 
 /* A member of enum that everything else agrees to. */
-static json_t *make_listed(struct maker *m, const struct wish *wish, const struct constants *constants)
+static json_t *make_listed(struct maker *m, const struct wish *wish,
+                           const struct constants *constants)
 {
     uint32_t start = pick(m, constants->count) + m->salt;
     for (uint32_t i = 0; i < constants->count; i++) {
@@ -131,11 +131,11 @@ struct span {
 static struct span span_of(const struct wish *wish)
 {
     struct span span = { -INFINITY, INFINITY, 0 };
-    EACH_RULE(range, wish, schema_rule_range) {
+    EACH_RULE (range, wish, schema_rule_range) {
         span.least = MAX(span.least, range->range->least_real);
         span.most = MIN(span.most, range->range->most_real);
     }
-    EACH_RULE(multiple, wish, schema_rule_multiple)
+    EACH_RULE (multiple, wish, schema_rule_multiple)
         span.step = MAX(span.step, json_number_value(multiple->value));
     return span;
 }
@@ -165,7 +165,7 @@ static json_t *make_real(struct maker *m, const struct wish *wish)
 {
     struct span span = span_of(wish);
     double n = span_number(m, span, span.step > 0 ? span.step : 1);
-    if (n < span.least || n > span.most) // no whole number between them
+    if (n < span.least || n > span.most)   // no whole number between them
         n = pick(m, 2) ? span.most : isfinite(span.least) ? span.least : span.most;
     return isfinite(n) ? json_real(n) : json_real(0);
 }
@@ -200,7 +200,7 @@ static json_t *make_matching(struct maker *m, const struct wish *wish, const cha
 static json_t *make_string(struct maker *m, const struct wish *wish)
 {
     uint64_t min = 0;
-    EACH_RULE(length, wish, schema_rule_length)
+    EACH_RULE (length, wish, schema_rule_length)
         min = MAX(min, length->length.min);
     const struct rule *pattern = wish_rule(wish, schema_rule_pattern);
     const struct rule *format = wish_rule(wish, schema_rule_format);
@@ -250,7 +250,7 @@ static bool names_put_all(struct names *names, json_t *list)
     size_t i;
     json_t *name;
     bool is_new = false;
-    json_array_foreach(list, i, name)
+    json_array_foreach (list, i, name)
         is_new |= names_put(names, json_string_value(name), json_string_length(name));
     return is_new;
 }
@@ -261,9 +261,9 @@ static void names_collect(struct maker *m, struct wish *wish, struct names *name
     for (bool changes = true; changes;) {
         uint32_t nodes = wish->count;
         changes = false;
-        EACH_RULE(members, wish, schema_rule_members)
+        EACH_RULE (members, wish, schema_rule_members)
             changes |= names_put_all(names, members->members->required);
-        EACH_RULE(dependents, wish, schema_rule_dependents)
+        EACH_RULE (dependents, wish, schema_rule_dependents)
             for (uint32_t i = 0; i < dependents->dependents.count; i++) {
                 const struct dependent *entry = &dependents->dependents.entries[i];
                 if (!names_have(names, entry->name, entry->len))
@@ -279,7 +279,7 @@ static void names_collect(struct maker *m, struct wish *wish, struct names *name
 static void member_wish(struct maker *m, const struct wish *wish, const char *name, size_t len,
                         const struct schema_node **roots, uint32_t *count)
 {
-    EACH_RULE(rule, wish, schema_rule_members) {
+    EACH_RULE (rule, wish, schema_rule_members) {
         const struct members *members = rule->members;
         const struct name_entry *entry = name_find(&members->table, name, len);
         bool is_known = entry && entry->node;
@@ -294,13 +294,13 @@ static void member_wish(struct maker *m, const struct wish *wish, const char *na
         if (!is_known && members->additional && *count < NODES_MAX)
             roots[(*count)++] = members->additional;
     }
-    EACH_RULE(left, wish, schema_rule_unevaluated_members)
+    EACH_RULE (left, wish, schema_rule_left_members)
         if (!*count)
             roots[(*count)++] = left->node;
 }
 
-static bool member_make(struct maker *m, const struct wish *wish, json_t *object, const char *name,
-                        size_t len)
+static bool member_make(struct maker *m, const struct wish *wish, json_t *object,
+                        const char *name, size_t len)
 {
     const struct schema_node *roots[NODES_MAX];
     uint32_t count = 0;
@@ -312,7 +312,7 @@ static bool member_make(struct maker *m, const struct wish *wish, json_t *object
 static uint64_t least_members(const struct wish *wish)
 {
     uint64_t least = 0;
-    EACH_RULE(rule, wish, schema_rule_members)
+    EACH_RULE (rule, wish, schema_rule_members)
         least = MAX(least, rule->members->min);
     return least;
 }
@@ -320,7 +320,7 @@ static uint64_t least_members(const struct wish *wish)
 /* A name that nobody asked for, to reach minProperties: a declared one, else an invented one. */
 static bool member_invent(struct maker *m, const struct wish *wish, json_t *object, uint32_t n)
 {
-    EACH_RULE(rule, wish, schema_rule_members)
+    EACH_RULE (rule, wish, schema_rule_members)
         for (uint32_t i = 0; i < rule->members->table.count; i++) {
             const struct name_entry *entry = &rule->members->table.names[i];
             if (!json_object_getn(object, entry->name, entry->len) &&
@@ -370,18 +370,19 @@ static json_t *make_object(struct maker *m, struct wish *wish)
 static void item_wish(const struct wish *wish, size_t i, size_t first,
                       const struct schema_node **roots, uint32_t *count)
 {
-    EACH_RULE(rule, wish, schema_rule_items) {
+    EACH_RULE (rule, wish, schema_rule_items) {
         const struct items *items = rule->items;
-        const struct schema_node *node = i < items->prefix_count ? items->prefix[i] : items->rest;
+        const struct schema_node *node =
+            i < items->prefix_count ? items->prefix[i] : items->rest;
         if (node && *count < NODES_MAX)
             roots[(*count)++] = node;
     }
-    EACH_RULE(contains, wish, schema_rule_contains) {
+    EACH_RULE (contains, wish, schema_rule_contains) {
         bool is_served = i >= first && i - first < contains->contains.min;
         if (is_served && *count < NODES_MAX)
             roots[(*count)++] = contains->contains.node;
     }
-    EACH_RULE(left, wish, schema_rule_unevaluated_items)
+    EACH_RULE (left, wish, schema_rule_left_items)
         if (!*count)
             roots[(*count)++] = left->node;
 }
@@ -389,9 +390,9 @@ static void item_wish(const struct wish *wish, size_t i, size_t first,
 static uint64_t least_items(const struct wish *wish, size_t first)
 {
     uint64_t least = 0;
-    EACH_RULE(items, wish, schema_rule_items)
+    EACH_RULE (items, wish, schema_rule_items)
         least = MAX(least, items->items->min);
-    EACH_RULE(contains, wish, schema_rule_contains)
+    EACH_RULE (contains, wish, schema_rule_contains)
         if (contains->contains.min)
             least = MAX(least, contains->contains.min + first);
     return least;
@@ -400,7 +401,7 @@ static uint64_t least_items(const struct wish *wish, size_t first)
 static json_t *make_array(struct maker *m, const struct wish *wish)
 {
     size_t first = 0;
-    EACH_RULE(items, wish, schema_rule_items)
+    EACH_RULE (items, wish, schema_rule_items)
         first = MAX(first, items->items->prefix_count);
     if (pick(m, 2))
         first = pick(m, (uint32_t)first + 1);
@@ -433,10 +434,10 @@ static const uint8_t types_by_size[] = { T_NULL,   T_FALSE, T_TRUE,  T_INTEGER,
 
 static uint8_t choose_type(struct maker *m, const struct wish *wish)
 {
-    uint8_t allowed = wish->types & wish->hints && pick(m, 4) < 2 ? wish->types & wish->hints
-                                                                  : wish->types;
+    uint8_t allowed =
+        wish->types & wish->hints && pick(m, 4) < 2 ? wish->types & wish->hints : wish->types;
     if (m->salt && allowed & ~(T_NULL | T_BOOLEAN))
-        allowed &= (uint8_t) ~(T_NULL | T_BOOLEAN); // there are too few of them
+        allowed &= (uint8_t) ~(T_NULL | T_BOOLEAN);   // there are too few of them
     uint8_t found[COUNT(types_by_size)];
     uint32_t count = 0;
     for (size_t i = 0; i < COUNT(types_by_size); i++)
@@ -460,7 +461,8 @@ static json_t *make_type(struct maker *m, struct wish *wish)
     }
 }
 
-static json_t *make_once(struct maker *m, const struct schema_node *const *roots, uint32_t count)
+static json_t *make_once(struct maker *m, const struct schema_node *const *roots,
+                         uint32_t count)
 {
     struct wish wish = { .types = T_ANY };
     for (uint32_t i = 0; i < count; i++)
@@ -508,7 +510,7 @@ json_t *schema_example(const struct schema *schema, uint64_t seed)
     struct maker m = { .state = seed, .is_first_try = seed == 0, .work = WORK };
     schema_check_begin(&m.check, schema);
     json_t *value = make(&m, &schema->root, 1);
-    if (m.check.code) { // too much to tell
+    if (m.check.code) {   // too much to tell
         json_decref(value);
         value = NULL;
     }

@@ -12,8 +12,9 @@ static inline bool fits_at(struct check *check, const struct schema_node *node, 
 {
     if (node_passes(node, value))
         return true;
-    return UNLIKELY(check->loud || check->seen) ? schema_node_check_at(check, node, value, key, index)
-                                                : schema_node_check(check, node, value);
+    return UNLIKELY(check->loud || check->seen)
+               ? schema_node_check_at(check, node, value, key, index)
+               : schema_node_check(check, node, value);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ static bool fail_missing(struct check *check, const struct rule *rule, const jso
     json_t *name;
     if (!check->loud)
         return false;
-    json_array_foreach(members->required, i, name) {
+    json_array_foreach (members->required, i, name) {
         const char *text = json_string_value(name);
         if (!json_object_getn(value, text, json_string_length(name)))
             schema_check_fail(check, rule, "required", "missing property '%s'", text);
@@ -44,8 +45,8 @@ static bool fail_unexpected(struct check *check, const struct rule *rule, const 
         if (table->names[i].node)
             buf_printf(&known, "%s'%s'", shown++ ? ", " : "", table->names[i].name);
     if (!shown || rule->members->pattern_count)
-        return schema_check_fail(check, rule, "additionalProperties", "unexpected property '%s'",
-                                 key);
+        return schema_check_fail(check, rule, "additionalProperties",
+                                 "unexpected property '%s'", key);
     return schema_check_fail(check, rule, "additionalProperties",
                              "unexpected property '%s', expected %s%s", key,
                              shown > 1 ? "only " : "", buf_text(&known));
@@ -59,13 +60,14 @@ static bool size_fits(struct check *check, const struct rule *rule, const json_t
     bool is_few = size < rule->members->min;
     uint64_t bound = is_few ? rule->members->min : rule->members->max;
     return schema_check_fail(check, rule, is_few ? "minProperties" : "maxProperties",
-                             "expected at %s %llu propert%s, got %zu", is_few ? "least" : "most",
-                             (unsigned long long)bound, bound == 1 ? "y" : "ies", size);
+                             "expected at %s %llu propert%s, got %zu",
+                             is_few ? "least" : "most", (unsigned long long)bound,
+                             bound == 1 ? "y" : "ies", size);
 }
 
 /* What patternProperties and additionalProperties say about one member. */
-static bool member_rest(struct check *check, const struct rule *rule, const char *key, size_t len,
-                        json_t *value, bool is_named, size_t index)
+static bool member_rest(struct check *check, const struct rule *rule, const char *key,
+                        size_t len, json_t *value, bool is_named, size_t index)
 {
     const struct members *members = rule->members;
     bool ok = true, is_known = is_named;
@@ -90,8 +92,8 @@ static bool member_rest(struct check *check, const struct rule *rule, const char
 }
 
 /* Names mostly come in the order of the schema, so the next one is tried before it is searched. */
-static inline const struct name_entry *name_expect(const struct name_table *table, uint32_t *next,
-                                                   const char *name, size_t len)
+static inline const struct name_entry *name_expect(const struct name_table *table,
+                                                   uint32_t *next, const char *name, size_t len)
 {
     if (*next < table->count && name_equal(&table->names[*next], name, len))
         return &table->names[(*next)++];
@@ -135,7 +137,8 @@ bool schema_rule_property_names(struct check *check, const struct rule *rule, js
     check->seen = NULL;
     for (void *i = json_object_iter(value); i && (ok || check->all);
          i = json_object_iter_next(value, i)) {
-        json_t *name = json_stringn_nocheck(json_object_iter_key(i), json_object_iter_key_len(i));
+        json_t *name =
+            json_stringn_nocheck(json_object_iter_key(i), json_object_iter_key_len(i));
         check->name = json_object_iter_key(i);
         ok &= node_passes(rule->node, name) || schema_node_check(check, rule->node, name);
         json_decref(name);
@@ -145,17 +148,17 @@ bool schema_rule_property_names(struct check *check, const struct rule *rule, js
     return ok;
 }
 
-static bool needs_met(struct check *check, const struct rule *rule, const struct dependent *entry,
-                      json_t *value)
+static bool needs_met(struct check *check, const struct rule *rule,
+                      const struct dependent *entry, json_t *value)
 {
     size_t i;
     json_t *name;
     bool ok = true;
-    json_array_foreach(entry->needs, i, name) {
+    json_array_foreach (entry->needs, i, name) {
         const char *text = json_string_value(name);
         if (!json_object_getn(value, text, json_string_length(name)))
-            ok = schema_check_fail(check, rule, rule->keyword, "property '%s' needs property '%s'",
-                                   entry->name, text);
+            ok = schema_check_fail(check, rule, rule->keyword,
+                                   "property '%s' needs property '%s'", entry->name, text);
     }
     return ok;
 }
@@ -173,7 +176,7 @@ bool schema_rule_dependents(struct check *check, const struct rule *rule, json_t
     return ok;
 }
 
-bool schema_rule_unevaluated_members(struct check *check, const struct rule *rule, json_t *value)
+bool schema_rule_left_members(struct check *check, const struct rule *rule, json_t *value)
 {
     size_t index = 0;
     bool ok = true;
@@ -205,8 +208,8 @@ static bool fail_count(struct check *check, const struct rule *rule, size_t size
 static bool fail_extra(struct check *check, const struct rule *rule, const char *keyword,
                        size_t expected, size_t size)
 {
-    return schema_check_fail(check, rule, keyword, "expected at most %zu item%s, got %zu", expected,
-                             plural(expected), size);
+    return schema_check_fail(check, rule, keyword, "expected at most %zu item%s, got %zu",
+                             expected, plural(expected), size);
 }
 
 bool schema_rule_items(struct check *check, const struct rule *rule, json_t *value)
@@ -252,10 +255,11 @@ bool schema_rule_contains(struct check *check, const struct rule *rule, json_t *
             break;
     }
     if (count < min)
-        return schema_check_fail(check, rule, min > 1 ? "minContains" : "contains",
-                                 "expected at least %llu item%s that fit%s 'contains', got %llu",
-                                 (unsigned long long)min, plural(min), min == 1 ? "s" : "",
-                                 (unsigned long long)count);
+        return schema_check_fail(
+            check, rule, min > 1 ? "minContains" : "contains",
+            "expected at least %llu item%s that fit%s 'contains', got %llu",
+            (unsigned long long)min, plural(min), min == 1 ? "s" : "",
+            (unsigned long long)count);
     if (count > max)
         return schema_check_fail(check, rule, "maxContains",
                                  "expected at most %llu item%s that fit%s 'contains', got more",
@@ -285,7 +289,7 @@ static bool few_are_unique(struct check *check, const struct rule *rule, json_t 
 
 struct unique_slot {
     uint32_t hash;
-    uint32_t item; // 1 + its index
+    uint32_t item;   // 1 + its index
 };
 
 static bool slots_are_unique(struct check *check, const struct rule *rule, json_t *value,
@@ -327,7 +331,7 @@ bool schema_rule_unique(struct check *check, const struct rule *rule, json_t *va
                                                : many_are_unique(check, rule, value);
 }
 
-bool schema_rule_unevaluated_items(struct check *check, const struct rule *rule, json_t *value)
+bool schema_rule_left_items(struct check *check, const struct rule *rule, json_t *value)
 {
     size_t size = json_array_size(value);
     bool ok = true;

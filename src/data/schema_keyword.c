@@ -13,13 +13,13 @@
 enum { D7 = 1 << SCHEMA_DRAFT_07, D19 = 1 << SCHEMA_2019_09, D20 = 1 << SCHEMA_2020_12 };
 enum { NEW = D19 | D20, OLD = D7 | D19, ALL = D7 | D19 | D20 };
 
-#define JIT_PATTERNS 64 // machine code only for so many: making it takes longer than reading
+#define JIT_PATTERNS 64   // machine code only for so many: making it takes longer than reading
 
 struct keyword {
     const char *name;
     uint32_t vocabulary;
     uint8_t drafts;
-    uint8_t types; // of values that the rule looks at
+    uint8_t types;   // of values that the rule looks at
     int (*compile)(struct compile *c, struct schema_node *node, const struct keyword *row,
                    json_t *value, rondo_error *err);
     rule_check *check;
@@ -90,7 +90,8 @@ static int subschemas(struct compile *c, struct schema_node *node, const struct 
 static int count_of(const struct schema_node *node, const struct keyword *row, json_t *value,
                     uint64_t *ret, rondo_error *err)
 {
-    if (!json_is_number(value) || !schema_number_is_whole(value) || json_number_value(value) < 0)
+    if (!json_is_number(value) || !schema_number_is_whole(value) ||
+        json_number_value(value) < 0)
         return expect(node, row, value, "a whole number from 0 on", err);
     double n = json_number_value(value);
     *ret = json_is_integer(value) ? (uint64_t)json_integer_value(value)
@@ -106,7 +107,7 @@ static int names_check(const struct schema_node *node, const struct keyword *row
     json_t *name;
     if (!json_is_array(names))
         return expect(node, row, names, "an array of property names", err);
-    json_array_foreach(names, i, name) {
+    json_array_foreach (names, i, name) {
         if (!json_is_string(name))
             return expect(node, row, name, "a property name", err);
     }
@@ -121,7 +122,8 @@ int schema_pattern_compile(struct compile *c, const char *text, size_t len,
     struct regex *regex = ecma_compile(text, len, jit ? REGEX_JIT : 0, err);
     if (!regex)
         return err->code;
-    mem_grow(&schema->regexes, &schema->regex_cap, schema->regex_count, sizeof *schema->regexes);
+    mem_grow(&schema->regexes, &schema->regex_cap, schema->regex_count,
+             sizeof *schema->regexes);
     schema->regexes[schema->regex_count++] = regex;
     ret->text = text;
     ret->regex = regex;
@@ -129,8 +131,9 @@ int schema_pattern_compile(struct compile *c, const char *text, size_t len,
     return 0;
 }
 
-static int pattern_of(struct compile *c, const struct schema_node *node, const struct keyword *row,
-                      const char *text, size_t len, struct pattern_entry *ret, rondo_error *err)
+static int pattern_of(struct compile *c, const struct schema_node *node,
+                      const struct keyword *row, const char *text, size_t len,
+                      struct pattern_entry *ret, rondo_error *err)
 {
     rondo_error why;
     if (schema_pattern_compile(c, text, len, ret, &why) == 0)
@@ -147,8 +150,9 @@ static const struct {
     uint8_t types;
     bool whole;
 } types[] = {
-    { "array",  T_ARRAY,  false }, { "boolean", T_BOOLEAN, false }, { "integer", T_INTEGER, true },
-    { "null",   T_NULL,   false }, { "number",  T_NUMBER,  false }, { "object",  T_OBJECT,  false },
+    { "array", T_ARRAY, false },    { "boolean", T_BOOLEAN, false },
+    { "integer", T_INTEGER, true }, { "null", T_NULL, false },
+    { "number", T_NUMBER, false },  { "object", T_OBJECT, false },
     { "string", T_STRING, false },
 };
 
@@ -174,7 +178,7 @@ static int read_type(struct compile *c, struct schema_node *node, const struct k
     node->types = 0;
     if (!json_is_array(value))
         return type_add(node, row, value, err);
-    json_array_foreach(value, i, name) {
+    json_array_foreach (value, i, name) {
         if (rc == 0)
             rc = type_add(node, row, name, err);
     }
@@ -241,8 +245,10 @@ static int read_bound(struct compile *c, struct schema_node *node, const struct 
     struct rule *rule = rule_of(node, row);
     if (!rule->range) {
         rule->range = arena_alloc(&c->schema->arena, sizeof *rule->range);
-        *rule->range = (struct range){ .least_int = INT64_MIN, .most_int = INT64_MAX,
-                                       .least_real = -INFINITY, .most_real = INFINITY };
+        *rule->range = (struct range){ .least_int = INT64_MIN,
+                                       .most_int = INT64_MAX,
+                                       .least_real = -INFINITY,
+                                       .most_real = INFINITY };
     }
     for (int i = 0; i < BOUNDS; i++)
         if (strcmp(row->name, names[i]) == 0)
@@ -279,7 +285,8 @@ static int read_pattern(struct compile *c, struct schema_node *node, const struc
         return expect(node, row, value, "a regular expression", err);
     struct pattern_entry *entry = arena_zalloc(&c->schema->arena, sizeof *entry);
     rule_of(node, row)->pattern = entry;
-    return pattern_of(c, node, row, json_string_value(value), json_string_length(value), entry, err);
+    return pattern_of(c, node, row, json_string_value(value), json_string_length(value), entry,
+                      err);
 }
 
 static int read_format(struct compile *c, struct schema_node *node, const struct keyword *row,
@@ -302,7 +309,8 @@ static int read_content(struct compile *c, struct schema_node *node, const struc
         return expect(node, row, value, "a string", err);
     const char *text = json_string_value(value);
     bool base64 = strcmp(row->name, "contentEncoding") == 0 && strcmp(text, "base64") == 0;
-    bool json = strcmp(row->name, "contentMediaType") == 0 && strcmp(text, "application/json") == 0;
+    bool json =
+        strcmp(row->name, "contentMediaType") == 0 && strcmp(text, "application/json") == 0;
     if (!c->options->assert_content || (!base64 && !json))
         return 0;
     struct rule *rule = rule_of(node, row);
@@ -336,8 +344,8 @@ static void names_grow(struct name_table *table, struct arena *arena)
         memcpy(table->names, old, table->count * sizeof *old);
 }
 
-struct name_entry *schema_names_add(struct name_table *table, struct arena *arena, const char *name,
-                                    size_t len)
+struct name_entry *schema_names_add(struct name_table *table, struct arena *arena,
+                                    const char *name, size_t len)
 {
     if (!table->seed)
         table->seed = hash_mix((uintptr_t)table) | 1;
@@ -368,8 +376,8 @@ static struct members *members_of(struct compile *c, struct schema_node *node,
     return rule->members;
 }
 
-static int read_properties(struct compile *c, struct schema_node *node, const struct keyword *row,
-                           json_t *value, rondo_error *err)
+static int read_properties(struct compile *c, struct schema_node *node,
+                           const struct keyword *row, json_t *value, rondo_error *err)
 {
     if (!json_is_object(value))
         return expect(node, row, value, "an object of schemas", err);
@@ -386,30 +394,33 @@ static int read_properties(struct compile *c, struct schema_node *node, const st
     return 0;
 }
 
-static int read_pattern_properties(struct compile *c, struct schema_node *node,
-                                   const struct keyword *row, json_t *value, rondo_error *err)
+static int read_patterns(struct compile *c, struct schema_node *node, const struct keyword *row,
+                         json_t *value, rondo_error *err)
 {
     if (!json_is_object(value))
         return expect(node, row, value, "an object of schemas", err);
     struct members *members = members_of(c, node, row);
     size_t count = json_object_size(value);
-    members->patterns = arena_zalloc(&c->schema->arena, (count + 1) * sizeof *members->patterns);
+    members->patterns =
+        arena_zalloc(&c->schema->arena, (count + 1) * sizeof *members->patterns);
     for (void *i = json_object_iter(value); i; i = json_object_iter_next(value, i)) {
         struct pattern_entry *entry = &members->patterns[members->pattern_count++];
         const char *text = json_object_iter_key(i);
         int rc = pattern_of(c, node, row, text, json_object_iter_key_len(i), entry, err);
         if (rc == 0)
-            rc = subschema(c, node, row->name, text, json_object_iter_value(i), &entry->node, err);
+            rc = subschema(c, node, row->name, text, json_object_iter_value(i), &entry->node,
+                           err);
         if (rc < 0)
             return rc;
     }
     return 0;
 }
 
-static int read_additional(struct compile *c, struct schema_node *node, const struct keyword *row,
-                           json_t *value, rondo_error *err)
+static int read_additional(struct compile *c, struct schema_node *node,
+                           const struct keyword *row, json_t *value, rondo_error *err)
 {
-    return subschema(c, node, row->name, NULL, value, &members_of(c, node, row)->additional, err);
+    return subschema(c, node, row->name, NULL, value, &members_of(c, node, row)->additional,
+                     err);
 }
 
 static int read_required(struct compile *c, struct schema_node *node, const struct keyword *row,
@@ -422,7 +433,7 @@ static int read_required(struct compile *c, struct schema_node *node, const stru
         return rc;
     struct members *members = members_of(c, node, row);
     members->required = value;
-    json_array_foreach(value, i, name) {
+    json_array_foreach (value, i, name) {
         struct name_entry *entry =
             schema_names_add(&members->table, &c->schema->arena, json_string_value(name),
                              json_string_length(name));
@@ -449,8 +460,9 @@ static int read_node(struct compile *c, struct schema_node *node, const struct k
 }
 
 /* dependentRequired has names, dependentSchemas schemas, dependencies either. */
-static int dependent_read(struct compile *c, struct schema_node *node, const struct keyword *row,
-                          json_t *value, struct dependent *entry, rondo_error *err)
+static int dependent_read(struct compile *c, struct schema_node *node,
+                          const struct keyword *row, json_t *value, struct dependent *entry,
+                          rondo_error *err)
 {
     bool may_be_names = strcmp(row->name, "dependentSchemas") != 0;
     bool may_be_schema = strcmp(row->name, "dependentRequired") != 0;
@@ -461,16 +473,16 @@ static int dependent_read(struct compile *c, struct schema_node *node, const str
     return subschema(c, node, row->name, entry->name, value, &entry->node, err);
 }
 
-static int read_dependents(struct compile *c, struct schema_node *node, const struct keyword *row,
-                           json_t *value, rondo_error *err)
+static int read_dependents(struct compile *c, struct schema_node *node,
+                           const struct keyword *row, json_t *value, rondo_error *err)
 {
     if (!json_is_object(value))
         return expect(node, row, value, "an object", err);
     if (!json_object_size(value))
         return 0;
     struct rule *rule = rule_new(node, row);
-    rule->dependents.entries =
-        arena_zalloc(&c->schema->arena, json_object_size(value) * sizeof *rule->dependents.entries);
+    rule->dependents.entries = arena_zalloc(
+        &c->schema->arena, json_object_size(value) * sizeof *rule->dependents.entries);
     for (void *i = json_object_iter(value); i; i = json_object_iter_next(value, i)) {
         struct dependent *entry = &rule->dependents.entries[rule->dependents.count++];
         entry->name = json_object_iter_key(i);
@@ -484,7 +496,8 @@ static int read_dependents(struct compile *c, struct schema_node *node, const st
 
 /* ---- arrays ----------------------------------------------------------------------------------- */
 
-static struct items *items_of(struct compile *c, struct schema_node *node, const struct keyword *row)
+static struct items *items_of(struct compile *c, struct schema_node *node,
+                              const struct keyword *row)
 {
     struct rule *rule = rule_of(node, row);
     if (!rule->items) {
@@ -515,21 +528,21 @@ static int read_items(struct compile *c, struct schema_node *node, const struct 
     return subschema(c, node, row->name, NULL, value, &items->rest, err);
 }
 
-static int read_additional_items(struct compile *c, struct schema_node *node,
-                                 const struct keyword *row, json_t *value, rondo_error *err)
+static int read_more_items(struct compile *c, struct schema_node *node,
+                           const struct keyword *row, json_t *value, rondo_error *err)
 {
     const struct schema_node *sub;
     int rc = subschema(c, node, row->name, NULL, value, &sub, err);
     if (rc < 0 || !json_is_array(json_object_get(node->json, "items")))
-        return rc; // says nothing unless items is a list
+        return rc;   // says nothing unless items is a list
     struct items *items = items_of(c, node, row);
     items->rest = sub;
     items->rest_keyword = row->name;
     return 0;
 }
 
-static int read_item_count(struct compile *c, struct schema_node *node, const struct keyword *row,
-                           json_t *value, rondo_error *err)
+static int read_item_count(struct compile *c, struct schema_node *node,
+                           const struct keyword *row, json_t *value, rondo_error *err)
 {
     struct items *items = items_of(c, node, row);
     bool is_min = row->name[1] == 'i';
@@ -599,22 +612,22 @@ static int read_if(struct compile *c, struct schema_node *node, const struct key
     return subschema(c, node, row->name, NULL, value, part, err);
 }
 
-static int read_unevaluated(struct compile *c, struct schema_node *node, const struct keyword *row,
-                            json_t *value, rondo_error *err)
+static int read_unevaluated(struct compile *c, struct schema_node *node,
+                            const struct keyword *row, json_t *value, rondo_error *err)
 {
     node->tracks = true;
     return read_node(c, node, row, value, err);
 }
 
 /* Only there to be referred to. */
-static int read_definitions(struct compile *c, struct schema_node *node, const struct keyword *row,
-                            json_t *value, rondo_error *err)
+static int read_definitions(struct compile *c, struct schema_node *node,
+                            const struct keyword *row, json_t *value, rondo_error *err)
 {
     const char *name;
     json_t *definition;
     if (!json_is_object(value))
         return expect(node, row, value, "an object of schemas", err);
-    json_object_foreach(value, name, definition) {
+    json_object_foreach (value, name, definition) {
         const struct schema_node *sub;
         int rc = subschema(c, node, row->name, name, definition, &sub, err);
         if (rc < 0)
@@ -634,54 +647,62 @@ static int read_ignored(struct compile *c, struct schema_node *node, const struc
 
 #define RULE(name) schema_rule_##name
 
-static const struct keyword keywords[] = {
-    { "$ref",                 V_CORE,        ALL,       T_ANY,    read_ref,                RULE(ref)                 },
-    { "$defs",                V_CORE,        NEW,       0,        read_definitions,        NULL                      },
-    { "definitions",          V_CORE,        ALL,       0,        read_definitions,        NULL                      },
-    { "type",                 V_VALIDATION,  ALL,       0,        read_type,               NULL                      },
-    { "const",                V_VALIDATION,  ALL,       T_ANY,    read_const,              RULE(const)               },
-    { "enum",                 V_VALIDATION,  ALL,       T_ANY,    read_enum,               RULE(enum)                },
-    { "minimum",              V_VALIDATION,  ALL,       T_NUMBER, read_bound,              RULE(range)               },
-    { "exclusiveMinimum",     V_VALIDATION,  ALL,       T_NUMBER, read_bound,              RULE(range)               },
-    { "maximum",              V_VALIDATION,  ALL,       T_NUMBER, read_bound,              RULE(range)               },
-    { "exclusiveMaximum",     V_VALIDATION,  ALL,       T_NUMBER, read_bound,              RULE(range)               },
-    { "multipleOf",           V_VALIDATION,  ALL,       T_NUMBER, read_multiple,           RULE(multiple)            },
-    { "minLength",            V_VALIDATION,  ALL,       T_STRING, read_length,             RULE(length)              },
-    { "maxLength",            V_VALIDATION,  ALL,       T_STRING, read_length,             RULE(length)              },
-    { "pattern",              V_VALIDATION,  ALL,       T_STRING, read_pattern,            RULE(pattern)             },
-    { "format",               V_FORMAT,      ALL,       T_STRING, read_format,             RULE(format)              },
-    { "contentEncoding",      V_CONTENT,     D7,        T_STRING, read_content,            RULE(content)             },
-    { "contentMediaType",     V_CONTENT,     D7,        T_STRING, read_content,            RULE(content)             },
-    { "contentSchema",        V_CONTENT,     NEW,       0,        read_ignored,            NULL                      },
-    { "properties",           V_APPLICATOR,  ALL,       T_OBJECT, read_properties,         RULE(members)             },
-    { "patternProperties",    V_APPLICATOR,  ALL,       T_OBJECT, read_pattern_properties, RULE(members)             },
-    { "additionalProperties", V_APPLICATOR,  ALL,       T_OBJECT, read_additional,         RULE(members)             },
-    { "required",             V_VALIDATION,  ALL,       T_OBJECT, read_required,           RULE(members)             },
-    { "minProperties",        V_VALIDATION,  ALL,       T_OBJECT, read_size,               RULE(members)             },
-    { "maxProperties",        V_VALIDATION,  ALL,       T_OBJECT, read_size,               RULE(members)             },
-    { "propertyNames",        V_APPLICATOR,  ALL,       T_OBJECT, read_node,               RULE(property_names)      },
-    { "dependentRequired",    V_VALIDATION,  NEW,       T_OBJECT, read_dependents,         RULE(dependents)          },
-    { "prefixItems",          V_APPLICATOR,  D20,       T_ARRAY,  read_prefix,             RULE(items)               },
-    { "items",                V_APPLICATOR,  ALL,       T_ARRAY,  read_items,              RULE(items)               },
-    { "additionalItems",      V_APPLICATOR,  OLD,       T_ARRAY,  read_additional_items,   RULE(items)               },
-    { "minItems",             V_VALIDATION,  ALL,       T_ARRAY,  read_item_count,         RULE(items)               },
-    { "maxItems",             V_VALIDATION,  ALL,       T_ARRAY,  read_item_count,         RULE(items)               },
-    { "contains",             V_APPLICATOR,  ALL,       T_ARRAY,  read_contains,           RULE(contains)            },
-    { "uniqueItems",          V_VALIDATION,  ALL,       T_ARRAY,  read_unique,             RULE(unique)              },
-    { "dependentSchemas",     V_APPLICATOR,  NEW,       T_OBJECT, read_dependents,         RULE(dependents)          },
-    { "dependencies",         V_APPLICATOR,  ALL,       T_OBJECT, read_dependents,         RULE(dependents)          },
-    { "$dynamicRef",          V_CORE,        D20,       T_ANY,    read_ref,                RULE(ref)                 },
-    { "$recursiveRef",        V_CORE,        D19,       T_ANY,    read_ref,                RULE(ref)                 },
-    { "allOf",                V_APPLICATOR,  ALL,       T_ANY,    read_list,               RULE(all_of)              },
-    { "anyOf",                V_APPLICATOR,  ALL,       T_ANY,    read_list,               RULE(any_of)              },
-    { "oneOf",                V_APPLICATOR,  ALL,       T_ANY,    read_list,               RULE(one_of)              },
-    { "not",                  V_APPLICATOR,  ALL,       T_ANY,    read_node,               RULE(not)                 },
-    { "if",                   V_APPLICATOR,  ALL,       T_ANY,    read_if,                 RULE(if)                  },
-    { "then",                 V_APPLICATOR,  ALL,       T_ANY,    read_if,                 RULE(if)                  },
-    { "else",                 V_APPLICATOR,  ALL,       T_ANY,    read_if,                 RULE(if)                  },
-    { "unevaluatedProperties", V_UNEVALUATED, NEW,      T_OBJECT, read_unevaluated,        RULE(unevaluated_members) },
-    { "unevaluatedItems",     V_UNEVALUATED, NEW,       T_ARRAY,  read_unevaluated,        RULE(unevaluated_items)   },
+// clang-format off
+enum {   // short names, for the table alone
+    CORE = V_CORE, APPLY = V_APPLICATOR, LEFT = V_UNEVALUATED, VALID = V_VALIDATION,
+    FORM = V_FORMAT, CONT = V_CONTENT,
+    ANY = T_ANY, OBJECT = T_OBJECT, ARRAY = T_ARRAY, STRING = T_STRING, NUMBER = T_NUMBER,
 };
+
+static const struct keyword keywords[] = {
+    { "$ref",                  CORE,  ALL, ANY,    read_ref,         RULE(ref)            },
+    { "$defs",                 CORE,  NEW, 0,      read_definitions, NULL                 },
+    { "definitions",           CORE,  ALL, 0,      read_definitions, NULL                 },
+    { "type",                  VALID, ALL, 0,      read_type,        NULL                 },
+    { "const",                 VALID, ALL, ANY,    read_const,       RULE(const)          },
+    { "enum",                  VALID, ALL, ANY,    read_enum,        RULE(enum)           },
+    { "minimum",               VALID, ALL, NUMBER, read_bound,       RULE(range)          },
+    { "exclusiveMinimum",      VALID, ALL, NUMBER, read_bound,       RULE(range)          },
+    { "maximum",               VALID, ALL, NUMBER, read_bound,       RULE(range)          },
+    { "exclusiveMaximum",      VALID, ALL, NUMBER, read_bound,       RULE(range)          },
+    { "multipleOf",            VALID, ALL, NUMBER, read_multiple,    RULE(multiple)       },
+    { "minLength",             VALID, ALL, STRING, read_length,      RULE(length)         },
+    { "maxLength",             VALID, ALL, STRING, read_length,      RULE(length)         },
+    { "pattern",               VALID, ALL, STRING, read_pattern,     RULE(pattern)        },
+    { "format",                FORM,  ALL, STRING, read_format,      RULE(format)         },
+    { "contentEncoding",       CONT,  D7,  STRING, read_content,     RULE(content)        },
+    { "contentMediaType",      CONT,  D7,  STRING, read_content,     RULE(content)        },
+    { "contentSchema",         CONT,  NEW, 0,      read_ignored,     NULL                 },
+    { "properties",            APPLY, ALL, OBJECT, read_properties,  RULE(members)        },
+    { "patternProperties",     APPLY, ALL, OBJECT, read_patterns,    RULE(members)        },
+    { "additionalProperties",  APPLY, ALL, OBJECT, read_additional,  RULE(members)        },
+    { "required",              VALID, ALL, OBJECT, read_required,    RULE(members)        },
+    { "minProperties",         VALID, ALL, OBJECT, read_size,        RULE(members)        },
+    { "maxProperties",         VALID, ALL, OBJECT, read_size,        RULE(members)        },
+    { "propertyNames",         APPLY, ALL, OBJECT, read_node,        RULE(property_names) },
+    { "dependentRequired",     VALID, NEW, OBJECT, read_dependents,  RULE(dependents)     },
+    { "prefixItems",           APPLY, D20, ARRAY,  read_prefix,      RULE(items)          },
+    { "items",                 APPLY, ALL, ARRAY,  read_items,       RULE(items)          },
+    { "additionalItems",       APPLY, OLD, ARRAY,  read_more_items,  RULE(items)          },
+    { "minItems",              VALID, ALL, ARRAY,  read_item_count,  RULE(items)          },
+    { "maxItems",              VALID, ALL, ARRAY,  read_item_count,  RULE(items)          },
+    { "contains",              APPLY, ALL, ARRAY,  read_contains,    RULE(contains)       },
+    { "uniqueItems",           VALID, ALL, ARRAY,  read_unique,      RULE(unique)         },
+    { "dependentSchemas",      APPLY, NEW, OBJECT, read_dependents,  RULE(dependents)     },
+    { "dependencies",          APPLY, ALL, OBJECT, read_dependents,  RULE(dependents)     },
+    { "$dynamicRef",           CORE,  D20, ANY,    read_ref,         RULE(ref)            },
+    { "$recursiveRef",         CORE,  D19, ANY,    read_ref,         RULE(ref)            },
+    { "allOf",                 APPLY, ALL, ANY,    read_list,        RULE(all_of)         },
+    { "anyOf",                 APPLY, ALL, ANY,    read_list,        RULE(any_of)         },
+    { "oneOf",                 APPLY, ALL, ANY,    read_list,        RULE(one_of)         },
+    { "not",                   APPLY, ALL, ANY,    read_node,        RULE(not )           },
+    { "if",                    APPLY, ALL, ANY,    read_if,          RULE(if)             },
+    { "then",                  APPLY, ALL, ANY,    read_if,          RULE(if)             },
+    { "else",                  APPLY, ALL, ANY,    read_if,          RULE(if)             },
+    { "unevaluatedProperties", LEFT,  NEW, OBJECT, read_unevaluated, RULE(left_members)   },
+    { "unevaluatedItems",      LEFT,  NEW, ARRAY,  read_unevaluated, RULE(left_items)     },
+};
+// clang-format on
 
 static bool is_keyword(const struct keyword *row, const struct schema_resource *resource,
                        const char *name, size_t len)

@@ -74,26 +74,26 @@ static const struct {
     const char *uri;
     enum schema_draft draft;
 } drafts[] = {
-    { DRAFT_2020_12 "schema",                         SCHEMA_2020_12  },
-    { "https://json-schema.org/draft/2019-09/schema", SCHEMA_2019_09  },
-    { "http://json-schema.org/draft-07/schema",       SCHEMA_DRAFT_07 },
-    { "https://json-schema.org/draft-07/schema",      SCHEMA_DRAFT_07 }, // often mistyped
-    { "http://json-schema.org/draft-06/schema",       SCHEMA_DRAFT_07 }, // 07 only adds to it
+    { DRAFT_2020_12 "schema", SCHEMA_2020_12 },
+    { "https://json-schema.org/draft/2019-09/schema", SCHEMA_2019_09 },
+    { "http://json-schema.org/draft-07/schema", SCHEMA_DRAFT_07 },
+    { "https://json-schema.org/draft-07/schema", SCHEMA_DRAFT_07 },   // often mistyped
+    { "http://json-schema.org/draft-06/schema", SCHEMA_DRAFT_07 },    // 07 only adds to it
 };
 
 static const struct {
-    const char *name; // behind ".../vocab/"
+    const char *name;   // behind ".../vocab/"
     uint32_t vocabulary;
 } vocabularies[] = {
-    { "core",              V_CORE        },
-    { "applicator",        V_APPLICATOR  },
-    { "unevaluated",       V_UNEVALUATED },
-    { "validation",        V_VALIDATION  },
-    { "meta-data",         0             },
-    { "format",            V_FORMAT      }, // 2019-09
-    { "format-annotation", V_FORMAT      },
-    { "format-assertion",  V_FORMAT      },
-    { "content",           V_CONTENT     },
+    { "core", V_CORE },
+    { "applicator", V_APPLICATOR },
+    { "unevaluated", V_UNEVALUATED },
+    { "validation", V_VALIDATION },
+    { "meta-data", 0 },
+    { "format", V_FORMAT },   // 2019-09
+    { "format-annotation", V_FORMAT },
+    { "format-assertion", V_FORMAT },
+    { "content", V_CONTENT },
 };
 
 static bool same_uri(const char *a, const char *b)
@@ -150,7 +150,7 @@ static int dialect_read(struct compile *c, struct schema_resource *resource, jso
     if (!json_is_object(listed))
         return 0;
     resource->vocabularies = V_CORE;
-    json_object_foreach(listed, uri, needed) {
+    json_object_foreach (listed, uri, needed) {
         int rc = vocabulary_add(resource, uri, json_is_true(needed), err);
         if (rc < 0)
             return rc;
@@ -184,11 +184,11 @@ static int dialect_find(struct compile *c, struct schema_resource *resource, con
 static const char *id_of(const struct schema_node *node, enum schema_draft draft)
 {
     if (draft == SCHEMA_DRAFT_07 && json_object_get(node->json, "$ref"))
-        return NULL; // beside $ref nothing counts
+        return NULL;   // beside $ref nothing counts
     return json_string_value(json_object_get(node->json, "$id"));
 }
 
-#define URI_BYTES_MAX ((size_t)16 << 20) // nested, short $ids can make long URIs
+#define URI_BYTES_MAX ((size_t)16 << 20)   // nested, short $ids can make long URIs
 
 static struct schema_resource *resource_new(struct compile *c, struct schema_node *node,
                                             const struct schema_resource *in, const char *base,
@@ -207,8 +207,8 @@ static struct schema_resource *resource_new(struct compile *c, struct schema_nod
     return resource;
 }
 
-static void anchor_put(struct compile *c, const struct schema_resource *resource, const char *name,
-                       struct schema_node *node)
+static void anchor_put(struct compile *c, const struct schema_resource *resource,
+                       const char *name, struct schema_node *node)
 {
     auto_buf struct buf key = { 0 };
     buf_put(&key, &resource, sizeof resource);
@@ -264,7 +264,8 @@ static int resource_open(struct compile *c, struct schema_node *node,
                          const struct schema_resource *in, const char *uri, const char *id,
                          rondo_error *err)
 {
-    struct schema_resource *resource = resource_new(c, node, in, uri ? uri : in->uri, id ? id : "");
+    struct schema_resource *resource =
+        resource_new(c, node, in, uri ? uri : in->uri, id ? id : "");
     node->resource = resource;
     if (c->uri_bytes > URI_BYTES_MAX)
         return err_set(err, RONDO_ELIMIT, "schema: its identifiers are too long");
@@ -309,8 +310,8 @@ int schema_resource_enter(struct compile *c, struct schema_node *node,
 
 /* ---- resolving references --------------------------------------------------------------------- */
 
-static int resource_find(struct compile *c, const struct rule *rule, const char *uri, size_t len,
-                         const struct schema_node **ret, rondo_error *err)
+static int resource_find(struct compile *c, const struct rule *rule, const char *uri,
+                         size_t len, const struct schema_node **ret, rondo_error *err)
 {
     *ret = schema_table_get(&c->resources, uri, len);
     if (*ret)
@@ -318,8 +319,8 @@ static int resource_find(struct compile *c, const struct rule *rule, const char 
     json_t *doc = json_incref(source_find(c, uri));
     doc = doc ? doc : schema_meta_load(uri);
     if (!doc)
-        return schema_node_fail(rule->owner, rule->keyword, err, "no schema is known as '%.200s'",
-                                uri);
+        return schema_node_fail(rule->owner, rule->keyword, err,
+                                "no schema is known as '%.200s'", uri);
     int rc = schema_document_compile(c, doc, uri, true, ret, err);
     json_decref(doc);
     return rc;
@@ -330,7 +331,8 @@ static size_t token_decode(char *token, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
-        bool is_escape = token[i] == '~' && i + 1 < len && (token[i + 1] == '0' || token[i + 1] == '1');
+        bool is_escape =
+            token[i] == '~' && i + 1 < len && (token[i + 1] == '0' || token[i + 1] == '1');
         token[n++] = !is_escape ? token[i] : token[++i] == '0' ? '~' : '/';
     }
     return n;
@@ -363,9 +365,9 @@ static const struct schema_resource *resource_at(struct compile *c, json_t *json
 }
 
 /* Walks from a resource's root; on the way further resources may be entered. */
-static int pointer_follow(struct compile *c, const struct rule *rule, const struct schema_node *root,
-                          char *pointer, size_t len, const struct schema_node **ret,
-                          rondo_error *err)
+static int pointer_follow(struct compile *c, const struct rule *rule,
+                          const struct schema_node *root, char *pointer, size_t len,
+                          const struct schema_node **ret, rondo_error *err)
 {
     const struct schema_resource *in = root->resource, *around = in;
     struct place place = { root, arena_dup(&c->schema->arena, pointer + 1, len - 1), NULL };
@@ -380,8 +382,9 @@ static int pointer_follow(struct compile *c, const struct rule *rule, const stru
         i += n + 1;
     }
     if (!json)
-        return schema_node_fail(rule->owner, rule->keyword, err, "nothing is at '/%.200s' in '%.100s'",
-                                place.keyword, root->resource->uri);
+        return schema_node_fail(rule->owner, rule->keyword, err,
+                                "nothing is at '/%.200s' in '%.100s'", place.keyword,
+                                root->resource->uri);
     return schema_node_compile(c, json, around, place, ret, err);
 }
 
@@ -474,7 +477,8 @@ static const struct schema_node *in_place(const struct rule *rule, uint32_t n, b
     return list[n];
 }
 
-static int node_walk(struct compile *c, struct schema_node *node, uint32_t depth, rondo_error *err)
+static int node_walk(struct compile *c, struct schema_node *node, uint32_t depth,
+                     rondo_error *err)
 {
     if (node->mark == DONE)
         return 0;

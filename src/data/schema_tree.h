@@ -59,20 +59,20 @@ struct schema_anchor {
 };
 
 struct schema_resource {
-    const char *uri; // without a fragment; "" when it has none
+    const char *uri;   // without a fragment; "" when it has none
     struct schema_node *root;
     enum schema_draft draft;
     uint32_t vocabularies;
     bool asserts_formats;
-    bool foreign; // in another document than the schema's own
+    bool foreign;   // in another document than the schema's own
     struct schema_anchor *dynamic;
 };
 
 struct schema_node {
     uint8_t types;
-    bool whole;          // a real number without a fraction passes as an integer
-    bool tracks;         // has unevaluatedItems or unevaluatedProperties
-    bool is_plain;       // neither tracks nor has a part in dynamic references
+    bool whole;      // a real number without a fraction passes as an integer
+    bool tracks;     // has unevaluatedItems or unevaluatedProperties
+    bool is_plain;   // neither tracks nor has a part in dynamic references
     uint8_t rule_count;
     struct rule *rules;
     const struct schema_resource *resource;
@@ -82,7 +82,7 @@ struct schema_node {
        parent. */
     const struct schema_node *parent;
     const char *keyword, *key;
-    uint8_t mark; // used by walks over the tree while it is compiled
+    uint8_t mark;   // used by walks over the tree while it is compiled
 };
 
 /* How a property name is found: slots hold 1 + index into names, 0 when free. */
@@ -90,9 +90,9 @@ struct name_table {
     struct name_entry {
         const char *name;
         size_t len;
-        const struct schema_node *node; // NULL: only required
+        const struct schema_node *node;   // NULL: only required
         bool required;
-    } *names;
+    } * names;
     uint32_t count, cap;
     uint32_t mask;
     uint32_t *slots;
@@ -102,22 +102,23 @@ struct name_table {
 struct pattern_entry {
     const char *text;
     struct regex *regex;
-    bool anchored; // can only match at the start
+    bool anchored;   // can only match at the start
     const struct schema_node *node;
 };
 
-struct members { // properties, patternProperties, additionalProperties, required, min/maxProperties
+struct
+    members {   // properties, patternProperties, additionalProperties, required, min/maxProperties
     struct name_table table;
     struct pattern_entry *patterns;
     uint32_t pattern_count;
     uint32_t required_count;
     const struct schema_node *additional;
     json_t *required;
-    bool has_size; // min or max
+    bool has_size;   // min or max
     uint64_t min, max;
 };
 
-struct items { // prefixItems, items, additionalItems, minItems, maxItems
+struct items {   // prefixItems, items, additionalItems, minItems, maxItems
     const struct schema_node **prefix;
     uint32_t prefix_count;
     const struct schema_node *rest;
@@ -132,30 +133,30 @@ struct number {
 };
 
 enum { AT_LEAST, MORE_THAN, AT_MOST, LESS_THAN, BOUNDS };
-struct range { // minimum, exclusiveMinimum, maximum, exclusiveMaximum
+struct range {   // minimum, exclusiveMinimum, maximum, exclusiveMaximum
     struct number bound[BOUNDS];
-    uint8_t has;                 // bits
-    int64_t least_int, most_int; // what passes without a closer look
+    uint8_t has;                   // bits
+    int64_t least_int, most_int;   // what passes without a closer look
     double least_real, most_real;
 };
 
-struct constants { // enum; hashed when there are many
+struct constants {   // enum; hashed when there are many
     json_t *values;
     struct constant {
         json_t *value;
-        const char *text; // of a string, else NULL
+        const char *text;   // of a string, else NULL
         size_t len;
-    } *list;
+    } * list;
     uint32_t count;
     uint32_t mask;
-    uint32_t *slots; // 1 + index; NULL when there are few
+    uint32_t *slots;   // 1 + index; NULL when there are few
     uint64_t seed;
 };
 
-struct dependent { // one property of dependentRequired, dependentSchemas or dependencies
+struct dependent {   // one property of dependentRequired, dependentSchemas or dependencies
     const char *name;
     size_t len;
-    json_t *needs; // array of names, or NULL
+    json_t *needs;   // array of names, or NULL
     const struct schema_node *node;
 };
 
@@ -166,15 +167,15 @@ typedef bool rule_check(struct check *check, const struct rule *rule, json_t *va
 struct rule {
     rule_check *check;
     const struct schema_node *owner;
-    const char *keyword; // the first one that made it
-    uint8_t types;       // that it has something to say about
+    const char *keyword;   // the first one that made it
+    uint8_t types;         // that it has something to say about
     union {
         struct members *members;
         struct items *items;
         struct range *range;
         struct constants *constants;
-        json_t *value;                     // const, multipleOf
-        const struct schema_node *node;    // not, propertyNames, unevaluated*
+        json_t *value;                    // const, multipleOf
+        const struct schema_node *node;   // not, propertyNames, unevaluated*
         struct {
             uint64_t min, max;
         } length;
@@ -183,18 +184,18 @@ struct rule {
         struct {
             const struct schema_node *node;
             uint64_t min, max;
-            bool marks; // what fits counts as evaluated
+            bool marks;   // what fits counts as evaluated
         } contains;
         struct {
             const struct schema_node **nodes;
             uint32_t count;
-        } list; // allOf, anyOf, oneOf
+        } list;   // allOf, anyOf, oneOf
         struct {
             const struct schema_node *test, *then, *otherwise;
         } when;
         struct {
             const struct schema_node *node;
-            const char *dynamic; // name of the dynamic anchor to look for, or NULL
+            const char *dynamic;   // name of the dynamic anchor to look for, or NULL
         } ref;
         struct {
             struct dependent *entries;
@@ -210,10 +211,10 @@ struct schema {
     uint32_t refs;
     const struct schema_node *root;
     struct arena arena;
-    json_t *docs; // an array that keeps every document in use
+    json_t *docs;   // an array that keeps every document in use
     struct regex **regexes;
     uint32_t regex_count, regex_cap;
-    struct regex_match *spare_match; // taken and put back with atomic exchanges
+    struct regex_match *spare_match;   // taken and put back with atomic exchanges
     bool has_dynamic_refs;
     uint32_t max_depth;
     int64_t max_steps;
@@ -228,13 +229,15 @@ struct table {
         char *key;
         size_t len;
         void *value;
-    } *entries;
+    } * entries;
     uint32_t count, cap;
-    uint64_t seed; // differs from process to process: nobody can prepare collisions
+    uint64_t seed;   // differs from process to process: nobody can prepare collisions
 };
 
-void *schema_table_get(const struct table *table, const void *key, size_t len); // NULL when absent
-void schema_table_put(struct table *table, const void *key, size_t len, void *value); // the first stays
+void *schema_table_get(const struct table *table, const void *key,
+                       size_t len);   // NULL when absent
+void schema_table_put(struct table *table, const void *key, size_t len,
+                      void *value);   // the first stays
 void schema_table_free(struct table *table);
 
 /* A reference that is resolved when the document it stands in has been read. */
@@ -247,14 +250,14 @@ struct pending_ref {
 struct compile {
     struct schema *schema;
     const struct schema_options *options;
-    struct table nodes;     // by (json, resource it stands in)
-    struct table resources; // by URI
-    struct table anchors;   // by (resource, name)
+    struct table nodes;       // by (json, resource it stands in)
+    struct table resources;   // by URI
+    struct table anchors;     // by (resource, name)
     struct pending_ref *pending;
     uint32_t pending_count, pending_cap;
     uint32_t schema_count, max_schemas;
     uint32_t nesting, max_nesting;
-    size_t uri_bytes; // of all resources
+    size_t uri_bytes;   // of all resources
 };
 
 /* Where a subschema is found: see struct schema_node. */
@@ -300,8 +303,8 @@ int schema_tree_check(struct compile *c, rondo_error *err);
 /* ---- names and values ------------------------------------------------------------------------ */
 
 /* The entry of a name, made if need be. */
-struct name_entry *schema_names_add(struct name_table *table, struct arena *arena, const char *name,
-                                    size_t len);
+struct name_entry *schema_names_add(struct name_table *table, struct arena *arena,
+                                    const char *name, size_t len);
 
 /* Every byte counts, and the seed differs from process to process. */
 static inline uint64_t name_hash(uint64_t seed, const char *name, size_t len)
@@ -340,8 +343,8 @@ static inline bool name_equal(const struct name_entry *entry, const char *name, 
     return memcmp(entry->name, name, len) == 0;
 }
 
-static inline const struct name_entry *name_find(const struct name_table *table, const char *name,
-                                                 size_t len)
+static inline const struct name_entry *name_find(const struct name_table *table,
+                                                 const char *name, size_t len)
 {
     if (!table->count)
         return NULL;
@@ -359,7 +362,7 @@ void schema_range_limit(struct range *range, int bound, struct number to);
 int schema_number_compare(struct number a, struct number b);
 bool schema_number_is_whole(const json_t *value);
 bool schema_number_is_multiple(const json_t *value, const json_t *of);
-bool schema_equal(const json_t *a, const json_t *b); // as JSON Schema has it: 1 equals 1.0
+bool schema_equal(const json_t *a, const json_t *b);   // as JSON Schema has it: 1 equals 1.0
 
 /* The same for equal values.  Each value inside takes a step; when none is left it stops early. */
 uint64_t schema_hash(const json_t *value, uint64_t seed, int64_t *steps);
@@ -377,6 +380,6 @@ rule_check schema_rule_const, schema_rule_enum, schema_rule_range, schema_rule_m
     schema_rule_members, schema_rule_property_names, schema_rule_dependents, schema_rule_items,
     schema_rule_contains, schema_rule_unique, schema_rule_ref, schema_rule_all_of,
     schema_rule_any_of, schema_rule_one_of, schema_rule_not, schema_rule_if,
-    schema_rule_unevaluated_members, schema_rule_unevaluated_items;
+    schema_rule_left_members, schema_rule_left_items;
 
 #endif

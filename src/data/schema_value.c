@@ -24,7 +24,7 @@ static int compare_mixed(int64_t a, double b)
         return -1;
     if (b < -TWO_TO_63)
         return 1;
-    int64_t whole = (int64_t)b; // towards zero
+    int64_t whole = (int64_t)b;   // towards zero
     if (a != whole)
         return a < whole ? -1 : 1;
     double rest = b - (double)whole;
@@ -77,7 +77,7 @@ void schema_range_limit(struct range *range, int bound, struct number to)
     range->bound[bound] = to;
     range->has |= (uint8_t)(1 << bound);
     if (!bound_int(to, is_low, is_open, &i)) {
-        range->least_int = INT64_MAX; // nothing passes quickly
+        range->least_int = INT64_MAX;   // nothing passes quickly
         range->most_int = INT64_MIN;
     } else if (is_low)
         range->least_int = MAX(range->least_int, i);
@@ -121,7 +121,7 @@ static struct decimal decimal_of(double n)
             d.digits = d.digits * 10 + (uint64_t)(*at - '0');
             d.exponent -= is_fraction;
         } else
-            is_fraction = true; // the point, or a comma in some locales
+            is_fraction = true;   // the point, or a comma in some locales
     }
     d.exponent += *at ? atoi(at + 1) : 0;
     while (d.digits && d.digits % 10 == 0) {
@@ -147,7 +147,7 @@ static bool decimal_is_multiple(struct decimal value, struct decimal of)
         return true;
     if (shift >= 0)
         return is_divisible(value.digits, shift, of.digits);
-    return false; // value has no trailing zeros, so a finer part is left over
+    return false;   // value has no trailing zeros, so a finer part is left over
 }
 
 bool schema_number_is_multiple(const json_t *value, const json_t *of)
@@ -179,7 +179,8 @@ static bool object_equal(const json_t *a, const json_t *b)
     if (json_object_size(a) != json_object_size(b))
         return false;
     for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i)) {
-        json_t *other = json_object_getn(b, json_object_iter_key(i), json_object_iter_key_len(i));
+        json_t *other =
+            json_object_getn(b, json_object_iter_key(i), json_object_iter_key_len(i));
         if (!other || !schema_equal(json_object_iter_value(i), other))
             return false;
     }
@@ -221,7 +222,8 @@ static uint64_t object_hash(const json_t *value, uint64_t seed, int64_t *steps)
 {
     json_t *object = (json_t *)value;
     uint64_t sum = 0;
-    for (void *i = json_object_iter(object); i && *steps >= 0; i = json_object_iter_next(object, i)) {
+    for (void *i = json_object_iter(object); i && *steps >= 0;
+         i = json_object_iter_next(object, i)) {
         uint64_t key = hash_bytes(seed, json_object_iter_key(i), json_object_iter_key_len(i));
         sum += schema_hash(json_object_iter_value(i), key, steps);
     }
@@ -233,7 +235,8 @@ uint64_t schema_hash(const json_t *value, uint64_t seed, int64_t *steps)
     uint64_t hash = seed + JSON_ARRAY;
     --*steps;
     switch (json_typeof(value)) {
-    case JSON_STRING: return hash_bytes(seed, json_string_value(value), json_string_length(value));
+    case JSON_STRING:
+        return hash_bytes(seed, json_string_value(value), json_string_length(value));
     case JSON_INTEGER:
     case JSON_REAL: return number_hash(value, seed);
     case JSON_OBJECT: return object_hash(value, seed, steps);

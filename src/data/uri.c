@@ -3,7 +3,7 @@
    A text is split first, at the characters that end each part, and each part is then checked
    against the characters it may hold.  Resolving puts the parts of base and reference together
    and removes "." and ".." from the path. */
-#define _GNU_SOURCE // memrchr
+#define _GNU_SOURCE   // memrchr
 #include "data/uri.h"
 
 #include "data/format.h"
@@ -93,7 +93,7 @@ static void put_path(struct buf *out, const char *path, size_t len)
         const char *slash = i < len ? memchr(segment, '/', len - i) : NULL;
         size_t n = slash ? (size_t)(slash - segment) : len - i;
         bool is_up = segment_is(segment, n, "..");
-        if (is_up) { // drop the last segment, never the root
+        if (is_up) {   // drop the last segment, never the root
             while (out->len > start + is_rooted && out->data[out->len - 1] == '/')
                 out->len--;
             while (out->len > start && out->data[out->len - 1] != '/')
@@ -250,7 +250,7 @@ static bool authority_is_valid(const char *text, size_t len, bool is_iri)
         len -= (size_t)(at + 1 - text);
         text = at + 1;
     }
-    size_t port = len; // where ":digits" starts
+    size_t port = len;   // where ":digits" starts
     while (port > 0 && is_digit(text[port - 1]))
         port--;
     if (port > 0 && text[port - 1] == ':')

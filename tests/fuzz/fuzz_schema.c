@@ -5,7 +5,7 @@
 
    Built with -fsanitize=fuzzer it is a libFuzzer target; with -DFUZZ_REPLAY it has a main() that
    runs the files and folders it is given. */
-#define _GNU_SOURCE // memmem
+#define _GNU_SOURCE   // memmem
 #include "data/schema.h"
 
 #include <stdio.h>
@@ -34,7 +34,8 @@ static void require(bool holds, const char *what)
 static void count_problem(const struct schema_problem *problem, void *user)
 {
     ++*(unsigned *)user;
-    require(problem->value_at && problem->schema_at && *problem->message, "a problem without a text");
+    require(problem->value_at && problem->schema_at && *problem->message,
+            "a problem without a text");
 }
 
 static void check_value(const struct schema *schema, json_t *value)

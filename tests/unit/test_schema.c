@@ -84,8 +84,8 @@ static const struct {
     { "{\"pattern\": \"^a+$\"}", "\"ab\"", "expected text that matches /^a+$/, got \"ab\"" },
     { "{\"required\": [\"a\"]}", "{}", "missing property 'a'" },
     { "{\"additionalProperties\": false}", "{\"a\": 1}", "unexpected property 'a'" },
-    { "{\"properties\": {\"a\": true, \"b\": true}, \"additionalProperties\": false}", "{\"c\": 1}",
-      "unexpected property 'c', expected only 'a', 'b'" },
+    { "{\"properties\": {\"a\": true, \"b\": true}, \"additionalProperties\": false}",
+      "{\"c\": 1}", "unexpected property 'c', expected only 'a', 'b'" },
     { "{\"minProperties\": 1}", "{}", "expected at least 1 property, got 0" },
     { "{\"maxProperties\": 0}", "{\"a\": 1}", "expected at most 0 properties, got 1" },
     { "{\"propertyNames\": {\"maxLength\": 1}}", "{\"ab\": 1}",
@@ -93,7 +93,8 @@ static const struct {
     { "{\"dependentRequired\": {\"a\": [\"b\"]}}", "{\"a\": 1}",
       "property 'a' needs property 'b'" },
     { "{\"minItems\": 2}", "[1]", "expected at least 2 items, got 1" },
-    { "{\"prefixItems\": [true], \"items\": false}", "[1, 2]", "expected at most 1 item, got 2" },
+    { "{\"prefixItems\": [true], \"items\": false}", "[1, 2]",
+      "expected at most 1 item, got 2" },
     { "{\"uniqueItems\": true}", "[1, 2, 1.0]", "items 0 and 2 are equal" },
     { "{\"contains\": {\"type\": \"null\"}}", "[1]",
       "expected at least 1 item that fits 'contains', got 0" },
@@ -157,7 +158,8 @@ TEST(schema_reports_all_problems_with_pointers_into_value_and_schema)
     struct collected all = { 0 };
     struct schema *schema = compile(
         "{\"properties\": {\"a/b\": {\"$ref\": \"#/$defs/n\"}, \"c\": {\"items\": {\"$ref\": \"#/$defs/n\"}}},"
-        " \"required\": [\"d\"], \"$defs\": {\"n\": {\"type\": \"integer\", \"minimum\": 3}}}", NULL);
+        " \"required\": [\"d\"], \"$defs\": {\"n\": {\"type\": \"integer\", \"minimum\": 3}}}",
+        NULL);
     json_t *value = parse("{\"a/b\": 1, \"c\": [3, \"x\"]}");
     CHECK_INT(schema_check_all(schema, value, collect, &all, &err), RONDO_ESCHEMA);
     CHECK_INT(all.count, 3);
@@ -178,22 +180,26 @@ static const struct {
     { "5", "schema: expected a schema (an object, true or false), got 5", "" },
     { "{\"type\": \"text\"}", "schema: type: expected the name of a type, got \"text\"", "" },
     { "{\"properties\": {\"a\": {\"minLength\": -1}}}",
-      "schema /properties/a: minLength: expected a whole number from 0 on, got -1", "/properties/a" },
+      "schema /properties/a: minLength: expected a whole number from 0 on, got -1",
+      "/properties/a" },
     { "{\"allOf\": []}", "schema: allOf: expected a non-empty array of schemas, got []", "" },
     { "{\"allOf\": [true, 7]}",
       "schema /allOf/1: expected a schema (an object, true or false), got 7", "/allOf/1" },
-    { "{\"required\": \"a\"}", "schema: required: expected an array of property names, got \"a\"", "" },
+    { "{\"required\": \"a\"}",
+      "schema: required: expected an array of property names, got \"a\"", "" },
     { "{\"multipleOf\": 0}", "schema: multipleOf: expected a number above 0, got 0", "" },
     { "{\"$ref\": \"#/$defs/x\"}", "schema: $ref: nothing is at '/$defs/x' in ''", "" },
     { "{\"$ref\": \"#x\"}", "schema: $ref: no anchor 'x' in ''", "" },
     { "{\"$ref\": \"https://example.com/x\"}",
       "schema: $ref: no schema is known as 'https://example.com/x'", "" },
     { "{\"$schema\": \"https://example.com/meta\"}",
-      "schema: $schema: expected draft 2020-12 or draft-07, got 'https://example.com/meta'", "" },
+      "schema: $schema: expected draft 2020-12 or draft-07, got 'https://example.com/meta'",
+      "" },
     { "{\"$ref\": \"#\"}", "schema: leads back to itself without going into the value", "" },
     { "{\"$defs\": {\"a\": {\"anyOf\": [true, {\"$ref\": \"#/$defs/a\"}]}}}", NULL, NULL },
     { "{\"$defs\": {\"a\": {\"not\": {\"$ref\": \"#/$defs/b\"}},"
-      " \"b\": {\"if\": true, \"then\": {\"$ref\": \"#/$defs/a\"}}}}", NULL, NULL },
+      " \"b\": {\"if\": true, \"then\": {\"$ref\": \"#/$defs/a\"}}}}",
+      NULL, NULL },
 };
 
 TEST(schema_refuses_what_is_no_schema_and_says_where)
@@ -213,7 +219,8 @@ TEST(schema_refuses_what_is_no_schema_and_says_where)
 TEST(schema_names_the_pattern_it_could_not_read)
 {
     rondo_error err = refuse("{\"pattern\": \"a(\"}", NULL);
-    CHECK(strstr(err.message, "schema: pattern: expected a regular expression, got 'a('") != NULL);
+    CHECK(strstr(err.message, "schema: pattern: expected a regular expression, got 'a('") !=
+          NULL);
 }
 
 /* ---- references ------------------------------------------------------------------------------- */
@@ -221,11 +228,14 @@ TEST(schema_names_the_pattern_it_could_not_read)
 TEST(schema_finds_documents_of_the_caller_by_uri_and_by_id)
 {
     json_t *a = parse("{\"$defs\": {\"n\": {\"$anchor\": \"n\", \"type\": \"number\"}}}");
-    json_t *b = parse("{\"$id\": \"https://example.com/b\", \"items\": {\"$ref\": \"dir/a#n\"}}");
+    json_t *b =
+        parse("{\"$id\": \"https://example.com/b\", \"items\": {\"$ref\": \"dir/a#n\"}}");
     struct schema_source sources[] = { { "https://example.com/dir/a", a }, { NULL, b } };
-    struct schema_options options = { .sources = sources, .source_count = 2,
+    struct schema_options options = { .sources = sources,
+                                      .source_count = 2,
                                       .base_uri = "https://example.com/root" };
-    const char *text = "{\"properties\": {\"list\": {\"$ref\": \"b\"}, \"one\": {\"$ref\": \"dir/a#/$defs/n\"}}}";
+    const char *text =
+        "{\"properties\": {\"list\": {\"$ref\": \"b\"}, \"one\": {\"$ref\": \"dir/a#/$defs/n\"}}}";
     CHECK_STR(judge_with(text, &options, "{\"list\": [1, 2], \"one\": 3}"), "");
     CHECK_STR(judge_with(text, &options, "{\"list\": [1, \"2\"]}"),
               "list[1]: expected number, got \"2\"");
@@ -294,7 +304,9 @@ TEST(schema_reads_a_document_by_its_draft)
     CHECK_STR(judge_with("{\"items\": [{\"type\": \"null\"}]}", &options, "[1]"),
               "[0]: expected null, got 1");
     CHECK_STR(judge_with("{\"$ref\": \"#/definitions/a\", \"type\": \"null\","
-                         " \"definitions\": {\"a\": {\"minimum\": 1}}}", &options, "1"), "");
+                         " \"definitions\": {\"a\": {\"minimum\": 1}}}",
+                         &options, "1"),
+              "");
 }
 
 TEST(schema_takes_formats_as_notes_unless_asked)
@@ -311,11 +323,12 @@ TEST(schema_takes_formats_as_notes_unless_asked)
 
 TEST(schema_leaves_out_vocabularies_that_the_meta_schema_does_not_list)
 {
-    json_t *meta = parse("{\"$id\": \"https://example.com/meta\","
-                         " \"$schema\": \"https://json-schema.org/draft/2020-12/schema\", \"$vocabulary\":"
-                         " {\"https://json-schema.org/draft/2020-12/vocab/core\": true,"
-                         "  \"https://json-schema.org/draft/2020-12/vocab/applicator\": true,"
-                         "  \"https://example.com/vocab/other\": false}}");
+    json_t *meta =
+        parse("{\"$id\": \"https://example.com/meta\","
+              " \"$schema\": \"https://json-schema.org/draft/2020-12/schema\", \"$vocabulary\":"
+              " {\"https://json-schema.org/draft/2020-12/vocab/core\": true,"
+              "  \"https://json-schema.org/draft/2020-12/vocab/applicator\": true,"
+              "  \"https://example.com/vocab/other\": false}}");
     struct schema_source source = { NULL, meta };
     struct schema_options options = { .sources = &source, .source_count = 1 };
     const char *text = "{\"$schema\": \"https://example.com/meta\","
@@ -354,9 +367,11 @@ static const struct {
     { "{\"multipleOf\": 1.5}", "9", true },
     { "{\"type\": \"integer\"}", "1e300", true },
     { "{\"uniqueItems\": true}", "[1, 1.0]", false },
-    { "{\"uniqueItems\": true}", "[1, true, \"1\", 0, false, null, [], {}, [0], {\"a\": 0}, 2, 3, 4, 5]", true },
     { "{\"uniqueItems\": true}",
-      "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, {\"a\": 1, \"b\": 2}, {\"b\": 2, \"a\": 1.0}]", false },
+      "[1, true, \"1\", 0, false, null, [], {}, [0], {\"a\": 0}, 2, 3, 4, 5]", true },
+    { "{\"uniqueItems\": true}",
+      "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, {\"a\": 1, \"b\": 2}, {\"b\": 2, \"a\": 1.0}]",
+      false },
 };
 
 TEST(schema_compares_numbers_exactly)
@@ -385,8 +400,10 @@ static void *check_many(void *user)
 TEST(schema_may_be_used_by_many_threads_at_once)
 {
     pthread_t threads[4];
-    struct schema *schema = compile("{\"properties\": {\"a\": {\"pattern\": \"^[a-z]+$\"}, \"b\":"
-                                    " {\"items\": {\"type\": \"integer\"}, \"uniqueItems\": true}}}", NULL);
+    struct schema *schema =
+        compile("{\"properties\": {\"a\": {\"pattern\": \"^[a-z]+$\"}, \"b\":"
+                " {\"items\": {\"type\": \"integer\"}, \"uniqueItems\": true}}}",
+                NULL);
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, check_many, schema_ref(schema));
     schema_unref(schema);

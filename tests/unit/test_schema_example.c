@@ -31,7 +31,8 @@ static const char *example(const char *text, uint64_t seed)
     if (value) {
         if (schema_check(schema, value, &err) < 0)
             FAIL("%s in: %s", err.message, text);
-        char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+        char *dump =
+            json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
         snprintf(shown, sizeof shown, "%s", dump);
         free(dump);
     }
@@ -41,7 +42,7 @@ static const char *example(const char *text, uint64_t seed)
 }
 
 static const struct {
-    const char *schema, *value; // NULL: anything that fits
+    const char *schema, *value;   // NULL: anything that fits
 } examples[] = {
     { "true", "null" },
     { "false", "nothing" },
@@ -55,8 +56,10 @@ static const struct {
     { "{\"type\": \"object\", \"properties\": {\"done\": {\"type\": \"boolean\"}, \"reason\":"
       " {\"type\": \"string\"}, \"extra\": {}}, \"required\": [\"done\", \"reason\"]}",
       "{\"done\":false,\"reason\":\"\"}" },
-    { "{\"items\": {\"type\": \"integer\"}, \"minItems\": 3, \"uniqueItems\": true}", "[0,1,2]" },
-    { "{\"prefixItems\": [{\"type\": \"string\"}], \"contains\": {\"type\": \"number\"}}", NULL },
+    { "{\"items\": {\"type\": \"integer\"}, \"minItems\": 3, \"uniqueItems\": true}",
+      "[0,1,2]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}], \"contains\": {\"type\": \"number\"}}",
+      NULL },
     { "{\"oneOf\": [{\"minimum\": 0}, {\"type\": \"integer\"}], \"type\": \"integer\"}", NULL },
     { "{\"anyOf\": [false, {\"type\": \"null\"}]}", "null" },
     { "{\"not\": {\"type\": [\"null\", \"boolean\"]}}", NULL },
@@ -64,15 +67,20 @@ static const struct {
     { "{\"type\": \"string\", \"pattern\": \"^[a-z]+$\", \"minLength\": 4}", "\"aaaa\"" },
     { "{\"type\": \"string\", \"format\": \"date\"}", "\"2026-01-31\"" },
     { "{\"minProperties\": 2, \"propertyNames\": {\"pattern\": \"^x\"}}", NULL },
-    { "{\"if\": {\"required\": [\"a\"]}, \"then\": {\"required\": [\"b\"]}, \"minProperties\": 1}", NULL },
+    { "{\"if\": {\"required\": [\"a\"]}, \"then\": {\"required\": [\"b\"]}, \"minProperties\": 1}",
+      NULL },
     { "{\"type\": \"object\", \"required\": [\"a\"], \"dependentRequired\": {\"a\": [\"b\"]},"
-      " \"dependentSchemas\": {\"b\": {\"required\": [\"c\"]}}}", "{\"a\":null,\"b\":null,\"c\":null}" },
+      " \"dependentSchemas\": {\"b\": {\"required\": [\"c\"]}}}",
+      "{\"a\":null,\"b\":null,\"c\":null}" },
     { "{\"$ref\": \"#/$defs/t\", \"$defs\": {\"t\": {\"type\": \"object\", \"required\": [\"v\"], \"properties\":"
-      " {\"v\": {\"type\": \"integer\"}, \"next\": {\"$ref\": \"#/$defs/t\"}}}}}", "{\"v\":0}" },
+      " {\"v\": {\"type\": \"integer\"}, \"next\": {\"$ref\": \"#/$defs/t\"}}}}}",
+      "{\"v\":0}" },
     { "{\"$ref\": \"#/$defs/t\", \"$defs\": {\"t\": {\"type\": \"object\", \"required\": [\"next\"], \"properties\":"
-      " {\"next\": {\"$ref\": \"#/$defs/t\"}}}}}", "nothing" },
+      " {\"next\": {\"$ref\": \"#/$defs/t\"}}}}}",
+      "nothing" },
     { "{\"allOf\": [{\"required\": [\"a\"]}, {\"properties\": {\"a\": {\"minimum\": 3}}}], \"properties\":"
-      " {\"a\": {\"type\": \"integer\"}}, \"unevaluatedProperties\": false}", "{\"a\":3}" },
+      " {\"a\": {\"type\": \"integer\"}}, \"unevaluatedProperties\": false}",
+      "{\"a\":3}" },
 };
 
 TEST(schema_example_is_the_smallest_that_fits)

@@ -137,8 +137,10 @@ static char *doubling(const char *keyword, const char *last)
     struct buf text = { 0 };
     buf_puts(&text, "{\"$ref\": \"#/$defs/d0\", \"$defs\": {");
     for (int i = 0; i < 40; i++)
-        buf_printf(&text, "\"d%d\": {\"%s\": [{\"$ref\": \"#/$defs/d%d\"}, {\"$ref\": \"#/$defs/d%d\"}]},",
-                   i, keyword, i + 1, i + 1);
+        buf_printf(
+            &text,
+            "\"d%d\": {\"%s\": [{\"$ref\": \"#/$defs/d%d\"}, {\"$ref\": \"#/$defs/d%d\"}]},", i,
+            keyword, i + 1, i + 1);
     buf_printf(&text, "\"d40\": %s}}", last);
     return buf_take(&text);
 }
@@ -146,7 +148,9 @@ static char *doubling(const char *keyword, const char *last)
 TEST(schema_gives_up_on_exponential_nests)
 {
     static const char *const nests[][2] = {
-        { "allOf", "{\"minimum\": 0}" }, { "anyOf", "{\"maximum\": 0}" }, { "oneOf", "{\"minimum\": 0}" },
+        { "allOf", "{\"minimum\": 0}" },
+        { "anyOf", "{\"maximum\": 0}" },
+        { "oneOf", "{\"minimum\": 0}" },
     };
     for (size_t i = 0; i < COUNT(nests); i++) {
         rondo_error err;
@@ -210,8 +214,8 @@ TEST(schema_looks_up_one_of_many_constants)
     buf_free(&text);
 }
 
-static const char *const catastrophes[] = { "^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(.*a){20}$",
-                                            "(a*)*b", "^([a-zA-Z]+)*$" };
+static const char *const catastrophes[] = { "^(a+)+$",     "^(a|aa)+$", "(x+x+)+y",
+                                            "^(.*a){20}$", "(a*)*b",    "^([a-zA-Z]+)*$" };
 
 TEST(schema_gives_up_on_catastrophic_patterns)
 {
@@ -243,7 +247,8 @@ TEST(schema_matches_long_texts_with_plain_patterns)
     CHECK_INT(judge("{\"pattern\": \"^[a-z]+$\"}", json_string(text), &err), 0);
     CHECK_INT(judge("{\"pattern\": \"a{3}$\"}", json_string(text), &err), 0);
     CHECK_INT(judge("{\"pattern\": \"b\"}", json_string(text), &err), RONDO_ESCHEMA);
-    CHECK_INT(judge("{\"format\": \"uri\", \"maxLength\": 1000000}", json_string(text), &err), 0);
+    CHECK_INT(judge("{\"format\": \"uri\", \"maxLength\": 1000000}", json_string(text), &err),
+              0);
     mem_free(text);
 }
 
