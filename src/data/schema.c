@@ -84,6 +84,8 @@ static int node_make(struct compile *c, json_t *json, const struct schema_resour
         return rc;
     struct node_key key = { json, in };
     schema_table_put(&c->nodes, &key, sizeof key, node);
+    *c->last = node;
+    c->last = &node->next;
     c->nesting++;
     rc = json_is_object(json) ? schema_keywords_compile(c, node, err) : 0;
     c->nesting--;
@@ -147,6 +149,7 @@ struct schema *schema_compile(json_t *doc, const struct schema_options *options,
         .max_schemas = options->max_schemas ? options->max_schemas : MAX_SCHEMAS,
         .max_nesting = options->max_nesting ? options->max_nesting : MAX_NESTING,
     };
+    c.last = &c.first;
     c.nodes.seed = c.resources.seed = c.anchors.seed = hash_mix((uintptr_t)schema);
     const char *uri = options->base_uri ? options->base_uri : "";
     bool ok = schema_document_compile(&c, doc, uri, false, &schema->root, err) == 0 &&

@@ -16,10 +16,11 @@
 
 /* ---- marks ------------------------------------------------------------------------------------ */
 
-static void seen_init(struct seen *seen, const json_t *value)
+static void seen_init(struct check *check, struct seen *seen, const json_t *value)
 {
     size_t count = json_is_object(value) ? json_object_size(value) : json_array_size(value);
     seen->words = (count + 63) / 64;
+    check->steps -= (int64_t)seen->words;
     if (seen->words > COUNT(seen->room)) {
         seen->bits = mem_zalloc(seen->words * sizeof *seen->bits);
         return;
@@ -62,7 +63,7 @@ run_rules(struct check *check, const struct schema_node *node, json_t *value)
 static bool run_tracked(struct check *check, const struct schema_node *node, json_t *value)
 {
     struct seen own, *outer = check->seen;
-    seen_init(&own, value);
+    seen_init(check, &own, value);
     check->seen = &own;
     bool ok = run_rules(check, node, value);
     check->seen = outer;
@@ -129,7 +130,7 @@ bool schema_branch_fits(struct check *check, const struct schema_node *node, jso
     bool was_loud = check->loud, was_all = check->all;
     check->loud = check->all = false;
     if (outer) {
-        seen_init(&own, value);
+        seen_init(check, &own, value);
         check->seen = &own;
     }
     bool ok = schema_node_check(check, node, value);

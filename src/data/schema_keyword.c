@@ -695,7 +695,7 @@ static const struct keyword keywords[] = {
     { "allOf",                 APPLY, ALL, ANY,    read_list,        RULE(all_of)         },
     { "anyOf",                 APPLY, ALL, ANY,    read_list,        RULE(any_of)         },
     { "oneOf",                 APPLY, ALL, ANY,    read_list,        RULE(one_of)         },
-    { "not",                   APPLY, ALL, ANY,    read_node,        RULE(not )           },
+    { "not",                   APPLY, ALL, ANY,    read_node,        RULE(not)            },
     { "if",                    APPLY, ALL, ANY,    read_if,          RULE(if)             },
     { "then",                  APPLY, ALL, ANY,    read_if,          RULE(if)             },
     { "else",                  APPLY, ALL, ANY,    read_if,          RULE(if)             },

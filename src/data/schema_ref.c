@@ -142,8 +142,7 @@ static int vocabulary_add(struct schema_resource *resource, const char *uri, boo
 
 /* A meta-schema of the caller's: its $vocabulary says which keywords count, and its own $schema
    which draft they are of. */
-static int dialect_read(struct compile *c, struct schema_resource *resource, json_t *meta,
-                        rondo_error *err)
+static int dialect_read(struct schema_resource *resource, json_t *meta, rondo_error *err)
 {
     json_t *listed = json_object_get(meta, "$vocabulary"), *needed;
     const char *uri;
@@ -169,7 +168,7 @@ static int dialect_find(struct compile *c, struct schema_resource *resource, con
             if (!same_uri(at, drafts[i].uri))
                 continue;
             resource->draft = drafts[i].draft;
-            return first ? dialect_read(c, resource, first, err) : 0;
+            return first ? dialect_read(resource, first, err) : 0;
         }
         json_t *meta = source_find(c, at);
         first = first ? first : meta;
@@ -531,18 +530,14 @@ static void rule_shorten(struct rule *rule)
 
 int schema_tree_check(struct compile *c, rondo_error *err)
 {
-    for (uint32_t i = 0; i < c->nodes.cap; i++) {
-        struct schema_node *node = c->nodes.entries[i].value;
-        int rc = node ? node_walk(c, node, 0, err) : 0;
+    for (struct schema_node *node = c->first; node; node = node->next) {
+        int rc = node_walk(c, node, 0, err);
         if (rc < 0)
             return rc;
-        if (node)
-            node->is_plain = !node->tracks && !c->schema->has_dynamic_refs;
+        node->is_plain = !node->tracks && !c->schema->has_dynamic_refs;
     }
-    for (uint32_t i = 0; i < c->nodes.cap; i++) {
-        struct schema_node *node = c->nodes.entries[i].value;
-        for (uint32_t n = 0; node && n < node->rule_count; n++)
+    for (struct schema_node *node = c->first; node; node = node->next)
+        for (uint32_t n = 0; n < node->rule_count; n++)
             rule_shorten(&node->rules[n]);
-    }
     return 0;
 }

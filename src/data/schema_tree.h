@@ -82,7 +82,8 @@ struct schema_node {
        parent. */
     const struct schema_node *parent;
     const char *keyword, *key;
-    uint8_t mark;   // used by walks over the tree while it is compiled
+    uint8_t mark;               // used by walks over the tree while it is compiled
+    struct schema_node *next;   // made after this one
 };
 
 /* How a property name is found: slots hold 1 + index into names, 0 when free. */
@@ -250,9 +251,10 @@ struct pending_ref {
 struct compile {
     struct schema *schema;
     const struct schema_options *options;
-    struct table nodes;       // by (json, resource it stands in)
-    struct table resources;   // by URI
-    struct table anchors;     // by (resource, name)
+    struct table nodes;                  // by (json, resource it stands in)
+    struct schema_node *first, **last;   // all of them, as they were made
+    struct table resources;              // by URI
+    struct table anchors;                // by (resource, name)
     struct pending_ref *pending;
     uint32_t pending_count, pending_cap;
     uint32_t schema_count, max_schemas;

@@ -174,7 +174,7 @@ size_t uri_decode(char *text, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '%' && i + 2 < len + 0 && is_hex(text[i + 1]) && is_hex(text[i + 2])) {
+        if (text[i] == '%' && i + 2 < len && is_hex(text[i + 1]) && is_hex(text[i + 2])) {
             text[n++] = (char)(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
             i += 2;
         } else
