@@ -138,8 +138,8 @@ static bool walk_atom(struct walker *w)
     case '[': return walk_class(w);
     case '.': c = 'a'; break;
     case '\\':
-        if (is_at(w, 'b') || is_at(w, 'B'))
-            return w->at++;
+        if (take(w, 'b') || take(w, 'B'))
+            return true;
         if (!walk_escape(w, &c))
             return false;
     }

@@ -46,10 +46,10 @@ static void seen_merge(struct seen *into, const struct seen *from)
 static inline __attribute__((always_inline)) bool
 run_rules(struct check *check, const struct schema_node *node, json_t *value)
 {
-    const struct rule *rule = node->rules, *end = rule + node->rule_count;
     unsigned type = 1u << json_typeof(value);
     bool ok = true;
-    for (; rule < end; rule++) {
+    for (uint32_t i = 0; i < node->rule_count; i++) {
+        const struct rule *rule = &node->rules[i];
         if (!(rule->types & type) || LIKELY(rule->check(check, rule, value)))
             continue;
         ok = false;

@@ -268,11 +268,8 @@ static int read_multiple(struct compile *c, struct schema_node *node, const stru
 static int read_length(struct compile *c, struct schema_node *node, const struct keyword *row,
                        json_t *value, rondo_error *err)
 {
-    bool is_new = true;
-    for (uint32_t i = 0; i < node->rule_count; i++)
-        is_new &= node->rules[i].check != row->check;
     struct rule *rule = rule_of(node, row);
-    if (is_new)
+    if (rule->keyword == row->name)   // just made
         rule->length.max = UINT64_MAX;
     bool is_min = row->name[1] == 'i';
     return count_of(node, row, value, is_min ? &rule->length.min : &rule->length.max, err);

@@ -51,7 +51,7 @@ static const struct {
       { ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::", "::1%eth0",
         "1:2:3:4:5:6:7:1.2.3.4", "1:2:3:4:5:6:7::8", "1:", "::1.2.3" } },
     { "uri",
-      { "a:", "http://u:p@h:80/p?q#f", "urn:a:b", "http://[::1]/", "http://h:/" },
+      { "a:", "http://u:p@h:80/p?q#f", "urn:a:b", "http://[::1]/", "http://h:/", "http://[v1.a:b]/%20" },
       { "", "//h", "a b:c", "http://[::1", "http://a b", "http://h/%4", "http://h/\xc3\xa4",
         "1a:b", "http://h:x/" } },
     { "uri-reference",
@@ -85,6 +85,32 @@ TEST(format_tells_good_texts_from_bad_ones)
             if (format->is_valid(rows[i].bad[n], strlen(rows[i].bad[n])))
                 FAIL("'%s' is a bad %s", rows[i].bad[n], rows[i].format);
     }
+}
+
+/* RFC 5892's rules about context, RFC 5893's about direction, RFC 3492's about encoding. */
+static const struct {
+    const char *host;
+    bool is_valid;
+} hosts[] = {
+    { "l\u00b7l", true },           { "a\u00b7l", false },      { "\u05d0\u05f3\u05d1", true },
+    { "a\u05f4\u05d1", false },     { "\u30fb\u30a2", true },   { "a\u30fbb", false },
+    { "\u0628\u0660\u0628", true }, { "\u0628\u0660\u06f0", false },
+    { "\u0915\u094d\u200d\u0937", true }, { "\u0915\u200d\u0937", false },
+    { "\u0628\u064a\u200c\u0628\u064a", true }, { "a\u200cb", false },
+    { "\u05d0\u05d1", true },       { "\u05d0a", false },       { "1\u05d0", false },
+    { "\u05d01", true },            { "\u05d01\u0660", false }, { "0a.\u05d0", false },
+    { "a.\u05d0", true },           { "B\u00fccher", false },    { "\u1f00", true },
+    { "\u4e2d\u6587.\u4e2d", true }, { "\u302e", false },       { "xn--bcher-kva.de", true },
+    { "xn--bcher-kvb.de", false },  { "xn--bcher-KVA", true },   { "xn--0", false },
+    { "xn--99999999", false },      { "xn--abc-", false },
+};
+
+TEST(format_knows_internationalised_hosts)
+{
+    const struct format *format = format_find("idn-hostname");
+    for (size_t i = 0; i < COUNT(hosts); i++)
+        if (format->is_valid(hosts[i].host, strlen(hosts[i].host)) != hosts[i].is_valid)
+            FAIL("'%s' should be %s", hosts[i].host, hosts[i].is_valid ? "good" : "bad");
 }
 
 TEST(format_sees_what_stands_behind_a_nul)

@@ -381,6 +381,119 @@ TEST(schema_compares_numbers_exactly)
             FAIL("%s with %s", numbers[i].schema, numbers[i].value);
 }
 
+/* ---- meanings --------------------------------------------------------------------------------- */
+
+// clang-format off
+static const struct {
+    const char *schema, *value;
+    bool fits;
+} meanings[] = {
+    { "{\"allOf\":[{\"properties\":{\"a\":true}}],\"unevaluatedProperties\":false}",
+      "{\"a\":1}", true },
+    { "{\"allOf\":[{\"properties\":{\"a\":true}},{\"unevaluatedProperties\":false}]}",
+      "{\"a\":1}", false },
+    { "{\"anyOf\":[{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"]},{\"properties\":{\""
+      "b\":true}}],\"unevaluatedProperties\":false}",
+      "{\"a\":1,\"b\":2}", true },
+    { "{\"anyOf\":[{\"properties\":{\"a\":{\"const\":1}}},{\"properties\":{\"b\":true}}],\"uneva"
+      "luatedProperties\":false}",
+      "{\"a\":2,\"b\":2}", false },
+    { "{\"if\":{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"]},\"then\":{\"properties\""
+      ":{\"b\":true}},\"else\":{\"properties\":{\"c\":true}},\"unevaluatedProperties\":false}",
+      "{\"a\":1,\"b\":2}", true },
+    { "{\"if\":{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"]},\"then\":{\"properties\""
+      ":{\"b\":true}},\"else\":{\"properties\":{\"c\":true}},\"unevaluatedProperties\":false}",
+      "{\"a\":2,\"c\":2}", false },
+    { "{\"not\":{\"not\":{\"properties\":{\"a\":true}}},\"unevaluatedProperties\":false}",
+      "{\"a\":1}", false },
+    { "{\"dependentSchemas\":{\"a\":{\"properties\":{\"b\":true}}},\"properties\":{\"a\":true},"
+      "\"unevaluatedProperties\":false}",
+      "{\"a\":1,\"b\":2}", true },
+    { "{\"dependentSchemas\":{\"a\":{\"properties\":{\"b\":true}}},\"properties\":{\"a\":true},"
+      "\"unevaluatedProperties\":false}",
+      "{\"b\":2}", false },
+    { "{\"allOf\":[{\"unevaluatedProperties\":true}],\"unevaluatedProperties\":false}",
+      "{\"a\":1}", true },
+    { "{\"patternProperties\":{\"^x\":true},\"unevaluatedProperties\":{\"type\":\"null\"}}",
+      "{\"x1\":1,\"y\":null}", true },
+    { "{\"patternProperties\":{\"^x\":true},\"unevaluatedProperties\":{\"type\":\"null\"}}",
+      "{\"x1\":1,\"y\":1}", false },
+    { "{\"prefixItems\":[true],\"contains\":{\"type\":\"string\"},\"unevaluatedItems\":false}",
+      "[1,\"a\",\"b\"]", true },
+    { "{\"prefixItems\":[true],\"contains\":{\"type\":\"string\"},\"unevaluatedItems\":false}",
+      "[1,\"a\",2]", false },
+    { "{\"contains\":{\"type\":\"null\"},\"minContains\":0,\"unevaluatedItems\":{\"type\":\"stri"
+      "ng\"}}",
+      "[\"a\",null]", true },
+    { "{\"contains\":{\"type\":\"null\"},\"minContains\":2}", "[null,1]", false },
+    { "{\"oneOf\":[{\"prefixItems\":[true,{\"const\":1}]},{\"prefixItems\":[true,{\"const\":2"
+      "}]}],\"unevaluatedItems\":false}",
+      "[\"x\",2]", true },
+    { "{\"oneOf\":[{\"prefixItems\":[true,{\"const\":1}]},{\"prefixItems\":[true,{\"const\":2"
+      "}]}],\"unevaluatedItems\":false}",
+      "[\"x\",2,3]", false },
+    { "{\"$defs\":{\"a\":{\"unevaluatedProperties\":false}},\"properties\":{\"p\":true},\"$ref"
+      "\":\"#/$defs/a\"}",
+      "{\"p\":1}", false },
+    { "{\"then\":false,\"else\":false}", "1", true },
+    { "{\"if\":{\"minimum\":5},\"then\":{\"multipleOf\":5}}", "7", false },
+    { "{\"if\":{\"minimum\":5},\"then\":{\"multipleOf\":5}}", "3", true },
+    { "{\"dependencies\":{\"a\":[\"b\"],\"c\":{\"required\":[\"d\"]}}}", "{\"a\":1}", false },
+    { "{\"dependencies\":{\"a\":[\"b\"],\"c\":{\"required\":[\"d\"]}}}", "{\"c\":1,\"d\":1}", true },
+    { "{\"properties\":{\"a\":{\"$ref\":\"#/x%25y/z~1w\"}},\"x%y\":{\"z/w\":{\"type\":\"null\"}}}",
+      "{\"a\":1}", false },
+    { "{\"enum\":[1,2,3,4,5,6,7,8,9,10,\"eleven\",[12],{\"a\":13}]}", "{\"a\":13.0}", true },
+    { "{\"enum\":[1,2,3,4,5,6,7,8,9,10,\"eleven\",[12],{\"a\":13}]}", "{\"a\":14}", false },
+    { "{\"maxItems\":1e30,\"contentSchema\":{\"type\":\"null\"}}", "[1]", true },
+    { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":[],\"additionalI"
+      "tems\":false}",
+      "[1]", false },
+    { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"definitions\":{\"a\":{\"$i"
+      "d\":\"#a\",\"type\":\"null\"}},\"$ref\":\"#a\"}",
+      "1", false },
+    { "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$recursiveAnchor\""
+      ":true,\"properties\":{\"a\":{\"$recursiveRef\":\"#\"}},\"additionalProperties\":false}",
+      "{\"a\":{\"b\":1}}", false },
+};
+// clang-format on
+
+TEST(schema_keywords_mean_what_the_standard_says)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if ((*judge(meanings[i].schema, meanings[i].value) == '\0') != meanings[i].fits)
+            FAIL("%s with %s", meanings[i].schema, meanings[i].value);
+}
+
+TEST(schema_tracks_members_beyond_a_few_hundred)
+{
+    struct schema *schema = compile("{\"anyOf\": [{\"patternProperties\": {\"^a\": true}}],"
+                                    " \"unevaluatedProperties\": false}", NULL);
+    rondo_error err;
+    json_t *value = json_object();
+    for (int i = 0; i < 1000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "a%d", i);
+        json_object_set_new(value, name, json_null());
+    }
+    CHECK_INT(schema_check(schema, value, &err), 0);
+    json_object_set_new(value, "b", json_null());
+    CHECK_INT(schema_check(schema, value, &err), RONDO_ESCHEMA);
+    CHECK_STR(err.message, "unexpected property 'b'");
+    json_decref(value);
+    schema_unref(schema);
+}
+
+TEST(schema_asserts_content_of_draft_07_when_asked)
+{
+    struct schema_options options = { .draft = SCHEMA_DRAFT_07, .assert_content = true };
+    const char *text = "{\"contentEncoding\": \"base64\", \"contentMediaType\": \"application/json\"}";
+    CHECK_STR(judge_with(text, &options, "\"eyJhIjoxfQ==\""), "");
+    CHECK_STR(judge_with(text, &options, "\"eyJh\""),
+              "expected the text of a JSON document, got \"eyJh\"");
+    CHECK_STR(judge_with(text, &options, "\"{}\""), "expected base64, got \"{}\"");
+    CHECK_STR(judge(text, "\"{}\""), "");
+}
+
 /* ---- shared ----------------------------------------------------------------------------------- */
 
 static void *check_many(void *user)
