@@ -1,8 +1,9 @@
 /* idna_table.c - which characters may stand in a domain name, and how they behave there.
 
-   Derived from Unicode 14 by the rules of RFC 5892: letters, digits and marks that are stable
-   under NFKC and case folding, with the exceptions that it lists.  The other tables hold what the
-   rules about context and direction ask, and only for characters that are allowed at all. */
+   Derived from Unicode 14 by the rules of RFC 5892 (tools/idna_table): letters, digits and marks
+   that are stable under NFKC and case folding, with the exceptions that it lists.  The other
+   tables hold what the rules about context and direction ask, and only for characters that are
+   allowed at all. */
 #include "data/idna_table.h"
 
 #include "base/mem.h"
@@ -621,4 +622,3 @@ const struct idna_range idna_transparent[] = {
     { 0x1e944, 0x1e94b, 1 },
 };
 const size_t idna_transparent_count = COUNT(idna_transparent);
-
