@@ -64,7 +64,10 @@ struct schema_problem {
     const char *message;   // "tags[2].name: expected string, got 5"
 };
 
-/* 0, or RONDO_ESCHEMA when the value does not fit, or RONDO_ELIMIT.  err gets the first problem:
+/* The texts of a value have to be UTF-8, as they are unless a _nocheck function of jansson's made
+   them.
+
+   0, or RONDO_ESCHEMA when the value does not fit, or RONDO_ELIMIT.  err gets the first problem:
    its message, and value_at as its path.  A valid value costs no allocation. */
 int schema_check(const struct schema *schema, json_t *value, rondo_error *err);
 

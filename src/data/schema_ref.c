@@ -161,6 +161,7 @@ static int dialect_find(struct compile *c, struct schema_resource *resource, con
                         rondo_error *err)
 {
     resource->vocabularies = V_ALL;
+    resource->asserts_formats = false;
     json_t *first = NULL;
     const char *at = uri;
     for (int hops = 0; hops < 8 && at; hops++) {
