@@ -94,7 +94,7 @@ static bool has_valid_test(json_t *tests)
 {
     size_t i;
     json_t *test;
-    json_array_foreach (tests, i, test)
+    json_array_foreach(tests, i, test)
         if (json_is_true(json_object_get(test, "valid")))
             return true;
     return false;

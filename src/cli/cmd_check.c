@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "data/schema.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,20 +77,46 @@ static void complain(const struct check_args *args, const char *file, const char
     json_decref(line);
 }
 
+static bool bytes_read(struct buf *out, const char *path)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!file)
+        return false;
+    for (size_t n = 1; n > 0; out->len += n) {
+        buf_reserve(out, 65536);
+        n = fread(out->data + out->len, 1, 65536, file);
+    }
+    bool ok = !ferror(file);
+    if (file != stdin)
+        fclose(file);
+    return ok;
+}
+
+/* Integers beyond 64 bits are read as doubles, and then all are. */
+static json_t *text_parse(const struct buf *text, json_error_t *why)
+{
+    json_error_t again;
+    size_t how = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+    json_t *json = json_loadb(text->data, text->len, how, why);
+    if (!json && json_error_code(why) == json_error_numeric_overflow)
+        json = json_loadb(text->data, text->len, how | JSON_DECODE_INT_AS_REAL, &again);
+    return json;
+}
+
 static json_t *file_read(const struct check_args *args, const char *path)
 {
     json_error_t why;
-    size_t how = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
-    json_t *json =
-        strcmp(path, "-") == 0 ? json_loadf(stdin, how, &why) : json_load_file(path, how, &why);
-    if (json)
-        return json;
-    auto_buf struct buf text = { 0 };
-    if (why.line > 0)
-        buf_printf(&text, "line %d, column %d: ", why.line, why.column);
-    buf_puts(&text, why.text);
-    complain(args, path, "", "", buf_text(&text));
-    return NULL;
+    auto_buf struct buf text = { 0 }, message = { 0 };
+    if (!bytes_read(&text, path)) {
+        complain(args, path, "", "", strerror(errno));
+        return NULL;
+    }
+    json_t *json = text_parse(&text, &why);
+    if (!json) {
+        buf_printf(&message, "line %d, column %d: %s", why.line, why.column, why.text);
+        complain(args, path, "", "", buf_text(&message));
+    }
+    return json;
 }
 
 struct reporting {

@@ -131,11 +131,11 @@ struct span {
 static struct span span_of(const struct wish *wish)
 {
     struct span span = { -INFINITY, INFINITY, 0 };
-    EACH_RULE (range, wish, schema_rule_range) {
+    EACH_RULE(range, wish, schema_rule_range) {
         span.least = MAX(span.least, range->range->least_real);
         span.most = MIN(span.most, range->range->most_real);
     }
-    EACH_RULE (multiple, wish, schema_rule_multiple)
+    EACH_RULE(multiple, wish, schema_rule_multiple)
         span.step = MAX(span.step, json_number_value(multiple->value));
     return span;
 }
@@ -200,7 +200,7 @@ static json_t *make_matching(struct maker *m, const struct wish *wish, const cha
 static json_t *make_string(struct maker *m, const struct wish *wish)
 {
     uint64_t min = 0;
-    EACH_RULE (length, wish, schema_rule_length)
+    EACH_RULE(length, wish, schema_rule_length)
         min = MAX(min, length->length.min);
     const struct rule *pattern = wish_rule(wish, schema_rule_pattern);
     const struct rule *format = wish_rule(wish, schema_rule_format);
@@ -250,7 +250,7 @@ static bool names_put_all(struct names *names, json_t *list)
     size_t i;
     json_t *name;
     bool is_new = false;
-    json_array_foreach (list, i, name)
+    json_array_foreach(list, i, name)
         is_new |= names_put(names, json_string_value(name), json_string_length(name));
     return is_new;
 }
@@ -261,9 +261,9 @@ static void names_collect(struct maker *m, struct wish *wish, struct names *name
     for (bool changes = true; changes;) {
         uint32_t nodes = wish->count;
         changes = false;
-        EACH_RULE (members, wish, schema_rule_members)
+        EACH_RULE(members, wish, schema_rule_members)
             changes |= names_put_all(names, members->members->required);
-        EACH_RULE (dependents, wish, schema_rule_dependents)
+        EACH_RULE(dependents, wish, schema_rule_dependents)
             for (uint32_t i = 0; i < dependents->dependents.count; i++) {
                 const struct dependent *entry = &dependents->dependents.entries[i];
                 if (!names_have(names, entry->name, entry->len))
@@ -279,7 +279,7 @@ static void names_collect(struct maker *m, struct wish *wish, struct names *name
 static void member_wish(struct maker *m, const struct wish *wish, const char *name, size_t len,
                         const struct schema_node **roots, uint32_t *count)
 {
-    EACH_RULE (rule, wish, schema_rule_members) {
+    EACH_RULE(rule, wish, schema_rule_members) {
         const struct members *members = rule->members;
         const struct name_entry *entry = name_find(&members->table, name, len);
         bool is_known = entry && entry->node;
@@ -294,7 +294,7 @@ static void member_wish(struct maker *m, const struct wish *wish, const char *na
         if (!is_known && members->additional && *count < NODES_MAX)
             roots[(*count)++] = members->additional;
     }
-    EACH_RULE (left, wish, schema_rule_left_members)
+    EACH_RULE(left, wish, schema_rule_left_members)
         if (!*count)
             roots[(*count)++] = left->node;
 }
@@ -312,7 +312,7 @@ static bool member_make(struct maker *m, const struct wish *wish, json_t *object
 static uint64_t least_members(const struct wish *wish)
 {
     uint64_t least = 0;
-    EACH_RULE (rule, wish, schema_rule_members)
+    EACH_RULE(rule, wish, schema_rule_members)
         least = MAX(least, rule->members->min);
     return least;
 }
@@ -320,7 +320,7 @@ static uint64_t least_members(const struct wish *wish)
 /* A name that nobody asked for, to reach minProperties: a declared one, else an invented one. */
 static bool member_invent(struct maker *m, const struct wish *wish, json_t *object, uint32_t n)
 {
-    EACH_RULE (rule, wish, schema_rule_members)
+    EACH_RULE(rule, wish, schema_rule_members)
         for (uint32_t i = 0; i < rule->members->table.count; i++) {
             const struct name_entry *entry = &rule->members->table.names[i];
             if (!json_object_getn(object, entry->name, entry->len) &&
@@ -370,19 +370,19 @@ static json_t *make_object(struct maker *m, struct wish *wish)
 static void item_wish(const struct wish *wish, size_t i, size_t first,
                       const struct schema_node **roots, uint32_t *count)
 {
-    EACH_RULE (rule, wish, schema_rule_items) {
+    EACH_RULE(rule, wish, schema_rule_items) {
         const struct items *items = rule->items;
         const struct schema_node *node =
             i < items->prefix_count ? items->prefix[i] : items->rest;
         if (node && *count < NODES_MAX)
             roots[(*count)++] = node;
     }
-    EACH_RULE (contains, wish, schema_rule_contains) {
+    EACH_RULE(contains, wish, schema_rule_contains) {
         bool is_served = i >= first && i - first < contains->contains.min;
         if (is_served && *count < NODES_MAX)
             roots[(*count)++] = contains->contains.node;
     }
-    EACH_RULE (left, wish, schema_rule_left_items)
+    EACH_RULE(left, wish, schema_rule_left_items)
         if (!*count)
             roots[(*count)++] = left->node;
 }
@@ -390,9 +390,9 @@ static void item_wish(const struct wish *wish, size_t i, size_t first,
 static uint64_t least_items(const struct wish *wish, size_t first)
 {
     uint64_t least = 0;
-    EACH_RULE (items, wish, schema_rule_items)
+    EACH_RULE(items, wish, schema_rule_items)
         least = MAX(least, items->items->min);
-    EACH_RULE (contains, wish, schema_rule_contains)
+    EACH_RULE(contains, wish, schema_rule_contains)
         if (contains->contains.min)
             least = MAX(least, contains->contains.min + first);
     return least;
@@ -401,7 +401,7 @@ static uint64_t least_items(const struct wish *wish, size_t first)
 static json_t *make_array(struct maker *m, const struct wish *wish)
 {
     size_t first = 0;
-    EACH_RULE (items, wish, schema_rule_items)
+    EACH_RULE(items, wish, schema_rule_items)
         first = MAX(first, items->items->prefix_count);
     if (pick(m, 2))
         first = pick(m, (uint32_t)first + 1);

@@ -26,7 +26,7 @@ static bool fail_missing(struct check *check, const struct rule *rule, const jso
     json_t *name;
     if (!check->loud)
         return false;
-    json_array_foreach (members->required, i, name) {
+    json_array_foreach(members->required, i, name) {
         const char *text = json_string_value(name);
         if (!json_object_getn(value, text, json_string_length(name)))
             schema_check_fail(check, rule, "required", "missing property '%s'", text);
@@ -154,7 +154,7 @@ static bool needs_met(struct check *check, const struct rule *rule,
     size_t i;
     json_t *name;
     bool ok = true;
-    json_array_foreach (entry->needs, i, name) {
+    json_array_foreach(entry->needs, i, name) {
         const char *text = json_string_value(name);
         if (!json_object_getn(value, text, json_string_length(name)))
             ok = schema_check_fail(check, rule, rule->keyword,

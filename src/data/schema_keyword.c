@@ -107,7 +107,7 @@ static int names_check(const struct schema_node *node, const struct keyword *row
     json_t *name;
     if (!json_is_array(names))
         return expect(node, row, names, "an array of property names", err);
-    json_array_foreach (names, i, name) {
+    json_array_foreach(names, i, name) {
         if (!json_is_string(name))
             return expect(node, row, name, "a property name", err);
     }
@@ -178,7 +178,7 @@ static int read_type(struct compile *c, struct schema_node *node, const struct k
     node->types = 0;
     if (!json_is_array(value))
         return type_add(node, row, value, err);
-    json_array_foreach (value, i, name) {
+    json_array_foreach(value, i, name) {
         if (rc == 0)
             rc = type_add(node, row, name, err);
     }
@@ -430,7 +430,7 @@ static int read_required(struct compile *c, struct schema_node *node, const stru
         return rc;
     struct members *members = members_of(c, node, row);
     members->required = value;
-    json_array_foreach (value, i, name) {
+    json_array_foreach(value, i, name) {
         struct name_entry *entry =
             schema_names_add(&members->table, &c->schema->arena, json_string_value(name),
                              json_string_length(name));
@@ -624,7 +624,7 @@ static int read_definitions(struct compile *c, struct schema_node *node,
     json_t *definition;
     if (!json_is_object(value))
         return expect(node, row, value, "an object of schemas", err);
-    json_object_foreach (value, name, definition) {
+    json_object_foreach(value, name, definition) {
         const struct schema_node *sub;
         int rc = subschema(c, node, row->name, name, definition, &sub, err);
         if (rc < 0)

@@ -149,7 +149,7 @@ static int dialect_read(struct schema_resource *resource, json_t *meta, rondo_er
     if (!json_is_object(listed))
         return 0;
     resource->vocabularies = V_CORE;
-    json_object_foreach (listed, uri, needed) {
+    json_object_foreach(listed, uri, needed) {
         int rc = vocabulary_add(resource, uri, json_is_true(needed), err);
         if (rc < 0)
             return rc;

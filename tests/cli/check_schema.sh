@@ -34,6 +34,10 @@ expect "several values" 2 "" "bad.json: name: expected string, got 5" \
     "$RONDO" check --schema schema.json good.json bad.json
 expect "as JSON" 2 '{"file":"bad.json","path":"/name","rule":"/properties/name/type","message":"name: expected string, got 5"}' "" \
     "$RONDO" check --schema schema.json --json bad.json
+echo '{"name": "x", "n": 123456789012345678901234567890}' >large.json
+expect "a number beyond 64 bits" 0 "" "" "$RONDO" check --schema schema.json large.json
+expect "a file that is not there" 2 "" "none.json: No such file or directory" \
+    "$RONDO" check --schema schema.json none.json
 expect "formats when asked" 2 "" 'good.json: day: expected a date such as 2026-01-31, got "soon"' \
     "$RONDO" check --schema schema.json --formats good.json
 expect "a schema that is none" 2 "" 'wrong.json: schema: type: expected the name of a type, got "nothing"' \
