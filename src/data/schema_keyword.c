@@ -35,12 +35,9 @@ static int expect(const struct schema_node *node, const struct keyword *row, jso
     return schema_node_fail(node, row->name, err, "expected %s, got %s", what, buf_text(&got));
 }
 
-/* The rule with this row's check, made if need be.  Room for one a keyword is there. */
-static struct rule *rule_of(struct schema_node *node, const struct keyword *row)
+/* A new rule, all zero but for what its row says.  There is room for one a keyword. */
+static struct rule *rule_new(struct schema_node *node, const struct keyword *row)
 {
-    for (uint32_t i = 0; i < node->rule_count; i++)
-        if (node->rules[i].check == row->check)
-            return &node->rules[i];
     struct rule *rule = &node->rules[node->rule_count++];
     rule->check = row->check;
     rule->owner = node;
@@ -49,12 +46,13 @@ static struct rule *rule_of(struct schema_node *node, const struct keyword *row)
     return rule;
 }
 
-/* A rule of its own even where others have the same check. */
-static struct rule *rule_new(struct schema_node *node, const struct keyword *row)
+/* The rule that this row shares with others, made if need be. */
+static struct rule *rule_of(struct schema_node *node, const struct keyword *row)
 {
-    struct rule *rule = &node->rules[node->rule_count++];
-    *rule = (struct rule){ row->check, node, row->name, row->types, { 0 } };
-    return rule;
+    for (uint32_t i = 0; i < node->rule_count; i++)
+        if (node->rules[i].check == row->check)
+            return &node->rules[i];
+    return rule_new(node, row);
 }
 
 static int subschema(struct compile *c, struct schema_node *node, const char *keyword,
