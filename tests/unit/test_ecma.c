@@ -68,6 +68,8 @@ static const struct {
     { "^\\0$", "", false },
     { "a#b c", "a#b c", true },
     { "^[^\\x00-\\x1f]+$", "abc", true },
+    { "^\\ud83d\\u0041$", "A", false },
+    { "^\\ud83d?\\u0041$", "A", true },
 };
 
 TEST(ecma_patterns_match_as_in_the_standard)

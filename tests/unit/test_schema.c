@@ -123,8 +123,26 @@ TEST(schema_says_what_was_expected_and_what_was_found)
         CHECK_STR(judge(sentences[i].schema, sentences[i].value), sentences[i].message);
 }
 
+TEST(schema_asserts_formats_where_the_meta_schema_says_so)
+{
+    json_t *meta =
+        parse("{\"$id\": \"https://example.com/strict\","
+              " \"$schema\": \"https://json-schema.org/draft/2020-12/schema\", \"$vocabulary\":"
+              " {\"https://json-schema.org/draft/2020-12/vocab/format-assertion\": true}}");
+    struct schema_source source = { NULL, meta };
+    struct schema_options options = { .sources = &source, .source_count = 1 };
+    const char *text = "{\"$schema\": \"https://example.com/strict\", \"format\": \"ipv4\"}";
+    CHECK_STR(judge_with(text, &options, "\"1.2.3.4\""), "");
+    CHECK_STR(judge_with(text, &options, "\"x\""), "expected an IPv4 address, got \"x\"");
+    json_decref(meta);
+}
+
 TEST(schema_lets_the_nearest_alternative_speak)
 {
+    CHECK_STR(
+        judge("{\"properties\": {\"a\": {\"anyOf\": [{\"minimum\": 5}, {\"maximum\": 1}]}}}",
+              "{\"a\": 3}"),
+        "a: fits none of 2 alternatives; the nearest, number 1, says: expected at least 5, got 3");
     const char *shapes =
         "{\"oneOf\": ["
         " {\"properties\": {\"kind\": {\"const\": \"circle\"}, \"r\": {\"type\": \"number\"}},"
@@ -454,6 +472,23 @@ static const struct {
     { "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$recursiveAnchor\""
       ":true,\"properties\":{\"a\":{\"$recursiveRef\":\"#\"}},\"additionalProperties\":false}",
       "{\"a\":{\"b\":1}}", false },
+    { "{\"contains\":{\"type\":\"null\"},\"maxContains\":2}", "[null,null,1]", true },
+    { "{\"contains\":{\"type\":\"null\"},\"maxContains\":2}", "[null,null,null]", false },
+    { "{\"required\":[\"a\",\"b\"]}", "{\"a\":1,\"b\":2}", true },
+    { "{\"anyOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}", "{\"b\":1}", true },
+    { "{\"anyOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}", "{\"c\":1}", false },
+    { "{\"type\":\"array\"}", "2.0", false },
+    { "{\"type\":\"null\"}", "2.0", false },
+    { "{\"type\":[\"boolean\",\"string\"]}", "2.0", false },
+    { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":{\"type\":\"intege"
+      "r\"},\"additionalItems\":false}",
+      "[1,2]", true },
+    { "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"contains\":{\"type\""
+      ":\"string\"},\"unevaluatedItems\":false}",
+      "[\"a\"]", false },
+    { "{\"minLength\":2,\"maxLength\":2}", "\"ab\"", true },
+    { "{\"minItems\":1,\"maxItems\":2}", "[1,2]", true },
+    { "{\"minProperties\":1,\"maxProperties\":1}", "{\"a\":1}", true },
 };
 // clang-format on
 
@@ -467,7 +502,8 @@ TEST(schema_keywords_mean_what_the_standard_says)
 TEST(schema_tracks_members_beyond_a_few_hundred)
 {
     struct schema *schema = compile("{\"anyOf\": [{\"patternProperties\": {\"^a\": true}}],"
-                                    " \"unevaluatedProperties\": false}", NULL);
+                                    " \"unevaluatedProperties\": false}",
+                                    NULL);
     rondo_error err;
     json_t *value = json_object();
     for (int i = 0; i < 1000; i++) {
@@ -486,7 +522,10 @@ TEST(schema_tracks_members_beyond_a_few_hundred)
 TEST(schema_asserts_content_of_draft_07_when_asked)
 {
     struct schema_options options = { .draft = SCHEMA_DRAFT_07, .assert_content = true };
-    const char *text = "{\"contentEncoding\": \"base64\", \"contentMediaType\": \"application/json\"}";
+    CHECK_STR(judge_with("{\"contentMediaType\": \"text/plain\"}", &options, "\"{:}\""), "");
+    CHECK_STR(judge_with("{\"contentEncoding\": \"quoted-printable\"}", &options, "\"=\""), "");
+    const char *text =
+        "{\"contentEncoding\": \"base64\", \"contentMediaType\": \"application/json\"}";
     CHECK_STR(judge_with(text, &options, "\"eyJhIjoxfQ==\""), "");
     CHECK_STR(judge_with(text, &options, "\"eyJh\""),
               "expected the text of a JSON document, got \"eyJh\"");
