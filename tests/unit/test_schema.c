@@ -489,6 +489,15 @@ static const struct {
     { "{\"minLength\":2,\"maxLength\":2}", "\"ab\"", true },
     { "{\"minItems\":1,\"maxItems\":2}", "[1,2]", true },
     { "{\"minProperties\":1,\"maxProperties\":1}", "{\"a\":1}", true },
+    { "{\"const\":{\"a\":1}}", "{\"b\":1}", false },
+    { "{\"const\":{\"a\":1,\"b\":[1,2]}}", "{\"b\":[1,2],\"a\":1}", true },
+    { "{\"const\":{\"a\":1,\"b\":[1,2]}}", "{\"b\":[1,3],\"a\":1}", false },
+    { "{\"const\":[1,2]}", "[1]", false },
+    { "{\"const\":\"a\"}", "\"b\"", false },
+    { "{\"const\":\"ab\"}", "\"a\"", false },
+    { "{\"const\":false}", "0", false },
+    { "{\"const\":null}", "false", false },
+    { "{\"uniqueItems\":true}", "[{\"a\":1},{\"b\":1},[1],[1,2]]", true },
 };
 // clang-format on
 
