@@ -1,0 +1,108 @@
+/* test_schema_example.c - values made from a schema. */
+#include "data/schema.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct schema *compile(const char *text)
+{
+    json_error_t why;
+    rondo_error err = { 0 };
+    struct schema_options options = { .assert_formats = true };
+    json_t *doc = json_loads(text, JSON_DECODE_ANY, &why);
+    if (!doc)
+        FAIL("%s in: %s", why.text, text);
+    struct schema *schema = schema_compile(doc, &options, &err);
+    json_decref(doc);
+    if (!schema)
+        FAIL("%s in: %s", err.message, text);
+    return schema;
+}
+
+/* The example as text, "nothing" when there is none. */
+static const char *example(const char *text, uint64_t seed)
+{
+    static char shown[2000];
+    rondo_error err;
+    struct schema *schema = compile(text);
+    json_t *value = schema_example(schema, seed);
+    snprintf(shown, sizeof shown, "nothing");
+    if (value) {
+        if (schema_check(schema, value, &err) < 0)
+            FAIL("%s in: %s", err.message, text);
+        char *dump =
+            json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+        snprintf(shown, sizeof shown, "%s", dump);
+        free(dump);
+    }
+    json_decref(value);
+    schema_unref(schema);
+    return shown;
+}
+
+static const struct {
+    const char *schema, *value;   // NULL: anything that fits
+} examples[] = {
+    { "true", "null" },
+    { "false", "nothing" },
+    { "{\"const\": [1]}", "[1]" },
+    { "{\"enum\": [\"a\", 5], \"type\": \"integer\"}", "5" },
+    { "{\"type\": \"string\"}", "\"\"" },
+    { "{\"type\": \"string\", \"minLength\": 3}", "\"aaa\"" },
+    { "{\"type\": \"integer\", \"minimum\": 7, \"multipleOf\": 5}", "10" },
+    { "{\"type\": \"integer\", \"maximum\": -3}", "-3" },
+    { "{\"type\": \"number\", \"exclusiveMinimum\": 0, \"exclusiveMaximum\": 1}", NULL },
+    { "{\"type\": \"object\", \"properties\": {\"done\": {\"type\": \"boolean\"}, \"reason\":"
+      " {\"type\": \"string\"}, \"extra\": {}}, \"required\": [\"done\", \"reason\"]}",
+      "{\"done\":false,\"reason\":\"\"}" },
+    { "{\"items\": {\"type\": \"integer\"}, \"minItems\": 3, \"uniqueItems\": true}",
+      "[0,1,2]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}], \"contains\": {\"type\": \"number\"}}",
+      NULL },
+    { "{\"oneOf\": [{\"minimum\": 0}, {\"type\": \"integer\"}], \"type\": \"integer\"}", NULL },
+    { "{\"anyOf\": [false, {\"type\": \"null\"}]}", "null" },
+    { "{\"not\": {\"type\": [\"null\", \"boolean\"]}}", NULL },
+    { "{\"type\": \"string\", \"pattern\": \"^[A-Z]{2}-\\\\d{3,}(x|y)?$\"}", "\"AA-000\"" },
+    { "{\"type\": \"string\", \"pattern\": \"^[a-z]+$\", \"minLength\": 4}", "\"aaaa\"" },
+    { "{\"type\": \"string\", \"format\": \"date\"}", "\"2026-01-31\"" },
+    { "{\"minProperties\": 2, \"propertyNames\": {\"pattern\": \"^x\"}}", NULL },
+    { "{\"if\": {\"required\": [\"a\"]}, \"then\": {\"required\": [\"b\"]}, \"minProperties\": 1}",
+      NULL },
+    { "{\"type\": \"object\", \"required\": [\"a\"], \"dependentRequired\": {\"a\": [\"b\"]},"
+      " \"dependentSchemas\": {\"b\": {\"required\": [\"c\"]}}}",
+      "{\"a\":null,\"b\":null,\"c\":null}" },
+    { "{\"$ref\": \"#/$defs/t\", \"$defs\": {\"t\": {\"type\": \"object\", \"required\": [\"v\"], \"properties\":"
+      " {\"v\": {\"type\": \"integer\"}, \"next\": {\"$ref\": \"#/$defs/t\"}}}}}",
+      "{\"v\":0}" },
+    { "{\"$ref\": \"#/$defs/t\", \"$defs\": {\"t\": {\"type\": \"object\", \"required\": [\"next\"], \"properties\":"
+      " {\"next\": {\"$ref\": \"#/$defs/t\"}}}}}",
+      "nothing" },
+    { "{\"allOf\": [{\"required\": [\"a\"]}, {\"properties\": {\"a\": {\"minimum\": 3}}}], \"properties\":"
+      " {\"a\": {\"type\": \"integer\"}}, \"unevaluatedProperties\": false}",
+      "{\"a\":3}" },
+};
+
+TEST(schema_example_is_the_smallest_that_fits)
+{
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        const char *made = example(examples[i].schema, 0);
+        if (examples[i].value)
+            CHECK_STR(made, examples[i].value);
+        else if (strcmp(made, "nothing") == 0)
+            FAIL("no example for %s", examples[i].schema);
+    }
+}
+
+TEST(schema_example_depends_on_the_seed_and_on_nothing_else)
+{
+    const char *schema = "{\"enum\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}";
+    bool differs = false;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        char first[2000];
+        snprintf(first, sizeof first, "%s", example(schema, seed));
+        CHECK_STR(example(schema, seed), first);
+        differs |= strcmp(first, example(schema, 0)) != 0;
+    }
+    CHECK(differs);
+}
