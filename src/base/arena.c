@@ -1,0 +1,80 @@
+/* arena.c - blocks that double in size, the largest in front. */
+#include "base/arena.h"
+
+#include <string.h>
+
+#define FIRST_BLOCK 1024
+#define LARGEST_STEP ((size_t)1 << 20) // blocks stop doubling here; larger pieces get their own
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size; // of the whole block, this header included
+};
+
+#define HEADER ((sizeof(struct arena_block) + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1))
+
+static void use(struct arena *arena, struct arena_block *block)
+{
+    arena->at = (char *)block + HEADER;
+    arena->end = (char *)block + block->size;
+}
+
+void *arena_grow(struct arena *arena, size_t size)
+{
+    size_t last = arena->blocks ? arena->blocks->size : FIRST_BLOCK / 2;
+    size_t step = MIN(last * 2, LARGEST_STEP);
+    struct arena_block *block = mem_alloc(MAX(step, size + HEADER));
+
+    block->size = MAX(step, size + HEADER);
+    block->next = arena->blocks;
+    arena->blocks = block;
+    use(arena, block);
+    void *p = arena->at;
+    arena->at += size;
+    return p;
+}
+
+void *arena_zalloc(struct arena *arena, size_t size)
+{
+    return memset(arena_alloc(arena, size), 0, size);
+}
+
+char *arena_dup(struct arena *arena, const void *bytes, size_t len)
+{
+    char *copy = arena_alloc(arena, len + 1);
+    if (len)
+        memcpy(copy, bytes, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+static void free_from(struct arena_block *block)
+{
+    while (block) {
+        struct arena_block *next = block->next;
+        mem_free(block);
+        block = next;
+    }
+}
+
+/* One use that needed a huge block should not hold on to it for ever: blocks past the step
+   are not kept. */
+void arena_clear(struct arena *arena)
+{
+    struct arena_block *kept = arena->blocks;
+    if (!kept)
+        return;
+    if (kept->size > LARGEST_STEP) {
+        arena_free(arena);
+        return;
+    }
+    free_from(kept->next);
+    kept->next = NULL;
+    use(arena, kept);
+}
+
+void arena_free(struct arena *arena)
+{
+    free_from(arena->blocks);
+    *arena = (struct arena){ 0 };
+}

@@ -1,0 +1,41 @@
+/* regex.h - regular expressions, with limits.
+
+   PCRE2 compiles and matches; this is the only door to it.  A pattern that backtracks without
+   end runs into the step limit and says so, within milliseconds. */
+#ifndef RONDO_REGEX_H
+#define RONDO_REGEX_H
+
+#include "base/error.h"
+#include "base/mem.h"
+
+struct regex;       // a compiled pattern: immutable, for any number of threads
+struct regex_match; // room for one match at a time: one per thread
+
+enum regex_flags {
+    REGEX_DOLLAR_END = 1, // $ is the very end, not also before a last newline
+    REGEX_JIT = 2,        // for patterns that are matched often
+    REGEX_UCP = 4,        // \d, \w and \s by Unicode's properties
+};
+
+enum regex_answer { REGEX_NO = 0, REGEX_YES = 1, REGEX_LIMIT = -1 };
+
+#define auto_regex __attribute__((cleanup(regex_free_at)))
+
+/* Pattern and subjects are UTF-8.  NULL with err filled in when the pattern is wrong or too
+   large; err->column is then the byte in the pattern, from 1. */
+struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_error *err);
+void regex_free(struct regex *regex);
+void regex_free_at(struct regex **at); // for auto_regex
+
+struct regex_match *regex_match_new(void);
+void regex_match_free(struct regex_match *match);
+
+/* Whether the pattern matches anywhere in the subject, which has to be valid UTF-8.  At most
+   `steps` steps of backtracking are taken. */
+enum regex_answer regex_find(const struct regex *regex, struct regex_match *match,
+                             const char *subject, size_t len, uint32_t steps);
+
+/* Where group n of the last match that said yes begins and ends; false when it took no part. */
+bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start, size_t *ret_end);
+
+#endif
