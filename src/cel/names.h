@@ -1,0 +1,56 @@
+/* names.h - what the names in an expression stand for.
+
+   A path such as a.b.c may be a variable a with two selections, a variable named "a.b", a type,
+   or the beginning of a function's name; inside a container its names are tried first.  The
+   longest name that exists wins. */
+#ifndef RONDO_CEL_NAMES_H
+#define RONDO_CEL_NAMES_H
+
+#include "cel/ast.h"
+#include "cel/overload.h"
+
+/* Everything that can be named, for one compilation. */
+struct names {
+    const struct cel_options *options;
+    struct arena *arena;                  // of the compilation
+    const struct cel_type **decl_types;   // beside options->decls
+    struct overload *functions;           // from options->functions
+    uint32_t *function_arity;
+    struct cel_name container[AST_PATH_MAX];
+    uint32_t container_count;
+};
+
+/* A variable bound inside the expression. */
+struct names_scope {
+    const struct cel_name *name;
+    const struct cel_type *type;
+    uint32_t slot;
+    const struct names_scope *outer;
+};
+
+struct names_found {
+    uint32_t prefix;                  // how many names of the container belong to it
+    uint32_t used;                    // how many names of the path; 0: nothing was found
+    const struct cel_type *type;      // of the variable
+    const struct cel_type *is_type;   // it is no variable but this type
+    uintptr_t token;
+};
+
+/* Rows and types are made in `keep`, which has to outlive the program. */
+int names_init(struct names *names, const struct cel_options *options, struct arena *arena, struct arena *keep,
+               rondo_error *err);
+
+const struct names_scope *names_local(const struct names_scope *scope, const struct cel_name *name);
+
+/* Fills *ret; a negative code when the caller's bind hook objects. */
+int names_find(struct names *names, const struct cel_name *path, uint32_t count, bool is_rooted,
+               struct names_found *ret, rondo_error *err);
+
+/* The rows of a function, as overload_next(), the caller's own functions first. */
+const struct overload *names_overload(const struct names *names, const char *name, uint32_t *at);
+bool names_has_function(const struct names *names, const char *name);
+
+/* Finds out what a call calls: sets function and is_namespace. */
+void names_call(struct names *names, const struct names_scope *scope, struct ast *call);
+
+#endif
