@@ -235,19 +235,15 @@ static const struct cel_type *check_function(struct checker *c, struct ast *node
 {
     auto_buf struct buf possible = { 0 };
     const struct cel_type *result = NULL;
-    const struct overload *row;
-    uint32_t at = 0;
-    if (!names_has_function(c->names, node->function))
+    if (!node->row_count)
         return wrong(c, node, "unknown function '%s'", node->function);
-    while ((row = names_overload(c->names, node->function, &at)))
-        if (row->form == form)
-            try_row(c, row, args, count, &result);
+    for (uint32_t i = 0; i < node->row_count; i++)
+        if (node->rows[i]->form == form)
+            try_row(c, node->rows[i], args, count, &result);
     if (result)
         return result;
-    at = 0;
-    for (bool is_first = true; (row = names_overload(c->names, node->function, &at)) && possible.len < POSSIBLE_MAX;
-         is_first = false)
-        put_possible(c, &possible, row, is_first);
+    for (uint32_t i = 0; i < node->row_count && possible.len < POSSIBLE_MAX; i++)
+        put_possible(c, &possible, node->rows[i], i == 0);
     return no_overload(c, node, node->function, args, count, &possible);
 }
 

@@ -156,31 +156,30 @@ int names_find(struct names *n, const struct cel_name *path, uint32_t count, boo
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
-const struct overload *names_overload(const struct names *n, const char *name, uint32_t *at)
+/* Whether there are rows of that name; the call then has them. */
+static bool find_rows(struct names *n, struct ast *call, const char *name)
 {
-    for (; *at < n->options->function_count; ++*at)
-        if (strcmp(n->functions[*at].name, name) == 0)
-            return &n->functions[(*at)++];
-    uint32_t rest = *at - (uint32_t)n->options->function_count;
-    const struct overload *row = overload_next(name, strlen(name), &rest);
-    *at = rest + (uint32_t)n->options->function_count;
-    return row;
-}
-
-bool names_has_function(const struct names *n, const char *name)
-{
-    uint32_t at = 0;
-    return names_overload(n, name, &at);
+    const struct overload *rows[OVERLOAD_ROWS_MAX];
+    uint32_t count = 0;
+    for (size_t i = 0; i < n->options->function_count && count < OVERLOAD_ROWS_MAX; i++)
+        if (strcmp(n->functions[i].name, name) == 0)
+            rows[count++] = &n->functions[i];
+    count += overload_find(name, rows + count, OVERLOAD_ROWS_MAX - count);
+    if (count == 0)
+        return false;
+    call->function = name;
+    call->row_count = count;
+    call->rows = arena_alloc(n->arena, count * sizeof *call->rows);
+    memcpy(call->rows, rows, count * sizeof *call->rows);
+    return true;
 }
 
 static bool try_function(struct names *n, struct ast *call, const struct cel_name *path, uint32_t count, bool is_rooted)
 {
     for (uint32_t prefix = is_rooted ? 0 : n->container_count;; prefix--) {
         const char *name = prefix + count ? dotted(n, prefix, path, count, call->name.text) : call->name.text;
-        if (names_has_function(n, name)) {
-            call->function = name;
+        if (find_rows(n, call, name))
             return true;
-        }
         if (prefix == 0)
             return false;
     }
@@ -198,4 +197,6 @@ void names_call(struct names *n, const struct names_scope *scope, struct ast *ca
     bool is_rooted = count && ast_path_is_rooted(call->args[0]);
     if (count && (is_rooted || !names_local(scope, &path[0])))
         call->is_namespace = try_function(n, call, path, count, is_rooted);
+    if (!call->is_namespace)
+        find_rows(n, call, call->name.text);
 }

@@ -15,7 +15,6 @@ struct names {
     struct arena *arena;                  // of the compilation
     const struct cel_type **decl_types;   // beside options->decls
     struct overload *functions;           // from options->functions
-    uint32_t *function_arity;
     struct cel_name container[AST_PATH_MAX];
     uint32_t container_count;
 };
@@ -46,11 +45,8 @@ const struct names_scope *names_local(const struct names_scope *scope, const str
 int names_find(struct names *names, const struct cel_name *path, uint32_t count, bool is_rooted,
                struct names_found *ret, rondo_error *err);
 
-/* The rows of a function, as overload_next(), the caller's own functions first. */
-const struct overload *names_overload(const struct names *names, const char *name, uint32_t *at);
-bool names_has_function(const struct names *names, const char *name);
-
-/* Finds out what a call calls: sets function and is_namespace. */
+/* Finds out what a call calls: sets function, is_namespace and the rows, the caller's own
+   functions first.  No rows: there is no such function. */
 void names_call(struct names *names, const struct names_scope *scope, struct ast *call);
 
 #endif

@@ -403,6 +403,30 @@ struct cel_val op_add(const struct op *op, struct cel_frame *f)
     return dispatch(op, f, args);
 }
 
+/* A text among the items of a JSON array, without making values of them. */
+static struct cel_val in_array(struct cel_frame *f, struct cel_val text, const json_t *array)
+{
+    size_t count = json_array_size(array);
+    frame_spend(f, count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(array, i);
+        if (json_is_string(item) && json_string_length(item) == text.len &&
+            memcmp(json_string_value(item), text.text, text.len) == 0)
+            return cel_of_bool(true);
+    }
+    return cel_of_bool(false);
+}
+
+struct cel_val op_in(const struct op *op, struct cel_frame *f)
+{
+    struct cel_val args[2] = { RUN(op->a), RUN(op->b) };
+    if (args[0].kind == CEL_STRING && args[1].kind == CEL_LIST && args[1].is_json)
+        return in_array(f, args[0], args[1].json);
+    if (cel_is_error(args[0]) || cel_is_error(args[1]))
+        return args[args[0].kind != CEL_ERROR];
+    return dispatch(op, f, args);
+}
+
 struct cel_val op_matches(const struct op *op, struct cel_frame *f)
 {
     struct cel_val text = RUN(op->a);

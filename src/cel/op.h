@@ -69,6 +69,7 @@ struct cel_val op_less_equal(const struct op *op, struct cel_frame *f);
 struct cel_val op_greater(const struct op *op, struct cel_frame *f);
 struct cel_val op_greater_equal(const struct op *op, struct cel_frame *f);
 struct cel_val op_add(const struct op *op, struct cel_frame *f);
+struct cel_val op_in(const struct op *op, struct cel_frame *f);
 struct cel_val op_matches(const struct op *op, struct cel_frame *f);
 struct cel_val op_or_other(const struct op *op, struct cel_frame *f); // x.or(y)
 struct cel_val op_or_value(const struct op *op, struct cel_frame *f); // x.orValue(y)

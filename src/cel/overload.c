@@ -1,6 +1,7 @@
 /* overload.c - the families of functions, and finding a row by name. */
 #include "cel/overload.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct overload_family *const families[] = {
@@ -8,23 +9,16 @@ static const struct overload_family *const families[] = {
     &overload_lists,     &overload_numbers,     &overload_nets,  &overload_data,    &overload_optionals,
 };
 
-#define FAMILY_BITS 16
-
-/* *at packs the family and the row to look at next. */
-const struct overload *overload_next(const char *name, size_t len, uint32_t *at)
+/* Operators are all in the first family, and their names begin with no letter. */
+uint32_t overload_find(const char *name, const struct overload **rows, uint32_t max)
 {
-    for (uint32_t family = *at >> FAMILY_BITS; family < COUNT(families); family++) {
-        uint32_t row = *at & ((1u << FAMILY_BITS) - 1);
-        for (; row < families[family]->count; row++) {
-            const struct overload *found = &families[family]->rows[row];
-            if (memcmp(found->name, name, 1) != 0 || strlen(found->name) != len || memcmp(found->name, name, len) != 0)
-                continue;
-            *at = family << FAMILY_BITS | (row + 1);
-            return found;
-        }
-        *at = (family + 1) << FAMILY_BITS;
-    }
-    return NULL;
+    uint32_t count = 0;
+    size_t last = isalpha((unsigned char)name[0]) ? COUNT(families) : 1;
+    for (size_t i = 0; i < last; i++)
+        for (const struct overload *row = families[i]->rows, *end = row + families[i]->count; row < end; row++)
+            if (row->name[0] == name[0] && strcmp(row->name, name) == 0 && count < max)
+                rows[count++] = row;
+    return count;
 }
 
 uint32_t overload_arity(const struct overload *row)

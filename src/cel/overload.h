@@ -32,9 +32,10 @@ struct overload_family {
 extern const struct overload_family overload_operators, overload_conversions, overload_strings, overload_formats,
     overload_numbers, overload_lists, overload_times, overload_nets, overload_data, overload_optionals;
 
-/* Rows of one name are visited in the order of their tables, which is the order in which the
-   evaluator tries them: start with *at = 0; NULL at the end. */
-const struct overload *overload_next(const char *name, size_t len, uint32_t *at);
+/* The rows of one name, in the order of their tables, which is the order in which the evaluator
+   tries them; how many there are, at most OVERLOAD_ROWS_MAX. */
+#define OVERLOAD_ROWS_MAX 32
+uint32_t overload_find(const char *name, const struct overload **rows, uint32_t max);
 
 uint32_t overload_arity(const struct overload *row);
 

@@ -224,6 +224,7 @@ static const struct {
     { "_<_", GLOBAL, 2, op_less },          { "_<=_", GLOBAL, 2, op_less_equal },
     { "_>_", GLOBAL, 2, op_greater },       { "_>=_", GLOBAL, 2, op_greater_equal },
     { "_+_", GLOBAL, 2, op_add },           { "!_", GLOBAL, 1, op_not },
+    { "@in", GLOBAL, 2, op_in },
     { "or", MEMBER, 2, op_or_other },       { "orValue", MEMBER, 2, op_or_value },
 };
 
@@ -238,20 +239,18 @@ static bool choose_step(struct op *op, enum overload_form form)
 }
 
 /* The rows that may take this many arguments; whether any asks the environment. */
-static uint32_t collect_rows(struct plan *p, const char *function, enum overload_form form, uint32_t count,
-                             struct op_row *rows, bool *ret_asks_env)
+static uint32_t collect_rows(const struct ast *node, enum overload_form form, uint32_t count, struct op_row *rows,
+                             bool *ret_asks_env)
 {
-    const struct overload *row;
-    uint32_t at = 0, n = 0;
+    uint32_t n = 0;
     *ret_asks_env = false;
-    while ((row = names_overload(p->names, function, &at))) {
+    for (uint32_t at = 0; at < node->row_count; at++) {
+        const struct overload *row = node->rows[at];
         if (row->form != form || overload_arity(row) != count || !row->call)
             continue;
-        if (rows) {
-            rows[n].call = row->call;
-            for (uint32_t i = 0; i < count; i++)
-                rows[n].masks[i] = overload_mask(row->params[i]);
-        }
+        rows[n].call = row->call;
+        for (uint32_t i = 0; i < count; i++)
+            rows[n].masks[i] = overload_mask(row->params[i]);
         n++;
         *ret_asks_env |= row->asks_env;
     }
@@ -275,14 +274,13 @@ static const struct op *call_op(struct plan *p, const struct ast *node, enum ove
     op->b = count > 1 ? args[1] : NULL;
     for (uint32_t i = 0; i < count; i++)
         add_cost(op, args[i]);
-    op->row_count = collect_rows(p, node->function, form, count, NULL, &asks_env);
+    struct op_row *rows = arena_alloc(&p->program->arena, node->row_count * sizeof *rows);
+    op->row_count = collect_rows(node, form, count, rows, &asks_env);
     if (op->row_count == 0) {
         op->run = op_unknown;
-        op->row_count = names_has_function(p->names, node->function);
+        op->row_count = node->row_count;
         return op;
     }
-    struct op_row *rows = arena_alloc(&p->program->arena, op->row_count * sizeof *rows);
-    collect_rows(p, node->function, form, count, rows, &asks_env);
     op->rows = rows;
     choose_step(op, form);
     return asks_env ? op : fold(p, op);
