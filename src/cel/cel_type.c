@@ -97,8 +97,8 @@ const struct cel_type *cel_type_of(enum cel_kind kind)
 static const struct cel_type *find(const char *name, size_t len, bool is_value)
 {
     for (size_t i = 0; i < COUNT(names); i++)
-        if ((names[i].is_value || !is_value) && strlen(names[i].name) == len &&
-            memcmp(names[i].name, name, len) == 0)
+        if (names[i].name[0] == name[0] && (names[i].is_value || !is_value) &&
+            strncmp(names[i].name, name, len) == 0 && names[i].name[len] == '\0')
             return names[i].type;
     return NULL;
 }

@@ -273,6 +273,10 @@ static const struct cel_type *check_if(struct checker *c, const struct names_sco
     if (!(args[0] = check(c, scope, node->a)) || !(args[1] = check(c, scope, node->b)) ||
         !(args[2] = check(c, scope, node->c)))
         return NULL;
+    bool has_null = infer_resolve(&c->infer, args[1], false)->kind == TYPE_NULL ||
+                    infer_resolve(&c->infer, args[2], false)->kind == TYPE_NULL;
+    if (has_null && !infer_fit(&c->infer, args[1], args[2]))
+        args[1] = args[2] = &cel_dyn; // x ? 'again' : null is common, and clear
     return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
 }
 

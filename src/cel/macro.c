@@ -18,7 +18,7 @@ struct macro {
 
 static bool is_named(const struct cel_name *name, const char *text)
 {
-    return strlen(text) == name->len && memcmp(name->text, text, name->len) == 0;
+    return text[0] == name->text[0] && strcmp(name->text, text) == 0;
 }
 
 static bool is_in_space(const struct ast *call, const char *space, const char *name)

@@ -46,8 +46,12 @@ static bool pass_of_map(const struct op *op, struct cel_frame *f, struct pass *p
    the evaluation fails whatever is returned. */
 static inline bool pass_next(const struct op *op, struct cel_frame *f, struct pass *p)
 {
-    if (p->at == p->count || !frame_spend(f, p->cost))
+    if (p->at == p->count)
         return false;
+    if (UNLIKELY(!frame_spend(f, p->cost))) {
+        f->offset = op->offset;
+        return false;
+    }
     uint32_t i = p->at++;
     if (UNLIKELY(p->range.kind == CEL_MAP))
         return pass_of_map(op, f, p);

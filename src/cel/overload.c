@@ -16,7 +16,7 @@ uint32_t overload_find(const char *name, const struct overload **rows, uint32_t 
     size_t last = isalpha((unsigned char)name[0]) ? COUNT(families) : 1;
     for (size_t i = 0; i < last; i++)
         for (const struct overload *row = families[i]->rows, *end = row + families[i]->count; row < end; row++)
-            if (row->name[0] == name[0] && strcmp(row->name, name) == 0 && count < max)
+            if (row->name[0] == name[0] && row->name[1] == name[1] && strcmp(row->name, name) == 0 && count < max)
                 rows[count++] = row;
     return count;
 }

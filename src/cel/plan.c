@@ -231,7 +231,8 @@ static const struct {
 static bool choose_step(struct op *op, enum overload_form form)
 {
     for (size_t i = 0; i < COUNT(steps); i++)
-        if (steps[i].count == op->count && steps[i].form == form && strcmp(steps[i].name, op->function) == 0) {
+        if (steps[i].count == op->count && steps[i].form == form && steps[i].name[0] == op->function[0] &&
+            strcmp(steps[i].name, op->function) == 0) {
             op->run = steps[i].run;
             return true;
         }

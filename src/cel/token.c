@@ -38,7 +38,7 @@ static void skip_blanks(struct token_source *s)
         if (c == '/' && peek(s, 1) == '/')
             while (s->at < s->len && s->text[s->at] != '\n')
                 s->at++;
-        else if (c && strchr(" \t\n\r\f", c))
+        else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f')
             s->at++;
         else
             return;
@@ -47,8 +47,10 @@ static void skip_blanks(struct token_source *s)
 
 /* ---- names and operators ------------------------------------------------------------------ */
 
+#define WORD_MAX 9 // letters
+
 static const struct {
-    const char *text;
+    char text[WORD_MAX + 1];
     enum token_kind kind;
 } words[] = {
     { "true", TOKEN_TRUE },       { "false", TOKEN_FALSE },     { "null", TOKEN_NULL },
@@ -67,8 +69,11 @@ static void read_name(struct token_source *s, struct token *t)
     t->kind = TOKEN_NAME;
     t->text = s->text + t->offset;
     t->text_len = s->at - t->offset;
+    if (t->text_len > WORD_MAX)
+        return;
     for (size_t i = 0; i < COUNT(words); i++)
-        if (strlen(words[i].text) == t->text_len && memcmp(words[i].text, t->text, t->text_len) == 0)
+        if (words[i].text[0] == t->text[0] && strncmp(words[i].text, t->text, t->text_len) == 0 &&
+            words[i].text[t->text_len] == '\0')
             t->kind = words[i].kind;
 }
 
@@ -90,7 +95,7 @@ static int read_quoted(struct token_source *s, struct token *t, rondo_error *err
 }
 
 static const struct {
-    const char *text;
+    char text[3];
     enum token_kind kind;
 } operators[] = {
     { "||", TOKEN_OR },     { "&&", TOKEN_AND },     { "<=", TOKEN_LE },      { ">=", TOKEN_GE },
@@ -103,12 +108,13 @@ static const struct {
 
 static int read_operator(struct token_source *s, struct token *t, rondo_error *err)
 {
+    char first = peek(s, 0), second = peek(s, 1);
     for (size_t i = 0; i < COUNT(operators); i++) {
-        uint32_t len = (uint32_t)strlen(operators[i].text);
-        if (s->len - s->at < len || memcmp(s->text + s->at, operators[i].text, len) != 0)
+        const char *text = operators[i].text;
+        if (text[0] != first || (text[1] && text[1] != second))
             continue;
         t->kind = operators[i].kind;
-        s->at += len;
+        s->at += text[1] ? 2 : 1;
         return 0;
     }
     uint32_t rune;
