@@ -49,7 +49,8 @@ static inline bool pass_next(const struct op *op, struct cel_frame *f, struct pa
     if (p->at == p->count)
         return false;
     if (UNLIKELY(!frame_spend(f, p->cost))) {
-        f->offset = op->offset;
+        if (f->cost + (int64_t)p->cost >= 0)
+            f->offset = op->offset; // the first that could not pay
         return false;
     }
     uint32_t i = p->at++;
