@@ -22,7 +22,7 @@
 struct suite {
     struct tzfile *zones;
     struct cel_scratch *scratch;
-    struct arena arena; // of the test under way
+    struct arena arena;   // of the test under way
     int passed, failed, skipped;
 };
 
@@ -38,14 +38,15 @@ struct bindings {
     size_t count;
 };
 
-/* ---- values of the files ----------------------------------------------------------------------------- */
+/* ---- values of the files ----------------------------------------------------------------- */
 
 static struct cel_val read_value(struct suite *s, json_t *json);
 
 static struct cel_val read_list(struct suite *s, json_t *items)
 {
     size_t count = json_array_size(items);
-    struct cel_list *list = arena_alloc(&s->arena, sizeof *list + count * sizeof(struct cel_val));
+    struct cel_list *list =
+        arena_alloc(&s->arena, sizeof *list + count * sizeof(struct cel_val));
     list->count = (uint32_t)count;
     for (size_t i = 0; i < count; i++)
         list->items[i] = read_value(s, json_array_get(items, i));
@@ -60,7 +61,8 @@ static struct cel_val read_map(struct suite *s, json_t *entries)
     struct cel_val fault;
     for (size_t i = 0; i < json_array_size(entries); i++) {
         json_t *entry = json_array_get(entries, i);
-        if (!cel_map_add(&f, map, read_value(s, json_array_get(entry, 0)), read_value(s, json_array_get(entry, 1)), &fault))
+        if (!cel_map_add(&f, map, read_value(s, json_array_get(entry, 0)),
+                         read_value(s, json_array_get(entry, 1)), &fault))
             abort();
     }
     return cel_of_map(map);
@@ -93,7 +95,8 @@ static struct cel_val read_duration(json_t *json)
 
 static struct cel_val read_type(struct suite *s, json_t *json)
 {
-    const struct cel_type *type = cel_type_find(json_string_value(json), json_string_length(json));
+    const struct cel_type *type =
+        cel_type_find(json_string_value(json), json_string_length(json));
     return type ? cel_of_type(type) : (struct cel_val){ CEL_NULL };
 }
 
@@ -121,10 +124,10 @@ static struct cel_val read_value(struct suite *s, json_t *json)
         return read_timestamp(v);
     if (strcmp(kind, "duration") == 0)
         return read_duration(v);
-    return cel_val_from_json(v); // string, bool, null
+    return cel_val_from_json(v);   // string, bool, null
 }
 
-/* ---- comparing: types count, and NaN is NaN ------------------------------------------------------------- */
+/* ---- comparing: types count, and NaN is NaN ---------------------------------------------- */
 
 static bool is_same(struct cel_val a, struct cel_val b);
 
@@ -169,7 +172,7 @@ static bool is_same(struct cel_val a, struct cel_val b)
     return cel_equal(&f, a, b);
 }
 
-/* ---- one test --------------------------------------------------------------------------------------------- */
+/* ---- one test ---------------------------------------------------------------------------- */
 
 /* The longest bound name that the path begins with. */
 static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret)
@@ -179,7 +182,8 @@ static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret
     for (size_t i = 0; i < b->count; i++) {
         const char *at = b->list[i].name;
         size_t used = 0;
-        while (used < ref->count && strncmp(at, ref->names[used].text, ref->names[used].len) == 0 &&
+        while (used < ref->count &&
+               strncmp(at, ref->names[used].text, ref->names[used].len) == 0 &&
                (at[ref->names[used].len] == '.' || at[ref->names[used].len] == '\0')) {
             at += ref->names[used++].len;
             if (*at == '\0')
@@ -207,7 +211,8 @@ static struct cel_val no_body(struct cel_frame *f, const struct cel_val *args)
     return fault_new(f, RONDO_EFAILED, "declared only");
 }
 
-static size_t read_functions(struct suite *s, json_t *decl, struct cel_function *list, size_t count)
+static size_t read_functions(struct suite *s, json_t *decl, struct cel_function *list,
+                             size_t count)
 {
     json_t *overloads = json_object_get(decl, "function");
     for (size_t i = 0; i < json_array_size(overloads) && count < FIELDS_MAX; i++) {
@@ -225,7 +230,8 @@ static size_t read_functions(struct suite *s, json_t *decl, struct cel_function 
 }
 
 /* NULL when the test passes, else what went wrong. */
-static const char *judge_value(struct suite *s, json_t *wanted, struct cel_val value, char *why, size_t size)
+static const char *judge_value(struct suite *s, json_t *wanted, struct cel_val value, char *why,
+                               size_t size)
 {
     if (is_same(read_value(s, wanted), value))
         return NULL;
@@ -238,7 +244,8 @@ static const char *judge_value(struct suite *s, json_t *wanted, struct cel_val v
     return why;
 }
 
-static const char *judge_type(json_t *wanted, const struct cel_program *program, char *why, size_t size)
+static const char *judge_type(json_t *wanted, const struct cel_program *program, char *why,
+                              size_t size)
 {
     char *type = cel_type_text(cel_program_type(program));
     bool ok = strcmp(type, json_string_value(wanted)) == 0;
@@ -247,18 +254,22 @@ static const char *judge_type(json_t *wanted, const struct cel_program *program,
     return ok ? NULL : why;
 }
 
-static const char *judge_error(json_t *test, const rondo_error *err, bool is_expected, char *why, size_t size)
+static const char *judge_error(json_t *test, const rondo_error *err, bool is_expected,
+                               char *why, size_t size)
 {
     bool is_basic = strncmp(json_string_value(json_object_get(test, "id")), "basic/", 6) == 0;
-    bool is_real = err->code != RONDO_EPARSE && (is_basic || !strstr(err->message, "unknown function"));
+    bool is_real =
+        err->code != RONDO_EPARSE && (is_basic || !strstr(err->message, "unknown function"));
     snprintf(why, size, "error %d:%d %s", err->line, err->column, err->message);
     return is_expected && is_real ? NULL : why;
 }
 
-static const char *run_program(struct suite *s, json_t *test, const struct cel_program *program, char *why, size_t size)
+static const char *run_program(struct suite *s, json_t *test, const struct cel_program *program,
+                               char *why, size_t size)
 {
     struct bindings bindings = { .count = 0 };
-    json_t *expect = json_object_get(test, "expect"), *typed = json_object_get(expect, "typed_result"), *value;
+    json_t *expect = json_object_get(test, "expect"),
+           *typed = json_object_get(expect, "typed_result"), *value;
     const char *name;
     json_object_foreach(json_object_get(test, "bindings"), name, value)
         bindings.list[bindings.count++] = (struct bound){ name, read_value(s, value) };
@@ -267,7 +278,11 @@ static const char *run_program(struct suite *s, json_t *test, const struct cel_p
         if (wrong || json_is_true(json_object_get(test, "check_only")))
             return wrong;
     }
-    struct cel_env env = { .resolve = resolve, .user = &bindings, .scratch = s->scratch, .zone = tzfile_get, .zone_user = s->zones };
+    struct cel_env env = { .resolve = resolve,
+                           .user = &bindings,
+                           .scratch = s->scratch,
+                           .zone = tzfile_get,
+                           .zone_user = s->zones };
     struct cel_val result;
     rondo_error err;
     if (cel_eval(program, &env, &result, &err) < 0)
@@ -295,24 +310,28 @@ static const char *run_test(struct suite *s, json_t *test, char *why, size_t siz
         if (json_object_get(decl, "function"))
             options.function_count = read_functions(s, decl, functions, options.function_count);
         else
-            decls[options.decl_count++] = (struct cel_decl){ json_string_value(json_object_get(decl, "name")),
-                                                             json_string_value(json_object_get(decl, "type")) };
+            decls[options.decl_count++] =
+                (struct cel_decl){ json_string_value(json_object_get(decl, "name")),
+                                   json_string_value(json_object_get(decl, "type")) };
     }
     rondo_error err;
-    auto_cel struct cel_program *program = cel_compile(json_string_value(text), json_string_length(text), &options, &err);
+    auto_cel struct cel_program *program =
+        cel_compile(json_string_value(text), json_string_length(text), &options, &err);
     if (!program)
-        return judge_error(test, &err, json_object_get(json_object_get(test, "expect"), "error"), why, size);
+        return judge_error(
+            test, &err, json_object_get(json_object_get(test, "expect"), "error"), why, size);
     return run_program(s, test, program, why, size);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 static void run_section(struct suite *s, json_t *tests)
 {
     size_t i;
     json_t *test;
     char why[1024];
-    json_array_foreach(tests, i, test) {
+    json_array_foreach(tests, i, test)
+    {
         if (json_is_true(json_object_get(test, "needs_proto"))) {
             s->skipped++;
             continue;

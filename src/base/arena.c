@@ -4,11 +4,12 @@
 #include <string.h>
 
 #define FIRST_BLOCK 4096
-#define LARGEST_STEP ((size_t)1 << 20) // blocks stop doubling here; larger pieces get their own
+#define LARGEST_STEP                                                                           \
+    ((size_t)1 << 20)   // blocks stop doubling here; larger pieces get their own
 
 struct arena_block {
     struct arena_block *next;
-    size_t size; // of the whole block, this header included
+    size_t size;   // of the whole block, this header included
 };
 
 #define HEADER ((sizeof(struct arena_block) + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1))

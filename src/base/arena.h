@@ -18,10 +18,11 @@ struct arena {
 #define auto_arena __attribute__((cleanup(arena_free)))
 #define ARENA_ALIGN 16
 
-void arena_free(struct arena *arena);  // gives the memory back; ready for reuse
-void arena_clear(struct arena *arena); // everything handed out is gone; keeps the largest block
-void *arena_grow(struct arena *arena, size_t size); // the slow half of arena_alloc()
-char *arena_dup(struct arena *arena, const void *bytes, size_t len); // with a NUL behind them
+void arena_free(struct arena *arena);   // gives the memory back; ready for reuse
+void arena_clear(
+    struct arena *arena);   // everything handed out is gone; keeps the largest block
+void *arena_grow(struct arena *arena, size_t size);   // the slow half of arena_alloc()
+char *arena_dup(struct arena *arena, const void *bytes, size_t len);   // with a NUL behind them
 
 /* Not cleared, aligned for any type. */
 static inline void *arena_alloc(struct arena *arena, size_t size)

@@ -10,10 +10,10 @@
 
 #define PATTERN_MAX 16384
 #define NESTING_MAX 100
-#define DEPTH_MAX   1000
+#define DEPTH_MAX 1000
 #define HEAP_MAX_KB 4096
 #define JIT_STACK_MAX ((size_t)256 * 1024)
-#define GROUPS_MAX  32
+#define GROUPS_MAX 32
 
 struct regex {
     pcre2_code *code;
@@ -24,12 +24,13 @@ struct regex_match {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
-    uint32_t steps; // what the context has been told
+    uint32_t steps;   // what the context has been told
 };
 
 static uint32_t compile_options(unsigned flags)
 {
-    return PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | (flags & REGEX_DOLLAR_END ? PCRE2_DOLLAR_ENDONLY : 0) |
+    return PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C |
+           (flags & REGEX_DOLLAR_END ? PCRE2_DOLLAR_ENDONLY : 0) |
            (flags & REGEX_UCP ? PCRE2_UCP : 0);
 }
 
@@ -41,7 +42,8 @@ struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_e
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     pcre2_set_max_pattern_length(context, PATTERN_MAX);
     pcre2_set_parens_nest_limit(context, NESTING_MAX);
-    pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, len, compile_options(flags), &code, &at, context);
+    pcre2_code *compiled =
+        pcre2_compile((PCRE2_SPTR)pattern, len, compile_options(flags), &code, &at, context);
     pcre2_compile_context_free(context);
     if (!compiled) {
         char why[200] = "";
@@ -99,16 +101,17 @@ enum regex_answer regex_find(const struct regex *regex, struct regex_match *matc
         pcre2_set_match_limit(match->context, steps);
         match->steps = steps;
     }
-    int n = regex->has_jit
-                ? pcre2_jit_match(regex->code, (PCRE2_SPTR)subject, len, 0, 0, match->data, match->context)
-                : pcre2_match(regex->code, (PCRE2_SPTR)subject, len, 0, PCRE2_NO_UTF_CHECK, match->data,
-                              match->context);
+    int n = regex->has_jit ? pcre2_jit_match(regex->code, (PCRE2_SPTR)subject, len, 0, 0,
+                                             match->data, match->context)
+                           : pcre2_match(regex->code, (PCRE2_SPTR)subject, len, 0,
+                                         PCRE2_NO_UTF_CHECK, match->data, match->context);
     if (n >= 0)
         return REGEX_YES;
     return n == PCRE2_ERROR_NOMATCH ? REGEX_NO : REGEX_LIMIT;
 }
 
-bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start, size_t *ret_end)
+bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start,
+                       size_t *ret_end)
 {
     size_t *at = pcre2_get_ovector_pointer(match->data);
     if (n >= pcre2_get_ovector_count(match->data) || at[2 * n] == PCRE2_UNSET)

@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-struct regex;       // a compiled pattern: immutable, for any number of threads
-struct regex_match; // room for one match at a time: one per thread
+struct regex;         // a compiled pattern: immutable, for any number of threads
+struct regex_match;   // room for one match at a time: one per thread
 
 enum regex_flags {
-    REGEX_DOLLAR_END = 1, // $ is the very end, not also before a last newline
-    REGEX_JIT = 2,        // for patterns that are matched often
-    REGEX_UCP = 4,        // \d, \w and \s by Unicode's properties
+    REGEX_DOLLAR_END = 1,   // $ is the very end, not also before a last newline
+    REGEX_JIT = 2,          // for patterns that are matched often
+    REGEX_UCP = 4,          // \d, \w and \s by Unicode's properties
 };
 
 enum regex_answer { REGEX_NO = 0, REGEX_YES = 1, REGEX_LIMIT = -1 };
@@ -25,7 +25,7 @@ enum regex_answer { REGEX_NO = 0, REGEX_YES = 1, REGEX_LIMIT = -1 };
    large; err->column is then the byte in the pattern, from 1. */
 struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_error *err);
 void regex_free(struct regex *regex);
-void regex_free_at(struct regex **at); // for auto_regex
+void regex_free_at(struct regex **at);   // for auto_regex
 
 struct regex_match *regex_match_new(void);
 void regex_match_free(struct regex_match *match);
@@ -36,6 +36,7 @@ enum regex_answer regex_find(const struct regex *regex, struct regex_match *matc
                              const char *subject, size_t len, uint32_t steps);
 
 /* Where group n of the last match that said yes begins and ends; false when it took no part. */
-bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start, size_t *ret_end);
+bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start,
+                       size_t *ret_end);
 
 #endif

@@ -9,48 +9,56 @@
 #include "cel/cel.h"
 
 enum ast_kind {
-    AST_CONST,   // value
-    AST_IDENT,   // name; is_rooted for .name
-    AST_SELECT,  // a.name; is_test for has(a.name), is_optional for a.?name
-    AST_INDEX,   // a[b]; is_optional for a[?b]
-    AST_CALL,    // name(args) or, with has_target, args[0].name(args[1] ...); operators are "_+_" and so on
-    AST_AND,     // args, two or more
-    AST_OR,      // args, two or more
-    AST_IF,      // a ? b : c
-    AST_LIST,    // args; optional ones marked
-    AST_MAP,     // args: key, value, key, value ...; optional entries marked on the key
-    AST_MESSAGE, // name{...}: no such types here; args as in AST_MAP
-    AST_LOOP,    // a comprehension, see enum ast_loop
-    AST_LET,     // args bound one after the other to vars, then a
+    AST_CONST,    // value
+    AST_IDENT,    // name; is_rooted for .name
+    AST_SELECT,   // a.name; is_test for has(a.name), is_optional for a.?name
+    AST_INDEX,    // a[b]; is_optional for a[?b]
+    AST_CALL,     // name(args); with has_target args[0].name(args[1] ...); operators are "_+_" ...
+    AST_AND,       // args, two or more
+    AST_OR,        // args, two or more
+    AST_IF,        // a ? b : c
+    AST_LIST,      // args; optional ones marked
+    AST_MAP,       // args: key, value, key, value ...; optional entries marked on the key
+    AST_MESSAGE,   // name{...}: no such types here; args as in AST_MAP
+    AST_LOOP,      // a comprehension, see enum ast_loop
+    AST_LET,       // args bound one after the other to vars, then a
 };
 
 /* What a loop over a (with variable name, or name and name2) does with b, after the filter c if
    there is one. */
 enum ast_loop {
-    LOOP_ALL, LOOP_EXISTS, LOOP_ONE, LOOP_LIST, LOOP_MAP, LOOP_ENTRIES, LOOP_SORT, LOOP_OPTIONAL, LOOP_OPTIONAL_FLAT,
+    LOOP_ALL,
+    LOOP_EXISTS,
+    LOOP_ONE,
+    LOOP_LIST,
+    LOOP_MAP,
+    LOOP_ENTRIES,
+    LOOP_SORT,
+    LOOP_OPTIONAL,
+    LOOP_OPTIONAL_FLAT,
 };
 
 struct ast {
     enum ast_kind kind;
     enum ast_loop loop;
-    uint32_t offset; // in the text, in bytes: of the operator or the name
-    uint32_t depth;  // of the tree below, from 1
+    uint32_t offset;   // in the text, in bytes: of the operator or the name
+    uint32_t depth;    // of the tree below, from 1
     bool is_rooted, is_test, is_optional, has_target, is_in_parens;
     struct cel_val value;
     struct cel_name name, name2;
     struct ast *a, *b, *c;
     struct ast **args;
     struct cel_name *vars;
-    bool *marks; // of list items and map entries: which are optional; NULL for none
-    uint32_t count; // of args
+    bool *marks;      // of list items and map entries: which are optional; NULL for none
+    uint32_t count;   // of args
 
     /* What the checker finds out. */
     const struct cel_type *type;
-    struct names_found *found; // of a path: what it begins with
-    const char *function;      // of a call: its name with the namespace, NULL if not looked for
-    const struct overload **rows; // ... and its overloads
+    struct names_found *found;   // of a path: what it begins with
+    const char *function;   // of a call: its name with the namespace, NULL if not looked for
+    const struct overload **rows;   // ... and its overloads
     uint32_t row_count;
-    bool is_namespace;         // the target of this call is part of the function's name
+    bool is_namespace;   // the target of this call is part of the function's name
 };
 
 struct names_found;

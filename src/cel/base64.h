@@ -10,7 +10,7 @@ static inline size_t base64_size(size_t len)
     return (len + 2) / 3 * 4;
 }
 
-void base64_write(char *out, const char *bytes, size_t len); // base64_size(len) characters
+void base64_write(char *out, const char *bytes, size_t len);   // base64_size(len) characters
 
 /* Into a buffer of at least len bytes; padding may be missing.  False for what is no base64. */
 bool base64_read(char *out, const char *text, size_t len, size_t *ret_len);

@@ -11,34 +11,39 @@
 #include <string.h>
 
 #define TEXT_DEFAULT ((size_t)256 * 1024)
-#define TEXT_MAX     ((size_t)16 * 1024 * 1024)
+#define TEXT_MAX ((size_t)16 * 1024 * 1024)
 
-/* ---- compiling ------------------------------------------------------------------------------------- */
+/* ---- compiling --------------------------------------------------------------------------- */
 
-static int check_text(const char *text, size_t len, const struct cel_options *options, rondo_error *err)
+static int check_text(const char *text, size_t len, const struct cel_options *options,
+                      rondo_error *err)
 {
     size_t most = MIN(options->max_text ? options->max_text : TEXT_DEFAULT, TEXT_MAX);
     if (len > most)
-        return err_set(err, RONDO_ELIMIT, "the expression has %zu bytes, more than %zu", len, most);
+        return err_set(err, RONDO_ELIMIT, "the expression has %zu bytes, more than %zu", len,
+                       most);
     if (!runes_is_valid(text, len))
         return err_set(err, RONDO_EPARSE, "the expression is no valid UTF-8");
     return 0;
 }
 
-static int compile(struct cel_program *program, const struct cel_options *options, struct arena *arena, rondo_error *err)
+static int compile(struct cel_program *program, const struct cel_options *options,
+                   struct arena *arena, rondo_error *err)
 {
     struct names names;
     struct ast *root = parser_run(program->text, program->len, options, arena, err);
     if (!root || names_init(&names, options, arena, &program->arena, err) < 0)
         return err->code;
     const struct cel_type *type = &cel_dyn;
-    if (!options->no_check && !(type = checker_run(&names, root, program->text, program->len, err)))
+    if (!options->no_check &&
+        !(type = checker_run(&names, root, program->text, program->len, err)))
         return err->code;
     program->type = cel_type_copy(&program->arena, type);
     return plan_run(program, &names, root, err);
 }
 
-struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options, rondo_error *err)
+struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options,
+                                rondo_error *err)
 {
     static const struct cel_options defaults = { 0 };
     auto_arena struct arena arena = { 0 };
@@ -97,7 +102,7 @@ const struct cel_ref *cel_program_ref_at(const struct cel_program *program, size
     return i < program->path_count ? program->paths[i] : NULL;
 }
 
-/* ---- evaluating ------------------------------------------------------------------------------------- */
+/* ---- evaluating -------------------------------------------------------------------------- */
 
 static struct cel_val *room_for_locals(struct cel_scratch *scratch, uint32_t count)
 {
@@ -109,7 +114,8 @@ static struct cel_val *room_for_locals(struct cel_scratch *scratch, uint32_t cou
 }
 
 /* Running out of cost fails the whole, even if && or || absorbed the fault. */
-static int failed(const struct cel_program *program, struct cel_frame *f, struct cel_val v, rondo_error *err)
+static int failed(const struct cel_program *program, struct cel_frame *f, struct cel_val v,
+                  rondo_error *err)
 {
     if (v.kind != CEL_ERROR || f->cost < 0 || f->is_cancelled) {
         struct cel_val spent = frame_spent(f);
@@ -120,8 +126,8 @@ static int failed(const struct cel_program *program, struct cel_frame *f, struct
     return err->code;
 }
 
-int cel_eval_cost(const struct cel_program *program, const struct cel_env *env, struct cel_val *ret, int64_t *ret_cost,
-                  rondo_error *err)
+int cel_eval_cost(const struct cel_program *program, const struct cel_env *env,
+                  struct cel_val *ret, int64_t *ret_cost, rondo_error *err)
 {
     const struct op *root = program->root;
     struct cel_scratch *scratch = env->scratch;
@@ -143,7 +149,8 @@ int cel_eval_cost(const struct cel_program *program, const struct cel_env *env, 
     return 0;
 }
 
-int cel_eval(const struct cel_program *program, const struct cel_env *env, struct cel_val *ret, rondo_error *err)
+int cel_eval(const struct cel_program *program, const struct cel_env *env, struct cel_val *ret,
+             rondo_error *err)
 {
     if (program->root->run == op_const) {
         *ret = program->root->value;
@@ -152,7 +159,7 @@ int cel_eval(const struct cel_program *program, const struct cel_env *env, struc
     return cel_eval_cost(program, env, ret, NULL, err);
 }
 
-/* ---- showing where ----------------------------------------------------------------------------------- */
+/* ---- showing where ----------------------------------------------------------------------- */
 
 char *cel_caret(const char *text, size_t len, const rondo_error *err)
 {

@@ -27,33 +27,48 @@
 /* CEL_ABSENT is no value of the language: a resolver answers it for a path that it knows and
    that has nothing to show just now.  CEL_ERROR never leaves an evaluation. */
 enum cel_kind {
-    CEL_NULL, CEL_BOOL, CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_STRING, CEL_BYTES, CEL_LIST, CEL_MAP,
-    CEL_TYPE, CEL_TIMESTAMP, CEL_DURATION, CEL_OPTIONAL, CEL_IP, CEL_CIDR, CEL_ERROR, CEL_ABSENT,
+    CEL_NULL,
+    CEL_BOOL,
+    CEL_INT,
+    CEL_UINT,
+    CEL_DOUBLE,
+    CEL_STRING,
+    CEL_BYTES,
+    CEL_LIST,
+    CEL_MAP,
+    CEL_TYPE,
+    CEL_TIMESTAMP,
+    CEL_DURATION,
+    CEL_OPTIONAL,
+    CEL_IP,
+    CEL_CIDR,
+    CEL_ERROR,
+    CEL_ABSENT,
 };
 
-struct cel_list;  // items in an arena
-struct cel_map;   // entries in an arena
-struct cel_type;  // immutable
-struct cel_net;   // an address or a network
-struct cel_fault; // what went wrong inside an evaluation
+struct cel_list;    // items in an arena
+struct cel_map;     // entries in an arena
+struct cel_type;    // immutable
+struct cel_net;     // an address or a network
+struct cel_fault;   // what went wrong inside an evaluation
 
 /* A value, passed by value: sixteen bytes that travel in two registers.  What it points to
    belongs to the JSON it was made from or to a scratch. */
 struct cel_val {
-    uint8_t kind;     // enum cel_kind
-    uint8_t is_json;  // a list or map that is a json_t in place
-    uint32_t len;     // bytes of a string or bytes; nanoseconds of a timestamp
+    uint8_t kind;      // enum cel_kind
+    uint8_t is_json;   // a list or map that is a json_t in place
+    uint32_t len;      // bytes of a string or bytes; nanoseconds of a timestamp
     union {
         bool truth;
-        int64_t i;        // int; nanoseconds of a duration; seconds of a timestamp since 1970
+        int64_t i;   // int; nanoseconds of a duration; seconds of a timestamp since 1970
         uint64_t u;
         double d;
-        const char *text; // string (UTF-8) and bytes; not NUL-terminated
+        const char *text;   // string (UTF-8) and bytes; not NUL-terminated
         json_t *json;
         const struct cel_list *list;
         const struct cel_map *map;
         const struct cel_type *type;
-        const struct cel_val *inner; // of an optional; NULL for none
+        const struct cel_val *inner;   // of an optional; NULL for none
         const struct cel_net *net;
         const struct cel_fault *fault;
     };
@@ -77,9 +92,9 @@ char *cel_type_text(const struct cel_type *type);
 /* ---- names ------------------------------------------------------------------------------- */
 
 struct cel_name {
-    const char *text; // NUL-terminated
+    const char *text;   // NUL-terminated
     uint32_t len;
-    uint32_t offset;  // in the expression, in bytes
+    uint32_t offset;   // in the expression, in bytes
 };
 
 /* A name with everything selected from it, as far as the selectors are plain: steps.review.score
@@ -102,7 +117,7 @@ struct cel_decl {
     const char *name, *type;
 };
 
-struct cel_frame; // an evaluation under way
+struct cel_frame;   // an evaluation under way
 
 /* A function for expressions beside the built-in ones.  Types are text; parameters of a generic
    function are written param(T).  args has as many values as there are params, each of the
@@ -110,7 +125,7 @@ struct cel_frame; // an evaluation under way
    program is only checked. */
 struct cel_function {
     const char *name;
-    bool is_member; // x.name(y): the first parameter is x
+    bool is_member;   // x.name(y): the first parameter is x
     const char *const *params;
     size_t param_count;
     const char *result;
@@ -122,8 +137,8 @@ struct cel_options {
     size_t decl_count;
     const struct cel_function *functions;
     size_t function_count;
-    const char *container; // names are tried inside it first; NULL for none
-    bool is_open;          // names that nothing declares are variables of type dyn
+    const char *container;   // names are tried inside it first; NULL for none
+    bool is_open;            // names that nothing declares are variables of type dyn
     bool no_macros, no_check;
 
     /* Asked for every path that no decl covers: how many of its names are a variable, its type
@@ -135,10 +150,11 @@ struct cel_options {
     /* Ids with hyphens: asked when a name behind a dot is followed by "-", with the names before
        it and the text from the name on.  Answers how many bytes of the text are one id; anything
        not longer than the name itself changes nothing. */
-    size_t (*hyphen)(void *user, const struct cel_name *path, size_t count, const char *text, size_t len);
-    void *user; // for both
+    size_t (*hyphen)(void *user, const struct cel_name *path, size_t count, const char *text,
+                     size_t len);
+    void *user;   // for both
 
-    size_t max_text, max_nodes, max_depth; // 0: 256 KiB, 100,000 and 500
+    size_t max_text, max_nodes, max_depth;   // 0: 256 KiB, 100,000 and 500
 };
 
 struct cel_program;
@@ -147,13 +163,15 @@ struct cel_program;
 /* The program, with one reference; NULL with err filled in, line and column included: code
    RONDO_EPARSE for what is not CEL, RONDO_EINVAL for what cannot be right, RONDO_ELIMIT for what
    is too large.  options may be NULL. */
-struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options, rondo_error *err);
+struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options,
+                                rondo_error *err);
 struct cel_program *cel_program_ref(struct cel_program *program);
-void cel_program_unref(struct cel_program *program); // NULL is fine
-void cel_program_unref_at(struct cel_program **at);  // for auto_cel
+void cel_program_unref(struct cel_program *program);   // NULL is fine
+void cel_program_unref_at(struct cel_program **at);    // for auto_cel
 
-const struct cel_type *cel_program_type(const struct cel_program *program); // dyn when unchecked
-const char *cel_program_text(const struct cel_program *program);            // NUL-terminated
+const struct cel_type *
+cel_program_type(const struct cel_program *program);               // dyn when unchecked
+const char *cel_program_text(const struct cel_program *program);   // NUL-terminated
 
 /* The paths a program asks its resolver for, in the order of the text: 0 .. count - 1. */
 size_t cel_program_ref_count(const struct cel_program *program);
@@ -164,17 +182,17 @@ const struct cel_ref *cel_program_ref_at(const struct cel_program *program, size
 /* Room to work in, for one evaluation at a time.  The next one makes earlier results invalid. */
 struct cel_scratch;
 struct cel_scratch *cel_scratch_new(void);
-void cel_scratch_free(struct cel_scratch *scratch);  // NULL is fine
-void cel_scratch_clear(struct cel_scratch *scratch); // gives up the last result
+void cel_scratch_free(struct cel_scratch *scratch);    // NULL is fine
+void cel_scratch_clear(struct cel_scratch *scratch);   // gives up the last result
 
 #define CEL_COST_DEFAULT 10000000
 
 struct cel_env {
-    cel_resolver resolve; // NULL: there are no variables
+    cel_resolver resolve;   // NULL: there are no variables
     void *user;
     struct cel_scratch *scratch;
-    int64_t cost_limit;        // in steps; 0 means CEL_COST_DEFAULT
-    const bool *cancelled;     // read now and then; true ends the evaluation.  NULL: never
+    int64_t cost_limit;      // in steps; 0 means CEL_COST_DEFAULT
+    const bool *cancelled;   // read now and then; true ends the evaluation.  NULL: never
 
     /* The bytes of a tzdata file by zone name, which have to stay; NULL when there is none.
        Without the hook only UTC and fixed offsets are known. */
@@ -186,9 +204,10 @@ struct cel_env {
    variable, key or index that is not there, RONDO_ELIMIT when the cost limit is reached,
    RONDO_ECANCELLED, and RONDO_EFAILED for every other error of the expression.  *ret_cost, if
    not NULL, gets the steps taken. */
-int cel_eval(const struct cel_program *program, const struct cel_env *env, struct cel_val *ret, rondo_error *err);
-int cel_eval_cost(const struct cel_program *program, const struct cel_env *env, struct cel_val *ret,
-                  int64_t *ret_cost, rondo_error *err);
+int cel_eval(const struct cel_program *program, const struct cel_env *env, struct cel_val *ret,
+             rondo_error *err);
+int cel_eval_cost(const struct cel_program *program, const struct cel_env *env,
+                  struct cel_val *ret, int64_t *ret_cost, rondo_error *err);
 
 /* The line of text that err is about, with a caret under the column; the caller's:
        steps.review.scor >= 8

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define VALUES_MAX 1000000
-#define BYTES_MAX  ((size_t)256 * 1024 * 1024)
+#define BYTES_MAX ((size_t)256 * 1024 * 1024)
 
 /* Values made by expressions can share parts, so that writing them out would never end. */
 struct writer {
@@ -87,7 +87,8 @@ static json_t *write_double(struct writer *w, double d)
 static json_t *write_uint(struct writer *w, uint64_t n)
 {
     char text[NUMBER_TEXT_MAX];
-    return n <= INT64_MAX ? json_integer((json_int_t)n) : write_text(w, text, number_put_uint(text, n));
+    return n <= INT64_MAX ? json_integer((json_int_t)n)
+                          : write_text(w, text, number_put_uint(text, n));
 }
 
 static json_t *write_net(struct writer *w, struct cel_val v)
@@ -130,6 +131,7 @@ json_t *cel_val_to_json(struct cel_val value, rondo_error *err)
     struct writer w = { 0, 0 };
     json_t *json = write_value(&w, value);
     if (!json)
-        err_set(err, RONDO_ELIMIT, "the result has more than %d values, or more than %zu bytes", VALUES_MAX, BYTES_MAX);
+        err_set(err, RONDO_ELIMIT, "the result has more than %d values, or more than %zu bytes",
+                VALUES_MAX, BYTES_MAX);
     return json;
 }

@@ -4,7 +4,11 @@
 #include <ctype.h>
 #include <string.h>
 
-#define PARAMS(...) (const struct cel_type *const[]){ __VA_ARGS__ }
+#define PARAMS(...)                                                                            \
+    (const struct cel_type *const[])                                                           \
+    {                                                                                          \
+        __VA_ARGS__                                                                            \
+    }
 
 const struct cel_type cel_dyn = { TYPE_DYN, "dyn" };
 const struct cel_type cel_null = { TYPE_NULL, "null_type" };
@@ -29,16 +33,21 @@ const struct cel_type cel_map_dyn = { TYPE_MAP, "map", 2, PARAMS(&cel_dyn, &cel_
 const struct cel_type cel_map_ab = { TYPE_MAP, "map", 2, PARAMS(&cel_param_a, &cel_param_b) };
 const struct cel_type cel_type_dyn = { TYPE_TYPE, "type", 1, PARAMS(&cel_dyn) };
 const struct cel_type cel_type_a = { TYPE_TYPE, "type", 1, PARAMS(&cel_param_a) };
-const struct cel_type cel_optional_a = { TYPE_ABSTRACT, "optional_type", 1, PARAMS(&cel_param_a) };
+const struct cel_type cel_optional_a = { TYPE_ABSTRACT, "optional_type", 1,
+                                         PARAMS(&cel_param_a) };
 const struct cel_type cel_list_optional_a = { TYPE_LIST, "list", 1, PARAMS(&cel_optional_a) };
 
-static const struct cel_type struct_type = { TYPE_MAP, "map", 2, PARAMS(&cel_string, &cel_dyn) };
-static const struct cel_type optional_dyn = { TYPE_ABSTRACT, "optional_type", 1, PARAMS(&cel_dyn) };
+static const struct cel_type struct_type = { TYPE_MAP, "map", 2,
+                                             PARAMS(&cel_string, &cel_dyn) };
+static const struct cel_type optional_dyn = { TYPE_ABSTRACT, "optional_type", 1,
+                                              PARAMS(&cel_dyn) };
 static const struct cel_type wrapped_int = { TYPE_WRAPPER, "wrapper", 1, PARAMS(&cel_int) };
 static const struct cel_type wrapped_uint = { TYPE_WRAPPER, "wrapper", 1, PARAMS(&cel_uint) };
-static const struct cel_type wrapped_double = { TYPE_WRAPPER, "wrapper", 1, PARAMS(&cel_double) };
+static const struct cel_type wrapped_double = { TYPE_WRAPPER, "wrapper", 1,
+                                                PARAMS(&cel_double) };
 static const struct cel_type wrapped_bool = { TYPE_WRAPPER, "wrapper", 1, PARAMS(&cel_bool) };
-static const struct cel_type wrapped_string = { TYPE_WRAPPER, "wrapper", 1, PARAMS(&cel_string) };
+static const struct cel_type wrapped_string = { TYPE_WRAPPER, "wrapper", 1,
+                                                PARAMS(&cel_string) };
 static const struct cel_type wrapped_bytes = { TYPE_WRAPPER, "wrapper", 1, PARAMS(&cel_bytes) };
 
 /* Names that a text may use for a type; those with a kind are also values of the language. */
@@ -81,12 +90,23 @@ static const struct {
 };
 
 static const struct cel_type *const kinds[] = {
-    [CEL_NULL] = &cel_null,           [CEL_BOOL] = &cel_bool,         [CEL_INT] = &cel_int,
-    [CEL_UINT] = &cel_uint,           [CEL_DOUBLE] = &cel_double,     [CEL_STRING] = &cel_string,
-    [CEL_BYTES] = &cel_bytes,         [CEL_LIST] = &cel_list_dyn,     [CEL_MAP] = &cel_map_dyn,
-    [CEL_TYPE] = &cel_type_dyn,       [CEL_TIMESTAMP] = &cel_timestamp, [CEL_DURATION] = &cel_duration,
-    [CEL_OPTIONAL] = &optional_dyn,   [CEL_IP] = &cel_ip,             [CEL_CIDR] = &cel_cidr,
-    [CEL_ERROR] = &cel_dyn,           [CEL_ABSENT] = &cel_dyn,
+    [CEL_NULL] = &cel_null,
+    [CEL_BOOL] = &cel_bool,
+    [CEL_INT] = &cel_int,
+    [CEL_UINT] = &cel_uint,
+    [CEL_DOUBLE] = &cel_double,
+    [CEL_STRING] = &cel_string,
+    [CEL_BYTES] = &cel_bytes,
+    [CEL_LIST] = &cel_list_dyn,
+    [CEL_MAP] = &cel_map_dyn,
+    [CEL_TYPE] = &cel_type_dyn,
+    [CEL_TIMESTAMP] = &cel_timestamp,
+    [CEL_DURATION] = &cel_duration,
+    [CEL_OPTIONAL] = &optional_dyn,
+    [CEL_IP] = &cel_ip,
+    [CEL_CIDR] = &cel_cidr,
+    [CEL_ERROR] = &cel_dyn,
+    [CEL_ABSENT] = &cel_dyn,
 };
 
 const struct cel_type *cel_type_of(enum cel_kind kind)
@@ -110,8 +130,9 @@ const struct cel_type *cel_type_find(const char *name, size_t len)
 
 #define SIZE_LIMIT 1000
 
-const struct cel_type *cel_type_new(struct arena *arena, enum cel_type_kind kind, const char *name,
-                                    const struct cel_type *const *params, uint32_t count)
+const struct cel_type *cel_type_new(struct arena *arena, enum cel_type_kind kind,
+                                    const char *name, const struct cel_type *const *params,
+                                    uint32_t count)
 {
     uint32_t size = 1;
     for (uint32_t i = 0; i < count; i++)
@@ -128,10 +149,12 @@ const struct cel_type *cel_type_new(struct arena *arena, enum cel_type_kind kind
 
 const struct cel_type *cel_type_list(struct arena *arena, const struct cel_type *item)
 {
-    return item->kind == TYPE_DYN ? &cel_list_dyn : cel_type_new(arena, TYPE_LIST, "list", PARAMS(item), 1);
+    return item->kind == TYPE_DYN ? &cel_list_dyn
+                                  : cel_type_new(arena, TYPE_LIST, "list", PARAMS(item), 1);
 }
 
-const struct cel_type *cel_type_map(struct arena *arena, const struct cel_type *key, const struct cel_type *value)
+const struct cel_type *cel_type_map(struct arena *arena, const struct cel_type *key,
+                                    const struct cel_type *value)
 {
     return cel_type_new(arena, TYPE_MAP, "map", PARAMS(key, value), 2);
 }
@@ -143,7 +166,8 @@ const struct cel_type *cel_type_optional(struct arena *arena, const struct cel_t
 
 bool cel_type_is_optional(const struct cel_type *type)
 {
-    return type->kind == TYPE_ABSTRACT && strcmp(type->name, "optional_type") == 0 && type->count == 1;
+    return type->kind == TYPE_ABSTRACT && strcmp(type->name, "optional_type") == 0 &&
+           type->count == 1;
 }
 
 bool cel_type_is_same(const struct cel_type *a, const struct cel_type *b)
@@ -153,7 +177,7 @@ bool cel_type_is_same(const struct cel_type *a, const struct cel_type *b)
     if (a->kind != b->kind || a->count != b->count)
         return false;
     if (a->kind == TYPE_VAR)
-        return true; // counts are their ids
+        return true;   // counts are their ids
     if ((a->kind == TYPE_ABSTRACT || a->kind == TYPE_PARAM) && strcmp(a->name, b->name) != 0)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
@@ -201,7 +225,7 @@ char *cel_type_text(const struct cel_type *type)
 }
 
 #define TYPE_PARAMS_MAX 8
-#define TYPE_DEPTH_MAX  32
+#define TYPE_DEPTH_MAX 32
 
 struct reader {
     struct arena *arena;
@@ -263,7 +287,8 @@ static const struct cel_type *read_generic(struct reader *r, const char *name)
         return NULL;
     for (size_t i = 0; i < COUNT(generics); i++)
         if (strcmp(name, generics[i].name) == 0)
-            return count == generics[i].count ? cel_type_new(r->arena, generics[i].kind, generics[i].name, params, count)
+            return count == generics[i].count ? cel_type_new(r->arena, generics[i].kind,
+                                                             generics[i].name, params, count)
                                               : NULL;
     return cel_type_new(r->arena, TYPE_ABSTRACT, name, params, count);
 }
@@ -276,8 +301,9 @@ static const struct cel_type *read_type(struct reader *r)
         return NULL;
     const struct cel_type *type = find(name, len, false);
     if (read_char(r, '('))
-        type = len == 5 && memcmp(name, "param", 5) == 0 ? read_param(r)
-                                                         : read_generic(r, arena_dup(r->arena, name, len));
+        type = len == 5 && memcmp(name, "param", 5) == 0
+                   ? read_param(r)
+                   : read_generic(r, arena_dup(r->arena, name, len));
     else if (!type)
         type = cel_type_new(r->arena, TYPE_ABSTRACT, arena_dup(r->arena, name, len), NULL, 0);
     r->depth--;

@@ -11,29 +11,45 @@
 #include "cel/cel.h"
 
 enum cel_type_kind {
-    TYPE_DYN, TYPE_NULL, TYPE_BOOL, TYPE_INT, TYPE_UINT, TYPE_DOUBLE, TYPE_STRING, TYPE_BYTES,
-    TYPE_TIMESTAMP, TYPE_DURATION, TYPE_LIST, TYPE_MAP, TYPE_TYPE, TYPE_WRAPPER, TYPE_ABSTRACT,
-    TYPE_PARAM, TYPE_VAR,
+    TYPE_DYN,
+    TYPE_NULL,
+    TYPE_BOOL,
+    TYPE_INT,
+    TYPE_UINT,
+    TYPE_DOUBLE,
+    TYPE_STRING,
+    TYPE_BYTES,
+    TYPE_TIMESTAMP,
+    TYPE_DURATION,
+    TYPE_LIST,
+    TYPE_MAP,
+    TYPE_TYPE,
+    TYPE_WRAPPER,
+    TYPE_ABSTRACT,
+    TYPE_PARAM,
+    TYPE_VAR,
 };
 
 struct cel_type {
     enum cel_type_kind kind;
     const char *name;
-    uint32_t count; // of params; the id of a TYPE_VAR
+    uint32_t count;   // of params; the id of a TYPE_VAR
     const struct cel_type *const *params;
-    uint32_t size; // how many types it is made of; 0 counts as 1
+    uint32_t size;   // how many types it is made of; 0 counts as 1
 };
 
-extern const struct cel_type cel_dyn, cel_null, cel_bool, cel_int, cel_uint, cel_double, cel_string,
-    cel_bytes, cel_timestamp, cel_duration, cel_list_dyn, cel_map_dyn, cel_type_dyn, cel_ip, cel_cidr,
-    cel_param_a, cel_param_b, cel_list_a, cel_list_int, cel_list_string, cel_list_list_a, cel_map_ab, cel_type_a,
-    cel_optional_a, cel_list_optional_a;
+extern const struct cel_type cel_dyn, cel_null, cel_bool, cel_int, cel_uint, cel_double,
+    cel_string, cel_bytes, cel_timestamp, cel_duration, cel_list_dyn, cel_map_dyn, cel_type_dyn,
+    cel_ip, cel_cidr, cel_param_a, cel_param_b, cel_list_a, cel_list_int, cel_list_string,
+    cel_list_list_a, cel_map_ab, cel_type_a, cel_optional_a, cel_list_optional_a;
 
 /* A type made of more than a thousand others is dyn: no walk over a type can take long. */
-const struct cel_type *cel_type_new(struct arena *arena, enum cel_type_kind kind, const char *name,
-                                    const struct cel_type *const *params, uint32_t count);
+const struct cel_type *cel_type_new(struct arena *arena, enum cel_type_kind kind,
+                                    const char *name, const struct cel_type *const *params,
+                                    uint32_t count);
 const struct cel_type *cel_type_list(struct arena *arena, const struct cel_type *item);
-const struct cel_type *cel_type_map(struct arena *arena, const struct cel_type *key, const struct cel_type *value);
+const struct cel_type *cel_type_map(struct arena *arena, const struct cel_type *key,
+                                    const struct cel_type *value);
 const struct cel_type *cel_type_optional(struct arena *arena, const struct cel_type *inner);
 bool cel_type_is_optional(const struct cel_type *type);
 bool cel_type_is_same(const struct cel_type *a, const struct cel_type *b);
@@ -44,7 +60,7 @@ const struct cel_type *cel_type_parse(struct arena *arena, const char *text, ron
 
 /* A type of the language by the name expressions use for it, "int" or "net.IP"; or NULL. */
 const struct cel_type *cel_type_find(const char *name, size_t len);
-const struct cel_type *cel_type_of(enum cel_kind kind); // the type of a value, without params
+const struct cel_type *cel_type_of(enum cel_kind kind);   // the type of a value, without params
 const struct cel_type *cel_type_copy(struct arena *arena, const struct cel_type *type);
 void cel_type_put(struct buf *buf, const struct cel_type *type);
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define INDEX_FROM 9 // entries; smaller maps are searched from the front
+#define INDEX_FROM 9   // entries; smaller maps are searched from the front
 
 struct cel_val cel_val_from_json(json_t *json)
 {
@@ -27,7 +27,8 @@ struct cel_val cel_val_from_json(json_t *json)
 uint32_t cel_size(struct cel_val v)
 {
     if (v.is_json)
-        return (uint32_t)(v.kind == CEL_LIST ? json_array_size(v.json) : json_object_size(v.json));
+        return (uint32_t)(v.kind == CEL_LIST ? json_array_size(v.json)
+                                             : json_object_size(v.json));
     return v.kind == CEL_LIST ? v.list->count : v.map->count;
 }
 
@@ -132,15 +133,19 @@ int cel_order(struct cel_val a, struct cel_val b)
 static bool normal_key(struct cel_val *key)
 {
     switch (key->kind) {
-    case CEL_BOOL: case CEL_INT: case CEL_STRING: return true;
+    case CEL_BOOL:
+    case CEL_INT:
+    case CEL_STRING: return true;
     case CEL_UINT:
         if (key->u <= INT64_MAX)
             key->kind = CEL_INT;
         return true;
     case CEL_DOUBLE:
-        if (!(key->d >= -9223372036854775808.0 && key->d < 18446744073709551616.0) || key->d != floor(key->d))
+        if (!(key->d >= -9223372036854775808.0 && key->d < 18446744073709551616.0) ||
+            key->d != floor(key->d))
             return false;
-        *key = key->d < 9223372036854775808.0 ? cel_of_int((int64_t)key->d) : cel_of_uint((uint64_t)key->d);
+        *key = key->d < 9223372036854775808.0 ? cel_of_int((int64_t)key->d)
+                                              : cel_of_uint((uint64_t)key->d);
         return true;
     default: return false;
     }
@@ -153,7 +158,8 @@ static uint64_t key_bits(struct cel_val key)
 
 static uint64_t key_hash(struct cel_val key)
 {
-    return key.kind == CEL_STRING ? hash_bytes(0, key.text, key.len) : hash_add(key.kind, key_bits(key));
+    return key.kind == CEL_STRING ? hash_bytes(0, key.text, key.len)
+                                  : hash_add(key.kind, key_bits(key));
 }
 
 static bool same_key(struct cel_val a, struct cel_val b)
@@ -197,7 +203,8 @@ struct cel_map *cel_map_new(struct cel_frame *f, uint32_t least)
         cap = MAX(least, 1u);
     struct cel_map *map = frame_alloc(f, sizeof *map);
     struct cel_pair *pairs = map ? frame_alloc(f, (size_t)cap * sizeof *pairs) : NULL;
-    uint32_t *index = pairs && cap >= INDEX_FROM ? frame_alloc(f, (size_t)cap * 2 * sizeof *index) : NULL;
+    uint32_t *index =
+        pairs && cap >= INDEX_FROM ? frame_alloc(f, (size_t)cap * 2 * sizeof *index) : NULL;
     if (!pairs || (cap >= INDEX_FROM && !index))
         return NULL;
     if (index)
@@ -231,12 +238,13 @@ static bool map_grow(struct cel_frame *f, struct cel_map *map)
     return true;
 }
 
-bool cel_map_add(struct cel_frame *f, struct cel_map *map, struct cel_val key, struct cel_val value,
-                 struct cel_val *ret)
+bool cel_map_add(struct cel_frame *f, struct cel_map *map, struct cel_val key,
+                 struct cel_val value, struct cel_val *ret)
 {
     struct cel_val normal = key;
     if (key.kind == CEL_DOUBLE || !normal_key(&normal)) {
-        *ret = fault_new(f, RONDO_EFAILED, "a map key is bool, int, uint or string, not %t", key);
+        *ret =
+            fault_new(f, RONDO_EFAILED, "a map key is bool, int, uint or string, not %t", key);
         return false;
     }
     if (find_pair(map, normal)) {
@@ -256,7 +264,8 @@ bool cel_map_add(struct cel_frame *f, struct cel_map *map, struct cel_val key, s
 bool cel_map_get(struct cel_val map, struct cel_val key, struct cel_val *ret)
 {
     if (map.is_json) {
-        json_t *found = key.kind == CEL_STRING ? json_object_getn(map.json, key.text, key.len) : NULL;
+        json_t *found =
+            key.kind == CEL_STRING ? json_object_getn(map.json, key.text, key.len) : NULL;
         if (found)
             *ret = cel_val_from_json(found);
         return found;
@@ -281,10 +290,12 @@ bool cel_map_field(struct cel_val map, const struct cel_name *name, struct cel_v
 bool cel_map_walk(struct cel_val map, struct cel_walk *walk)
 {
     if (map.is_json) {
-        walk->iter = walk->iter ? json_object_iter_next(map.json, walk->iter) : json_object_iter(map.json);
+        walk->iter = walk->iter ? json_object_iter_next(map.json, walk->iter)
+                                : json_object_iter(map.json);
         if (!walk->iter)
             return false;
-        walk->key = cel_of_text(json_object_iter_key(walk->iter), json_object_iter_key_len(walk->iter));
+        walk->key =
+            cel_of_text(json_object_iter_key(walk->iter), json_object_iter_key_len(walk->iter));
         walk->value = cel_val_from_json(json_object_iter_value(walk->iter));
         return true;
     }
@@ -315,7 +326,8 @@ static bool equal_maps(struct cel_frame *f, struct cel_val a, struct cel_val b)
     struct cel_walk walk = { 0 };
     while (cel_map_walk(a, &walk)) {
         struct cel_val other;
-        if (!frame_spend(f, 2) || !cel_map_get(b, walk.key, &other) || !cel_equal(f, walk.value, other))
+        if (!frame_spend(f, 2) || !cel_map_get(b, walk.key, &other) ||
+            !cel_equal(f, walk.value, other))
             return false;
     }
     return true;
@@ -345,7 +357,8 @@ bool cel_equal(struct cel_frame *f, struct cel_val a, struct cel_val b)
     case CEL_TIMESTAMP: return a.i == b.i && a.len == b.len;
     case CEL_DURATION: return a.i == b.i;
     case CEL_OPTIONAL: return equal_optionals(f, a, b);
-    case CEL_IP: return a.net->family == b.net->family && memcmp(a.net->bytes, b.net->bytes, 16) == 0;
+    case CEL_IP:
+        return a.net->family == b.net->family && memcmp(a.net->bytes, b.net->bytes, 16) == 0;
     case CEL_CIDR:
         return a.net->family == b.net->family && a.net->prefix == b.net->prefix &&
                memcmp(a.net->bytes, b.net->bytes, 16) == 0;
@@ -366,7 +379,10 @@ void cel_val_put_short(struct buf *buf, struct cel_val v)
     case CEL_INT: buf_printf(buf, "%lld", (long long)v.i); break;
     case CEL_UINT: buf_printf(buf, "%lluu", (unsigned long long)v.u); break;
     case CEL_DOUBLE: buf_put(buf, text, number_put_double(text, v.d)); break;
-    case CEL_STRING: buf_printf(buf, "'%.*s'%s", (int)MIN(v.len, SHORT_MAX), v.text, v.len > SHORT_MAX ? "..." : ""); break;
+    case CEL_STRING:
+        buf_printf(buf, "'%.*s'%s", (int)MIN(v.len, SHORT_MAX), v.text,
+                   v.len > SHORT_MAX ? "..." : "");
+        break;
     case CEL_TYPE: buf_puts(buf, v.type->name); break;
     default: buf_printf(buf, "a value of type %s", cel_type_of(v.kind)->name);
     }

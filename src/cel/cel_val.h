@@ -28,12 +28,12 @@ struct cel_map {
 
 struct cel_net {
     uint8_t bytes[16];
-    uint8_t family; // 4 or 6
-    uint8_t prefix; // of a network
+    uint8_t family;   // 4 or 6
+    uint8_t prefix;   // of a network
 };
 
-uint32_t cel_size(struct cel_val v);                 // of a list or map
-struct cel_val cel_item(struct cel_val list, uint32_t i); // i < cel_size()
+uint32_t cel_size(struct cel_val v);                        // of a list or map
+struct cel_val cel_item(struct cel_val list, uint32_t i);   // i < cel_size()
 
 /* Makes a list with room for cap items; NULL when that costs too much.  The count is the
    caller's to set. */
@@ -43,8 +43,8 @@ struct cel_val cel_of_list(const struct cel_list *list);
 struct cel_map *cel_map_new(struct cel_frame *f, uint32_t cap);
 /* False, with *ret a fault, for a key that is there already or cannot be one, and when memory
    costs too much. */
-bool cel_map_add(struct cel_frame *f, struct cel_map *map, struct cel_val key, struct cel_val value,
-                 struct cel_val *ret);
+bool cel_map_add(struct cel_frame *f, struct cel_map *map, struct cel_val key,
+                 struct cel_val value, struct cel_val *ret);
 struct cel_val cel_of_map(const struct cel_map *map);
 
 /* The value of a key; false when there is none.  Keys are found across numeric types. */

@@ -19,7 +19,8 @@ struct checker {
     rondo_error *err;
 };
 
-static const struct cel_type *check(struct checker *c, const struct names_scope *scope, struct ast *node);
+static const struct cel_type *check(struct checker *c, const struct names_scope *scope,
+                                    struct ast *node);
 
 static void *wrong(struct checker *c, const struct ast *node, const char *fmt, ...)
 {
@@ -41,9 +42,10 @@ static const char *told(struct checker *c, const struct cel_type *type)
     return arena_dup(c->names->arena, buf.data, buf.len);
 }
 
-/* ---- paths --------------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------- */
 
-static const struct cel_type *undeclared(struct checker *c, const struct ast *node, const struct cel_name *path)
+static const struct cel_type *undeclared(struct checker *c, const struct ast *node,
+                                         const struct cel_name *path)
 {
     const struct cel_options *o = c->names->options;
     auto_buf struct buf known = { 0 };
@@ -55,7 +57,8 @@ static const struct cel_type *undeclared(struct checker *c, const struct ast *no
 }
 
 /* The type of a field; of an optional's field, an optional. */
-static const struct cel_type *select_type(struct checker *c, const struct ast *node, const struct cel_type *from)
+static const struct cel_type *select_type(struct checker *c, const struct ast *node,
+                                          const struct cel_type *from)
 {
     from = infer_resolve(&c->infer, from, false);
     if (cel_type_is_optional(from)) {
@@ -70,7 +73,8 @@ static const struct cel_type *select_type(struct checker *c, const struct ast *n
         infer_fit(&c->infer, &cel_dyn, from);
     if (from->kind == TYPE_DYN || from->kind == TYPE_VAR)
         return &cel_dyn;
-    return wrong(c, node, "a value of type %s has no field '%s'", told(c, from), node->name.text);
+    return wrong(c, node, "a value of type %s has no field '%s'", told(c, from),
+                 node->name.text);
 }
 
 /* The node of the path's name number i. */
@@ -81,7 +85,8 @@ static const struct ast *path_node(const struct ast *node, uint32_t count, uint3
     return node;
 }
 
-static const struct cel_type *check_path(struct checker *c, struct ast *node, const struct cel_name *path, uint32_t count)
+static const struct cel_type *check_path(struct checker *c, struct ast *node,
+                                         const struct cel_name *path, uint32_t count)
 {
     struct names_found *found = arena_alloc(c->names->arena, sizeof *found);
     if (names_find(c->names, path, count, ast_path_is_rooted(node), found, c->err) < 0) {
@@ -100,11 +105,13 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node, co
 }
 
 /* An identifier, or a selection that may be part of a longer name. */
-static const struct cel_type *check_name(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_name(struct checker *c, const struct names_scope *scope,
+                                         struct ast *node)
 {
     struct cel_name path[AST_PATH_MAX];
     uint32_t count = ast_path(node, path);
-    const struct names_scope *local = count && !ast_path_is_rooted(node) ? names_local(scope, &path[0]) : NULL;
+    const struct names_scope *local =
+        count && !ast_path_is_rooted(node) ? names_local(scope, &path[0]) : NULL;
     if (count && !local)
         return check_path(c, node, path, count);
     if (node->kind == AST_IDENT)
@@ -113,7 +120,8 @@ static const struct cel_type *check_name(struct checker *c, const struct names_s
     return from ? select_type(c, node, from) : NULL;
 }
 
-static const struct cel_type *check_select(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_select(struct checker *c, const struct names_scope *scope,
+                                           struct ast *node)
 {
     if (!node->is_test && !node->is_optional)
         return check_name(c, scope, node);
@@ -126,11 +134,15 @@ static const struct cel_type *check_select(struct checker *c, const struct names
     return cel_type_is_optional(field) ? field : cel_type_optional(c->names->arena, field);
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------- */
 
-static const struct cel_type optional_list = { TYPE_ABSTRACT, "optional_type", 1, (const struct cel_type *const[]){ &cel_list_a } };
-static const struct cel_type optional_map = { TYPE_ABSTRACT, "optional_type", 1, (const struct cel_type *const[]){ &cel_map_ab } };
-static const struct cel_type optional_b = { TYPE_ABSTRACT, "optional_type", 1, (const struct cel_type *const[]){ &cel_param_b } };
+static const struct cel_type optional_list = {
+    TYPE_ABSTRACT, "optional_type", 1, (const struct cel_type *const[]){ &cel_list_a }
+};
+static const struct cel_type optional_map = { TYPE_ABSTRACT, "optional_type", 1,
+                                              (const struct cel_type *const[]){ &cel_map_ab } };
+static const struct cel_type optional_b = { TYPE_ABSTRACT, "optional_type", 1,
+                                            (const struct cel_type *const[]){ &cel_param_b } };
 
 /* What the evaluator does by itself, for the checker's eyes. */
 static const struct overload index_rows[] = {
@@ -149,7 +161,8 @@ static const struct overload if_rows[] = { { "?:", GLOBAL, ANY_A, { BOOL, ANY_A,
 
 /* One row against the arguments.  The first row that fits gives the type; others that fit too
    make it dyn if they disagree. */
-static void try_row(struct checker *c, const struct overload *row, const struct cel_type *const *args, uint32_t count,
+static void try_row(struct checker *c, const struct overload *row,
+                    const struct cel_type *const *args, uint32_t count,
                     const struct cel_type **result)
 {
     struct infer_map map = { .count = 0 };
@@ -168,7 +181,8 @@ static void try_row(struct checker *c, const struct overload *row, const struct 
         *result = &cel_dyn;
 }
 
-static void put_signature(struct checker *c, struct buf *buf, const struct cel_type *const *types, uint32_t count)
+static void put_signature(struct checker *c, struct buf *buf,
+                          const struct cel_type *const *types, uint32_t count)
 {
     buf_putc(buf, '(');
     for (uint32_t i = 0; i < count; i++)
@@ -176,9 +190,10 @@ static void put_signature(struct checker *c, struct buf *buf, const struct cel_t
     buf_putc(buf, ')');
 }
 
-#define POSSIBLE_MAX 220 // bytes of a message for what would have been possible
+#define POSSIBLE_MAX 220   // bytes of a message for what would have been possible
 
-static void put_possible(struct checker *c, struct buf *buf, const struct overload *row, bool is_first)
+static void put_possible(struct checker *c, struct buf *buf, const struct overload *row,
+                         bool is_first)
 {
     struct infer_map map = { .count = 0 };
     const struct cel_type *params[OVERLOAD_ARGS_MAX];
@@ -206,17 +221,19 @@ static const char *spoken(const char *name, char *out)
     return out;
 }
 
-static const struct cel_type *no_overload(struct checker *c, const struct ast *node, const char *name,
-                                          const struct cel_type *const *args, uint32_t count, struct buf *possible)
+static const struct cel_type *no_overload(struct checker *c, const struct ast *node,
+                                          const char *name, const struct cel_type *const *args,
+                                          uint32_t count, struct buf *possible)
 {
     char shown[8];
     auto_buf struct buf given = { 0 };
     put_signature(c, &given, args, count);
-    return wrong(c, node, "no matching overload for '%s' applied to %s%s", spoken(name, shown), buf_text(&given),
-                 buf_text(possible));
+    return wrong(c, node, "no matching overload for '%s' applied to %s%s", spoken(name, shown),
+                 buf_text(&given), buf_text(possible));
 }
 
-static const struct cel_type *check_rows(struct checker *c, struct ast *node, const struct overload *rows, size_t row_count,
+static const struct cel_type *check_rows(struct checker *c, struct ast *node,
+                                         const struct overload *rows, size_t row_count,
                                          const struct cel_type *const *args, uint32_t count)
 {
     auto_buf struct buf possible = { 0 };
@@ -230,8 +247,9 @@ static const struct cel_type *check_rows(struct checker *c, struct ast *node, co
     return no_overload(c, node, rows[0].name, args, count, &possible);
 }
 
-static const struct cel_type *check_function(struct checker *c, struct ast *node, const struct cel_type *const *args,
-                                             uint32_t count, enum overload_form form)
+static const struct cel_type *check_function(struct checker *c, struct ast *node,
+                                             const struct cel_type *const *args, uint32_t count,
+                                             enum overload_form form)
 {
     auto_buf struct buf possible = { 0 };
     const struct cel_type *result = NULL;
@@ -247,7 +265,8 @@ static const struct cel_type *check_function(struct checker *c, struct ast *node
     return no_overload(c, node, node->function, args, count, &possible);
 }
 
-static const struct cel_type *check_call(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_call(struct checker *c, const struct names_scope *scope,
+                                         struct ast *node)
 {
     names_call(c->names, scope, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
@@ -258,16 +277,19 @@ static const struct cel_type *check_call(struct checker *c, const struct names_s
     return check_function(c, node, args, count, node->has_target && !skip ? MEMBER : GLOBAL);
 }
 
-static const struct cel_type *check_index(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_index(struct checker *c, const struct names_scope *scope,
+                                          struct ast *node)
 {
     const struct cel_type *args[2];
     if (!(args[0] = check(c, scope, node->a)) || !(args[1] = check(c, scope, node->b)))
         return NULL;
-    return node->is_optional ? check_rows(c, node, optional_index_rows, COUNT(optional_index_rows), args, 2)
-                             : check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
+    return node->is_optional
+               ? check_rows(c, node, optional_index_rows, COUNT(optional_index_rows), args, 2)
+               : check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
 }
 
-static const struct cel_type *check_if(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_if(struct checker *c, const struct names_scope *scope,
+                                       struct ast *node)
 {
     const struct cel_type *args[3];
     if (!(args[0] = check(c, scope, node->a)) || !(args[1] = check(c, scope, node->b)) ||
@@ -276,7 +298,7 @@ static const struct cel_type *check_if(struct checker *c, const struct names_sco
     bool has_null = infer_resolve(&c->infer, args[1], false)->kind == TYPE_NULL ||
                     infer_resolve(&c->infer, args[2], false)->kind == TYPE_NULL;
     if (has_null && !infer_fit(&c->infer, args[1], args[2]))
-        args[1] = args[2] = &cel_dyn; // x ? 'again' : null is common, and clear
+        args[1] = args[2] = &cel_dyn;   // x ? 'again' : null is common, and clear
     return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
 }
 
@@ -290,7 +312,8 @@ static bool is_condition(struct checker *c, const struct names_scope *scope, str
     return false;
 }
 
-static const struct cel_type *check_row(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_row(struct checker *c, const struct names_scope *scope,
+                                        struct ast *node)
 {
     for (uint32_t i = 0; i < node->count; i++)
         if (!is_condition(c, scope, node->args[i]))
@@ -298,10 +321,11 @@ static const struct cel_type *check_row(struct checker *c, const struct names_sc
     return &cel_bool;
 }
 
-/* ---- literals -------------------------------------------------------------------------------------- */
+/* ---- literals ---------------------------------------------------------------------------- */
 
 /* An item marked with ? is an optional whose value counts. */
-static const struct cel_type *check_item(struct checker *c, const struct names_scope *scope, struct ast *item, bool is_marked)
+static const struct cel_type *check_item(struct checker *c, const struct names_scope *scope,
+                                         struct ast *item, bool is_marked)
 {
     const struct cel_type *type = check(c, scope, item);
     if (!type || !is_marked)
@@ -312,11 +336,13 @@ static const struct cel_type *check_item(struct checker *c, const struct names_s
     return infer_resolve(&c->infer, inner, false);
 }
 
-static const struct cel_type *check_list(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_list(struct checker *c, const struct names_scope *scope,
+                                         struct ast *node)
 {
     const struct cel_type *item = NULL;
     for (uint32_t i = 0; i < node->count; i++) {
-        const struct cel_type *type = check_item(c, scope, node->args[i], node->marks && node->marks[i]);
+        const struct cel_type *type =
+            check_item(c, scope, node->args[i], node->marks && node->marks[i]);
         if (!type)
             return NULL;
         item = infer_join(&c->infer, item, type);
@@ -327,24 +353,28 @@ static const struct cel_type *check_list(struct checker *c, const struct names_s
 static bool is_key(struct checker *c, const struct cel_type *type)
 {
     type = infer_resolve(&c->infer, type, true);
-    return type->kind == TYPE_DYN || type->kind == TYPE_WRAPPER || type->kind == TYPE_BOOL || type->kind == TYPE_INT ||
-           type->kind == TYPE_UINT || type->kind == TYPE_STRING;
+    return type->kind == TYPE_DYN || type->kind == TYPE_WRAPPER || type->kind == TYPE_BOOL ||
+           type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_STRING;
 }
 
-static const struct cel_type *check_map(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_map(struct checker *c, const struct names_scope *scope,
+                                        struct ast *node)
 {
     const struct cel_type *key = NULL, *value = NULL;
     for (uint32_t i = 0; i < node->count; i += 2) {
         const struct cel_type *k = check(c, scope, node->args[i]);
         if (k && !is_key(c, k))
-            return wrong(c, node->args[i], "a map key is bool, int, uint or string, not %s", told(c, k));
-        const struct cel_type *v = k ? check_item(c, scope, node->args[i + 1], node->marks && node->marks[i]) : NULL;
+            return wrong(c, node->args[i], "a map key is bool, int, uint or string, not %s",
+                         told(c, k));
+        const struct cel_type *v =
+            k ? check_item(c, scope, node->args[i + 1], node->marks && node->marks[i]) : NULL;
         if (!v)
             return NULL;
         key = infer_join(&c->infer, key, k);
         value = infer_join(&c->infer, value, v);
     }
-    return cel_type_map(c->names->arena, key ? key : infer_var(&c->infer), value ? value : infer_var(&c->infer));
+    return cel_type_map(c->names->arena, key ? key : infer_var(&c->infer),
+                        value ? value : infer_var(&c->infer));
 }
 
 static const struct cel_type *check_const(const struct ast *node)
@@ -352,14 +382,15 @@ static const struct cel_type *check_const(const struct ast *node)
     return cel_type_of(node->value.kind);
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------ */
+/* ---- loops ------------------------------------------------------------------------------- */
 
 struct range {
-    const struct cel_type *key, *value; // of a list: int and its items
+    const struct cel_type *key, *value;   // of a list: int and its items
     bool is_map;
 };
 
-static bool range_of(struct checker *c, const struct ast *node, const struct cel_type *type, struct range *ret)
+static bool range_of(struct checker *c, const struct ast *node, const struct cel_type *type,
+                     struct range *ret)
 {
     type = infer_resolve(&c->infer, type, false);
     if (type->kind == TYPE_VAR)
@@ -377,8 +408,10 @@ static bool range_of(struct checker *c, const struct ast *node, const struct cel
     return true;
 }
 
-static const struct cel_type *loop_result(struct checker *c, struct ast *node, const struct range *range,
-                                          const struct cel_type *range_type, const struct cel_type *body)
+static const struct cel_type *loop_result(struct checker *c, struct ast *node,
+                                          const struct range *range,
+                                          const struct cel_type *range_type,
+                                          const struct cel_type *body)
 {
     struct arena *arena = c->names->arena;
     switch (node->loop) {
@@ -386,7 +419,8 @@ static const struct cel_type *loop_result(struct checker *c, struct ast *node, c
     case LOOP_MAP: return cel_type_map(arena, range->key, body);
     case LOOP_SORT: return range_type;
     case LOOP_ENTRIES:
-        if (infer_fit(&c->infer, cel_type_map(arena, infer_var(&c->infer), infer_var(&c->infer)), body))
+        if (infer_fit(&c->infer,
+                      cel_type_map(arena, infer_var(&c->infer), infer_var(&c->infer)), body))
             return body;
         return wrong(c, node->b, "expected a map of entries, got %s", told(c, body));
     default:
@@ -396,14 +430,16 @@ static const struct cel_type *loop_result(struct checker *c, struct ast *node, c
     }
 }
 
-static const struct cel_type *check_loop(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_loop(struct checker *c, const struct names_scope *scope,
+                                         struct ast *node)
 {
     struct range range;
     const struct cel_type *type = check(c, scope, node->a);
     if (!type || !range_of(c, node->a, type, &range))
         return NULL;
     bool has_two = node->name2.text;
-    struct names_scope first = { &node->name, has_two || range.is_map ? range.key : range.value, 0, scope };
+    struct names_scope first = { &node->name, has_two || range.is_map ? range.key : range.value,
+                                 0, scope };
     struct names_scope second = { &node->name2, range.value, 0, &first };
     const struct names_scope *inner = has_two ? &second : &first;
     if (node->c && !is_condition(c, inner, node->c))
@@ -413,7 +449,8 @@ static const struct cel_type *check_loop(struct checker *c, const struct names_s
 }
 
 /* optMap() and optFlatMap(). */
-static const struct cel_type *check_optional(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_optional(struct checker *c, const struct names_scope *scope,
+                                             struct ast *node)
 {
     const struct cel_type *type = check(c, scope, node->a), *inner = infer_var(&c->infer);
     if (!type)
@@ -429,7 +466,8 @@ static const struct cel_type *check_optional(struct checker *c, const struct nam
     return body;
 }
 
-static const struct cel_type *check_let(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_let(struct checker *c, const struct names_scope *scope,
+                                        struct ast *node)
 {
     struct names_scope *vars = arena_alloc(c->names->arena, node->count * sizeof *vars);
     for (uint32_t i = 0; i < node->count; i++) {
@@ -442,7 +480,8 @@ static const struct cel_type *check_let(struct checker *c, const struct names_sc
     return check(c, scope, node->a);
 }
 
-static const struct cel_type *check_node(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check_node(struct checker *c, const struct names_scope *scope,
+                                         struct ast *node)
 {
     switch (node->kind) {
     case AST_CONST: return check_const(node);
@@ -457,19 +496,21 @@ static const struct cel_type *check_node(struct checker *c, const struct names_s
     case AST_MAP: return check_map(c, scope, node);
     case AST_LET: return check_let(c, scope, node);
     case AST_LOOP:
-        return node->loop == LOOP_OPTIONAL || node->loop == LOOP_OPTIONAL_FLAT ? check_optional(c, scope, node)
-                                                                               : check_loop(c, scope, node);
+        return node->loop == LOOP_OPTIONAL || node->loop == LOOP_OPTIONAL_FLAT
+                   ? check_optional(c, scope, node)
+                   : check_loop(c, scope, node);
     default: return wrong(c, node, "unknown message type '%s'", node->a->name.text);
     }
 }
 
-static const struct cel_type *check(struct checker *c, const struct names_scope *scope, struct ast *node)
+static const struct cel_type *check(struct checker *c, const struct names_scope *scope,
+                                    struct ast *node)
 {
     return node->type = check_node(c, scope, node);
 }
 
-const struct cel_type *checker_run(struct names *names, struct ast *root, const char *text, size_t len,
-                                   rondo_error *err)
+const struct cel_type *checker_run(struct names *names, struct ast *root, const char *text,
+                                   size_t len, rondo_error *err)
 {
     struct checker c = { names, { .arena = names->arena }, text, len, err };
     const struct cel_type *type = check(&c, NULL, root);

@@ -6,7 +6,7 @@
 
 /* Gives every node its type and finds what its names stand for.  The type of the whole, made in
    the arena of names; NULL with err filled in, position included. */
-const struct cel_type *checker_run(struct names *names, struct ast *root, const char *text, size_t len,
-                                   rondo_error *err);
+const struct cel_type *checker_run(struct names *names, struct ast *root, const char *text,
+                                   size_t len, rondo_error *err);
 
 #endif

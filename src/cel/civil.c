@@ -25,7 +25,7 @@ static void date_of(int64_t days, struct civil *c)
     int64_t of_era = days - era * 146097;
     int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     int of_year = (int)(of_era - (365 * year + year / 4 - year / 100));
-    int month = (5 * of_year + 2) / 153; // from March
+    int month = (5 * of_year + 2) / 153;   // from March
     c->day = of_year - (153 * month + 2) / 5 + 1;
     c->month = month < 10 ? month + 3 : month - 9;
     c->year = year + era * 400 + (c->month <= 2);
@@ -45,7 +45,7 @@ struct civil civil_from_seconds(int64_t seconds)
     return c;
 }
 
-/* ---- timestamps as text --------------------------------------------------------------------- */
+/* ---- timestamps as text ------------------------------------------------------------------ */
 
 struct text {
     const char *at, *end;
@@ -87,7 +87,8 @@ static bool offset_of(struct text *t, int *ret)
     int hours, minutes, sign = mark(t, '-') ? -1 : 1;
     if (sign > 0)
         mark(t, '+');
-    if (!digits(t, 2, &hours) || !mark(t, ':') || !digits(t, 2, &minutes) || hours > 23 || minutes > 59)
+    if (!digits(t, 2, &hours) || !mark(t, ':') || !digits(t, 2, &minutes) || hours > 23 ||
+        minutes > 59)
         return false;
     *ret = sign * (hours * 3600 + minutes * 60);
     return true;
@@ -109,7 +110,8 @@ static int month_days(int year, int month)
 static bool read_date(struct text *t, int64_t *ret_days)
 {
     int year, month, day;
-    if (!digits(t, 4, &year) || !mark(t, '-') || !digits(t, 2, &month) || !mark(t, '-') || !digits(t, 2, &day))
+    if (!digits(t, 4, &year) || !mark(t, '-') || !digits(t, 2, &month) || !mark(t, '-') ||
+        !digits(t, 2, &day))
         return false;
     if (month < 1 || month > 12 || day < 1 || day > month_days(year, month))
         return false;
@@ -121,7 +123,8 @@ static bool read_clock(struct text *t, int *ret, uint32_t *ret_ns)
 {
     int hour, minute, second;
     *ret_ns = 0;
-    if (!digits(t, 2, &hour) || !mark(t, ':') || !digits(t, 2, &minute) || !mark(t, ':') || !digits(t, 2, &second))
+    if (!digits(t, 2, &hour) || !mark(t, ':') || !digits(t, 2, &minute) || !mark(t, ':') ||
+        !digits(t, 2, &second))
         return false;
     *ret = hour * 3600 + minute * 60 + second;
     return hour < 24 && minute < 60 && second < 60 && (!mark(t, '.') || fraction(t, ret_ns));
@@ -132,9 +135,11 @@ bool civil_read(const char *text, size_t len, int64_t *ret_seconds, uint32_t *re
     struct text t = { text, text + len };
     int64_t days;
     int clock_time, offset = 0;
-    if (!read_date(&t, &days) || !(mark(&t, 'T') || mark(&t, 't')) || !read_clock(&t, &clock_time, ret_ns))
+    if (!read_date(&t, &days) || !(mark(&t, 'T') || mark(&t, 't')) ||
+        !read_clock(&t, &clock_time, ret_ns))
         return false;
-    if (!mark(&t, 'Z') && !mark(&t, 'z') && (t.at == t.end || isdigit((unsigned char)*t.at) || !offset_of(&t, &offset)))
+    if (!mark(&t, 'Z') && !mark(&t, 'z') &&
+        (t.at == t.end || isdigit((unsigned char)*t.at) || !offset_of(&t, &offset)))
         return false;
     *ret_seconds = days * DAY + clock_time - offset;
     return t.at == t.end;
@@ -154,22 +159,28 @@ static size_t put_fraction(char *out, uint32_t ns)
 size_t civil_write(char *out, int64_t seconds, uint32_t ns)
 {
     struct civil c = civil_from_seconds(seconds);
-    size_t len = (size_t)snprintf(out, CIVIL_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d", (int)c.year, c.month, c.day,
-                                  c.hour, c.minute, c.second);
+    size_t len = (size_t)snprintf(out, CIVIL_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d",
+                                  (int)c.year, c.month, c.day, c.hour, c.minute, c.second);
     len += put_fraction(out + len, ns);
     out[len] = 'Z';
     out[len + 1] = '\0';
     return len + 1;
 }
 
-/* ---- durations as text --------------------------------------------------------------------- */
+/* ---- durations as text ------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     int64_t ns;
 } units[] = {
-    { "ns", 1 },       { "us", 1000 },      { "\xc2\xb5s", 1000 },        { "\xce\xbcs", 1000 },
-    { "ms", 1000000 }, { "s", SECOND_NS }, { "m", 60 * (int64_t)SECOND_NS }, { "h", 3600 * (int64_t)SECOND_NS },
+    { "ns", 1 },
+    { "us", 1000 },
+    { "\xc2\xb5s", 1000 },
+    { "\xce\xbcs", 1000 },
+    { "ms", 1000000 },
+    { "s", SECOND_NS },
+    { "m", 60 * (int64_t)SECOND_NS },
+    { "h", 3600 * (int64_t)SECOND_NS },
 };
 
 static bool read_unit(struct text *t, int64_t *ret)
@@ -193,7 +204,8 @@ static bool read_part(struct text *t, int64_t *sum)
     int64_t whole = 0, unit, part;
     const char *start = t->at;
     for (; t->at < t->end && isdigit((unsigned char)*t->at); t->at++)
-        if (__builtin_mul_overflow(whole, 10, &whole) || __builtin_add_overflow(whole, *t->at - '0', &whole))
+        if (__builtin_mul_overflow(whole, 10, &whole) ||
+            __builtin_add_overflow(whole, *t->at - '0', &whole))
             return false;
     bool has_digits = t->at > start;
     struct text behind = { t->at, t->at };
@@ -234,7 +246,8 @@ bool civil_read_duration(const char *text, size_t len, int64_t *ret)
 size_t civil_write_duration(char *out, int64_t ns)
 {
     uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    size_t len = (size_t)snprintf(out, CIVIL_TEXT_MAX, "%s%llu", ns < 0 ? "-" : "", (unsigned long long)(size / SECOND_NS));
+    size_t len = (size_t)snprintf(out, CIVIL_TEXT_MAX, "%s%llu", ns < 0 ? "-" : "",
+                                  (unsigned long long)(size / SECOND_NS));
     len += put_fraction(out + len, (uint32_t)(size % SECOND_NS));
     out[len] = 's';
     out[len + 1] = '\0';

@@ -72,7 +72,8 @@ static struct cel_val double_from_uint(struct cel_frame *f, const struct cel_val
 static struct cel_val double_from_text(struct cel_frame *f, const struct cel_val *a)
 {
     double d;
-    return number_read_double(a[0].text, a[0].len, &d) ? cel_of_double(d) : not_a(f, "double", a[0]);
+    return number_read_double(a[0].text, a[0].len, &d) ? cel_of_double(d)
+                                                       : not_a(f, "double", a[0]);
 }
 
 static struct cel_val text_from_int(struct cel_frame *f, const struct cel_val *a)
@@ -118,11 +119,13 @@ static struct cel_val bool_from_text(struct cel_frame *f, const struct cel_val *
         const char *text;
         bool truth;
     } words[] = {
-        { "true", true },   { "false", false }, { "1", true },      { "0", false }, { "t", true },     { "f", false },
-        { "True", true },   { "False", false }, { "TRUE", true },   { "FALSE", false }, { "T", true }, { "F", false },
+        { "true", true }, { "false", false }, { "1", true },    { "0", false },
+        { "t", true },    { "f", false },     { "True", true }, { "False", false },
+        { "TRUE", true }, { "FALSE", false }, { "T", true },    { "F", false },
     };
     for (size_t i = 0; i < COUNT(words); i++)
-        if (strlen(words[i].text) == a[0].len && memcmp(words[i].text, a[0].text, a[0].len) == 0)
+        if (strlen(words[i].text) == a[0].len &&
+            memcmp(words[i].text, a[0].text, a[0].len) == 0)
             return cel_of_bool(words[i].truth);
     return not_a(f, "bool", a[0]);
 }

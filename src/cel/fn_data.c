@@ -36,7 +36,8 @@ static struct cel_val from_json(struct cel_frame *f, const struct cel_val *a)
         return frame_spent(f);
     json_t *json = json_loadb(a[0].text, a[0].len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
     if (!json)
-        return fault_new(f, RONDO_EFAILED, "no JSON: %s", cel_copy_text(f, why.text, strlen(why.text)));
+        return fault_new(f, RONDO_EFAILED, "no JSON: %s",
+                         cel_copy_text(f, why.text, strlen(why.text)));
     if (!f->scratch->made)
         f->scratch->made = json_array();
     json_array_append_new(f->scratch->made, json);
@@ -56,13 +57,14 @@ static struct cel_val lines(struct cel_frame *f, const struct cel_val *a)
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t len = (size_t)((stop ? stop : end) - at);
-        list->items[list->count++] = cel_of_text(at, len - (len > 0 && stop && at[len - 1] == '\r'));
+        list->items[list->count++] =
+            cel_of_text(at, len - (len > 0 && stop && at[len - 1] == '\r'));
         at += len + 1;
     }
     return cel_of_list(list);
 }
 
-/* ---- hash() ------------------------------------------------------------------------------------ */
+/* ---- hash() ------------------------------------------------------------------------------ */
 
 static uint64_t hash_value(struct cel_frame *f, uint64_t hash, struct cel_val v);
 
@@ -90,7 +92,7 @@ static uint64_t hash_number(uint64_t hash, struct cel_val v)
     double d = v.kind == CEL_DOUBLE ? v.d : v.kind == CEL_INT ? (double)v.i : (double)v.u;
     uint64_t bits;
     if (d == 0)
-        d = 0; // no negative zero
+        d = 0;   // no negative zero
     memcpy(&bits, &d, sizeof bits);
     return hash_add(hash_add(hash, CEL_DOUBLE), bits);
 }
@@ -109,7 +111,8 @@ static uint64_t hash_value(struct cel_frame *f, uint64_t hash, struct cel_val v)
     case CEL_TYPE: return hash_bytes(hash, v.type->name, strlen(v.type->name));
     case CEL_TIMESTAMP: return hash_add(hash_add(hash, v.u), v.len);
     case CEL_DURATION: return hash_add(hash, v.u);
-    case CEL_OPTIONAL: return v.inner && frame_spend(f, 1) ? hash_value(f, hash, *v.inner) : hash;
+    case CEL_OPTIONAL:
+        return v.inner && frame_spend(f, 1) ? hash_value(f, hash, *v.inner) : hash;
     case CEL_IP:
     case CEL_CIDR: return hash_bytes(hash, v.net, sizeof *v.net);
     default: return hash;
@@ -119,7 +122,8 @@ static uint64_t hash_value(struct cel_frame *f, uint64_t hash, struct cel_val v)
 static struct cel_val hash_text(struct cel_frame *f, const struct cel_val *a)
 {
     char text[20];
-    int len = snprintf(text, sizeof text, "%016llx", (unsigned long long)hash_value(f, 0, a[0]));
+    int len =
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)hash_value(f, 0, a[0]));
     return cel_copy_text(f, text, (size_t)len);
 }
 

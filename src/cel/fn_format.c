@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define PRECISION_MAX 100
-#define DEPTH_MAX     200
-#define CHUNK         4096 // bytes of output that are paid for at once
+#define DEPTH_MAX 200
+#define CHUNK 4096   // bytes of output that are paid for at once
 
 struct format {
     struct cel_frame *f;
@@ -21,7 +21,7 @@ struct format {
     size_t paid;
     int depth;
     int precision;
-    struct cel_val fault; // kind CEL_ERROR once something went wrong
+    struct cel_val fault;   // kind CEL_ERROR once something went wrong
 };
 
 static bool fail(struct format *m, struct cel_val fault)
@@ -45,7 +45,7 @@ static bool pay(struct format *m)
     return ok || fail(m, frame_spent(m->f));
 }
 
-/* ---- %s ------------------------------------------------------------------------------------- */
+/* ---- %s ---------------------------------------------------------------------------------- */
 
 static bool put_value(struct format *m, struct cel_val v);
 
@@ -138,7 +138,8 @@ static bool put_map(struct format *m, struct cel_val v)
 static bool put_nested(struct format *m, struct cel_val v)
 {
     if (m->depth == DEPTH_MAX)
-        return fail(m, fault_new(m->f, RONDO_EFAILED, "format() takes at most %v levels of lists and maps",
+        return fail(m, fault_new(m->f, RONDO_EFAILED,
+                                 "format() takes at most %v levels of lists and maps",
                                  cel_of_int(DEPTH_MAX)));
     m->depth++;
     bool ok = v.kind == CEL_LIST ? put_list(m, v) : put_map(m, v);
@@ -169,7 +170,7 @@ static bool put_value(struct format *m, struct cel_val v)
     return pay(m);
 }
 
-/* ---- the other conversions ------------------------------------------------------------------- */
+/* ---- the other conversions --------------------------------------------------------------- */
 
 static bool put_special(struct format *m, struct cel_val v)
 {
@@ -213,7 +214,8 @@ static void put_digits(struct format *m, struct cel_val v, unsigned shift, bool 
     size_t at = sizeof text;
     uint64_t n = v.kind == CEL_INT && v.i < 0 ? 0 - v.u : v.u;
     do
-        text[--at] = (is_upper ? "0123456789ABCDEF" : "0123456789abcdef")[n & ((1u << shift) - 1)];
+        text[--at] =
+            (is_upper ? "0123456789ABCDEF" : "0123456789abcdef")[n & ((1u << shift) - 1)];
     while (n >>= shift);
     if (v.kind == CEL_INT && v.i < 0)
         buf_putc(&m->buf, '-');
@@ -268,7 +270,7 @@ static const struct {
     { 'x', put_hex },   { 'X', put_upper_hex }, { 'o', put_octal }, { 'b', put_binary },
 };
 
-/* ---- the format ------------------------------------------------------------------------------ */
+/* ---- the format -------------------------------------------------------------------------- */
 
 static bool read_precision(struct format *m, const char **at, const char *end)
 {
@@ -276,16 +278,19 @@ static bool read_precision(struct format *m, const char **at, const char *end)
     if (*at == end || **at != '.')
         return true;
     const char *start = ++*at;
-    for (m->precision = 0; *at < end && isdigit((unsigned char)**at) && m->precision <= PRECISION_MAX; ++*at)
+    for (m->precision = 0;
+         *at < end && isdigit((unsigned char)**at) && m->precision <= PRECISION_MAX; ++*at)
         m->precision = m->precision * 10 + (**at - '0');
     if (*at > start && m->precision <= PRECISION_MAX)
         return true;
-    return fail(m, fault_new(m->f, RONDO_EFAILED, "a precision in a format is a number up to %v",
-                             cel_of_int(PRECISION_MAX)));
+    return fail(m,
+                fault_new(m->f, RONDO_EFAILED, "a precision in a format is a number up to %v",
+                          cel_of_int(PRECISION_MAX)));
 }
 
 /* Behind the percent sign. */
-static bool put_clause(struct format *m, const char **at, const char *end, struct cel_val list, uint32_t *arg)
+static bool put_clause(struct format *m, const char **at, const char *end, struct cel_val list,
+                       uint32_t *arg)
 {
     if (!read_precision(m, at, end))
         return false;
@@ -296,11 +301,13 @@ static bool put_clause(struct format *m, const char **at, const char *end, struc
         if (conversions[i].name != name)
             continue;
         if (*arg >= cel_size(list))
-            return fail(m, fault_new(m->f, RONDO_EFAILED, "the format needs more than %v values",
-                                     cel_of_int(cel_size(list))));
+            return fail(m,
+                        fault_new(m->f, RONDO_EFAILED, "the format needs more than %v values",
+                                  cel_of_int(cel_size(list))));
         return conversions[i].put(m, cel_item(list, (*arg)++));
     }
-    return fail(m, fault_new(m->f, RONDO_EFAILED, "unknown clause %v in a format", cel_copy_text(m->f, &name, 1)));
+    return fail(m, fault_new(m->f, RONDO_EFAILED, "unknown clause %v in a format",
+                             cel_copy_text(m->f, &name, 1)));
 }
 
 static bool put_format(struct format *m, struct cel_val text, struct cel_val list)
@@ -322,7 +329,8 @@ static bool put_format(struct format *m, struct cel_val text, struct cel_val lis
 static struct cel_val format(struct cel_frame *f, const struct cel_val *a)
 {
     struct format m = { .f = f };
-    bool ok = frame_spend(f, a[0].len / 8) ? put_format(&m, a[0], a[1]) : fail(&m, frame_spent(f));
+    bool ok =
+        frame_spend(f, a[0].len / 8) ? put_format(&m, a[0], a[1]) : fail(&m, frame_spent(f));
     struct cel_val result = ok ? cel_copy_text(f, m.buf.data, m.buf.len) : m.fault;
     buf_free(&m.buf);
     return result;

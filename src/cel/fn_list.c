@@ -5,13 +5,14 @@
 
 #include <stdlib.h>
 
-/* ---- parts ---------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------- */
 
 static struct cel_val slice(struct cel_frame *f, const struct cel_val *a)
 {
     int64_t start = a[1].i, end = a[2].i, count = cel_size(a[0]);
     if (start < 0 || end < start || end > count)
-        return fault_new(f, RONDO_EFAILED, "cannot slice a list of %v items from %v to %v", cel_of_int(count), a[1], a[2]);
+        return fault_new(f, RONDO_EFAILED, "cannot slice a list of %v items from %v to %v",
+                         cel_of_int(count), a[1], a[2]);
     struct cel_list *list = cel_list_new(f, (uint32_t)(end - start));
     if (!list)
         return frame_spent(f);
@@ -47,7 +48,8 @@ static struct cel_val last(struct cel_frame *f, const struct cel_val *a)
 static struct cel_val range(struct cel_frame *f, const struct cel_val *a)
 {
     if (a[0].i < 0 || a[0].i > RANGE_MAX)
-        return fault_new(f, RONDO_EFAILED, "lists.range() takes a number from 0 to %v, not %v", cel_of_int(RANGE_MAX), a[0]);
+        return fault_new(f, RONDO_EFAILED, "lists.range() takes a number from 0 to %v, not %v",
+                         cel_of_int(RANGE_MAX), a[0]);
     struct cel_list *list = cel_list_new(f, (uint32_t)a[0].i);
     if (!list)
         return frame_spent(f);
@@ -58,7 +60,8 @@ static struct cel_val range(struct cel_frame *f, const struct cel_val *a)
 
 /* Counts the items that flattening gives, and with list puts them there; false when the cost is
    used up.  Lists made by expressions may share parts, so the count can be huge. */
-static bool flatten_into(struct cel_frame *f, struct cel_val from, int64_t depth, uint32_t *count, struct cel_list *list)
+static bool flatten_into(struct cel_frame *f, struct cel_val from, int64_t depth,
+                         uint32_t *count, struct cel_list *list)
 {
     uint32_t size = cel_size(from);
     for (uint32_t i = 0; i < size; i++) {
@@ -122,11 +125,11 @@ static struct cel_val distinct(struct cel_frame *f, const struct cel_val *a)
     return cel_of_list(list);
 }
 
-/* ---- order ---------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------- */
 
 struct sorted {
     struct cel_val key, item;
-    uint32_t place; // so that equal ones stay in order
+    uint32_t place;   // so that equal ones stay in order
 };
 
 static int by_order(const void *a, const void *b)
@@ -153,8 +156,10 @@ struct cel_val list_sort(struct cel_frame *f, struct cel_val items, struct cel_v
     for (uint32_t i = 0; i < count; i++) {
         all[i] = (struct sorted){ cel_item(keys, i), cel_item(items, i), i };
         if (!is_sortable(all[i].key, all[0].key))
-            return fault_new(f, RONDO_EFAILED, "sorting takes values of one type that has an order, not %t and %t",
-                             all[0].key, all[i].key);
+            return fault_new(
+                f, RONDO_EFAILED,
+                "sorting takes values of one type that has an order, not %t and %t", all[0].key,
+                all[i].key);
     }
     qsort(all, count, sizeof *all, by_order);
     for (uint32_t i = 0; i < count; i++)
@@ -168,7 +173,7 @@ static struct cel_val sort(struct cel_frame *f, const struct cel_val *a)
     return list_sort(f, a[0], a[0]);
 }
 
-/* ---- sets ----------------------------------------------------------------------------------- */
+/* ---- sets -------------------------------------------------------------------------------- */
 
 static bool has_all(struct cel_frame *f, struct cel_val list, struct cel_val items)
 {

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* ---- rounding ------------------------------------------------------------------------------- */
+/* ---- rounding ---------------------------------------------------------------------------- */
 
-#define ROUNDING(name, fn)                                                   \
-    static struct cel_val name(struct cel_frame *f, const struct cel_val *a) \
-    {                                                                        \
-        return cel_of_double(fn(a[0].d));                                    \
+#define ROUNDING(name, fn)                                                                     \
+    static struct cel_val name(struct cel_frame *f, const struct cel_val *a)                   \
+    {                                                                                          \
+        return cel_of_double(fn(a[0].d));                                                      \
     }
 
 ROUNDING(ceiling, ceil)
@@ -71,15 +71,15 @@ static struct cel_val is_finite(struct cel_frame *f, const struct cel_val *a)
     return cel_of_bool(isfinite(a[0].d));
 }
 
-/* ---- bits ----------------------------------------------------------------------------------- */
+/* ---- bits -------------------------------------------------------------------------------- */
 
-#define BITS(name, expr)                                                     \
-    static struct cel_val name(struct cel_frame *f, const struct cel_val *a) \
-    {                                                                        \
-        return (struct cel_val){ a[0].kind, .u = (expr) };                   \
+#define BITS(name, expr)                                                                       \
+    static struct cel_val name(struct cel_frame *f, const struct cel_val *a)                   \
+    {                                                                                          \
+        return (struct cel_val){ a[0].kind, .u = (expr) };                                     \
     }
 
-BITS(bit_and, a[0].u & a[1].u)
+BITS(bit_and, a[0].u &a[1].u)
 BITS(bit_or, a[0].u | a[1].u)
 BITS(bit_xor, a[0].u ^ a[1].u)
 BITS(bit_not, ~a[0].u)
@@ -103,7 +103,7 @@ static struct cel_val shift_right(struct cel_frame *f, const struct cel_val *a)
     return shift(f, a, false);
 }
 
-/* ---- greatest and least ------------------------------------------------------------------------ */
+/* ---- greatest and least ------------------------------------------------------------------ */
 
 static struct cel_val extreme(struct cel_frame *f, struct cel_val list, int wanted)
 {
@@ -133,25 +133,29 @@ static struct cel_val least(struct cel_frame *f, const struct cel_val *a)
     return extreme(f, a[0], -1);
 }
 
-static const struct cel_type list_uint = { TYPE_LIST, "list", 1, (const struct cel_type *const[]){ &cel_uint } };
-static const struct cel_type list_double = { TYPE_LIST, "list", 1, (const struct cel_type *const[]){ &cel_double } };
+static const struct cel_type list_uint = { TYPE_LIST, "list", 1,
+                                           (const struct cel_type *const[]){ &cel_uint } };
+static const struct cel_type list_double = { TYPE_LIST, "list", 1,
+                                             (const struct cel_type *const[]){ &cel_double } };
 
-#define EXTREME(name, fn)                            \
-    { name, GLOBAL, INT, { INT }, same },            \
-    { name, GLOBAL, UINT, { UINT }, same },          \
-    { name, GLOBAL, DOUBLE, { DOUBLE }, same },      \
-    { name, GLOBAL, INT, { &cel_list_int }, fn },        \
-    { name, GLOBAL, UINT, { &list_uint }, fn },      \
-    { name, GLOBAL, DOUBLE, { &list_double }, fn },  \
+/* clang-format off: a row a line */
+#define EXTREME(name, fn)                           \
+    { name, GLOBAL, INT, { INT }, same },           \
+    { name, GLOBAL, UINT, { UINT }, same },         \
+    { name, GLOBAL, DOUBLE, { DOUBLE }, same },     \
+    { name, GLOBAL, INT, { &cel_list_int }, fn },   \
+    { name, GLOBAL, UINT, { &list_uint }, fn },     \
+    { name, GLOBAL, DOUBLE, { &list_double }, fn }, \
     { name, GLOBAL, DYN, { LIST_DYN }, fn }
 
-#define BITWISE(name, fn)                       \
-    { name, GLOBAL, INT, { INT, INT }, fn },    \
+#define BITWISE(name, fn)                      \
+    { name, GLOBAL, INT, { INT, INT }, fn },   \
     { name, GLOBAL, UINT, { UINT, UINT }, fn }
 
-#define SHIFT(name, fn)                         \
-    { name, GLOBAL, INT, { INT, INT }, fn },    \
+#define SHIFT(name, fn)                       \
+    { name, GLOBAL, INT, { INT, INT }, fn },  \
     { name, GLOBAL, UINT, { UINT, INT }, fn }
+/* clang-format on */
 
 static const struct overload rows[] = {
     EXTREME("math.greatest", greatest),

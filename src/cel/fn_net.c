@@ -68,7 +68,7 @@ static struct cel_val is_canonical(struct cel_frame *f, const struct cel_val *a)
     return cel_of_bool(len == a[0].len && memcmp(text, a[0].text, len) == 0);
 }
 
-/* ---- questions about an address ---------------------------------------------------------------- */
+/* ---- questions about an address ---------------------------------------------------------- */
 
 static bool starts_with(const struct cel_net *net, const uint8_t *bytes, unsigned bits)
 {
@@ -88,7 +88,8 @@ struct block {
 static bool is_in(const struct cel_net *net, const struct block *blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (blocks[i].family == net->family && starts_with(net, blocks[i].bytes, blocks[i].bits))
+        if (blocks[i].family == net->family &&
+            starts_with(net, blocks[i].bytes, blocks[i].bits))
             return true;
     return false;
 }
@@ -100,10 +101,10 @@ static const struct block multicast[] = { { 4, 4, { 224 } }, { 6, 8, { 0xff } } 
 static const struct block broadcast[] = { { 4, 32, { 255, 255, 255, 255 } } };
 static const struct block local_multicast[] = { { 4, 24, { 224, 0, 0 } } };
 
-#define QUESTION(name, blocks)                                               \
-    static struct cel_val name(struct cel_frame *f, const struct cel_val *a) \
-    {                                                                        \
-        return cel_of_bool(is_in(a[0].net, blocks, COUNT(blocks)));          \
+#define QUESTION(name, blocks)                                                                 \
+    static struct cel_val name(struct cel_frame *f, const struct cel_val *a)                   \
+    {                                                                                          \
+        return cel_of_bool(is_in(a[0].net, blocks, COUNT(blocks)));                            \
     }
 
 QUESTION(is_unspecified, unspecified)
@@ -121,9 +122,10 @@ static struct cel_val is_link_local_multicast(struct cel_frame *f, const struct 
 static struct cel_val is_global_unicast(struct cel_frame *f, const struct cel_val *a)
 {
     const struct cel_net *net = a[0].net;
-    return cel_of_bool(!is_in(net, unspecified, COUNT(unspecified)) && !is_in(net, loopback, COUNT(loopback)) &&
-                       !is_in(net, link_local, COUNT(link_local)) && !is_in(net, multicast, COUNT(multicast)) &&
-                       !is_in(net, broadcast, COUNT(broadcast)));
+    return cel_of_bool(
+        !is_in(net, unspecified, COUNT(unspecified)) &&
+        !is_in(net, loopback, COUNT(loopback)) && !is_in(net, link_local, COUNT(link_local)) &&
+        !is_in(net, multicast, COUNT(multicast)) && !is_in(net, broadcast, COUNT(broadcast)));
 }
 
 static struct cel_val family(struct cel_frame *f, const struct cel_val *a)
@@ -131,7 +133,7 @@ static struct cel_val family(struct cel_frame *f, const struct cel_val *a)
     return cel_of_int(a[0].net->family);
 }
 
-/* ---- questions about a network ------------------------------------------------------------------ */
+/* ---- questions about a network ----------------------------------------------------------- */
 
 static bool covers(const struct cel_net *network, const struct cel_net *net)
 {
@@ -171,7 +173,7 @@ static struct cel_val masked(struct cel_frame *f, const struct cel_val *a)
 {
     struct cel_net net = *a[0].net;
     for (unsigned i = net.prefix; i < 128; i++)
-        net.bytes[i / 8] &= (uint8_t)~(0x80u >> i % 8);
+        net.bytes[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
     return make(f, CEL_CIDR, &net);
 }
 

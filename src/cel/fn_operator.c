@@ -17,15 +17,15 @@ static struct cel_val overflow(struct cel_frame *f)
     return fault_new(f, RONDO_EFAILED, "the result is out of range");
 }
 
-/* ---- integers ----------------------------------------------------------------------------- */
+/* ---- integers ---------------------------------------------------------------------------- */
 
-#define CHECKED(fn, kind, member, builtin, make)                           \
-    static struct cel_val fn(struct cel_frame *f, const struct cel_val *a) \
-    {                                                                      \
-        kind result;                                                       \
-        if (builtin(a[0].member, a[1].member, &result))                    \
-            return overflow(f);                                            \
-        return make(result);                                               \
+#define CHECKED(fn, kind, member, builtin, make)                                               \
+    static struct cel_val fn(struct cel_frame *f, const struct cel_val *a)                     \
+    {                                                                                          \
+        kind result;                                                                           \
+        if (builtin(a[0].member, a[1].member, &result))                                        \
+            return overflow(f);                                                                \
+        return make(result);                                                                   \
     }
 
 CHECKED(add_ints, int64_t, i, __builtin_add_overflow, cel_of_int)
@@ -55,12 +55,14 @@ static struct cel_val mod_ints(struct cel_frame *f, const struct cel_val *a)
 
 static struct cel_val div_uints(struct cel_frame *f, const struct cel_val *a)
 {
-    return a[1].u ? cel_of_uint(a[0].u / a[1].u) : fault_new(f, RONDO_EFAILED, "division of %v by zero", a[0]);
+    return a[1].u ? cel_of_uint(a[0].u / a[1].u)
+                  : fault_new(f, RONDO_EFAILED, "division of %v by zero", a[0]);
 }
 
 static struct cel_val mod_uints(struct cel_frame *f, const struct cel_val *a)
 {
-    return a[1].u ? cel_of_uint(a[0].u % a[1].u) : fault_new(f, RONDO_EFAILED, "remainder of %v by zero", a[0]);
+    return a[1].u ? cel_of_uint(a[0].u % a[1].u)
+                  : fault_new(f, RONDO_EFAILED, "remainder of %v by zero", a[0]);
 }
 
 static struct cel_val negate_int(struct cel_frame *f, const struct cel_val *a)
@@ -68,7 +70,7 @@ static struct cel_val negate_int(struct cel_frame *f, const struct cel_val *a)
     return a[0].i == INT64_MIN ? overflow(f) : cel_of_int(-a[0].i);
 }
 
-/* ---- doubles ------------------------------------------------------------------------------ */
+/* ---- doubles ----------------------------------------------------------------------------- */
 
 static struct cel_val add_doubles(struct cel_frame *f, const struct cel_val *a)
 {
@@ -95,7 +97,7 @@ static struct cel_val negate_double(struct cel_frame *f, const struct cel_val *a
     return cel_of_double(-a[0].d);
 }
 
-/* ---- text and lists ----------------------------------------------------------------------- */
+/* ---- text and lists ---------------------------------------------------------------------- */
 
 static struct cel_val add_bytes(struct cel_frame *f, const struct cel_val *a)
 {
@@ -115,7 +117,8 @@ static struct cel_val add_lists(struct cel_frame *f, const struct cel_val *a)
     uint32_t left = cel_size(a[0]), right = cel_size(a[1]);
     if (left == 0 || right == 0)
         return a[left == 0];
-    struct cel_list *list = (uint64_t)left + right <= UINT32_MAX ? cel_list_new(f, left + right) : NULL;
+    struct cel_list *list =
+        (uint64_t)left + right <= UINT32_MAX ? cel_list_new(f, left + right) : NULL;
     if (!list)
         return frame_spent(f);
     for (uint32_t i = 0; i < left; i++)
@@ -126,7 +129,7 @@ static struct cel_val add_lists(struct cel_frame *f, const struct cel_val *a)
     return cel_of_list(list);
 }
 
-/* ---- logic and order ---------------------------------------------------------------------- */
+/* ---- logic and order --------------------------------------------------------------------- */
 
 static struct cel_val negate_bool(struct cel_frame *f, const struct cel_val *a)
 {
@@ -164,7 +167,7 @@ static struct cel_val greater_equal(struct cel_frame *f, const struct cel_val *a
     return cel_of_bool(order == 0 || order == 1);
 }
 
-/* ---- in, [] and size ----------------------------------------------------------------------- */
+/* ---- in, [] and size --------------------------------------------------------------------- */
 
 static struct cel_val in_list(struct cel_frame *f, const struct cel_val *a)
 {
@@ -192,7 +195,8 @@ static bool as_index(struct cel_val v, int64_t *ret)
     return true;
 }
 
-struct cel_val operator_index(struct cel_frame *f, struct cel_val from, struct cel_val key, bool *ret_absent)
+struct cel_val operator_index(struct cel_frame *f, struct cel_val from, struct cel_val key,
+                              bool *ret_absent)
 {
     struct cel_val found;
     int64_t i;
@@ -230,24 +234,26 @@ static struct cel_val size_of_items(struct cel_frame *f, const struct cel_val *a
     return cel_of_int(cel_size(a[0]));
 }
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 /* Numbers compare with each other whatever their types. */
-#define ORDER(name, fn)                                     \
-    { name, GLOBAL, BOOL, { INT, INT }, fn },               \
-    { name, GLOBAL, BOOL, { DOUBLE, DOUBLE }, fn },         \
-    { name, GLOBAL, BOOL, { STRING, STRING }, fn },         \
-    { name, GLOBAL, BOOL, { UINT, UINT }, fn },             \
-    { name, GLOBAL, BOOL, { BOOL, BOOL }, fn },             \
-    { name, GLOBAL, BOOL, { BYTES, BYTES }, fn },           \
-    { name, GLOBAL, BOOL, { TIMESTAMP, TIMESTAMP }, fn },   \
-    { name, GLOBAL, BOOL, { DURATION, DURATION }, fn },     \
-    { name, GLOBAL, BOOL, { INT, DOUBLE }, fn },            \
-    { name, GLOBAL, BOOL, { DOUBLE, INT }, fn },            \
-    { name, GLOBAL, BOOL, { INT, UINT }, fn },              \
-    { name, GLOBAL, BOOL, { UINT, INT }, fn },              \
-    { name, GLOBAL, BOOL, { UINT, DOUBLE }, fn },           \
+/* clang-format off: a row a line */
+#define ORDER(name, fn)                                   \
+    { name, GLOBAL, BOOL, { INT, INT }, fn },             \
+    { name, GLOBAL, BOOL, { DOUBLE, DOUBLE }, fn },       \
+    { name, GLOBAL, BOOL, { STRING, STRING }, fn },       \
+    { name, GLOBAL, BOOL, { UINT, UINT }, fn },           \
+    { name, GLOBAL, BOOL, { BOOL, BOOL }, fn },           \
+    { name, GLOBAL, BOOL, { BYTES, BYTES }, fn },         \
+    { name, GLOBAL, BOOL, { TIMESTAMP, TIMESTAMP }, fn }, \
+    { name, GLOBAL, BOOL, { DURATION, DURATION }, fn },   \
+    { name, GLOBAL, BOOL, { INT, DOUBLE }, fn },          \
+    { name, GLOBAL, BOOL, { DOUBLE, INT }, fn },          \
+    { name, GLOBAL, BOOL, { INT, UINT }, fn },            \
+    { name, GLOBAL, BOOL, { UINT, INT }, fn },            \
+    { name, GLOBAL, BOOL, { UINT, DOUBLE }, fn },         \
     { name, GLOBAL, BOOL, { DOUBLE, UINT }, fn }
+/* clang-format on */
 
 static const struct overload rows[] = {
     { "_+_", GLOBAL, INT, { INT, INT }, add_ints },

@@ -5,6 +5,7 @@
 #include "cel/frame.h"
 
 /* from[key].  *ret_absent tells a key that is not there from one that cannot be. */
-struct cel_val operator_index(struct cel_frame *f, struct cel_val from, struct cel_val key, bool *ret_absent);
+struct cel_val operator_index(struct cel_frame *f, struct cel_val from, struct cel_val key,
+                              bool *ret_absent);
 
 #endif

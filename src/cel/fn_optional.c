@@ -18,10 +18,14 @@ static bool is_zero(struct cel_val v)
     switch (v.kind) {
     case CEL_NULL: return true;
     case CEL_BOOL: return !v.truth;
-    case CEL_INT: case CEL_UINT: case CEL_DURATION: return v.u == 0;
+    case CEL_INT:
+    case CEL_UINT:
+    case CEL_DURATION: return v.u == 0;
     case CEL_DOUBLE: return v.d == 0;
-    case CEL_STRING: case CEL_BYTES: return v.len == 0;
-    case CEL_LIST: case CEL_MAP: return cel_size(v) == 0;
+    case CEL_STRING:
+    case CEL_BYTES: return v.len == 0;
+    case CEL_LIST:
+    case CEL_MAP: return cel_size(v) == 0;
     case CEL_TIMESTAMP: return v.i == CIVIL_FIRST && v.len == 0;
     case CEL_OPTIONAL: return !v.inner || is_zero(*v.inner);
     default: return false;
@@ -40,7 +44,8 @@ static struct cel_val has_value(struct cel_frame *f, const struct cel_val *a)
 
 static struct cel_val value(struct cel_frame *f, const struct cel_val *a)
 {
-    return a[0].inner ? *a[0].inner : fault_new(f, RONDO_ENOTFOUND, "optional.none() has no value");
+    return a[0].inner ? *a[0].inner
+                      : fault_new(f, RONDO_ENOTFOUND, "optional.none() has no value");
 }
 
 /* The evaluator asks for the second operand only when it is needed, and does not come here. */

@@ -1,5 +1,5 @@
 /* fn_string.c - functions of strings.  Positions count code points, as everywhere in CEL. */
-#define _GNU_SOURCE // memmem()
+#define _GNU_SOURCE   // memmem()
 
 #include "base/regex.h"
 #include "cel/cel_val.h"
@@ -37,7 +37,9 @@ static struct cel_val builder_end(struct builder *b)
 
 static const char *find(const char *text, size_t len, struct cel_val part)
 {
-    return part.len == 0 ? text : len < part.len ? NULL : memmem(text, len, part.text, part.len);
+    return part.len == 0    ? text
+           : len < part.len ? NULL
+                            : memmem(text, len, part.text, part.len);
 }
 
 static struct cel_val out_of_range(struct cel_frame *f, struct cel_val index)
@@ -45,7 +47,7 @@ static struct cel_val out_of_range(struct cel_frame *f, struct cel_val index)
     return fault_new(f, RONDO_EFAILED, "index out of range: %v", index);
 }
 
-/* ---- questions ---------------------------------------------------------------------------- */
+/* ---- questions --------------------------------------------------------------------------- */
 
 struct cel_val string_contains(struct cel_frame *f, const struct cel_val *a)
 {
@@ -55,13 +57,15 @@ struct cel_val string_contains(struct cel_frame *f, const struct cel_val *a)
 
 struct cel_val string_starts_with(struct cel_frame *f, const struct cel_val *a)
 {
-    return cel_of_bool(a[0].len >= a[1].len && (!a[1].len || memcmp(a[0].text, a[1].text, a[1].len) == 0));
+    return cel_of_bool(a[0].len >= a[1].len &&
+                       (!a[1].len || memcmp(a[0].text, a[1].text, a[1].len) == 0));
 }
 
 struct cel_val string_ends_with(struct cel_frame *f, const struct cel_val *a)
 {
-    return cel_of_bool(a[0].len >= a[1].len &&
-                       (!a[1].len || memcmp(a[0].text + a[0].len - a[1].len, a[1].text, a[1].len) == 0));
+    return cel_of_bool(
+        a[0].len >= a[1].len &&
+        (!a[1].len || memcmp(a[0].text + a[0].len - a[1].len, a[1].text, a[1].len) == 0));
 }
 
 #define STEPS_MIN 1000
@@ -74,7 +78,8 @@ struct cel_val string_match(struct cel_frame *f, const struct regex *regex, stru
         return frame_spent(f);
     if (!f->scratch->match)
         f->scratch->match = regex_match_new();
-    uint32_t steps = f->cost >= STEPS_MAX ? STEPS_MAX : MAX((uint32_t)f->cost, (uint32_t)STEPS_MIN);
+    uint32_t steps =
+        f->cost >= STEPS_MAX ? STEPS_MAX : MAX((uint32_t)f->cost, (uint32_t)STEPS_MIN);
     enum regex_answer answer = regex_find(regex, f->scratch->match, text.text, text.len, steps);
     if (answer != REGEX_LIMIT)
         return cel_of_bool(answer == REGEX_YES);
@@ -97,7 +102,7 @@ static struct cel_val matches(struct cel_frame *f, const struct cel_val *a)
     return answer;
 }
 
-/* ---- positions ---------------------------------------------------------------------------- */
+/* ---- positions --------------------------------------------------------------------------- */
 
 static bool is_position(struct cel_val text, struct cel_val index, size_t *ret_offset)
 {
@@ -119,7 +124,8 @@ static struct cel_val char_at(struct cel_frame *f, const struct cel_val *a)
 
 static struct cel_val position_of(struct cel_val text, const char *found)
 {
-    return cel_of_int(found ? (int64_t)runes_count(text.text, (size_t)(found - text.text)) : -1);
+    return cel_of_int(found ? (int64_t)runes_count(text.text, (size_t)(found - text.text))
+                            : -1);
 }
 
 static struct cel_val index_of(struct cel_frame *f, const struct cel_val *a)
@@ -160,14 +166,16 @@ static struct cel_val last_index_of_from(struct cel_frame *f, const struct cel_v
     size_t at;
     if (!frame_spend(f, (uint64_t)a[0].len * (1 + a[1].len / 64) / 16))
         return frame_spent(f);
-    return is_position(a[0], a[2], &at) ? position_of(a[0], find_last(a[0], a[1], at)) : out_of_range(f, a[2]);
+    return is_position(a[0], a[2], &at) ? position_of(a[0], find_last(a[0], a[1], at))
+                                        : out_of_range(f, a[2]);
 }
 
 static struct cel_val substring_from(struct cel_frame *f, const struct cel_val *a)
 {
     size_t at;
     frame_spend(f, a[0].len / 16);
-    return is_position(a[0], a[1], &at) ? cel_of_text(a[0].text + at, a[0].len - at) : out_of_range(f, a[1]);
+    return is_position(a[0], a[1], &at) ? cel_of_text(a[0].text + at, a[0].len - at)
+                                        : out_of_range(f, a[1]);
 }
 
 static struct cel_val substring(struct cel_frame *f, const struct cel_val *a)
@@ -179,11 +187,12 @@ static struct cel_val substring(struct cel_frame *f, const struct cel_val *a)
     if (!is_position(a[0], a[2], &end))
         return out_of_range(f, a[2]);
     if (end < start)
-        return fault_new(f, RONDO_EFAILED, "the substring would end at %v, before its start at %v", a[2], a[1]);
+        return fault_new(f, RONDO_EFAILED,
+                         "the substring would end at %v, before its start at %v", a[2], a[1]);
     return cel_of_text(a[0].text + start, end - start);
 }
 
-/* ---- changes ------------------------------------------------------------------------------ */
+/* ---- changes ----------------------------------------------------------------------------- */
 
 static struct cel_val change_case(struct cel_frame *f, struct cel_val text, char first)
 {
@@ -259,7 +268,8 @@ static bool next_piece(struct pieces *p, struct cel_val *ret)
     if (p->separator.len)
         stop = find(p->at, left, p->separator);
     else
-        stop = left > runes_offset(p->at, left, 1) ? p->at + runes_offset(p->at, left, 1) : NULL;
+        stop =
+            left > runes_offset(p->at, left, 1) ? p->at + runes_offset(p->at, left, 1) : NULL;
     *ret = cel_of_text(p->at, (size_t)((stop ? stop : p->end) - p->at));
     if (stop)
         p->at = stop + p->separator.len;
@@ -278,7 +288,8 @@ static uint64_t count_places(struct cel_val text, struct cel_val part)
 }
 
 /* An empty search string is found before every code point and at the end. */
-static void replace_empty(struct builder *b, struct cel_val text, struct cel_val by, uint64_t places)
+static void replace_empty(struct builder *b, struct cel_val text, struct cel_val by,
+                          uint64_t places)
 {
     size_t at = 0;
     for (; places > 0; places--) {
@@ -325,7 +336,8 @@ static struct cel_val replace(struct cel_frame *f, const struct cel_val *a)
     return replace_some(f, a, a[3].i);
 }
 
-static struct cel_val split_some(struct cel_frame *f, struct cel_val text, struct cel_val separator, int64_t limit)
+static struct cel_val split_some(struct cel_frame *f, struct cel_val text,
+                                 struct cel_val separator, int64_t limit)
 {
     frame_spend(f, text.len / 16);
     uint64_t most = limit == 0 ? 0 : count_places(text, separator) + 1;
@@ -353,7 +365,8 @@ static struct cel_val split(struct cel_frame *f, const struct cel_val *a)
     return split_some(f, a[0], a[1], a[2].i);
 }
 
-static struct cel_val join_with(struct cel_frame *f, struct cel_val list, struct cel_val separator)
+static struct cel_val join_with(struct cel_frame *f, struct cel_val list,
+                                struct cel_val separator)
 {
     struct builder b;
     uint32_t count = cel_size(list);
@@ -363,7 +376,9 @@ static struct cel_val join_with(struct cel_frame *f, struct cel_val list, struct
     for (uint32_t i = 0; i < count; i++) {
         struct cel_val item = cel_item(list, i);
         if (item.kind != CEL_STRING)
-            return fault_new(f, RONDO_EFAILED, "join() takes strings, but item %v is of type %t", cel_of_int(i), item);
+            return fault_new(f, RONDO_EFAILED,
+                             "join() takes strings, but item %v is of type %t", cel_of_int(i),
+                             item);
         size += item.len;
     }
     if (!builder_init(&b, f, size))

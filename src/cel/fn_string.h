@@ -11,6 +11,7 @@ struct cel_val string_starts_with(struct cel_frame *f, const struct cel_val *arg
 struct cel_val string_ends_with(struct cel_frame *f, const struct cel_val *args);
 
 /* Whether a compiled pattern is found in text.  Backtracking is paid for from the cost. */
-struct cel_val string_match(struct cel_frame *f, const struct regex *regex, struct cel_val text);
+struct cel_val string_match(struct cel_frame *f, const struct regex *regex,
+                            struct cel_val text);
 
 #endif

@@ -13,14 +13,16 @@
 
 #define SECOND_NS 1000000000
 
-/* ---- arithmetic ---------------------------------------------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------------------------- */
 
 static struct cel_val make_timestamp(struct cel_frame *f, int64_t seconds, int64_t ns)
 {
     int64_t carry = ns / SECOND_NS - (ns % SECOND_NS < 0);
-    if (__builtin_add_overflow(seconds, carry, &seconds) || seconds < CIVIL_FIRST || seconds > CIVIL_LAST)
+    if (__builtin_add_overflow(seconds, carry, &seconds) || seconds < CIVIL_FIRST ||
+        seconds > CIVIL_LAST)
         return fault_new(f, RONDO_EFAILED, "the timestamp is outside the years 1 to 9999");
-    return (struct cel_val){ CEL_TIMESTAMP, .len = (uint32_t)(ns - carry * SECOND_NS), .i = seconds };
+    return (struct cel_val){ CEL_TIMESTAMP, .len = (uint32_t)(ns - carry * SECOND_NS),
+                             .i = seconds };
 }
 
 static struct cel_val out_of_range(struct cel_frame *f)
@@ -69,14 +71,15 @@ struct cel_val time_sub_durations(struct cel_frame *f, const struct cel_val *a)
     return __builtin_sub_overflow(a[0].i, a[1].i, &ns) ? out_of_range(f) : cel_of_duration(ns);
 }
 
-/* ---- conversions --------------------------------------------------------------------------- */
+/* ---- conversions ------------------------------------------------------------------------- */
 
 static struct cel_val timestamp_from_text(struct cel_frame *f, const struct cel_val *a)
 {
     int64_t seconds;
     uint32_t ns;
     if (!civil_read(a[0].text, a[0].len, &seconds, &ns))
-        return fault_new(f, RONDO_EFAILED, "expected a timestamp such as '2024-01-31T12:00:00Z', got %v", a[0]);
+        return fault_new(f, RONDO_EFAILED,
+                         "expected a timestamp such as '2024-01-31T12:00:00Z', got %v", a[0]);
     return make_timestamp(f, seconds, ns);
 }
 
@@ -120,7 +123,7 @@ static struct cel_val duration_to_text(struct cel_frame *f, const struct cel_val
     return cel_copy_text(f, text, civil_write_duration(text, a[0].i));
 }
 
-/* ---- parts of a timestamp ------------------------------------------------------------------- */
+/* ---- parts of a timestamp ---------------------------------------------------------------- */
 
 /* "UTC" and the empty name, "+02:00" and "02:00", or a name of the tz database. */
 static bool find_offset(struct cel_frame *f, struct cel_val zone, int64_t seconds, int *ret)
@@ -140,7 +143,8 @@ static bool find_offset(struct cel_frame *f, struct cel_val zone, int64_t second
     return bytes && zone_offset(bytes, len, seconds, ret);
 }
 
-static bool split(struct cel_frame *f, const struct cel_val *a, bool has_zone, struct civil *ret, struct cel_val *ret_fault)
+static bool split(struct cel_frame *f, const struct cel_val *a, bool has_zone,
+                  struct civil *ret, struct cel_val *ret_fault)
 {
     int offset = 0;
     if (has_zone && !find_offset(f, a[1], a[0].i, &offset)) {
@@ -151,17 +155,17 @@ static bool split(struct cel_frame *f, const struct cel_val *a, bool has_zone, s
     return true;
 }
 
-#define PART(name, what)                                                          \
-    static struct cel_val name(struct cel_frame *f, const struct cel_val *a)      \
-    {                                                                             \
-        struct civil c = civil_from_seconds(a[0].i);                              \
-        return cel_of_int(what);                                                  \
-    }                                                                             \
-    static struct cel_val name##_in(struct cel_frame *f, const struct cel_val *a) \
-    {                                                                             \
-        struct civil c;                                                           \
-        struct cel_val fault;                                                     \
-        return split(f, a, true, &c, &fault) ? cel_of_int(what) : fault;          \
+#define PART(name, what)                                                                       \
+    static struct cel_val name(struct cel_frame *f, const struct cel_val *a)                   \
+    {                                                                                          \
+        struct civil c = civil_from_seconds(a[0].i);                                           \
+        return cel_of_int(what);                                                               \
+    }                                                                                          \
+    static struct cel_val name##_in(struct cel_frame *f, const struct cel_val *a)              \
+    {                                                                                          \
+        struct civil c;                                                                        \
+        struct cel_val fault;                                                                  \
+        return split(f, a, true, &c, &fault) ? cel_of_int(what) : fault;                       \
     }
 
 PART(full_year, c.year)
@@ -194,9 +198,11 @@ static struct cel_val duration_milliseconds(struct cel_frame *f, const struct ce
     return cel_of_int(a[0].i / 1000000 % 1000);
 }
 
-#define PARTS(name, fn)                                       \
-    { name, MEMBER, INT, { TIMESTAMP }, fn },                 \
+/* clang-format off: a row a line */
+#define PARTS(name, fn)                                         \
+    { name, MEMBER, INT, { TIMESTAMP }, fn },                   \
     { name, MEMBER, INT, { TIMESTAMP, STRING }, fn##_in, true }
+/* clang-format on */
 
 static const struct overload rows[] = {
     { "timestamp", GLOBAL, TIMESTAMP, { STRING }, timestamp_from_text },

@@ -17,8 +17,9 @@ struct cel_val cel_text(const char *text)
     return cel_of_text(text, strlen(text));
 }
 
-static struct cel_val fault_make(struct cel_frame *f, int code, const char *fmt, const char *function,
-                                 const struct cel_val *args, uint32_t count)
+static struct cel_val fault_make(struct cel_frame *f, int code, const char *fmt,
+                                 const char *function, const struct cel_val *args,
+                                 uint32_t count)
 {
     struct cel_fault *fault = arena_alloc(f->arena, sizeof *fault + count * sizeof *args);
     *fault = (struct cel_fault){ code, f->offset, fmt, function, count };
@@ -39,15 +40,18 @@ struct cel_val fault_new(struct cel_frame *f, int code, const char *fmt, ...)
     return fault_make(f, code, fmt, NULL, args, count);
 }
 
-struct cel_val fault_overload(struct cel_frame *f, const char *function, const struct cel_val *args, uint32_t count)
+struct cel_val fault_overload(struct cel_frame *f, const char *function,
+                              const struct cel_val *args, uint32_t count)
 {
-    return fault_make(f, RONDO_EFAILED, "no matching overload for %f applied to (%*)", function, args, count);
+    return fault_make(f, RONDO_EFAILED, "no matching overload for %f applied to (%*)", function,
+                      args, count);
 }
 
 struct cel_val frame_spent(struct cel_frame *f)
 {
     return fault_new(f, f->is_cancelled ? RONDO_ECANCELLED : RONDO_ELIMIT,
-                     f->is_cancelled ? "the evaluation was cancelled" : "the cost limit was reached");
+                     f->is_cancelled ? "the evaluation was cancelled"
+                                     : "the cost limit was reached");
 }
 
 void *frame_alloc(struct cel_frame *f, size_t size)
@@ -72,14 +76,15 @@ struct cel_val cel_of_optional(struct cel_frame *f, struct cel_val inner)
     return (struct cel_val){ CEL_OPTIONAL, .inner = own };
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- telling ----------------------------------------------------------------------------- */
 
 /* "_+_" is how + is called inside. */
 static const char *spoken(const char *function, char *out, size_t size)
 {
     size_t n = 0;
     for (const char *at = function; *at && n + 1 < size; at++)
-        if (strchr("_@[]?:", *at) == NULL || (*at == '_' && at > function && at[1] && at[1] != '_' && at[-1] != '_'))
+        if (strchr("_@[]?:", *at) == NULL ||
+            (*at == '_' && at > function && at[1] && at[1] != '_' && at[-1] != '_'))
             out[n++] = *at;
     out[n] = '\0';
     if (strcmp(function, "_[_]") == 0)
@@ -104,7 +109,9 @@ static void put_message(struct buf *buf, const struct cel_fault *fault)
         }
         switch (*++at) {
         case 'v': cel_val_put_short(buf, fault->args[arg++]); break;
-        case 's': buf_put(buf, fault->args[arg].text, MIN(fault->args[arg].len, 200u)), arg++; break;
+        case 's':
+            buf_put(buf, fault->args[arg].text, MIN(fault->args[arg].len, 200u)), arg++;
+            break;
         case 't': buf_puts(buf, cel_type_of(fault->args[arg++].kind)->name); break;
         case 'f': buf_printf(buf, "'%s'", spoken(fault->function, name, sizeof name)); break;
         default: put_types(buf, fault);
@@ -120,7 +127,7 @@ void fault_tell(const struct cel_fault *fault, const char *text, size_t len, ron
     token_position(text, len, fault->offset, &err->line, &err->column);
 }
 
-/* ---- scratch ------------------------------------------------------------------------------ */
+/* ---- scratch ----------------------------------------------------------------------------- */
 
 struct cel_scratch *cel_scratch_new(void)
 {

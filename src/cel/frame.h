@@ -16,8 +16,8 @@ struct cel_scratch {
     struct arena arena;
     struct cel_val *locals;
     uint32_t local_cap;
-    struct regex_match *match; // made when first needed
-    json_t *made;              // an array of values that functions made; NULL when there are none
+    struct regex_match *match;   // made when first needed
+    json_t *made;   // an array of values that functions made; NULL when there are none
     bool is_used;
 };
 
@@ -26,24 +26,26 @@ struct cel_frame {
     struct cel_val *locals;
     const struct cel_env *env;
     struct cel_scratch *scratch;
-    int64_t cost;    // what is left
-    uint32_t offset; // in the text: of the call under way
+    int64_t cost;      // what is left
+    uint32_t offset;   // in the text: of the call under way
     bool is_cancelled;
-    bool is_folding; // at compile time: what depends on the environment fails
+    bool is_folding;   // at compile time: what depends on the environment fails
 };
 
 /* What went wrong, and where.  The text is made only if somebody asks: most faults are absorbed
    by && and ||.  In fmt %v is the next argument, %t its type and %f the function's name. */
 struct cel_fault {
-    int code; // of rondo_code
+    int code;   // of rondo_code
     uint32_t offset;
     const char *fmt, *function;
     uint32_t count;
     struct cel_val args[];
 };
 
-struct cel_val fault_new(struct cel_frame *f, int code, const char *fmt, ...); // struct cel_val args by %v and %t
-struct cel_val fault_overload(struct cel_frame *f, const char *function, const struct cel_val *args, uint32_t count);
+struct cel_val fault_new(struct cel_frame *f, int code, const char *fmt,
+                         ...);   // struct cel_val args by %v and %t
+struct cel_val fault_overload(struct cel_frame *f, const char *function,
+                              const struct cel_val *args, uint32_t count);
 void fault_tell(const struct cel_fault *fault, const char *text, size_t len, rondo_error *err);
 
 /* An argument that is plain text, for messages. */
@@ -58,7 +60,7 @@ static inline bool frame_spend(struct cel_frame *f, uint64_t n)
     return LIKELY(f->cost >= 0 && !f->is_cancelled);
 }
 
-struct cel_val frame_spent(struct cel_frame *f); // the fault for it
+struct cel_val frame_spent(struct cel_frame *f);   // the fault for it
 
 /* Memory that grows with the data, paid for; NULL when that costs too much.  Every function that
    gets NULL returns frame_spent(). */
@@ -84,7 +86,7 @@ static inline struct cel_val cel_of_double(double d)
     return (struct cel_val){ CEL_DOUBLE, .d = d };
 }
 
-static inline struct cel_val cel_of_text(const char *text, size_t len) // borrowed
+static inline struct cel_val cel_of_text(const char *text, size_t len)   // borrowed
 {
     return (struct cel_val){ CEL_STRING, .len = (uint32_t)len, .text = text };
 }
@@ -109,7 +111,8 @@ static inline bool cel_is_true(struct cel_val v)
     return v.kind == CEL_BOOL && v.truth;
 }
 
-struct cel_val cel_copy_text(struct cel_frame *f, const char *text, size_t len); // into the arena
+struct cel_val cel_copy_text(struct cel_frame *f, const char *text,
+                             size_t len);   // into the arena
 struct cel_val cel_of_optional(struct cel_frame *f, struct cel_val inner);
 static const struct cel_val cel_none = { CEL_OPTIONAL };
 

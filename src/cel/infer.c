@@ -56,7 +56,8 @@ static bool is_more_general(const struct cel_type *a, const struct cel_type *b)
 {
     if (a->kind == TYPE_DYN || a->kind == TYPE_VAR)
         return true;
-    if (b->kind == TYPE_DYN || b->kind == TYPE_VAR || a->kind != b->kind || a->count != b->count)
+    if (b->kind == TYPE_DYN || b->kind == TYPE_VAR || a->kind != b->kind ||
+        a->count != b->count)
         return false;
     if (a->kind == TYPE_TYPE)
         return true;
@@ -66,7 +67,8 @@ static bool is_more_general(const struct cel_type *a, const struct cel_type *b)
     return true;
 }
 
-static const struct cel_type *more_general(struct infer *in, const struct cel_type *a, const struct cel_type *b)
+static const struct cel_type *more_general(struct infer *in, const struct cel_type *a,
+                                           const struct cel_type *b)
 {
     a = infer_resolve(in, a, false);
     b = infer_resolve(in, b, false);
@@ -76,7 +78,8 @@ static const struct cel_type *more_general(struct infer *in, const struct cel_ty
 }
 
 /* Whether var may stand for type; *ret_known tells that it stood for something already. */
-static bool fit_var(struct infer *in, const struct cel_type *type, const struct cel_type *var, bool *ret_known)
+static bool fit_var(struct infer *in, const struct cel_type *type, const struct cel_type *var,
+                    bool *ret_known)
 {
     const struct cel_type *is = in->vars[var->count];
     *ret_known = true;
@@ -101,8 +104,9 @@ static bool fit_var(struct infer *in, const struct cel_type *type, const struct 
 
 static bool is_nullable(const struct cel_type *type)
 {
-    return type->kind == TYPE_NULL || type->kind == TYPE_ABSTRACT || type->kind == TYPE_TIMESTAMP ||
-           type->kind == TYPE_DURATION || type->kind == TYPE_WRAPPER;
+    return type->kind == TYPE_NULL || type->kind == TYPE_ABSTRACT ||
+           type->kind == TYPE_TIMESTAMP || type->kind == TYPE_DURATION ||
+           type->kind == TYPE_WRAPPER;
 }
 
 static bool fit_params(struct infer *in, const struct cel_type *a, const struct cel_type *b)
@@ -141,7 +145,8 @@ static bool fit(struct infer *in, const struct cel_type *a, const struct cel_typ
     return fit_params(in, a, b);
 }
 
-bool infer_fit_all(struct infer *in, const struct cel_type *const *a, const struct cel_type *const *b, uint32_t count)
+bool infer_fit_all(struct infer *in, const struct cel_type *const *a,
+                   const struct cel_type *const *b, uint32_t count)
 {
     bool ok = true;
     in->undo_count = 0;
@@ -159,14 +164,16 @@ bool infer_fit(struct infer *in, const struct cel_type *a, const struct cel_type
     return infer_fit_all(in, &a, &b, 1);
 }
 
-const struct cel_type *infer_join(struct infer *in, const struct cel_type *a, const struct cel_type *b)
+const struct cel_type *infer_join(struct infer *in, const struct cel_type *a,
+                                  const struct cel_type *b)
 {
     if (!a)
         return b;
     return infer_fit(in, a, b) ? more_general(in, a, b) : &cel_dyn;
 }
 
-const struct cel_type *infer_resolve(struct infer *in, const struct cel_type *type, bool unknown_is_dyn)
+const struct cel_type *infer_resolve(struct infer *in, const struct cel_type *type,
+                                     bool unknown_is_dyn)
 {
     type = known(in, type);
     if (type->kind == TYPE_VAR)
@@ -181,10 +188,12 @@ const struct cel_type *infer_resolve(struct infer *in, const struct cel_type *ty
         params[i] = infer_resolve(in, type->params[i], unknown_is_dyn);
         is_changed |= params[i] != type->params[i];
     }
-    return is_changed ? cel_type_new(in->arena, type->kind, type->name, params, type->count) : type;
+    return is_changed ? cel_type_new(in->arena, type->kind, type->name, params, type->count)
+                      : type;
 }
 
-const struct cel_type *infer_fresh(struct infer *in, struct infer_map *map, const struct cel_type *type)
+const struct cel_type *infer_fresh(struct infer *in, struct infer_map *map,
+                                   const struct cel_type *type)
 {
     if (type->kind == TYPE_PARAM) {
         for (uint32_t i = 0; i < map->count; i++)
@@ -203,5 +212,6 @@ const struct cel_type *infer_fresh(struct infer *in, struct infer_map *map, cons
         params[i] = infer_fresh(in, map, type->params[i]);
         is_changed |= params[i] != type->params[i];
     }
-    return is_changed ? cel_type_new(in->arena, type->kind, type->name, params, type->count) : type;
+    return is_changed ? cel_type_new(in->arena, type->kind, type->name, params, type->count)
+                      : type;
 }

@@ -14,25 +14,28 @@ struct infer_undo {
 
 struct infer {
     struct arena *arena;
-    const struct cel_type **vars; // what each one is; NULL while unknown
+    const struct cel_type **vars;   // what each one is; NULL while unknown
     uint32_t var_count, var_cap;
-    struct infer_undo *undo; // changes since the attempt began
+    struct infer_undo *undo;   // changes since the attempt began
     uint32_t undo_count, undo_cap;
-    uint32_t work; // steps taken; past a limit types are dyn, so that none can blow up
+    uint32_t work;   // steps taken; past a limit types are dyn, so that none can blow up
 };
 
 void infer_clear(struct infer *infer);
-const struct cel_type *infer_var(struct infer *infer); // a new one
+const struct cel_type *infer_var(struct infer *infer);   // a new one
 
 /* Whether values of type b may stand where a is wanted.  infer_fit_all() does it for lists. */
 bool infer_fit(struct infer *infer, const struct cel_type *a, const struct cel_type *b);
-bool infer_fit_all(struct infer *infer, const struct cel_type *const *a, const struct cel_type *const *b, uint32_t count);
+bool infer_fit_all(struct infer *infer, const struct cel_type *const *a,
+                   const struct cel_type *const *b, uint32_t count);
 
 /* The type of a list that has items of both; NULL for a stands for "none yet". */
-const struct cel_type *infer_join(struct infer *infer, const struct cel_type *a, const struct cel_type *b);
+const struct cel_type *infer_join(struct infer *infer, const struct cel_type *a,
+                                  const struct cel_type *b);
 
 /* type with its vars replaced by what they are; those unknown stay, or become dyn. */
-const struct cel_type *infer_resolve(struct infer *infer, const struct cel_type *type, bool unknown_is_dyn);
+const struct cel_type *infer_resolve(struct infer *infer, const struct cel_type *type,
+                                     bool unknown_is_dyn);
 
 /* type with new vars for its params; the same param is the same var as long as map is kept. */
 #define INFER_PARAMS_MAX 8
@@ -41,6 +44,7 @@ struct infer_map {
     const struct cel_type *vars[INFER_PARAMS_MAX];
     uint32_t count;
 };
-const struct cel_type *infer_fresh(struct infer *infer, struct infer_map *map, const struct cel_type *type);
+const struct cel_type *infer_fresh(struct infer *infer, struct infer_map *map,
+                                   const struct cel_type *type);
 
 #endif

@@ -8,10 +8,10 @@
 #include <string.h>
 
 struct macro {
-    const char *space; // "cel" in cel.bind; NULL when there is none
+    const char *space;   // "cel" in cel.bind; NULL when there is none
     const char *name;
     bool is_member;
-    uint32_t least, most; // arguments, the target not counted
+    uint32_t least, most;   // arguments, the target not counted
     struct ast *(*expand)(struct parser *p, const struct macro *m, struct ast *call);
     enum ast_loop loop;
 };
@@ -88,7 +88,8 @@ static struct ast *expand_filter(struct parser *p, const struct macro *m, struct
 static struct ast *expand_loop2(struct parser *p, const struct macro *m, struct ast *call)
 {
     struct ast *node = loop_node(p, m, call);
-    if (!node || !take_var(p, call->args[1], &node->name) || !take_var(p, call->args[2], &node->name2))
+    if (!node || !take_var(p, call->args[1], &node->name) ||
+        !take_var(p, call->args[2], &node->name2))
         return NULL;
     if (is_named(&node->name, node->name2.text))
         return parser_fail(p, call->args[2]->offset, "the variables need different names");
@@ -120,7 +121,8 @@ static struct ast *expand_bind(struct parser *p, const struct macro *m, struct a
 }
 
 /* A name that no author can write, for what optimizers produce. */
-static struct cel_name hidden_name(struct parser *p, uint32_t offset, const char *what, int64_t i, int64_t j)
+static struct cel_name hidden_name(struct parser *p, uint32_t offset, const char *what,
+                                   int64_t i, int64_t j)
 {
     char text[64];
     int len = snprintf(text, sizeof text, "@%s:%lld:%lld", what, (long long)i, (long long)j);
@@ -148,7 +150,8 @@ static struct ast *expand_hidden(struct parser *p, const struct macro *m, struct
 {
     int64_t numbers[2] = { 0, 0 };
     for (uint32_t i = 1; i < call->count; i++) {
-        if (call->args[i]->kind != AST_CONST || call->args[i]->value.kind != CEL_INT || call->args[i]->value.i < 0)
+        if (call->args[i]->kind != AST_CONST || call->args[i]->value.kind != CEL_INT ||
+            call->args[i]->value.i < 0)
             return parser_fail(p, call->args[i]->offset, "%s() takes numbers", m->name);
         numbers[i - 1] = call->args[i]->value.i;
     }
@@ -169,10 +172,12 @@ static struct ast *expand_extreme(struct parser *p, const struct macro *m, struc
         return NULL;
     for (uint32_t i = 1; i < call->count; i++) {
         const struct ast *arg = call->args[i];
-        bool is_number = arg->kind != AST_CONST || (arg->value.kind >= CEL_INT && arg->value.kind <= CEL_DOUBLE);
+        bool is_number = arg->kind != AST_CONST ||
+                         (arg->value.kind >= CEL_INT && arg->value.kind <= CEL_DOUBLE);
         if (!is_number || arg->kind == AST_LIST || arg->kind == AST_MAP) {
-            parser_fail(p, arg->offset, "math.%s() takes numbers, or one list of numbers", m->name);
-            p->err->code = RONDO_EINVAL; // well-formed, but of the wrong type
+            parser_fail(p, arg->offset, "math.%s() takes numbers, or one list of numbers",
+                        m->name);
+            p->err->code = RONDO_EINVAL;   // well-formed, but of the wrong type
             return NULL;
         }
     }
@@ -219,7 +224,8 @@ struct ast *macro_expand(struct parser *p, struct ast *call)
     uint32_t args = call->count - call->has_target;
     for (size_t i = 0; i < COUNT(macros); i++) {
         const struct macro *m = &macros[i];
-        if (m->is_member != call->has_target || args < m->least || args > m->most || !is_named(&call->name, m->name))
+        if (m->is_member != call->has_target || args < m->least || args > m->most ||
+            !is_named(&call->name, m->name))
             continue;
         if (m->space ? is_in_space(call, m->space, m->name) : !call->is_rooted)
             return m->expand(p, m, call);

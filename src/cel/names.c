@@ -8,24 +8,27 @@ static bool is_same(const struct cel_name *a, const struct cel_name *b)
     return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* ---- setting up ------------------------------------------------------------------------------ */
+/* ---- setting up -------------------------------------------------------------------------- */
 
 static int init_decls(struct names *n, rondo_error *err)
 {
     const struct cel_options *o = n->options;
     n->decl_types = arena_alloc(n->arena, o->decl_count * sizeof *n->decl_types);
     for (size_t i = 0; i < o->decl_count; i++) {
-        n->decl_types[i] = o->decls[i].type ? cel_type_parse(n->arena, o->decls[i].type, err) : &cel_dyn;
+        n->decl_types[i] =
+            o->decls[i].type ? cel_type_parse(n->arena, o->decls[i].type, err) : &cel_dyn;
         if (!n->decl_types[i])
             return err_in(err, "variable '%s'", o->decls[i].name);
     }
     return 0;
 }
 
-static int init_function(const struct cel_function *from, struct overload *to, struct arena *keep, rondo_error *err)
+static int init_function(const struct cel_function *from, struct overload *to,
+                         struct arena *keep, rondo_error *err)
 {
     if (from->param_count > OVERLOAD_ARGS_MAX)
-        return err_set(err, RONDO_EINVAL, "function '%s' has more than %d parameters", from->name, OVERLOAD_ARGS_MAX);
+        return err_set(err, RONDO_EINVAL, "function '%s' has more than %d parameters",
+                       from->name, OVERLOAD_ARGS_MAX);
     *to = (struct overload){ .name = arena_dup(keep, from->name, strlen(from->name)),
                              .form = from->is_member ? MEMBER : GLOBAL,
                              .call = from->call,
@@ -43,15 +46,17 @@ static int init_container(struct names *n, rondo_error *err)
     while (at && *at) {
         size_t len = strcspn(at, ".");
         if (n->container_count == AST_PATH_MAX)
-            return err_set(err, RONDO_EINVAL, "the container '%s' has too many names", n->options->container);
-        n->container[n->container_count++] = (struct cel_name){ arena_dup(n->arena, at, len), (uint32_t)len, 0 };
+            return err_set(err, RONDO_EINVAL, "the container '%s' has too many names",
+                           n->options->container);
+        n->container[n->container_count++] =
+            (struct cel_name){ arena_dup(n->arena, at, len), (uint32_t)len, 0 };
         at += len + (at[len] == '.');
     }
     return 0;
 }
 
-int names_init(struct names *n, const struct cel_options *options, struct arena *arena, struct arena *keep,
-               rondo_error *err)
+int names_init(struct names *n, const struct cel_options *options, struct arena *arena,
+               struct arena *keep, rondo_error *err)
 {
     *n = (struct names){ .options = options, .arena = arena };
     n->functions = arena_zalloc(keep, options->function_count * sizeof *n->functions);
@@ -63,9 +68,10 @@ int names_init(struct names *n, const struct cel_options *options, struct arena 
     return init_container(n, err);
 }
 
-/* ---- variables and types ------------------------------------------------------------------------ */
+/* ---- variables and types ----------------------------------------------------------------- */
 
-const struct names_scope *names_local(const struct names_scope *scope, const struct cel_name *name)
+const struct names_scope *names_local(const struct names_scope *scope,
+                                      const struct cel_name *name)
 {
     while (scope && !is_same(scope->name, name))
         scope = scope->outer;
@@ -73,7 +79,8 @@ const struct names_scope *names_local(const struct names_scope *scope, const str
 }
 
 /* "a.b.c" of the first names of the container and of the path. */
-static const char *dotted(struct names *n, uint32_t prefix, const struct cel_name *path, uint32_t count, const char *last)
+static const char *dotted(struct names *n, uint32_t prefix, const struct cel_name *path,
+                          uint32_t count, const char *last)
 {
     size_t len = last ? strlen(last) + 1 : 0;
     for (uint32_t i = 0; i < prefix + count; i++)
@@ -104,8 +111,8 @@ static bool find_decl(struct names *n, const char *name, const struct cel_type *
 }
 
 /* One name of one length in one container; false when nothing has it. */
-static bool try_name(struct names *n, uint32_t prefix, const struct cel_name *path, uint32_t count,
-                     struct names_found *ret)
+static bool try_name(struct names *n, uint32_t prefix, const struct cel_name *path,
+                     uint32_t count, struct names_found *ret)
 {
     const char *name = prefix + count == 1 ? path->text : dotted(n, prefix, path, count, NULL);
     const struct cel_type *type = NULL, *is_type = NULL;
@@ -115,8 +122,8 @@ static bool try_name(struct names *n, uint32_t prefix, const struct cel_name *pa
     return true;
 }
 
-static int ask_caller(struct names *n, const struct cel_name *path, uint32_t count, struct names_found *ret,
-                      rondo_error *err)
+static int ask_caller(struct names *n, const struct cel_name *path, uint32_t count,
+                      struct names_found *ret, rondo_error *err)
 {
     const char *type = NULL;
     uintptr_t token = 0;
@@ -130,8 +137,8 @@ static int ask_caller(struct names *n, const struct cel_name *path, uint32_t cou
     return 0;
 }
 
-int names_find(struct names *n, const struct cel_name *path, uint32_t count, bool is_rooted, struct names_found *ret,
-               rondo_error *err)
+int names_find(struct names *n, const struct cel_name *path, uint32_t count, bool is_rooted,
+               struct names_found *ret, rondo_error *err)
 {
     *ret = (struct names_found){ 0 };
     for (uint32_t len = count; len > 0; len--)
@@ -143,7 +150,7 @@ int names_find(struct names *n, const struct cel_name *path, uint32_t count, boo
             if (prefix == 0)
                 break;
         }
-    struct names_found type = *ret; // a plain type name: the caller's variables come first
+    struct names_found type = *ret;   // a plain type name: the caller's variables come first
     *ret = (struct names_found){ 0 };
     if (n->options->bind && ask_caller(n, path, count, ret, err) < 0)
         return err->code;
@@ -154,7 +161,7 @@ int names_find(struct names *n, const struct cel_name *path, uint32_t count, boo
     return 0;
 }
 
-/* ---- functions ---------------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------- */
 
 /* Whether there are rows of that name; the call then has them. */
 static bool find_rows(struct names *n, struct ast *call, const char *name)
@@ -174,10 +181,12 @@ static bool find_rows(struct names *n, struct ast *call, const char *name)
     return true;
 }
 
-static bool try_function(struct names *n, struct ast *call, const struct cel_name *path, uint32_t count, bool is_rooted)
+static bool try_function(struct names *n, struct ast *call, const struct cel_name *path,
+                         uint32_t count, bool is_rooted)
 {
     for (uint32_t prefix = is_rooted ? 0 : n->container_count;; prefix--) {
-        const char *name = prefix + count ? dotted(n, prefix, path, count, call->name.text) : call->name.text;
+        const char *name =
+            prefix + count ? dotted(n, prefix, path, count, call->name.text) : call->name.text;
         if (find_rows(n, call, name))
             return true;
         if (prefix == 0)

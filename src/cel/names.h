@@ -36,10 +36,11 @@ struct names_found {
 };
 
 /* Rows and types are made in `keep`, which has to outlive the program. */
-int names_init(struct names *names, const struct cel_options *options, struct arena *arena, struct arena *keep,
-               rondo_error *err);
+int names_init(struct names *names, const struct cel_options *options, struct arena *arena,
+               struct arena *keep, rondo_error *err);
 
-const struct names_scope *names_local(const struct names_scope *scope, const struct cel_name *name);
+const struct names_scope *names_local(const struct names_scope *scope,
+                                      const struct cel_name *name);
 
 /* Fills *ret; a negative code when the caller's bind hook objects. */
 int names_find(struct names *names, const struct cel_name *path, uint32_t count, bool is_rooted,

@@ -165,7 +165,8 @@ size_t netaddr_write(char *out, const struct cel_net *net)
             continue;
         }
         bool needs_colon = i > 0 && i != gap + zeros;
-        len += (size_t)snprintf(out + len, NETADDR_TEXT_MAX - len, "%s%x", needs_colon ? ":" : "", groups[i]);
+        len += (size_t)snprintf(out + len, NETADDR_TEXT_MAX - len, "%s%x",
+                                needs_colon ? ":" : "", groups[i]);
     }
     return len;
 }

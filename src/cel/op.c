@@ -23,11 +23,13 @@ struct cel_val op_local(const struct op *op, struct cel_frame *f)
     return f->locals[op->slot];
 }
 
-/* ---- fields -------------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------ */
 
-static struct cel_val select_other(struct cel_frame *f, struct cel_val from, const struct cel_name *name);
+static struct cel_val select_other(struct cel_frame *f, struct cel_val from,
+                                   const struct cel_name *name);
 
-static inline struct cel_val select_field(struct cel_frame *f, struct cel_val from, const struct cel_name *name)
+static inline struct cel_val select_field(struct cel_frame *f, struct cel_val from,
+                                          const struct cel_name *name)
 {
     if (LIKELY(from.kind == CEL_MAP && from.is_json)) {
         json_t *json = json_object_getn(from.json, name->text, name->len);
@@ -37,7 +39,8 @@ static inline struct cel_val select_field(struct cel_frame *f, struct cel_val fr
     return select_other(f, from, name);
 }
 
-static struct cel_val select_other(struct cel_frame *f, struct cel_val from, const struct cel_name *name)
+static struct cel_val select_other(struct cel_frame *f, struct cel_val from,
+                                   const struct cel_name *name)
 {
     struct cel_val found;
     f->offset = name->offset;
@@ -46,16 +49,20 @@ static struct cel_val select_other(struct cel_frame *f, struct cel_val from, con
     case CEL_MAP:
         if (cel_map_field(from, name, &found))
             return found;
-        return fault_new(f, RONDO_ENOTFOUND, "no such key: %v", cel_of_text(name->text, name->len));
+        return fault_new(f, RONDO_ENOTFOUND, "no such key: %v",
+                         cel_of_text(name->text, name->len));
     case CEL_OPTIONAL:
         if (!from.inner)
             return from;
         if (from.inner->kind != CEL_MAP)
             return select_other(f, *from.inner, name);
         return cel_map_field(*from.inner, name, &found) ? cel_of_optional(f, found) : cel_none;
-    case CEL_ABSENT: return fault_new(f, RONDO_ENOTFOUND, "there is no value for %v yet", cel_of_text(name->text, name->len));
+    case CEL_ABSENT:
+        return fault_new(f, RONDO_ENOTFOUND, "there is no value for %v yet",
+                         cel_of_text(name->text, name->len));
     default:
-        return fault_new(f, RONDO_EFAILED, "a value of type %t has no field %v", from, cel_of_text(name->text, name->len));
+        return fault_new(f, RONDO_EFAILED, "a value of type %t has no field %v", from,
+                         cel_of_text(name->text, name->len));
     }
 }
 
@@ -75,7 +82,8 @@ struct cel_val op_select_optional(const struct op *op, struct cel_frame *f)
 }
 
 /* has(a.b) for an a that has been worked out. */
-static struct cel_val has_field(struct cel_frame *f, struct cel_val from, const struct cel_name *name)
+static struct cel_val has_field(struct cel_frame *f, struct cel_val from,
+                                const struct cel_name *name)
 {
     struct cel_val found;
     if (from.kind == CEL_OPTIONAL) {
@@ -93,15 +101,17 @@ struct cel_val op_has(const struct op *op, struct cel_frame *f)
     return has_field(f, RUN(op->a), &op->name);
 }
 
-/* ---- variables ----------------------------------------------------------------------------------- */
+/* ---- variables --------------------------------------------------------------------------- */
 
 static struct cel_val unresolved(struct cel_frame *f, const struct cel_name *name)
 {
     f->offset = name->offset;
-    return fault_new(f, RONDO_ENOTFOUND, "undeclared reference to %v", cel_of_text(name->text, name->len));
+    return fault_new(f, RONDO_ENOTFOUND, "undeclared reference to %v",
+                     cel_of_text(name->text, name->len));
 }
 
-static inline size_t resolve(struct cel_frame *f, const struct cel_ref *ref, struct cel_val *ret)
+static inline size_t resolve(struct cel_frame *f, const struct cel_ref *ref,
+                             struct cel_val *ret)
 {
     size_t used = f->env->resolve ? f->env->resolve(f->env->user, ref, ret) : 0;
     return MIN(used, ref->count);
@@ -112,7 +122,8 @@ static struct cel_val absent(struct cel_frame *f, const struct cel_name *name)
     return select_other(f, (struct cel_val){ CEL_ABSENT }, name);
 }
 
-static inline struct cel_val select_rest(struct cel_frame *f, const struct cel_ref *ref, size_t used, struct cel_val v)
+static inline struct cel_val select_rest(struct cel_frame *f, const struct cel_ref *ref,
+                                         size_t used, struct cel_val v)
 {
     if (UNLIKELY(v.kind == CEL_ABSENT))
         return absent(f, &ref->names[used - 1]);
@@ -129,7 +140,8 @@ struct cel_val op_path(const struct op *op, struct cel_frame *f)
 }
 
 /* Of several candidates the one that uses most of the path wins; then the innermost container. */
-static const struct cel_ref *resolve_any(const struct op *op, struct cel_frame *f, size_t *ret_used, struct cel_val *ret)
+static const struct cel_ref *resolve_any(const struct op *op, struct cel_frame *f,
+                                         size_t *ret_used, struct cel_val *ret)
 {
     const struct cel_ref *best = NULL;
     size_t most = 0;
@@ -151,7 +163,8 @@ struct cel_val op_path_any(const struct op *op, struct cel_frame *f)
     struct cel_val v = { CEL_NULL };
     size_t used = 0;
     const struct cel_ref *ref = resolve_any(op, f, &used, &v);
-    return ref ? select_rest(f, ref, used, v) : unresolved(f, &op->refs[0].names[op->prefixes[0]]);
+    return ref ? select_rest(f, ref, used, v)
+               : unresolved(f, &op->refs[0].names[op->prefixes[0]]);
 }
 
 /* has(a.b.c): the resolver is asked for all of it, since it may know a.b.c without an a.b. */
@@ -171,16 +184,18 @@ struct cel_val op_has_path(const struct op *op, struct cel_frame *f)
     return has_field(f, v, &ref->names[used]);
 }
 
-/* ---- indexing ------------------------------------------------------------------------------------ */
+/* ---- indexing ---------------------------------------------------------------------------- */
 
 /* Indexing an optional gives an optional; so does [?key]. */
-static struct cel_val index_optional(const struct op *op, struct cel_frame *f, struct cel_val from, struct cel_val key)
+static struct cel_val index_optional(const struct op *op, struct cel_frame *f,
+                                     struct cel_val from, struct cel_val key)
 {
     bool is_absent;
     if (from.kind == CEL_OPTIONAL && !from.inner)
         return cel_none;
     f->offset = op->offset;
-    struct cel_val v = operator_index(f, from.kind == CEL_OPTIONAL ? *from.inner : from, key, &is_absent);
+    struct cel_val v =
+        operator_index(f, from.kind == CEL_OPTIONAL ? *from.inner : from, key, &is_absent);
     return is_absent ? cel_none : cel_is_error(v) ? v : cel_of_optional(f, v);
 }
 
@@ -206,9 +221,10 @@ struct cel_val op_index_optional(const struct op *op, struct cel_frame *f)
     return index_optional(op, f, from, key);
 }
 
-/* ---- logic --------------------------------------------------------------------------------------- */
+/* ---- logic ------------------------------------------------------------------------------- */
 
-static struct cel_val not_bool(const struct op *op, struct cel_frame *f, const char *function, struct cel_val v)
+static struct cel_val not_bool(const struct op *op, struct cel_frame *f, const char *function,
+                               struct cel_val v)
 {
     if (v.kind == CEL_ERROR)
         return v;
@@ -286,14 +302,15 @@ struct cel_val op_if(const struct op *op, struct cel_frame *f)
     return v.truth ? RUN(op->b) : RUN(op->c);
 }
 
-/* ---- calls --------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 static inline bool takes(uint32_t mask, struct cel_val v)
 {
     return mask >> v.kind & 1;
 }
 
-static struct cel_val dispatch(const struct op *op, struct cel_frame *f, const struct cel_val *args)
+static struct cel_val dispatch(const struct op *op, struct cel_frame *f,
+                               const struct cel_val *args)
 {
     f->offset = op->offset;
     for (uint32_t i = 0; i < op->row_count; i++) {
@@ -341,7 +358,9 @@ struct cel_val op_unknown(const struct op *op, struct cel_frame *f)
             return v;
     }
     f->offset = op->offset;
-    return fault_new(f, RONDO_EFAILED, op->row_count ? "no matching overload for '%s' with %v arguments" : "unknown function '%s'",
+    return fault_new(f, RONDO_EFAILED,
+                     op->row_count ? "no matching overload for '%s' with %v arguments"
+                                   : "unknown function '%s'",
                      cel_text(op->function), cel_of_int(op->count));
 }
 
@@ -369,7 +388,8 @@ struct cel_val op_differ(const struct op *op, struct cel_frame *f)
     return v;
 }
 
-static struct cel_val no_order(const struct op *op, struct cel_frame *f, struct cel_val a, struct cel_val b)
+static struct cel_val no_order(const struct op *op, struct cel_frame *f, struct cel_val a,
+                               struct cel_val b)
 {
     if (a.kind == CEL_ERROR || b.kind == CEL_ERROR)
         return a.kind == CEL_ERROR ? a : b;
@@ -377,14 +397,14 @@ static struct cel_val no_order(const struct op *op, struct cel_frame *f, struct 
     return fault_overload(f, op->function, (struct cel_val[]){ a, b }, 2);
 }
 
-#define ORDER(name, sign, test)                                         \
-    struct cel_val name(const struct op *op, struct cel_frame *f)       \
-    {                                                                   \
-        struct cel_val a = RUN(op->a), b = RUN(op->b);                  \
-        if (LIKELY(a.kind == CEL_INT && b.kind == CEL_INT))             \
-            return cel_of_bool(a.i sign b.i);                           \
-        int order = cel_order(a, b);                                    \
-        return order == CEL_NO_ORDER ? no_order(op, f, a, b) : cel_of_bool(test); \
+#define ORDER(name, sign, test)                                                                \
+    struct cel_val name(const struct op *op, struct cel_frame *f)                              \
+    {                                                                                          \
+        struct cel_val a = RUN(op->a), b = RUN(op->b);                                         \
+        if (LIKELY(a.kind == CEL_INT && b.kind == CEL_INT))                                    \
+            return cel_of_bool(a.i sign b.i);                                                  \
+        int order = cel_order(a, b);                                                           \
+        return order == CEL_NO_ORDER ? no_order(op, f, a, b) : cel_of_bool(test);              \
     }
 
 ORDER(op_less, <, order == -1)
@@ -396,7 +416,8 @@ struct cel_val op_add(const struct op *op, struct cel_frame *f)
 {
     struct cel_val args[2] = { RUN(op->a), RUN(op->b) };
     int64_t sum;
-    if (args[0].kind == CEL_INT && args[1].kind == CEL_INT && !__builtin_add_overflow(args[0].i, args[1].i, &sum))
+    if (args[0].kind == CEL_INT && args[1].kind == CEL_INT &&
+        !__builtin_add_overflow(args[0].i, args[1].i, &sum))
         return cel_of_int(sum);
     if (cel_is_error(args[0]) || cel_is_error(args[1]))
         return args[args[0].kind != CEL_ERROR];
@@ -433,10 +454,12 @@ struct cel_val op_matches(const struct op *op, struct cel_frame *f)
     f->offset = op->offset;
     if (LIKELY(text.kind == CEL_STRING))
         return string_match(f, op->regex, text);
-    return text.kind == CEL_ERROR ? text : fault_overload(f, "matches", (struct cel_val[]){ text, cel_text("") }, 2);
+    return text.kind == CEL_ERROR
+               ? text
+               : fault_overload(f, "matches", (struct cel_val[]){ text, cel_text("") }, 2);
 }
 
-/* ---- optionals ----------------------------------------------------------------------------------- */
+/* ---- optionals --------------------------------------------------------------------------- */
 
 struct cel_val op_or_other(const struct op *op, struct cel_frame *f)
 {
@@ -457,7 +480,7 @@ struct cel_val op_or_value(const struct op *op, struct cel_frame *f)
     return v.inner ? *v.inner : RUN(op->b);
 }
 
-/* ---- literals and variables bound by cel.bind() ----------------------------------------------------- */
+/* ---- literals and variables bound by cel.bind() ------------------------------------------ */
 
 /* The value of an entry marked with ?; false when there is none, with *v the fault if it is one. */
 static bool unwrap(const struct op *op, struct cel_frame *f, struct cel_val *v)
@@ -511,7 +534,8 @@ struct cel_val op_map(const struct op *op, struct cel_frame *f)
 struct cel_val op_message(const struct op *op, struct cel_frame *f)
 {
     f->offset = op->offset;
-    return fault_new(f, RONDO_EFAILED, "unknown message type %v", cel_of_text(op->name.text, op->name.len));
+    return fault_new(f, RONDO_EFAILED, "unknown message type %v",
+                     cel_of_text(op->name.text, op->name.len));
 }
 
 /* A fault is bound like any value: it matters only where the variable is used. */

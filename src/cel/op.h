@@ -20,11 +20,11 @@ struct op {
     struct cel_val (*run)(const struct op *op, struct cel_frame *f);
     const struct op *a, *b, *c;
     const struct op *const *args;
-    uint32_t count;  // of args, rows of paths
-    uint32_t offset; // in the text
-    uint32_t slot;   // of a variable bound here
-    uint32_t cost;   // of one run, without what loops repeat
-    bool has_two;    // a loop with two variables
+    uint32_t count;    // of args, rows of paths
+    uint32_t offset;   // in the text
+    uint32_t slot;     // of a variable bound here
+    uint32_t cost;     // of one run, without what loops repeat
+    bool has_two;      // a loop with two variables
     union {
         struct cel_val value;
         struct cel_name name;
@@ -36,16 +36,16 @@ struct op {
             const char *function;
         };
         struct {
-            const struct cel_ref *refs; // one for each container that may hold the variable
-            const uint32_t *prefixes;   // how many names of each are the container's
+            const struct cel_ref *refs;   // one for each container that may hold the variable
+            const uint32_t *prefixes;     // how many names of each are the container's
         };
     };
 };
 
 struct cel_val op_const(const struct op *op, struct cel_frame *f);
 struct cel_val op_local(const struct op *op, struct cel_frame *f);
-struct cel_val op_path(const struct op *op, struct cel_frame *f);     // one ref
-struct cel_val op_path_any(const struct op *op, struct cel_frame *f); // count refs
+struct cel_val op_path(const struct op *op, struct cel_frame *f);       // one ref
+struct cel_val op_path_any(const struct op *op, struct cel_frame *f);   // count refs
 struct cel_val op_has_path(const struct op *op, struct cel_frame *f);
 struct cel_val op_has(const struct op *op, struct cel_frame *f);
 struct cel_val op_select(const struct op *op, struct cel_frame *f);
@@ -59,9 +59,10 @@ struct cel_val op_or_two(const struct op *op, struct cel_frame *f);
 struct cel_val op_not(const struct op *op, struct cel_frame *f);
 struct cel_val op_if(const struct op *op, struct cel_frame *f);
 struct cel_val op_call(const struct op *op, struct cel_frame *f);
-struct cel_val op_call_one(const struct op *op, struct cel_frame *f); // one argument
+struct cel_val op_call_one(const struct op *op, struct cel_frame *f);   // one argument
 struct cel_val op_call_two(const struct op *op, struct cel_frame *f);
-struct cel_val op_unknown(const struct op *op, struct cel_frame *f); // a function that does not exist
+struct cel_val op_unknown(const struct op *op,
+                          struct cel_frame *f);   // a function that does not exist
 struct cel_val op_equal(const struct op *op, struct cel_frame *f);
 struct cel_val op_differ(const struct op *op, struct cel_frame *f);
 struct cel_val op_less(const struct op *op, struct cel_frame *f);
@@ -71,8 +72,8 @@ struct cel_val op_greater_equal(const struct op *op, struct cel_frame *f);
 struct cel_val op_add(const struct op *op, struct cel_frame *f);
 struct cel_val op_in(const struct op *op, struct cel_frame *f);
 struct cel_val op_matches(const struct op *op, struct cel_frame *f);
-struct cel_val op_or_other(const struct op *op, struct cel_frame *f); // x.or(y)
-struct cel_val op_or_value(const struct op *op, struct cel_frame *f); // x.orValue(y)
+struct cel_val op_or_other(const struct op *op, struct cel_frame *f);   // x.or(y)
+struct cel_val op_or_value(const struct op *op, struct cel_frame *f);   // x.orValue(y)
 struct cel_val op_list(const struct op *op, struct cel_frame *f);
 struct cel_val op_map(const struct op *op, struct cel_frame *f);
 struct cel_val op_message(const struct op *op, struct cel_frame *f);

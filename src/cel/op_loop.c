@@ -11,18 +11,20 @@
 struct pass {
     struct cel_val range;
     uint32_t at, count;
-    uint64_t cost; // of one
+    uint64_t cost;   // of one
     struct cel_walk walk;
 };
 
-static bool pass_begin(const struct op *op, struct cel_frame *f, struct pass *p, struct cel_val *ret_fault)
+static bool pass_begin(const struct op *op, struct cel_frame *f, struct pass *p,
+                       struct cel_val *ret_fault)
 {
     p->range = RUN(op->a);
     if (UNLIKELY(p->range.kind != CEL_LIST && p->range.kind != CEL_MAP)) {
         f->offset = op->offset;
         *ret_fault = p->range.kind == CEL_ERROR
                          ? p->range
-                         : fault_new(f, RONDO_EFAILED, "a value of type %t cannot be gone through", p->range);
+                         : fault_new(f, RONDO_EFAILED,
+                                     "a value of type %t cannot be gone through", p->range);
         return false;
     }
     p->at = 0;
@@ -50,13 +52,14 @@ static inline bool pass_next(const struct op *op, struct cel_frame *f, struct pa
         return false;
     if (UNLIKELY(!frame_spend(f, p->cost))) {
         if (f->cost + (int64_t)p->cost >= 0)
-            f->offset = op->offset; // the first that could not pay
+            f->offset = op->offset;   // the first that could not pay
         return false;
     }
     uint32_t i = p->at++;
     if (UNLIKELY(p->range.kind == CEL_MAP))
         return pass_of_map(op, f, p);
-    struct cel_val item = p->range.is_json ? cel_val_from_json(json_array_get(p->range.json, i)) : p->range.list->items[i];
+    struct cel_val item = p->range.is_json ? cel_val_from_json(json_array_get(p->range.json, i))
+                                           : p->range.list->items[i];
     if (!op->has_two) {
         f->locals[op->slot] = item;
         return true;
@@ -168,7 +171,8 @@ struct cel_val op_to_map(const struct op *op, struct cel_frame *f)
 }
 
 /* Adds the entries of one body's map to the result. */
-static bool add_entries(const struct op *op, struct cel_frame *f, struct cel_map *map, struct cel_val *v)
+static bool add_entries(const struct op *op, struct cel_frame *f, struct cel_map *map,
+                        struct cel_val *v)
 {
     struct cel_walk walk = { 0 };
     if (v->kind != CEL_MAP) {
@@ -220,12 +224,14 @@ struct cel_val op_sort(const struct op *op, struct cel_frame *f)
     return keys->count == p.count ? list_sort(f, p.range, cel_of_list(keys)) : frame_spent(f);
 }
 
-static struct cel_val map_optional(const struct op *op, struct cel_frame *f, const char *name, bool is_flat)
+static struct cel_val map_optional(const struct op *op, struct cel_frame *f, const char *name,
+                                   bool is_flat)
 {
     struct cel_val v = RUN(op->a);
     if (v.kind != CEL_OPTIONAL || !v.inner) {
         f->offset = op->offset;
-        return v.kind == CEL_OPTIONAL || v.kind == CEL_ERROR ? v : fault_overload(f, name, &v, 1);
+        return v.kind == CEL_OPTIONAL || v.kind == CEL_ERROR ? v
+                                                             : fault_overload(f, name, &v, 1);
     }
     f->locals[op->slot] = *v.inner;
     v = RUN(op->b);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 static const struct overload_family *const families[] = {
-    &overload_operators, &overload_conversions, &overload_times, &overload_strings, &overload_formats,
-    &overload_lists,     &overload_numbers,     &overload_nets,  &overload_data,    &overload_optionals,
+    &overload_operators, &overload_conversions, &overload_times,   &overload_strings,
+    &overload_formats,   &overload_lists,       &overload_numbers, &overload_nets,
+    &overload_data,      &overload_optionals,
 };
 
 /* Operators are all in the first family, and their names begin with no letter. */
@@ -15,8 +16,10 @@ uint32_t overload_find(const char *name, const struct overload **rows, uint32_t 
     uint32_t count = 0;
     size_t last = isalpha((unsigned char)name[0]) ? COUNT(families) : 1;
     for (size_t i = 0; i < last; i++)
-        for (const struct overload *row = families[i]->rows, *end = row + families[i]->count; row < end; row++)
-            if (row->name[0] == name[0] && row->name[1] == name[1] && strcmp(row->name, name) == 0 && count < max)
+        for (const struct overload *row = families[i]->rows, *end = row + families[i]->count;
+             row < end; row++)
+            if (row->name[0] == name[0] && row->name[1] == name[1] &&
+                strcmp(row->name, name) == 0 && count < max)
                 rows[count++] = row;
     return count;
 }
@@ -30,12 +33,23 @@ uint32_t overload_arity(const struct overload *row)
 }
 
 static const uint32_t masks[] = {
-    [TYPE_DYN] = UINT32_MAX,          [TYPE_NULL] = 1u << CEL_NULL,       [TYPE_BOOL] = 1u << CEL_BOOL,
-    [TYPE_INT] = 1u << CEL_INT,       [TYPE_UINT] = 1u << CEL_UINT,       [TYPE_DOUBLE] = 1u << CEL_DOUBLE,
-    [TYPE_STRING] = 1u << CEL_STRING, [TYPE_BYTES] = 1u << CEL_BYTES,     [TYPE_TIMESTAMP] = 1u << CEL_TIMESTAMP,
-    [TYPE_DURATION] = 1u << CEL_DURATION, [TYPE_LIST] = 1u << CEL_LIST,   [TYPE_MAP] = 1u << CEL_MAP,
-    [TYPE_TYPE] = 1u << CEL_TYPE,     [TYPE_WRAPPER] = UINT32_MAX,        [TYPE_ABSTRACT] = UINT32_MAX,
-    [TYPE_PARAM] = UINT32_MAX,        [TYPE_VAR] = UINT32_MAX,
+    [TYPE_DYN] = UINT32_MAX,
+    [TYPE_NULL] = 1u << CEL_NULL,
+    [TYPE_BOOL] = 1u << CEL_BOOL,
+    [TYPE_INT] = 1u << CEL_INT,
+    [TYPE_UINT] = 1u << CEL_UINT,
+    [TYPE_DOUBLE] = 1u << CEL_DOUBLE,
+    [TYPE_STRING] = 1u << CEL_STRING,
+    [TYPE_BYTES] = 1u << CEL_BYTES,
+    [TYPE_TIMESTAMP] = 1u << CEL_TIMESTAMP,
+    [TYPE_DURATION] = 1u << CEL_DURATION,
+    [TYPE_LIST] = 1u << CEL_LIST,
+    [TYPE_MAP] = 1u << CEL_MAP,
+    [TYPE_TYPE] = 1u << CEL_TYPE,
+    [TYPE_WRAPPER] = UINT32_MAX,
+    [TYPE_ABSTRACT] = UINT32_MAX,
+    [TYPE_PARAM] = UINT32_MAX,
+    [TYPE_VAR] = UINT32_MAX,
 };
 
 static const struct {

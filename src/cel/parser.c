@@ -27,7 +27,8 @@ void *parser_fail(struct parser *p, uint32_t offset, const char *fmt, ...)
     return NULL;
 }
 
-static struct ast *too_large(struct parser *p, uint32_t offset, const char *what, uint32_t limit)
+static struct ast *too_large(struct parser *p, uint32_t offset, const char *what,
+                             uint32_t limit)
 {
     parser_fail(p, offset, "the expression has more than %u %s", limit, what);
     p->err->code = RONDO_ELIMIT;
@@ -58,7 +59,8 @@ struct ast *parser_close(struct parser *p, struct ast *node)
     deepen(node, node->c);
     for (uint32_t i = 0; i < node->count; i++)
         deepen(node, node->args[i]);
-    return node->depth <= p->max_depth ? node : too_large(p, node->offset, "levels", p->max_depth);
+    return node->depth <= p->max_depth ? node
+                                       : too_large(p, node->offset, "levels", p->max_depth);
 }
 
 /* ---- tokens ------------------------------------------------------------------------------ */
@@ -75,8 +77,8 @@ static void *unexpected(struct parser *p, const char *wanted)
     if (p->token.kind == TOKEN_RESERVED)
         return parser_fail(p, p->token.offset, "'%.*s' is a reserved word", (int)p->token.len,
                            p->source.text + p->token.offset);
-    return parser_fail(p, p->token.offset, "expected %s, got '%.*s'", wanted, (int)MIN(p->token.len, 40u),
-                       p->source.text + p->token.offset);
+    return parser_fail(p, p->token.offset, "expected %s, got '%.*s'", wanted,
+                       (int)MIN(p->token.len, 40u), p->source.text + p->token.offset);
 }
 
 static bool expect(struct parser *p, enum token_kind kind, const char *wanted)
@@ -100,10 +102,11 @@ static bool accept(struct parser *p, enum token_kind kind, bool *ret_ok)
 
 static struct cel_name name_of(struct parser *p, const struct token *t)
 {
-    return (struct cel_name){ arena_dup(p->arena, t->text, t->text_len), t->text_len, t->offset };
+    return (struct cel_name){ arena_dup(p->arena, t->text, t->text_len), t->text_len,
+                              t->offset };
 }
 
-/* ---- lists of things ------------------------------------------------------------------------ */
+/* ---- lists of things --------------------------------------------------------------------- */
 
 struct items {
     struct ast **list;
@@ -177,7 +180,8 @@ static struct ast *read_list(struct parser *p)
 static struct ast *read_field_name(struct parser *p)
 {
     struct ast *name = parser_node(p, AST_CONST, p->token.offset);
-    if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED && p->token.kind != TOKEN_QUOTED)
+    if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED &&
+        p->token.kind != TOKEN_QUOTED)
         return unexpected(p, "a field name");
     return name && next(p) ? name : NULL;
 }
@@ -191,7 +195,9 @@ static struct ast *read_entries(struct parser *p, struct ast *node)
         return NULL;
     while (p->token.kind != TOKEN_RBRACE) {
         bool mark = accept(p, TOKEN_QUESTION, &ok);
-        struct ast *key = !ok ? NULL : node->kind == AST_MAP ? read_expr(p) : read_field_name(p);
+        struct ast *key = !ok                     ? NULL
+                          : node->kind == AST_MAP ? read_expr(p)
+                                                  : read_field_name(p);
         if (!key || !expect(p, TOKEN_COLON, "':'"))
             return NULL;
         struct ast *value = read_expr(p);
@@ -206,7 +212,7 @@ static struct ast *read_entries(struct parser *p, struct ast *node)
     return ok && expect(p, TOKEN_RBRACE, "',' or '}'") ? parser_close(p, node) : NULL;
 }
 
-/* ---- literals ------------------------------------------------------------------------------ */
+/* ---- literals ---------------------------------------------------------------------------- */
 
 /* strtoull() and strtod() want a NUL behind the digits, and none of the suffix. */
 static char *digits_of(struct parser *p, bool is_negative)
@@ -225,10 +231,12 @@ static bool read_int(struct parser *p, struct ast *node, bool is_negative)
     bool is_hex = digits[0] == '0' && digits[1] == 'x';
     errno = 0;
     uint64_t n = strtoull(is_hex ? digits + 2 : digits, NULL, is_hex ? 16 : 10);
-    uint64_t most = p->token.kind == TOKEN_UINT ? UINT64_MAX : (uint64_t)INT64_MAX + is_negative;
+    uint64_t most =
+        p->token.kind == TOKEN_UINT ? UINT64_MAX : (uint64_t)INT64_MAX + is_negative;
     if (errno || n > most || (is_negative && p->token.kind == TOKEN_UINT)) {
-        parser_fail(p, p->token.offset, "the number %s%.*s does not fit %s", is_negative ? "-" : "",
-                    (int)MIN(p->token.len, 40u), p->source.text + p->token.offset,
+        parser_fail(p, p->token.offset, "the number %s%.*s does not fit %s",
+                    is_negative ? "-" : "", (int)MIN(p->token.len, 40u),
+                    p->source.text + p->token.offset,
                     p->token.kind == TOKEN_UINT ? "uint" : "int");
         return false;
     }
@@ -243,12 +251,19 @@ static bool fill_literal(struct parser *p, struct ast *node, bool is_negative)
     switch (t->kind) {
     case TOKEN_INT:
     case TOKEN_UINT: return read_int(p, node, is_negative);
-    case TOKEN_DOUBLE: node->value = (struct cel_val){ CEL_DOUBLE, .d = strtod(digits_of(p, is_negative), NULL) }; break;
-    case TOKEN_STRING: node->value = (struct cel_val){ CEL_STRING, .len = t->text_len, .text = t->text }; break;
-    case TOKEN_BYTES: node->value = (struct cel_val){ CEL_BYTES, .len = t->text_len, .text = t->text }; break;
+    case TOKEN_DOUBLE:
+        node->value =
+            (struct cel_val){ CEL_DOUBLE, .d = strtod(digits_of(p, is_negative), NULL) };
+        break;
+    case TOKEN_STRING:
+        node->value = (struct cel_val){ CEL_STRING, .len = t->text_len, .text = t->text };
+        break;
+    case TOKEN_BYTES:
+        node->value = (struct cel_val){ CEL_BYTES, .len = t->text_len, .text = t->text };
+        break;
     case TOKEN_TRUE: node->value = (struct cel_val){ CEL_BOOL, .truth = true }; break;
     case TOKEN_FALSE: node->value = (struct cel_val){ CEL_BOOL, .truth = false }; break;
-    default: break; // null
+    default: break;   // null
     }
     return true;
 }
@@ -259,9 +274,10 @@ static struct ast *read_literal(struct parser *p, bool is_negative)
     return node && fill_literal(p, node, is_negative) && next(p) ? node : NULL;
 }
 
-/* ---- calls and members -------------------------------------------------------------------- */
+/* ---- calls and members ------------------------------------------------------------------- */
 
-static struct ast *read_call(struct parser *p, struct ast *target, const struct token *name, bool is_rooted)
+static struct ast *read_call(struct parser *p, struct ast *target, const struct token *name,
+                             bool is_rooted)
 {
     struct items items = { 0 };
     struct ast *node = parser_node(p, AST_CALL, name->offset);
@@ -312,8 +328,14 @@ static struct ast *read_primary(struct parser *p)
     case TOKEN_LPAREN: return read_parens(p);
     case TOKEN_LBRACKET: return read_list(p);
     case TOKEN_LBRACE: return read_entries(p, parser_node(p, AST_MAP, p->token.offset));
-    case TOKEN_INT: case TOKEN_UINT: case TOKEN_DOUBLE: case TOKEN_STRING: case TOKEN_BYTES:
-    case TOKEN_TRUE: case TOKEN_FALSE: case TOKEN_NULL: return read_literal(p, false);
+    case TOKEN_INT:
+    case TOKEN_UINT:
+    case TOKEN_DOUBLE:
+    case TOKEN_STRING:
+    case TOKEN_BYTES:
+    case TOKEN_TRUE:
+    case TOKEN_FALSE:
+    case TOKEN_NULL: return read_literal(p, false);
     default: return read_ident(p, false);
     }
 }
@@ -329,7 +351,8 @@ static void widen_hyphens(struct parser *p, const struct ast *operand)
     if (!count)
         return;
     uint32_t offset = p->token.offset;
-    size_t len = p->options->hyphen(p->options->user, path, count, s->text + offset, s->len - offset);
+    size_t len =
+        p->options->hyphen(p->options->user, path, count, s->text + offset, s->len - offset);
     if (len <= p->token.len || len > s->len - offset)
         return;
     p->token.len = p->token.text_len = (uint32_t)len;
@@ -342,7 +365,8 @@ static struct ast *read_select(struct parser *p, struct ast *operand)
     bool ok, is_optional = accept(p, TOKEN_QUESTION, &ok);
     if (!ok)
         return NULL;
-    if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED && p->token.kind != TOKEN_QUOTED)
+    if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED &&
+        p->token.kind != TOKEN_QUOTED)
         return unexpected(p, "a field name behind '.'");
     if (p->token.kind == TOKEN_NAME)
         widen_hyphens(p, operand);
@@ -400,9 +424,10 @@ static struct ast *read_suffixes(struct parser *p, struct ast *node)
     return node;
 }
 
-/* ---- operators ----------------------------------------------------------------------------- */
+/* ---- operators --------------------------------------------------------------------------- */
 
-static struct ast *call_operator(struct parser *p, const char *name, uint32_t offset, struct ast *a, struct ast *b)
+static struct ast *call_operator(struct parser *p, const char *name, uint32_t offset,
+                                 struct ast *a, struct ast *b)
 {
     struct ast *node = parser_node(p, AST_CALL, offset);
     if (!node)
@@ -441,9 +466,10 @@ static const struct {
     int level;
     const char *name;
 } binaries[] = {
-    { TOKEN_LT, 0, "_<_" },    { TOKEN_LE, 0, "_<=_" },   { TOKEN_GT, 0, "_>_" },     { TOKEN_GE, 0, "_>=_" },
-    { TOKEN_EQ, 0, "_==_" },   { TOKEN_NE, 0, "_!=_" },   { TOKEN_IN, 0, "@in" },     { TOKEN_PLUS, 1, "_+_" },
-    { TOKEN_MINUS, 1, "_-_" }, { TOKEN_STAR, 2, "_*_" },  { TOKEN_SLASH, 2, "_/_" },  { TOKEN_PERCENT, 2, "_%_" },
+    { TOKEN_LT, 0, "_<_" },   { TOKEN_LE, 0, "_<=_" },   { TOKEN_GT, 0, "_>_" },
+    { TOKEN_GE, 0, "_>=_" },  { TOKEN_EQ, 0, "_==_" },   { TOKEN_NE, 0, "_!=_" },
+    { TOKEN_IN, 0, "@in" },   { TOKEN_PLUS, 1, "_+_" },  { TOKEN_MINUS, 1, "_-_" },
+    { TOKEN_STAR, 2, "_*_" }, { TOKEN_SLASH, 2, "_/_" }, { TOKEN_PERCENT, 2, "_%_" },
 };
 
 static const char *binary_name(enum token_kind kind, int level)
@@ -501,7 +527,8 @@ static struct ast *read_condition(struct parser *p)
     if (!node || !next(p))
         return NULL;
     node->a = a;
-    if (!(node->b = read_row(p, AST_OR)) || !expect(p, TOKEN_COLON, "':'") || !(node->c = read_expr(p)))
+    if (!(node->b = read_row(p, AST_OR)) || !expect(p, TOKEN_COLON, "':'") ||
+        !(node->c = read_expr(p)))
         return NULL;
     return parser_close(p, node);
 }
@@ -518,8 +545,8 @@ static struct ast *read_expr(struct parser *p)
 #define DEPTH_DEFAULT 500
 #define NODES_DEFAULT 100000
 
-struct ast *parser_run(const char *text, size_t len, const struct cel_options *options, struct arena *arena,
-                       rondo_error *err)
+struct ast *parser_run(const char *text, size_t len, const struct cel_options *options,
+                       struct arena *arena, rondo_error *err)
 {
     struct parser p = {
         .options = options,

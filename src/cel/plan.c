@@ -17,14 +17,15 @@ struct plan {
     struct cel_program *program;
     struct names *names;
     rondo_error *err;
-    struct cel_env env; // without variables, for folding
+    struct cel_env env;   // without variables, for folding
     struct cel_scratch scratch;
-    uint32_t depth; // of variables bound around here
+    uint32_t depth;   // of variables bound around here
 };
 
 static const struct op *plan(struct plan *p, const struct names_scope *scope, struct ast *node);
 
-static struct op *op_new(struct plan *p, const struct ast *node, struct cel_val (*run)(const struct op *, struct cel_frame *))
+static struct op *op_new(struct plan *p, const struct ast *node,
+                         struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
     struct op *op = arena_zalloc(&p->program->arena, sizeof *op);
     op->run = run;
@@ -41,10 +42,11 @@ static void *wrong(struct plan *p, uint32_t offset)
 
 static struct cel_name keep_name(struct plan *p, const struct cel_name *name)
 {
-    return (struct cel_name){ arena_dup(&p->program->arena, name->text, name->len), name->len, name->offset };
+    return (struct cel_name){ arena_dup(&p->program->arena, name->text, name->len), name->len,
+                              name->offset };
 }
 
-/* ---- folding --------------------------------------------------------------------------------------- */
+/* ---- folding ----------------------------------------------------------------------------- */
 
 static bool is_const(const struct op *op)
 {
@@ -63,7 +65,9 @@ static const struct op *fold(struct plan *p, struct op *op)
 {
     if (!has_const_operands(op))
         return op;
-    struct cel_frame f = { .arena = &p->program->arena, .env = &p->env, .scratch = &p->scratch, .cost = FOLD_COST };
+    struct cel_frame f = {
+        .arena = &p->program->arena, .env = &p->env, .scratch = &p->scratch, .cost = FOLD_COST
+    };
     struct cel_val v = op->run(op, &f);
     if (cel_is_error(v) || f.cost < 0)
         return op;
@@ -79,12 +83,14 @@ static const struct op *fold(struct plan *p, struct op *op)
 static void add_cost(struct op *op, const struct op *operand)
 {
     if (operand)
-        op->cost = op->cost > UINT32_MAX - operand->cost ? UINT32_MAX : op->cost + operand->cost;
+        op->cost =
+            op->cost > UINT32_MAX - operand->cost ? UINT32_MAX : op->cost + operand->cost;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------- */
+/* ---- variables --------------------------------------------------------------------------- */
 
-static const struct cel_name *join_names(struct plan *p, uint32_t prefix, const struct cel_name *path, uint32_t count)
+static const struct cel_name *join_names(struct plan *p, uint32_t prefix,
+                                         const struct cel_name *path, uint32_t count)
 {
     struct cel_name *names = arena_alloc(&p->program->arena, (prefix + count) * sizeof *names);
     for (uint32_t i = 0; i < prefix; i++)
@@ -101,8 +107,9 @@ static void add_path(struct cel_program *program, const struct cel_ref *ref)
 }
 
 /* One ref when it is known where the variable is, else one for each container. */
-static struct op *path_op(struct plan *p, const struct ast *node, const struct names_found *found,
-                          const struct cel_name *path, uint32_t count, bool is_rooted)
+static struct op *path_op(struct plan *p, const struct ast *node,
+                          const struct names_found *found, const struct cel_name *path,
+                          uint32_t count, bool is_rooted)
 {
     struct op *op = op_new(p, node, op_path);
     bool is_known = found->used > 0;
@@ -112,7 +119,8 @@ static struct op *path_op(struct plan *p, const struct ast *node, const struct n
     uint32_t *prefixes = arena_alloc(&p->program->arena, op->count * sizeof *prefixes);
     for (uint32_t i = 0; i < op->count; i++) {
         prefixes[i] = first - i;
-        refs[i] = (struct cel_ref){ join_names(p, first - i, path, count), first - i + count, found->token };
+        refs[i] = (struct cel_ref){ join_names(p, first - i, path, count), first - i + count,
+                                    found->token };
         add_path(p->program, &refs[i]);
     }
     op->refs = refs;
@@ -122,7 +130,8 @@ static struct op *path_op(struct plan *p, const struct ast *node, const struct n
     return op;
 }
 
-static const struct op *select_op(struct plan *p, const struct op *from, const struct ast *node, const struct cel_name *name)
+static const struct op *select_op(struct plan *p, const struct op *from, const struct ast *node,
+                                  const struct cel_name *name)
 {
     struct op *op = op_new(p, node, op_select);
     op->a = from;
@@ -132,8 +141,9 @@ static const struct op *select_op(struct plan *p, const struct op *from, const s
     return fold(p, op);
 }
 
-static const struct op *type_op(struct plan *p, const struct ast *node, const struct names_found *found,
-                                const struct cel_name *path, uint32_t count)
+static const struct op *type_op(struct plan *p, const struct ast *node,
+                                const struct names_found *found, const struct cel_name *path,
+                                uint32_t count)
 {
     struct op *value = op_new(p, node, op_const);
     value->value = cel_of_type(found->is_type);
@@ -143,7 +153,8 @@ static const struct op *type_op(struct plan *p, const struct ast *node, const st
     return op;
 }
 
-static const struct names_found *found_of(struct plan *p, struct ast *node, const struct cel_name *path, uint32_t count)
+static const struct names_found *found_of(struct plan *p, struct ast *node,
+                                          const struct cel_name *path, uint32_t count)
 {
     if (node->found)
         return node->found;
@@ -153,7 +164,8 @@ static const struct names_found *found_of(struct plan *p, struct ast *node, cons
     return node->found = found;
 }
 
-static const struct op *plan_path(struct plan *p, struct ast *node, const struct cel_name *path, uint32_t count)
+static const struct op *plan_path(struct plan *p, struct ast *node, const struct cel_name *path,
+                                  uint32_t count)
 {
     const struct names_found *found = found_of(p, node, path, count);
     if (!found)
@@ -163,11 +175,13 @@ static const struct op *plan_path(struct plan *p, struct ast *node, const struct
     return path_op(p, node, found, path, count, ast_path_is_rooted(node));
 }
 
-static const struct op *plan_name(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_name(struct plan *p, const struct names_scope *scope,
+                                  struct ast *node)
 {
     struct cel_name path[AST_PATH_MAX];
     uint32_t count = ast_path(node, path);
-    const struct names_scope *local = count && !ast_path_is_rooted(node) ? names_local(scope, &path[0]) : NULL;
+    const struct names_scope *local =
+        count && !ast_path_is_rooted(node) ? names_local(scope, &path[0]) : NULL;
     if (count && !local)
         return plan_path(p, node, path, count);
     if (node->kind == AST_IDENT) {
@@ -180,7 +194,8 @@ static const struct op *plan_name(struct plan *p, const struct names_scope *scop
 }
 
 /* has(a.b.c), where a.b is a path to a variable: the resolver gets the whole. */
-static const struct op *plan_has_path(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_has_path(struct plan *p, const struct names_scope *scope,
+                                      struct ast *node)
 {
     struct cel_name path[AST_PATH_MAX + 1];
     uint32_t count = node->a->is_in_parens ? 0 : ast_path(node->a, path);
@@ -196,7 +211,8 @@ static const struct op *plan_has_path(struct plan *p, const struct names_scope *
     return op;
 }
 
-static const struct op *plan_select(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_select(struct plan *p, const struct names_scope *scope,
+                                    struct ast *node)
 {
     if (!node->is_test && !node->is_optional)
         return plan_name(p, scope, node);
@@ -211,7 +227,7 @@ static const struct op *plan_select(struct plan *p, const struct names_scope *sc
     return fold(p, op);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------ */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 /* Names that have a step of their own. */
 static const struct {
@@ -220,19 +236,19 @@ static const struct {
     uint32_t count;
     struct cel_val (*run)(const struct op *op, struct cel_frame *f);
 } steps[] = {
-    { "_==_", GLOBAL, 2, op_equal },        { "_!=_", GLOBAL, 2, op_differ },
-    { "_<_", GLOBAL, 2, op_less },          { "_<=_", GLOBAL, 2, op_less_equal },
-    { "_>_", GLOBAL, 2, op_greater },       { "_>=_", GLOBAL, 2, op_greater_equal },
-    { "_+_", GLOBAL, 2, op_add },           { "!_", GLOBAL, 1, op_not },
-    { "@in", GLOBAL, 2, op_in },
-    { "or", MEMBER, 2, op_or_other },       { "orValue", MEMBER, 2, op_or_value },
+    { "_==_", GLOBAL, 2, op_equal },       { "_!=_", GLOBAL, 2, op_differ },
+    { "_<_", GLOBAL, 2, op_less },         { "_<=_", GLOBAL, 2, op_less_equal },
+    { "_>_", GLOBAL, 2, op_greater },      { "_>=_", GLOBAL, 2, op_greater_equal },
+    { "_+_", GLOBAL, 2, op_add },          { "!_", GLOBAL, 1, op_not },
+    { "@in", GLOBAL, 2, op_in },           { "or", MEMBER, 2, op_or_other },
+    { "orValue", MEMBER, 2, op_or_value },
 };
 
 static bool choose_step(struct op *op, enum overload_form form)
 {
     for (size_t i = 0; i < COUNT(steps); i++)
-        if (steps[i].count == op->count && steps[i].form == form && steps[i].name[0] == op->function[0] &&
-            strcmp(steps[i].name, op->function) == 0) {
+        if (steps[i].count == op->count && steps[i].form == form &&
+            steps[i].name[0] == op->function[0] && strcmp(steps[i].name, op->function) == 0) {
             op->run = steps[i].run;
             return true;
         }
@@ -240,8 +256,8 @@ static bool choose_step(struct op *op, enum overload_form form)
 }
 
 /* The rows that may take this many arguments; whether any asks the environment. */
-static uint32_t collect_rows(const struct ast *node, enum overload_form form, uint32_t count, struct op_row *rows,
-                             bool *ret_asks_env)
+static uint32_t collect_rows(const struct ast *node, enum overload_form form, uint32_t count,
+                             struct op_row *rows, bool *ret_asks_env)
 {
     uint32_t n = 0;
     *ret_asks_env = false;
@@ -288,17 +304,20 @@ static const struct op *call_op(struct plan *p, const struct ast *node, enum ove
 }
 
 /* A pattern that is known is compiled once; one that is wrong is an error of the program. */
-static const struct op *matches_op(struct plan *p, const struct ast *node, const struct op *const *args)
+static const struct op *matches_op(struct plan *p, const struct ast *node,
+                                   const struct op *const *args)
 {
     struct cel_program *program = p->program;
     struct cel_val pattern = args[1]->value;
     struct regex *regex = re2_compile(pattern.text, pattern.len, true, p->err);
     if (!regex) {
-        err_in(p->err, "'%.*s' is no regular expression", (int)MIN(pattern.len, 100u), pattern.text);
+        err_in(p->err, "'%.*s' is no regular expression", (int)MIN(pattern.len, 100u),
+               pattern.text);
         p->err->code = RONDO_EINVAL;
         return wrong(p, args[1]->offset);
     }
-    mem_grow(&program->patterns, &program->pattern_cap, program->pattern_count, sizeof *program->patterns);
+    mem_grow(&program->patterns, &program->pattern_cap, program->pattern_count,
+             sizeof *program->patterns);
     program->patterns[program->pattern_count++] = regex;
     struct op *op = op_new(p, node, op_matches);
     op->a = args[0];
@@ -307,8 +326,8 @@ static const struct op *matches_op(struct plan *p, const struct ast *node, const
     return fold(p, op);
 }
 
-static const struct op *const *plan_args(struct plan *p, const struct names_scope *scope, struct ast *const *nodes,
-                                         uint32_t count)
+static const struct op *const *plan_args(struct plan *p, const struct names_scope *scope,
+                                         struct ast *const *nodes, uint32_t count)
 {
     const struct op **args = arena_alloc(&p->program->arena, count * sizeof *args);
     for (uint32_t i = 0; i < count; i++)
@@ -317,7 +336,8 @@ static const struct op *const *plan_args(struct plan *p, const struct names_scop
     return args;
 }
 
-static const struct op *plan_call(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_call(struct plan *p, const struct names_scope *scope,
+                                  struct ast *node)
 {
     if (!node->function)
         names_call(p->names, scope, node);
@@ -325,14 +345,14 @@ static const struct op *plan_call(struct plan *p, const struct names_scope *scop
     const struct op *const *args = plan_args(p, scope, node->args + skip, count);
     if (!args)
         return NULL;
-    bool is_pattern = count == 2 && strcmp(node->function, "matches") == 0 && is_const(args[1]) &&
-                      args[1]->value.kind == CEL_STRING;
+    bool is_pattern = count == 2 && strcmp(node->function, "matches") == 0 &&
+                      is_const(args[1]) && args[1]->value.kind == CEL_STRING;
     if (is_pattern)
         return matches_op(p, node, args);
     return call_op(p, node, node->has_target && !skip ? MEMBER : GLOBAL, args, count);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------- */
 
 static const struct op *plan_const(struct plan *p, const struct ast *node)
 {
@@ -343,7 +363,8 @@ static const struct op *plan_const(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan_index(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_index(struct plan *p, const struct names_scope *scope,
+                                   struct ast *node)
 {
     struct op *op = op_new(p, node, node->is_optional ? op_index_optional : op_index);
     if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)))
@@ -353,10 +374,12 @@ static const struct op *plan_index(struct plan *p, const struct names_scope *sco
     return fold(p, op);
 }
 
-static const struct op *plan_if(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_if(struct plan *p, const struct names_scope *scope,
+                                struct ast *node)
 {
     struct op *op = op_new(p, node, op_if);
-    if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)) || !(op->c = plan(p, scope, node->c)))
+    if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)) ||
+        !(op->c = plan(p, scope, node->c)))
         return NULL;
     if (is_const(op->a) && op->a->value.kind == CEL_BOOL)
         return op->a->value.truth ? op->b : op->c;
@@ -367,7 +390,8 @@ static const struct op *plan_if(struct plan *p, const struct names_scope *scope,
 }
 
 /* &&, ||, lists and maps: all operands in args. */
-static const struct op *plan_many(struct plan *p, const struct names_scope *scope, struct ast *node,
+static const struct op *plan_many(struct plan *p, const struct names_scope *scope,
+                                  struct ast *node,
                                   struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
     struct op *op = op_new(p, node, run);
@@ -384,7 +408,8 @@ static const struct op *plan_many(struct plan *p, const struct names_scope *scop
     return op;
 }
 
-static const struct op *plan_row(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_row(struct plan *p, const struct names_scope *scope,
+                                 struct ast *node)
 {
     bool is_and = node->kind == AST_AND;
     struct op *op = (struct op *)plan_many(p, scope, node, is_and ? op_and : op_or);
@@ -396,9 +421,11 @@ static const struct op *plan_row(struct plan *p, const struct names_scope *scope
     return op ? fold(p, op) : NULL;
 }
 
-static const struct op *plan_literal(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_literal(struct plan *p, const struct names_scope *scope,
+                                     struct ast *node)
 {
-    struct op *op = (struct op *)plan_many(p, scope, node, node->kind == AST_LIST ? op_list : op_map);
+    struct op *op =
+        (struct op *)plan_many(p, scope, node, node->kind == AST_LIST ? op_list : op_map);
     return op ? fold(p, op) : NULL;
 }
 
@@ -408,7 +435,8 @@ static void enter(struct plan *p, uint32_t slots)
     p->program->slots = MAX(p->program->slots, p->depth);
 }
 
-static const struct op *plan_let(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_let(struct plan *p, const struct names_scope *scope,
+                                 struct ast *node)
 {
     struct op *op = op_new(p, node, op_let);
     struct names_scope *vars = arena_alloc(p->names->arena, node->count * sizeof *vars);
@@ -432,12 +460,19 @@ static const struct op *plan_let(struct plan *p, const struct names_scope *scope
 }
 
 static struct cel_val (*const loops[])(const struct op *op, struct cel_frame *f) = {
-    [LOOP_ALL] = op_all,           [LOOP_EXISTS] = op_exists,       [LOOP_ONE] = op_one,
-    [LOOP_LIST] = op_to_list,      [LOOP_MAP] = op_to_map,          [LOOP_ENTRIES] = op_to_entries,
-    [LOOP_SORT] = op_sort,         [LOOP_OPTIONAL] = op_optional,   [LOOP_OPTIONAL_FLAT] = op_optional_flat,
+    [LOOP_ALL] = op_all,
+    [LOOP_EXISTS] = op_exists,
+    [LOOP_ONE] = op_one,
+    [LOOP_LIST] = op_to_list,
+    [LOOP_MAP] = op_to_map,
+    [LOOP_ENTRIES] = op_to_entries,
+    [LOOP_SORT] = op_sort,
+    [LOOP_OPTIONAL] = op_optional,
+    [LOOP_OPTIONAL_FLAT] = op_optional_flat,
 };
 
-static const struct op *plan_loop(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan_loop(struct plan *p, const struct names_scope *scope,
+                                  struct ast *node)
 {
     struct op *op = op_new(p, node, loops[node->loop]);
     op->slot = p->depth;
@@ -481,7 +516,8 @@ static const struct op *plan(struct plan *p, const struct names_scope *scope, st
     }
 }
 
-int plan_run(struct cel_program *program, struct names *names, struct ast *root, rondo_error *err)
+int plan_run(struct cel_program *program, struct names *names, struct ast *root,
+             rondo_error *err)
 {
     struct plan p = { .program = program, .names = names, .err = err };
     err->code = 0;

@@ -6,13 +6,13 @@
 #include "cel/op.h"
 
 struct cel_program {
-    int refs; // atomic
-    struct arena arena; // of everything below
+    int refs;             // atomic
+    struct arena arena;   // of everything below
     const char *text;
     size_t len;
     const struct op *root;
     const struct cel_type *type;
-    uint32_t slots; // room for variables bound inside
+    uint32_t slots;   // room for variables bound inside
     struct regex **patterns;
     uint32_t pattern_count, pattern_cap;
     const struct cel_ref **paths;
@@ -20,6 +20,7 @@ struct cel_program {
 };
 
 /* Fills in root, slots, patterns and paths.  Finds names itself where the checker did not run. */
-int plan_run(struct cel_program *program, struct names *names, struct ast *root, rondo_error *err);
+int plan_run(struct cel_program *program, struct names *names, struct ast *root,
+             rondo_error *err);
 
 #endif

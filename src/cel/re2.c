@@ -16,8 +16,8 @@
 struct filter {
     const char *at, *end;
     struct buf out;
-    bool can_repeat; // something stands before this place that may be repeated
-    bool has_repeat; // ... and it was repeated already
+    bool can_repeat;   // something stands before this place that may be repeated
+    bool has_repeat;   // ... and it was repeated already
 };
 
 static char peek(const struct filter *f, size_t ahead)
@@ -33,14 +33,15 @@ static void copy(struct filter *f, size_t len)
 
 static int refuse(struct filter *f, size_t len, rondo_error *err)
 {
-    return err_set(err, RONDO_EPARSE, "'%.*s' is not supported", (int)MIN(len, (size_t)(f->end - f->at)), f->at);
+    return err_set(err, RONDO_EPARSE, "'%.*s' is not supported",
+                   (int)MIN(len, (size_t)(f->end - f->at)), f->at);
 }
 
-/* ---- escapes -------------------------------------------------------------------------------- */
+/* ---- escapes ----------------------------------------------------------------------------- */
 
 static const struct {
     char name;
-    const char *outside, *inside; // a class; NULL: copied as it is
+    const char *outside, *inside;   // a class; NULL: copied as it is
 } escapes[] = {
     { 's', "[\\t\\n\\f\\r ]", "\\t\\n\\f\\r " },
     { 'S', "[^\\t\\n\\f\\r ]", NULL },
@@ -60,18 +61,22 @@ static int read_escape(struct filter *f, bool in_class, rondo_error *err)
         f->at += 2;
         return 0;
     }
-    if (isdigit((unsigned char)c) && c != '0' && !(isdigit((unsigned char)peek(f, 2)) && c < '8'))
-        return refuse(f, 2, err); // a backreference
-    if ((isalpha((unsigned char)c) && !strchr(in_class ? "pPafntrxdDwWsSQE" : "pPafntrxdDwWsSbBAzQE", c)) || c == '_')
+    if (isdigit((unsigned char)c) && c != '0' &&
+        !(isdigit((unsigned char)peek(f, 2)) && c < '8'))
+        return refuse(f, 2, err);   // a backreference
+    if ((isalpha((unsigned char)c) &&
+         !strchr(in_class ? "pPafntrxdDwWsSQE" : "pPafntrxdDwWsSbBAzQE", c)) ||
+        c == '_')
         return refuse(f, 2, err);
     size_t len = 2;
-    while (c == 'Q' && f->end - f->at > (ptrdiff_t)len && !(peek(f, len) == '\\' && peek(f, len + 1) == 'E'))
+    while (c == 'Q' && f->end - f->at > (ptrdiff_t)len &&
+           !(peek(f, len) == '\\' && peek(f, len + 1) == 'E'))
         len++;
     copy(f, (unsigned char)c >= 0x80 ? 1 : len);
     return 0;
 }
 
-/* ---- classes, groups, repetition ------------------------------------------------------------ */
+/* ---- classes, groups, repetition --------------------------------------------------------- */
 
 static int read_class(struct filter *f, rondo_error *err)
 {
@@ -108,7 +113,8 @@ static int read_group(struct filter *f, rondo_error *err)
     size_t len = 2;
     if (peek(f, 2) == 'P' || peek(f, 2) == '<') {
         len += peek(f, 2) == 'P';
-        if (peek(f, len) != '<' || !(isalpha((unsigned char)peek(f, len + 1)) || peek(f, len + 1) == '_'))
+        if (peek(f, len) != '<' ||
+            !(isalpha((unsigned char)peek(f, len + 1)) || peek(f, len + 1) == '_'))
             return refuse(f, len + 2, err);
         copy(f, len + 1);
         return 0;
@@ -147,7 +153,8 @@ static size_t repeat_length(const struct filter *f, bool *ret_too_large)
 static int read_repeat(struct filter *f, size_t len, rondo_error *err)
 {
     if (!f->can_repeat)
-        return err_set(err, RONDO_EPARSE, "nothing before '%.*s' that could be repeated", (int)len, f->at);
+        return err_set(err, RONDO_EPARSE, "nothing before '%.*s' that could be repeated",
+                       (int)len, f->at);
     if (f->has_repeat)
         return refuse(f, len, err);
     copy(f, len);
@@ -177,7 +184,9 @@ static int read_pattern(struct filter *f, rondo_error *err)
 {
     bool too_large;
     while (f->at < f->end) {
-        size_t len = *f->at == '{' ? repeat_length(f, &too_large) : strchr("*+?", *f->at) && *f->at ? 1 : 0;
+        size_t len = *f->at == '{'                     ? repeat_length(f, &too_large)
+                     : strchr("*+?", *f->at) && *f->at ? 1
+                                                       : 0;
         if (*f->at == '{' && len && too_large)
             return err_set(err, RONDO_EPARSE, "more than %d repetitions", REPEAT_MAX);
         if ((len ? read_repeat(f, len, err) : read_atom(f, err)) < 0)
@@ -194,5 +203,6 @@ struct regex *re2_compile(const char *pattern, size_t len, bool is_often_used, r
     out = f.out;
     if (code < 0)
         return NULL;
-    return regex_new(buf_text(&out), out.len, REGEX_DOLLAR_END | (is_often_used ? REGEX_JIT : 0), err);
+    return regex_new(buf_text(&out), out.len,
+                     REGEX_DOLLAR_END | (is_often_used ? REGEX_JIT : 0), err);
 }

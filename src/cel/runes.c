@@ -85,7 +85,7 @@ size_t runes_offset(const char *text, size_t len, size_t n)
 
 bool runes_is_space(uint32_t rune)
 {
-    return (rune >= 9 && rune <= 13) || rune == ' ' || rune == 0x85 || rune == 0xa0 || rune == 0x1680 ||
-           (rune >= 0x2000 && rune <= 0x200a) || rune == 0x2028 || rune == 0x2029 || rune == 0x202f ||
-           rune == 0x205f || rune == 0x3000;
+    return (rune >= 9 && rune <= 13) || rune == ' ' || rune == 0x85 || rune == 0xa0 ||
+           rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) || rune == 0x2028 ||
+           rune == 0x2029 || rune == 0x202f || rune == 0x205f || rune == 0x3000;
 }

@@ -11,10 +11,11 @@
 /* Reads one code point from len > 0 bytes and returns how many bytes it has; bytes that are no
    UTF-8 give RUNE_WRONG and 1. */
 size_t runes_read(const char *text, size_t len, uint32_t *ret);
-size_t runes_write(char *out, uint32_t rune);               // up to 4 bytes; returns how many
+size_t runes_write(char *out, uint32_t rune);   // up to 4 bytes; returns how many
 bool runes_is_valid(const char *text, size_t len);
-size_t runes_count(const char *text, size_t len);           // of valid UTF-8
-size_t runes_offset(const char *text, size_t len, size_t n); // the byte where code point n begins
-bool runes_is_space(uint32_t rune);                         // Unicode's White_Space
+size_t runes_count(const char *text, size_t len);   // of valid UTF-8
+size_t runes_offset(const char *text, size_t len,
+                    size_t n);        // the byte where code point n begins
+bool runes_is_space(uint32_t rune);   // Unicode's White_Space
 
 #endif

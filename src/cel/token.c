@@ -45,21 +45,25 @@ static void skip_blanks(struct token_source *s)
     }
 }
 
-/* ---- names and operators ------------------------------------------------------------------ */
+/* ---- names and operators ----------------------------------------------------------------- */
 
-#define WORD_MAX 9 // letters
+#define WORD_MAX 9   // letters
 
 static const struct {
     char text[WORD_MAX + 1];
     enum token_kind kind;
 } words[] = {
-    { "true", TOKEN_TRUE },       { "false", TOKEN_FALSE },     { "null", TOKEN_NULL },
-    { "in", TOKEN_IN },           { "as", TOKEN_RESERVED },     { "break", TOKEN_RESERVED },
-    { "const", TOKEN_RESERVED },  { "continue", TOKEN_RESERVED }, { "else", TOKEN_RESERVED },
-    { "for", TOKEN_RESERVED },    { "function", TOKEN_RESERVED }, { "if", TOKEN_RESERVED },
-    { "import", TOKEN_RESERVED }, { "let", TOKEN_RESERVED },    { "loop", TOKEN_RESERVED },
-    { "package", TOKEN_RESERVED }, { "namespace", TOKEN_RESERVED }, { "return", TOKEN_RESERVED },
-    { "var", TOKEN_RESERVED },    { "void", TOKEN_RESERVED },   { "while", TOKEN_RESERVED },
+    { "true", TOKEN_TRUE },          { "false", TOKEN_FALSE },
+    { "null", TOKEN_NULL },          { "in", TOKEN_IN },
+    { "as", TOKEN_RESERVED },        { "break", TOKEN_RESERVED },
+    { "const", TOKEN_RESERVED },     { "continue", TOKEN_RESERVED },
+    { "else", TOKEN_RESERVED },      { "for", TOKEN_RESERVED },
+    { "function", TOKEN_RESERVED },  { "if", TOKEN_RESERVED },
+    { "import", TOKEN_RESERVED },    { "let", TOKEN_RESERVED },
+    { "loop", TOKEN_RESERVED },      { "package", TOKEN_RESERVED },
+    { "namespace", TOKEN_RESERVED }, { "return", TOKEN_RESERVED },
+    { "var", TOKEN_RESERVED },       { "void", TOKEN_RESERVED },
+    { "while", TOKEN_RESERVED },
 };
 
 static void read_name(struct token_source *s, struct token *t)
@@ -72,7 +76,8 @@ static void read_name(struct token_source *s, struct token *t)
     if (t->text_len > WORD_MAX)
         return;
     for (size_t i = 0; i < COUNT(words); i++)
-        if (words[i].text[0] == t->text[0] && strncmp(words[i].text, t->text, t->text_len) == 0 &&
+        if (words[i].text[0] == t->text[0] &&
+            strncmp(words[i].text, t->text, t->text_len) == 0 &&
             words[i].text[t->text_len] == '\0')
             t->kind = words[i].kind;
 }
@@ -84,7 +89,8 @@ static int read_quoted(struct token_source *s, struct token *t, rondo_error *err
     while (isalnum((unsigned char)peek(s, 0)) || (peek(s, 0) && strchr("_.-/ ", peek(s, 0))))
         s->at++;
     if (peek(s, 0) != '`' || s->at == start) {
-        err_set(err, RONDO_EPARSE, "expected a field name of letters, digits and _.-/ between backquotes");
+        err_set(err, RONDO_EPARSE,
+                "expected a field name of letters, digits and _.-/ between backquotes");
         return wrong(s, s->at, err);
     }
     t->kind = TOKEN_QUOTED;
@@ -98,12 +104,14 @@ static const struct {
     char text[3];
     enum token_kind kind;
 } operators[] = {
-    { "||", TOKEN_OR },     { "&&", TOKEN_AND },     { "<=", TOKEN_LE },      { ">=", TOKEN_GE },
-    { "==", TOKEN_EQ },     { "!=", TOKEN_NE },      { "<", TOKEN_LT },       { ">", TOKEN_GT },
-    { "+", TOKEN_PLUS },    { "-", TOKEN_MINUS },    { "*", TOKEN_STAR },     { "/", TOKEN_SLASH },
-    { "%", TOKEN_PERCENT }, { "!", TOKEN_NOT },      { "?", TOKEN_QUESTION }, { ":", TOKEN_COLON },
-    { ".", TOKEN_DOT },     { ",", TOKEN_COMMA },    { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN },
-    { "[", TOKEN_LBRACKET }, { "]", TOKEN_RBRACKET }, { "{", TOKEN_LBRACE },  { "}", TOKEN_RBRACE },
+    { "||", TOKEN_OR },      { "&&", TOKEN_AND },   { "<=", TOKEN_LE },
+    { ">=", TOKEN_GE },      { "==", TOKEN_EQ },    { "!=", TOKEN_NE },
+    { "<", TOKEN_LT },       { ">", TOKEN_GT },     { "+", TOKEN_PLUS },
+    { "-", TOKEN_MINUS },    { "*", TOKEN_STAR },   { "/", TOKEN_SLASH },
+    { "%", TOKEN_PERCENT },  { "!", TOKEN_NOT },    { "?", TOKEN_QUESTION },
+    { ":", TOKEN_COLON },    { ".", TOKEN_DOT },    { ",", TOKEN_COMMA },
+    { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN }, { "[", TOKEN_LBRACKET },
+    { "]", TOKEN_RBRACKET }, { "{", TOKEN_LBRACE }, { "}", TOKEN_RBRACE },
 };
 
 static int read_operator(struct token_source *s, struct token *t, rondo_error *err)
@@ -192,7 +200,9 @@ static bool read_code(struct token_source *s, int digits, unsigned base, uint32_
     *ret = 0;
     for (int i = 0; i < digits; i++) {
         unsigned char c = (unsigned char)peek(s, 0);
-        unsigned digit = isdigit(c) ? c - '0' + 0u : isxdigit(c) ? (unsigned)(c | 32) - 'a' + 10u : 99u;
+        unsigned digit = isdigit(c)    ? c - '0' + 0u
+                         : isxdigit(c) ? (unsigned)(c | 32) - 'a' + 10u
+                                       : 99u;
         if (digit >= base)
             return false;
         *ret = *ret * base + digit;
@@ -210,7 +220,8 @@ static size_t put_code(char *out, uint32_t code, bool as_byte)
 }
 
 /* Behind the backslash.  \x and octal escapes are bytes in bytes and code points in strings. */
-static int read_escape(struct token_source *s, const struct quote *q, char *out, size_t *ret_len, rondo_error *err)
+static int read_escape(struct token_source *s, const struct quote *q, char *out,
+                       size_t *ret_len, rondo_error *err)
 {
     uint32_t start = s->at - 1, code = 0;
     char c = peek(s, 0);
@@ -227,10 +238,12 @@ static int read_escape(struct token_source *s, const struct quote *q, char *out,
     if (digits && !is_octal)
         s->at++;
     bool is_wide = digits == 4 || digits == 8;
-    if (!digits || (is_wide && q->is_bytes) || !read_code(s, digits, is_octal ? 8 : 16, &code) ||
-        code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff && !q->is_bytes)) {
-        err_set(err, RONDO_EPARSE, "wrong escape '%.*s' in a %s", (int)MIN(s->at + 1 - start, s->len - start),
-                s->text + start, q->is_bytes ? "bytes literal" : "string");
+    if (!digits || (is_wide && q->is_bytes) ||
+        !read_code(s, digits, is_octal ? 8 : 16, &code) || code > 0x10ffff ||
+        (code >= 0xd800 && code <= 0xdfff && !q->is_bytes)) {
+        err_set(err, RONDO_EPARSE, "wrong escape '%.*s' in a %s",
+                (int)MIN(s->at + 1 - start, s->len - start), s->text + start,
+                q->is_bytes ? "bytes literal" : "string");
         return wrong(s, start, err);
     }
     *ret_len = put_code(out, code, q->is_bytes);
@@ -244,14 +257,16 @@ static bool is_closed(const struct token_source *s, const struct quote *q)
 }
 
 /* An escape is never longer than what it stands for, so the text fits where its source did. */
-static int read_quotes(struct token_source *s, const struct quote *q, struct token *t, rondo_error *err)
+static int read_quotes(struct token_source *s, const struct quote *q, struct token *t,
+                       rondo_error *err)
 {
     char *out = arena_alloc(s->arena, s->len - s->at + 1);
     char *end = out;
     while (!is_closed(s, q)) {
         char c = peek(s, 0);
         if (s->at >= s->len || (!q->is_triple && (c == '\n' || c == '\r'))) {
-            err_set(err, RONDO_EPARSE, "a %s that begins here has no end", q->is_bytes ? "bytes literal" : "string");
+            err_set(err, RONDO_EPARSE, "a %s that begins here has no end",
+                    q->is_bytes ? "bytes literal" : "string");
             return wrong(s, t->offset, err);
         }
         s->at++;
@@ -268,7 +283,8 @@ static int read_quotes(struct token_source *s, const struct quote *q, struct tok
     t->kind = q->is_bytes ? TOKEN_BYTES : TOKEN_STRING;
     t->text = out;
     t->text_len = (uint32_t)(end - out);
-    s->arena->at = out + ((t->text_len + ARENA_ALIGN) & ~(size_t)(ARENA_ALIGN - 1)); // what was not needed
+    s->arena->at = out + ((t->text_len + ARENA_ALIGN) &
+                          ~(size_t)(ARENA_ALIGN - 1));   // what was not needed
     return 0;
 }
 

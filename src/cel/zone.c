@@ -44,13 +44,14 @@ static bool read_header(struct file *file, struct counts *c)
 
 static size_t body_size(const struct counts *c, size_t time_size)
 {
-    return c->time * (time_size + 1) + c->type * 6 + c->chars + c->leap * (time_size + 4) + c->isstd + c->isut;
+    return c->time * (time_size + 1) + c->type * 6 + c->chars + c->leap * (time_size + 4) +
+           c->isstd + c->isut;
 }
 
-/* ---- the rule in the footer ------------------------------------------------------------------ */
+/* ---- the rule in the footer -------------------------------------------------------------- */
 
 struct rule {
-    int month, week, weekday, second; // Mm.w.d/time
+    int month, week, weekday, second;   // Mm.w.d/time
 };
 
 static bool skip_zone_name(const char **at)
@@ -111,7 +112,8 @@ static bool read_rule(const char **at, struct rule *r)
 static int64_t rule_time(const struct rule *r, int64_t year)
 {
     int64_t first = civil_days(year, r->month, 1);
-    int64_t next = r->month == 12 ? civil_days(year + 1, 1, 1) : civil_days(year, r->month + 1, 1);
+    int64_t next =
+        r->month == 12 ? civil_days(year + 1, 1, 1) : civil_days(year, r->month + 1, 1);
     int weekday = (int)(((first + 4) % 7 + 7) % 7);
     int64_t day = first + (r->weekday - weekday + 7) % 7 + 7 * (r->week - 1);
     while (day >= next)
@@ -138,12 +140,13 @@ static bool footer_offset(const char *text, int64_t seconds, int *ret)
         return false;
     int64_t year = civil_from_seconds(seconds - standard).year;
     int64_t from = rule_time(&begin, year) + standard, to = rule_time(&end, year) + summer;
-    bool is_summer = from < to ? seconds >= from && seconds < to : seconds >= from || seconds < to;
+    bool is_summer =
+        from < to ? seconds >= from && seconds < to : seconds >= from || seconds < to;
     *ret = is_summer ? -summer : -standard;
     return true;
 }
 
-/* ---- the transitions -------------------------------------------------------------------------- */
+/* ---- the transitions --------------------------------------------------------------------- */
 
 static int type_offset(const unsigned char *types, uint32_t i)
 {
@@ -179,7 +182,8 @@ static bool footer_of(const struct file *file, const struct counts *c, char *out
         return false;
     const unsigned char *start = file->at + body + 1;
     const unsigned char *end = memchr(start, '\n', file->left - body - 1);
-    if (!end || end == start || (size_t)(end - start) >= size || memchr(start, '\0', (size_t)(end - start)))
+    if (!end || end == start || (size_t)(end - start) >= size ||
+        memchr(start, '\0', (size_t)(end - start)))
         return false;
     memcpy(out, start, (size_t)(end - start));
     out[end - start] = '\0';
@@ -191,7 +195,8 @@ bool zone_offset(const void *bytes, size_t len, int64_t seconds, int *ret)
     struct file file = { bytes, len };
     struct counts c;
     char footer[80];
-    if (!read_header(&file, &c) || ((const unsigned char *)bytes)[4] < '2' || file.left < body_size(&c, 4))
+    if (!read_header(&file, &c) || ((const unsigned char *)bytes)[4] < '2' ||
+        file.left < body_size(&c, 4))
         return false;
     file.at += body_size(&c, 4);
     file.left -= body_size(&c, 4);
@@ -200,9 +205,11 @@ bool zone_offset(const void *bytes, size_t len, int64_t seconds, int *ret)
 
     const unsigned char *types = file.at + (size_t)c.time * 9;
     uint32_t before = count_before(file.at, c.time, seconds);
-    if (before == c.time && footer_of(&file, &c, footer, sizeof footer) && footer_offset(footer, seconds, ret))
+    if (before == c.time && footer_of(&file, &c, footer, sizeof footer) &&
+        footer_offset(footer, seconds, ret))
         return true;
-    uint32_t type = before ? file.at[(size_t)c.time * 8 + before - 1] : first_type(types, c.type);
+    uint32_t type =
+        before ? file.at[(size_t)c.time * 8 + before - 1] : first_type(types, c.type);
     if (type >= c.type)
         return false;
     *ret = type_offset(types, type);

@@ -41,7 +41,8 @@ static json_t *read_data(const char *path)
     bool is_stdin = strcmp(path, "-") == 0;
     json_t *data = is_stdin ? json_loadf(stdin, 0, &why) : json_load_file(path, 0, &why);
     if (!data)
-        fprintf(stderr, "rondo eval: %s:%d:%d: %s\n", is_stdin ? "standard input" : path, why.line, why.column, why.text);
+        fprintf(stderr, "rondo eval: %s:%d:%d: %s\n", is_stdin ? "standard input" : path,
+                why.line, why.column, why.text);
     else if (!json_is_object(data)) {
         fprintf(stderr, "rondo eval: the data has to be a JSON object\n");
         json_decref(data);
@@ -50,10 +51,10 @@ static json_t *read_data(const char *path)
     return data;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------ */
+/* ---- variables --------------------------------------------------------------------------- */
 
-static int bind(void *user, const struct cel_name *path, size_t count, const char **ret_type, uintptr_t *ret_token,
-                rondo_error *err)
+static int bind(void *user, const struct cel_name *path, size_t count, const char **ret_type,
+                uintptr_t *ret_token, rondo_error *err)
 {
     return json_object_get(user, path[0].text) != NULL;
 }
@@ -67,13 +68,14 @@ static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret
     return 1;
 }
 
-/* ---- answers --------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------- */
 
 static int tell(const char *text, const rondo_error *err, int code)
 {
     char *caret = cel_caret(text, strlen(text), err);
     if (err->line)
-        fprintf(stderr, "rondo eval: %d:%d: %s\n%s", err->line, err->column, err->message, caret);
+        fprintf(stderr, "rondo eval: %d:%d: %s\n%s", err->line, err->column, err->message,
+                caret);
     else
         fprintf(stderr, "rondo eval: %s\n", err->message);
     mem_free(caret);
@@ -116,7 +118,11 @@ int cmd_eval(int argc, char **argv)
     if (!data)
         return EVAL_WRONG;
     struct tzfile *zones = tzfile_new(NULL);
-    struct cel_env env = { .resolve = resolve, .user = data, .scratch = cel_scratch_new(), .zone = tzfile_get, .zone_user = zones };
+    struct cel_env env = { .resolve = resolve,
+                           .user = data,
+                           .scratch = cel_scratch_new(),
+                           .zone = tzfile_get,
+                           .zone_user = zones };
     int code = evaluate(c.expression, data, &env);
     cel_scratch_free(env.scratch);
     tzfile_free(zones);

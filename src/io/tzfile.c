@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FOLDER    "/usr/share/zoneinfo"
-#define ZONES_MAX 600 // more than there are
+#define FOLDER "/usr/share/zoneinfo"
+#define ZONES_MAX 600   // more than there are
 #define FILE_MAX 65536
 #define NAME_LEN 64
 

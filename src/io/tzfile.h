@@ -7,8 +7,8 @@
 /* Files that were read stay in memory; one per thread. */
 struct tzfile;
 
-struct tzfile *tzfile_new(const char *folder); // NULL: /usr/share/zoneinfo
-void tzfile_free(struct tzfile *files);        // NULL is fine
+struct tzfile *tzfile_new(const char *folder);   // NULL: /usr/share/zoneinfo
+void tzfile_free(struct tzfile *files);          // NULL is fine
 
 /* The bytes of a zone such as "Europe/Berlin", which stay until tzfile_free(); NULL when there
    is no such zone.  Fits `zone` of struct cel_env, with files as its user. */

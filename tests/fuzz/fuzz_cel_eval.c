@@ -28,11 +28,14 @@ static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret
 static char *evaluate(const uint8_t *data, size_t size, int which, int *ret_code)
 {
     struct cel_options options = { .is_open = true, .no_check = which == 1, .max_nodes = 1000 };
-    struct cel_env env = { .resolve = resolve, .scratch = scratch[which], .cost_limit = 100000 };
+    struct cel_env env = { .resolve = resolve,
+                           .scratch = scratch[which],
+                           .cost_limit = 100000 };
     struct cel_val value;
     rondo_error err = { 0 };
     char *text = NULL;
-    auto_cel struct cel_program *program = cel_compile((const char *)data, size, &options, &err);
+    auto_cel struct cel_program *program =
+        cel_compile((const char *)data, size, &options, &err);
     *ret_code = program ? cel_eval(program, &env, &value, &err) : -100;
     if (*ret_code == 0) {
         json_t *json = cel_val_to_json(value, &err);
@@ -57,8 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (code[0] != -100) {
         char *unchecked = evaluate(data, size, 1, &code[1]);
         if (code[0] != code[1] || (checked && unchecked && strcmp(checked, unchecked) != 0)) {
-            fprintf(stderr, "checked %d %s, unchecked %d %s\n", code[0], checked ? checked : "", code[1],
-                    unchecked ? unchecked : "");
+            fprintf(stderr, "checked %d %s, unchecked %d %s\n", code[0], checked ? checked : "",
+                    code[1], unchecked ? unchecked : "");
             abort();
         }
         free(unchecked);

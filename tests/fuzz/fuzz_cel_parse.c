@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t some_hyphens(void *user, const struct cel_name *path, size_t count, const char *text, size_t len)
+static size_t some_hyphens(void *user, const struct cel_name *path, size_t count,
+                           const char *text, size_t len)
 {
     size_t n = 0;
     while (n < len && ((text[n] | 32) >= 'a' && (text[n] | 32) <= 'z' ? 1 : text[n] == '-'))

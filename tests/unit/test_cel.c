@@ -19,7 +19,7 @@ static struct cel_program *compiled(const char *text, const struct cel_options *
     return program;
 }
 
-/* ---- resolving -------------------------------------------------------------------------------------- */
+/* ---- resolving --------------------------------------------------------------------------- */
 
 struct asked {
     int count;
@@ -43,12 +43,14 @@ static size_t know_paths(void *user, const struct cel_ref *ref, struct cel_val *
     return 0;
 }
 
-static int evaluate(const char *text, struct cel_val *ret, struct asked *asked, rondo_error *err)
+static int evaluate(const char *text, struct cel_val *ret, struct asked *asked,
+                    rondo_error *err)
 {
     static struct cel_scratch *scratch;
     if (!scratch)
         scratch = cel_scratch_new();
-    auto_cel struct cel_program *program = compiled(text, &(struct cel_options){ .is_open = true });
+    auto_cel struct cel_program *program =
+        compiled(text, &(struct cel_options){ .is_open = true });
     struct cel_env env = { .resolve = know_paths, .user = asked, .scratch = scratch };
     return cel_eval(program, &env, ret, err);
 }
@@ -88,15 +90,16 @@ TEST(cel_lists_the_paths_a_program_needs)
     CHECK(cel_program_ref_at(program, 2) == NULL);
 }
 
-/* ---- binding ----------------------------------------------------------------------------------------- */
+/* ---- binding ----------------------------------------------------------------------------- */
 
-static int know_steps(void *user, const struct cel_name *path, size_t count, const char **ret_type, uintptr_t *ret_token,
-                      rondo_error *err)
+static int know_steps(void *user, const struct cel_name *path, size_t count,
+                      const char **ret_type, uintptr_t *ret_token, rondo_error *err)
 {
     if (strcmp(path[0].text, "steps") != 0)
         return 0;
     if (count < 2 || strcmp(path[1].text, "review") != 0)
-        return err_set(err, RONDO_EINVAL, "there is no step '%s'", count < 2 ? "" : path[1].text);
+        return err_set(err, RONDO_EINVAL, "there is no step '%s'",
+                       count < 2 ? "" : path[1].text);
     *ret_type = "map(string, int)";
     *ret_token = 99;
     return 2;
@@ -128,7 +131,9 @@ TEST(cel_calls_functions_of_the_caller)
 {
     static const char *const params[] = { "int" };
     struct cel_function function = { "my.twice", false, params, 1, "int", twice };
-    struct cel_options options = { .functions = &function, .function_count = 1, .container = "my" };
+    struct cel_options options = { .functions = &function,
+                                   .function_count = 1,
+                                   .container = "my" };
     struct cel_env env = { .scratch = cel_scratch_new() };
     struct cel_val v;
     rondo_error err;
@@ -136,11 +141,12 @@ TEST(cel_calls_functions_of_the_caller)
     CHECK(cel_eval(program, &env, &v, &err) == 0);
     CHECK_INT(v.i, 42);
     CHECK(cel_compile("twice('x')", 10, &options, &err) == NULL);
-    CHECK_STR(err.message, "no matching overload for 'my.twice' applied to (string); possible: (int)");
+    CHECK_STR(err.message,
+              "no matching overload for 'my.twice' applied to (string); possible: (int)");
     cel_scratch_free(env.scratch);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------------ */
 
 TEST(cel_stops_at_its_cost)
 {
@@ -148,8 +154,8 @@ TEST(cel_stops_at_its_cost)
     struct cel_val v;
     rondo_error err;
     int64_t cost;
-    auto_cel struct cel_program *long_one =
-        compiled("lists.range(1000).all(i, lists.range(1000).all(j, i + j >= 0)) || true", NULL);
+    auto_cel struct cel_program *long_one = compiled(
+        "lists.range(1000).all(i, lists.range(1000).all(j, i + j >= 0)) || true", NULL);
     CHECK(cel_eval(long_one, &env, &v, &err) == RONDO_ELIMIT);
     auto_cel struct cel_program *short_one = compiled("[1, 2, 3].map(i, i * 2).size()", NULL);
     CHECK(cel_eval_cost(short_one, &env, &v, &cost, &err) == 0);
@@ -185,7 +191,8 @@ TEST(cel_memory_is_paid_for)
     struct asked asked = { 0 };
     env.resolve = know_paths;
     env.user = &asked;
-    auto_cel struct cel_program *program = compiled(buf_text(&text), &(struct cel_options){ .is_open = true });
+    auto_cel struct cel_program *program =
+        compiled(buf_text(&text), &(struct cel_options){ .is_open = true });
     CHECK(cel_eval(program, &env, &v, &err) == RONDO_ELIMIT);
     cel_scratch_free(env.scratch);
 }
@@ -193,7 +200,9 @@ TEST(cel_memory_is_paid_for)
 TEST(cel_hostile_patterns_cost_milliseconds)
 {
     struct asked asked = { 0 };
-    struct cel_env env = { .resolve = know_paths, .user = &asked, .scratch = cel_scratch_new() };
+    struct cel_env env = { .resolve = know_paths,
+                           .user = &asked,
+                           .scratch = cel_scratch_new() };
     struct cel_val v;
     rondo_error err;
     auto_cel struct cel_program *program = compiled(
@@ -203,7 +212,7 @@ TEST(cel_hostile_patterns_cost_milliseconds)
     cel_scratch_free(env.scratch);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------- */
 
 TEST(cel_draws_a_caret)
 {
@@ -222,7 +231,8 @@ TEST(cel_results_outlive_the_program_as_json)
     struct cel_env env = { .scratch = cel_scratch_new() };
     struct cel_val v;
     rondo_error err;
-    struct cel_program *program = compiled("{'a': [1, 2u, 1.5, b'hi', null], 2: duration('90s')}", NULL);
+    struct cel_program *program =
+        compiled("{'a': [1, 2u, 1.5, b'hi', null], 2: duration('90s')}", NULL);
     CHECK(cel_eval(program, &env, &v, &err) == 0);
     json_t *json = cel_val_to_json(v, &err);
     cel_program_unref(program);
@@ -256,7 +266,8 @@ static void *work(void *arg)
 
 TEST(cel_programs_are_shared_by_threads)
 {
-    struct cel_program *program = compiled("['a-1', 'b-2'].all(s, s.matches('^[a-z]-[0-9]$')) && [3, 1].sort()[0] == 1", NULL);
+    struct cel_program *program = compiled(
+        "['a-1', 'b-2'].all(s, s.matches('^[a-z]-[0-9]$')) && [3, 1].sort()[0] == 1", NULL);
     struct worker workers[4];
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) {

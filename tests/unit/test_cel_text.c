@@ -21,10 +21,10 @@ struct settings {
     long cost;
 };
 
-/* ---- the world of a case ----------------------------------------------------------------------- */
+/* ---- the world of a case ----------------------------------------------------------------- */
 
-static int bind(void *user, const struct cel_name *path, size_t count, const char **ret_type, uintptr_t *ret_token,
-                rondo_error *err)
+static int bind(void *user, const struct cel_name *path, size_t count, const char **ret_type,
+                uintptr_t *ret_token, rondo_error *err)
 {
     return json_object_get(user, path[0].text) != NULL;
 }
@@ -38,7 +38,8 @@ static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret
 }
 
 /* The longest member of the object at path that the text begins with. */
-static size_t longest_id(void *user, const struct cel_name *path, size_t count, const char *text, size_t len)
+static size_t longest_id(void *user, const struct cel_name *path, size_t count,
+                         const char *text, size_t len)
 {
     json_t *at = user;
     size_t best = 0;
@@ -46,13 +47,13 @@ static size_t longest_id(void *user, const struct cel_name *path, size_t count, 
     json_t *value;
     for (size_t i = 0; i < count; i++)
         at = json_object_get(at, path[i].text);
-    json_object_foreach(at, key, value)
-        if (strlen(key) > best && strlen(key) <= len && memcmp(key, text, strlen(key)) == 0)
-            best = strlen(key);
+    json_object_foreach(at, key, value) if (strlen(key) > best && strlen(key) <= len &&
+                                            memcmp(key, text, strlen(key)) == 0) best =
+        strlen(key);
     return best;
 }
 
-/* ---- one case ------------------------------------------------------------------------------------- */
+/* ---- one case ---------------------------------------------------------------------------- */
 
 static char *told(const rondo_error *err)
 {
@@ -65,8 +66,12 @@ static char *evaluate(const char *text, json_t *data, const struct settings *set
 {
     struct cel_options options = settings->options;
     struct tzfile *zones = tzfile_new(NULL);
-    struct cel_env env = { .resolve = resolve, .user = data, .scratch = cel_scratch_new(), .cost_limit = settings->cost,
-                           .zone = tzfile_get, .zone_user = zones };
+    struct cel_env env = { .resolve = resolve,
+                           .user = data,
+                           .scratch = cel_scratch_new(),
+                           .cost_limit = settings->cost,
+                           .zone = tzfile_get,
+                           .zone_user = zones };
     struct cel_val value;
     rondo_error err;
     char *result;
@@ -91,8 +96,8 @@ static char *evaluate(const char *text, json_t *data, const struct settings *set
 /* All cases are tried; what went wrong is told at the end. */
 static struct buf complaints;
 
-static void check_case(const char *file, int line, const char *text, const char *data_text, const char *wanted,
-                       const struct settings *settings)
+static void check_case(const char *file, int line, const char *text, const char *data_text,
+                       const char *wanted, const struct settings *settings)
 {
     json_error_t why;
     json_t *data = json_loads(data_text, 0, &why);
@@ -102,14 +107,15 @@ static void check_case(const char *file, int line, const char *text, const char 
     json_t *wanted_json = json_loads(wanted, JSON_DECODE_ANY, NULL);
     char *want = wanted_json ? json_dumps(wanted_json, JSON_ENCODE_ANY | JSON_SORT_KEYS) : NULL;
     if (strcmp(is, want ? want : wanted) != 0)
-        buf_printf(&complaints, "\n%s:%d: %s\n    gives  %s\n    wanted %s", file, line, text, is, want ? want : wanted);
+        buf_printf(&complaints, "\n%s:%d: %s\n    gives  %s\n    wanted %s", file, line, text,
+                   is, want ? want : wanted);
     free(want);
     json_decref(wanted_json);
     json_decref(data);
     mem_free(is);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------- */
 
 static void set(struct settings *s, const char *file, int line, const char *text)
 {
@@ -161,7 +167,8 @@ static void check_file(const char *path, bool has_lines)
         if (text[0] == '\0' || text[0] == '#')
             continue;
         int start = line;
-        if (!next_line(file, data, sizeof data, &line) || !next_line(file, wanted, sizeof wanted, &line))
+        if (!next_line(file, data, sizeof data, &line) ||
+            !next_line(file, wanted, sizeof wanted, &line))
             test_fail(path, line, "a case has three lines");
         if (has_lines)
             unfold(text);
