@@ -153,7 +153,9 @@ static int compile_once(const struct job *job)
 static int parse_once(const struct job *job)
 {
     rondo_error err;
+    char room[8192];
     auto_arena struct arena arena = { 0 };
+    arena_lend(&arena, room, sizeof room);
     return parser_run(job->text, strlen(job->text), job->options, &arena, &err) ? 0 : -1;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define FIRST_BLOCK 4096
+#define FIRST_BLOCK 2048
 #define LARGEST_STEP                                                                           \
     ((size_t)1 << 20)   // blocks stop doubling here; larger pieces get their own
 

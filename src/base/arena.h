@@ -24,6 +24,15 @@ void arena_clear(
 void *arena_grow(struct arena *arena, size_t size);   // the slow half of arena_alloc()
 char *arena_dup(struct arena *arena, const void *bytes, size_t len);   // with a NUL behind them
 
+/* Lets an empty arena begin in memory of the caller's, for instance on the stack, which has to
+   stay as long as what is handed out.  Clearing does not come back to it. */
+static inline void arena_lend(struct arena *arena, void *memory, size_t size)
+{
+    size_t skip = -(uintptr_t)memory & (ARENA_ALIGN - 1);
+    arena->at = (char *)memory + skip;
+    arena->end = (char *)memory + size;
+}
+
 /* Not cleared, aligned for any type. */
 static inline void *arena_alloc(struct arena *arena, size_t size)
 {

@@ -46,8 +46,10 @@ struct cel_program *cel_compile(const char *text, size_t len, const struct cel_o
                                 rondo_error *err)
 {
     static const struct cel_options defaults = { 0 };
+    char room[8192];
     auto_arena struct arena arena = { 0 };
     auto_cel struct cel_program *program = mem_zalloc(sizeof *program);
+    arena_lend(&arena, room, sizeof room);
     options = options ? options : &defaults;
     program->refs = 1;
     if (check_text(text, len, options, err) < 0)

@@ -159,16 +159,27 @@ static const struct overload optional_index_rows[] = {
 };
 static const struct overload if_rows[] = { { "?:", GLOBAL, ANY_A, { BOOL, ANY_A, ANY_A } } };
 
+/* Whether two types are plain and different, which most rows of an operator fail by. */
+static bool is_other(const struct cel_type *a, const struct cel_type *b)
+{
+    return a->kind != b->kind && a->kind >= TYPE_BOOL && a->kind <= TYPE_DURATION &&
+           b->kind >= TYPE_BOOL && b->kind <= TYPE_DURATION;
+}
+
 /* One row against the arguments.  The first row that fits gives the type; others that fit too
    make it dyn if they disagree. */
 static void try_row(struct checker *c, const struct overload *row,
                     const struct cel_type *const *args, uint32_t count,
                     const struct cel_type **result)
 {
-    struct infer_map map = { .count = 0 };
+    struct infer_map map;
     const struct cel_type *params[OVERLOAD_ARGS_MAX];
     if (overload_arity(row) != count)
         return;
+    for (uint32_t i = 0; i < count; i++)
+        if (is_other(args[i], row->params[i]))
+            return;
+    map.count = 0;
     for (uint32_t i = 0; i < count; i++)
         params[i] = infer_fresh(&c->infer, &map, row->params[i]);
     const struct cel_type *own = infer_fresh(&c->infer, &map, row->result);

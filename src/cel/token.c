@@ -100,18 +100,17 @@ static int read_quoted(struct token_source *s, struct token *t, rondo_error *err
     return 0;
 }
 
+/* Of two that begin alike the longer comes first; else the commonest do. */
 static const struct {
     char text[3];
     enum token_kind kind;
 } operators[] = {
-    { "||", TOKEN_OR },      { "&&", TOKEN_AND },   { "<=", TOKEN_LE },
-    { ">=", TOKEN_GE },      { "==", TOKEN_EQ },    { "!=", TOKEN_NE },
-    { "<", TOKEN_LT },       { ">", TOKEN_GT },     { "+", TOKEN_PLUS },
-    { "-", TOKEN_MINUS },    { "*", TOKEN_STAR },   { "/", TOKEN_SLASH },
-    { "%", TOKEN_PERCENT },  { "!", TOKEN_NOT },    { "?", TOKEN_QUESTION },
-    { ":", TOKEN_COLON },    { ".", TOKEN_DOT },    { ",", TOKEN_COMMA },
-    { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN }, { "[", TOKEN_LBRACKET },
-    { "]", TOKEN_RBRACKET }, { "{", TOKEN_LBRACE }, { "}", TOKEN_RBRACE },
+    { ".", TOKEN_DOT },      { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN },   { ",", TOKEN_COMMA },
+    { "==", TOKEN_EQ },      { "&&", TOKEN_AND },     { "||", TOKEN_OR },      { ">=", TOKEN_GE },
+    { "<=", TOKEN_LE },      { "!=", TOKEN_NE },      { "<", TOKEN_LT },       { ">", TOKEN_GT },
+    { "[", TOKEN_LBRACKET }, { "]", TOKEN_RBRACKET }, { "+", TOKEN_PLUS },     { "-", TOKEN_MINUS },
+    { "!", TOKEN_NOT },      { "?", TOKEN_QUESTION }, { ":", TOKEN_COLON },    { "{", TOKEN_LBRACE },
+    { "}", TOKEN_RBRACE },   { "*", TOKEN_STAR },     { "/", TOKEN_SLASH },    { "%", TOKEN_PERCENT },
 };
 
 static int read_operator(struct token_source *s, struct token *t, rondo_error *err)
