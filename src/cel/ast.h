@@ -12,11 +12,11 @@ enum ast_kind {
     AST_CONST,    // value
     AST_IDENT,    // name; is_rooted for .name
     AST_SELECT,   // a.name; is_test for has(a.name), is_optional for a.?name
-    AST_INDEX,    // a[b]; is_optional for a[?b]
-    AST_CALL,     // name(args); with has_target args[0].name(args[1] ...); operators are "_+_" ...
-    AST_AND,       // args, two or more
-    AST_OR,        // args, two or more
-    AST_IF,        // a ? b : c
+    AST_INDEX,    // a[b]; is_optional for a[?b]; with a name when b is a text
+    AST_CALL,   // name(args); with has_target args[0].name(args[1] ...); operators are "_+_" ...
+    AST_AND,    // args, two or more
+    AST_OR,     // args, two or more
+    AST_IF,     // a ? b : c
     AST_LIST,      // args; optional ones marked
     AST_MAP,       // args: key, value, key, value ...; optional entries marked on the key
     AST_MESSAGE,   // name{...}: no such types here; args as in AST_MAP
@@ -66,9 +66,16 @@ struct overload;
 
 #define AST_PATH_MAX 32
 
-/* The names of a.b.c, when node is nothing but plain selections from a name; their number, 0
-   when it is something else or longer than AST_PATH_MAX. */
-uint32_t ast_path(const struct ast *node, struct cel_name *names);
-bool ast_path_is_rooted(const struct ast *node);
+/* The names of a.b.c, when a node is nothing but selections from a name. */
+struct ast_path {
+    struct cel_name names[AST_PATH_MAX];
+    uint32_t count;
+    uint32_t plain;   // how many of them, from the first, are written with dots
+    bool is_rooted;
+};
+
+/* False when node is something else, or too long.  The node itself may be has(a.b.c); a['b']
+   counts as a selection if with_index says so. */
+bool ast_path_read(const struct ast *node, bool with_index, struct ast_path *ret);
 
 #endif

@@ -141,7 +141,7 @@ struct cel_options {
     bool is_open;            // names that nothing declares are variables of type dyn
     bool no_macros, no_check;
 
-    /* Asked for every path that no decl covers: how many of its names are a variable, its type
+    /* Asked for every path that no decl covers (with the hook, a['b'] is a path like a.b): how many of its names are a variable, its type
        (dyn if left alone) and a token for the resolver.  0: no such variable.  Negative, with
        err filled in: an error of the program, which gets the position of the path. */
     int (*bind)(void *user, const struct cel_name *path, size_t count, const char **ret_type,

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "cel/cel_type.h"
 #include "cel/number.h"
+#include "cel/runes.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,7 +369,7 @@ bool cel_equal(struct cel_frame *f, struct cel_val a, struct cel_val b)
 
 /* ---- for messages ------------------------------------------------------------------------ */
 
-#define SHORT_MAX 60u
+#define SHORT_MAX 60
 
 void cel_val_put_short(struct buf *buf, struct cel_val v)
 {
@@ -380,7 +381,7 @@ void cel_val_put_short(struct buf *buf, struct cel_val v)
     case CEL_UINT: buf_printf(buf, "%lluu", (unsigned long long)v.u); break;
     case CEL_DOUBLE: buf_put(buf, text, number_put_double(text, v.d)); break;
     case CEL_STRING:
-        buf_printf(buf, "'%.*s'%s", (int)MIN(v.len, SHORT_MAX), v.text,
+        buf_printf(buf, "'%.*s'%s", (int)runes_fit(v.text, v.len, SHORT_MAX), v.text,
                    v.len > SHORT_MAX ? "..." : "");
         break;
     case CEL_TYPE: buf_puts(buf, v.type->name); break;

@@ -86,52 +86,48 @@ static const struct ast *path_node(const struct ast *node, uint32_t count, uint3
 }
 
 static const struct cel_type *check_path(struct checker *c, struct ast *node,
-                                         const struct cel_name *path, uint32_t count)
+                                         const struct ast_path *path)
 {
     struct names_found *found = arena_alloc(c->names->arena, sizeof *found);
-    if (names_find(c->names, path, count, ast_path_is_rooted(node), found, c->err) < 0) {
-        token_position(c->text, c->len, path[0].offset, &c->err->line, &c->err->column);
+    if (names_find(c->names, path, found, c->err) < 0) {
+        token_position(c->text, c->len, path->names[0].offset, &c->err->line, &c->err->column);
         return NULL;
     }
     if (!found->used)
-        return undeclared(c, node, path);
+        return undeclared(c, node, path->names);
     node->found = found;
     const struct cel_type *type = found->type;
     if (found->is_type)
         type = cel_type_new(c->names->arena, TYPE_TYPE, "type", &found->is_type, 1);
-    for (uint32_t i = found->used; type && i < count; i++)
-        type = select_type(c, path_node(node, count, i), type);
+    for (uint32_t i = found->used; type && i < path->count; i++)
+        type = select_type(c, path_node(node, path->count, i), type);
     return type;
 }
 
-/* An identifier, or a selection that may be part of a longer name. */
-static const struct cel_type *check_name(struct checker *c, const struct names_scope *scope,
-                                         struct ast *node)
+static const struct cel_type *check_ident(struct checker *c, const struct names_scope *scope,
+                                          struct ast *node)
 {
-    struct cel_name path[AST_PATH_MAX];
-    uint32_t count = ast_path(node, path);
-    const struct names_scope *local =
-        count && !ast_path_is_rooted(node) ? names_local(scope, &path[0]) : NULL;
-    if (count && !local)
-        return check_path(c, node, path, count);
-    if (node->kind == AST_IDENT)
-        return local->type;
-    const struct cel_type *from = check(c, scope, node->a);
-    return from ? select_type(c, node, from) : NULL;
+    struct ast_path path;
+    if (names_path(c->names, scope, node, &path))
+        return check_path(c, node, &path);
+    return names_local(scope, &node->name)->type;
 }
 
+/* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
 static const struct cel_type *check_select(struct checker *c, const struct names_scope *scope,
                                            struct ast *node)
 {
-    if (!node->is_test && !node->is_optional)
-        return check_name(c, scope, node);
-    const struct cel_type *from = check(c, scope, node->a);
-    const struct cel_type *field = from ? select_type(c, node, from) : NULL;
-    if (!field)
-        return NULL;
-    if (node->is_test)
-        return &cel_bool;
-    return cel_type_is_optional(field) ? field : cel_type_optional(c->names->arena, field);
+    struct ast_path path;
+    const struct cel_type *from = NULL, *field;
+    if (names_path(c->names, scope, node, &path))
+        field = check_path(c, node, &path);
+    else
+        field = (from = check(c, scope, node->a)) ? select_type(c, node, from) : NULL;
+    if (!field || node->is_test)
+        return field ? &cel_bool : NULL;
+    if (!node->is_optional || cel_type_is_optional(field))
+        return field;
+    return cel_type_optional(c->names->arena, field);
 }
 
 /* ---- calls ------------------------------------------------------------------------------- */
@@ -291,7 +287,10 @@ static const struct cel_type *check_call(struct checker *c, const struct names_s
 static const struct cel_type *check_index(struct checker *c, const struct names_scope *scope,
                                           struct ast *node)
 {
+    struct ast_path path;
     const struct cel_type *args[2];
+    if (names_path(c->names, scope, node, &path))
+        return check_path(c, node, &path);
     if (!(args[0] = check(c, scope, node->a)) || !(args[1] = check(c, scope, node->b)))
         return NULL;
     return node->is_optional
@@ -496,7 +495,7 @@ static const struct cel_type *check_node(struct checker *c, const struct names_s
 {
     switch (node->kind) {
     case AST_CONST: return check_const(node);
-    case AST_IDENT: return check_name(c, scope, node);
+    case AST_IDENT: return check_ident(c, scope, node);
     case AST_SELECT: return check_select(c, scope, node);
     case AST_INDEX: return check_index(c, scope, node);
     case AST_CALL: return check_call(c, scope, node);

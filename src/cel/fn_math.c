@@ -138,7 +138,7 @@ static const struct cel_type list_uint = { TYPE_LIST, "list", 1,
 static const struct cel_type list_double = { TYPE_LIST, "list", 1,
                                              (const struct cel_type *const[]){ &cel_double } };
 
-/* clang-format off: a row a line */
+/* clang-format off */
 #define EXTREME(name, fn)                           \
     { name, GLOBAL, INT, { INT }, same },           \
     { name, GLOBAL, UINT, { UINT }, same },         \

@@ -237,7 +237,7 @@ static struct cel_val size_of_items(struct cel_frame *f, const struct cel_val *a
 /* ---- the table --------------------------------------------------------------------------- */
 
 /* Numbers compare with each other whatever their types. */
-/* clang-format off: a row a line */
+/* clang-format off */
 #define ORDER(name, fn)                                   \
     { name, GLOBAL, BOOL, { INT, INT }, fn },             \
     { name, GLOBAL, BOOL, { DOUBLE, DOUBLE }, fn },       \

@@ -198,7 +198,7 @@ static struct cel_val duration_milliseconds(struct cel_frame *f, const struct ce
     return cel_of_int(a[0].i / 1000000 % 1000);
 }
 
-/* clang-format off: a row a line */
+/* clang-format off */
 #define PARTS(name, fn)                                         \
     { name, MEMBER, INT, { TIMESTAMP }, fn },                   \
     { name, MEMBER, INT, { TIMESTAMP, STRING }, fn##_in, true }

@@ -4,6 +4,7 @@
 #include "base/regex.h"
 #include "cel/cel_type.h"
 #include "cel/cel_val.h"
+#include "cel/runes.h"
 #include "cel/token.h"
 
 #include <stdarg.h>
@@ -110,7 +111,9 @@ static void put_message(struct buf *buf, const struct cel_fault *fault)
         switch (*++at) {
         case 'v': cel_val_put_short(buf, fault->args[arg++]); break;
         case 's':
-            buf_put(buf, fault->args[arg].text, MIN(fault->args[arg].len, 200u)), arg++;
+            buf_put(buf, fault->args[arg].text,
+                    runes_fit(fault->args[arg].text, fault->args[arg].len, 200)),
+                arg++;
             break;
         case 't': buf_puts(buf, cel_type_of(fault->args[arg++].kind)->name); break;
         case 'f': buf_printf(buf, "'%s'", spoken(fault->function, name, sizeof name)); break;

@@ -54,7 +54,7 @@ struct cel_val cel_text(const char *text);
 /* Pays for n steps; false when the cost is used up or the evaluation was cancelled. */
 static inline bool frame_spend(struct cel_frame *f, uint64_t n)
 {
-    if (UNLIKELY(f->env->cancelled && *(const volatile bool *)f->env->cancelled))
+    if (UNLIKELY(f->env->cancelled && __atomic_load_n(f->env->cancelled, __ATOMIC_RELAXED)))
         f->is_cancelled = true;
     f->cost -= (int64_t)MIN(n, (uint64_t)INT32_MAX * 1024);
     return LIKELY(f->cost >= 0 && !f->is_cancelled);

@@ -137,13 +137,20 @@ static int ask_caller(struct names *n, const struct cel_name *path, uint32_t cou
     return 0;
 }
 
-int names_find(struct names *n, const struct cel_name *path, uint32_t count, bool is_rooted,
-               struct names_found *ret, rondo_error *err)
+bool names_path(const struct names *n, const struct names_scope *scope, const struct ast *node,
+                struct ast_path *ret)
+{
+    return ast_path_read(node, n->options->bind, ret) &&
+           (ret->is_rooted || !names_local(scope, &ret->names[0]));
+}
+
+int names_find(struct names *n, const struct ast_path *path, struct names_found *ret,
+               rondo_error *err)
 {
     *ret = (struct names_found){ 0 };
-    for (uint32_t len = count; len > 0; len--)
-        for (uint32_t prefix = is_rooted ? 0 : n->container_count;; prefix--) {
-            if (try_name(n, prefix, path, len, ret) && !ret->is_type)
+    for (uint32_t len = path->plain; len > 0; len--)
+        for (uint32_t prefix = path->is_rooted ? 0 : n->container_count;; prefix--) {
+            if (try_name(n, prefix, path->names, len, ret) && !ret->is_type)
                 return 0;
             if (ret->used && (!n->options->bind || len > 1))
                 return 0;
@@ -152,7 +159,7 @@ int names_find(struct names *n, const struct cel_name *path, uint32_t count, boo
         }
     struct names_found type = *ret;   // a plain type name: the caller's variables come first
     *ret = (struct names_found){ 0 };
-    if (n->options->bind && ask_caller(n, path, count, ret, err) < 0)
+    if (n->options->bind && ask_caller(n, path->names, path->count, ret, err) < 0)
         return err->code;
     if (!ret->used && type.used)
         *ret = type;
@@ -196,16 +203,15 @@ static bool try_function(struct names *n, struct ast *call, const struct cel_nam
 
 void names_call(struct names *n, const struct names_scope *scope, struct ast *call)
 {
-    struct cel_name path[AST_PATH_MAX];
+    struct ast_path path;
     call->function = call->name.text;
     if (!call->has_target) {
         try_function(n, call, NULL, 0, call->is_rooted);
         return;
     }
-    uint32_t count = call->args[0]->is_in_parens ? 0 : ast_path(call->args[0], path);
-    bool is_rooted = count && ast_path_is_rooted(call->args[0]);
-    if (count && (is_rooted || !names_local(scope, &path[0])))
-        call->is_namespace = try_function(n, call, path, count, is_rooted);
+    if (!call->args[0]->is_in_parens && names_path(n, scope, call->args[0], &path) &&
+        path.plain == path.count)
+        call->is_namespace = try_function(n, call, path.names, path.count, path.is_rooted);
     if (!call->is_namespace)
         find_rows(n, call, call->name.text);
 }

@@ -43,8 +43,13 @@ const struct names_scope *names_local(const struct names_scope *scope,
                                       const struct cel_name *name);
 
 /* Fills *ret; a negative code when the caller's bind hook objects. */
-int names_find(struct names *names, const struct cel_name *path, uint32_t count, bool is_rooted,
-               struct names_found *ret, rondo_error *err);
+int names_find(struct names *names, const struct ast_path *path, struct names_found *ret,
+               rondo_error *err);
+
+/* Reads the path of a node unless it begins with a variable bound inside the expression.  When
+   the caller binds names, a['b'] is part of a path too, so that it can answer for the whole. */
+bool names_path(const struct names *names, const struct names_scope *scope,
+                const struct ast *node, struct ast_path *ret);
 
 /* Finds out what a call calls: sets function, is_namespace and the rows, the caller's own
    functions first.  No rows: there is no such function. */

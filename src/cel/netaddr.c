@@ -29,49 +29,72 @@ static unsigned hex_digit(char c)
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
 }
 
-/* Groups of up to four hex digits between colons; the last four bytes may be dotted.  :: stands
-   for as many zeros as are missing. */
+/* An IPv6 address while it is read: groups of up to four hex digits between colons, of which
+   the last two may be one dotted address.  :: stands for as many zeros as are missing. */
+struct six {
+    const char *at, *end;
+    uint8_t *out;
+    int count;   // bytes so far
+    int gap;     // where :: was; -1 while there was none
+    bool is_dotted;
+};
+
+static bool read_group(struct six *six)
+{
+    unsigned n = 0;
+    const char *start = six->at;
+    while (six->at < six->end && isxdigit((unsigned char)*six->at) && six->at - start < 4)
+        n = n << 4 | hex_digit(*six->at++);
+    if (six->at == start || six->count > 14)
+        return false;
+    if (six->at < six->end && *six->at == '.') {
+        six->is_dotted = six->count <= 12;
+        six->at = six->end;
+        six->count += 4;
+        return six->is_dotted &&
+               read_four(start, (size_t)(six->end - start), six->out + six->count - 4);
+    }
+    six->out[six->count++] = (uint8_t)(n >> 8);
+    six->out[six->count++] = (uint8_t)n;
+    return true;
+}
+
+/* Between groups: a colon, or the one double colon. */
+static bool read_colons(struct six *six)
+{
+    if (*six->at++ != ':' || six->at == six->end)
+        return false;
+    if (*six->at != ':')
+        return true;
+    six->at++;
+    if (six->gap >= 0)
+        return false;
+    six->gap = six->count;
+    return true;
+}
+
+static bool close_gap(const struct six *six)
+{
+    if (six->gap < 0 || six->count == 16)
+        return six->gap < 0 && six->count == 16;
+    size_t behind = (size_t)(six->count - six->gap);
+    memmove(six->out + 16 - behind, six->out + six->gap, behind);
+    memset(six->out + six->gap, 0, (size_t)(16 - six->count));
+    return true;
+}
+
 static bool read_sixteen(const char *text, size_t len, uint8_t *out, bool *ret_dotted)
 {
-    size_t at = 0;
-    int count = 0, gap = -1;
-    *ret_dotted = false;
+    struct six six = { text, text + len, out, 0, -1, false };
     if (len >= 2 && text[0] == ':' && text[1] == ':') {
-        gap = 0;
-        at = 2;
+        six.gap = 0;
+        six.at += 2;
     }
-    while (at < len) {
-        unsigned n = 0;
-        size_t start = at;
-        for (; at < len && isxdigit((unsigned char)text[at]) && at - start < 4; at++)
-            n = n << 4 | hex_digit(text[at]);
-        if (at == start || count > 14)
+    while (six.at < six.end)
+        if (!read_group(&six) || (six.at < six.end && !read_colons(&six)))
             return false;
-        if (at < len && text[at] == '.') {
-            *ret_dotted = true;
-            if (count > 12 || !read_four(text + start, len - start, out + count))
-                return false;
-            count += 4;
-            break;
-        }
-        out[count++] = (uint8_t)(n >> 8);
-        out[count++] = (uint8_t)n;
-        if (at == len)
-            break;
-        if (text[at++] != ':' || at == len)
-            return false;
-        if (text[at] == ':') {
-            if (gap >= 0)
-                return false;
-            gap = count;
-            at++;
-        }
-    }
-    if (gap < 0 || count == 16)
-        return gap < 0 && count == 16;
-    memmove(out + 16 - (count - gap), out + gap, (size_t)(count - gap));
-    memset(out + gap, 0, (size_t)(16 - count));
-    return true;
+    *ret_dotted = six.is_dotted;
+    return close_gap(&six);
 }
 
 static bool is_mapped(const uint8_t *bytes)

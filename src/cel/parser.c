@@ -6,6 +6,7 @@
 #include "cel/parser.h"
 
 #include "cel/macro.h"
+#include "cel/runes.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -78,7 +79,8 @@ static void *unexpected(struct parser *p, const char *wanted)
         return parser_fail(p, p->token.offset, "'%.*s' is a reserved word", (int)p->token.len,
                            p->source.text + p->token.offset);
     return parser_fail(p, p->token.offset, "expected %s, got '%.*s'", wanted,
-                       (int)MIN(p->token.len, 40u), p->source.text + p->token.offset);
+                       (int)runes_fit(p->source.text + p->token.offset, p->token.len, 40),
+                       p->source.text + p->token.offset);
 }
 
 static bool expect(struct parser *p, enum token_kind kind, const char *wanted)
@@ -234,10 +236,10 @@ static bool read_int(struct parser *p, struct ast *node, bool is_negative)
     uint64_t most =
         p->token.kind == TOKEN_UINT ? UINT64_MAX : (uint64_t)INT64_MAX + is_negative;
     if (errno || n > most || (is_negative && p->token.kind == TOKEN_UINT)) {
-        parser_fail(p, p->token.offset, "the number %s%.*s does not fit %s",
-                    is_negative ? "-" : "", (int)MIN(p->token.len, 40u),
-                    p->source.text + p->token.offset,
-                    p->token.kind == TOKEN_UINT ? "uint" : "int");
+        parser_fail(
+            p, p->token.offset, "the number %s%.*s does not fit %s", is_negative ? "-" : "",
+            (int)runes_fit(p->source.text + p->token.offset, p->token.len, 40),
+            p->source.text + p->token.offset, p->token.kind == TOKEN_UINT ? "uint" : "int");
         return false;
     }
     node->value.kind = p->token.kind == TOKEN_UINT ? CEL_UINT : CEL_INT;
@@ -343,16 +345,15 @@ static struct ast *read_primary(struct parser *p)
 /* An id such as run-tests reads as a subtraction; who knows the ids can say otherwise. */
 static void widen_hyphens(struct parser *p, const struct ast *operand)
 {
-    struct cel_name path[AST_PATH_MAX];
+    struct ast_path path;
     const struct token_source *s = &p->source;
     if (!p->options->hyphen || s->at >= s->len || s->text[s->at] != '-')
         return;
-    uint32_t count = operand->is_in_parens ? 0 : ast_path(operand, path);
-    if (!count)
+    if (operand->is_in_parens || !ast_path_read(operand, true, &path))
         return;
     uint32_t offset = p->token.offset;
-    size_t len =
-        p->options->hyphen(p->options->user, path, count, s->text + offset, s->len - offset);
+    size_t len = p->options->hyphen(p->options->user, path.names, path.count, s->text + offset,
+                                    s->len - offset);
     if (len <= p->token.len || len > s->len - offset)
         return;
     p->token.len = p->token.text_len = (uint32_t)len;
@@ -394,13 +395,16 @@ static struct ast *read_index(struct parser *p, struct ast *operand)
     node->is_optional = accept(p, TOKEN_QUESTION, &ok);
     if (!ok || !(node->b = read_expr(p)) || !expect(p, TOKEN_RBRACKET, "']'"))
         return NULL;
+    const struct cel_val *key = &node->b->value;
+    if (node->b->kind == AST_CONST && key->kind == CEL_STRING)
+        node->name = (struct cel_name){ key->text, key->len, node->b->offset };
     return parser_close(p, node);
 }
 
 static struct ast *read_message(struct parser *p, struct ast *type)
 {
-    struct cel_name path[AST_PATH_MAX];
-    if (type->is_in_parens || !ast_path(type, path))
+    struct ast_path path;
+    if (type->is_in_parens || !ast_path_read(type, false, &path))
         return unexpected(p, "an operator");
     struct ast *node = parser_node(p, AST_MESSAGE, type->offset);
     if (!node)

@@ -7,6 +7,7 @@
 #include "base/regex.h"
 #include "cel/cel_val.h"
 #include "cel/re2.h"
+#include "cel/runes.h"
 #include "cel/token.h"
 
 #include <string.h>
@@ -154,75 +155,55 @@ static const struct op *type_op(struct plan *p, const struct ast *node,
 }
 
 static const struct names_found *found_of(struct plan *p, struct ast *node,
-                                          const struct cel_name *path, uint32_t count)
+                                          const struct ast_path *path)
 {
     if (node->found)
         return node->found;
     struct names_found *found = arena_alloc(p->names->arena, sizeof *found);
-    if (names_find(p->names, path, count, ast_path_is_rooted(node), found, p->err) < 0)
-        return wrong(p, path[0].offset);
+    if (names_find(p->names, path, found, p->err) < 0)
+        return wrong(p, path->names[0].offset);
     return node->found = found;
 }
 
-static const struct op *plan_path(struct plan *p, struct ast *node, const struct cel_name *path,
-                                  uint32_t count)
+/* A variable with what is selected from it; for has(a.b.c) too the resolver gets the whole. */
+static const struct op *plan_path(struct plan *p, struct ast *node, const struct ast_path *path)
 {
-    const struct names_found *found = found_of(p, node, path, count);
+    const struct names_found *found = found_of(p, node, path);
     if (!found)
         return NULL;
     if (found->is_type)
-        return type_op(p, node, found, path, count);
-    return path_op(p, node, found, path, count, ast_path_is_rooted(node));
+        return type_op(p, node, found, path->names, path->count);
+    struct op *op = path_op(p, node, found, path->names, path->count, path->is_rooted);
+    if (node->is_test)
+        op->run = op_has_path;
+    return op;
 }
 
-static const struct op *plan_name(struct plan *p, const struct names_scope *scope,
-                                  struct ast *node)
+static const struct op *plan_ident(struct plan *p, const struct names_scope *scope,
+                                   struct ast *node)
 {
-    struct cel_name path[AST_PATH_MAX];
-    uint32_t count = ast_path(node, path);
-    const struct names_scope *local =
-        count && !ast_path_is_rooted(node) ? names_local(scope, &path[0]) : NULL;
-    if (count && !local)
-        return plan_path(p, node, path, count);
-    if (node->kind == AST_IDENT) {
-        struct op *op = op_new(p, node, op_local);
-        op->slot = local->slot;
-        return op;
-    }
-    const struct op *from = plan(p, scope, node->a);
-    return from ? select_op(p, from, node, &node->name) : NULL;
-}
-
-/* has(a.b.c), where a.b is a path to a variable: the resolver gets the whole. */
-static const struct op *plan_has_path(struct plan *p, const struct names_scope *scope,
-                                      struct ast *node)
-{
-    struct cel_name path[AST_PATH_MAX + 1];
-    uint32_t count = node->a->is_in_parens ? 0 : ast_path(node->a, path);
-    bool is_rooted = count && ast_path_is_rooted(node->a);
-    if (!count || (!is_rooted && names_local(scope, &path[0])))
-        return NULL;
-    const struct names_found *found = found_of(p, node->a, path, count);
-    if (!found || found->is_type)
-        return NULL;
-    path[count] = node->name;
-    struct op *op = path_op(p, node, found, path, count + 1, is_rooted);
-    op->run = op_has_path;
+    struct ast_path path;
+    if (names_path(p->names, scope, node, &path))
+        return plan_path(p, node, &path);
+    struct op *op = op_new(p, node, op_local);
+    op->slot = names_local(scope, &node->name)->slot;
     return op;
 }
 
 static const struct op *plan_select(struct plan *p, const struct names_scope *scope,
                                     struct ast *node)
 {
+    struct ast_path path;
+    if (names_path(p->names, scope, node, &path))
+        return plan_path(p, node, &path);
+    const struct op *from = plan(p, scope, node->a);
+    if (!from)
+        return NULL;
     if (!node->is_test && !node->is_optional)
-        return plan_name(p, scope, node);
-    const struct op *has = node->is_test ? plan_has_path(p, scope, node) : NULL;
-    if (has || p->err->code)
-        return has;
+        return select_op(p, from, node, &node->name);
     struct op *op = op_new(p, node, node->is_test ? op_has : op_select_optional);
     op->name = keep_name(p, &node->name);
-    if (!(op->a = plan(p, scope, node->a)))
-        return NULL;
+    op->a = from;
     add_cost(op, op->a);
     return fold(p, op);
 }
@@ -311,8 +292,8 @@ static const struct op *matches_op(struct plan *p, const struct ast *node,
     struct cel_val pattern = args[1]->value;
     struct regex *regex = re2_compile(pattern.text, pattern.len, true, p->err);
     if (!regex) {
-        err_in(p->err, "'%.*s' is no regular expression", (int)MIN(pattern.len, 100u),
-               pattern.text);
+        err_in(p->err, "'%.*s' is no regular expression",
+               (int)runes_fit(pattern.text, pattern.len, 100), pattern.text);
         p->err->code = RONDO_EINVAL;
         return wrong(p, args[1]->offset);
     }
@@ -366,6 +347,9 @@ static const struct op *plan_const(struct plan *p, const struct ast *node)
 static const struct op *plan_index(struct plan *p, const struct names_scope *scope,
                                    struct ast *node)
 {
+    struct ast_path path;
+    if (names_path(p->names, scope, node, &path))
+        return plan_path(p, node, &path);
     struct op *op = op_new(p, node, node->is_optional ? op_index_optional : op_index);
     if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)))
         return NULL;
@@ -501,7 +485,7 @@ static const struct op *plan(struct plan *p, const struct names_scope *scope, st
 {
     switch (node->kind) {
     case AST_CONST: return plan_const(p, node);
-    case AST_IDENT: return plan_name(p, scope, node);
+    case AST_IDENT: return plan_ident(p, scope, node);
     case AST_SELECT: return plan_select(p, scope, node);
     case AST_INDEX: return plan_index(p, scope, node);
     case AST_CALL: return plan_call(p, scope, node);

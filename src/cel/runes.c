@@ -83,6 +83,15 @@ size_t runes_offset(const char *text, size_t len, size_t n)
     return at;
 }
 
+size_t runes_fit(const char *text, size_t len, size_t max)
+{
+    if (len <= max)
+        return len;
+    while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
 bool runes_is_space(uint32_t rune)
 {
     return (rune >= 9 && rune <= 13) || rune == ' ' || rune == 0x85 || rune == 0xa0 ||

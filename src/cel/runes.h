@@ -15,7 +15,9 @@ size_t runes_write(char *out, uint32_t rune);   // up to 4 bytes; returns how ma
 bool runes_is_valid(const char *text, size_t len);
 size_t runes_count(const char *text, size_t len);   // of valid UTF-8
 size_t runes_offset(const char *text, size_t len,
-                    size_t n);        // the byte where code point n begins
+                    size_t n);   // the byte where code point n begins
+size_t runes_fit(const char *text, size_t len,
+                 size_t max);         // at most max bytes, no code point cut
 bool runes_is_space(uint32_t rune);   // Unicode's White_Space
 
 #endif

@@ -105,12 +105,14 @@ static const struct {
     char text[3];
     enum token_kind kind;
 } operators[] = {
-    { ".", TOKEN_DOT },      { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN },   { ",", TOKEN_COMMA },
-    { "==", TOKEN_EQ },      { "&&", TOKEN_AND },     { "||", TOKEN_OR },      { ">=", TOKEN_GE },
-    { "<=", TOKEN_LE },      { "!=", TOKEN_NE },      { "<", TOKEN_LT },       { ">", TOKEN_GT },
-    { "[", TOKEN_LBRACKET }, { "]", TOKEN_RBRACKET }, { "+", TOKEN_PLUS },     { "-", TOKEN_MINUS },
-    { "!", TOKEN_NOT },      { "?", TOKEN_QUESTION }, { ":", TOKEN_COLON },    { "{", TOKEN_LBRACE },
-    { "}", TOKEN_RBRACE },   { "*", TOKEN_STAR },     { "/", TOKEN_SLASH },    { "%", TOKEN_PERCENT },
+    { ".", TOKEN_DOT },      { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN },
+    { ",", TOKEN_COMMA },    { "==", TOKEN_EQ },      { "&&", TOKEN_AND },
+    { "||", TOKEN_OR },      { ">=", TOKEN_GE },      { "<=", TOKEN_LE },
+    { "!=", TOKEN_NE },      { "<", TOKEN_LT },       { ">", TOKEN_GT },
+    { "[", TOKEN_LBRACKET }, { "]", TOKEN_RBRACKET }, { "+", TOKEN_PLUS },
+    { "-", TOKEN_MINUS },    { "!", TOKEN_NOT },      { "?", TOKEN_QUESTION },
+    { ":", TOKEN_COLON },    { "{", TOKEN_LBRACE },   { "}", TOKEN_RBRACE },
+    { "*", TOKEN_STAR },     { "/", TOKEN_SLASH },    { "%", TOKEN_PERCENT },
 };
 
 static int read_operator(struct token_source *s, struct token *t, rondo_error *err)
@@ -240,8 +242,9 @@ static int read_escape(struct token_source *s, const struct quote *q, char *out,
     if (!digits || (is_wide && q->is_bytes) ||
         !read_code(s, digits, is_octal ? 8 : 16, &code) || code > 0x10ffff ||
         (code >= 0xd800 && code <= 0xdfff && !q->is_bytes)) {
-        err_set(err, RONDO_EPARSE, "wrong escape '%.*s' in a %s",
-                (int)MIN(s->at + 1 - start, s->len - start), s->text + start,
+        const char *text = s->text + start;
+        size_t shown = runes_fit(text, s->len - start, s->at + 1 - start);
+        err_set(err, RONDO_EPARSE, "wrong escape '%.*s' in a %s", (int)shown, text,
                 q->is_bytes ? "bytes literal" : "string");
         return wrong(s, start, err);
     }

@@ -66,6 +66,22 @@ TEST(cel_asks_the_resolver_for_whole_paths)
     CHECK_STR(asked.paths[0], "a.b.c");
 }
 
+static int know_everything(void *user, const struct cel_name *path, size_t count,
+                           const char **ret_type, uintptr_t *ret_token, rondo_error *err)
+{
+    return (int)count;
+}
+
+TEST(cel_takes_an_index_for_a_field_when_names_are_bound)
+{
+    auto_cel struct cel_program *program = compiled(
+        "a['b-c'].d > 1 && has(a['b-c'].e)", &(struct cel_options){ .bind = know_everything });
+    CHECK_INT(cel_program_ref_count(program), 2);
+    CHECK_INT(cel_program_ref_at(program, 0)->count, 3);
+    CHECK_STR(cel_program_ref_at(program, 0)->names[1].text, "b-c");
+    CHECK_STR(cel_program_ref_at(program, 1)->names[2].text, "e");
+}
+
 TEST(cel_tells_absent_from_wrong)
 {
     struct asked asked = { 0 };
