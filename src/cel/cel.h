@@ -141,9 +141,10 @@ struct cel_options {
     bool is_open;            // names that nothing declares are variables of type dyn
     bool no_macros, no_check;
 
-    /* Asked for every path that no decl covers (with the hook, a['b'] is a path like a.b): how many of its names are a variable, its type
-       (dyn if left alone) and a token for the resolver.  0: no such variable.  Negative, with
-       err filled in: an error of the program, which gets the position of the path. */
+    /* Asked for every path that no decl covers; with the hook, a['b'] is a path like a.b.
+       Answers how many of its names are a variable, its type (dyn if left alone) and a token
+       for the resolver.  0: no such variable.  Negative, with err filled in: an error of the
+       program, which gets the position of the path. */
     int (*bind)(void *user, const struct cel_name *path, size_t count, const char **ret_type,
                 uintptr_t *ret_token, rondo_error *err);
 
@@ -200,7 +201,8 @@ struct cel_env {
     void *zone_user;
 };
 
-/* 0, or a negative code with err filled in, line and column included: RONDO_ENOTFOUND for a
+/* The value is valid until the scratch is used again, and no longer than the program and what the
+   resolver gave.  0, or a negative code with err filled in, line and column included: RONDO_ENOTFOUND for a
    variable, key or index that is not there, RONDO_ELIMIT when the cost limit is reached,
    RONDO_ECANCELLED, and RONDO_EFAILED for every other error of the expression.  *ret_cost, if
    not NULL, gets the steps taken. */

@@ -8,6 +8,7 @@
 static struct cel_val make(struct cel_frame *f, enum cel_kind kind, const struct cel_net *net)
 {
     struct cel_net *own = arena_alloc(f->arena, sizeof *own);
+    f->cost -= 4;
     *own = *net;
     return (struct cel_val){ (uint8_t)kind, .net = own };
 }

@@ -22,7 +22,9 @@ static struct cel_val fault_make(struct cel_frame *f, int code, const char *fmt,
                                  const char *function, const struct cel_val *args,
                                  uint32_t count)
 {
-    struct cel_fault *fault = arena_alloc(f->arena, sizeof *fault + count * sizeof *args);
+    size_t size = sizeof(struct cel_fault) + count * sizeof *args;
+    struct cel_fault *fault = arena_alloc(f->arena, size);
+    f->cost -= (int64_t)(size / BYTES_PER_STEP); // absorbed faults need memory too
     *fault = (struct cel_fault){ code, f->offset, fmt, function, count };
     for (uint32_t i = 0; i < count; i++)
         fault->args[i] = args[i];
@@ -57,7 +59,7 @@ struct cel_val frame_spent(struct cel_frame *f)
 
 void *frame_alloc(struct cel_frame *f, size_t size)
 {
-    return frame_spend(f, size / BYTES_PER_STEP) ? arena_alloc(f->arena, size) : NULL;
+    return frame_spend(f, 1 + size / BYTES_PER_STEP) ? arena_alloc(f->arena, size) : NULL;
 }
 
 struct cel_val cel_copy_text(struct cel_frame *f, const char *text, size_t len)
@@ -73,6 +75,7 @@ struct cel_val cel_copy_text(struct cel_frame *f, const char *text, size_t len)
 struct cel_val cel_of_optional(struct cel_frame *f, struct cel_val inner)
 {
     struct cel_val *own = arena_alloc(f->arena, sizeof *own);
+    f->cost -= sizeof *own / BYTES_PER_STEP;
     *own = inner;
     return (struct cel_val){ CEL_OPTIONAL, .inner = own };
 }

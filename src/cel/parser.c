@@ -356,6 +356,7 @@ static void widen_hyphens(struct parser *p, const struct ast *operand)
                                     s->len - offset);
     if (len <= p->token.len || len > s->len - offset)
         return;
+    p->token.kind = TOKEN_NAME; // even if it begins with a reserved word
     p->token.len = p->token.text_len = (uint32_t)len;
     p->source.at = offset + (uint32_t)len;
 }
@@ -366,11 +367,12 @@ static struct ast *read_select(struct parser *p, struct ast *operand)
     bool ok, is_optional = accept(p, TOKEN_QUESTION, &ok);
     if (!ok)
         return NULL;
+    bool is_word = p->token.text && p->token.text == p->source.text + p->token.offset;
+    if (is_word)
+        widen_hyphens(p, operand);
     if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED &&
         p->token.kind != TOKEN_QUOTED)
         return unexpected(p, "a field name behind '.'");
-    if (p->token.kind == TOKEN_NAME)
-        widen_hyphens(p, operand);
     struct token name = p->token;
     if (!next(p))
         return NULL;
