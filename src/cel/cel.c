@@ -133,7 +133,8 @@ int cel_eval_cost(const struct cel_program *program, const struct cel_env *env,
 {
     const struct op *root = program->root;
     struct cel_scratch *scratch = env->scratch;
-    cel_scratch_clear(scratch);
+    if (scratch->arena.at != scratch->clean || scratch->made)
+        cel_scratch_clear(scratch);
     int64_t limit = env->cost_limit > 0 ? env->cost_limit : CEL_COST_DEFAULT;
     struct cel_frame f = {
         .arena = &scratch->arena,

@@ -147,6 +147,7 @@ void cel_scratch_clear(struct cel_scratch *scratch)
         scratch->made = NULL;
     }
     arena_clear(&scratch->arena);
+    scratch->clean = scratch->arena.at;
 }
 
 void cel_scratch_free(struct cel_scratch *scratch)

@@ -18,7 +18,7 @@ struct cel_scratch {
     uint32_t local_cap;
     struct regex_match *match;   // made when first needed
     json_t *made;   // an array of values that functions made; NULL when there are none
-    bool is_used;
+    char *clean; // where the arena stands when nothing is in it
 };
 
 struct cel_frame {

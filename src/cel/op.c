@@ -13,6 +13,11 @@
 
 #define RUN(operand) ((operand)->run((operand), f))
 
+/* The same for operands that are mostly constants, or mostly variables of a loop. */
+#define RUN_CONST(operand) ((operand)->run == op_const ? (operand)->value : RUN(operand))
+#define RUN_LOCAL(operand)                                                                     \
+    ((operand)->run == op_local ? f->locals[(operand)->slot] : RUN(operand))
+
 struct cel_val op_const(const struct op *op, struct cel_frame *f)
 {
     return op->value;
@@ -68,7 +73,7 @@ static struct cel_val select_other(struct cel_frame *f, struct cel_val from,
 
 struct cel_val op_select(const struct op *op, struct cel_frame *f)
 {
-    return select_field(f, RUN(op->a), &op->name);
+    return select_field(f, RUN_LOCAL(op->a), &op->name);
 }
 
 struct cel_val op_select_optional(const struct op *op, struct cel_frame *f)
@@ -91,7 +96,9 @@ static struct cel_val has_field(struct cel_frame *f, struct cel_val from,
             return cel_of_bool(false);
         from = *from.inner;
     }
-    if (LIKELY(from.kind == CEL_MAP))
+    if (LIKELY(from.kind == CEL_MAP && from.is_json))
+        return cel_of_bool(json_object_getn(from.json, name->text, name->len));
+    if (from.kind == CEL_MAP)
         return cel_of_bool(cel_map_field(from, name, &found));
     return select_other(f, from, name);
 }
@@ -171,9 +178,13 @@ struct cel_val op_path_any(const struct op *op, struct cel_frame *f)
 struct cel_val op_has_path(const struct op *op, struct cel_frame *f)
 {
     struct cel_val v = { CEL_NULL };
+    const struct cel_ref *ref = op->refs;
     size_t used = 0;
-    const struct cel_ref *ref = resolve_any(op, f, &used, &v);
-    if (UNLIKELY(!ref))
+    if (op->count == 1 && op->prefixes[0] == 0)
+        used = resolve(f, ref, &v);
+    else
+        ref = resolve_any(op, f, &used, &v);
+    if (UNLIKELY(used == 0))
         return unresolved(f, &op->refs[0].names[op->prefixes[0]]);
     if (used == ref->count)
         return cel_of_bool(v.kind != CEL_ABSENT);
@@ -366,7 +377,7 @@ struct cel_val op_unknown(const struct op *op, struct cel_frame *f)
 
 struct cel_val op_equal(const struct op *op, struct cel_frame *f)
 {
-    struct cel_val a = RUN(op->a), b = RUN(op->b);
+    struct cel_val a = RUN(op->a), b = RUN_CONST(op->b);
     if (a.kind == b.kind) {
         if (a.kind == CEL_STRING)
             return cel_of_bool(a.len == b.len && memcmp(a.text, b.text, a.len) == 0);
@@ -400,7 +411,7 @@ static struct cel_val no_order(const struct op *op, struct cel_frame *f, struct 
 #define ORDER(name, sign, test)                                                                \
     struct cel_val name(const struct op *op, struct cel_frame *f)                              \
     {                                                                                          \
-        struct cel_val a = RUN(op->a), b = RUN(op->b);                                         \
+        struct cel_val a = RUN(op->a), b = RUN_CONST(op->b);                                   \
         if (LIKELY(a.kind == CEL_INT && b.kind == CEL_INT))                                    \
             return cel_of_bool(a.i sign b.i);                                                  \
         int order = cel_order(a, b);                                                           \
