@@ -213,30 +213,14 @@ static void put_possible(struct checker *c, struct buf *buf, const struct overlo
     put_signature(c, buf, params + (row->form == MEMBER), count - (row->form == MEMBER));
 }
 
-/* How an operator looks in the text. */
-static const char *spoken(const char *name, char *out)
-{
-    if (strcmp(name, "@in") == 0)
-        return "in";
-    if (name[0] != '_' && strcmp(name, "!_") != 0 && strcmp(name, "-_") != 0)
-        return name;
-    size_t n = 0;
-    for (; *name; name++)
-        if (*name != '_' && n < 4)
-            out[n++] = *name;
-    out[n] = '\0';
-    return out;
-}
-
 static const struct cel_type *no_overload(struct checker *c, const struct ast *node,
                                           const char *name, const struct cel_type *const *args,
                                           uint32_t count, struct buf *possible)
 {
-    char shown[8];
     auto_buf struct buf given = { 0 };
     put_signature(c, &given, args, count);
-    return wrong(c, node, "no matching overload for '%s' applied to %s%s", spoken(name, shown),
-                 buf_text(&given), buf_text(possible));
+    return wrong(c, node, "no matching overload for '%s' applied to %s%s",
+                 overload_spoken(name), buf_text(&given), buf_text(possible));
 }
 
 static const struct cel_type *check_rows(struct checker *c, struct ast *node,

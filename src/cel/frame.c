@@ -4,6 +4,7 @@
 #include "base/regex.h"
 #include "cel/cel_type.h"
 #include "cel/cel_val.h"
+#include "cel/overload.h"
 #include "cel/runes.h"
 #include "cel/token.h"
 
@@ -24,7 +25,7 @@ static struct cel_val fault_make(struct cel_frame *f, int code, const char *fmt,
 {
     size_t size = sizeof(struct cel_fault) + count * sizeof *args;
     struct cel_fault *fault = arena_alloc(f->arena, size);
-    f->cost -= (int64_t)(size / BYTES_PER_STEP); // absorbed faults need memory too
+    f->cost -= (int64_t)(size / BYTES_PER_STEP);   // absorbed faults need memory too
     *fault = (struct cel_fault){ code, f->offset, fmt, function, count };
     for (uint32_t i = 0; i < count; i++)
         fault->args[i] = args[i];
@@ -82,20 +83,6 @@ struct cel_val cel_of_optional(struct cel_frame *f, struct cel_val inner)
 
 /* ---- telling ----------------------------------------------------------------------------- */
 
-/* "_+_" is how + is called inside. */
-static const char *spoken(const char *function, char *out, size_t size)
-{
-    size_t n = 0;
-    for (const char *at = function; *at && n + 1 < size; at++)
-        if (strchr("_@[]?:", *at) == NULL ||
-            (*at == '_' && at > function && at[1] && at[1] != '_' && at[-1] != '_'))
-            out[n++] = *at;
-    out[n] = '\0';
-    if (strcmp(function, "_[_]") == 0)
-        snprintf(out, size, "[]");
-    return out;
-}
-
 static void put_types(struct buf *buf, const struct cel_fault *fault)
 {
     for (uint32_t i = 0; i < fault->count; i++)
@@ -104,7 +91,6 @@ static void put_types(struct buf *buf, const struct cel_fault *fault)
 
 static void put_message(struct buf *buf, const struct cel_fault *fault)
 {
-    char name[64];
     uint32_t arg = 0;
     for (const char *at = fault->fmt; *at; at++) {
         if (*at != '%') {
@@ -119,7 +105,7 @@ static void put_message(struct buf *buf, const struct cel_fault *fault)
                 arg++;
             break;
         case 't': buf_puts(buf, cel_type_of(fault->args[arg++].kind)->name); break;
-        case 'f': buf_printf(buf, "'%s'", spoken(fault->function, name, sizeof name)); break;
+        case 'f': buf_printf(buf, "'%s'", overload_spoken(fault->function)); break;
         default: put_types(buf, fault);
         }
     }

@@ -139,11 +139,19 @@ static inline struct cel_val select_rest(struct cel_frame *f, const struct cel_r
     return v;
 }
 
+static __attribute__((noinline)) struct cel_val
+finish_path(struct cel_frame *f, const struct cel_ref *ref, size_t used, struct cel_val v)
+{
+    return used ? select_rest(f, ref, used, v) : unresolved(f, ref->names);
+}
+
 struct cel_val op_path(const struct op *op, struct cel_frame *f)
 {
     struct cel_val v;
     size_t used = resolve(f, op->refs, &v);
-    return LIKELY(used) ? select_rest(f, op->refs, used, v) : unresolved(f, op->refs->names);
+    if (LIKELY(used == op->refs->count && v.kind != CEL_ABSENT))
+        return v;
+    return finish_path(f, op->refs, used, v);
 }
 
 /* Of several candidates the one that uses most of the path wins; then the innermost container. */

@@ -24,6 +24,22 @@ uint32_t overload_find(const char *name, const struct overload **rows, uint32_t 
     return count;
 }
 
+static const struct {
+    const char *name, *spoken;
+} operators[] = {
+    { "_+_", "+" },   { "_-_", "-" },   { "_*_", "*" }, { "_/_", "/" },   { "_%_", "%" },
+    { "_==_", "==" }, { "_!=_", "!=" }, { "_<_", "<" }, { "_<=_", "<=" }, { "_>_", ">" },
+    { "_>=_", ">=" }, { "@in", "in" },  { "!_", "!" },  { "-_", "-" },    { "_[_]", "[]" },
+};
+
+const char *overload_spoken(const char *name)
+{
+    for (size_t i = 0; i < COUNT(operators); i++)
+        if (strcmp(operators[i].name, name) == 0)
+            return operators[i].spoken;
+    return name;
+}
+
 uint32_t overload_arity(const struct overload *row)
 {
     uint32_t count = 0;

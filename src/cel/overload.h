@@ -38,6 +38,9 @@ extern const struct overload_family overload_operators, overload_conversions, ov
 #define OVERLOAD_ROWS_MAX 32
 uint32_t overload_find(const char *name, const struct overload **rows, uint32_t max);
 
+/* How a function looks in the text: "+" for "_+_". */
+const char *overload_spoken(const char *name);
+
 uint32_t overload_arity(const struct overload *row);
 
 /* Which kinds of value a parameter takes, as bits. */
