@@ -110,10 +110,19 @@ static bool find_decl(struct names *n, const char *name, const struct cel_type *
     return false;
 }
 
+/* Types with dots in their names are google.protobuf's and net's. */
+static bool may_be_type(const struct cel_name *first)
+{
+    return first->text[0] == 'g' || first->text[0] == 'n';
+}
+
 /* One name of one length in one container; false when nothing has it. */
 static bool try_name(struct names *n, uint32_t prefix, const struct cel_name *path,
                      uint32_t count, struct names_found *ret)
 {
+    if (prefix + count > 1 && n->options->decl_count == 0 &&
+        !may_be_type(prefix ? n->container : path))
+        return false;
     const char *name = prefix + count == 1 ? path->text : dotted(n, prefix, path, count, NULL);
     const struct cel_type *type = NULL, *is_type = NULL;
     if (!find_decl(n, name, &type) && !(is_type = cel_type_find(name, strlen(name))))

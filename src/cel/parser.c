@@ -356,7 +356,7 @@ static void widen_hyphens(struct parser *p, const struct ast *operand)
                                     s->len - offset);
     if (len <= p->token.len || len > s->len - offset)
         return;
-    p->token.kind = TOKEN_NAME; // even if it begins with a reserved word
+    p->token.kind = TOKEN_NAME;   // even if it begins with a reserved word
     p->token.len = p->token.text_len = (uint32_t)len;
     p->source.at = offset + (uint32_t)len;
 }
@@ -467,23 +467,25 @@ static struct ast *read_unary(struct parser *p)
     return node;
 }
 
+/* By token, in the order of enum token_kind. */
 static const struct {
-    enum token_kind token;
     int level;
     const char *name;
 } binaries[] = {
-    { TOKEN_LT, 0, "_<_" },   { TOKEN_LE, 0, "_<=_" },   { TOKEN_GT, 0, "_>_" },
-    { TOKEN_GE, 0, "_>=_" },  { TOKEN_EQ, 0, "_==_" },   { TOKEN_NE, 0, "_!=_" },
-    { TOKEN_IN, 0, "@in" },   { TOKEN_PLUS, 1, "_+_" },  { TOKEN_MINUS, 1, "_-_" },
-    { TOKEN_STAR, 2, "_*_" }, { TOKEN_SLASH, 2, "_/_" }, { TOKEN_PERCENT, 2, "_%_" },
+    [TOKEN_LT - TOKEN_LT] = { 0, "_<_" },    [TOKEN_LE - TOKEN_LT] = { 0, "_<=_" },
+    [TOKEN_GT - TOKEN_LT] = { 0, "_>_" },    [TOKEN_GE - TOKEN_LT] = { 0, "_>=_" },
+    [TOKEN_EQ - TOKEN_LT] = { 0, "_==_" },   [TOKEN_NE - TOKEN_LT] = { 0, "_!=_" },
+    [TOKEN_IN - TOKEN_LT] = { 0, "@in" },    [TOKEN_PLUS - TOKEN_LT] = { 1, "_+_" },
+    [TOKEN_MINUS - TOKEN_LT] = { 1, "_-_" }, [TOKEN_STAR - TOKEN_LT] = { 2, "_*_" },
+    [TOKEN_SLASH - TOKEN_LT] = { 2, "_/_" }, [TOKEN_PERCENT - TOKEN_LT] = { 2, "_%_" },
 };
 
 static const char *binary_name(enum token_kind kind, int level)
 {
-    for (size_t i = 0; i < COUNT(binaries); i++)
-        if (binaries[i].token == kind && binaries[i].level == level)
-            return binaries[i].name;
-    return NULL;
+    bool is_binary = kind >= TOKEN_LT && kind <= TOKEN_PERCENT;
+    return is_binary && binaries[kind - TOKEN_LT].level == level
+               ? binaries[kind - TOKEN_LT].name
+               : NULL;
 }
 
 static struct ast *read_binary(struct parser *p, int level)

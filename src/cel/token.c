@@ -47,7 +47,8 @@ static void skip_blanks(struct token_source *s)
 
 /* ---- names and operators ----------------------------------------------------------------- */
 
-#define WORD_MAX 9   // letters
+#define WORD_MAX 9              // letters
+#define WORD_FIRSTS 0x6aa937u   // the letters that words begin with, a in the lowest bit
 
 static const struct {
     char text[WORD_MAX + 1];
@@ -73,7 +74,8 @@ static void read_name(struct token_source *s, struct token *t)
     t->kind = TOKEN_NAME;
     t->text = s->text + t->offset;
     t->text_len = s->at - t->offset;
-    if (t->text_len > WORD_MAX)
+    unsigned first = (unsigned)t->text[0] - 'a';
+    if (t->text_len > WORD_MAX || first > 25 || !(WORD_FIRSTS >> first & 1))
         return;
     for (size_t i = 0; i < COUNT(words); i++)
         if (words[i].text[0] == t->text[0] &&
@@ -312,6 +314,11 @@ static bool is_quote(struct token_source *s, struct quote *q)
     return true;
 }
 
+static bool may_be_quote(char c)
+{
+    return c == '"' || c == '\'' || (c | 32) == 'r' || (c | 32) == 'b';
+}
+
 int token_next(struct token_source *s, struct token *t, rondo_error *err)
 {
     struct quote quote;
@@ -322,7 +329,7 @@ int token_next(struct token_source *s, struct token *t, rondo_error *err)
     char c = peek(s, 0);
     if (s->at >= s->len)
         t->kind = TOKEN_END;
-    else if (is_quote(s, &quote))
+    else if (may_be_quote(c) && is_quote(s, &quote))
         code = read_quotes(s, &quote, t, err);
     else if (isalpha((unsigned char)c) || c == '_')
         read_name(s, t);
