@@ -68,22 +68,21 @@ struct cel_val string_ends_with(struct cel_frame *f, const struct cel_val *a)
         (!a[1].len || memcmp(a[0].text + a[0].len - a[1].len, a[1].text, a[1].len) == 0));
 }
 
-#define STEPS_MIN 1000
-#define STEPS_MAX 1000000
-#define CHARS_PER_STEP 16
+#define MATCH_STEPS_MAX ((uint64_t)1000000)   // of one match, however much cost is left
+#define MATCH_COST 10                         // what it costs at least
 
 struct cel_val string_match(struct cel_frame *f, const struct regex *regex, struct cel_val text)
 {
-    if (!frame_spend(f, 1 + text.len / CHARS_PER_STEP))
+    if (!frame_spend(f, MATCH_COST + text.len / 16))
         return frame_spent(f);
     if (!f->scratch->match)
         f->scratch->match = regex_match_new();
-    uint32_t steps =
-        f->cost >= STEPS_MAX ? STEPS_MAX : MAX((uint32_t)f->cost, (uint32_t)STEPS_MIN);
-    enum regex_answer answer = regex_find(regex, f->scratch->match, text.text, text.len, steps);
+    uint64_t most = MIN((uint64_t)f->cost, MATCH_STEPS_MAX), left = most;
+    enum regex_answer answer = regex_find(regex, f->scratch->match, text.text, text.len, &left);
+    if (!frame_spend(f, most - left))
+        return frame_spent(f);
     if (answer != REGEX_LIMIT)
         return cel_of_bool(answer == REGEX_YES);
-    frame_spend(f, steps);
     return fault_new(f, RONDO_ELIMIT, "the pattern takes too many steps on this text");
 }
 
