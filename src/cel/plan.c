@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#define FOLD_COST 20000
+#define FOLD_COST 20000        // of one call
+#define FOLD_COST_ALL 500000   // of all of them: what is folded stays in memory
 
 struct plan {
     struct cel_program *program;
@@ -20,7 +21,8 @@ struct plan {
     rondo_error *err;
     struct cel_env env;   // without variables, for folding
     struct cel_scratch scratch;
-    uint32_t depth;   // of variables bound around here
+    int64_t fold_cost;   // what is left
+    uint32_t depth;      // of variables bound around here
 };
 
 static const struct op *plan(struct plan *p, const struct names_scope *scope, struct ast *node);
@@ -64,12 +66,14 @@ static bool has_const_operands(const struct op *op)
 
 static const struct op *fold(struct plan *p, struct op *op)
 {
+    int64_t cost = MIN(p->fold_cost, FOLD_COST);
     if (!has_const_operands(op))
         return op;
     struct cel_frame f = {
-        .arena = &p->program->arena, .env = &p->env, .scratch = &p->scratch, .cost = FOLD_COST
+        .arena = &p->program->arena, .env = &p->env, .scratch = &p->scratch, .cost = cost
     };
     struct cel_val v = op->run(op, &f);
+    p->fold_cost -= cost - f.cost;
     if (cel_is_error(v) || f.cost < 0)
         return op;
     op->run = op_const;
@@ -374,9 +378,8 @@ static const struct op *plan_if(struct plan *p, const struct names_scope *scope,
 }
 
 /* &&, ||, lists and maps: all operands in args. */
-static const struct op *plan_many(struct plan *p, const struct names_scope *scope,
-                                  struct ast *node,
-                                  struct cel_val (*run)(const struct op *, struct cel_frame *))
+static struct op *plan_many(struct plan *p, const struct names_scope *scope, struct ast *node,
+                            struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
     struct op *op = op_new(p, node, run);
     op->count = node->count;
@@ -396,7 +399,7 @@ static const struct op *plan_row(struct plan *p, const struct names_scope *scope
                                  struct ast *node)
 {
     bool is_and = node->kind == AST_AND;
-    struct op *op = (struct op *)plan_many(p, scope, node, is_and ? op_and : op_or);
+    struct op *op = plan_many(p, scope, node, is_and ? op_and : op_or);
     if (op && op->count == 2) {
         op->run = is_and ? op_and_two : op_or_two;
         op->a = op->args[0];
@@ -408,8 +411,7 @@ static const struct op *plan_row(struct plan *p, const struct names_scope *scope
 static const struct op *plan_literal(struct plan *p, const struct names_scope *scope,
                                      struct ast *node)
 {
-    struct op *op =
-        (struct op *)plan_many(p, scope, node, node->kind == AST_LIST ? op_list : op_map);
+    struct op *op = plan_many(p, scope, node, node->kind == AST_LIST ? op_list : op_map);
     return op ? fold(p, op) : NULL;
 }
 
@@ -503,7 +505,9 @@ static const struct op *plan(struct plan *p, const struct names_scope *scope, st
 int plan_run(struct cel_program *program, struct names *names, struct ast *root,
              rondo_error *err)
 {
-    struct plan p = { .program = program, .names = names, .err = err };
+    struct plan p = {
+        .program = program, .names = names, .err = err, .fold_cost = FOLD_COST_ALL
+    };
     err->code = 0;
     program->root = plan(&p, NULL, root);
     arena_free(&p.scratch.arena);

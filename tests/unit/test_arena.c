@@ -11,7 +11,7 @@ TEST(arena_gives_aligned_memory_of_any_size)
     auto_arena struct arena arena = { 0 };
     for (size_t size = 0; size < 100000; size = size * 2 + 1) {
         char *p = arena_alloc(&arena, size);
-        CHECK((uintptr_t)p % ARENA_ALIGN == 0);
+        CHECK(p && (uintptr_t)p % ARENA_ALIGN == 0);
         memset(p, 1, size);
     }
     CHECK_STR(arena_dup(&arena, "abcdef", 3), "abc");
