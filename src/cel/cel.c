@@ -164,18 +164,31 @@ int cel_eval(const struct cel_program *program, const struct cel_env *env, struc
 
 /* ---- showing where ----------------------------------------------------------------------- */
 
+#define CARET_WIDTH 96    // columns of a line that are shown
+#define CARET_BEFORE 64   // of them before the caret, at most
+
+/* Where line number `line` of the text begins; its length. */
+static const char *line_of(const char *text, size_t len, int line, size_t *ret_len)
+{
+    const char *at = text, *end = text + len;
+    for (int n = 1; n < line && at < end; at++)
+        n += *at == '\n';
+    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    *ret_len = (size_t)((stop ? stop : end) - at);
+    return at;
+}
+
 char *cel_caret(const char *text, size_t len, const rondo_error *err)
 {
     struct buf buf = { 0 };
-    const char *at = text, *end = text + len;
     if (err->line <= 0)
         return buf_take(&buf);
-    for (int line = 1; line < err->line && at < end; at++)
-        line += *at == '\n';
-    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-    buf_put(&buf, at, (size_t)((stop ? stop : end) - at));
+    const char *line = line_of(text, len, err->line, &len);
+    int skipped = err->column > CARET_WIDTH ? err->column - CARET_BEFORE : 0;
+    size_t start = runes_offset(line, len, (size_t)skipped);
+    buf_put(&buf, line + start, runes_offset(line + start, len - start, CARET_WIDTH));
     buf_putc(&buf, '\n');
-    for (int column = 1; column < err->column; column++)
+    for (int column = 1; column < err->column - skipped; column++)
         buf_putc(&buf, ' ');
     buf_puts(&buf, "^\n");
     return buf_take(&buf);

@@ -211,7 +211,8 @@ int cel_eval(const struct cel_program *program, const struct cel_env *env, struc
 int cel_eval_cost(const struct cel_program *program, const struct cel_env *env,
                   struct cel_val *ret, int64_t *ret_cost, rondo_error *err);
 
-/* The line of text that err is about, with a caret under the column; the caller's:
+/* The line of text that err is about, or a part of a long one, with a caret under the column; the
+   caller's:
        steps.review.scor >= 8
                     ^
    "" when err has no position. */

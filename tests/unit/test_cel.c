@@ -236,6 +236,14 @@ TEST(cel_draws_a_caret)
     char *caret = cel_caret("ab\ncdef\ngh", 10, &err);
     CHECK_STR(caret, "cdef\n  ^\n");
     mem_free(caret);
+    char wide[301];
+    memset(wide, 'x', 300);
+    wide[199] = '!';
+    err = (rondo_error){ .line = 1, .column = 200 };
+    caret = cel_caret(wide, 300, &err);
+    CHECK(strlen(caret) < 200);
+    CHECK(strchr(caret, '!') - caret == strchr(caret, '^') - strchr(caret, '\n') - 1);
+    mem_free(caret);
     err.line = 0;
     caret = cel_caret("ab", 2, &err);
     CHECK_STR(caret, "");
