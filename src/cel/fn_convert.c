@@ -4,7 +4,6 @@
 #include "cel/overload.h"
 #include "cel/runes.h"
 
-#include <math.h>
 #include <string.h>
 
 static struct cel_val same(struct cel_frame *f, const struct cel_val *a)

@@ -9,7 +9,6 @@
 #include "cel/token.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define BYTES_PER_STEP 8

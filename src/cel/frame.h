@@ -29,11 +29,11 @@ struct cel_frame {
     int64_t cost;      // what is left
     uint32_t offset;   // in the text: of the call under way
     bool is_cancelled;
-    bool is_folding;   // at compile time: what depends on the environment fails
 };
 
 /* What went wrong, and where.  The text is made only if somebody asks: most faults are absorbed
-   by && and ||.  In fmt %v is the next argument, %t its type and %f the function's name. */
+   by && and ||.  In fmt %v is the next argument as a value, %s as plain text and %t its type; %f is
+   the function's name, %* the types of all arguments. */
 struct cel_fault {
     int code;   // of rondo_code
     uint32_t offset;

@@ -459,7 +459,7 @@ static struct cel_val in_array(struct cel_frame *f, struct cel_val text, const j
 
 struct cel_val op_in(const struct op *op, struct cel_frame *f)
 {
-    struct cel_val args[2] = { RUN(op->a), RUN(op->b) };
+    struct cel_val args[2] = { RUN_CONST(op->a), RUN(op->b) };
     if (args[0].kind == CEL_STRING && args[1].kind == CEL_LIST && args[1].is_json)
         return in_array(f, args[0], args[1].json);
     if (cel_is_error(args[0]) || cel_is_error(args[1]))
