@@ -74,6 +74,37 @@ struct cel_val {
     };
 };
 
+/* Values for resolvers to give; text is borrowed. */
+static inline struct cel_val cel_of_bool(bool truth)
+{
+    return (struct cel_val){ CEL_BOOL, .truth = truth };
+}
+
+static inline struct cel_val cel_of_int(int64_t i)
+{
+    return (struct cel_val){ CEL_INT, .i = i };
+}
+
+static inline struct cel_val cel_of_uint(uint64_t u)
+{
+    return (struct cel_val){ CEL_UINT, .u = u };
+}
+
+static inline struct cel_val cel_of_double(double d)
+{
+    return (struct cel_val){ CEL_DOUBLE, .d = d };
+}
+
+static inline struct cel_val cel_of_text(const char *text, size_t len)   // borrowed
+{
+    return (struct cel_val){ CEL_STRING, .len = (uint32_t)len, .text = text };
+}
+
+static inline struct cel_val cel_of_duration(int64_t ns)
+{
+    return (struct cel_val){ CEL_DURATION, .i = ns };
+}
+
 /* A value that borrows from json: it is valid as long as json is.  Integers are int, other
    numbers double. */
 struct cel_val cel_val_from_json(json_t *json);
@@ -110,6 +141,9 @@ struct cel_ref {
    from the evaluating thread; borrowed values have to last until the scratch is used again. */
 typedef size_t (*cel_resolver)(void *user, const struct cel_ref *ref, struct cel_val *ret);
 
+/* A resolver whose user is a JSON object: its members are the variables. */
+size_t cel_resolve_json(void *object, const struct cel_ref *ref, struct cel_val *ret);
+
 /* ---- compiling --------------------------------------------------------------------------- */
 
 /* A variable that exists, "x" or "a.b.c"; its type as text, NULL for dyn. */
@@ -121,7 +155,7 @@ struct cel_frame;   // an evaluation under way
 
 /* A function for expressions beside the built-in ones.  Types are text; parameters of a generic
    function are written param(T).  args has as many values as there are params, each of the
-   declared type; make results with the functions of cel/frame.h.  call may be NULL when the
+   declared type; cel/frame.h has what a function needs for results and errors.  call may be NULL when the
    program is only checked. */
 struct cel_function {
     const char *name;

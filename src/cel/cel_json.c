@@ -1,4 +1,4 @@
-/* cel_json.c - values of the language as JSON. */
+/* cel_json.c - values of the language as JSON, and JSON as variables. */
 #include "cel/base64.h"
 #include "cel/cel_type.h"
 #include "cel/cel_val.h"
@@ -134,4 +134,13 @@ json_t *cel_val_to_json(struct cel_val value, rondo_error *err)
         err_set(err, RONDO_ELIMIT, "the result has more than %d values, or more than %zu bytes",
                 VALUES_MAX, BYTES_MAX);
     return json;
+}
+
+size_t cel_resolve_json(void *object, const struct cel_ref *ref, struct cel_val *ret)
+{
+    json_t *found = json_object_getn(object, ref->names[0].text, ref->names[0].len);
+    if (!found)
+        return 0;
+    *ret = cel_val_from_json(found);
+    return 1;
 }

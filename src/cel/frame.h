@@ -18,7 +18,7 @@ struct cel_scratch {
     uint32_t local_cap;
     struct regex_match *match;   // made when first needed
     json_t *made;   // an array of values that functions made; NULL when there are none
-    char *clean; // where the arena stands when nothing is in it
+    char *clean;    // where the arena stands when nothing is in it
 };
 
 struct cel_frame {
@@ -65,36 +65,6 @@ struct cel_val frame_spent(struct cel_frame *f);   // the fault for it
 /* Memory that grows with the data, paid for; NULL when that costs too much.  Every function that
    gets NULL returns frame_spent(). */
 void *frame_alloc(struct cel_frame *f, size_t size);
-
-static inline struct cel_val cel_of_bool(bool truth)
-{
-    return (struct cel_val){ CEL_BOOL, .truth = truth };
-}
-
-static inline struct cel_val cel_of_int(int64_t i)
-{
-    return (struct cel_val){ CEL_INT, .i = i };
-}
-
-static inline struct cel_val cel_of_uint(uint64_t u)
-{
-    return (struct cel_val){ CEL_UINT, .u = u };
-}
-
-static inline struct cel_val cel_of_double(double d)
-{
-    return (struct cel_val){ CEL_DOUBLE, .d = d };
-}
-
-static inline struct cel_val cel_of_text(const char *text, size_t len)   // borrowed
-{
-    return (struct cel_val){ CEL_STRING, .len = (uint32_t)len, .text = text };
-}
-
-static inline struct cel_val cel_of_duration(int64_t ns)
-{
-    return (struct cel_val){ CEL_DURATION, .i = ns };
-}
 
 static inline struct cel_val cel_of_type(const struct cel_type *type)
 {

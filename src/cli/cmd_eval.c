@@ -59,15 +59,6 @@ static int bind(void *user, const struct cel_name *path, size_t count, const cha
     return json_object_get(user, path[0].text) != NULL;
 }
 
-static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret)
-{
-    json_t *value = json_object_getn(user, ref->names[0].text, ref->names[0].len);
-    if (!value)
-        return 0;
-    *ret = cel_val_from_json(value);
-    return 1;
-}
-
 /* ---- answers ----------------------------------------------------------------------------- */
 
 static int tell(const char *text, const rondo_error *err, int code)
@@ -118,7 +109,7 @@ int cmd_eval(int argc, char **argv)
     if (!data)
         return EVAL_WRONG;
     struct tzfile *zones = tzfile_new(NULL);
-    struct cel_env env = { .resolve = resolve,
+    struct cel_env env = { .resolve = cel_resolve_json,
                            .user = data,
                            .scratch = cel_scratch_new(),
                            .zone = tzfile_get,

@@ -15,20 +15,12 @@ static const char world_text[] =
     "{\"i\":7,\"d\":1.5,\"s\":\"h\\u00e9llo\",\"b\":true,\"n\":null,\"l\":[1,2.5,\"x\",[true,null],{\"k\":1}],"
     "\"m\":{\"a\":{\"b\":{\"c\":8}},\"k\":[\"p\",\"q\"],\"s\":\"t\"},\"e\":[],\"o\":{}}";
 
-static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret)
-{
-    json_t *found = json_object_getn(world, ref->names[0].text, ref->names[0].len);
-    if (!found)
-        return 0;
-    *ret = cel_val_from_json(found);
-    return 1;
-}
-
 /* The result as text, "" for an error; *ret_code tells which. */
 static char *evaluate(const uint8_t *data, size_t size, int which, int *ret_code)
 {
     struct cel_options options = { .is_open = true, .no_check = which == 1, .max_nodes = 1000 };
-    struct cel_env env = { .resolve = resolve,
+    struct cel_env env = { .resolve = cel_resolve_json,
+                           .user = world,
                            .scratch = scratch[which],
                            .cost_limit = 100000 };
     struct cel_val value;

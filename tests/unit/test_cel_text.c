@@ -29,14 +29,6 @@ static int bind(void *user, const struct cel_name *path, size_t count, const cha
     return json_object_get(user, path[0].text) != NULL;
 }
 
-static size_t resolve(void *user, const struct cel_ref *ref, struct cel_val *ret)
-{
-    json_t *value = json_object_get(user, ref->names[0].text);
-    if (value)
-        *ret = cel_val_from_json(value);
-    return value != NULL;
-}
-
 /* The longest member of the object at path that the text begins with. */
 static size_t longest_id(void *user, const struct cel_name *path, size_t count,
                          const char *text, size_t len)
@@ -66,7 +58,7 @@ static char *evaluate(const char *text, json_t *data, const struct settings *set
 {
     struct cel_options options = settings->options;
     struct tzfile *zones = tzfile_new(NULL);
-    struct cel_env env = { .resolve = resolve,
+    struct cel_env env = { .resolve = cel_resolve_json,
                            .user = data,
                            .scratch = cel_scratch_new(),
                            .cost_limit = settings->cost,
