@@ -59,6 +59,24 @@ static int bind(void *user, const struct cel_name *path, size_t count, const cha
     return json_object_get(user, path[0].text) != NULL;
 }
 
+/* The longest key at the path that the text begins with, so that steps.run-tests is one. */
+static size_t longest_key(void *user, const struct cel_name *path, size_t count,
+                          const char *text, size_t len)
+{
+    json_t *at = user, *value;
+    const char *key;
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++)
+        at = json_object_get(at, path[i].text);
+    json_object_foreach(at, key, value)
+    {
+        size_t n = strlen(key);
+        if (n > best && n <= len && memcmp(key, text, n) == 0)
+            best = n;
+    }
+    return best;
+}
+
 /* ---- answers ----------------------------------------------------------------------------- */
 
 static int tell(const char *text, const rondo_error *err, int code)
@@ -87,7 +105,7 @@ static int print_value(const char *text, struct cel_val value)
 
 static int evaluate(const char *text, json_t *data, const struct cel_env *env)
 {
-    struct cel_options options = { .bind = bind, .user = data };
+    struct cel_options options = { .bind = bind, .hyphen = longest_key, .user = data };
     struct cel_val value;
     rondo_error err;
     auto_cel struct cel_program *program = cel_compile(text, strlen(text), &options, &err);

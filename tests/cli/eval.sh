@@ -20,10 +20,11 @@ expect() {
     fi
 }
 
-printf '{"x": 5, "steps": {"a": {"score": 9}}}' >data.json
+printf '{"x": 5, "steps": {"a": {"score": 9}, "run-tests": {"ok": true}}}' >data.json
 expect 0 '7' '1 + 2 * 3'
 expect 0 '{"a":[1,2.5,null]}' "{'a': [1, 2.5, null]}"
 expect 0 'true' 'steps.a.score >= 8 && x == 5' --data data.json
+expect 0 'true' 'steps.run-tests.ok' --data data.json
 expect 0 '10' --data=data.json 'x * 2'
 expect 1 "rondo eval: 1:9: no such key: 'scor'
 steps.a.scor > 1
