@@ -89,6 +89,11 @@ const struct cel_type *cel_program_type(const struct cel_program *program)
     return program->type;
 }
 
+bool cel_program_can_be(const struct cel_program *program, enum cel_kind kind)
+{
+    return overload_mask(program->type) >> kind & 1;
+}
+
 const char *cel_program_text(const struct cel_program *program)
 {
     return program->text;

@@ -205,7 +205,10 @@ void cel_program_unref(struct cel_program *program);   // NULL is fine
 void cel_program_unref_at(struct cel_program **at);    // for auto_cel
 
 const struct cel_type *
-cel_program_type(const struct cel_program *program);               // dyn when unchecked
+cel_program_type(const struct cel_program *program);   // dyn when unchecked
+
+/* Whether the result may be of this kind: a condition that cannot be CEL_BOOL is wrong. */
+bool cel_program_can_be(const struct cel_program *program, enum cel_kind kind);
 const char *cel_program_text(const struct cel_program *program);   // NUL-terminated
 
 /* The paths a program asks its resolver for, in the order of the text: 0 .. count - 1. */

@@ -388,7 +388,8 @@ struct cel_val op_equal(const struct op *op, struct cel_frame *f)
     struct cel_val a = RUN(op->a), b = RUN_CONST(op->b);
     if (a.kind == b.kind) {
         if (a.kind == CEL_STRING)
-            return cel_of_bool(a.len == b.len && memcmp(a.text, b.text, a.len) == 0);
+            return cel_of_bool(a.len == b.len &&
+                               (!a.len || memcmp(a.text, b.text, a.len) == 0));
         if (a.kind == CEL_INT)
             return cel_of_bool(a.i == b.i);
         if (a.kind == CEL_BOOL)

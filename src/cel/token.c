@@ -31,6 +31,17 @@ static char peek(const struct token_source *s, uint32_t ahead)
     return s->at + ahead < s->len ? s->text[s->at + ahead] : '\0';
 }
 
+/* Plain ASCII, whatever the locale. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
+}
+
 static void skip_blanks(struct token_source *s)
 {
     while (s->at < s->len) {
@@ -69,8 +80,10 @@ static const struct {
 
 static void read_name(struct token_source *s, struct token *t)
 {
-    while (isalnum((unsigned char)peek(s, 0)) || peek(s, 0) == '_')
-        s->at++;
+    uint32_t at = s->at;
+    while (at < s->len && (is_letter(s->text[at]) || is_digit(s->text[at])))
+        at++;
+    s->at = at;
     t->kind = TOKEN_NAME;
     t->text = s->text + t->offset;
     t->text_len = s->at - t->offset;
@@ -88,7 +101,8 @@ static void read_name(struct token_source *s, struct token *t)
 static int read_quoted(struct token_source *s, struct token *t, rondo_error *err)
 {
     uint32_t start = ++s->at;
-    while (isalnum((unsigned char)peek(s, 0)) || (peek(s, 0) && strchr("_.-/ ", peek(s, 0))))
+    while (is_letter(peek(s, 0)) || is_digit(peek(s, 0)) ||
+           (peek(s, 0) && strchr(".-/ ", peek(s, 0))))
         s->at++;
     if (peek(s, 0) != '`' || s->at == start) {
         err_set(err, RONDO_EPARSE,
@@ -141,14 +155,14 @@ static int read_operator(struct token_source *s, struct token *t, rondo_error *e
 
 static void skip_digits(struct token_source *s)
 {
-    while (isdigit((unsigned char)peek(s, 0)))
+    while (is_digit(peek(s, 0)))
         s->at++;
 }
 
 static bool skip_exponent(struct token_source *s)
 {
     uint32_t sign = peek(s, 1) == '+' || peek(s, 1) == '-';
-    if ((peek(s, 0) | 32) != 'e' || !isdigit((unsigned char)peek(s, 1 + sign)))
+    if ((peek(s, 0) | 32) != 'e' || !is_digit(peek(s, 1 + sign)))
         return false;
     s->at += 1 + sign;
     skip_digits(s);
@@ -164,7 +178,7 @@ static int read_number(struct token_source *s, struct token *t, rondo_error *err
             s->at++;
     } else {
         skip_digits(s);
-        if (peek(s, 0) == '.' && isdigit((unsigned char)peek(s, 1))) {
+        if (peek(s, 0) == '.' && is_digit(peek(s, 1))) {
             s->at++;
             skip_digits(s);
             t->kind = TOKEN_DOUBLE;
@@ -176,7 +190,7 @@ static int read_number(struct token_source *s, struct token *t, rondo_error *err
         t->kind = TOKEN_UINT;
         s->at++;
     }
-    if (isalnum((unsigned char)peek(s, 0)) || peek(s, 0) == '_') {
+    if (is_letter(peek(s, 0)) || is_digit(peek(s, 0))) {
         err_set(err, RONDO_EPARSE, "unexpected character '%c' behind a number", peek(s, 0));
         return wrong(s, s->at, err);
     }
@@ -331,11 +345,11 @@ int token_next(struct token_source *s, struct token *t, rondo_error *err)
         t->kind = TOKEN_END;
     else if (may_be_quote(c) && is_quote(s, &quote))
         code = read_quotes(s, &quote, t, err);
-    else if (isalpha((unsigned char)c) || c == '_')
+    else if (is_letter(c))
         read_name(s, t);
     else if (c == '`')
         code = read_quoted(s, t, err);
-    else if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)peek(s, 1))))
+    else if (is_digit(c) || (c == '.' && is_digit(peek(s, 1))))
         code = read_number(s, t, err);
     else
         code = read_operator(s, t, err);

@@ -143,6 +143,16 @@ static struct cel_val twice(struct cel_frame *f, const struct cel_val *args)
     return cel_of_int(2 * args[0].i);
 }
 
+TEST(cel_knows_what_a_result_can_be)
+{
+    auto_cel struct cel_program *number = compiled("1 + 2", NULL);
+    auto_cel struct cel_program *anything =
+        compiled("x.y", &(struct cel_options){ .is_open = true });
+    CHECK(!cel_program_can_be(number, CEL_BOOL));
+    CHECK(cel_program_can_be(number, CEL_INT));
+    CHECK(cel_program_can_be(anything, CEL_BOOL));
+}
+
 TEST(cel_calls_functions_of_the_caller)
 {
     static const char *const params[] = { "int" };
