@@ -48,6 +48,22 @@ static const struct {
     { 'v', "\\x0b", "\\x0b" },
 };
 
+static bool is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
+/* \12 is a character; \1 would be a backreference, and so might \12 be if it were left as it is. */
+static int read_octal(struct filter *f, rondo_error *err)
+{
+    if (!is_octal(peek(f, 1)) || !is_octal(peek(f, 2)))
+        return refuse(f, 2, err);
+    int digits = is_octal(peek(f, 3)) ? 3 : 2;
+    buf_printf(&f->out, "\\o{%.*s}", digits, f->at + 1);
+    f->at += 1 + digits;
+    return 0;
+}
+
 static int read_escape(struct filter *f, bool in_class, rondo_error *err)
 {
     char c = peek(f, 1);
@@ -61,9 +77,8 @@ static int read_escape(struct filter *f, bool in_class, rondo_error *err)
         f->at += 2;
         return 0;
     }
-    if (isdigit((unsigned char)c) && c != '0' &&
-        !(isdigit((unsigned char)peek(f, 2)) && c < '8'))
-        return refuse(f, 2, err);   // a backreference
+    if (c >= '1' && c <= '9')
+        return read_octal(f, err);
     if ((isalpha((unsigned char)c) &&
          !strchr(in_class ? "pPafntrxdDwWsSQE" : "pPafntrxdDwWsSbBAzQE", c)) ||
         c == '_')
