@@ -198,7 +198,14 @@ const struct cel_type *cel_type_copy(struct arena *arena, const struct cel_type 
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-void cel_type_put(struct buf *buf, const struct cel_type *type)
+const char *cel_type_spoken(const struct cel_type *type)
+{
+    return type->kind == TYPE_TIMESTAMP  ? "timestamp"
+           : type->kind == TYPE_DURATION ? "duration"
+                                         : type->name;
+}
+
+static void put(struct buf *buf, const struct cel_type *type, bool is_spoken)
 {
     if (type->kind == TYPE_VAR) {
         buf_puts(buf, "dyn");
@@ -208,19 +215,24 @@ void cel_type_put(struct buf *buf, const struct cel_type *type)
         buf_printf(buf, "param(%s)", type->name);
         return;
     }
-    buf_puts(buf, type->name);
+    buf_puts(buf, is_spoken ? cel_type_spoken(type) : type->name);
     for (uint32_t i = 0; i < type->count; i++) {
         buf_puts(buf, i ? ", " : "(");
-        cel_type_put(buf, type->params[i]);
+        put(buf, type->params[i], is_spoken);
     }
     if (type->count)
         buf_putc(buf, ')');
 }
 
+void cel_type_say(struct buf *buf, const struct cel_type *type)
+{
+    put(buf, type, true);
+}
+
 char *cel_type_text(const struct cel_type *type)
 {
     struct buf buf = { 0 };
-    cel_type_put(&buf, type);
+    put(&buf, type, false);
     return buf_take(&buf);
 }
 

@@ -62,6 +62,9 @@ const struct cel_type *cel_type_parse(struct arena *arena, const char *text, ron
 const struct cel_type *cel_type_find(const char *name, size_t len);
 const struct cel_type *cel_type_of(enum cel_kind kind);   // the type of a value, without params
 const struct cel_type *cel_type_copy(struct arena *arena, const struct cel_type *type);
-void cel_type_put(struct buf *buf, const struct cel_type *type);
+
+/* For messages: timestamp and duration by their short names. */
+void cel_type_say(struct buf *buf, const struct cel_type *type);
+const char *cel_type_spoken(const struct cel_type *type);   // without params
 
 #endif

@@ -385,6 +385,6 @@ void cel_val_put_short(struct buf *buf, struct cel_val v)
                    v.len > SHORT_MAX ? "..." : "");
         break;
     case CEL_TYPE: buf_puts(buf, v.type->name); break;
-    default: buf_printf(buf, "a value of type %s", cel_type_of(v.kind)->name);
+    default: buf_printf(buf, "a value of type %s", cel_type_spoken(cel_type_of(v.kind)));
     }
 }

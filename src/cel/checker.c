@@ -37,7 +37,7 @@ static void *wrong(struct checker *c, const struct ast *node, const char *fmt, .
 static const char *told(struct checker *c, const struct cel_type *type)
 {
     auto_buf struct buf buf = { 0 };
-    cel_type_put(&buf, infer_resolve(&c->infer, type, true));
+    cel_type_say(&buf, infer_resolve(&c->infer, type, true));
     return arena_dup(c->names->arena, buf.data, buf.len);
 }
 

@@ -85,7 +85,8 @@ struct cel_val cel_of_optional(struct cel_frame *f, struct cel_val inner)
 static void put_types(struct buf *buf, const struct cel_fault *fault)
 {
     for (uint32_t i = 0; i < fault->count; i++)
-        buf_printf(buf, "%s%s", i ? ", " : "", cel_type_of(fault->args[i].kind)->name);
+        buf_printf(buf, "%s%s", i ? ", " : "",
+                   cel_type_spoken(cel_type_of(fault->args[i].kind)));
 }
 
 static void put_message(struct buf *buf, const struct cel_fault *fault)
@@ -103,7 +104,7 @@ static void put_message(struct buf *buf, const struct cel_fault *fault)
                     runes_fit(fault->args[arg].text, fault->args[arg].len, 200)),
                 arg++;
             break;
-        case 't': buf_puts(buf, cel_type_of(fault->args[arg++].kind)->name); break;
+        case 't': buf_puts(buf, cel_type_spoken(cel_type_of(fault->args[arg++].kind))); break;
         case 'f': buf_printf(buf, "'%s'", overload_spoken(fault->function)); break;
         default: put_types(buf, fault);
         }
