@@ -90,6 +90,8 @@ static struct cel_val text_from_uint(struct cel_frame *f, const struct cel_val *
 static struct cel_val text_from_double(struct cel_frame *f, const struct cel_val *a)
 {
     char text[NUMBER_TEXT_MAX];
+    if (!frame_spend(f, NUMBER_COST))
+        return frame_spent(f);
     return cel_copy_text(f, text, number_put_double(text, a[0].d));
 }
 

@@ -149,7 +149,7 @@ static bool put_nested(struct format *m, struct cel_val v)
 static bool put_value(struct format *m, struct cel_val v)
 {
     char text[NUMBER_TEXT_MAX];
-    if (!frame_spend(m->f, 1))
+    if (!frame_spend(m->f, v.kind == CEL_DOUBLE ? NUMBER_COST : 1))
         return fail(m, frame_spent(m->f));
     switch (v.kind) {
     case CEL_NULL: buf_puts(&m->buf, "null"); break;
@@ -192,6 +192,8 @@ static bool put_float(struct format *m, struct cel_val v, bool has_exponent)
         return wrong_type(m, has_exponent ? "%e takes numbers" : "%f takes numbers", v);
     if (put_special(m, v))
         return true;
+    if (!frame_spend(m->f, NUMBER_COST))
+        return fail(m, frame_spent(m->f));
     double d = v.kind == CEL_DOUBLE ? v.d : v.kind == CEL_INT ? (double)v.i : (double)v.u;
     buf_printf(&m->buf, has_exponent ? "%.*e" : "%.*f", m->precision, d);
     return pay(m);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NUMBER_COST 10        // steps: the text of a double is found by trying
 #define NUMBER_TEXT_MAX 352   // the longest plain decimal of a double has fewer characters
 
 /* All of them write to a buffer of NUMBER_TEXT_MAX and return the length; no NUL is promised. */
