@@ -274,35 +274,46 @@ static bool is_closed(const struct token_source *s, const struct quote *q)
            (!q->is_triple || (peek(s, 1) == q->mark && peek(s, 2) == q->mark));
 }
 
-/* An escape is never longer than what it stands for, so the text fits where its source did. */
+/* How many bytes there are before the closing quotes, or before the place where it becomes clear
+   that there are none. */
+static uint32_t quoted_length(const struct token_source *source, const struct quote *q)
+{
+    struct token_source s = *source;
+    while (s.at < s.len && !is_closed(&s, q)) {
+        char c = peek(&s, 0);
+        if (!q->is_triple && (c == '\n' || c == '\r'))
+            break;
+        s.at += c == '\\' && !q->is_raw && s.at + 1 < s.len ? 2 : 1;
+    }
+    return s.at - source->at;
+}
+
+/* What an escape stands for is never longer than the escape, so the text fits where its source
+   did. */
 static int read_quotes(struct token_source *s, const struct quote *q, struct token *t,
                        rondo_error *err)
 {
-    char *out = arena_alloc(s->arena, s->len - s->at + 1);
-    char *end = out;
-    while (!is_closed(s, q)) {
-        char c = peek(s, 0);
-        if (s->at >= s->len || (!q->is_triple && (c == '\n' || c == '\r'))) {
-            err_set(err, RONDO_EPARSE, "a %s that begins here has no end",
-                    q->is_bytes ? "bytes literal" : "string");
-            return wrong(s, t->offset, err);
-        }
-        s->at++;
-        if (c == '\\' && !q->is_raw) {
-            size_t len = 0;
-            if (read_escape(s, q, end, &len, err) < 0)
-                return err->code;
-            end += len;
-        } else
-            *end++ = c;
+    uint32_t stop = s->at + quoted_length(s, q);
+    char *out = arena_alloc(s->arena, stop - s->at + 1), *end = out;
+    while (s->at < stop) {
+        char c = s->text[s->at++];
+        size_t len = 1;
+        if (c != '\\' || q->is_raw)
+            *end = c;
+        else if (read_escape(s, q, end, &len, err) < 0)
+            return err->code;
+        end += len;
+    }
+    if (!is_closed(s, q)) {
+        err_set(err, RONDO_EPARSE, "a %s that begins here has no end",
+                q->is_bytes ? "bytes literal" : "string");
+        return wrong(s, t->offset, err);
     }
     s->at += q->is_triple ? 3 : 1;
     *end = '\0';
     t->kind = q->is_bytes ? TOKEN_BYTES : TOKEN_STRING;
     t->text = out;
     t->text_len = (uint32_t)(end - out);
-    s->arena->at = out + ((t->text_len + ARENA_ALIGN) &
-                          ~(size_t)(ARENA_ALIGN - 1));   // what was not needed
     return 0;
 }
 
