@@ -397,6 +397,7 @@ struct cel_val op_equal(const struct op *op, struct cel_frame *f)
     }
     if (cel_is_error(a) || cel_is_error(b))
         return a.kind == CEL_ERROR ? a : b;
+    f->offset = op->offset;
     return cel_of_bool(cel_equal(f, a, b));
 }
 
