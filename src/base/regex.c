@@ -69,7 +69,7 @@ struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_e
         return NULL;
     struct regex *regex = mem_zalloc(sizeof *regex);
     regex->counted = counted;
-    if (!(flags & REGEX_OFTEN))
+    if (!(flags & REGEX_JIT))
         return regex;
     pcre2_jit_compile(counted, PCRE2_JIT_COMPLETE);   // slower without, but as good
     regex->plain = compile(pattern, len, options, err);

@@ -14,7 +14,7 @@ struct regex_match;   // room for one match at a time: one per thread
 
 enum regex_flags {
     REGEX_DOLLAR_END = 1,   // $ is the very end, not also before a last newline
-    REGEX_OFTEN = 2,        // for patterns that are matched often: slow to make, fast to use
+    REGEX_JIT = 2,          // for patterns that are matched often: slow to make, fast to use
     REGEX_UCP = 4,          // \d, \w and \s by Unicode's properties
 };
 

@@ -30,9 +30,9 @@ static int check_text(const char *text, size_t len, const struct cel_options *op
 static int compile(struct cel_program *program, const struct cel_options *options,
                    struct arena *arena, rondo_error *err)
 {
-    struct names names;
+    struct scope names;
     struct ast *root = parser_run(program->text, program->len, options, arena, err);
-    if (!root || names_init(&names, options, arena, &program->arena, err) < 0)
+    if (!root || scope_init(&names, options, arena, &program->arena, err) < 0)
         return err->code;
     const struct cel_type *type = &cel_dyn;
     if (!options->no_check &&

@@ -11,14 +11,14 @@
 #include <stdio.h>
 
 struct checker {
-    struct names *names;
+    struct scope *names;
     struct infer infer;
     const char *text;
     size_t len;
     rondo_error *err;
 };
 
-static const struct cel_type *check(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check(struct checker *c, const struct scope_var *scope,
                                     struct ast *node);
 
 static void *wrong(struct checker *c, const struct ast *node, const char *fmt, ...)
@@ -87,8 +87,8 @@ static const struct ast *path_node(const struct ast *node, uint32_t count, uint3
 static const struct cel_type *check_path(struct checker *c, struct ast *node,
                                          const struct ast_path *path)
 {
-    struct names_found *found = arena_alloc(c->names->arena, sizeof *found);
-    if (names_find(c->names, path, found, c->err) < 0) {
+    struct scope_found *found = arena_alloc(c->names->arena, sizeof *found);
+    if (scope_find(c->names, path, found, c->err) < 0) {
         token_position(c->text, c->len, path->names[0].offset, &c->err->line, &c->err->column);
         return NULL;
     }
@@ -103,22 +103,22 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
     return type;
 }
 
-static const struct cel_type *check_ident(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_ident(struct checker *c, const struct scope_var *scope,
                                           struct ast *node)
 {
     struct ast_path path;
-    if (names_path(c->names, scope, node, &path))
+    if (scope_path(c->names, scope, node, &path))
         return check_path(c, node, &path);
-    return names_local(scope, &node->name)->type;
+    return scope_local(scope, &node->name)->type;
 }
 
 /* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
-static const struct cel_type *check_select(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_select(struct checker *c, const struct scope_var *scope,
                                            struct ast *node)
 {
     struct ast_path path;
     const struct cel_type *from = NULL, *field;
-    if (names_path(c->names, scope, node, &path))
+    if (scope_path(c->names, scope, node, &path))
         field = check_path(c, node, &path);
     else
         field = (from = check(c, scope, node->a)) ? select_type(c, node, from) : NULL;
@@ -255,10 +255,10 @@ static const struct cel_type *check_function(struct checker *c, struct ast *node
     return no_overload(c, node, node->function, args, count, &possible);
 }
 
-static const struct cel_type *check_call(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_call(struct checker *c, const struct scope_var *scope,
                                          struct ast *node)
 {
-    names_call(c->names, scope, node);
+    scope_call(c->names, scope, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
     const struct cel_type **args = arena_alloc(c->names->arena, count * sizeof *args);
     for (uint32_t i = 0; i < count; i++)
@@ -267,12 +267,12 @@ static const struct cel_type *check_call(struct checker *c, const struct names_s
     return check_function(c, node, args, count, node->has_target && !skip ? MEMBER : GLOBAL);
 }
 
-static const struct cel_type *check_index(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_index(struct checker *c, const struct scope_var *scope,
                                           struct ast *node)
 {
     struct ast_path path;
     const struct cel_type *args[2];
-    if (names_path(c->names, scope, node, &path))
+    if (scope_path(c->names, scope, node, &path))
         return check_path(c, node, &path);
     if (!(args[0] = check(c, scope, node->a)) || !(args[1] = check(c, scope, node->b)))
         return NULL;
@@ -281,7 +281,7 @@ static const struct cel_type *check_index(struct checker *c, const struct names_
                : check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
 }
 
-static const struct cel_type *check_if(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_if(struct checker *c, const struct scope_var *scope,
                                        struct ast *node)
 {
     const struct cel_type *args[3];
@@ -295,7 +295,7 @@ static const struct cel_type *check_if(struct checker *c, const struct names_sco
     return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
 }
 
-static bool is_condition(struct checker *c, const struct names_scope *scope, struct ast *node)
+static bool is_condition(struct checker *c, const struct scope_var *scope, struct ast *node)
 {
     const struct cel_type *type = check(c, scope, node);
     if (type && !infer_fit(&c->infer, &cel_bool, type))
@@ -305,7 +305,7 @@ static bool is_condition(struct checker *c, const struct names_scope *scope, str
     return false;
 }
 
-static const struct cel_type *check_row(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_row(struct checker *c, const struct scope_var *scope,
                                         struct ast *node)
 {
     for (uint32_t i = 0; i < node->count; i++)
@@ -317,7 +317,7 @@ static const struct cel_type *check_row(struct checker *c, const struct names_sc
 /* ---- literals ---------------------------------------------------------------------------- */
 
 /* An item marked with ? is an optional whose value counts. */
-static const struct cel_type *check_item(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_item(struct checker *c, const struct scope_var *scope,
                                          struct ast *item, bool is_marked)
 {
     const struct cel_type *type = check(c, scope, item);
@@ -329,7 +329,7 @@ static const struct cel_type *check_item(struct checker *c, const struct names_s
     return infer_resolve(&c->infer, inner, false);
 }
 
-static const struct cel_type *check_list(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_list(struct checker *c, const struct scope_var *scope,
                                          struct ast *node)
 {
     const struct cel_type *item = NULL;
@@ -350,7 +350,7 @@ static bool is_key(struct checker *c, const struct cel_type *type)
            type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_STRING;
 }
 
-static const struct cel_type *check_map(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_map(struct checker *c, const struct scope_var *scope,
                                         struct ast *node)
 {
     const struct cel_type *key = NULL, *value = NULL;
@@ -423,7 +423,7 @@ static const struct cel_type *loop_result(struct checker *c, struct ast *node,
     }
 }
 
-static const struct cel_type *check_loop(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_loop(struct checker *c, const struct scope_var *scope,
                                          struct ast *node)
 {
     struct range range;
@@ -431,10 +431,10 @@ static const struct cel_type *check_loop(struct checker *c, const struct names_s
     if (!type || !range_of(c, node->a, type, &range))
         return NULL;
     bool has_two = node->name2.text;
-    struct names_scope first = { &node->name, has_two || range.is_map ? range.key : range.value,
-                                 0, scope };
-    struct names_scope second = { &node->name2, range.value, 0, &first };
-    const struct names_scope *inner = has_two ? &second : &first;
+    struct scope_var first = { &node->name, has_two || range.is_map ? range.key : range.value,
+                               0, scope };
+    struct scope_var second = { &node->name2, range.value, 0, &first };
+    const struct scope_var *inner = has_two ? &second : &first;
     if (node->c && !is_condition(c, inner, node->c))
         return NULL;
     const struct cel_type *body = check(c, inner, node->b);
@@ -442,7 +442,7 @@ static const struct cel_type *check_loop(struct checker *c, const struct names_s
 }
 
 /* optMap() and optFlatMap(). */
-static const struct cel_type *check_optional(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_optional(struct checker *c, const struct scope_var *scope,
                                              struct ast *node)
 {
     const struct cel_type *type = check(c, scope, node->a), *inner = infer_var(&c->infer);
@@ -450,7 +450,7 @@ static const struct cel_type *check_optional(struct checker *c, const struct nam
         return NULL;
     if (!infer_fit(&c->infer, cel_type_optional(c->names->arena, inner), type))
         return wrong(c, node->a, "expected an optional, got %s", told(c, type));
-    struct names_scope var = { &node->name, infer_resolve(&c->infer, inner, false), 0, scope };
+    struct scope_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, scope };
     const struct cel_type *body = check(c, &var, node->b);
     if (!body || node->loop == LOOP_OPTIONAL)
         return body ? cel_type_optional(c->names->arena, body) : NULL;
@@ -459,21 +459,21 @@ static const struct cel_type *check_optional(struct checker *c, const struct nam
     return body;
 }
 
-static const struct cel_type *check_let(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_let(struct checker *c, const struct scope_var *scope,
                                         struct ast *node)
 {
-    struct names_scope *vars = arena_alloc(c->names->arena, node->count * sizeof *vars);
+    struct scope_var *vars = arena_alloc(c->names->arena, node->count * sizeof *vars);
     for (uint32_t i = 0; i < node->count; i++) {
         const struct cel_type *type = check(c, scope, node->args[i]);
         if (!type)
             return NULL;
-        vars[i] = (struct names_scope){ &node->vars[i], type, 0, scope };
+        vars[i] = (struct scope_var){ &node->vars[i], type, 0, scope };
         scope = &vars[i];
     }
     return check(c, scope, node->a);
 }
 
-static const struct cel_type *check_node(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check_node(struct checker *c, const struct scope_var *scope,
                                          struct ast *node)
 {
     switch (node->kind) {
@@ -496,13 +496,13 @@ static const struct cel_type *check_node(struct checker *c, const struct names_s
     }
 }
 
-static const struct cel_type *check(struct checker *c, const struct names_scope *scope,
+static const struct cel_type *check(struct checker *c, const struct scope_var *scope,
                                     struct ast *node)
 {
     return node->type = check_node(c, scope, node);
 }
 
-const struct cel_type *checker_run(struct names *names, struct ast *root, const char *text,
+const struct cel_type *checker_run(struct scope *names, struct ast *root, const char *text,
                                    size_t len, rondo_error *err)
 {
     struct checker c = { names, { .arena = names->arena }, text, len, err };

@@ -2,11 +2,11 @@
 #ifndef RONDO_CEL_CHECKER_H
 #define RONDO_CEL_CHECKER_H
 
-#include "cel/names.h"
+#include "cel/scope.h"
 
 /* Gives every node its type and finds what its names stand for.  The type of the whole, made in
    the arena of names; NULL with err filled in, position included. */
-const struct cel_type *checker_run(struct names *names, struct ast *root, const char *text,
+const struct cel_type *checker_run(struct scope *names, struct ast *root, const char *text,
                                    size_t len, rondo_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 
 struct plan {
     struct cel_program *program;
-    struct names *names;
+    struct scope *names;
     rondo_error *err;
     struct cel_env env;   // without variables, for folding
     struct cel_scratch scratch;
@@ -25,7 +25,7 @@ struct plan {
     uint32_t depth;      // of variables bound around here
 };
 
-static const struct op *plan(struct plan *p, const struct names_scope *scope, struct ast *node);
+static const struct op *plan(struct plan *p, const struct scope_var *scope, struct ast *node);
 
 static struct op *op_new(struct plan *p, const struct ast *node,
                          struct cel_val (*run)(const struct op *, struct cel_frame *))
@@ -113,7 +113,7 @@ static void add_path(struct cel_program *program, const struct cel_ref *ref)
 
 /* One ref when it is known where the variable is, else one for each container. */
 static struct op *path_op(struct plan *p, const struct ast *node,
-                          const struct names_found *found, const struct cel_name *path,
+                          const struct scope_found *found, const struct cel_name *path,
                           uint32_t count, bool is_rooted)
 {
     struct op *op = op_new(p, node, op_path);
@@ -147,7 +147,7 @@ static const struct op *select_op(struct plan *p, const struct op *from, const s
 }
 
 static const struct op *type_op(struct plan *p, const struct ast *node,
-                                const struct names_found *found, const struct cel_name *path,
+                                const struct scope_found *found, const struct cel_name *path,
                                 uint32_t count)
 {
     struct op *value = op_new(p, node, op_const);
@@ -158,13 +158,13 @@ static const struct op *type_op(struct plan *p, const struct ast *node,
     return op;
 }
 
-static const struct names_found *found_of(struct plan *p, struct ast *node,
+static const struct scope_found *found_of(struct plan *p, struct ast *node,
                                           const struct ast_path *path)
 {
     if (node->found)
         return node->found;
-    struct names_found *found = arena_alloc(p->names->arena, sizeof *found);
-    if (names_find(p->names, path, found, p->err) < 0)
+    struct scope_found *found = arena_alloc(p->names->arena, sizeof *found);
+    if (scope_find(p->names, path, found, p->err) < 0)
         return wrong(p, path->names[0].offset);
     return node->found = found;
 }
@@ -172,7 +172,7 @@ static const struct names_found *found_of(struct plan *p, struct ast *node,
 /* A variable with what is selected from it; for has(a.b.c) too the resolver gets the whole. */
 static const struct op *plan_path(struct plan *p, struct ast *node, const struct ast_path *path)
 {
-    const struct names_found *found = found_of(p, node, path);
+    const struct scope_found *found = found_of(p, node, path);
     if (!found)
         return NULL;
     if (found->is_type)
@@ -183,22 +183,22 @@ static const struct op *plan_path(struct plan *p, struct ast *node, const struct
     return op;
 }
 
-static const struct op *plan_ident(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_ident(struct plan *p, const struct scope_var *scope,
                                    struct ast *node)
 {
     struct ast_path path;
-    if (names_path(p->names, scope, node, &path))
+    if (scope_path(p->names, scope, node, &path))
         return plan_path(p, node, &path);
     struct op *op = op_new(p, node, op_local);
-    op->slot = names_local(scope, &node->name)->slot;
+    op->slot = scope_local(scope, &node->name)->slot;
     return op;
 }
 
-static const struct op *plan_select(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_select(struct plan *p, const struct scope_var *scope,
                                     struct ast *node)
 {
     struct ast_path path;
-    if (names_path(p->names, scope, node, &path))
+    if (scope_path(p->names, scope, node, &path))
         return plan_path(p, node, &path);
     const struct op *from = plan(p, scope, node->a);
     if (!from)
@@ -311,7 +311,7 @@ static const struct op *matches_op(struct plan *p, const struct ast *node,
     return fold(p, op);
 }
 
-static const struct op *const *plan_args(struct plan *p, const struct names_scope *scope,
+static const struct op *const *plan_args(struct plan *p, const struct scope_var *scope,
                                          struct ast *const *nodes, uint32_t count)
 {
     const struct op **args = arena_alloc(&p->program->arena, count * sizeof *args);
@@ -321,11 +321,11 @@ static const struct op *const *plan_args(struct plan *p, const struct names_scop
     return args;
 }
 
-static const struct op *plan_call(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_call(struct plan *p, const struct scope_var *scope,
                                   struct ast *node)
 {
     if (!node->function)
-        names_call(p->names, scope, node);
+        scope_call(p->names, scope, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
     const struct op *const *args = plan_args(p, scope, node->args + skip, count);
     if (!args)
@@ -348,11 +348,11 @@ static const struct op *plan_const(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan_index(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_index(struct plan *p, const struct scope_var *scope,
                                    struct ast *node)
 {
     struct ast_path path;
-    if (names_path(p->names, scope, node, &path))
+    if (scope_path(p->names, scope, node, &path))
         return plan_path(p, node, &path);
     struct op *op = op_new(p, node, node->is_optional ? op_index_optional : op_index);
     if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)))
@@ -362,8 +362,7 @@ static const struct op *plan_index(struct plan *p, const struct names_scope *sco
     return fold(p, op);
 }
 
-static const struct op *plan_if(struct plan *p, const struct names_scope *scope,
-                                struct ast *node)
+static const struct op *plan_if(struct plan *p, const struct scope_var *scope, struct ast *node)
 {
     struct op *op = op_new(p, node, op_if);
     if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)) ||
@@ -378,7 +377,7 @@ static const struct op *plan_if(struct plan *p, const struct names_scope *scope,
 }
 
 /* &&, ||, lists and maps: all operands in args. */
-static struct op *plan_many(struct plan *p, const struct names_scope *scope, struct ast *node,
+static struct op *plan_many(struct plan *p, const struct scope_var *scope, struct ast *node,
                             struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
     struct op *op = op_new(p, node, run);
@@ -395,7 +394,7 @@ static struct op *plan_many(struct plan *p, const struct names_scope *scope, str
     return op;
 }
 
-static const struct op *plan_row(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_row(struct plan *p, const struct scope_var *scope,
                                  struct ast *node)
 {
     bool is_and = node->kind == AST_AND;
@@ -408,7 +407,7 @@ static const struct op *plan_row(struct plan *p, const struct names_scope *scope
     return op ? fold(p, op) : NULL;
 }
 
-static const struct op *plan_literal(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_literal(struct plan *p, const struct scope_var *scope,
                                      struct ast *node)
 {
     struct op *op = plan_many(p, scope, node, node->kind == AST_LIST ? op_list : op_map);
@@ -421,11 +420,11 @@ static void enter(struct plan *p, uint32_t slots)
     p->program->slots = MAX(p->program->slots, p->depth);
 }
 
-static const struct op *plan_let(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_let(struct plan *p, const struct scope_var *scope,
                                  struct ast *node)
 {
     struct op *op = op_new(p, node, op_let);
-    struct names_scope *vars = arena_alloc(p->names->arena, node->count * sizeof *vars);
+    struct scope_var *vars = arena_alloc(p->names->arena, node->count * sizeof *vars);
     const struct op **args = arena_alloc(&p->program->arena, node->count * sizeof *args);
     op->slot = p->depth;
     op->count = node->count;
@@ -435,7 +434,7 @@ static const struct op *plan_let(struct plan *p, const struct names_scope *scope
         if (!(args[i] = plan(p, scope, node->args[i])))
             return NULL;
         add_cost(op, args[i]);
-        vars[i] = (struct names_scope){ &node->vars[i], NULL, op->slot + i, scope };
+        vars[i] = (struct scope_var){ &node->vars[i], NULL, op->slot + i, scope };
         scope = &vars[i];
     }
     if (!(op->a = plan(p, scope, node->a)))
@@ -457,15 +456,15 @@ static struct cel_val (*const loops[])(const struct op *op, struct cel_frame *f)
     [LOOP_OPTIONAL_FLAT] = op_optional_flat,
 };
 
-static const struct op *plan_loop(struct plan *p, const struct names_scope *scope,
+static const struct op *plan_loop(struct plan *p, const struct scope_var *scope,
                                   struct ast *node)
 {
     struct op *op = op_new(p, node, loops[node->loop]);
     op->slot = p->depth;
     op->has_two = node->name2.text;
-    struct names_scope first = { &node->name, NULL, op->slot, scope };
-    struct names_scope second = { &node->name2, NULL, op->slot + 1, &first };
-    const struct names_scope *inner = op->has_two ? &second : &first;
+    struct scope_var first = { &node->name, NULL, op->slot, scope };
+    struct scope_var second = { &node->name2, NULL, op->slot + 1, &first };
+    const struct scope_var *inner = op->has_two ? &second : &first;
     if (!(op->a = plan(p, scope, node->a)))
         return NULL;
     enter(p, 1 + op->has_two);
@@ -483,7 +482,7 @@ static const struct op *plan_message(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan(struct plan *p, const struct names_scope *scope, struct ast *node)
+static const struct op *plan(struct plan *p, const struct scope_var *scope, struct ast *node)
 {
     switch (node->kind) {
     case AST_CONST: return plan_const(p, node);
@@ -502,7 +501,7 @@ static const struct op *plan(struct plan *p, const struct names_scope *scope, st
     }
 }
 
-int plan_run(struct cel_program *program, struct names *names, struct ast *root,
+int plan_run(struct cel_program *program, struct scope *names, struct ast *root,
              rondo_error *err)
 {
     struct plan p = {

@@ -2,7 +2,7 @@
 #ifndef RONDO_CEL_PLAN_H
 #define RONDO_CEL_PLAN_H
 
-#include "cel/names.h"
+#include "cel/scope.h"
 #include "cel/op.h"
 
 struct cel_program {
@@ -20,7 +20,7 @@ struct cel_program {
 };
 
 /* Fills in root, slots, patterns and paths.  Finds names itself where the checker did not run. */
-int plan_run(struct cel_program *program, struct names *names, struct ast *root,
+int plan_run(struct cel_program *program, struct scope *names, struct ast *root,
              rondo_error *err);
 
 #endif

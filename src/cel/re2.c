@@ -219,5 +219,5 @@ struct regex *re2_compile(const char *pattern, size_t len, bool is_often_used, r
     if (code < 0)
         return NULL;
     return regex_new(buf_text(&out), out.len,
-                     REGEX_DOLLAR_END | (is_often_used ? REGEX_OFTEN : 0), err);
+                     REGEX_DOLLAR_END | (is_often_used ? REGEX_JIT : 0), err);
 }

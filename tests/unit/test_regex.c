@@ -20,7 +20,7 @@ static enum regex_answer find(const char *pattern, unsigned flags, const char *s
 
 TEST(regex_answers_yes_and_no)
 {
-    for (unsigned often = 0; often <= REGEX_OFTEN; often += REGEX_OFTEN) {
+    for (unsigned often = 0; often <= REGEX_JIT; often += REGEX_JIT) {
         uint64_t steps = 10000;
         CHECK_INT(find("b+", often, "abbc", &steps), REGEX_YES);
         CHECK_INT(find("^b", often, "abbc", &steps), REGEX_NO);
@@ -48,7 +48,7 @@ TEST(regex_stops_at_its_steps)
     static char text[20001];
     for (size_t i = 0; i < COUNT(patterns); i++)
         for (size_t len = 100; len <= 20000; len *= 10)
-            for (unsigned often = 0; often <= REGEX_OFTEN; often += REGEX_OFTEN) {
+            for (unsigned often = 0; often <= REGEX_JIT; often += REGEX_JIT) {
                 uint64_t steps = 50000;
                 memset(text, 'x', len);
                 text[len] = '\0';
