@@ -5,8 +5,8 @@
 #include "cel/scope.h"
 
 /* Gives every node its type and finds what its names stand for.  The type of the whole, made in
-   the arena of names; NULL with err filled in, position included. */
-const struct cel_type *checker_run(struct scope *names, struct ast *root, const char *text,
+   the arena of the scope; NULL with err filled in, position included. */
+const struct cel_type *checker_run(struct scope *scope, struct ast *root, const char *text,
                                    size_t len, rondo_error *err);
 
 #endif

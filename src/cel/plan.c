@@ -17,7 +17,7 @@
 
 struct plan {
     struct cel_program *program;
-    struct scope *names;
+    struct scope *scope;
     rondo_error *err;
     struct cel_env env;   // without variables, for folding
     struct cel_scratch scratch;
@@ -25,7 +25,7 @@ struct plan {
     uint32_t depth;      // of variables bound around here
 };
 
-static const struct op *plan(struct plan *p, const struct scope_var *scope, struct ast *node);
+static const struct op *plan(struct plan *p, const struct scope_var *vars, struct ast *node);
 
 static struct op *op_new(struct plan *p, const struct ast *node,
                          struct cel_val (*run)(const struct op *, struct cel_frame *))
@@ -99,7 +99,7 @@ static const struct cel_name *join_names(struct plan *p, uint32_t prefix,
 {
     struct cel_name *names = arena_alloc(&p->program->arena, (prefix + count) * sizeof *names);
     for (uint32_t i = 0; i < prefix; i++)
-        names[i] = keep_name(p, &p->names->container[i]);
+        names[i] = keep_name(p, &p->scope->container[i]);
     for (uint32_t i = 0; i < count; i++)
         names[prefix + i] = keep_name(p, &path[i]);
     return names;
@@ -118,7 +118,7 @@ static struct op *path_op(struct plan *p, const struct ast *node,
 {
     struct op *op = op_new(p, node, op_path);
     bool is_known = found->used > 0;
-    uint32_t first = is_known ? found->prefix : is_rooted ? 0 : p->names->container_count;
+    uint32_t first = is_known ? found->prefix : is_rooted ? 0 : p->scope->container_count;
     op->count = is_known ? 1 : first + 1;
     struct cel_ref *refs = arena_alloc(&p->program->arena, op->count * sizeof *refs);
     uint32_t *prefixes = arena_alloc(&p->program->arena, op->count * sizeof *prefixes);
@@ -163,8 +163,8 @@ static const struct scope_found *found_of(struct plan *p, struct ast *node,
 {
     if (node->found)
         return node->found;
-    struct scope_found *found = arena_alloc(p->names->arena, sizeof *found);
-    if (scope_find(p->names, path, found, p->err) < 0)
+    struct scope_found *found = arena_alloc(p->scope->arena, sizeof *found);
+    if (scope_find(p->scope, path, found, p->err) < 0)
         return wrong(p, path->names[0].offset);
     return node->found = found;
 }
@@ -183,24 +183,24 @@ static const struct op *plan_path(struct plan *p, struct ast *node, const struct
     return op;
 }
 
-static const struct op *plan_ident(struct plan *p, const struct scope_var *scope,
+static const struct op *plan_ident(struct plan *p, const struct scope_var *vars,
                                    struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(p->names, scope, node, &path))
+    if (scope_path(p->scope, vars, node, &path))
         return plan_path(p, node, &path);
     struct op *op = op_new(p, node, op_local);
-    op->slot = scope_local(scope, &node->name)->slot;
+    op->slot = scope_local(vars, &node->name)->slot;
     return op;
 }
 
-static const struct op *plan_select(struct plan *p, const struct scope_var *scope,
+static const struct op *plan_select(struct plan *p, const struct scope_var *vars,
                                     struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(p->names, scope, node, &path))
+    if (scope_path(p->scope, vars, node, &path))
         return plan_path(p, node, &path);
-    const struct op *from = plan(p, scope, node->a);
+    const struct op *from = plan(p, vars, node->a);
     if (!from)
         return NULL;
     if (!node->is_test && !node->is_optional)
@@ -311,23 +311,23 @@ static const struct op *matches_op(struct plan *p, const struct ast *node,
     return fold(p, op);
 }
 
-static const struct op *const *plan_args(struct plan *p, const struct scope_var *scope,
+static const struct op *const *plan_args(struct plan *p, const struct scope_var *vars,
                                          struct ast *const *nodes, uint32_t count)
 {
     const struct op **args = arena_alloc(&p->program->arena, count * sizeof *args);
     for (uint32_t i = 0; i < count; i++)
-        if (!(args[i] = plan(p, scope, nodes[i])))
+        if (!(args[i] = plan(p, vars, nodes[i])))
             return NULL;
     return args;
 }
 
-static const struct op *plan_call(struct plan *p, const struct scope_var *scope,
+static const struct op *plan_call(struct plan *p, const struct scope_var *vars,
                                   struct ast *node)
 {
     if (!node->function)
-        scope_call(p->names, scope, node);
+        scope_call(p->scope, vars, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
-    const struct op *const *args = plan_args(p, scope, node->args + skip, count);
+    const struct op *const *args = plan_args(p, vars, node->args + skip, count);
     if (!args)
         return NULL;
     bool is_pattern = count == 2 && strcmp(node->function, "matches") == 0 &&
@@ -348,25 +348,25 @@ static const struct op *plan_const(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan_index(struct plan *p, const struct scope_var *scope,
+static const struct op *plan_index(struct plan *p, const struct scope_var *vars,
                                    struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(p->names, scope, node, &path))
+    if (scope_path(p->scope, vars, node, &path))
         return plan_path(p, node, &path);
     struct op *op = op_new(p, node, node->is_optional ? op_index_optional : op_index);
-    if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)))
+    if (!(op->a = plan(p, vars, node->a)) || !(op->b = plan(p, vars, node->b)))
         return NULL;
     add_cost(op, op->a);
     add_cost(op, op->b);
     return fold(p, op);
 }
 
-static const struct op *plan_if(struct plan *p, const struct scope_var *scope, struct ast *node)
+static const struct op *plan_if(struct plan *p, const struct scope_var *vars, struct ast *node)
 {
     struct op *op = op_new(p, node, op_if);
-    if (!(op->a = plan(p, scope, node->a)) || !(op->b = plan(p, scope, node->b)) ||
-        !(op->c = plan(p, scope, node->c)))
+    if (!(op->a = plan(p, vars, node->a)) || !(op->b = plan(p, vars, node->b)) ||
+        !(op->c = plan(p, vars, node->c)))
         return NULL;
     if (is_const(op->a) && op->a->value.kind == CEL_BOOL)
         return op->a->value.truth ? op->b : op->c;
@@ -377,12 +377,12 @@ static const struct op *plan_if(struct plan *p, const struct scope_var *scope, s
 }
 
 /* &&, ||, lists and maps: all operands in args. */
-static struct op *plan_many(struct plan *p, const struct scope_var *scope, struct ast *node,
+static struct op *plan_many(struct plan *p, const struct scope_var *vars, struct ast *node,
                             struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
     struct op *op = op_new(p, node, run);
     op->count = node->count;
-    if (!(op->args = plan_args(p, scope, node->args, node->count)))
+    if (!(op->args = plan_args(p, vars, node->args, node->count)))
         return NULL;
     for (uint32_t i = 0; i < op->count; i++)
         add_cost(op, op->args[i]);
@@ -394,11 +394,10 @@ static struct op *plan_many(struct plan *p, const struct scope_var *scope, struc
     return op;
 }
 
-static const struct op *plan_row(struct plan *p, const struct scope_var *scope,
-                                 struct ast *node)
+static const struct op *plan_row(struct plan *p, const struct scope_var *vars, struct ast *node)
 {
     bool is_and = node->kind == AST_AND;
-    struct op *op = plan_many(p, scope, node, is_and ? op_and : op_or);
+    struct op *op = plan_many(p, vars, node, is_and ? op_and : op_or);
     if (op && op->count == 2) {
         op->run = is_and ? op_and_two : op_or_two;
         op->a = op->args[0];
@@ -407,10 +406,10 @@ static const struct op *plan_row(struct plan *p, const struct scope_var *scope,
     return op ? fold(p, op) : NULL;
 }
 
-static const struct op *plan_literal(struct plan *p, const struct scope_var *scope,
+static const struct op *plan_literal(struct plan *p, const struct scope_var *vars,
                                      struct ast *node)
 {
-    struct op *op = plan_many(p, scope, node, node->kind == AST_LIST ? op_list : op_map);
+    struct op *op = plan_many(p, vars, node, node->kind == AST_LIST ? op_list : op_map);
     return op ? fold(p, op) : NULL;
 }
 
@@ -420,24 +419,23 @@ static void enter(struct plan *p, uint32_t slots)
     p->program->slots = MAX(p->program->slots, p->depth);
 }
 
-static const struct op *plan_let(struct plan *p, const struct scope_var *scope,
-                                 struct ast *node)
+static const struct op *plan_let(struct plan *p, const struct scope_var *vars, struct ast *node)
 {
     struct op *op = op_new(p, node, op_let);
-    struct scope_var *vars = arena_alloc(p->names->arena, node->count * sizeof *vars);
+    struct scope_var *bound = arena_alloc(p->scope->arena, node->count * sizeof *bound);
     const struct op **args = arena_alloc(&p->program->arena, node->count * sizeof *args);
     op->slot = p->depth;
     op->count = node->count;
     op->args = args;
     for (uint32_t i = 0; i < node->count; i++) {
         enter(p, 1);
-        if (!(args[i] = plan(p, scope, node->args[i])))
+        if (!(args[i] = plan(p, vars, node->args[i])))
             return NULL;
         add_cost(op, args[i]);
-        vars[i] = (struct scope_var){ &node->vars[i], NULL, op->slot + i, scope };
-        scope = &vars[i];
+        bound[i] = (struct scope_var){ &node->vars[i], NULL, op->slot + i, vars };
+        vars = &bound[i];
     }
-    if (!(op->a = plan(p, scope, node->a)))
+    if (!(op->a = plan(p, vars, node->a)))
         return NULL;
     add_cost(op, op->a);
     p->depth -= node->count;
@@ -456,16 +454,16 @@ static struct cel_val (*const loops[])(const struct op *op, struct cel_frame *f)
     [LOOP_OPTIONAL_FLAT] = op_optional_flat,
 };
 
-static const struct op *plan_loop(struct plan *p, const struct scope_var *scope,
+static const struct op *plan_loop(struct plan *p, const struct scope_var *vars,
                                   struct ast *node)
 {
     struct op *op = op_new(p, node, loops[node->loop]);
     op->slot = p->depth;
     op->has_two = node->name2.text;
-    struct scope_var first = { &node->name, NULL, op->slot, scope };
+    struct scope_var first = { &node->name, NULL, op->slot, vars };
     struct scope_var second = { &node->name2, NULL, op->slot + 1, &first };
     const struct scope_var *inner = op->has_two ? &second : &first;
-    if (!(op->a = plan(p, scope, node->a)))
+    if (!(op->a = plan(p, vars, node->a)))
         return NULL;
     enter(p, 1 + op->has_two);
     if ((node->c && !(op->c = plan(p, inner, node->c))) || !(op->b = plan(p, inner, node->b)))
@@ -482,30 +480,30 @@ static const struct op *plan_message(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan(struct plan *p, const struct scope_var *scope, struct ast *node)
+static const struct op *plan(struct plan *p, const struct scope_var *vars, struct ast *node)
 {
     switch (node->kind) {
     case AST_CONST: return plan_const(p, node);
-    case AST_IDENT: return plan_ident(p, scope, node);
-    case AST_SELECT: return plan_select(p, scope, node);
-    case AST_INDEX: return plan_index(p, scope, node);
-    case AST_CALL: return plan_call(p, scope, node);
+    case AST_IDENT: return plan_ident(p, vars, node);
+    case AST_SELECT: return plan_select(p, vars, node);
+    case AST_INDEX: return plan_index(p, vars, node);
+    case AST_CALL: return plan_call(p, vars, node);
     case AST_AND:
-    case AST_OR: return plan_row(p, scope, node);
-    case AST_IF: return plan_if(p, scope, node);
+    case AST_OR: return plan_row(p, vars, node);
+    case AST_IF: return plan_if(p, vars, node);
     case AST_LIST:
-    case AST_MAP: return plan_literal(p, scope, node);
-    case AST_LET: return plan_let(p, scope, node);
-    case AST_LOOP: return plan_loop(p, scope, node);
+    case AST_MAP: return plan_literal(p, vars, node);
+    case AST_LET: return plan_let(p, vars, node);
+    case AST_LOOP: return plan_loop(p, vars, node);
     default: return plan_message(p, node);
     }
 }
 
-int plan_run(struct cel_program *program, struct scope *names, struct ast *root,
+int plan_run(struct cel_program *program, struct scope *scope, struct ast *root,
              rondo_error *err)
 {
     struct plan p = {
-        .program = program, .names = names, .err = err, .fold_cost = FOLD_COST_ALL
+        .program = program, .scope = scope, .err = err, .fold_cost = FOLD_COST_ALL
     };
     err->code = 0;
     program->root = plan(&p, NULL, root);

@@ -20,7 +20,7 @@ struct cel_program {
 };
 
 /* Fills in root, slots, patterns and paths.  Finds names itself where the checker did not run. */
-int plan_run(struct cel_program *program, struct scope *names, struct ast *root,
+int plan_run(struct cel_program *program, struct scope *scope, struct ast *root,
              rondo_error *err);
 
 #endif

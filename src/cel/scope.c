@@ -70,11 +70,11 @@ int scope_init(struct scope *n, const struct cel_options *options, struct arena 
 
 /* ---- variables and types ----------------------------------------------------------------- */
 
-const struct scope_var *scope_local(const struct scope_var *scope, const struct cel_name *name)
+const struct scope_var *scope_local(const struct scope_var *vars, const struct cel_name *name)
 {
-    while (scope && !is_same(scope->name, name))
-        scope = scope->outer;
-    return scope;
+    while (vars && !is_same(vars->name, name))
+        vars = vars->outer;
+    return vars;
 }
 
 /* "a.b.c" of the first names of the container and of the path. */
@@ -145,11 +145,11 @@ static int ask_caller(struct scope *n, const struct cel_name *path, uint32_t cou
     return 0;
 }
 
-bool scope_path(const struct scope *n, const struct scope_var *scope, const struct ast *node,
+bool scope_path(const struct scope *n, const struct scope_var *vars, const struct ast *node,
                 struct ast_path *ret)
 {
     return ast_path_read(node, n->options->bind, ret) &&
-           (ret->is_rooted || !scope_local(scope, &ret->names[0]));
+           (ret->is_rooted || !scope_local(vars, &ret->names[0]));
 }
 
 int scope_find(struct scope *n, const struct ast_path *path, struct scope_found *ret,
@@ -209,7 +209,7 @@ static bool try_function(struct scope *n, struct ast *call, const struct cel_nam
     }
 }
 
-void scope_call(struct scope *n, const struct scope_var *scope, struct ast *call)
+void scope_call(struct scope *n, const struct scope_var *vars, struct ast *call)
 {
     struct ast_path path;
     call->function = call->name.text;
@@ -217,7 +217,7 @@ void scope_call(struct scope *n, const struct scope_var *scope, struct ast *call
         try_function(n, call, NULL, 0, call->is_rooted);
         return;
     }
-    if (!call->args[0]->is_in_parens && scope_path(n, scope, call->args[0], &path) &&
+    if (!call->args[0]->is_in_parens && scope_path(n, vars, call->args[0], &path) &&
         path.plain == path.count)
         call->is_namespace = try_function(n, call, path.names, path.count, path.is_rooted);
     if (!call->is_namespace)

@@ -36,22 +36,22 @@ struct scope_found {
 };
 
 /* Rows and types are made in `keep`, which has to outlive the program. */
-int scope_init(struct scope *names, const struct cel_options *options, struct arena *arena,
+int scope_init(struct scope *scope, const struct cel_options *options, struct arena *arena,
                struct arena *keep, rondo_error *err);
 
-const struct scope_var *scope_local(const struct scope_var *scope, const struct cel_name *name);
+const struct scope_var *scope_local(const struct scope_var *vars, const struct cel_name *name);
 
 /* Fills *ret; a negative code when the caller's bind hook objects. */
-int scope_find(struct scope *names, const struct ast_path *path, struct scope_found *ret,
+int scope_find(struct scope *scope, const struct ast_path *path, struct scope_found *ret,
                rondo_error *err);
 
 /* Reads the path of a node unless it begins with a variable bound inside the expression.  When
    the caller binds names, a['b'] is part of a path too, so that it can answer for the whole. */
-bool scope_path(const struct scope *names, const struct scope_var *scope,
-                const struct ast *node, struct ast_path *ret);
+bool scope_path(const struct scope *scope, const struct scope_var *vars, const struct ast *node,
+                struct ast_path *ret);
 
 /* Finds out what a call calls: sets function, is_namespace and the rows, the caller's own
    functions first.  No rows: there is no such function. */
-void scope_call(struct scope *names, const struct scope_var *scope, struct ast *call);
+void scope_call(struct scope *scope, const struct scope_var *vars, struct ast *call);
 
 #endif
