@@ -33,10 +33,10 @@ static inline void arena_lend(struct arena *arena, void *memory, size_t size)
     arena->end = (char *)memory + size;
 }
 
-/* Not cleared, aligned for any type. */
+/* Not cleared, aligned for any type; never NULL, not even for nothing. */
 static inline void *arena_alloc(struct arena *arena, size_t size)
 {
-    size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    size = (size + !size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
     if (UNLIKELY(size > (size_t)(arena->end - arena->at)))
         return arena_grow(arena, size);
     void *p = arena->at;

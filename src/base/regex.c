@@ -1,7 +1,13 @@
 /* regex.c - the only file that knows PCRE2.
 
-   The interpreter counts steps by itself.  Code made by the JIT counts them too, if more
-   coarsely, and needs a stack of its own: running out of that is a limit like any other. */
+   PCRE2's own limit counts anew at every place where a match may begin, and not at all while it
+   runs along a text, so it does not bound the time a match takes.  Therefore a pattern is compiled
+   with callouts before each of its items, and the callouts count: one step each, and one more for
+   every few bytes that the match moved.
+
+   Callouts cost time.  A pattern that is used often is compiled a second time without them, for
+   short texts, under a limit so low that even at all places together it is soon reached; when it
+   is, the counting form decides. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include "base/regex.h"
@@ -10,31 +16,30 @@
 
 #define PATTERN_MAX 16384
 #define NESTING_MAX 100
-#define DEPTH_MAX 1000
-#define HEAP_MAX_KB 4096
-#define JIT_STACK_MAX ((size_t)256 * 1024)
+#define HEAP_MAX_KB 8192
+#define JIT_STACK_MIN ((size_t)32 * 1024)
+#define JIT_STACK_MAX ((size_t)512 * 1024)
 #define GROUPS_MAX 32
+#define SHORT_MAX 256      // bytes of a text that is tried without counting
+#define SHORT_STEPS 1000   // at all its places together
+#define BYTES_PER_STEP 16
 
 struct regex {
-    pcre2_code *code;
-    bool has_jit;
+    pcre2_code *counted;
+    pcre2_code *plain;   // NULL unless used often
 };
 
 struct regex_match {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
-    uint32_t steps;   // what the context has been told
+    uint64_t left;   // steps
+    size_t at;       // where the last callout was
 };
 
-static uint32_t compile_options(unsigned flags)
-{
-    return PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C |
-           (flags & REGEX_DOLLAR_END ? PCRE2_DOLLAR_ENDONLY : 0) |
-           (flags & REGEX_UCP ? PCRE2_UCP : 0);
-}
+/* ---- compiling --------------------------------------------------------------------------- */
 
-struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_error *err)
+static pcre2_code *compile(const char *pattern, size_t len, uint32_t options, rondo_error *err)
 {
     int code;
     size_t at;
@@ -43,18 +48,35 @@ struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_e
     pcre2_set_max_pattern_length(context, PATTERN_MAX);
     pcre2_set_parens_nest_limit(context, NESTING_MAX);
     pcre2_code *compiled =
-        pcre2_compile((PCRE2_SPTR)pattern, len, compile_options(flags), &code, &at, context);
+        pcre2_compile((PCRE2_SPTR)pattern, len, options, &code, &at, context);
     pcre2_compile_context_free(context);
-    if (!compiled) {
-        char why[200] = "";
-        pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
-        err_set(err, RONDO_EPARSE, "%s", why);
-        err->column = (int)MIN(at, len) + 1;
+    if (compiled)
+        return compiled;
+    char why[200] = "";
+    pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
+    err_set(err, RONDO_EPARSE, "%s", why);
+    err->column = (int)MIN(at, len) + 1;
+    return NULL;
+}
+
+struct regex *regex_new(const char *pattern, size_t len, unsigned flags, rondo_error *err)
+{
+    uint32_t options = PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C |
+                       (flags & REGEX_DOLLAR_END ? PCRE2_DOLLAR_ENDONLY : 0) |
+                       (flags & REGEX_UCP ? PCRE2_UCP : 0);
+    pcre2_code *counted = compile(pattern, len, options | PCRE2_AUTO_CALLOUT, err);
+    if (!counted)
         return NULL;
-    }
     struct regex *regex = mem_zalloc(sizeof *regex);
-    regex->code = compiled;
-    regex->has_jit = flags & REGEX_JIT && pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE) == 0;
+    regex->counted = counted;
+    if (!(flags & REGEX_JIT))
+        return regex;
+    pcre2_jit_compile(counted, PCRE2_JIT_COMPLETE);   // slower without, but as good
+    regex->plain = compile(pattern, len, options, err);
+    if (regex->plain && pcre2_jit_compile(regex->plain, PCRE2_JIT_COMPLETE) != 0) {
+        pcre2_code_free(regex->plain);
+        regex->plain = NULL;
+    }
     return regex;
 }
 
@@ -62,7 +84,8 @@ void regex_free(struct regex *regex)
 {
     if (!regex)
         return;
-    pcre2_code_free(regex->code);
+    pcre2_code_free(regex->counted);
+    pcre2_code_free(regex->plain);
     mem_free(regex);
 }
 
@@ -71,14 +94,31 @@ void regex_free_at(struct regex **at)
     regex_free(*at);
 }
 
+/* ---- matching ---------------------------------------------------------------------------- */
+
+static int on_callout(pcre2_callout_block *block, void *user)
+{
+    struct regex_match *match = user;
+    size_t at = block->current_position;
+    size_t moved = at > match->at ? at - match->at : match->at - at;
+    uint64_t steps = 1 + moved / BYTES_PER_STEP;
+    match->at = at;
+    if (steps > match->left) {
+        match->left = 0;
+        return PCRE2_ERROR_CALLOUT;
+    }
+    match->left -= steps;
+    return 0;
+}
+
 struct regex_match *regex_match_new(void)
 {
     struct regex_match *match = mem_zalloc(sizeof *match);
     match->data = pcre2_match_data_create(GROUPS_MAX, NULL);
     match->context = pcre2_match_context_create(NULL);
-    match->stack = pcre2_jit_stack_create((size_t)32 * 1024, JIT_STACK_MAX, NULL);
-    pcre2_set_depth_limit(match->context, DEPTH_MAX);
+    match->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
     pcre2_set_heap_limit(match->context, HEAP_MAX_KB);
+    pcre2_set_callout(match->context, on_callout, match);
     pcre2_jit_stack_assign(match->context, NULL, match->stack);
     return match;
 }
@@ -94,20 +134,45 @@ void regex_match_free(struct regex_match *match)
     mem_free(match);
 }
 
-enum regex_answer regex_find(const struct regex *regex, struct regex_match *match,
-                             const char *subject, size_t len, uint32_t steps)
+static enum regex_answer answer_of(int n)
 {
-    if (match->steps != steps) {
-        pcre2_set_match_limit(match->context, steps);
-        match->steps = steps;
+    return n >= 0 ? REGEX_YES : n == PCRE2_ERROR_NOMATCH ? REGEX_NO : REGEX_LIMIT;
+}
+
+static enum regex_answer find_plain(const struct regex *regex, struct regex_match *match,
+                                    const char *subject, size_t len)
+{
+    pcre2_set_match_limit(match->context, (uint32_t)(SHORT_STEPS / (len + 1)) + 4);
+    return answer_of(pcre2_jit_match(regex->plain, (PCRE2_SPTR)subject, len, 0, 0, match->data,
+                                     match->context));
+}
+
+/* What the JIT's stack is too small for, the interpreter may still do on the heap. */
+static enum regex_answer find_counted(const struct regex *regex, struct regex_match *match,
+                                      const char *subject, size_t len)
+{
+    pcre2_set_match_limit(match->context, UINT32_MAX);
+    match->at = 0;
+    int n = pcre2_match(regex->counted, (PCRE2_SPTR)subject, len, 0, PCRE2_NO_UTF_CHECK,
+                        match->data, match->context);
+    if (n == PCRE2_ERROR_JIT_STACKLIMIT)
+        n = pcre2_match(regex->counted, (PCRE2_SPTR)subject, len, 0,
+                        PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, match->data, match->context);
+    return answer_of(n);
+}
+
+enum regex_answer regex_find(const struct regex *regex, struct regex_match *match,
+                             const char *subject, size_t len, uint64_t *steps)
+{
+    if (regex->plain && len <= SHORT_MAX) {
+        enum regex_answer answer = find_plain(regex, match, subject, len);
+        if (answer != REGEX_LIMIT)
+            return answer;
     }
-    int n = regex->has_jit ? pcre2_jit_match(regex->code, (PCRE2_SPTR)subject, len, 0, 0,
-                                             match->data, match->context)
-                           : pcre2_match(regex->code, (PCRE2_SPTR)subject, len, 0,
-                                         PCRE2_NO_UTF_CHECK, match->data, match->context);
-    if (n >= 0)
-        return REGEX_YES;
-    return n == PCRE2_ERROR_NOMATCH ? REGEX_NO : REGEX_LIMIT;
+    match->left = *steps;
+    enum regex_answer answer = find_counted(regex, match, subject, len);
+    *steps = match->left;
+    return answer;
 }
 
 bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start,

@@ -1,0 +1,514 @@
+/* checker.c - walking the tree once, from the leaves up.
+
+   Where nothing is known the type is dyn, and dyn passes everywhere; so the checker only speaks
+   up when no value could make the expression work. */
+#include "cel/checker.h"
+
+#include "cel/infer.h"
+#include "cel/token.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct checker {
+    struct scope *scope;
+    struct infer infer;
+    const char *text;
+    size_t len;
+    rondo_error *err;
+};
+
+static const struct cel_type *check(struct checker *c, const struct scope_var *vars,
+                                    struct ast *node);
+
+static void *wrong(struct checker *c, const struct ast *node, const char *fmt, ...)
+{
+    char message[sizeof c->err->message];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    err_set(c->err, RONDO_EINVAL, "%s", message);
+    token_position(c->text, c->len, node->offset, &c->err->line, &c->err->column);
+    return NULL;
+}
+
+/* Type text for a message, in the arena. */
+static const char *told(struct checker *c, const struct cel_type *type)
+{
+    auto_buf struct buf buf = { 0 };
+    cel_type_say(&buf, infer_resolve(&c->infer, type, true));
+    return arena_dup(c->scope->arena, buf.data, buf.len);
+}
+
+/* ---- paths ------------------------------------------------------------------------------- */
+
+static const struct cel_type *undeclared(struct checker *c, const struct ast *node,
+                                         const struct cel_name *path)
+{
+    const struct cel_options *o = c->scope->options;
+    auto_buf struct buf known = { 0 };
+    for (size_t i = 0; i < o->decl_count && known.len < 200; i++)
+        buf_printf(&known, "%s%s", i ? ", " : "; there are: ", o->decls[i].name);
+    struct ast at = *node;
+    at.offset = path->offset;
+    return wrong(c, &at, "undeclared reference to '%s'%s", path->text, buf_text(&known));
+}
+
+/* The type of a field; of an optional's field, an optional. */
+static const struct cel_type *select_type(struct checker *c, const struct ast *node,
+                                          const struct cel_type *from)
+{
+    from = infer_resolve(&c->infer, from, false);
+    if (cel_type_is_optional(from)) {
+        const struct cel_type *inner = select_type(c, node, from->params[0]);
+        if (!inner || cel_type_is_optional(inner))
+            return inner;
+        return cel_type_optional(c->scope->arena, inner);
+    }
+    if (from->kind == TYPE_MAP)
+        return from->params[1];
+    if (from->kind == TYPE_VAR)
+        infer_fit(&c->infer, &cel_dyn, from);
+    if (from->kind == TYPE_DYN || from->kind == TYPE_VAR)
+        return &cel_dyn;
+    return wrong(c, node, "a value of type %s has no field '%s'", told(c, from),
+                 node->name.text);
+}
+
+/* The node of the path's name number i. */
+static const struct ast *path_node(const struct ast *node, uint32_t count, uint32_t i)
+{
+    for (; count - 1 > i; count--)
+        node = node->a;
+    return node;
+}
+
+static const struct cel_type *check_path(struct checker *c, struct ast *node,
+                                         const struct ast_path *path)
+{
+    struct scope_found *found = arena_alloc(c->scope->arena, sizeof *found);
+    if (scope_find(c->scope, path, found, c->err) < 0) {
+        token_position(c->text, c->len, path->names[0].offset, &c->err->line, &c->err->column);
+        return NULL;
+    }
+    if (!found->used)
+        return undeclared(c, node, path->names);
+    node->found = found;
+    const struct cel_type *type = found->type;
+    if (found->is_type)
+        type = cel_type_new(c->scope->arena, TYPE_TYPE, "type", &found->is_type, 1);
+    for (uint32_t i = found->used; type && i < path->count; i++)
+        type = select_type(c, path_node(node, path->count, i), type);
+    return type;
+}
+
+static const struct cel_type *check_ident(struct checker *c, const struct scope_var *vars,
+                                          struct ast *node)
+{
+    struct ast_path path;
+    if (scope_path(c->scope, vars, node, &path))
+        return check_path(c, node, &path);
+    return scope_local(vars, &node->name)->type;
+}
+
+/* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
+static const struct cel_type *check_select(struct checker *c, const struct scope_var *vars,
+                                           struct ast *node)
+{
+    struct ast_path path;
+    const struct cel_type *from = NULL, *field;
+    if (scope_path(c->scope, vars, node, &path))
+        field = check_path(c, node, &path);
+    else
+        field = (from = check(c, vars, node->a)) ? select_type(c, node, from) : NULL;
+    if (!field || node->is_test)
+        return field ? &cel_bool : NULL;
+    if (!node->is_optional || cel_type_is_optional(field))
+        return field;
+    return cel_type_optional(c->scope->arena, field);
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static const struct cel_type optional_list = {
+    TYPE_ABSTRACT, "optional_type", 1, (const struct cel_type *const[]){ &cel_list_a }
+};
+static const struct cel_type optional_map = { TYPE_ABSTRACT, "optional_type", 1,
+                                              (const struct cel_type *const[]){ &cel_map_ab } };
+static const struct cel_type optional_b = { TYPE_ABSTRACT, "optional_type", 1,
+                                            (const struct cel_type *const[]){ &cel_param_b } };
+
+/* What the evaluator does by itself, for the checker's eyes. */
+static const struct overload index_rows[] = {
+    { "[]", GLOBAL, ANY_A, { LIST_A, INT } },
+    { "[]", GLOBAL, ANY_B, { MAP_AB, ANY_A } },
+    { "[]", GLOBAL, OPTIONAL_A, { &optional_list, INT } },
+    { "[]", GLOBAL, &optional_b, { &optional_map, ANY_A } },
+};
+static const struct overload optional_index_rows[] = {
+    { "[?]", GLOBAL, OPTIONAL_A, { LIST_A, INT } },
+    { "[?]", GLOBAL, &optional_b, { MAP_AB, ANY_A } },
+    { "[?]", GLOBAL, OPTIONAL_A, { &optional_list, INT } },
+    { "[?]", GLOBAL, &optional_b, { &optional_map, ANY_A } },
+};
+static const struct overload if_rows[] = { { "?:", GLOBAL, ANY_A, { BOOL, ANY_A, ANY_A } } };
+
+/* Whether two types are plain and different, which most rows of an operator fail by. */
+static bool is_other(const struct cel_type *a, const struct cel_type *b)
+{
+    return a->kind != b->kind && a->kind >= TYPE_BOOL && a->kind <= TYPE_DURATION &&
+           b->kind >= TYPE_BOOL && b->kind <= TYPE_DURATION;
+}
+
+/* One row against the arguments.  The first row that fits gives the type; others that fit too
+   make it dyn if they disagree. */
+static void try_row(struct checker *c, const struct overload *row,
+                    const struct cel_type *const *args, uint32_t count,
+                    const struct cel_type **result)
+{
+    struct infer_map map;
+    const struct cel_type *params[OVERLOAD_ARGS_MAX];
+    if (overload_arity(row) != count)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (is_other(args[i], row->params[i]))
+            return;
+    map.count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        params[i] = infer_fresh(&c->infer, &map, row->params[i]);
+    const struct cel_type *own = infer_fresh(&c->infer, &map, row->result);
+    if (!infer_fit_all(&c->infer, args, params, count))
+        return;
+    own = infer_resolve(&c->infer, own, false);
+    if (!*result)
+        *result = own;
+    else if ((*result)->kind != TYPE_DYN && !cel_type_is_same(*result, own))
+        *result = &cel_dyn;
+}
+
+static void put_signature(struct checker *c, struct buf *buf,
+                          const struct cel_type *const *types, uint32_t count)
+{
+    buf_putc(buf, '(');
+    for (uint32_t i = 0; i < count; i++)
+        buf_printf(buf, "%s%s", i ? ", " : "", told(c, types[i]));
+    buf_putc(buf, ')');
+}
+
+#define POSSIBLE_MAX 220   // bytes of a message for what would have been possible
+
+static void put_possible(struct checker *c, struct buf *buf, const struct overload *row,
+                         bool is_first)
+{
+    struct infer_map map = { .count = 0 };
+    const struct cel_type *params[OVERLOAD_ARGS_MAX];
+    uint32_t count = overload_arity(row);
+    for (uint32_t i = 0; i < count; i++)
+        params[i] = infer_fresh(&c->infer, &map, row->params[i]);
+    buf_puts(buf, is_first ? "; possible: " : ", ");
+    if (row->form == MEMBER && count)
+        buf_printf(buf, "%s.", told(c, params[0]));
+    put_signature(c, buf, params + (row->form == MEMBER), count - (row->form == MEMBER));
+}
+
+static const struct cel_type *no_overload(struct checker *c, const struct ast *node,
+                                          const char *name, const struct cel_type *const *args,
+                                          uint32_t count, struct buf *possible)
+{
+    auto_buf struct buf given = { 0 };
+    put_signature(c, &given, args, count);
+    return wrong(c, node, "no matching overload for '%s' applied to %s%s",
+                 overload_spoken(name), buf_text(&given), buf_text(possible));
+}
+
+static const struct cel_type *check_rows(struct checker *c, struct ast *node,
+                                         const struct overload *rows, size_t row_count,
+                                         const struct cel_type *const *args, uint32_t count)
+{
+    auto_buf struct buf possible = { 0 };
+    const struct cel_type *result = NULL;
+    for (size_t i = 0; i < row_count; i++)
+        try_row(c, &rows[i], args, count, &result);
+    if (result)
+        return result;
+    for (size_t i = 0; i < row_count; i++)
+        put_possible(c, &possible, &rows[i], i == 0);
+    return no_overload(c, node, rows[0].name, args, count, &possible);
+}
+
+static const struct cel_type *check_function(struct checker *c, struct ast *node,
+                                             const struct cel_type *const *args, uint32_t count,
+                                             enum overload_form form)
+{
+    auto_buf struct buf possible = { 0 };
+    const struct cel_type *result = NULL;
+    if (!node->row_count)
+        return wrong(c, node, "unknown function '%s'", node->function);
+    for (uint32_t i = 0; i < node->row_count; i++)
+        if (node->rows[i]->form == form)
+            try_row(c, node->rows[i], args, count, &result);
+    if (result)
+        return result;
+    for (uint32_t i = 0; i < node->row_count && possible.len < POSSIBLE_MAX; i++)
+        put_possible(c, &possible, node->rows[i], i == 0);
+    return no_overload(c, node, node->function, args, count, &possible);
+}
+
+static const struct cel_type *check_call(struct checker *c, const struct scope_var *vars,
+                                         struct ast *node)
+{
+    scope_call(c->scope, vars, node);
+    uint32_t skip = node->is_namespace, count = node->count - skip;
+    const struct cel_type **args = arena_alloc(c->scope->arena, count * sizeof *args);
+    for (uint32_t i = 0; i < count; i++)
+        if (!(args[i] = check(c, vars, node->args[i + skip])))
+            return NULL;
+    return check_function(c, node, args, count, node->has_target && !skip ? MEMBER : GLOBAL);
+}
+
+static const struct cel_type *check_index(struct checker *c, const struct scope_var *vars,
+                                          struct ast *node)
+{
+    struct ast_path path;
+    const struct cel_type *args[2];
+    if (scope_path(c->scope, vars, node, &path))
+        return check_path(c, node, &path);
+    if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check(c, vars, node->b)))
+        return NULL;
+    return node->is_optional
+               ? check_rows(c, node, optional_index_rows, COUNT(optional_index_rows), args, 2)
+               : check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
+}
+
+static const struct cel_type *check_if(struct checker *c, const struct scope_var *vars,
+                                       struct ast *node)
+{
+    const struct cel_type *args[3];
+    if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check(c, vars, node->b)) ||
+        !(args[2] = check(c, vars, node->c)))
+        return NULL;
+    bool has_null = infer_resolve(&c->infer, args[1], false)->kind == TYPE_NULL ||
+                    infer_resolve(&c->infer, args[2], false)->kind == TYPE_NULL;
+    if (has_null && !infer_fit(&c->infer, args[1], args[2]))
+        args[1] = args[2] = &cel_dyn;   // x ? 'again' : null is common, and clear
+    return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
+}
+
+static bool is_condition(struct checker *c, const struct scope_var *vars, struct ast *node)
+{
+    const struct cel_type *type = check(c, vars, node);
+    if (type && !infer_fit(&c->infer, &cel_bool, type))
+        wrong(c, node, "expected bool, got %s", told(c, type));
+    else if (type)
+        return true;
+    return false;
+}
+
+static const struct cel_type *check_row(struct checker *c, const struct scope_var *vars,
+                                        struct ast *node)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (!is_condition(c, vars, node->args[i]))
+            return NULL;
+    return &cel_bool;
+}
+
+/* ---- literals ---------------------------------------------------------------------------- */
+
+/* An item marked with ? is an optional whose value counts. */
+static const struct cel_type *check_item(struct checker *c, const struct scope_var *vars,
+                                         struct ast *item, bool is_marked)
+{
+    const struct cel_type *type = check(c, vars, item);
+    if (!type || !is_marked)
+        return type;
+    const struct cel_type *inner = infer_var(&c->infer);
+    if (!infer_fit(&c->infer, cel_type_optional(c->scope->arena, inner), type))
+        return wrong(c, item, "expected an optional behind '?', got %s", told(c, type));
+    return infer_resolve(&c->infer, inner, false);
+}
+
+static const struct cel_type *check_list(struct checker *c, const struct scope_var *vars,
+                                         struct ast *node)
+{
+    const struct cel_type *item = NULL;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct cel_type *type =
+            check_item(c, vars, node->args[i], node->marks && node->marks[i]);
+        if (!type)
+            return NULL;
+        item = infer_join(&c->infer, item, type);
+    }
+    return cel_type_list(c->scope->arena, item ? item : infer_var(&c->infer));
+}
+
+static bool is_key(struct checker *c, const struct cel_type *type)
+{
+    type = infer_resolve(&c->infer, type, true);
+    return type->kind == TYPE_DYN || type->kind == TYPE_WRAPPER || type->kind == TYPE_BOOL ||
+           type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_STRING;
+}
+
+static const struct cel_type *check_map(struct checker *c, const struct scope_var *vars,
+                                        struct ast *node)
+{
+    const struct cel_type *key = NULL, *value = NULL;
+    for (uint32_t i = 0; i < node->count; i += 2) {
+        const struct cel_type *k = check(c, vars, node->args[i]);
+        if (k && !is_key(c, k))
+            return wrong(c, node->args[i], "a map key is bool, int, uint or string, not %s",
+                         told(c, k));
+        const struct cel_type *v =
+            k ? check_item(c, vars, node->args[i + 1], node->marks && node->marks[i]) : NULL;
+        if (!v)
+            return NULL;
+        key = infer_join(&c->infer, key, k);
+        value = infer_join(&c->infer, value, v);
+    }
+    return cel_type_map(c->scope->arena, key ? key : infer_var(&c->infer),
+                        value ? value : infer_var(&c->infer));
+}
+
+static const struct cel_type *check_const(const struct ast *node)
+{
+    return cel_type_of(node->value.kind);
+}
+
+/* ---- loops ------------------------------------------------------------------------------- */
+
+struct range {
+    const struct cel_type *key, *value;   // of a list: int and its items
+    bool is_map;
+};
+
+static bool range_of(struct checker *c, const struct ast *node, const struct cel_type *type,
+                     struct range *ret)
+{
+    type = infer_resolve(&c->infer, type, false);
+    if (type->kind == TYPE_VAR)
+        infer_fit(&c->infer, &cel_dyn, type);
+    if (type->kind == TYPE_LIST)
+        *ret = (struct range){ &cel_int, type->params[0], false };
+    else if (type->kind == TYPE_MAP)
+        *ret = (struct range){ type->params[0], type->params[1], true };
+    else if (type->kind == TYPE_DYN || type->kind == TYPE_VAR)
+        *ret = (struct range){ &cel_dyn, &cel_dyn, false };
+    else {
+        wrong(c, node, "expected a list or a map to go through, got %s", told(c, type));
+        return false;
+    }
+    return true;
+}
+
+static const struct cel_type *loop_result(struct checker *c, struct ast *node,
+                                          const struct range *range,
+                                          const struct cel_type *range_type,
+                                          const struct cel_type *body)
+{
+    struct arena *arena = c->scope->arena;
+    switch (node->loop) {
+    case LOOP_LIST: return cel_type_list(arena, body);
+    case LOOP_MAP: return cel_type_map(arena, range->key, body);
+    case LOOP_SORT: return range_type;
+    case LOOP_ENTRIES:
+        if (infer_fit(&c->infer,
+                      cel_type_map(arena, infer_var(&c->infer), infer_var(&c->infer)), body))
+            return body;
+        return wrong(c, node->b, "expected a map of entries, got %s", told(c, body));
+    default:
+        if (infer_fit(&c->infer, &cel_bool, body))
+            return &cel_bool;
+        return wrong(c, node->b, "expected bool, got %s", told(c, body));
+    }
+}
+
+static const struct cel_type *check_loop(struct checker *c, const struct scope_var *vars,
+                                         struct ast *node)
+{
+    struct range range;
+    const struct cel_type *type = check(c, vars, node->a);
+    if (!type || !range_of(c, node->a, type, &range))
+        return NULL;
+    bool has_two = node->name2.text;
+    struct scope_var first = { &node->name, has_two || range.is_map ? range.key : range.value,
+                               0, vars };
+    struct scope_var second = { &node->name2, range.value, 0, &first };
+    const struct scope_var *inner = has_two ? &second : &first;
+    if (node->c && !is_condition(c, inner, node->c))
+        return NULL;
+    const struct cel_type *body = check(c, inner, node->b);
+    return body ? loop_result(c, node, &range, type, body) : NULL;
+}
+
+/* optMap() and optFlatMap(). */
+static const struct cel_type *check_optional(struct checker *c, const struct scope_var *vars,
+                                             struct ast *node)
+{
+    const struct cel_type *type = check(c, vars, node->a), *inner = infer_var(&c->infer);
+    if (!type)
+        return NULL;
+    if (!infer_fit(&c->infer, cel_type_optional(c->scope->arena, inner), type))
+        return wrong(c, node->a, "expected an optional, got %s", told(c, type));
+    struct scope_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, vars };
+    const struct cel_type *body = check(c, &var, node->b);
+    if (!body || node->loop == LOOP_OPTIONAL)
+        return body ? cel_type_optional(c->scope->arena, body) : NULL;
+    if (!infer_fit(&c->infer, cel_type_optional(c->scope->arena, infer_var(&c->infer)), body))
+        return wrong(c, node->b, "expected an optional, got %s", told(c, body));
+    return body;
+}
+
+static const struct cel_type *check_let(struct checker *c, const struct scope_var *vars,
+                                        struct ast *node)
+{
+    struct scope_var *bound = arena_alloc(c->scope->arena, node->count * sizeof *bound);
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct cel_type *type = check(c, vars, node->args[i]);
+        if (!type)
+            return NULL;
+        bound[i] = (struct scope_var){ &node->vars[i], type, 0, vars };
+        vars = &bound[i];
+    }
+    return check(c, vars, node->a);
+}
+
+static const struct cel_type *check_node(struct checker *c, const struct scope_var *vars,
+                                         struct ast *node)
+{
+    switch (node->kind) {
+    case AST_CONST: return check_const(node);
+    case AST_IDENT: return check_ident(c, vars, node);
+    case AST_SELECT: return check_select(c, vars, node);
+    case AST_INDEX: return check_index(c, vars, node);
+    case AST_CALL: return check_call(c, vars, node);
+    case AST_AND:
+    case AST_OR: return check_row(c, vars, node);
+    case AST_IF: return check_if(c, vars, node);
+    case AST_LIST: return check_list(c, vars, node);
+    case AST_MAP: return check_map(c, vars, node);
+    case AST_LET: return check_let(c, vars, node);
+    case AST_LOOP:
+        return node->loop == LOOP_OPTIONAL || node->loop == LOOP_OPTIONAL_FLAT
+                   ? check_optional(c, vars, node)
+                   : check_loop(c, vars, node);
+    default: return wrong(c, node, "unknown message type '%s'", node->a->name.text);
+    }
+}
+
+static const struct cel_type *check(struct checker *c, const struct scope_var *vars,
+                                    struct ast *node)
+{
+    return node->type = check_node(c, vars, node);
+}
+
+const struct cel_type *checker_run(struct scope *scope, struct ast *root, const char *text,
+                                   size_t len, rondo_error *err)
+{
+    struct checker c = { scope, { .arena = scope->arena }, text, len, err };
+    const struct cel_type *type = check(&c, NULL, root);
+    if (type)
+        type = infer_resolve(&c.infer, type, true);
+    infer_clear(&c.infer);
+    return type;
+}

@@ -1,0 +1,316 @@
+/* test_cel.c - what a program of ours promises its callers. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "cel/cel.h"
+#include "cel/frame.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cel_program *compiled(const char *text, const struct cel_options *options)
+{
+    rondo_error err;
+    struct cel_program *program = cel_compile(text, strlen(text), options, &err);
+    if (!program)
+        FAIL("%s: %s", text, err.message);
+    return program;
+}
+
+/* ---- resolving --------------------------------------------------------------------------- */
+
+struct asked {
+    int count;
+    char paths[8][64];
+};
+
+/* Knows "a.b.c" as a whole and "x"; "gone" is known and has no value. */
+static size_t know_paths(void *user, const struct cel_ref *ref, struct cel_val *ret)
+{
+    struct asked *asked = user;
+    char *path = asked->paths[asked->count++ % 8];
+    int len = 0;
+    for (uint32_t i = 0; i < ref->count; i++)
+        len += snprintf(path + len, 64 - (size_t)len, "%s%s", i ? "." : "", ref->names[i].text);
+    if (strncmp(path, "a.b.c", 5) == 0)
+        return *ret = cel_of_int(42), 3;
+    if (path[0] == 'x')
+        return *ret = cel_of_int(7), 1;
+    if (strncmp(path, "gone", 4) == 0)
+        return *ret = (struct cel_val){ CEL_ABSENT }, ref->count;
+    return 0;
+}
+
+static int evaluate(const char *text, struct cel_val *ret, struct asked *asked,
+                    rondo_error *err)
+{
+    static struct cel_scratch *scratch;
+    if (!scratch)
+        scratch = cel_scratch_new();
+    auto_cel struct cel_program *program =
+        compiled(text, &(struct cel_options){ .is_open = true });
+    struct cel_env env = { .resolve = know_paths, .user = asked, .scratch = scratch };
+    return cel_eval(program, &env, ret, err);
+}
+
+TEST(cel_asks_the_resolver_for_whole_paths)
+{
+    struct asked asked = { 0 };
+    struct cel_val v;
+    rondo_error err;
+    CHECK(evaluate("a.b.c == 42 && x == 7", &v, &asked, &err) == 0);
+    CHECK(v.kind == CEL_BOOL && v.truth);
+    CHECK_INT(asked.count, 2);
+    CHECK_STR(asked.paths[0], "a.b.c");
+}
+
+static int know_everything(void *user, const struct cel_name *path, size_t count,
+                           const char **ret_type, uintptr_t *ret_token, rondo_error *err)
+{
+    return (int)count;
+}
+
+TEST(cel_takes_an_index_for_a_field_when_names_are_bound)
+{
+    auto_cel struct cel_program *program = compiled(
+        "a['b-c'].d > 1 && has(a['b-c'].e)", &(struct cel_options){ .bind = know_everything });
+    CHECK_INT(cel_program_ref_count(program), 2);
+    CHECK_INT(cel_program_ref_at(program, 0)->count, 3);
+    CHECK_STR(cel_program_ref_at(program, 0)->names[1].text, "b-c");
+    CHECK_STR(cel_program_ref_at(program, 1)->names[2].text, "e");
+}
+
+TEST(cel_tells_absent_from_wrong)
+{
+    struct asked asked = { 0 };
+    struct cel_val v;
+    rondo_error err;
+    CHECK(evaluate("gone.for.good > 3", &v, &asked, &err) == RONDO_ENOTFOUND);
+    CHECK(evaluate("{'a': 1}.b", &v, &asked, &err) == RONDO_ENOTFOUND);
+    CHECK(evaluate("nobody", &v, &asked, &err) == RONDO_ENOTFOUND);
+    CHECK(evaluate("x + 'y'", &v, &asked, &err) == RONDO_EFAILED);
+    CHECK_INT(err.column, 3);
+    CHECK(evaluate("has(gone.now)", &v, &asked, &err) == 0 && !v.truth);
+    CHECK(evaluate("has(a.b.c)", &v, &asked, &err) == 0 && v.truth);
+}
+
+TEST(cel_lists_the_paths_a_program_needs)
+{
+    auto_cel struct cel_program *program =
+        compiled("a.b.c > 1 && [1].all(i, i < x.y)", &(struct cel_options){ .is_open = true });
+    CHECK_INT(cel_program_ref_count(program), 2);
+    CHECK_INT(cel_program_ref_at(program, 0)->count, 3);
+    CHECK_STR(cel_program_ref_at(program, 1)->names[1].text, "y");
+    CHECK(cel_program_ref_at(program, 2) == NULL);
+}
+
+/* ---- binding ----------------------------------------------------------------------------- */
+
+static int know_steps(void *user, const struct cel_name *path, size_t count,
+                      const char **ret_type, uintptr_t *ret_token, rondo_error *err)
+{
+    if (strcmp(path[0].text, "steps") != 0)
+        return 0;
+    if (count < 2 || strcmp(path[1].text, "review") != 0)
+        return err_set(err, RONDO_EINVAL, "there is no step '%s'",
+                       count < 2 ? "" : path[1].text);
+    *ret_type = "map(string, int)";
+    *ret_token = 99;
+    return 2;
+}
+
+TEST(cel_lets_the_caller_bind_names_and_object_to_them)
+{
+    struct cel_options options = { .bind = know_steps };
+    rondo_error err;
+    auto_cel struct cel_program *program = compiled("steps.review.score + 1", &options);
+    CHECK_INT(cel_program_ref_at(program, 0)->token, 99);
+    char *type = cel_type_text(cel_program_type(program));
+    CHECK_STR(type, "int");
+    mem_free(type);
+
+    CHECK(cel_compile("1 + steps.reviw.score", 21, &options, &err) == NULL);
+    CHECK_INT(err.code, RONDO_EINVAL);
+    CHECK_STR(err.message, "there is no step 'reviw'");
+    CHECK_INT(err.column, 5);
+    CHECK(cel_compile("steps.review.score + 'x'", 24, &options, &err) == NULL);
+}
+
+static struct cel_val twice(struct cel_frame *f, const struct cel_val *args)
+{
+    return cel_of_int(2 * args[0].i);
+}
+
+TEST(cel_knows_what_a_result_can_be)
+{
+    auto_cel struct cel_program *number = compiled("1 + 2", NULL);
+    auto_cel struct cel_program *anything =
+        compiled("x.y", &(struct cel_options){ .is_open = true });
+    CHECK(!cel_program_can_be(number, CEL_BOOL));
+    CHECK(cel_program_can_be(number, CEL_INT));
+    CHECK(cel_program_can_be(anything, CEL_BOOL));
+}
+
+TEST(cel_calls_functions_of_the_caller)
+{
+    static const char *const params[] = { "int" };
+    struct cel_function function = { "my.twice", false, params, 1, "int", twice };
+    struct cel_options options = { .functions = &function,
+                                   .function_count = 1,
+                                   .container = "my" };
+    struct cel_env env = { .scratch = cel_scratch_new() };
+    struct cel_val v;
+    rondo_error err;
+    auto_cel struct cel_program *program = compiled("twice(20) + my.twice(1)", &options);
+    CHECK(cel_eval(program, &env, &v, &err) == 0);
+    CHECK_INT(v.i, 42);
+    CHECK(cel_compile("twice('x')", 10, &options, &err) == NULL);
+    CHECK_STR(err.message,
+              "no matching overload for 'my.twice' applied to (string); possible: (int)");
+    cel_scratch_free(env.scratch);
+}
+
+/* ---- limits ------------------------------------------------------------------------------ */
+
+TEST(cel_stops_at_its_cost)
+{
+    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = 5000 };
+    struct cel_val v;
+    rondo_error err;
+    int64_t cost;
+    auto_cel struct cel_program *long_one = compiled(
+        "lists.range(1000).all(i, lists.range(1000).all(j, i + j >= 0)) || true", NULL);
+    CHECK(cel_eval(long_one, &env, &v, &err) == RONDO_ELIMIT);
+    auto_cel struct cel_program *short_one = compiled("[1, 2, 3].map(i, i * 2).size()", NULL);
+    CHECK(cel_eval_cost(short_one, &env, &v, &cost, &err) == 0);
+    CHECK(cost > 3 && cost < 100);
+    cel_scratch_free(env.scratch);
+}
+
+TEST(cel_stops_when_cancelled)
+{
+    bool cancelled = true;
+    struct cel_env env = { .scratch = cel_scratch_new(), .cancelled = &cancelled };
+    struct cel_val v;
+    rondo_error err;
+    auto_cel struct cel_program *program = compiled("lists.range(1000).all(i, i >= 0)", NULL);
+    CHECK(cel_eval(program, &env, &v, &err) == RONDO_ECANCELLED);
+    cancelled = false;
+    CHECK(cel_eval(program, &env, &v, &err) == 0);
+    cel_scratch_free(env.scratch);
+}
+
+TEST(cel_memory_is_paid_for)
+{
+    auto_buf struct buf text = { 0 };
+    struct cel_env env = { .scratch = cel_scratch_new() };
+    struct cel_val v;
+    rondo_error err;
+    buf_puts(&text, "cel.bind(v0, string(x), ");
+    for (int i = 0; i < 60; i++)
+        buf_printf(&text, "cel.bind(v%d, v%d + v%d, ", i + 1, i, i);
+    buf_puts(&text, "v60.size()");
+    for (int i = 0; i <= 60; i++)
+        buf_putc(&text, ')');
+    struct asked asked = { 0 };
+    env.resolve = know_paths;
+    env.user = &asked;
+    auto_cel struct cel_program *program =
+        compiled(buf_text(&text), &(struct cel_options){ .is_open = true });
+    CHECK(cel_eval(program, &env, &v, &err) == RONDO_ELIMIT);
+    cel_scratch_free(env.scratch);
+}
+
+TEST(cel_hostile_patterns_cost_milliseconds)
+{
+    struct asked asked = { 0 };
+    struct cel_env env = { .resolve = know_paths,
+                           .user = &asked,
+                           .scratch = cel_scratch_new() };
+    struct cel_val v;
+    rondo_error err;
+    auto_cel struct cel_program *program = compiled(
+        "['^(a+)+$'].all(p, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!'.matches(p))",
+        &(struct cel_options){ .is_open = true });
+    CHECK(cel_eval(program, &env, &v, &err) == RONDO_ELIMIT);
+    cel_scratch_free(env.scratch);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------- */
+
+TEST(cel_draws_a_caret)
+{
+    rondo_error err = { .line = 2, .column = 3 };
+    char *caret = cel_caret("ab\ncdef\ngh", 10, &err);
+    CHECK_STR(caret, "cdef\n  ^\n");
+    mem_free(caret);
+    char wide[301];
+    memset(wide, 'x', 300);
+    wide[199] = '!';
+    err = (rondo_error){ .line = 1, .column = 200 };
+    caret = cel_caret(wide, 300, &err);
+    CHECK(strlen(caret) < 200);
+    CHECK(strchr(caret, '!') - caret == strchr(caret, '^') - strchr(caret, '\n') - 1);
+    mem_free(caret);
+    err.line = 0;
+    caret = cel_caret("ab", 2, &err);
+    CHECK_STR(caret, "");
+    mem_free(caret);
+}
+
+TEST(cel_results_outlive_the_program_as_json)
+{
+    struct cel_env env = { .scratch = cel_scratch_new() };
+    struct cel_val v;
+    rondo_error err;
+    struct cel_program *program =
+        compiled("{'a': [1, 2u, 1.5, b'hi', null], 2: duration('90s')}", NULL);
+    CHECK(cel_eval(program, &env, &v, &err) == 0);
+    json_t *json = cel_val_to_json(v, &err);
+    cel_program_unref(program);
+    cel_scratch_free(env.scratch);
+    char *text = json_dumps(json, JSON_COMPACT);
+    CHECK_STR(text, "{\"a\":[1,2,1.5,\"aGk=\",null],\"2\":\"90s\"}");
+    free(text);
+    json_decref(json);
+}
+
+struct worker {
+    struct cel_program *program;
+    int wrong;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct cel_env env = { .scratch = cel_scratch_new() };
+    struct cel_val v;
+    rondo_error err;
+    for (int i = 0; i < 2000; i++) {
+        struct cel_program *program = cel_program_ref(w->program);
+        if (cel_eval(program, &env, &v, &err) < 0 || !v.truth)
+            w->wrong++;
+        cel_program_unref(program);
+    }
+    cel_scratch_free(env.scratch);
+    return NULL;
+}
+
+TEST(cel_programs_are_shared_by_threads)
+{
+    struct cel_program *program = compiled(
+        "['a-1', 'b-2'].all(s, s.matches('^[a-z]-[0-9]$')) && [3, 1].sort()[0] == 1", NULL);
+    struct worker workers[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        workers[i] = (struct worker){ program, 0 };
+        pthread_create(&threads[i], NULL, work, &workers[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(workers[i].wrong, 0);
+    }
+    cel_program_unref(program);
+}
