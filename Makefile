@@ -45,7 +45,9 @@ O := $(B)/obj
 LIB_SRC   := $(filter-out src/cli/%,$(wildcard src/*/*.c))
 CLI_SRC   := $(wildcard src/cli/*.c)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
-TEST_HELP := $(wildcard tests/*.c)
+TEST_HELP := $(filter-out %_suite.c,$(wildcard tests/*.c))
+SUITES    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_suite.c))
+REPLAYS   := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 SOLIB     := $(if $(LIB_SRC),$(B)/$(SO))
 PROGRAM   := $(if $(CLI_SRC),$(B)/rondo)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -74,7 +76,7 @@ Q     := $(if $(V),,@)
 say    = $(if $(quiet),,@printf '  %-5s %s\n' $(1) $(2))
 
 .PHONY: all help test demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
-        exports unit-tests bootstrap install uninstall clean
+        exports unit-tests fuzz bootstrap install uninstall clean
 all: $(SOLIB) $(PROGRAM)
 help:
 	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
@@ -124,6 +126,16 @@ $(B)/tests/%: $(O)/tests/unit/%.o $(B)/libtest.a $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
+# Programs that run public test suites, and fuzz targets that replay their corpora.
+$(B)/tests/%_suite: $(O)/tests/%_suite.o $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+$(O)/tests/fuzz/%.o: CFLAGS += -DFUZZ_REPLAY
+$(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+
+$(O)/bench/cel.o $(O)/bench/schema.o: CFLAGS += -DBENCH_MAIN
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
@@ -143,8 +155,12 @@ $(B)/tests/test_examples: $(patsubst examples/c/%.c,$(O)/steered/%.o,$(wildcard 
 
 unit-tests: $(TESTS)
 
-test: all unit-tests $(EXAMPLES) $(BENCHES)
+test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES)
 	@B='$(B)' SAN='$(SAN)' T='$(T)' CC='$(CC)' CXX='$(CXX)' tests/run
+
+# make fuzz TARGET=schema SECONDS=3600; needs clang.
+fuzz:
+	@tests/fuzz/run $(or $(TARGET),cel_eval) $(or $(SECONDS),60)
 
 demo: $(SOLIB) $(EXAMPLES)
 	@if [ -x $(B)/examples/reflection ]; then $(B)/examples/reflection; \

@@ -1,4 +1,6 @@
 /* main.c - the rondo program: a table of commands. */
+#include "cli/cmd_check.h"
+#include "cli/cmd_eval.h"
 #include "rondo.h"
 
 #include <stdio.h>
@@ -17,6 +19,8 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    { "check", cmd_check, "check a value against a JSON Schema" },
+    { "eval", cmd_eval, "evaluate a CEL expression" },
     { "version", cmd_version, "print the version" },
     { "help", cmd_help, "this list" },
 };

@@ -10,9 +10,9 @@
 
 /* Steps that a match costs beside one for each 16 bytes.  A match is first tried with few steps of
    backtracking; only if they do not suffice is it tried again with many, which is paid for. */
-#define FEW_TRIES 2000
-#define MANY_TRIES 1000000
-#define MANY_COST 200000
+#define TRIES_MAX      1000000 // of one pattern on one text,
+#define TRIES_PER_BYTE 16      // and this many more for a long one
+#define TRIES_PER_STEP 5       // what they count against the limit of the whole check
 
 /* ---- marks ------------------------------------------------------------------------------------ */
 
@@ -282,26 +282,17 @@ bool schema_rule_length(struct check *check, const struct rule *rule, json_t *va
     return true;
 }
 
-static bool match_retry(struct check *check, const struct pattern_entry *pattern,
-                        const char *text, size_t len)
-{
-    check->steps -= MANY_COST + (pattern->anchored ? 0 : (int64_t)len * 10000);
-    if (check->steps < 0)
-        return schema_check_limit(check, "pattern");
-    int answer = regex_find(pattern->regex, check->match, text, len, MANY_TRIES);
-    if (answer < 0)
-        return schema_check_limit(check, "pattern");
-    return answer == REGEX_YES;
-}
-
 bool schema_pattern_fits(struct check *check, const struct pattern_entry *pattern,
                          const char *text, size_t len)
 {
+    uint64_t tries = TRIES_MAX + len * TRIES_PER_BYTE, left = tries;
     if (!check->match)
         check->match = regex_match_new();
-    check->steps -= (int64_t)(len / 16);
-    int answer = regex_find(pattern->regex, check->match, text, len, FEW_TRIES);
-    return answer >= 0 ? answer == REGEX_YES : match_retry(check, pattern, text, len);
+    int answer = regex_find(pattern->regex, check->match, text, len, &left);
+    check->steps -= (int64_t)(len / 16 + (tries - left) / TRIES_PER_STEP);
+    if (answer < 0 || check->steps < 0)
+        return schema_check_limit(check, "pattern");
+    return answer == REGEX_YES;
 }
 
 bool schema_rule_pattern(struct check *check, const struct rule *rule, json_t *value)

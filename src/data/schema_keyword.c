@@ -125,7 +125,6 @@ int schema_pattern_compile(struct compile *c, const char *text, size_t len,
     schema->regexes[schema->regex_count++] = regex;
     ret->text = text;
     ret->regex = regex;
-    ret->anchored = len && text[0] == '^' && !memchr(text, '|', len);
     return 0;
 }
 

@@ -103,7 +103,6 @@ struct name_table {
 struct pattern_entry {
     const char *text;
     struct regex *regex;
-    bool anchored;   // can only match at the start
     const struct schema_node *node;
 };
 
