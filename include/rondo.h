@@ -187,7 +187,7 @@ typedef struct rondo_options {
     rondo_budget budget;
     rondo_predicate when; /* asked before the node starts; no: it is skipped */
     int run_on;           /* enum rondo_run_on; in a graph only */
-    const char *input_schema, *output_schema; /* JSON Schema as text; basic types are checked */
+    const char *input_schema, *output_schema; /* JSON Schema as text: draft 2020-12, or as it says */
     void *user; /* for when and retry.on */
 } rondo_options;
 
@@ -492,7 +492,7 @@ typedef struct rondo_gate_spec {
     size_t size; /* RONDO_GATE */
     const char *name;
     const char *ask;        /* what is asked; shown in the gate_waiting event */
-    const char *schema;     /* JSON Schema of the answer; basic types are checked */
+    const char *schema;     /* JSON Schema of the answer */
     int64_t timeout_ms;     /* goes on while no process runs */
     const char *on_timeout; /* JSON text of the answer to take, NULL: fail */
     rondo_options options;

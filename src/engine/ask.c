@@ -4,7 +4,6 @@
    a callback gets reads the run as it is at that moment and copies nothing. */
 #include "engine/shell.h"
 
-#include "data/fit.h"
 #include "data/value.h"
 #include "run/loop.h"
 
@@ -218,7 +217,7 @@ static void choose_by_name(struct question *q, const struct node_agent *agent, c
 static void ask_skill(rondo_context *context, struct question *q)
 {
     const struct node_agent *agent = &context->node->agent;
-    const json_t *input = rondo_context_input(context);
+    json_t *input = rondo_context_input(context);
     uint32_t fitting = 0;
     rondo_error err;
     if (agent->select) {
@@ -226,8 +225,8 @@ static void ask_skill(rondo_context *context, struct question *q)
         return;
     }
     for (uint32_t i = 0; i < agent->skill_count; i++) {
-        const json_t *schema = agent->skills[i].input;
-        if (agent->skill_count > 1 && schema && fit_check(schema, input, &err) < 0)
+        const struct schema *schema = agent->skills[i].input;
+        if (agent->skill_count > 1 && schema && schema_check(schema, input, &err) < 0)
             continue;
         q->number = i;
         fitting++;

@@ -4,7 +4,6 @@
    a place and a generation, so using one twice or too late is noticed and harmless. */
 #include "engine/shell.h"
 
-#include "data/fit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -361,7 +360,7 @@ static void take_answer(rondo_engine *engine, struct post *message)
         ev.act = gate->slot;
         ev.ordinal = gate->gen;
         ev.flags = EF_VALUE;
-        if (gate->node->gate.schema && fit_check(gate->node->gate.schema, answer, &err) < 0) {
+        if (gate->node->gate.schema && schema_check(gate->node->gate.schema, answer, &err) < 0) {
             ev.type = RONDO_EV_MESSAGE;
             json_decref(ev.value);
             ev.value = json_pack("{s:s, s:s}", "author", "gate", "content", err.message);

@@ -6,7 +6,6 @@
 #include "engine/shell.h"
 
 #include "base/hash.h"
-#include "data/fit.h"
 #include "data/value.h"
 #include "run/budget.h"
 #include "run/each.h"
@@ -77,7 +76,7 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
     return loop != NULL;
 }
 
-static const json_t *output_schema(const struct act *act)
+static const struct schema *output_schema(const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
     if (agent->skill_count && agent->skills[act->skill].output)
@@ -121,12 +120,12 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     json_t *output = flags & EF_FULL ? json_object_get(value, "result") : value;
     struct rondo_event end = { .type = RONDO_EV_STEP_END, .act = work->act, .ordinal = work->gen,
                                .flags = flags | EF_VALUE, .value = value };
-    const json_t *schema = act ? output_schema(act) : NULL;
+    const struct schema *schema = act ? output_schema(act) : NULL;
     if (!act) {
         json_decref(value);
         return;
     }
-    if (UNLIKELY(schema && fit_check(schema, output, &err) < 0)) {
+    if (UNLIKELY(schema && schema_check(schema, output, &err) < 0)) {
         json_decref(value);
         err_in(&err, "output");
         say_failed(work, err.code, err.message);

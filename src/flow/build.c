@@ -80,21 +80,24 @@ static void check_options(rondo_node *node)
     check_fraction(node, "retry.factor", o->retry.factor, 1000);
 }
 
-json_t *build_schema(rondo_node *node, const char *field, const char *text)
+struct schema *build_schema(rondo_node *node, const char *field, const char *text, json_t **ret_doc)
 {
     json_error_t error;
+    rondo_error why;
     if (!text)
         return NULL;
-    json_t *schema = json_loads(text, 0, &error);
-    if (schema && (json_is_object(schema) || json_is_boolean(schema)))
-        return schema;
-    if (schema)
-        build_refuse(node, "%s must be an object or a boolean, got '%s'", field, text);
-    else
+    json_t *doc = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+    struct schema *schema = doc ? schema_compile(doc, NULL, &why) : NULL;
+    if (!doc)
         build_refuse(node, "%s is not JSON: %s (line %d, column %d)", field, error.text, error.line,
                      error.column);
-    json_decref(schema);
-    return NULL;
+    else if (!schema)
+        build_refuse(node, "%s: %s", field, why.message);
+    if (ret_doc)
+        *ret_doc = doc;
+    else
+        json_decref(doc);
+    return schema;
 }
 
 rondo_node *build_node(int kind, const char *name, const rondo_options *opts)
@@ -105,8 +108,9 @@ rondo_node *build_node(int kind, const char *name, const rondo_options *opts)
     node->anonymous = !name;
     node->name = mem_strdup(name ? name : rondo_kind_text(kind));
     node->opts = *opts;
-    node->input_schema = build_schema(node, "input_schema", opts->input_schema);
-    node->output_schema = build_schema(node, "output_schema", opts->output_schema);
+    node->input_schema = build_schema(node, "input_schema", opts->input_schema, &node->input_doc);
+    node->output_schema = build_schema(node, "output_schema", opts->output_schema,
+                                       &node->output_doc);
     node->opts.input_schema = node->opts.output_schema = NULL;
     return node;
 }
@@ -291,8 +295,8 @@ static void take_skills(rondo_node *node, const rondo_agent *agent)
         struct node_skill *skill = &a->skills[i];
         skill->name = mem_strdup(given->name ? given->name : "");
         skill->description = mem_strdup(given->description);
-        skill->input = build_schema(node, "a skill's input_schema", given->input_schema);
-        skill->output = build_schema(node, "a skill's output_schema", given->output_schema);
+        skill->input = build_schema(node, "a skill's input_schema", given->input_schema, NULL);
+        skill->output = build_schema(node, "a skill's output_schema", given->output_schema, NULL);
         skill->run = given->run;
         skill->user = given->user;
         if (!*skill->name)
@@ -330,7 +334,7 @@ static void check_fits(rondo_node *node)
 {
     for (uint32_t i = 1; i < node->count; i++) {
         const rondo_node *a = node->children[i - 1].node, *b = node->children[i].node;
-        if (a->output_schema && b->input_schema && !fit_can_meet(a->output_schema, b->input_schema))
+        if (a->output_doc && b->input_doc && !fit_can_meet(a->output_doc, b->input_doc))
             build_refuse(node, "the output of '%s' cannot be the input of '%s': their types differ",
                          a->name, b->name);
     }
@@ -449,7 +453,7 @@ rondo_node *rondo_gate(const rondo_gate_spec *given)
         return build_without_spec(RONDO_KIND_GATE);
     rondo_node *node = build_node(RONDO_KIND_GATE, spec.name ? spec.name : "", &spec.options);
     node->gate.ask = mem_strdup(spec.ask ? spec.ask : "");
-    node->gate.schema = build_schema(node, "schema", spec.schema);
+    node->gate.schema = build_schema(node, "schema", spec.schema, NULL);
     node->gate.timeout_ms = spec.timeout_ms;
     build_check_names(node);
     build_check_range(node, "timeout_ms", spec.timeout_ms, 0, INT64_MAX / 1000000);
@@ -457,7 +461,7 @@ rondo_node *rondo_gate(const rondo_gate_spec *given)
         node->gate.answer = json_loads(spec.on_timeout, JSON_DECODE_ANY, NULL);
         if (!node->gate.answer)
             build_refuse(node, "on_timeout is not JSON: '%s'", spec.on_timeout);
-        else if (node->gate.schema && fit_check(node->gate.schema, node->gate.answer, &err) < 0)
+        else if (node->gate.schema && schema_check(node->gate.schema, node->gate.answer, &err) < 0)
             build_refuse(node, "on_timeout does not fit the schema: %s", err.message);
         if (!spec.timeout_ms)
             build_refuse(node, "on_timeout needs a timeout_ms");

@@ -28,7 +28,9 @@ bool build_is_good(const rondo_node *node);
 /* Checks with build_refuse(). */
 void build_check_range(rondo_node *node, const char *field, int64_t value, int64_t min, int64_t max);
 void build_check_names(rondo_node *node); // required, allowed characters, no duplicates
-json_t *build_schema(rondo_node *node, const char *field, const char *text);
+
+/* A schema from its text; NULL for NULL.  ret_doc, if given, gets the document. */
+struct schema *build_schema(rondo_node *node, const char *field, const char *text, json_t **ret_doc);
 
 /* To be called last: hash, depth, and the checks that every node gets. */
 rondo_node *build_finish(rondo_node *node);

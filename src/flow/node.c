@@ -18,8 +18,8 @@ static void agent_clear(struct node_agent *agent)
     for (uint32_t i = 0; i < agent->skill_count; i++) {
         mem_free(agent->skills[i].name);
         mem_free(agent->skills[i].description);
-        json_decref(agent->skills[i].input);
-        json_decref(agent->skills[i].output);
+        schema_unref(agent->skills[i].input);
+        schema_unref(agent->skills[i].output);
     }
     mem_free(agent->skills);
     mem_free(agent->memory);
@@ -29,7 +29,7 @@ static void agent_clear(struct node_agent *agent)
 static void gate_clear(rondo_node *node)
 {
     mem_free(node->gate.ask);
-    json_decref(node->gate.schema);
+    schema_unref(node->gate.schema);
     json_decref(node->gate.answer);
 }
 
@@ -50,8 +50,10 @@ static void node_free(rondo_node *node)
     mem_free(node->name);
     mem_free(node->description);
     mem_free(node->bad);
-    json_decref(node->input_schema);
-    json_decref(node->output_schema);
+    schema_unref(node->input_schema);
+    schema_unref(node->output_schema);
+    json_decref(node->input_doc);
+    json_decref(node->output_doc);
     mem_free(node);
 }
 

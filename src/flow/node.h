@@ -7,6 +7,7 @@
 #define RONDO_NODE_H
 
 #include "base/error.h"
+#include "data/schema.h"
 
 #include <jansson.h>
 
@@ -37,7 +38,7 @@ struct node_child {
 
 struct node_skill {
     char *name, *description;
-    json_t *input, *output;
+    struct schema *input, *output;
     rondo_function run;
     void *user;
 };
@@ -79,7 +80,8 @@ struct rondo_node {
     uint32_t refs;
     char *name, *description;
     rondo_options opts; // texts in it are not used; see the schemas below
-    json_t *input_schema, *output_schema;
+    struct schema *input_schema, *output_schema; // NULL: anything goes
+    json_t *input_doc, *output_doc;              // the documents they were compiled from
     struct node_child *children;
     uint32_t count;
     uint32_t depth;      // of the tree below, 0 for a leaf
@@ -103,7 +105,8 @@ struct rondo_node {
         } forum;
         struct {
             char *ask;
-            json_t *schema, *answer;
+            struct schema *schema;
+            json_t *answer;
             int64_t timeout_ms;
         } gate;
     };

@@ -5,7 +5,6 @@
    says.  Containers only decide which child, and when. */
 #include "base/buf.h"
 #include "base/hash.h"
-#include "data/fit.h"
 #include "run/act.h"
 #include "run/each.h"
 
@@ -228,7 +227,7 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
     }
     act->fed = false;
     json_t *input = kid->given ? kid->given : act->kind->child_input(run, act, child, ordinal, &ref);
-    if (UNLIKELY(def->node->input_schema && fit_check(def->node->input_schema, input, &err) < 0))
+    if (UNLIKELY(def->node->input_schema && schema_check(def->node->input_schema, input, &err) < 0))
         return refuse_start(run, act, child, ordinal, kid, ev, "input", err.message, RONDO_ESCHEMA);
     return decide_start(run, act, child, ordinal, kid, TAKE(kid->given), ref, ev);
 }

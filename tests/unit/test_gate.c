@@ -46,7 +46,7 @@ TEST(a_wrong_answer_is_refused_with_a_reason_and_the_gate_stays_open)
     rondo_engine_poll(t.engine, 0);
     while (!count(&t, "message"))
         CHECK(trial_next(&t));
-    CHECK_STR(only(&t, "message"), "message ok gate: expected boolean, got string \"maybe\"");
+    CHECK_STR(only(&t, "message"), "message ok gate: expected boolean, got \"maybe\"");
     CHECK_INT(count(&t, "gate_answered"), 0);
     rondo_engine_signal(t.engine, rondo_run_id(t.run), "ok", json_false(), NULL);
     trial_finish(&t);

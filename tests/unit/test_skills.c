@@ -99,7 +99,7 @@ TEST(a_skill_that_gives_what_its_schema_forbids_fails_the_step)
     TRIAL t = { 0 };
     trial_run(&t, agent(&one, 1, false), "1");
     CHECK_INT(t.rc, RONDO_ESCHEMA);
-    CHECK_STR(t.err.message, "output: expected integer, got string \"say\"");
+    CHECK_STR(t.err.message, "output: expected integer, got \"say\"");
 }
 
 /* KT-80, KT-36: the choice is told once per pass. */
