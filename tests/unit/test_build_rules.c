@@ -154,7 +154,7 @@ TEST(schemas_must_be_json_objects)
                  "x: agent 'x': a skill's input_schema") != NULL);
     const rondo_skill other = { "s", .run = bot_run, .output_schema = "[]" };
     CHECK_STR(refusal(SKILLED(.skills = &other, .skill_count = 1)),
-              "x: agent 'x': a skill's output_schema must be an object or a boolean, got '[]'");
+              "x: agent 'x': a skill's output_schema: schema: expected a schema (an object, true or false), got []");
 }
 
 TEST(containers_may_be_nested_only_so_deep)
