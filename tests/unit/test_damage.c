@@ -116,8 +116,6 @@ static bool survives(rondo_node *node, const unsigned char *log, size_t len)
 
 static void damage(int which)
 {
-    if (!getenv("TAMPERED"))
-        SKIP("bug: events that do not fit the kind of their node crash the process");
     rondo_node *node = small_flow(which);
     size_t len;
     unsigned char *log, *copy;

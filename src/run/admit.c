@@ -1,0 +1,220 @@
+/* admit.c - may an event from a log be applied to the run as it is?
+
+   A log comes from outside: its bytes may be whole and its words still be wrong.  run_apply() trusts
+   what it is given, so everything it relies on is asked here first, one question per type of event.
+   Events of a living run are never asked: the planner makes only what fits. */
+#include "run/act.h"
+#include "run/each.h"
+#include "run/loop.h"
+
+static struct act *live(struct run *run, uint32_t slot)
+{
+    return slot < run->act_count && run->acts[slot]->state != ACT_FREE ? run->acts[slot] : NULL;
+}
+
+static bool has_object(const struct rondo_event *ev)
+{
+    return ev->flags & EF_VALUE && json_is_object(ev->value);
+}
+
+/* The place of a child that an event names; *ret_kid is NULL for an item that has not begun. */
+static bool names_child(struct run *run, const struct rondo_event *ev, struct kid **ret_kid)
+{
+    struct act *parent = live(run, ev->parent);
+    if (!parent || node_is_leaf(parent->node) || ev->child >= parent->node->count ||
+        !parent->node->children[ev->child].node)
+        return false;
+    if (parent->node->kind == RONDO_KIND_EACH) {
+        *ret_kid = each_kid(parent, ev->ordinal);
+        return ev->ordinal < parent->each->count && (*ret_kid || !parent->each->results[ev->ordinal].status);
+    }
+    *ret_kid = parent->kids ? &parent->kids[ev->child] : NULL;
+    return *ret_kid != NULL;
+}
+
+static bool admits_start(struct run *run, const struct rondo_event *ev)
+{
+    struct kid *kid;
+    bool slot_is_free = ev->act == run->act_count || (ev->act < run->act_count && !live(run, ev->act));
+    if (!ev->act || !slot_is_free || !names_child(run, ev, &kid))
+        return false;
+    if (kid ? kid->state != KID_NEW || kid->attempt != ev->attempt : ev->attempt != 0)
+        return false;
+    const rondo_node *node = run_act(run, ev->parent)->node->children[ev->child].node;
+    bool skilled = node->kind == RONDO_KIND_AGENT && node->agent.skill_count;
+    return !skilled || ev->code < node->agent.skill_count;
+}
+
+static bool admits_unstarted(struct run *run, const struct rondo_event *ev)
+{
+    struct kid *kid;
+    if (!names_child(run, ev, &kid) || (ev->type == RONDO_EV_STEP_FAILED && !has_object(ev)))
+        return false;
+    return kid ? kid->state == KID_NEW || kid->state == KID_BACKOFF : ev->attempt == 0;
+}
+
+static bool is_around(struct run *run, const struct act *act, uint32_t slot)
+{
+    while (act->slot && act->parent != slot)
+        act = run_act(run, act->parent);
+    return act->slot != 0;
+}
+
+static bool admits_actions(struct run *run, const struct act *act, const struct rondo_event *ev)
+{
+    struct act *loop = ev->flags & EF_BREAK ? live(run, ev->parent) : NULL;
+    if (!(ev->flags & EF_BREAK))
+        return true;
+    return loop && loop->slot && (node_is_loop(loop->node) || loop->node->kind == RONDO_KIND_EACH) &&
+           is_around(run, act, loop->slot);
+}
+
+/* A leaf ends with its value, a container with what follows from its children. */
+static bool admits_end(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (ev->flags & EF_UNSTARTED)
+        return admits_unstarted(run, ev);
+    if (!act || !act->slot || act->open || !admits_actions(run, act, ev))
+        return false;
+    if (ev->type == RONDO_EV_STEP_FAILED)
+        return has_object(ev);
+    if (ev->type == RONDO_EV_STEP_END && node_is_leaf(act->node))
+        return ev->flags & EF_VALUE && (!(ev->flags & EF_FULL) || json_is_object(ev->value));
+    return !(ev->flags & EF_VALUE);
+}
+
+static bool admits_pass(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act || !node_is_loop(act->node) || act->open)
+        return false;
+    if (ev->type == RONDO_EV_LOOP_END)
+        return ev->code <= RONDO_REASON_CANCELLED && (!(ev->flags & EF_VALUE) || has_object(ev));
+    if (ev->ordinal != act->loop->history.count)
+        return false;
+    if (ev->type == RONDO_EV_ITERATION_END)
+        return ev->code <= RONDO_STATUS_PARTIAL && loop_body(act)->state == KID_ENDED &&
+               act->loop->phase != LOOP_RULES && act->loop->phase != LOOP_ENDED;
+    return ev->child < act->node->count && act->node->children[ev->child].node;
+}
+
+static bool admits_loop(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act || !node_is_loop(act->node) || (ev->type == RONDO_EV_RULE_FAILED && !ev->value))
+        return false;
+    return ev->type != RONDO_EV_DELAY || act->state == ACT_RUNNING;
+}
+
+static bool admits_retry(struct run *run, const struct rondo_event *ev)
+{
+    struct kid *kid;
+    return names_child(run, ev, &kid) && kid && kid->state == KID_ENDED &&
+           kid->res.status == RONDO_STATUS_FAILED && ev->attempt == kid->attempt + 1;
+}
+
+static bool admits_backoff(struct run *run, const struct act *act, const struct rondo_event *ev)
+{
+    struct rondo_event place = { .parent = act->slot, .child = ev->child, .ordinal = ev->ordinal };
+    struct kid *kid;
+    return names_child(run, &place, &kid) && kid && kid->state == KID_BACKOFF && kid->attempt;
+}
+
+static bool admits_timer(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act)
+        return false;
+    switch ((enum timer)ev->code) {
+    case TIMER_DELAY: return node_is_loop(act->node) && act->state == ACT_WAITING;
+    case TIMER_GATE: return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING;
+    case TIMER_BACKOFF: return admits_backoff(run, act, ev);
+    case TIMER_TIMEOUT:
+    case TIMER_BUDGET:
+    case TIMER_CLEANUP: return true;
+    }
+    return false;
+}
+
+static bool admits_gate(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act || act->node->kind != RONDO_KIND_GATE)
+        return false;
+    if (ev->type == RONDO_EV_GATE_WAITING)
+        return act->state == ACT_RUNNING && ev->value;
+    return act->state == ACT_WAITING && has_object(ev) && json_object_get(ev->value, "value");
+}
+
+static bool admits_choice(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act || act->open || !act->kids)
+        return false;
+    if (act->node->kind == RONDO_KIND_FORUM)
+        return ev->child == act->tries + 1u && ev->child < act->node->forum.rounds;
+    return act->node->kind == RONDO_KIND_BRANCH && !act->tries && ev->child < act->node->count;
+}
+
+static bool admits_items(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    return act && act->node->kind == RONDO_KIND_EACH && !act->each->items && ev->flags & EF_VALUE &&
+           json_is_array(ev->value);
+}
+
+/* State, memory, costs: an object about an activation that lives. */
+static bool admits_object(struct run *run, const struct rondo_event *ev)
+{
+    return live(run, ev->act) && has_object(ev);
+}
+
+static bool admits_note(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    return act && act->node->kind == RONDO_KIND_AGENT && ev->value;
+}
+
+static bool admits_message(struct run *run, const struct rondo_event *ev)
+{
+    return live(run, ev->act) && ev->value;
+}
+
+static bool admits_cancel(struct run *run, const struct rondo_event *ev)
+{
+    return live(run, ev->act) && ev->code > CLOSE_NONE && ev->code <= CLOSE_CANCEL;
+}
+
+static bool admits_run_end(struct run *run, const struct rondo_event *ev)
+{
+    return !run->acts[0]->open && ev->code > RONDO_STATUS_RUNNING && ev->code <= RONDO_STATUS_PARTIAL;
+}
+
+static bool admits_resumed(struct run *run, const struct rondo_event *ev)
+{
+    return ev->num >= 0;
+}
+
+static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
+    [RONDO_EV_WORKFLOW_END] = admits_run_end,    [RONDO_EV_STEP_START] = admits_start,
+    [RONDO_EV_STEP_END] = admits_end,            [RONDO_EV_STEP_FAILED] = admits_end,
+    [RONDO_EV_STEP_SKIPPED] = admits_end,        [RONDO_EV_STEP_CANCELLED] = admits_end,
+    [RONDO_EV_ITERATION_START] = admits_pass,    [RONDO_EV_ITERATION_END] = admits_pass,
+    [RONDO_EV_LOOP_END] = admits_pass,           [RONDO_EV_RETRY] = admits_retry,
+    [RONDO_EV_MESSAGE] = admits_message,         [RONDO_EV_STATE] = admits_object,
+    [RONDO_EV_MEMORY] = admits_object,           [RONDO_EV_MEMORY_TRIM] = admits_loop,
+    [RONDO_EV_GATE_WAITING] = admits_gate,       [RONDO_EV_GATE_ANSWERED] = admits_gate,
+    [RONDO_EV_DETECTOR] = admits_loop,           [RONDO_EV_BUDGET] = admits_object,
+    [RONDO_EV_CANCEL] = admits_cancel,           [RONDO_EV_DELAY] = admits_loop,
+    [RONDO_EV_TIMER] = admits_timer,             [RONDO_EV_ITEMS] = admits_items,
+    [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
+    [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
+};
+
+bool run_can_apply(struct run *run, const struct rondo_event *ev)
+{
+    if (ev->type == RONDO_EV_WORKFLOW_START)
+        return !run->act_count && has_object(ev);
+    return run->act_count && !run->status && admits[ev->type] && admits[ev->type](run, ev);
+}
