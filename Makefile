@@ -56,7 +56,7 @@ BENCHES   := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 # CFLAGS and LDFLAGS are the user's; what rondo itself needs is added behind them.
 # The shared library binds lazily: a short-lived program pays only for what it calls.
-CFLAGS   ?= $(if $(SAN),-O1,-O2) -g
+CFLAGS   ?= $(if $(SAN),-O1,-O3) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)

@@ -100,8 +100,14 @@ bool must_ask(struct run *run, const struct act *act, enum ask what, uint32_t ch
     if (UNLIKELY(q->value || q->error)) {
         json_decref(q->value);
         mem_free(q->error);
+        q->value = NULL;
+        q->error = NULL;
     }
-    *q = (struct question){ .what = what, .act = act->slot, .child = child, .number = NAN };
+    q->what = what;
+    q->act = act->slot;
+    q->child = child;
+    q->kid = NULL;
+    q->number = NAN;
     return true;
 }
 

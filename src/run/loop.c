@@ -648,7 +648,14 @@ static void set_pass_input(struct run *run, struct act *act, const struct rondo_
     struct loop_act *l = act->loop;
     json_t *old = l->owns_input ? l->input : NULL;
     uint64_t seq = ev->seq;
-    json_t *input = ev->flags & EF_VALUE ? ev->value : carried_input(act, &seq);
+    struct pass *last = history_last(&l->history);
+    json_t *input = ev->value;
+    if (LIKELY(ev->flags & EF_REF && last && ev->ref == last->out.seq && pass_is_shown(last))) {
+        seq = ev->ref; // the usual case: the output of the pass before
+        input = last->out.value;
+    } else if (!(ev->flags & EF_VALUE)) {
+        input = carried_input(act, &seq);
+    }
     l->input_seq = seq;
     if (input == old)
         return;
