@@ -68,7 +68,8 @@ struct schema_problem {
    them.
 
    0, or RONDO_ESCHEMA when the value does not fit, or RONDO_ELIMIT.  err gets the first problem:
-   its message, and value_at as its path.  A valid value costs no allocation. */
+   its message, and value_at as its path.  A valid value costs no allocation, unless a pattern,
+   propertyNames or the uniqueness of more than 128 items has to be looked at. */
 int schema_check(const struct schema *schema, json_t *value, rondo_error *err);
 
 /* The same answer, after calling back for every problem that can be told apart, at most 1,000. */
