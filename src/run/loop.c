@@ -455,8 +455,7 @@ static int rule_budget(struct run *run, struct act *act, struct rondo_event *ev)
 
 static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    int64_t cap = act->node->loop.cap;
-    if (cap == RONDO_UNBOUNDED || act->loop->history.count < cap)
+    if (act->loop->history.count < act->node->loop.cap)
         return RULE_PASS;
     return (int)end_with(act, RONDO_REASON_MAX_ITERATIONS, ev);
 }
