@@ -23,19 +23,25 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
     memcpy(ours, given, MIN(given->size, sizeof *ours));
     const struct {
         const char *field;
-        int64_t value;
+        int64_t value, max;
     } rows[] = {
-        { "max_concurrency", ours->max_concurrency }, { "timeout_ms", ours->timeout_ms },
-        { "cleanup_ms", ours->cleanup_ms },           { "budget.time_ms", ours->budget.time_ms },
-        { "budget.tokens", ours->budget.tokens },     { "budget.cost_nano", ours->budget.cost_nano },
-        { "budget.calls", ours->budget.calls },       { "on_unknown", ours->on_unknown },
+        { "max_concurrency", ours->max_concurrency, INT32_MAX },
+        { "timeout_ms", ours->timeout_ms, TIME_MAX_MS },
+        { "cleanup_ms", ours->cleanup_ms, TIME_MAX_MS },
+        { "budget.time_ms", ours->budget.time_ms, TIME_MAX_MS },
+        { "budget.tokens", ours->budget.tokens, AMOUNT_MAX },
+        { "budget.cost_nano", ours->budget.cost_nano, AMOUNT_MAX },
+        { "budget.calls", ours->budget.calls, AMOUNT_MAX },
+        { "on_unknown", ours->on_unknown, RONDO_UNKNOWN_SKIP },
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].value < 0)
             return err_set(err, RONDO_EINVAL, "%s must be at least 0, got %lld", rows[i].field,
                            (long long)rows[i].value);
-    if (ours->on_unknown > RONDO_UNKNOWN_SKIP)
-        return err_set(err, RONDO_EINVAL, "on_unknown must be at most 2, got %d", ours->on_unknown);
+        if (rows[i].value > rows[i].max)
+            return err_set(err, RONDO_EINVAL, "%s must be at most %lld, got %lld", rows[i].field,
+                           (long long)rows[i].max, (long long)rows[i].value);
+    }
     if (ours->state && !json_is_object(ours->state))
         return err_set(err, RONDO_EINVAL, "state must be an object");
     return 0;

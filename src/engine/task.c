@@ -564,7 +564,11 @@ static json_t *usage_value(const rondo_usage *u)
 
 static bool is_usage(const rondo_usage *u)
 {
-    return u->input_tokens >= 0 && u->output_tokens >= 0 && u->cost_nano >= 0 && u->calls >= 0;
+    const int64_t amounts[] = { u->input_tokens, u->output_tokens, u->cost_nano, u->calls };
+    for (size_t i = 0; i < COUNT(amounts); i++)
+        if (amounts[i] < 0 || amounts[i] > AMOUNT_MAX)
+            return false;
+    return true;
 }
 
 int rondo_task_spend(rondo_task *task, const rondo_usage *usage)

@@ -64,18 +64,21 @@ static void check_options(rondo_node *node)
     const rondo_options *o = &node->opts;
     const struct {
         const char *field;
-        int64_t value;
+        int64_t value, max;
     } rows[] = {
-        { "retry.attempts", o->retry.attempts },         { "retry.delay_ms", o->retry.delay_ms },
-        { "retry.max_delay_ms", o->retry.max_delay_ms }, { "timeout_ms", o->timeout_ms },
-        { "budget.time_ms", o->budget.time_ms },         { "budget.tokens", o->budget.tokens },
-        { "budget.cost_nano", o->budget.cost_nano },     { "budget.calls", o->budget.calls },
-        { "max_concurrency", node->max_concurrency },
+        { "retry.attempts", o->retry.attempts, UINT16_MAX },
+        { "retry.delay_ms", o->retry.delay_ms, TIME_MAX_MS },
+        { "retry.max_delay_ms", o->retry.max_delay_ms, TIME_MAX_MS },
+        { "timeout_ms", o->timeout_ms, TIME_MAX_MS },
+        { "budget.time_ms", o->budget.time_ms, TIME_MAX_MS },
+        { "budget.tokens", o->budget.tokens, AMOUNT_MAX },
+        { "budget.cost_nano", o->budget.cost_nano, AMOUNT_MAX },
+        { "budget.calls", o->budget.calls, AMOUNT_MAX },
+        { "max_concurrency", node->max_concurrency, INT32_MAX },
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        build_check_range(node, rows[i].field, rows[i].value, 0, INT64_MAX / 1000000);
+        build_check_range(node, rows[i].field, rows[i].value, 0, rows[i].max);
     build_check_range(node, "run_on", o->run_on, RONDO_ON_SUCCESS, RONDO_ON_ALWAYS);
-    build_check_range(node, "retry.attempts", o->retry.attempts, 0, UINT16_MAX);
     check_fraction(node, "retry.jitter", o->retry.jitter, 1);
     check_fraction(node, "retry.factor", o->retry.factor, 1000);
 }
@@ -456,7 +459,7 @@ rondo_node *rondo_gate(const rondo_gate_spec *given)
     node->gate.schema = build_schema(node, "schema", spec.schema, NULL);
     node->gate.timeout_ms = spec.timeout_ms;
     build_check_names(node);
-    build_check_range(node, "timeout_ms", spec.timeout_ms, 0, INT64_MAX / 1000000);
+    build_check_range(node, "timeout_ms", spec.timeout_ms, 0, TIME_MAX_MS);
     if (spec.on_timeout) {
         node->gate.answer = json_loads(spec.on_timeout, JSON_DECODE_ANY, NULL);
         if (!node->gate.answer)

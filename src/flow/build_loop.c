@@ -95,7 +95,7 @@ static void check_loop(rondo_node *node, const rondo_loop_spec *spec)
     build_check_range(node, "feedback", spec->feedback, 0, RONDO_FEEDBACK_OFF);
     build_check_range(node, "on_error", spec->on_error, 0, RONDO_ERROR_CONTINUES);
     build_check_range(node, "max_failures", spec->max_failures, 0, INT32_MAX);
-    build_check_range(node, "delay_ms", spec->delay_ms, 0, INT64_MAX / 1000000);
+    build_check_range(node, "delay_ms", spec->delay_ms, 0, TIME_MAX_MS);
 }
 
 static struct node_loop loop_from(const rondo_loop_spec *spec)

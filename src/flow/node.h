@@ -17,6 +17,8 @@
 #define LOOP_CAP_NEXT     1000 // for loops that are ended by `next`
 #define MACHINE_CAP       50
 #define OSCILLATION_MAX   16
+#define TIME_MAX_MS       (INT64_MAX / 4 / 1000000) // some 73 years: sums of two stay in nanoseconds
+#define AMOUNT_MAX        (INT64_MAX / 1024)
 #define KIND_HOLDER       100 // the invisible parent of a run's root; see node_holder()
 
 /* The children of a loop, by what they are for. */

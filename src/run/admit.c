@@ -17,6 +17,11 @@ static bool has_object(const struct rondo_event *ev)
     return ev->flags & EF_VALUE && json_is_object(ev->value);
 }
 
+static bool is_time(int64_t ns)
+{
+    return ns >= 0 && (uint64_t)ns <= TIME_MAX_NS;
+}
+
 /* The place of a child that an event names; *ret_kid is NULL for an item that has not begun. */
 static bool names_child(struct run *run, const struct rondo_event *ev, struct kid **ret_kid)
 {
@@ -104,13 +109,15 @@ static bool admits_loop(struct run *run, const struct rondo_event *ev)
     struct act *act = live(run, ev->act);
     if (!act || !node_is_loop(act->node) || (ev->type == RONDO_EV_RULE_FAILED && !ev->value))
         return false;
-    return ev->type != RONDO_EV_DELAY || act->state == ACT_RUNNING;
+    if (ev->type == RONDO_EV_MEMORY_TRIM)
+        return ev->num >= 0 && ev->num <= UINT32_MAX;
+    return ev->type != RONDO_EV_DELAY || (act->state == ACT_RUNNING && is_time(ev->num));
 }
 
 static bool admits_retry(struct run *run, const struct rondo_event *ev)
 {
     struct kid *kid;
-    return names_child(run, ev, &kid) && kid && kid->state == KID_ENDED &&
+    return names_child(run, ev, &kid) && kid && kid->state == KID_ENDED && is_time(ev->num) &&
            kid->res.status == RONDO_STATUS_FAILED && ev->attempt == kid->attempt + 1;
 }
 
@@ -193,7 +200,7 @@ static bool admits_run_end(struct run *run, const struct rondo_event *ev)
 
 static bool admits_resumed(struct run *run, const struct rondo_event *ev)
 {
-    return ev->num >= 0;
+    return is_time(ev->num) && is_time(run->idle_ns + ev->num);
 }
 
 static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
@@ -212,8 +219,27 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
 };
 
+#define BIT(type) (1ull << RONDO_EV_##type)
+
+/* Values only where they are taken, and one way of having one at a time. */
+static bool has_right_flags(const struct rondo_event *ev)
+{
+    static const uint64_t valued =
+        BIT(WORKFLOW_START) | BIT(STEP_START) | BIT(STEP_END) | BIT(STEP_FAILED) |
+        BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
+        BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
+        BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED);
+    if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
+        return false;
+    if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))
+        return false;
+    return !(ev->flags & EF_SCORED) || (ev->type == RONDO_EV_ITERATION_END && !(ev->flags & EF_REF));
+}
+
 bool run_can_apply(struct run *run, const struct rondo_event *ev)
 {
+    if (!has_right_flags(ev))
+        return false;
     if (ev->type == RONDO_EV_WORKFLOW_START)
         return !run->act_count && has_object(ev);
     return run->act_count && !run->status && admits[ev->type] && admits[ev->type](run, ev);

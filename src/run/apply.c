@@ -17,21 +17,33 @@
 
 /* ---- starts ---------------------------------------------------------------------------------------- */
 
-static int64_t number_in(const json_t *object, const char *key)
+/* Values come from logs too: what is out of reason counts as nothing. */
+static int64_t number_in(const json_t *object, const char *key, int64_t max)
 {
-    return json_integer_value(json_object_get(object, key));
+    int64_t n = json_integer_value(json_object_get(object, key));
+    return n >= 0 && n <= max ? n : 0;
+}
+
+static int64_t amount_in(const json_t *object, const char *key)
+{
+    return number_in(object, key, INT64_MAX / 1024);
+}
+
+static int64_t ms_in(const json_t *object, const char *key)
+{
+    return number_in(object, key, (int64_t)(TIME_MAX_NS / MS));
 }
 
 /* The settings of a run are part of its log, so that a recovered run keeps them. */
 static void read_settings(struct run *run, const json_t *value)
 {
-    run->max_busy = (uint32_t)number_in(value, "maxConcurrency");
-    run->timeout_ns = number_in(value, "timeoutMs") * MS;
+    run->max_busy = (uint32_t)number_in(value, "maxConcurrency", INT32_MAX);
+    run->timeout_ns = ms_in(value, "timeoutMs") * MS;
     if (json_object_get(value, "cleanupMs"))
-        run->cleanup_ns = number_in(value, "cleanupMs") * MS;
-    run->on_unknown = (int)number_in(value, "onUnknown");
-    run->budget = (rondo_budget){ number_in(value, "budgetMs"), number_in(value, "budgetTokens"),
-                                  number_in(value, "budgetNano"), number_in(value, "budgetCalls") };
+        run->cleanup_ns = ms_in(value, "cleanupMs") * MS;
+    run->on_unknown = (int)number_in(value, "onUnknown", RONDO_UNKNOWN_SKIP);
+    run->budget = (rondo_budget){ ms_in(value, "budgetMs"), amount_in(value, "budgetTokens"),
+                                  amount_in(value, "budgetNano"), amount_in(value, "budgetCalls") };
 }
 
 static void apply_workflow_start(struct run *run, struct rondo_event *ev)
@@ -176,7 +188,7 @@ static void set_error(struct result *res, int code, const char *message)
 static void note_error(struct run *run, struct result *res, json_t *error)
 {
     const char *message = json_string_value(json_object_get(error, "message"));
-    set_error(res, (int)number_in(error, "code"), message ? message : "failed");
+    set_error(res, (int)json_integer_value(json_object_get(error, "code")), message ? message : "failed");
 }
 
 /* A leaf's own output; content and result may come apart. */
@@ -543,8 +555,8 @@ static void apply_memory_trim(struct run *run, struct rondo_event *ev)
 
 static void apply_budget(struct run *run, struct rondo_event *ev)
 {
-    rondo_usage usage = { number_in(ev->value, "prompt"), number_in(ev->value, "completion"),
-                          number_in(ev->value, "nanoUsd"), number_in(ev->value, "calls") };
+    rondo_usage usage = { amount_in(ev->value, "prompt"), amount_in(ev->value, "completion"),
+                          amount_in(ev->value, "nanoUsd"), amount_in(ev->value, "calls") };
     budget_spend(run, run_act(run, ev->act), &usage);
     run_drop(run, ev->value);
 }

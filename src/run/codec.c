@@ -108,7 +108,7 @@ bool codec_open(struct codec *codec, const char *bytes, size_t len, uint64_t fir
     uint64_t count, time;
     *codec = (struct codec){ .at = bytes, .end = bytes + len, .seq = first_seq };
     if (!varint_get(&codec->at, codec->end, &count) || count > len ||
-        !u64_get(&codec->at, codec->end, &time))
+        !u64_get(&codec->at, codec->end, &time) || time > TIME_MAX_NS)
         return false;
     codec->left = (uint32_t)count;
     codec->time_ns = (int64_t)time;

@@ -34,6 +34,9 @@ enum {
 /* What the shell may find due. */
 enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP };
 
+/* No time and no length of time in an event is larger, so that sums of two do not overflow. */
+#define TIME_MAX_NS ((uint64_t)INT64_MAX / 4)
+
 /* One cache line.  act, parent: slots of activations; child: place in parent's definition;
    ordinal: pass or item of the parent (in the inbox of the shell: the generation of act). */
 struct rondo_event {

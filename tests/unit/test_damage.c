@@ -81,10 +81,10 @@ static void mend_sums(unsigned char *log, size_t len)
 {
     uint64_t chain = get_u64(log + 6);
     const unsigned char *at = first_record(log), *end = log + len;
-    while (at < end) {
+    while (end - at > 10) { // room for a length
         uint64_t size = get_varint(&at);
         unsigned char *sum = log + (at - log);
-        if (size > (uint64_t)(end - at - 8))
+        if (end - at < 8 || size > (uint64_t)(end - at - 8))
             return;
         chain = hash_bytes(chain, (const char *)at + 8, size);
         for (int i = 0; i < 8; i++)
