@@ -19,7 +19,7 @@ void reader_clear(struct reader *reader)
 /* Places not read about have no node; the holder's is known from the start. */
 void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot)
 {
-    while (UNLIKELY(slot >= reader->place_count)) {
+    while (slot >= reader->place_count) {
         mem_grow(&reader->places, &reader->place_cap, reader->place_count, sizeof *reader->places);
         reader->places[reader->place_count] =
             (struct place){ .node = reader->place_count ? NULL : run->core.holder };
@@ -35,7 +35,8 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
 
 void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
 {
-    reader_reach(reader, run, MAX(ev->act, ev->parent));
+    if (UNLIKELY(MAX(ev->act, ev->parent) >= reader->place_count))
+        reader_reach(reader, run, MAX(ev->act, ev->parent));
     const rondo_node *parent = reader->places[ev->parent].node;
     reader->places[ev->act] = (struct place){ parent ? parent->children[ev->child].node : NULL,
                                               ev->parent, ev->child, ev->ordinal, ev->attempt };

@@ -515,12 +515,11 @@ const rondo_event *rondo_engine_next(rondo_engine *engine)
     }
 }
 
-const rondo_event *rondo_run_next(rondo_run *run)
+/* Works until there is an event of this run, or it is over. */
+static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
     const rondo_event *ev;
-    if (LIKELY((ev = deliver_fresh(run))))
-        return ev;
     run->pulled = true;
     for (;;) {
         if ((ev = deliver_fresh(run)) || (deliver_is_behind(run, 0) && (ev = deliver_next(run))))
@@ -534,6 +533,12 @@ const rondo_event *rondo_run_next(rondo_run *run)
             shell_service(engine, INT64_MAX);
         }
     }
+}
+
+const rondo_event *rondo_run_next(rondo_run *run)
+{
+    const rondo_event *ev = deliver_fresh(run);
+    return LIKELY(ev) ? ev : work_for(run);
 }
 
 /* ---- runs come and go -------------------------------------------------------------------------------------------- */

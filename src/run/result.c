@@ -38,13 +38,8 @@ static void outcome_unref(struct run *run, struct outcome *more)
     mem_free(more);
 }
 
-void result_clear(struct run *run, struct result *res)
+void result_let_go(struct run *run, struct result *res)
 {
-    if (!res->value && !res->more) {
-        res->status = res->flags = 0; // most often there is nothing
-        res->seq = 0;
-        return;
-    }
     run_drop(run, res->value);
     if (res->more)
         outcome_unref(run, res->more);

@@ -69,7 +69,16 @@ struct outcome *result_more(struct result *res);
 struct result result_share(const struct result *res);
 
 /* Lets go of a result; values live on until the run's turn is over. */
-void result_clear(struct run *run, struct result *res);
+void result_let_go(struct run *run, struct result *res);
+
+static inline void result_clear(struct run *run, struct result *res)
+{
+    if (UNLIKELY(res->value || res->more))
+        result_let_go(run, res);
+    else
+        *res = (struct result){ 0 }; // most often there is nothing
+}
+
 void kid_reset(struct run *run, struct kid *kid); // as new
 void kids_free(struct run *run, struct kid *kids, uint32_t count);
 
