@@ -8,7 +8,7 @@
 
 #include "run/result.h"
 
-#define HISTORY_KEEP 4
+#define HISTORY_KEEP 2
 
 struct pass {
     struct result out; // the projected output of the pass
