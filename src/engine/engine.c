@@ -440,6 +440,7 @@ void rondo_engine_free(rondo_engine *engine)
     buf_free(&engine->task.path);
     buf_free(&engine->task.text);
     buf_free(&engine->record);
+    buf_free(&engine->stamp);
     mem_free(engine->turn);
     mem_free(engine);
 }

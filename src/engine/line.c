@@ -166,6 +166,16 @@ static void put_time(struct buf *buf, int64_t ns)
     buf_putc(buf, 'Z');
 }
 
+static void put_stamp(struct buf *buf, rondo_engine *engine, int64_t ns)
+{
+    if (ns != engine->stamp_ns || !engine->stamp.len) {
+        buf_clear(&engine->stamp);
+        put_time(&engine->stamp, ns);
+        engine->stamp_ns = ns;
+    }
+    buf_put(buf, engine->stamp.data, engine->stamp.len);
+}
+
 static void put_text(struct buf *buf, const char *key, const char *text)
 {
     buf_puts(buf, ",\"");
@@ -257,7 +267,7 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
     } else {
         buf_puts(line, "\",\"timestamp\":\"");
     }
-    put_time(line, ev->time_ns);
+    put_stamp(line, run->engine, ev->time_ns);
     buf_puts(line, "\",\"runId\":");
     buf_put_json_string(line, run->id, strlen(run->id));
     const char *path = rondo_event_path(ev);

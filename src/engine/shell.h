@@ -110,6 +110,8 @@ struct rondo_engine {
     uint32_t turn_count, turn_at, turn_cap;
     rondo_run *turn_run; // whose they are; NULL when they have been let go
     struct buf record;
+    struct buf stamp; // stamp_ns as text: events of one turn have one time
+    int64_t stamp_ns;
     rondo_task task; // of the function that is being called
     struct checked *checked; // check_values: a ring of the last ones
     uint32_t checked_next;
