@@ -181,50 +181,33 @@ int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    json_t *text = json_string(message);
     struct post p = { .ev = { .type = RONDO_EV_STEP_FAILED, .num = code < 0 ? code : RONDO_EFAILED,
-                              .value = text ? text : json_string("(not UTF-8)") },
+                              .value = task_text(message) },
                       .finishes = true };
     return post(later, &p);
 }
 
-int rondo_later_spend(rondo_later later, const rondo_usage *u)
+int rondo_later_spend(rondo_later later, const rondo_usage *usage)
 {
-    if (u->input_tokens < 0 || u->output_tokens < 0 || u->cost_nano < 0 || u->calls < 0)
+    if (!task_is_usage(usage))
         return RONDO_EINVAL;
-    struct post p = { .ev = { .type = RONDO_EV_BUDGET, .value = json_pack(
-        "{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
-        (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
-        (json_int_t)u->calls) } };
+    struct post p = { .ev = { .type = RONDO_EV_BUDGET, .value = task_usage_value(usage) } };
     return post(later, &p);
-}
-
-static json_t *text_of(const char *text)
-{
-    json_t *value = json_string(text);
-    return value ? value : json_string("(not UTF-8)");
 }
 
 int rondo_later_emit(rondo_later later, const rondo_emit *given)
 {
-    rondo_emit e = { 0 };
-    if (given->size < sizeof given->size || given->size > 65536)
+    rondo_emit e;
+    if (!task_copy_emit(&e, given))
         return RONDO_EINVAL;
-    memcpy(&e, given, MIN(given->size, sizeof e));
     if (e.state_delta && !e.partial) {
         struct post state = { .ev = { .type = RONDO_EV_STATE, .value = json_deep_copy(e.state_delta) } };
-        int rc = json_is_object(e.state_delta) ? post(later, &state) : RONDO_EINVAL;
+        int rc = post(later, &state);
         if (rc < 0)
             return rc;
     }
     struct post p = { .ev = { .type = e.partial ? RONDO_EV_OUTPUT : RONDO_EV_MESSAGE,
-                              .value = json_object() } };
-    if (e.author)
-        json_object_set_new(p.ev.value, "author", text_of(e.author));
-    if (e.content)
-        json_object_set_new(p.ev.value, "content", text_of(e.content));
-    if (e.data)
-        json_object_set(p.ev.value, "data", e.data);
+                              .value = task_emit_value(&e, NULL) } };
     if (e.escalate && !e.partial) {
         p.ev.flags = EF_ESCALATE;
         p.actions = EF_BREAK | EF_ESCALATE;
@@ -286,7 +269,7 @@ int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *pa
                       .run_id = mem_strdup(run_id), .path = mem_strdup(path) };
     json_object_set_new(p.ev.value, "value", value ? value : json_null());
     if (by)
-        json_object_set_new(p.ev.value, "by", text_of(by));
+        json_object_set_new(p.ev.value, "by", task_text(by));
     pthread_mutex_lock(&mail->lock);
     mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
     mail->posts[mail->count++] = p;

@@ -177,6 +177,13 @@ void task_forget_values(rondo_engine *engine);
    what work owns as well. */
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes);
 
+/* What both kinds of finishing need: texts that may not be UTF-8, costs, an agent's own events. */
+json_t *task_text(const char *text);
+bool task_is_usage(const rondo_usage *usage);
+json_t *task_usage_value(const rondo_usage *usage);
+bool task_copy_emit(rondo_emit *ours, const rondo_emit *given);
+json_t *task_emit_value(const rondo_emit *event, const char *author); // author: the default, or NULL
+
 /* ---- later.c ----------------------------------------------------------------------------------------- */
 
 /* The work behind this token is no longer wanted. */

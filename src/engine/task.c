@@ -299,7 +299,7 @@ int rondo_task_return(rondo_task *task, rondo_value *output)
     return 0;
 }
 
-static json_t *text_value(const char *text)
+json_t *task_text(const char *text)
 {
     json_t *value = json_string(text ? text : "");
     return value ? value : json_string("(the text is not UTF-8)");
@@ -319,7 +319,7 @@ int rondo_task_return_both(rondo_task *task, const char *content, rondo_value *r
         return RONDO_ESTATE;
     }
     json_t *both = json_object();
-    json_object_set_new(both, "content", text_value(content));
+    json_object_set_new(both, "content", task_text(content));
     json_object_set_new(both, "result", result ? result : json_null());
     say_completed(&task->work, both, EF_FULL);
     task->work.finished = true;
@@ -555,14 +555,14 @@ rondo_history *rondo_task_history(rondo_task *task)
     return loop ? look_history(task->work.run, loop) : NULL;
 }
 
-static json_t *usage_value(const rondo_usage *u)
+json_t *task_usage_value(const rondo_usage *u)
 {
     return json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
                      (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
                      (json_int_t)u->calls);
 }
 
-static bool is_usage(const rondo_usage *u)
+bool task_is_usage(const rondo_usage *u)
 {
     const int64_t amounts[] = { u->input_tokens, u->output_tokens, u->cost_nano, u->calls };
     for (size_t i = 0; i < COUNT(amounts); i++)
@@ -573,9 +573,9 @@ static bool is_usage(const rondo_usage *u)
 
 int rondo_task_spend(rondo_task *task, const rondo_usage *usage)
 {
-    if (is_over(task) || !is_usage(usage))
+    if (is_over(task) || !task_is_usage(usage))
         return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
-    say(&task->work, RONDO_EV_BUDGET, 0, usage_value(usage));
+    say(&task->work, RONDO_EV_BUDGET, 0, task_usage_value(usage));
     return 0;
 }
 
@@ -619,18 +619,19 @@ const char *rondo_task_key(rondo_task *task)
 
 /* ---- events and actions ----------------------------------------------------------------------------------------- */
 
-static json_t *emit_value(const struct act *act, const rondo_emit *e)
+json_t *task_emit_value(const rondo_emit *e, const char *author)
 {
     json_t *value = json_object();
-    json_object_set_new(value, "author", text_value(e->author ? e->author : act->node->name));
+    if (e->author || author)
+        json_object_set_new(value, "author", task_text(e->author ? e->author : author));
     if (e->content)
-        json_object_set_new(value, "content", text_value(e->content));
+        json_object_set_new(value, "content", task_text(e->content));
     if (e->data)
         json_object_set(value, "data", e->data);
     return value;
 }
 
-static bool copy_emit(rondo_emit *ours, const rondo_emit *given)
+bool task_copy_emit(rondo_emit *ours, const rondo_emit *given)
 {
     memset(ours, 0, sizeof *ours);
     if (given->size < sizeof given->size || given->size > 65536)
@@ -645,7 +646,7 @@ int rondo_task_emit(rondo_task *task, const rondo_emit *given)
     struct act *act = act_of(&task->work);
     if (is_over(task) || !act)
         return RONDO_ESTATE;
-    if (!copy_emit(&e, given))
+    if (!task_copy_emit(&e, given))
         return RONDO_EINVAL;
     if (e.escalate && !e.partial)
         rondo_task_escalate(task);
@@ -653,7 +654,7 @@ int rondo_task_emit(rondo_task *task, const rondo_emit *given)
     if (e.state_delta && !e.partial)
         say(&task->work, RONDO_EV_STATE, 0, json_deep_copy(e.state_delta));
     say(&task->work, e.partial ? RONDO_EV_OUTPUT : RONDO_EV_MESSAGE, e.escalate ? EF_ESCALATE : 0,
-        emit_value(act, &e));
+        task_emit_value(&e, act->node->name));
     return 0;
 }
 

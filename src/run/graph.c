@@ -119,11 +119,6 @@ static int verdict(const struct act *act, uint32_t i)
     return act->node->mode == RONDO_SKIP_DEPENDENTS ? RONDO_EV_STEP_SKIPPED : RONDO_EV_STEP_CANCELLED;
 }
 
-static bool is_full(const struct act *act)
-{
-    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
-}
-
 static enum plan start_ready(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct slot_list *ready = &act->graph->ready;
@@ -140,7 +135,7 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
             ev->flags |= is_ordinary(act, i) ? 0 : EF_MINE; // it was only not needed
             return PLAN_DECIDE;
         }
-        return is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
+        return container_is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
     }
     return PLAN_IDLE;
 }
@@ -150,7 +145,7 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
     enum plan what;
     for (uint32_t i = 0; act->attention && i < act->kid_count; i++) {
         struct kid *kid = &act->kids[i];
-        if (kid->state == KID_NEW && kid->attempt && !act->close && !is_full(act))
+        if (kid->state == KID_NEW && kid->attempt && !act->close && !container_is_full(act))
             return kid_start(run, act, i, 0, kid, NULL, ev);
         if (kid->state != KID_ENDED || kid->res.status != RONDO_STATUS_FAILED || kid->asked & KID_SEEN)
             continue;

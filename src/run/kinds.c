@@ -19,6 +19,11 @@ json_t *container_input(struct run *run, struct act *act, uint32_t child, uint32
     return act->input;
 }
 
+bool container_is_full(const struct act *act)
+{
+    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
+}
+
 void project_kid(const struct kid *kid, struct result *ret)
 {
     ret->value = json_incref(kid->res.value);

@@ -12,6 +12,9 @@ void container_open(struct run *run, struct act *act);
 json_t *container_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                         uint64_t *ret_seq);
 
+/* As many children at work as the node allows at a time. */
+bool container_is_full(const struct act *act);
+
 /* Forum: what was said goes into the transcript, and all members start again. */
 void forum_next_round(struct run *run, struct act *act, uint32_t round);
 

@@ -44,11 +44,6 @@ static void parallel_child_ended(struct run *run, struct act *act, struct kid *k
         act->settled++;
 }
 
-static bool is_full(const struct act *act)
-{
-    return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
-}
-
 /* PLAN_IDLE: go on looking at the other children. */
 static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct rondo_event *ev)
 {
@@ -56,7 +51,7 @@ static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct ro
     int mode = act->node->mode;
     enum plan what;
     if (kid->state == KID_NEW && kid->attempt) // to be tried again
-        return is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
+        return container_is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
     if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
         return PLAN_IDLE;
     if (!kid_is_settled(run, act, i, 0, kid, ev, &what))
@@ -74,7 +69,7 @@ static enum plan look_at(struct run *run, struct act *act, uint32_t i, struct ro
 
 static enum plan start_more(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    for (; act->next < act->kid_count && !is_full(act); act->next++) {
+    for (; act->next < act->kid_count && !container_is_full(act); act->next++) {
         struct kid *kid = &act->kids[act->next];
         if (kid->state == KID_NEW)
             return kid_start(run, act, act->next, 0, kid, NULL, ev); // comes back here
