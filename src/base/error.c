@@ -1,4 +1,4 @@
-/* error.c - messages in the caller's rondo_error, and the names of the codes. */
+/* error.c - messages in the caller's rondo_error, and the texts of the codes. */
 #include "base/error.h"
 
 #include "base/mem.h"
@@ -33,20 +33,12 @@ int err_in(rondo_error *err, const char *fmt, ...)
 
 static const struct {
     int code;
-    const char *name, *text;
+    const char *text;
 } codes[] = {
-#define CODE(name, number, text) { number, "RONDO_" #name, text },
+#define CODE(name, number, text) { number, text },
     RONDO_ERRORS(CODE)
 #undef CODE
 };
-
-const char *err_name(int code)
-{
-    for (size_t i = 0; i < COUNT(codes); i++)
-        if (codes[i].code == code)
-            return codes[i].name;
-    return code ? "unknown code" : "RONDO_OK";
-}
 
 const char *rondo_strerror(int code)
 {

@@ -14,7 +14,4 @@ int err_set(rondo_error *err, int code, const char *fmt, ...) __attribute__((for
 /* Puts "fmt: " in front of the message that is there, and returns its code. */
 int err_in(rondo_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The name of a code as the header has it, "RONDO_EINVAL". */
-const char *err_name(int code);
-
 #endif

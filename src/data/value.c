@@ -116,18 +116,3 @@ uint64_t value_hash(const json_t *value)
     default: return hash_mix(hash);
     }
 }
-
-const char *value_type_text(const json_t *value)
-{
-    if (!value)
-        return "nothing";
-    switch (json_typeof(value)) {
-    case JSON_OBJECT: return "object";
-    case JSON_ARRAY: return "array";
-    case JSON_STRING: return "string";
-    case JSON_INTEGER: return "integer";
-    case JSON_REAL: return "number";
-    case JSON_NULL: return "null";
-    default: return "boolean";
-    }
-}

@@ -25,7 +25,4 @@ void value_put_json(struct buf *buf, const json_t *value);
 /* Equal values have equal hashes, whatever the order of their keys. */
 uint64_t value_hash(const json_t *value);
 
-/* "object", "array", "string", "integer", "number", "boolean", "null". */
-const char *value_type_text(const json_t *value);
-
 #endif

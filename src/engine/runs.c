@@ -66,7 +66,6 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
         run = mem_zalloc(sizeof *run);
     }
     run_init(&run->core, node);
-    run->magic = RUN_MAGIC;
     run->engine = engine;
     run->node = rondo_node_ref(node);
     if (!run->journal)

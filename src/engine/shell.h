@@ -17,7 +17,6 @@
 #define BEHIND_MAX 4096 // events that a reader may be behind before its run starts no new work
 #define TURNS_MAX  64   // turns in a row before the event loop is looked at
 #define SPARE_MAX  16   // closed runs whose memory is kept for the next ones
-#define RUN_MAGIC  0x72756e21u
 
 /* Reads a run's journal from the beginning or from some event on, one event at a time, and knows
    the place of everything it has read about. */
@@ -119,7 +118,6 @@ struct rondo_engine {
 
 struct rondo_run {
     struct run core; // first: events point to it
-    uint32_t magic;
     rondo_engine *engine;
     rondo_node *node;
     struct journal *journal;

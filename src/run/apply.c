@@ -575,7 +575,7 @@ static void apply_cancel(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     if (ev->code == CLOSE_CANCEL) {
-        run->forced = run->cancelled || ev->flags & EF_FORCED;
+        run->forced = run->cancelled; // the second one insists
         run->cancelled = true;
         if (!run->cancel_why && json_is_string(ev->value))
             run->cancel_why = mem_strdup(json_string_value(ev->value));

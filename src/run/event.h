@@ -25,10 +25,7 @@ enum {
     EF_ESCALATE = 1 << 8,
     EF_FULL = 1 << 9,   // the value is { content, result }
     EF_NUDGE = 1 << 10, // detector: one more chance
-    EF_ITEM = 1 << 11,  // the value is item `ordinal` of the list that ref names
-    EF_INPUT = 1 << 12, // ref names the start of the run: its input
-    EF_FORCED = 1 << 13, // cancel: without clean-up steps
-    EF_MINE = 1 << 14,  // ended for a reason of its own, not because of a child or a sibling
+    EF_MINE = 1 << 11,  // ended for a reason of its own, not because of a child or a sibling
 };
 
 /* What the shell may find due. */

@@ -81,7 +81,7 @@ static enum plan captain_plan(struct run *run, struct act *act, struct rondo_eve
     }
     if (!kid_is_settled(run, act, captain, 0, kid, ev, &what))
         return what;
-    if (kid->res.status != RONDO_STATUS_COMPLETED && kid->res.status != RONDO_STATUS_SKIPPED)
+    if (!result_went_well(&kid->res))
         return decide_fail_with(run, act, &kid->res, ev);
     return decide(act, RONDO_EV_STEP_END, ev);
 }

@@ -82,6 +82,12 @@ static inline void result_clear(struct run *run, struct result *res)
 void kid_reset(struct run *run, struct kid *kid); // as new
 void kids_free(struct run *run, struct kid *kids, uint32_t count);
 
+/* Nothing went wrong: what comes after it may follow. */
+static inline bool result_went_well(const struct result *res)
+{
+    return res->status == RONDO_STATUS_COMPLETED || res->status == RONDO_STATUS_SKIPPED;
+}
+
 /* Completed, and something to show: what only signalled does not count. */
 static inline bool result_has_output(const struct result *res)
 {

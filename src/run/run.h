@@ -24,7 +24,7 @@ enum act_state {
     ACT_STATES
 };
 
-enum act_cause { ON_START, ON_WAIT, ON_RESUME, ON_CLOSE, ON_END, ON_FREE, ACT_CAUSES };
+enum act_cause { ON_START, ON_WAIT, ON_RESUME, ON_CLOSE, ON_END, ACT_CAUSES };
 
 /* Why an activation is closing. */
 enum close {
@@ -167,7 +167,7 @@ struct run {
     uint8_t end_reason; // RONDO_REASON_*: a limit of the whole run
     bool cancelled, forced;
     bool planned; // the activation that decided has nothing more to say for now
-    uint32_t completed, broken; // steps that completed, and that failed or were cancelled unhandled
+    uint32_t completed; // steps below the root that completed
     char *cancel_why;
 };
 
