@@ -22,7 +22,7 @@ SO      := librondo.so.$(VERSION)
 SONAME  := librondo.so.$(firstword $(subst ., ,$(VERSION)))
 PREFIX  ?= /usr/local
 DESTDIR ?=
-PKGS    := libuv jansson libpcre2-8
+PKGS    := libuv jansson libpcre2-8 yaml-0.1
 PEERS   ?= ../shared/bench-peers
 
 # Jobs run in parallel without being asked to, unless one of them is removing build/.

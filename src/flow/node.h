@@ -21,6 +21,10 @@
 #define AMOUNT_MAX        (INT64_MAX / 1024)
 #define KIND_HOLDER       100 // the invisible parent of a run's root; see node_holder()
 
+struct flow;
+struct flow_scope;
+struct flow_step;
+
 /* The children of a loop, by what they are for. */
 enum role { ROLE_BODY, ROLE_UNTIL, ROLE_JUDGE, ROLE_NEXT, ROLE_SCORE, ROLE_COUNT };
 
@@ -112,6 +116,11 @@ struct rondo_node {
             int64_t timeout_ms;
         } gate;
     };
+    /* Of a node that was built from a file; all NULL for one built in C. */
+    struct flow *flow;              // holder of everything below; one reference
+    const struct flow_step *step;   // what it was built from
+    const struct flow_scope *scope; // whose steps its children are
+    bool is_file;                   // a whole file: state and inputs are its own, breaks end here
     uint32_t start; // machine
     struct node_edge *edges;
     uint32_t edge_count;

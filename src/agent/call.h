@@ -1,0 +1,72 @@
+/* call.h - one call of an agent of a workflow file.
+
+   The engine calls agent_run() as the function of every leaf that a file defines; what kind of agent
+   it is decides who carries it out.  Each of them answers through the task's public functions. */
+#ifndef RONDO_CALL_H
+#define RONDO_CALL_H
+
+#include "flow/flow.h"
+#include "io/loop_uv.h"
+#include "run/see.h"
+
+/* How agents of a run are carried out: what the command line or the embedding program said.  Lives
+   as long as the run; everything in it is borrowed. */
+struct call_env {
+    bool rehearse;          // models, commands, tools and gates are replaced by built-in answers
+    bool commands;          // though rehearsing, commands do run
+    json_t *script;         // rehearse --script: path or step id -> reply or list of replies; NULL
+    const char *prompts;    // a folder that every prompt is written to; NULL
+    const char *context;    // text for [Flow Context]; NULL
+    const char *workdir;    // where commands run; NULL: the workflow's folder
+    const char *model;      // --model; NULL
+    const struct flow_function *functions; // for `function:` agents
+    size_t function_count;
+};
+
+struct flow_function {
+    const char *name;
+    rondo_function run;
+    void *user;
+};
+
+/* ---- given by the engine (engine/flows.c) ------------------------------------------------------------ */
+
+struct act *task_act(rondo_task *task);
+struct run *task_run(rondo_task *task);
+struct loop *task_loop(rondo_task *task);              // the event loop
+const struct call_env *task_env(rondo_task *task);     // never NULL
+void task_see(rondo_task *task, struct see *ret);      // ready to look from this task; see_clear() it
+
+/* ---- agents ---------------------------------------------------------------------------------------------- */
+
+/* The function of every leaf; step is its struct flow_step. */
+void agent_run(rondo_task *task, void *step);
+
+/* One each; all finish the task, now or later. */
+void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len);
+void script_run(rondo_task *task, const struct flow_step *step);
+void rehearse_run(rondo_task *task, const struct flow_step *step);
+void set_run(rondo_task *task, const struct flow_step *step);
+
+/* Where an answer goes: to the task while its function runs, else (task is NULL) to its token. */
+struct answer {
+    rondo_task *task;
+    rondo_later later;
+};
+
+/* A reply as scripts, rehearsals and $RONDO_REPLY give it: text, or { content, result, actions,
+   toolCalls, events, fail, delay, usage }.  Finishes the work with it.  reply is borrowed.  A reply that
+   makes no sense fails the step and says why. */
+void reply_finish(const struct answer *to, const struct flow_step *step, json_t *reply);
+
+/* What is wrong with a reply, for files to be checked; 0 or RONDO_EINVAL. */
+int reply_check(const json_t *reply, rondo_error *err);
+
+/* ---- prompt.c ----------------------------------------------------------------------------------------------- */
+
+/* What the agent is shown, by WORKFLOW.md's layout: the system text ("" for none) and the user's.
+   Fails when a hole cannot be filled. */
+int prompt_put(rondo_task *task, const struct flow_step *step, struct buf *system, struct buf *user,
+               rondo_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* doc.h - a document that remembers where each part of it came from.
+
+   YAML (the 1.2 core schema) and JSON become the same thing: a tree of doc_val, each with its place
+   in the text and its value.  Everything downstream can therefore point at what it talks about.
+
+   Text from outside is bounded here: size, depth, and the number of values once aliases have been
+   followed; duplicate keys, tabs in indentation, bad UTF-8 and unbalanced aliases are errors with a
+   position.  Only the first document of a stream is read. */
+#ifndef RONDO_DOC_H
+#define RONDO_DOC_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <jansson.h>
+
+/* A text with a name, which diagnostics point into.  Shared by counting: diagnostics outlive the
+   document. */
+struct source {
+    uint32_t refs;
+    char *name;             // as the user wrote it: "flow.yaml", "standard input"
+    char *text;             // as it was read, NUL-terminated
+    size_t len;
+    uint32_t *lines;        // offset of each line
+    uint32_t line_count;
+};
+
+struct source *source_new(const char *name, const char *text, size_t len); // copies both
+struct source *source_ref(struct source *source);
+void source_unref(struct source *source); // NULL is fine
+
+/* A line without its line break; line from 1.  NULL when there is no such line. */
+const char *source_line(const struct source *source, uint32_t line, size_t *ret_len);
+
+enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_REAL, DOC_TEXT, DOC_LIST, DOC_MAP };
+
+/* In its doc's arena, immutable.  An alias is the same value at a second place, so the tree may
+   share parts. */
+struct doc_val {
+    uint8_t kind;         // enum doc_kind
+    bool is_block;        // a block text (| or >): its lines are the source's, less the indentation
+    bool is_quoted;
+    uint32_t line, column; // of its first character, from 1; columns count characters
+    uint32_t offset, len;  // in the source, in bytes, quotes included
+    const char *text;      // scalars: the text as it is meant (quotes and escapes gone), NUL-terminated
+    size_t text_len;
+    json_t *json;          // the value; borrowed from the doc
+    uint32_t count;        // of a list or map
+    struct doc_val **items; // of a list, or the values of a map
+    struct doc_val **keys;  // of a map: texts, in the order of the file
+};
+
+struct doc {
+    struct source *source;
+    struct doc_val *root; // never NULL
+    struct arena arena;
+    json_t *json;         // of the root; owned
+};
+
+struct doc_limits {
+    size_t max_bytes;    // 0 means 16 MiB
+    uint32_t max_depth;  // 0 means 200
+    uint32_t max_values; // after aliases: 0 means 2,000,000
+};
+
+/* A new document, the caller's; NULL with err filled in, line and column included.  An empty text is
+   an error.  doc_read_json() is strict, but ignores what follows the first value.  limits may be NULL. */
+struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err);
+struct doc *doc_read_json(struct source *source, const struct doc_limits *limits, rondo_error *err);
+void doc_free(struct doc *doc); // NULL is fine
+void doc_free_at(struct doc **at);
+#define auto_doc __attribute__((cleanup(doc_free_at)))
+
+/* The value of a key; NULL when it is not there or val is no map (or NULL).  Linear for small maps,
+   by hash for large ones. */
+struct doc_val *doc_get(const struct doc_val *val, const char *key);
+struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key itself, for positions
+
+/* "text", "list", "number"...: what a value is, for messages. */
+const char *doc_kind_text(const struct doc_val *val);
+
+/* Where in the source the byte `at` of val's text is: exact for plain, block and simple quoted
+   texts, else the start of the value. */
+void doc_locate(const struct doc *doc, const struct doc_val *val, size_t at, uint32_t *ret_line,
+                uint32_t *ret_column);
+
+/* ---- text hygiene ------------------------------------------------------------------------------ */
+
+/* Bidi overrides and isolates (U+202A-202E, U+2066-2069) are refused: false, with their offset.
+   Else *ret is the text without C0 and C1 controls (but TAB and LF), zero-width characters, private
+   use and other unprintables, in NFC where we know how; the text itself when there was nothing to
+   do.  In the arena. */
+bool doc_clean_text(struct arena *arena, const char *text, size_t len, const char **ret,
+                    size_t *ret_len, size_t *ret_bad);
+
+#endif

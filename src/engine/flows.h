@@ -1,0 +1,24 @@
+/* flows.h - running workflow files: where definitions, expressions and agents meet the engine. */
+#ifndef RONDO_FLOWS_H
+#define RONDO_FLOWS_H
+
+#include "agent/call.h"
+#include "flow/flow.h"
+
+/* Files beside a workflow, read from the disk (io/file.h) within its folder. */
+extern const struct flow_files flows_disk;
+
+/* Reads and checks a workflow from a file ("-": standard input); NULL when there are errors. */
+struct flow *flows_open(const char *path, bool is_lenient, struct diags *diags);
+
+/* The inputs of a run: what was given, with defaults filled in, each checked by its schema.  All
+   problems go to diags (about no text).  New; NULL when there are errors. */
+json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags);
+
+/* Starts a run.  inputs is borrowed and comes from flows_inputs(); env and options too, and env must
+   stay until the run is closed.  What the file says (timeout, budget, concurrency, 5 by default) holds
+   where options are silent. */
+int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
+                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+#endif

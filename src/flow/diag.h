@@ -1,0 +1,58 @@
+/* diag.h - what is wrong with a file, all of it, each with its place.
+
+   A diagnostic is shown as
+
+       flow.yaml:12:7: error[missing_agent]: there is no agent 'writr'
+          12 |     agent: writr
+             |            ^~~~~
+             = did you mean 'writer'?
+
+   and as a JSON object.  Everything that reads a file adds to one list; whoever asked prints it. */
+#ifndef RONDO_DIAG_H
+#define RONDO_DIAG_H
+
+#include "base/buf.h"
+#include "data/doc.h"
+
+#define DIAG_MAX 200 // more are only counted
+
+struct diag {
+    struct source *source;   // one reference; NULL when it is about no text
+    uint32_t line, column;   // from 1; 0: none
+    uint32_t width;          // characters to underline, at least 1
+    const char *code;        // static: "validation", "missing_agent"
+    uint8_t stage;           // in which order v1 looks at things; see diags_sort()
+    bool is_warning;
+    char *message, *hint;    // hint: NULL without
+};
+
+struct diags {
+    struct diag *list;
+    uint32_t count, cap;
+    uint32_t errors, warnings; // all of them, also beyond DIAG_MAX
+};
+
+void diags_clear(struct diags *diags);
+
+/* Adds an error at a value (NULL: about the whole file).  Returns it, to add a hint to, or to make
+   it a warning; never NULL. */
+struct diag *diag_at(struct diags *diags, struct source *source, const struct doc_val *at,
+                     const char *code, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* The same for an error with a position of its own. */
+struct diag *diag_error(struct diags *diags, struct source *source, const char *code,
+                        const rondo_error *err);
+void diag_hint(struct diag *diag, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void diag_warn(struct diags *diags, struct diag *diag); // it is only a warning
+
+/* By stage, then by place: the first error is the one that Zenflow would report. */
+void diags_sort(struct diags *diags);
+
+void diag_put(struct buf *out, const struct diag *diag, bool colour); // as above, with newlines
+json_t *diag_json(const struct diag *diag); // file, line, column, code, message, hint, severity
+
+/* The nearest of the names to `text` (insertions, deletions, changes, swaps; also another case or
+   - for _), or NULL when none is near. */
+const char *diag_nearest(const char *text, const char *const *names, size_t count);
+
+#endif
