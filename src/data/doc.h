@@ -32,6 +32,9 @@ void source_unref(struct source *source); // NULL is fine
 /* A line without its line break; line from 1.  NULL when there is no such line. */
 const char *source_line(const struct source *source, uint32_t line, size_t *ret_len);
 
+/* Line and column, from 1, of a byte of the text; columns count characters. */
+void source_place(const struct source *source, size_t at, uint32_t *ret_line, uint32_t *ret_column);
+
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_REAL, DOC_TEXT, DOC_LIST, DOC_MAP };
 
 /* In its doc's arena, immutable.  An alias is the same value at a second place, so the tree may
@@ -44,10 +47,11 @@ struct doc_val {
     uint32_t offset, len;  // in the source, in bytes, quotes included
     const char *text;      // scalars: the text as it is meant (quotes and escapes gone), NUL-terminated
     size_t text_len;
-    json_t *json;          // the value; borrowed from the doc
+    json_t *json;          // the value; borrowed from the doc.  NULL for keys
     uint32_t count;        // of a list or map
     struct doc_val **items; // of a list, or the values of a map
-    struct doc_val **keys;  // of a map: texts, in the order of the file
+    struct doc_val **keys;  // of a map: texts, in the order of the file; what << brings comes last
+    uint32_t *slots;        // of a large map: by hash; see doc_put()
 };
 
 struct doc {

@@ -28,6 +28,17 @@ static inline size_t utf8_decode(const char *text, size_t len, uint32_t *ret)
     return n;
 }
 
+/* Writes up to 4 bytes and returns how many. */
+static inline size_t utf8_encode(char *out, uint32_t code)
+{
+    static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[n] | code);
+    return n;
+}
+
 static inline bool utf8_is_valid(const char *text, size_t len)
 {
     uint32_t code;

@@ -1,0 +1,185 @@
+/* doc.c - sources, documents, and finding things in them. */
+#include "data/doc.h"
+
+#include "base/hash.h"
+#include "data/doc_maker.h"
+
+#include <string.h>
+
+/* ---- sources ------------------------------------------------------------------------------------ */
+
+static size_t skip_mark(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Does a line begin at this byte?  \n, \r\n and \r end one. */
+static bool begins_line(const char *text, size_t at)
+{
+    return text[at - 1] == '\n' || (text[at - 1] == '\r' && text[at] != '\n');
+}
+
+/* A byte-order mark is in front of line 1, not in it. */
+static void find_lines(struct source *source)
+{
+    uint32_t cap = 0, end = (uint32_t)MIN(source->len, UINT32_MAX - 1);
+    uint32_t first = (uint32_t)skip_mark(source->text, source->len);
+    for (uint32_t at = first; at <= end; at++) {
+        if (at > first && !begins_line(source->text, at))
+            continue;
+        mem_grow(&source->lines, &cap, source->line_count, sizeof *source->lines);
+        source->lines[source->line_count++] = at;
+    }
+}
+
+struct source *source_new(const char *name, const char *text, size_t len)
+{
+    struct source *source = mem_zalloc(sizeof *source);
+    source->refs = 1;
+    source->name = mem_strdup(name);
+    source->text = mem_dup(text, len);
+    source->len = len;
+    find_lines(source);
+    return source;
+}
+
+struct source *source_ref(struct source *source)
+{
+    source->refs++;
+    return source;
+}
+
+void source_unref(struct source *source)
+{
+    if (!source || --source->refs)
+        return;
+    mem_free(source->name);
+    mem_free(source->text);
+    mem_free(source->lines);
+    mem_free(source);
+}
+
+const char *source_line(const struct source *source, uint32_t line, size_t *ret_len)
+{
+    if (!line || line > source->line_count)
+        return NULL;
+    size_t at = source->lines[line - 1];
+    size_t end = line < source->line_count ? source->lines[line] : source->len;
+    while (end > at && (source->text[end - 1] == '\n' || source->text[end - 1] == '\r'))
+        end--;
+    *ret_len = end - at;
+    return source->text + at;
+}
+
+void source_place(const struct source *source, size_t at, uint32_t *ret_line, uint32_t *ret_column)
+{
+    uint32_t low = 0, high = source->line_count;   // the line is in [low, high)
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (source->lines[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    *ret_line = low + 1;
+    *ret_column = 1;
+    for (size_t i = source->lines[low]; i < at && i < source->len; i++)
+        *ret_column += ((uint8_t)source->text[i] & 0xc0) != 0x80;
+}
+
+/* ---- documents ------------------------------------------------------------------------------------ */
+
+void doc_free(struct doc *doc)
+{
+    if (!doc)
+        return;
+    json_decref(doc->json);
+    source_unref(doc->source);
+    arena_free(&doc->arena);
+    mem_free(doc);
+}
+
+void doc_free_at(struct doc **at)
+{
+    doc_free(*at);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------------- */
+
+#define SMALL_MAP 8
+
+/* slots[0] is the mask; behind it are as many numbers of keys, from 1, as the mask allows.  Where a key
+   goes depends on the address of its map, so nobody can write a file whose keys all collide. */
+static uint32_t *find_slot(const struct doc_val *map, const char *key, size_t len)
+{
+    uint32_t mask = map->slots[0], *slots = map->slots + 1;
+    uint32_t at = (uint32_t)hash_bytes((uintptr_t)map, key, len) & mask;
+    for (; slots[at]; at = (at + 1) & mask) {
+        const struct doc_val *other = map->keys[slots[at] - 1];
+        if (other->text_len == len && memcmp(other->text, key, len) == 0)
+            break;
+    }
+    return &slots[at];
+}
+
+static uint32_t find_key(const struct doc_val *map, const char *key, size_t len)
+{
+    if (map->slots)
+        return *find_slot(map, key, len) - 1;
+    for (uint32_t i = 0; i < map->count; i++)
+        if (map->keys[i]->text_len == len && memcmp(map->keys[i]->text, key, len) == 0)
+            return i;
+    return DOC_NEW;
+}
+
+void doc_make_map(struct arena *arena, struct doc_val *map, uint32_t most)
+{
+    map->keys = arena_alloc(arena, most * sizeof *map->keys);
+    map->items = arena_alloc(arena, most * sizeof *map->items);
+    if (most <= SMALL_MAP)
+        return;
+    size_t slots = SMALL_MAP;
+    while (slots < 2 * (size_t)most)
+        slots *= 2;
+    map->slots = arena_zalloc(arena, (slots + 1) * sizeof *map->slots);
+    map->slots[0] = (uint32_t)slots - 1;
+}
+
+uint32_t doc_put(struct doc_val *map, struct doc_val *key, struct doc_val *item)
+{
+    uint32_t at = find_key(map, key->text, key->text_len);
+    if (at != DOC_NEW)
+        return at;
+    map->keys[map->count] = key;
+    map->items[map->count] = item;
+    map->count++;
+    if (map->slots)
+        *find_slot(map, key->text, key->text_len) = map->count;
+    return DOC_NEW;
+}
+
+static uint32_t look_up(const struct doc_val *val, const char *key)
+{
+    return val && val->kind == DOC_MAP ? find_key(val, key, strlen(key)) : DOC_NEW;
+}
+
+struct doc_val *doc_get(const struct doc_val *val, const char *key)
+{
+    uint32_t at = look_up(val, key);
+    return at == DOC_NEW ? NULL : val->items[at];
+}
+
+struct doc_val *doc_key(const struct doc_val *val, const char *key)
+{
+    uint32_t at = look_up(val, key);
+    return at == DOC_NEW ? NULL : val->keys[at];
+}
+
+const char *doc_kind_text(const struct doc_val *val)
+{
+    static const char *const texts[] = {
+        [DOC_NULL] = "null",   [DOC_BOOL] = "bool", [DOC_INT] = "number", [DOC_REAL] = "number",
+        [DOC_TEXT] = "text",   [DOC_LIST] = "list", [DOC_MAP] = "map",
+    };
+    return val ? texts[val->kind] : "nothing";
+}

@@ -1,0 +1,403 @@
+/* yaml.c - reading YAML, by the events of libyaml.
+
+   libyaml knows the grammar and nothing of what words mean: the core schema, tags, anchors, merge
+   keys, limits and duplicate keys are ours.  Its marks count characters, which maker_offset() turns
+   into bytes; its lines are not used, since they end at more characters than ours do. */
+#include "data/anchor.h"
+#include "data/doc_maker.h"
+#include "data/scalar.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+struct yaml {
+    yaml_parser_t parser;
+    struct maker maker;
+    struct anchors anchors;
+};
+
+/* ---- what libyaml says, in other words ------------------------------------------------------------ */
+
+/* The first row whose texts are in libyaml's tells what to say; the place is where the problem was
+   noticed or, for what was begun and not ended, where it begins. */
+static const struct {
+    const char *context, *problem;
+    bool is_at_context;
+    const char *say;
+} problems[] = {
+    // clang-format off
+    { "simple key", "could not find expected ':'", true,
+      "expected ':' behind the key; a text of several lines needs quotes or '|'" },
+    { "", "mapping values are not allowed", false,
+      "a ':' with a blank behind it is not allowed here; is the line indented wrongly, or does a text need quotes?" },
+    { "", "mapping keys are not allowed", false, "a key is not allowed here; is the line indented wrongly?" },
+    { "", "block sequence entries are not allowed", false,
+      "a '-' item is not allowed here; is the line indented wrongly?" },
+    { "", "tab character", false, "tabs cannot be used for indentation" },
+    { "quoted scalar", "unexpected end of stream", true, "the quoted text that begins here has no end" },
+    { "quoted scalar", "unexpected document indicator", true, "the quoted text that begins here has no end" },
+    { "quoted scalar", "unknown escape", false, "an unknown escape: in \"...\" a backslash is written \\\\" },
+    { "quoted scalar", "hexdecimal", false, "an escape that lacks hexadecimal digits" },
+    { "quoted scalar", "invalid Unicode", false,
+      "an escape that is no character; beyond \\uffff it is written as \\U and eight digits" },
+    { "block scalar", "indentation indicator equal to 0", false, "an indentation of 0 is not possible" },
+    { "block scalar", "comment or line break", false, "the text of a '|' or '>' begins on the next line" },
+    { "anchor", "alphabetic or numeric", false, "expected a name of letters and digits behind '&'" },
+    { "alias", "alphabetic or numeric", false,
+      "expected a name of letters and digits behind '*'; a text that begins with '*' needs quotes" },
+    { "tag", "", false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
+    { "", "undefined tag handle", false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
+    { "block mapping", "expected key", false, "expected a key; is the line indented wrongly?" },
+    { "block collection", "expected '-'", false, "expected a '-' item; is the line indented wrongly?" },
+    { "flow sequence", "", false, "expected ',' or ']' in the list" },
+    { "flow mapping", "", false, "expected ',' or '}' in the map" },
+    { "", "expected node content", false, "expected a value" },
+    { "", "expected <document start>", false, "nothing may follow here; is the line indented wrongly?" },
+    { "", "incompatible YAML", false, "expected YAML 1.1 or 1.2" },
+    { "irective", "", false, "a directive that cannot be read" },
+    // clang-format on
+};
+
+static const char *either(const char *text)
+{
+    return text ? text : "";
+}
+
+/* Where a tab indents the line of a byte: its offset, or SIZE_MAX. */
+static size_t find_tab(const struct source *source, size_t at)
+{
+    uint32_t line, column;
+    source_place(source, at, &line, &column);
+    size_t i = source->lines[line - 1];
+    while (source->text[i] == ' ')
+        i++;
+    return source->text[i] == '\t' ? i : SIZE_MAX;
+}
+
+static int fail_at_character(struct yaml *yaml, size_t at)
+{
+    const char *text = yaml->maker.doc->source->text + at;
+    if (*text == '@' || *text == '`' || *text == '%')
+        return maker_fail(&yaml->maker, RONDO_EPARSE, at,
+                          "a text that begins with '%c' needs quotes", *text);
+    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "an unexpected character");
+}
+
+/* A list or map in brackets that has no end is better shown where it begins. */
+static int fail_by_row(struct yaml *yaml, size_t at, size_t context_at)
+{
+    const char *context = either(yaml->parser.context), *problem = either(yaml->parser.problem);
+    struct maker_frame *top = maker_top(&yaml->maker);
+    if (strstr(context, "flow ") && top && at >= yaml->maker.doc->source->len)
+        return maker_fail(&yaml->maker, RONDO_EPARSE, top->val->offset,
+                          "the %s that begins here has no end", doc_kind_text(top->val));
+    for (size_t i = 0; i < COUNT(problems); i++)
+        if (strstr(context, problems[i].context) && strstr(problem, problems[i].problem))
+            return maker_fail(&yaml->maker, RONDO_EPARSE,
+                              problems[i].is_at_context ? context_at : at, "%s", problems[i].say);
+    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "%s", problem);
+}
+
+static int fail_by_parser(struct yaml *yaml)
+{
+    yaml_parser_t *parser = &yaml->parser;
+    struct maker *maker = &yaml->maker;
+    const struct source *source = maker->doc->source;
+    struct maker_frame *top = maker_top(maker);
+    if (parser->error == YAML_READER_ERROR)
+        return maker_fail(maker, RONDO_EPARSE, source->lines[0] + parser->problem_offset,
+                          "the control character U+%04X is not allowed",
+                          (unsigned)parser->problem_value);
+    if (parser->error == YAML_MEMORY_ERROR)
+        return maker_fail(maker, RONDO_ELIMIT, 0, "there is not enough memory to read the file");
+    size_t context_at = maker_offset(maker, parser->context_mark.index);
+    size_t at = maker_offset(maker, parser->problem_mark.index);
+    size_t tab = find_tab(source, at);
+    if (tab != SIZE_MAX && !(top && top->is_flow))
+        return maker_fail(maker, RONDO_EPARSE, tab, "tabs cannot be used for indentation");
+    if (strstr(either(parser->problem), "cannot start any token"))
+        return fail_at_character(yaml, at);
+    return fail_by_row(yaml, at, context_at);
+}
+
+/* ---- tags ------------------------------------------------------------------------------------------- */
+
+#define TAG_PREFIX "tag:yaml.org,2002:"
+
+static const struct {
+    const char *name;
+    enum doc_kind kind;
+} tags[] = {
+    { "str", DOC_TEXT },  { "int", DOC_INT },   { "float", DOC_REAL }, { "bool", DOC_BOOL },
+    { "null", DOC_NULL }, { "seq", DOC_LIST },  { "map", DOC_MAP },
+};
+
+static int fail_tag(struct yaml *yaml, size_t at, const char *tag)
+{
+    bool is_short = strncmp(tag, TAG_PREFIX, strlen(TAG_PREFIX)) == 0;
+    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "the tag '%s%.80s' does not fit here",
+                      is_short ? "!!" : "", is_short ? tag + strlen(TAG_PREFIX) : tag);
+}
+
+static bool find_tag(const char *tag, enum doc_kind *ret)
+{
+    if (strncmp(tag, TAG_PREFIX, strlen(TAG_PREFIX)) != 0)
+        return false;
+    for (size_t i = 0; i < COUNT(tags); i++) {
+        if (strcmp(tag + strlen(TAG_PREFIX), tags[i].name) != 0)
+            continue;
+        *ret = tags[i].kind;
+        return true;
+    }
+    return false;
+}
+
+/* !!float takes a whole number, too, and !!str anything. */
+static bool apply_tag(struct scalar *meaning, enum doc_kind kind)
+{
+    if (kind == DOC_TEXT)
+        *meaning = (struct scalar){ DOC_TEXT };
+    if (kind == DOC_REAL && meaning->kind == DOC_INT)
+        *meaning = (struct scalar){ DOC_REAL, .real = (double)meaning->number };
+    return meaning->kind == kind;
+}
+
+/* ---- events ----------------------------------------------------------------------------------------- */
+
+/* The marks of a value with an anchor or a tag begin at that; the value itself is behind it. */
+static size_t skip_properties(const struct source *source, size_t at, size_t end)
+{
+    const char *text = source->text;
+    size_t start = at;
+    while (start < end && (text[start] == '&' || text[start] == '!')) {
+        start += strcspn(text + start, " \t\r\n");
+        while (start < end && strchr(" \t\r\n#", text[start]))
+            start += text[start] == '#' ? strcspn(text + start, "\r\n") : 1;
+    }
+    return MIN(start, end);
+}
+
+static size_t start_of(struct yaml *yaml, const yaml_event_t *event, bool has_properties)
+{
+    size_t at = maker_offset(&yaml->maker, event->start_mark.index);
+    return has_properties ? skip_properties(yaml->maker.doc->source, at, yaml->maker.doc->source->len)
+                          : at;
+}
+
+static size_t end_of(struct yaml *yaml, const yaml_event_t *event)
+{
+    return maker_offset(&yaml->maker, event->end_mark.index);
+}
+
+/* Takes a reference to the json. */
+static void keep_anchor(struct anchor *anchor, struct doc_val *val, uint64_t values, uint32_t height)
+{
+    if (!anchor)
+        return;
+    anchor->val = val;
+    anchor->values = values;
+    anchor->height = height;
+    json_incref(val->json);
+}
+
+static struct anchor *add_anchor(struct yaml *yaml, const yaml_char_t *name)
+{
+    return name ? anchors_add(&yaml->anchors, &yaml->maker.doc->arena, (const char *)name) : NULL;
+}
+
+static int fail_number(struct yaml *yaml, size_t at, const char *text)
+{
+    return maker_fail(&yaml->maker, RONDO_EPARSE, at,
+                      "'%.40s' is a number that no JSON value can be; in quotes it is a text", text);
+}
+
+static int resolve(struct yaml *yaml, const yaml_event_t *event, size_t at, struct scalar *ret)
+{
+    const char *text = (const char *)event->data.scalar.value, *tag = (char *)event->data.scalar.tag;
+    size_t len = event->data.scalar.length;
+    enum doc_kind kind = DOC_TEXT;
+    bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (strlen(text) != len)
+        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "a text may not contain NUL characters");
+    *ret = (struct scalar){ DOC_TEXT };
+    if (tag && strcmp(tag, "!") != 0 && !find_tag(tag, &kind))
+        return fail_tag(yaml, at, tag);
+    if ((tag ? kind != DOC_TEXT : is_plain) && !scalar_resolve(text, len, ret))
+        return fail_number(yaml, at, text);
+    return !tag || apply_tag(ret, kind) ? 0 : fail_tag(yaml, at, tag);
+}
+
+static void set_style(struct doc_val *val, yaml_scalar_style_t style)
+{
+    val->is_block = style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE;
+    val->is_quoted =
+        style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+}
+
+static int take_value(struct yaml *yaml, const yaml_event_t *event, size_t at, size_t end,
+                      const struct scalar *meaning)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    size_t len = event->data.scalar.length;
+    struct doc_val *val = maker_scalar(&yaml->maker, at, end, text, len, meaning);
+    set_style(val, event->data.scalar.style);
+    keep_anchor(add_anchor(yaml, event->data.scalar.anchor), val, 1, 0);
+    return maker_add(&yaml->maker, val, end);
+}
+
+/* A key has no json, but what an anchor names has to be a value. */
+static int take_key(struct yaml *yaml, const yaml_event_t *event, size_t at, size_t end,
+                    const struct scalar *meaning)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    size_t len = event->data.scalar.length;
+    if (!len && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "expected a key");
+    if (event->data.scalar.anchor) {
+        struct doc_val *val = maker_scalar(&yaml->maker, at, end, text, len, meaning);
+        set_style(val, event->data.scalar.style);
+        keep_anchor(add_anchor(yaml, event->data.scalar.anchor), val, 1, 0);
+        json_decref(val->json);
+    }
+    struct doc_val *key = maker_key(&yaml->maker, at, end, text, len);
+    set_style(key, event->data.scalar.style);
+    return maker_add(&yaml->maker, key, end);
+}
+
+static int take_scalar(struct yaml *yaml, const yaml_event_t *event)
+{
+    bool has_properties = event->data.scalar.anchor || event->data.scalar.tag;
+    size_t end = end_of(yaml, event), at = MIN(start_of(yaml, event, has_properties), end);
+    struct scalar meaning;
+    int rc = resolve(yaml, event, at, &meaning);
+    if (rc < 0)
+        return rc;
+    return (maker_wants_key(&yaml->maker) ? take_key : take_value)(yaml, event, at, end, &meaning);
+}
+
+static int open_any(struct yaml *yaml, const yaml_event_t *event, enum doc_kind kind, bool is_flow,
+                    const yaml_char_t *anchor, const char *tag)
+{
+    size_t at = start_of(yaml, event, anchor || tag);
+    enum doc_kind tagged = kind;
+    if (tag && strcmp(tag, "!") != 0 && (!find_tag(tag, &tagged) || tagged != kind))
+        return fail_tag(yaml, at, tag);
+    if (maker_wants_key(&yaml->maker))
+        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "a key has to be a text, not a %s",
+                          kind == DOC_LIST ? "list" : "map");
+    int rc = maker_open(&yaml->maker, kind, at, is_flow);
+    if (rc == 0)
+        maker_top(&yaml->maker)->user = add_anchor(yaml, anchor);
+    return rc;
+}
+
+static int open_list(struct yaml *yaml, const yaml_event_t *event)
+{
+    return open_any(yaml, event, DOC_LIST,
+                    event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE,
+                    event->data.sequence_start.anchor, (char *)event->data.sequence_start.tag);
+}
+
+static int open_map(struct yaml *yaml, const yaml_event_t *event)
+{
+    return open_any(yaml, event, DOC_MAP,
+                    event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE,
+                    event->data.mapping_start.anchor, (char *)event->data.mapping_start.tag);
+}
+
+static int close_any(struct yaml *yaml, const yaml_event_t *event)
+{
+    struct maker_frame frame = *maker_top(&yaml->maker);
+    int rc = maker_close(&yaml->maker, end_of(yaml, event));
+    if (rc == 0)
+        keep_anchor(frame.user, frame.val, yaml->maker.values - frame.before, frame.height + 1);
+    return rc;
+}
+
+static int take_alias(struct yaml *yaml, const yaml_event_t *event)
+{
+    struct maker *maker = &yaml->maker;
+    const char *name = (const char *)event->data.alias.anchor;
+    struct anchor *anchor = anchors_find(&yaml->anchors, name);
+    size_t at = start_of(yaml, event, false), end = end_of(yaml, event);
+    if (!anchor)
+        return maker_fail(maker, RONDO_EPARSE, at, "there is no anchor '&%.80s' before this", name);
+    if (!anchor->val)
+        return maker_fail(maker, RONDO_EPARSE, at, "the alias '*%.80s' is inside of its own anchor",
+                          name);
+    if (!maker_wants_key(maker))
+        return maker_add_again(maker, anchor->val, at, end, anchor->values, anchor->height);
+    if (anchor->height)
+        return maker_fail(maker, RONDO_EPARSE, at, "a key has to be a text, not a %s",
+                          doc_kind_text(anchor->val));
+    struct doc_val *key = maker_key(maker, at, end, anchor->val->text, anchor->val->text_len);
+    key->is_quoted = true;   // as far as << is concerned
+    return maker_add(maker, key, end);
+}
+
+static int (*const takers[])(struct yaml *yaml, const yaml_event_t *event) = {
+    [YAML_ALIAS_EVENT] = take_alias,         [YAML_SCALAR_EVENT] = take_scalar,
+    [YAML_SEQUENCE_START_EVENT] = open_list, [YAML_SEQUENCE_END_EVENT] = close_any,
+    [YAML_MAPPING_START_EVENT] = open_map,   [YAML_MAPPING_END_EVENT] = close_any,
+};
+
+/* One event; *ret_type is what it was, and is_explicit of its data for the end of a document. */
+static int take_event(struct yaml *yaml, yaml_event_type_t *ret_type, bool *ret_is_explicit)
+{
+    yaml_event_t event;
+    int rc = 0;
+    if (!yaml_parser_parse(&yaml->parser, &event))
+        return fail_by_parser(yaml);
+    *ret_type = event.type;
+    if (event.type == YAML_DOCUMENT_END_EVENT)
+        *ret_is_explicit = !event.data.document_end.implicit;
+    if ((size_t)event.type < COUNT(takers) && takers[event.type] && !maker_is_done(&yaml->maker))
+        rc = takers[event.type](yaml, &event);
+    yaml_event_delete(&event);
+    return rc;
+}
+
+static bool is_nothing(const struct doc *doc)
+{
+    const struct doc_val *root = doc->root;
+    return !root || (root->kind == DOC_NULL && !root->text_len);
+}
+
+/* A document without "..." ends where libyaml cannot go on; only what comes next tells whether that
+   is a second document or a mistake. */
+static int read_document(struct yaml *yaml)
+{
+    yaml_event_type_t type = YAML_NO_EVENT;
+    bool is_explicit = false;
+    int rc = 0;
+    while (rc == 0 && type != YAML_STREAM_END_EVENT && type != YAML_DOCUMENT_END_EVENT)
+        rc = take_event(yaml, &type, &is_explicit);
+    if (rc == 0 && type == YAML_DOCUMENT_END_EVENT && !is_explicit)
+        rc = take_event(yaml, &type, &is_explicit);
+    if (rc == 0 && is_nothing(yaml->maker.doc))
+        rc = maker_fail(&yaml->maker, RONDO_EPARSE, 0, "the file is empty");
+    return rc;
+}
+
+static int read_stream(struct yaml *yaml)
+{
+    const struct source *source = yaml->maker.doc->source;
+    if (!yaml_parser_initialize(&yaml->parser))
+        return maker_fail(&yaml->maker, RONDO_ELIMIT, 0, "there is not enough memory to read the file");
+    yaml_parser_set_encoding(&yaml->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&yaml->parser, (unsigned char *)source->text + source->lines[0],
+                                 source->len - source->lines[0]);
+    int rc = read_document(yaml);
+    yaml_parser_delete(&yaml->parser);
+    return rc;
+}
+
+struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
+{
+    struct yaml yaml = { 0 };
+    if (maker_begin(&yaml.maker, source, limits, err) == 0)
+        read_stream(&yaml);
+    anchors_clear(&yaml.anchors);
+    return maker_end(&yaml.maker);
+}
