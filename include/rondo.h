@@ -838,6 +838,7 @@ RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const vo
     X(RESUMED, 25, "run_resumed")                                                               \
     X(CHOICE, 26, "decision")                /* which case of a branch; a forum's next round */  \
     X(RULE_FAILED, 27, "rule_failed")        /* a judge or score that failed; value: why */     \
+    X(REVIEW, 28, "review")                  /* what a reviewer decided; value: its feedback */  \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

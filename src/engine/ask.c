@@ -111,7 +111,7 @@ rondo_value *rondo_context_input(rondo_context *context)
 
 rondo_value *rondo_context_state(rondo_context *context, const char *key)
 {
-    return json_object_get(context->run->core.state, key);
+    return json_object_get(*run_state_at(&context->run->core, context->act), key);
 }
 
 rondo_value *rondo_context_best(rondo_context *context)
@@ -255,6 +255,8 @@ static void put(rondo_context *context, struct question *q)
     case ASK_INPUT: ask_producer(context, q, child->input, child->user); break;
     case ASK_NEXT: ask_producer(context, q, loop->next, loop->user); break;
     case ASK_ITEMS: ask_producer(context, q, act->node->each.items, act->node->each.user); break;
+    case ASK_OUTPUT: ask_producer(context, q, act->node->output, act->node->output_user); break;
+    case ASK_TEXT: ask_producer(context, q, act->node->gate.text, act->node->gate.user); break;
     case ASK_SCORE: ask_score(context, q); break;
     case ASK_SKILL: ask_skill(context, q); break;
     case ASK_LISTEN: loop->listener(context, loop->user); break;

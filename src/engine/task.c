@@ -459,7 +459,8 @@ static bool retry_feedback(rondo_task *task, const struct act *act, rondo_feedba
     const char *error = act->failure ? act->failure : "the attempt before failed";
     buf_clear(&task->text);
     buf_puts(&task->text, error);
-    *ret = (rondo_feedback){ .text = buf_text(&task->text), .attempt = act->attempt };
+    *ret = (rondo_feedback){ .text = buf_text(&task->text), .previous = act->before,
+                             .attempt = act->attempt };
     return true;
 }
 
@@ -497,7 +498,7 @@ rondo_value *rondo_task_state(rondo_task *task, const char *key)
 {
     json_t *fresh = json_object_get(task->work.delta, key);
     return fresh ? (json_is_null(fresh) ? NULL : fresh)
-                 : json_object_get(task->work.run->core.state, key);
+                 : json_object_get(*run_state_at(&task->work.run->core, act_of(&task->work)), key);
 }
 
 int rondo_task_set(rondo_task *task, const char *key, rondo_value *value)

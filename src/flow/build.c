@@ -222,7 +222,8 @@ void build_check_names(rondo_node *node)
         build_refuse(node, "a name is made of letters, digits, '-' and '_', got '%s'", node->name);
     for (uint32_t i = 0; i < node->count; i++) {
         const char *name = node->children[i].name;
-        if (node->children[i].node && *name && !is_name(name))
+        bool reviews = node->children[i].review; // "x.review"
+        if (node->children[i].node && *name && !reviews && !is_name(name))
             build_refuse(node, "a name is made of letters, digits, '-' and '_', got '%s'", name);
     }
     number_repeats(node);

@@ -32,6 +32,9 @@ void build_check_names(rondo_node *node); // required, allowed characters, no du
 /* A schema from its text; NULL for NULL.  ret_doc, if given, gets the document. */
 struct schema *build_schema(rondo_node *node, const char *field, const char *text, json_t **ret_doc);
 
+/* A graph; with a scope its steps are those of a file, and their dependencies are taken from there. */
+rondo_node *build_graph_of(const rondo_graph_spec *spec, const struct flow_scope *scope);
+
 /* To be called last: hash, depth, and the checks that every node gets. */
 rondo_node *build_finish(rondo_node *node);
 

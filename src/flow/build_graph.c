@@ -3,6 +3,7 @@
    Steps may be declared in any order; a cycle is told as the walk that closes it. */
 #include "base/buf.h"
 #include "flow/build.h"
+#include "flow/flow.h"
 
 #include <string.h>
 
@@ -23,6 +24,54 @@ static void take_deps(rondo_node *node, uint32_t at, const char *const *names)
             return;
         child->deps[child->dep_count++] = (uint32_t)dep;
         node->children[dep].user_count++;
+    }
+}
+
+static void add_dep(rondo_node *node, struct node_child *child, uint32_t dep)
+{
+    child->deps[child->dep_count++] = dep;
+    node->children[dep].user_count++;
+}
+
+/* The steps of a file, whose names were looked up when it was loaded.  Reviewers are children behind
+   the steps; who depends on a step also waits for its reviewer.  reviewers: by step, 0 for none. */
+static void take_known_deps(rondo_node *node, const struct flow_scope *scope, const uint32_t *reviewers)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        struct node_child *child = &node->children[i];
+        const struct flow_step *step = i < scope->count ? scope->steps[i] : NULL;
+        uint32_t count = step ? step->depends_count : 1;
+        child->deps = count ? mem_zalloc(2 * count * sizeof *child->deps) : NULL;
+        if (child->review)
+            add_dep(node, child, child->review->of);
+        for (uint32_t d = 0; step && d < count; d++) {
+            add_dep(node, child, step->deps[d]);
+            if (reviewers[step->deps[d]])
+                add_dep(node, child, reviewers[step->deps[d]]);
+        }
+    }
+}
+
+static void take_file_deps(rondo_node *node, const struct flow_scope *scope)
+{
+    auto_free uint32_t *reviewers = mem_zalloc((scope->count + 1) * sizeof *reviewers);
+    for (uint32_t i = scope->count; i < node->count; i++)
+        reviewers[node->children[i].review->of] = i;
+    take_known_deps(node, scope, reviewers);
+}
+
+/* Children behind the steps of a file look at one of them each, in the order of the steps. */
+static void take_reviews(rondo_node *node, const struct flow_scope *scope)
+{
+    uint32_t at = scope->count;
+    for (uint32_t i = 0; i < scope->count && at < node->count; i++) {
+        const struct flow_review *review = scope->steps[i]->review;
+        if (!review)
+            continue;
+        node->children[at].review = mem_alloc(sizeof *node->children[at].review);
+        *node->children[at++].review = (struct node_review){ i, review->max_retries,
+                                                             review->max_predecessor_retries,
+                                                             review->on_exhausted };
     }
 }
 
@@ -111,7 +160,7 @@ static void check_late_steps(rondo_node *node)
             check_late(node, i, i, marks);
 }
 
-rondo_node *rondo_graph(const rondo_graph_spec *given)
+rondo_node *build_graph_of(const rondo_graph_spec *given, const struct flow_scope *scope)
 {
     rondo_graph_spec spec;
     if (!BUILD_SPEC(spec, given))
@@ -130,10 +179,14 @@ rondo_node *rondo_graph(const rondo_graph_spec *given)
     if (!spec.step_count)
         build_refuse(node, "has no steps");
     build_check_range(node, "on_failure", spec.on_failure, RONDO_CASCADE, RONDO_ABORT);
+    if (scope && build_is_good(node))
+        take_reviews(node, scope);
     if (build_is_good(node))
         build_check_names(node);
-    for (uint32_t i = 0; i < node->count && build_is_good(node); i++)
+    for (uint32_t i = 0; !scope && i < node->count && build_is_good(node); i++)
         take_deps(node, i, spec.steps[i].depends_on);
+    if (scope && build_is_good(node))
+        take_file_deps(node, scope);
     if (build_is_good(node))
         link_users(node);
     if (build_is_good(node))
@@ -141,4 +194,9 @@ rondo_node *rondo_graph(const rondo_graph_spec *given)
     if (build_is_good(node))
         check_late_steps(node);
     return build_finish(node);
+}
+
+rondo_node *rondo_graph(const rondo_graph_spec *spec)
+{
+    return build_graph_of(spec, NULL);
 }

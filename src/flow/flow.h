@@ -229,7 +229,7 @@ struct flow_edge {
 struct flow_review {
     struct flow_step *reviewer; // AS_REVIEWER: an agent or a gate
     int max_retries, max_predecessor_retries;
-    int on_exhausted; // 0 flag, 1 accept, 2 fail
+    int on_exhausted; // EXHAUSTED_*, see flow/node.h
 };
 
 struct flow_step {
@@ -326,8 +326,20 @@ struct flow {
     bool shared_memory, cache;
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
     struct flow **files;        // included ones and those of workflow agents, owned
-    uint32_t file_count;
+    uint32_t file_count, file_cap;
+    struct cel_program **programs; // everything that was compiled, owned
+    uint32_t program_count, program_cap;
+    struct schema **schemas;
+    uint32_t schema_count, schema_cap;
 };
+
+/* An empty flow with one reference; takes a reference to source. */
+struct flow *flow_new(struct source *source);
+
+/* What a flow owns; all take. */
+void flow_own_program(struct flow *flow, struct cel_program *program);
+void flow_own_schema(struct flow *flow, struct schema *schema);
+void flow_own_file(struct flow *flow, struct flow *file);
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
@@ -365,11 +377,14 @@ void flow_each_step(const struct flow *flow, void (*visit)(struct flow_step *ste
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
 /* What nodes call; the upper layers give the functions (see engine/flows.c).  `user` of every
-   callback is what it is about: flow_step for when, retry, input, run and output; flow_loop for the
-   rules of a loop; flow_case and flow_edge for theirs. */
+   callback is what it is about: flow_step for when, retry, input, run and ask; flow_loop for the rules
+   and items of a loop; flow_case and flow_edge for theirs; flow for output.
+
+   Which nodes have a scope: a graph that was made of steps (a file, a group, the body of a loop), and
+   also the loop, each, parallel, branch, forum or machine itself. */
 struct flow_hooks {
     rondo_predicate when, retry, case_, edge, while_, until;
-    rondo_producer input, next, items, output;
+    rondo_producer input, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
 };

@@ -2,6 +2,7 @@
 #include "flow/node.h"
 
 #include "base/mem.h"
+#include "flow/flow.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@ static void child_clear(struct node_child *child)
     mem_free(child->name);
     mem_free(child->deps);
     mem_free(child->users);
+    mem_free(child->review);
 }
 
 static void agent_clear(struct node_agent *agent)
@@ -54,6 +56,7 @@ static void node_free(rondo_node *node)
     schema_unref(node->output_schema);
     json_decref(node->input_doc);
     json_decref(node->output_doc);
+    flow_unref(node->flow);
     mem_free(node);
 }
 

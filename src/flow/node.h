@@ -28,6 +28,15 @@ struct flow_step;
 /* The children of a loop, by what they are for. */
 enum role { ROLE_BODY, ROLE_UNTIL, ROLE_JUDGE, ROLE_NEXT, ROLE_SCORE, ROLE_COUNT };
 
+enum { EXHAUSTED_FLAG, EXHAUSTED_ACCEPT, EXHAUSTED_FAIL };
+
+/* A child of a graph that says whether another one may stand as it is. */
+struct node_review {
+    uint32_t of; // the child it looks at
+    int max_retries, max_predecessor_retries;
+    int on_exhausted; // EXHAUSTED_*
+};
+
 /* One place in a container.  name is what paths say, "" for a loop's nameless body. */
 struct node_child {
     rondo_node *node; // NULL for a role that a loop does not have
@@ -40,6 +49,7 @@ struct node_child {
     uint32_t *users; // graph: indexes of the steps that wait for it
     uint32_t user_count;
     bool no_feedback;    // machine
+    struct node_review *review; // graph: this child reviews another; NULL for most
 };
 
 struct node_skill {
@@ -111,6 +121,8 @@ struct rondo_node {
         } forum;
         struct {
             char *ask;
+            rondo_producer text; // what is asked, when it depends on the run; NULL
+            void *user;
             struct schema *schema;
             json_t *answer;
             int64_t timeout_ms;
@@ -121,6 +133,9 @@ struct rondo_node {
     const struct flow_step *step;   // what it was built from
     const struct flow_scope *scope; // whose steps its children are
     bool is_file;                   // a whole file: state and inputs are its own, breaks end here
+    bool shows_all;                 // a file included by v1: its result lists its steps
+    rondo_producer output;          // graph: what it returns; NULL: its last step's output
+    void *output_user;
     uint32_t start; // machine
     struct node_edge *edges;
     uint32_t edge_count;

@@ -74,10 +74,12 @@ void act_free(struct run *run, struct act *act)
     act->kid_count = 0;
     if (act->owns_input)
         run_drop(run, act->input);
-    if (UNLIKELY(act->usage || act->notes || act->failure)) {
+    if (UNLIKELY(act->usage || act->notes || act->failure || act->own_state || act->before)) {
         mem_free(TAKE(act->usage));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
+        run_drop(run, TAKE(act->own_state));
+        run_drop(run, TAKE(act->before));
     }
     act->state = ACT_FREE;
     act->next_sibling = run->free_slot;

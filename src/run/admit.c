@@ -6,6 +6,7 @@
 #include "run/act.h"
 #include "run/each.h"
 #include "run/loop.h"
+#include "run/review.h"
 
 static struct act *live(struct run *run, uint32_t slot)
 {
@@ -84,8 +85,9 @@ static bool admits_end(struct run *run, const struct rondo_event *ev)
         return false;
     if (ev->type == RONDO_EV_STEP_FAILED)
         return has_object(ev);
-    if (ev->type == RONDO_EV_STEP_END && node_is_leaf(act->node))
-        return ev->flags & EF_VALUE && (!(ev->flags & EF_FULL) || json_is_object(ev->value));
+    bool says = ev->flags & EF_VALUE && (!(ev->flags & EF_FULL) || json_is_object(ev->value));
+    if (ev->type == RONDO_EV_STEP_END)
+        return says || (!(ev->flags & EF_VALUE) && !node_is_leaf(act->node));
     return !(ev->flags & EF_VALUE);
 }
 
@@ -203,6 +205,17 @@ static bool admits_resumed(struct run *run, const struct rondo_event *ev)
     return is_time(ev->num) && is_time(run->idle_ns + ev->num);
 }
 
+static bool admits_review(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act || act->node->kind != RONDO_KIND_GRAPH || ev->child >= act->kid_count ||
+        ev->ordinal >= act->kid_count || !act->node->children[ev->child].review)
+        return false;
+    return act->kids[ev->child].state == KID_ENDED && !(act->kids[ev->child].asked & KID_SEEN) &&
+           act->kids[ev->ordinal].state == KID_ENDED && act->attention && ev->code >= REVIEW_APPROVE &&
+           ev->code <= REVIEW_FAILED && (!ev->value || json_is_string(ev->value));
+}
+
 static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_WORKFLOW_END] = admits_run_end,    [RONDO_EV_STEP_START] = admits_start,
     [RONDO_EV_STEP_END] = admits_end,            [RONDO_EV_STEP_FAILED] = admits_end,
@@ -217,6 +230,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_TIMER] = admits_timer,             [RONDO_EV_ITEMS] = admits_items,
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
+    [RONDO_EV_REVIEW] = admits_review,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -228,7 +242,8 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(WORKFLOW_START) | BIT(STEP_START) | BIT(STEP_END) | BIT(STEP_FAILED) |
         BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
-        BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED);
+        BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
+        BIT(REVIEW);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

@@ -8,6 +8,7 @@
 #include "run/each.h"
 #include "run/kinds.h"
 #include "run/loop.h"
+#include "run/review.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,12 +114,14 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
     if (act->attempt && kid->res.more)
         carry_over(act, kid->res.more);
+    if (UNLIKELY(kid->base) && kid->base == act->attempt)
+        act->before = json_incref(kid->res.value);
     result_clear(run, &kid->res);
     kid->state = KID_OPEN;
     kid->act = act->slot;
     kid->attempt = act->attempt;
     kid->asked = 0;
-    if (!act->attempt)
+    if (act->attempt == kid->base)
         kid->first_ns = run->now_ns;
 }
 
@@ -142,10 +145,17 @@ static void shift_attention(struct act *parent, int by)
         parent->attention = (uint32_t)((int)parent->attention + by);
 }
 
+/* Is this a try after a failure, and not the first one? */
+static bool is_retry(struct run *run, struct act *parent, const struct rondo_event *ev)
+{
+    const struct kid *kid = ev->attempt ? kid_get(run, parent, ev->child, ev->ordinal) : NULL;
+    return kid && ev->attempt > kid->base;
+}
+
 static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
-    if (UNLIKELY(ev->attempt))
+    if (UNLIKELY(ev->attempt) && is_retry(run, parent, ev))
         shift_attention(parent, -1);
     struct act *act = act_open(run, ev->act, parent->node->children[ev->child].node);
     const struct kind *kind = act->kind;
@@ -212,6 +222,14 @@ static void take_value(struct run *run, struct rondo_event *ev, struct result *r
     run_drop(run, ev->value); // the event keeps both: it is not yet in the journal
 }
 
+/* Who answered a gate. */
+static void note_answer(const struct act *act, struct result *res)
+{
+    const char *by = json_string_value(json_object_get(act->notes, "by"));
+    if (by)
+        result_more(res)->by = mem_strdup(by);
+}
+
 /* Containers show the results of their children; a loop or each has its own way. */
 static void take_steps(struct act *act, struct result *res)
 {
@@ -224,6 +242,15 @@ static void take_steps(struct act *act, struct result *res)
     act->kid_count = 0;
 }
 
+/* What a container said it came to takes the place of what follows from its children. */
+static void take_said(struct run *run, struct rondo_event *ev, struct result *res)
+{
+    run_drop(run, TAKE(res->value));
+    if (res->more)
+        mem_free(TAKE(res->more->content));
+    take_value(run, ev, res);
+}
+
 /* The value of a container follows from its children: the event only says whose it is. */
 static void derive_value(struct run *run, struct act *act, struct rondo_event *ev, struct result *res)
 {
@@ -233,6 +260,10 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
         res->more->reason = act->reason;
     if (ev->type == RONDO_EV_STEP_FAILED)
         return;
+    if (ev->flags & EF_VALUE) {
+        take_said(run, ev, res);
+        return;
+    }
     ev->value = res->value;
     if (res->seq) {
         ev->flags |= EF_REF;
@@ -360,7 +391,7 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
                                                             : &parent->kids[place];
-    if (ev->attempt && kid->state == KID_NEW)
+    if (ev->attempt > kid->base && kid->state == KID_NEW)
         shift_attention(parent, -1);
     result_clear(run, &kid->res);
     kid->res.status = end_status[ev->type];
@@ -382,9 +413,12 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     struct act *act = run_act(run, ev->act), *parent = run_act(run, act->parent);
     struct kid *kid = act_kid(run, act);
     struct result res = { .status = end_status[ev->type], .skill = act->skill };
-    take_value(run, ev, &res);
+    if (node_is_leaf(act->node) || ev->type == RONDO_EV_STEP_FAILED)
+        take_value(run, ev, &res);
     if (!node_is_leaf(act->node))
         derive_value(run, act, ev, &res);
+    else if (act->node->kind == RONDO_KIND_GATE)
+        note_answer(act, &res);
     if (ev->flags & (EF_BREAK | EF_CONTINUE)) {
         res.flags |= RES_SIGNAL;
         apply_actions(run, act, ev);
@@ -506,15 +540,15 @@ static void apply_loop(struct run *run, struct rondo_event *ev)
 static void apply_state(struct run *run, struct rondo_event *ev)
 {
     const char *key;
-    json_t *value;
-    if (!run->state)
-        run->state = json_object();
+    json_t *value, **state = run_state_at(run, run_act(run, ev->act));
+    if (!*state)
+        *state = json_object();
     json_object_foreach(ev->value, key, value) {
-        run_drop(run, json_incref(json_object_get(run->state, key)));
+        run_drop(run, json_incref(json_object_get(*state, key)));
         if (json_is_null(value))
-            json_object_del(run->state, key);
+            json_object_del(*state, key);
         else
-            json_object_set(run->state, key, value);
+            json_object_set(*state, key, value);
     }
     run_drop(run, ev->value);
 }
@@ -666,6 +700,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_RESUMED] = apply_resumed,
     [RONDO_EV_CHOICE] = apply_choice,
     [RONDO_EV_RULE_FAILED] = apply_loop,
+    [RONDO_EV_REVIEW] = review_apply,
 };
 
 void run_apply(struct run *run, struct rondo_event *ev)

@@ -4,7 +4,9 @@
    new ones begin; a million items cost their results and no more. */
 #include "run/each.h"
 
+#include "base/buf.h"
 #include "data/value.h"
+#include "run/act.h"
 #include "run/kinds.h"
 
 struct kid *each_kid(struct act *act, uint32_t ordinal)
@@ -160,12 +162,89 @@ static const struct result *first_failure(const struct each_act *each)
     return NULL;
 }
 
+/* The highest completed item's content, or all of them under headings. */
+static char *content_of(const struct act *act)
+{
+    const struct each_act *each = act->each;
+    auto_buf struct buf text = { 0 };
+    uint32_t i = each->count;
+    if (act->node->each.output_mode == RONDO_OUTPUT_LAST) {
+        while (i > 0 && each->results[i - 1].status != RONDO_STATUS_COMPLETED)
+            i--;
+        if (i > 0)
+            result_put_content(&text, &each->results[i - 1]);
+        return buf_take(&text);
+    }
+    for (i = 0; i < each->count; i++) {
+        if (each->results[i].status != RONDO_STATUS_COMPLETED)
+            continue;
+        buf_printf(&text, "%s## Item %u\n\n", text.len ? "\n\n" : "", i);
+        result_put_content(&text, &each->results[i]);
+    }
+    return buf_take(&text);
+}
+
+/* Zenflow's entry for an item, with its result and error beside. */
+static json_t *item_json(const struct act *act, uint32_t i, const char *path)
+{
+    const struct result *res = &act->each->results[i];
+    auto_buf struct buf id = { 0 }, text = { 0 };
+    bool began = res->status;
+    buf_printf(&id, "%s[%u]", path, i);
+    result_put_content(&text, res);
+    json_t *item = json_object();
+    json_object_set_new(item, "id", json_string(buf_text(&id)));
+    json_object_set_new(item, "index", json_integer(i));
+    json_object_set(item, "item", json_array_get(act->each->items, i));
+    json_object_set_new(item, "content", json_stringn(text.data ? text.data : "", text.len));
+    json_object_set_new(item, "status",
+                        json_string(rondo_status_text(began ? res->status : RONDO_STATUS_CANCELLED)));
+    if (res->value && !json_is_string(res->value) && !json_is_null(res->value))
+        json_object_set(item, "result", res->value);
+    if (res->more && res->more->error)
+        json_object_set_new(item, "error", json_string(res->more->error));
+    return item;
+}
+
+/* What an each of a file comes to: { iterations: [...] }, and `failed` when that was allowed. */
+static json_t *file_result(struct run *run, const struct act *act)
+{
+    const struct each_act *each = act->each;
+    auto_buf struct buf path = { 0 };
+    json_t *all = json_array(), *failed = json_array(), *ret = json_object();
+    path_put_act(&path, run, act);
+    for (uint32_t i = 0; i < each->count; i++) {
+        json_t *item = item_json(act, i, buf_text(&path));
+        if (each->results[i].status == RONDO_STATUS_FAILED)
+            json_array_append(failed, item);
+        json_array_append_new(all, item);
+    }
+    json_object_set_new(ret, "iterations", all);
+    if (json_array_size(failed))
+        json_object_set(ret, "failed", failed);
+    json_decref(failed);
+    return ret;
+}
+
+/* Files record it: what readers get later must not depend on how it was made. */
+static void say_result(struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    char *content = content_of(act);
+    ev->flags |= EF_VALUE | EF_FULL;
+    ev->value = json_pack("{s:s, s:o}", "content", content, "result", file_result(run, act));
+    mem_free(content);
+}
+
 static enum plan each_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct each_act *each = act->each;
     bool bad = each->failed && (act->node->mode == RONDO_ERROR_FAILS || !each->completed);
-    return bad ? decide_fail_with(run, act, first_failure(each), ev)
-               : decide(act, RONDO_EV_STEP_END, ev);
+    if (bad)
+        return decide_fail_with(run, act, first_failure(each), ev);
+    decide(act, RONDO_EV_STEP_END, ev);
+    if (act->node->flow)
+        say_result(run, act, ev);
+    return PLAN_DECIDE;
 }
 
 static enum plan each_plan(struct run *run, struct act *act, struct rondo_event *ev)
@@ -188,33 +267,11 @@ static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint
     return json_array_get(act->each->items, ordinal);
 }
 
-/* The highest completed item's content, or all of them under headings. */
-static char *content_of(const struct act *act)
-{
-    const struct each_act *each = act->each;
-    auto_buf struct buf text = { 0 };
-    uint32_t i = each->count;
-    if (act->node->each.output_mode == RONDO_OUTPUT_LAST) {
-        while (i > 0 && each->results[i - 1].status != RONDO_STATUS_COMPLETED)
-            i--;
-        if (i > 0)
-            value_put_content(&text, each->results[i - 1].value);
-        return buf_take(&text);
-    }
-    for (i = 0; i < each->count; i++) {
-        if (each->results[i].status != RONDO_STATUS_COMPLETED)
-            continue;
-        buf_printf(&text, "%s## Item %u\n\n", text.len ? "\n\n" : "", i);
-        value_put_content(&text, each->results[i].value);
-    }
-    return buf_take(&text);
-}
-
 static void each_project(struct run *run, struct act *act, struct result *ret)
 {
     struct each_act *each = act->each;
-    ret->value = json_array();
-    for (uint32_t i = 0; i < each->count; i++) {
+    ret->value = act->node->flow ? file_result(run, act) : json_array();
+    for (uint32_t i = 0; !act->node->flow && i < each->count; i++) {
         const struct result *res = &each->results[i];
         json_t *value = res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
         json_array_append_new(ret->value, value ? json_incref(value) : json_null());

@@ -4,15 +4,13 @@
    put on the ready list.  A step with `run_on` but without dependencies waits for all ordinary
    steps: its count is 1 until they have ended.  Once a step may not run (its dependency failed), it
    ends without having started and counts as cut off, so that the effect reaches its dependents. */
+#include "base/buf.h"
+#include "run/act.h"
+#include "run/graph.h"
 #include "run/kinds.h"
+#include "run/review.h"
 
 #include "data/value.h"
-
-struct graph_act {
-    uint32_t *waiting;
-    struct slot_list ready; // children, in the order in which they became ready
-    uint32_t ordinary_left; // steps without run_on that have not ended
-};
 
 static bool is_ordinary(const struct act *act, uint32_t i)
 {
@@ -45,6 +43,8 @@ static void graph_open(struct run *run, struct act *act)
     for (uint32_t i = 0; i < act->kid_count; i++) {
         act->graph->waiting[i] = act->node->children[i].dep_count + 1;
         act->graph->ordinary_left += is_ordinary(act, i);
+        if (act->node->children[i].review && !act->graph->reviews)
+            act->graph->reviews = mem_zalloc(act->kid_count * sizeof *act->graph->reviews);
     }
     for (uint32_t i = 0; i < act->kid_count; i++)
         if (!waits_for_all(act, i))
@@ -56,12 +56,13 @@ static void graph_open(struct run *run, struct act *act)
 static void graph_free(struct run *run, struct act *act)
 {
     mem_free(act->graph->waiting);
+    mem_free(act->graph->reviews);
     mem_free(act->graph->ready.slots);
     mem_free(act->graph);
 }
 
 /* A failure that may still be tried again has not ended the step; the others free what waits. */
-static void settle(struct act *act, uint32_t i)
+void graph_settle(struct act *act, uint32_t i)
 {
     const struct node_child *child = &act->node->children[i];
     act->settled++;
@@ -75,10 +76,11 @@ static void settle(struct act *act, uint32_t i)
 static void graph_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                               uint32_t ordinal)
 {
-    if (kid->res.status == RONDO_STATUS_FAILED)
+    bool decides = act->node->children[child].review && kid->res.status == RONDO_STATUS_COMPLETED;
+    if (kid->res.status == RONDO_STATUS_FAILED || decides)
         act->attention++;
     else
-        settle(act, child);
+        graph_settle(act, child);
 }
 
 static bool is_cut(const struct kid *kid)
@@ -109,6 +111,9 @@ static bool is_cut_short(const struct act *act)
 static int verdict(const struct act *act, uint32_t i)
 {
     int run_on = act->node->children[i].node->opts.run_on;
+    const struct node_review *review = act->node->children[i].review;
+    if (review && act->kids[review->of].res.status == RONDO_STATUS_SKIPPED)
+        return RONDO_EV_STEP_SKIPPED; // there is nothing to look at
     bool cut = run_on != RONDO_ON_ALWAYS && is_any_cut(act, i);
     if (run_on == RONDO_ON_FAILURE)
         return cut && !is_cut_short(act) ? 0 : RONDO_EV_STEP_SKIPPED;
@@ -125,17 +130,20 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
     while (ready->count) {
         uint32_t i = ready->slots[ready->head];
         struct kid *kid = &act->kids[i];
-        if (kid->state != KID_NEW) {
+        if (kid->state != KID_NEW || act->graph->waiting[i]) {
             slots_pop(ready);
             continue;
         }
         int end = verdict(act, i);
         if (end) {
             decide_unstarted(act, i, 0, kid, end, NULL, ev);
-            ev->flags |= is_ordinary(act, i) ? 0 : EF_MINE; // it was only not needed
+            bool needless = !is_ordinary(act, i) || act->node->children[i].review;
+            ev->flags |= needless ? EF_MINE : 0;
             return PLAN_DECIDE;
         }
-        return container_is_full(act) ? PLAN_IDLE : kid_start(run, act, i, 0, kid, NULL, ev);
+        if (container_is_full(act))
+            return PLAN_IDLE;
+        return kid_start(run, act, i, 0, kid, review_input(act, i), ev);
     }
     return PLAN_IDLE;
 }
@@ -145,9 +153,13 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
     enum plan what;
     for (uint32_t i = 0; act->attention && i < act->kid_count; i++) {
         struct kid *kid = &act->kids[i];
-        if (kid->state == KID_NEW && kid->attempt && !act->close && !container_is_full(act))
+        if (kid->state == KID_NEW && kid->attempt > kid->base && !act->close && !container_is_full(act))
             return kid_start(run, act, i, 0, kid, NULL, ev);
-        if (kid->state != KID_ENDED || kid->res.status != RONDO_STATUS_FAILED || kid->asked & KID_SEEN)
+        if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
+            continue;
+        if (act->node->children[i].review && kid->res.status == RONDO_STATUS_COMPLETED)
+            return review_plan(act, i, ev);
+        if (kid->res.status != RONDO_STATUS_FAILED)
             continue;
         if (!kid_is_settled(run, act, i, 0, kid, ev, &what)) {
             if (what != PLAN_IDLE)
@@ -155,7 +167,7 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
             continue;
         }
         act->attention--;
-        settle(act, i);
+        graph_settle(act, i);
         if (act->node->mode == RONDO_ABORT && !act->close)
             return decide_close(act, CLOSE_SIBLING, 0, ev);
     }
@@ -175,6 +187,48 @@ static bool is_handled(const struct act *act, uint32_t i)
     return false;
 }
 
+/* What the file says it returns. */
+static enum plan end_with_output(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (must_ask(run, act, ASK_OUTPUT, 0))
+        return PLAN_ASK;
+    if (run->question.yes < 0)
+        return decide_fail(run, act, RONDO_EFAILED, ev, "output: %s",
+                           run->question.error ? run->question.error : "failed");
+    decide(act, RONDO_EV_STEP_END, ev);
+    ev->flags = EF_VALUE;
+    ev->value = run->question.value ? TAKE(run->question.value) : json_null();
+    return PLAN_DECIDE;
+}
+
+/* Zenflow's form of an included file: the last completed step's content and result, and beside the
+   members of that result `innerSteps` with everything that ran. */
+static void say_all(struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    json_t *inner = json_object(), *both = json_object(), *result = NULL;
+    auto_buf struct buf text = { 0 }, path = { 0 };
+    path_put_act(&path, run, act);
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct result *res = &act->kids[i].res;
+        auto_buf struct buf id = { 0 };
+        buf_printf(&id, "%s.%s", buf_text(&path), act->node->children[i].name);
+        buf_clear(&text);
+        result_put_content(&text, res);
+        json_object_set_new(inner, buf_text(&id),
+                            json_pack("{s:s%, s:s}", "content", text.data ? text.data : "", text.len,
+                                      "status", rondo_status_text(res->status)));
+        if (res->status == RONDO_STATUS_COMPLETED) {
+            json_object_set_new(both, "content", json_stringn(text.data ? text.data : "", text.len));
+            result = res->value;
+        }
+    }
+    result = json_is_object(result) ? json_copy(result) : json_object();
+    json_object_set_new(result, "innerSteps", inner);
+    json_object_set_new(both, "result", result);
+    ev->flags = EF_VALUE | EF_FULL;
+    ev->value = both;
+}
+
 static enum plan graph_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     for (uint32_t i = 0; i < act->kid_count; i++)
@@ -182,7 +236,12 @@ static enum plan graph_end(struct run *run, struct act *act, struct rondo_event 
             decide_fail_with(run, act, &act->kids[i].res, ev);
             return PLAN_DECIDE;
         }
-    return decide(act, RONDO_EV_STEP_END, ev);
+    if (act->node->output)
+        return end_with_output(run, act, ev);
+    decide(act, RONDO_EV_STEP_END, ev);
+    if (act->node->shows_all)
+        say_all(run, act, ev);
+    return PLAN_DECIDE;
 }
 
 static enum plan graph_plan(struct run *run, struct act *act, struct rondo_event *ev)
@@ -215,12 +274,22 @@ static enum plan graph_closed(struct run *run, struct act *act, struct rondo_eve
                                                                          : PLAN_IDLE;
 }
 
+/* Does a step depend on it?  Who only looks at it does not count. */
+static bool is_depended_on(const struct act *act, uint32_t i)
+{
+    const struct node_child *child = &act->node->children[i];
+    for (uint32_t k = 0; k < child->user_count; k++)
+        if (!act->node->children[child->users[k]].review)
+            return true;
+    return false;
+}
+
 static void graph_project(struct run *run, struct act *act, struct result *ret)
 {
     for (uint32_t i = act->kid_count; i-- > 0;) {
         const struct kid *kid = &act->kids[i];
         if (kid->res.status != RONDO_STATUS_COMPLETED || value_is_empty(kid->res.value) ||
-            act->node->children[i].user_count)
+            act->node->children[i].review || is_depended_on(act, i))
             continue;
         project_kid(kid, ret);
         return;

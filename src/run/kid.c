@@ -246,7 +246,7 @@ static int64_t backoff_ns(struct run *run, struct act *act, uint32_t child, uint
     const rondo_retry *retry = &act->node->children[child].node->opts.retry;
     double factor = retry->factor > 0 ? retry->factor : 2;
     double max = retry->max_delay_ms ? (double)retry->max_delay_ms : 60000;
-    double delay = MIN((double)retry->delay_ms * pow(factor, kid->attempt), max);
+    double delay = MIN((double)retry->delay_ms * pow(factor, kid->attempt - kid->base), max);
     auto_buf struct buf path = { 0 };
     struct place place = { act->node, act->slot, child, ordinal, kid->attempt };
     path_put(&path, path_find_act, run, &place);
@@ -264,7 +264,7 @@ static bool may_retry(const struct run *run, const struct act *act, const rondo_
                       const struct kid *kid)
 {
     return kid->res.status == RONDO_STATUS_FAILED && !act->close &&
-           kid->attempt + 1 < node->opts.retry.attempts && !(kid->res.flags & RES_NO_RETRY) &&
+           kid->attempt - kid->base + 1 < node->opts.retry.attempts && !(kid->res.flags & RES_NO_RETRY) &&
            !is_out_of_time(run, node, kid);
 }
 

@@ -44,9 +44,14 @@ static enum plan gate_plan(struct run *run, struct act *act, struct rondo_event 
     if (act->tries) // the time is over and there is no answer to take
         return decide_fail(run, act, RONDO_ETIME, ev, "nobody answered within %lld ms",
                            (long long)act->node->gate.timeout_ms);
+    if (act->node->gate.text && must_ask(run, act, ASK_TEXT, 0))
+        return PLAN_ASK;
+    if (act->node->gate.text && run->question.yes < 0)
+        return decide_fail(run, act, RONDO_EFAILED, ev, "ask: %s",
+                           run->question.error ? run->question.error : "failed");
     decide(act, RONDO_EV_GATE_WAITING, ev);
     ev->flags = EF_VALUE;
-    ev->value = json_string(act->node->gate.ask);
+    ev->value = act->node->gate.text ? TAKE(run->question.value) : json_string(act->node->gate.ask);
     return PLAN_DECIDE;
 }
 

@@ -62,8 +62,16 @@ static enum plan end_failed(struct act *act, int code, const char *rule, const c
     return PLAN_DECIDE;
 }
 
+/* Files are told in Zenflow's words, with what was waited for. */
 static enum plan fail_at_cap(struct run *run, const struct act *act, struct rondo_event *ev)
 {
+    const struct node_loop *def = &act->node->loop;
+    bool judged = role_node(act, ROLE_JUDGE), both = def->until && judged;
+    if (act->node->flow && !loop_is_machine(act))
+        return decide_fail(run, act, RONDO_ELIMIT, ev, "loop '%s' exhausted %lld iterations: %s%s%s",
+                           act->node->name, (long long)def->cap, def->until ? "until" : "",
+                           both ? " and " : "",
+                           judged ? "untilAgent never held" : def->until ? " never held" : "it never ended");
     return decide_fail(run, act, RONDO_ELIMIT, ev, "loop '%s' reached its cap of %lld passes",
                        act->node->name, (long long)act->node->loop.cap);
 }
@@ -89,7 +97,10 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
     if (is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
         return decide_fail(run, act, RONDO_ESTALLED, ev, "loop '%s' is %s after %u passes",
                            act->node->name, rondo_reason_text(l->reason), l->history.count);
-    return decide(act, RONDO_EV_STEP_END, ev);
+    decide(act, RONDO_EV_STEP_END, ev);
+    if (act->node->flow && act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
+        loop_say_all(act, ev);
+    return PLAN_DECIDE;
 }
 
 /* ---- 1 before ------------------------------------------------------------------------------------ */
@@ -618,11 +629,18 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
     struct loop_act *l = act->loop;
     if (loop_is_machine(act) || child != ROLE_JUDGE)
         return;
-    if (kid->res.status == RONDO_STATUS_COMPLETED)
+    const char *said = kid->res.more ? kid->res.more->content : NULL;
+    const char *error = kid->res.more ? kid->res.more->error : NULL;
+    if (kid->res.status == RONDO_STATUS_COMPLETED && !said)
         keep_text(&l->judge, kid->res.value);
-    else if (kid->res.more && kid->res.more->error) {
+    else if (said || error) {
         mem_free(l->judge);
-        l->judge = mem_strdup(kid->res.more->error);
+        l->judge = mem_strdup(said ? said : error);
+    }
+    if (act->node->flow && l->judge) { // files show what was said about every pass
+        struct outcome *more = result_more(&history_last(&l->history)->out);
+        mem_free(more->judge);
+        more->judge = mem_strdup(l->judge);
     }
 }
 

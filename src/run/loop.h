@@ -61,6 +61,9 @@ static inline struct kid *loop_body(const struct act *act)
 /* What a pass came to: the body step named by `output`, else the body's own output. */
 const struct result *loop_project_pass(const struct act *act, const struct result *body);
 
+/* Files record cumulative output in full: content and one result a pass. */
+void loop_say_all(const struct act *act, struct rondo_event *ev);
+
 /* What the loop came to, in its output mode; its history moves into the result. */
 void loop_project(struct run *run, struct act *act, struct result *ret);
 

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "data/value.h"
 #include "run/loop.h"
+#include "run/pass_text.h"
 
 const struct result *loop_project_pass(const struct act *act, const struct result *body)
 {
@@ -63,16 +64,43 @@ static char *cumulative_content(const struct act *act)
     return buf_take(&text);
 }
 
-static void project_all(const struct act *act, struct result *ret)
+/* Zenflow's form: a block per pass, with a line between them. */
+static char *file_content(const struct act *act)
 {
     struct history *history = &act->loop->history;
-    ret->value = json_array();
+    auto_buf struct buf text = { 0 };
+    for (uint32_t p = 0; p < history->count; p++) {
+        if (text.len)
+            buf_puts(&text, "\n\n---\n\n");
+        pass_put(&text, history_get(history, p), p + 1);
+    }
+    return buf_take(&text);
+}
+
+static json_t *cumulative_values(const struct act *act)
+{
+    struct history *history = &act->loop->history;
+    json_t *list = json_array();
     for (uint32_t p = 0; p < history->count; p++) {
         const struct pass *pass = history_get(history, p);
         json_t *value = pass_is_shown(pass) ? pass->out.value : NULL;
-        json_array_append_new(ret->value, value ? json_incref(value) : json_null());
+        json_array_append_new(list, value ? json_incref(value) : json_null());
     }
-    result_more(ret)->content = cumulative_content(act);
+    return list;
+}
+
+static void project_all(const struct act *act, struct result *ret)
+{
+    ret->value = cumulative_values(act);
+    result_more(ret)->content = act->node->flow ? file_content(act) : cumulative_content(act);
+}
+
+void loop_say_all(const struct act *act, struct rondo_event *ev)
+{
+    char *content = file_content(act);
+    ev->flags |= EF_VALUE | EF_FULL;
+    ev->value = json_pack("{s:s, s:o}", "content", content, "result", cumulative_values(act));
+    mem_free(content);
 }
 
 static void project_one(const struct act *act, const struct pass *pass, struct result *ret)

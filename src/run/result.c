@@ -35,6 +35,8 @@ static void outcome_unref(struct run *run, struct outcome *more)
     mem_free(more->history);
     mem_free(more->error);
     mem_free(more->content);
+    mem_free(more->judge);
+    mem_free(more->by);
     mem_free(more);
 }
 
@@ -58,6 +60,14 @@ void kids_free(struct run *run, struct kid *kids, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         kid_reset(run, &kids[i]);
     mem_free(kids);
+}
+
+void result_put_content(struct buf *buf, const struct result *res)
+{
+    if (res->more && res->more->content)
+        buf_puts(buf, res->more->content);
+    else
+        value_put_content(buf, res->value);
 }
 
 /* A loop shows the pass that is its output: the body, and its steps. */

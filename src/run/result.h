@@ -36,6 +36,7 @@ struct kid {
     struct result res;
     uint32_t act; // KID_OPEN
     uint16_t attempt;
+    uint16_t base; // the attempt that a review began anew with: retries are counted from there
     uint8_t state; // enum kid_state
     uint8_t asked; // enum kid_asked
     int64_t first_ns; // start of the first attempt: timeouts cover all of them
@@ -47,6 +48,8 @@ struct outcome {
     uint32_t refs;
     int code; // of a failure
     char *error, *content;
+    char *judge; // of a pass: what the judge said about it
+    char *by;    // of a gate: who answered
     struct kid *steps; // results of inner steps, owned
     uint32_t step_count;
     const rondo_node *steps_of; // whose children they are
@@ -95,6 +98,9 @@ static inline bool result_has_output(const struct result *res)
         return !value_is_empty(res->value);
     return res->status == RONDO_STATUS_COMPLETED && res->value;
 }
+
+/* Its content: the text that came with it, or its value as text. */
+void result_put_content(struct buf *buf, const struct result *res);
 
 /* The result of an inner step by name, looking into containers without a name; NULL. */
 const struct result *result_step(const struct result *res, const char *name);

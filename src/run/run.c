@@ -81,12 +81,20 @@ void run_settle(struct run *run)
 
 struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
 {
-    while (act->slot) {
+    while (act->slot && !(eaches && act->node->is_file)) { // actions stay in their file
         act = run_act(run, act->parent);
         if (act->slot && (node_is_loop(act->node) || (eaches && act->node->kind == RONDO_KIND_EACH)))
             return (struct act *)act;
     }
     return NULL;
+}
+
+json_t **run_state_at(struct run *run, const struct act *act)
+{
+    for (; act->slot; act = run_act(run, act->parent))
+        if (act->node->is_file && act->parent)
+            return &((struct act *)act)->own_state;
+    return &run->state;
 }
 
 const struct result *run_result(struct run *run)

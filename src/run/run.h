@@ -75,6 +75,8 @@ struct act {
     rondo_usage *usage;
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
+    json_t *before; // what the attempt before gave, when a review sent it back
+    json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
     union {
         struct loop_act *loop;
@@ -99,6 +101,8 @@ enum ask {
     ASK_NEXT,   // (value)
     ASK_EDGE,   // does this edge of a machine hold?
     ASK_ITEMS,  // (value)
+    ASK_OUTPUT, // what a file returns  (value)
+    ASK_TEXT,   // what a gate asks  (value)
 };
 
 /* One question at a time; the answer is filled in by run_tell(). */
@@ -241,6 +245,9 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
 
 /* The nearest loop (loop, machine or each) around an activation, itself excluded; NULL. */
 struct act *run_loop_around(struct run *run, const struct act *act, bool eaches);
+
+/* Where the state is that act lives in: the run's, or that of the file around it. */
+json_t **run_state_at(struct run *run, const struct act *act);
 
 /* The result of a step visible from an activation, by name: siblings first, then outwards. */
 const struct result *run_visible(struct run *run, const struct act *act, const char *name);

@@ -1,0 +1,103 @@
+/* flow.c - the life of a loaded workflow, and walks over its steps. */
+#include "flow/flow.h"
+
+#include <string.h>
+
+struct flow *flow_new(struct source *source)
+{
+    struct flow *flow = mem_zalloc(sizeof *flow);
+    flow->refs = 1;
+    flow->source = source_ref(source);
+    flow->max_retries = -1;
+    flow->on_unknown = -1;
+    return flow;
+}
+
+struct flow *flow_ref(struct flow *flow)
+{
+    __atomic_add_fetch(&flow->refs, 1, __ATOMIC_RELAXED);
+    return flow;
+}
+
+void flow_unref(struct flow *flow)
+{
+    if (!flow || __atomic_sub_fetch(&flow->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (uint32_t i = 0; i < flow->file_count; i++)
+        flow_unref(flow->files[i]);
+    for (uint32_t i = 0; i < flow->program_count; i++)
+        cel_program_unref(flow->programs[i]);
+    for (uint32_t i = 0; i < flow->schema_count; i++)
+        schema_unref(flow->schemas[i]);
+    mem_free(flow->files);
+    mem_free(flow->programs);
+    mem_free(flow->schemas);
+    mem_free(flow->folder);
+    arena_free(&flow->arena);
+    doc_free(flow->doc);
+    source_unref(flow->source);
+    mem_free(flow);
+}
+
+void flow_own_program(struct flow *flow, struct cel_program *program)
+{
+    mem_grow(&flow->programs, &flow->program_cap, flow->program_count, sizeof *flow->programs);
+    flow->programs[flow->program_count++] = program;
+}
+
+void flow_own_schema(struct flow *flow, struct schema *schema)
+{
+    mem_grow(&flow->schemas, &flow->schema_cap, flow->schema_count, sizeof *flow->schemas);
+    flow->schemas[flow->schema_count++] = schema;
+}
+
+void flow_own_file(struct flow *flow, struct flow *file)
+{
+    mem_grow(&flow->files, &flow->file_cap, flow->file_count, sizeof *flow->files);
+    flow->files[flow->file_count++] = file;
+}
+
+json_t *flow_order_json(const struct flow *flow)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; flow->order && i < flow->scope->count; i++)
+        json_array_append_new(list, json_string(flow->scope->steps[flow->order[i]]->id));
+    return list;
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------ */
+
+struct walk {
+    void (*visit)(struct flow_step *step, void *user);
+    void *user;
+};
+
+static void walk_step(const struct walk *walk, struct flow_step *step);
+
+static void walk_scope(const struct walk *walk, const struct flow_scope *scope)
+{
+    for (uint32_t i = 0; scope && i < scope->count; i++)
+        walk_step(walk, scope->steps[i]);
+}
+
+static void walk_step(const struct walk *walk, struct flow_step *step)
+{
+    const struct flow_loop *loop = step->loop;
+    walk->visit(step, walk->user);
+    walk_scope(walk, step->inner);
+    if (loop)
+        walk_scope(walk, loop->scope);
+    if (loop && loop->judge)
+        walk_step(walk, loop->judge);
+    if (loop && loop->scorer)
+        walk_step(walk, loop->scorer);
+    if (step->review)
+        walk_step(walk, step->review->reviewer);
+    if (step->include)
+        walk_scope(walk, step->include->scope);
+}
+
+void flow_each_step(const struct flow *flow, void (*visit)(struct flow_step *step, void *user), void *user)
+{
+    walk_scope(&(struct walk){ visit, user }, flow->scope);
+}

@@ -1,0 +1,23 @@
+/* graph.h - the state of a graph between its steps. */
+#ifndef RONDO_GRAPH_CORE_H
+#define RONDO_GRAPH_CORE_H
+
+#include "run/act.h"
+
+/* How often the step that a reviewer looks at was sent back. */
+struct review_count {
+    uint16_t retries, predecessor_retries;
+    bool was_unclear; // the reviewer was asked again
+};
+
+struct graph_act {
+    uint32_t *waiting; // dependencies of each step that have not ended
+    struct slot_list ready; // children, in the order in which they became ready
+    uint32_t ordinary_left; // steps without run_on that have not ended
+    struct review_count *reviews; // by child; NULL when nothing is reviewed
+};
+
+/* A step has ended for good: frees what waits for it. */
+void graph_settle(struct act *act, uint32_t i);
+
+#endif

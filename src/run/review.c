@@ -1,0 +1,290 @@
+/* review.c - somebody looks at what a step came to, and may send it back.
+
+   A reviewer is a child of the same graph, depends on the step it looks at, and whatever depends on
+   that step waits for the reviewer too.  So nothing goes on before it has spoken, and a step that is
+   sent back is simply put back to where it had not started: it and everything that has ended because
+   of it, the reviewer included.
+
+   Answers are { decision, step, feedback }, or text in AgentEnsemble's grammar (APPROVE, RETRY: ...,
+   RETRY_PREDECESSOR name: ..., REJECT: ...).  An answer that is neither is asked for once more, and
+   then fails: what nobody understood was not approved. */
+#include "run/review.h"
+
+#include "base/buf.h"
+#include "data/value.h"
+#include "run/graph.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *word; // as text and, without case and underscores, as `decision`
+    enum review_code code;
+} words[] = {
+    { "RETRY_PREDECESSOR", REVIEW_PREDECESSOR }, // before its own prefix
+    { "RETRY", REVIEW_RETRY },
+    { "REJECT", REVIEW_REJECT },
+    { "APPROVE", REVIEW_APPROVE },
+};
+
+const char *review_text(int code)
+{
+    static const char *const texts[] = { "",         "approve", "retry",   "retryPredecessor", "reject",
+                                         "accepted", "flagged", "unclear", "failed" };
+    return code >= 0 && (size_t)code < COUNT(texts) ? texts[code] : "";
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+static bool is_decision(const char *text, const char *word)
+{
+    for (; *word; word++) {
+        if (*word == '_' && *text != '_')
+            continue;
+        if (strncasecmp(text++, word, 1) != 0)
+            return false;
+    }
+    return *text == '\0';
+}
+
+static char *copy_trimmed(const char *text, size_t len)
+{
+    while (len && strchr(" \t\r\n", text[0]))
+        text++, len--;
+    while (len && strchr(" \t\r\n", text[len - 1]))
+        len--;
+    return mem_dup(text, len);
+}
+
+static void read_object(const json_t *value, struct review_said *ret)
+{
+    const char *decision = json_string_value(json_object_get(value, "decision"));
+    for (size_t i = 0; decision && i < COUNT(words); i++)
+        if (is_decision(decision, words[i].word))
+            ret->code = words[i].code;
+    ret->step = mem_strdup(json_string_value(json_object_get(value, "step")));
+    ret->feedback = mem_strdup(json_string_value(json_object_get(value, "feedback")));
+}
+
+/* What stands behind the first colon is feedback; before it, the name of a step. */
+static void read_text(const char *text, struct review_said *ret)
+{
+    text += strspn(text, " \t\r\n");
+    for (size_t i = 0; i < COUNT(words); i++) {
+        size_t len = strlen(words[i].word);
+        if (strncasecmp(text, words[i].word, len) != 0)
+            continue;
+        const char *rest = text + len, *colon = strchr(rest, ':');
+        size_t name = colon ? (size_t)(colon - rest) : strlen(rest);
+        ret->code = words[i].code;
+        if (ret->code == REVIEW_PREDECESSOR)
+            ret->step = copy_trimmed(rest, name);
+        if (colon)
+            ret->feedback = copy_trimmed(colon + 1, strlen(colon + 1));
+        return;
+    }
+}
+
+void review_read(const json_t *value, const char *content, struct review_said *ret)
+{
+    *ret = (struct review_said){ .code = REVIEW_UNCLEAR };
+    if (json_is_object(value))
+        read_object(value, ret);
+    if (ret->code == REVIEW_UNCLEAR && json_is_string(value))
+        content = json_string_value(value);
+    if (ret->code == REVIEW_UNCLEAR && content)
+        read_text(content, ret);
+}
+
+void review_said_clear(struct review_said *said)
+{
+    mem_free(said->step);
+    mem_free(said->feedback);
+    *said = (struct review_said){ 0 };
+}
+
+/* ---- deciding ------------------------------------------------------------------------------------------ */
+
+json_t *review_input(const struct act *act, uint32_t child)
+{
+    const struct node_review *review = act->node->children[child].review;
+    if (!review)
+        return NULL;
+    const struct result *res = &act->kids[review->of].res;
+    auto_buf struct buf text = { 0 };
+    result_put_content(&text, res);
+    json_t *input = json_object();
+    json_object_set_new(input, "step", json_string(act->node->children[review->of].name));
+    json_object_set_new(input, "content", json_stringn(text.data ? text.data : "", text.len));
+    if (!json_is_string(res->value) && !value_is_empty(res->value))
+        json_object_set(input, "result", res->value);
+    return input;
+}
+
+/* The direct dependency with that name; UINT32_MAX. */
+static uint32_t find_predecessor(const struct act *act, uint32_t of, const char *name)
+{
+    const struct node_child *child = &act->node->children[of];
+    for (uint32_t i = 0; name && i < child->dep_count; i++)
+        if (!act->node->children[child->deps[i]].review &&
+            strcmp(act->node->children[child->deps[i]].name, name) == 0)
+            return child->deps[i];
+    return UINT32_MAX;
+}
+
+static enum review_code exhausted(const struct node_review *review)
+{
+    static const enum review_code codes[] = { [EXHAUSTED_FLAG] = REVIEW_FLAG,
+                                              [EXHAUSTED_ACCEPT] = REVIEW_ACCEPT,
+                                              [EXHAUSTED_FAIL] = REVIEW_REJECT };
+    return codes[review->on_exhausted];
+}
+
+/* What was said, within the limits of how often a step may be sent back. */
+static enum review_code decide_review(const struct act *act, uint32_t child, enum review_code said,
+                                      uint32_t predecessor)
+{
+    const struct node_review *review = act->node->children[child].review;
+    const struct review_count *count = &act->graph->reviews[child];
+    if (said == REVIEW_PREDECESSOR && predecessor == UINT32_MAX)
+        said = REVIEW_UNCLEAR;
+    if (said == REVIEW_RETRY && count->retries >= review->max_retries)
+        return exhausted(review);
+    if (said == REVIEW_PREDECESSOR && count->predecessor_retries >= review->max_predecessor_retries)
+        return exhausted(review);
+    return said == REVIEW_UNCLEAR && count->was_unclear ? REVIEW_FAILED : said;
+}
+
+enum plan review_plan(struct act *act, uint32_t child, struct rondo_event *ev)
+{
+    const struct result *res = &act->kids[child].res;
+    uint32_t of = act->node->children[child].review->of;
+    struct review_said said;
+    review_read(res->value, res->more ? res->more->content : NULL, &said);
+    uint32_t predecessor = find_predecessor(act, of, said.step);
+    decide(act, RONDO_EV_REVIEW, ev);
+    ev->child = child;
+    ev->code = (uint8_t)decide_review(act, child, said.code, predecessor);
+    ev->ordinal = ev->code == REVIEW_PREDECESSOR ? predecessor : of;
+    if (said.feedback && *said.feedback) {
+        ev->value = json_string(said.feedback);
+        ev->flags = ev->value ? EF_VALUE : 0;
+    }
+    review_said_clear(&said);
+    return PLAN_DECIDE;
+}
+
+/* ---- applying ------------------------------------------------------------------------------------------- */
+
+/* As if it had not started.  What it gave stays until it does, for the next attempt to see. */
+static void unstart(struct act *act, uint32_t i, const char *feedback)
+{
+    struct kid *kid = &act->kids[i];
+    if (kid->asked & KID_SEEN) {
+        act->settled--;
+        act->graph->ordinary_left += act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
+    }
+    struct outcome *more = result_more(&kid->res);
+    mem_free(more->error);
+    more->error = mem_strdup(feedback);
+    kid->attempt++;
+    kid->base = kid->attempt;
+    kid->asked = 0;
+    kid->state = KID_NEW;
+    kid->res.flags = 0;
+}
+
+/* Marks a step and everything that has ended because of it. */
+static void mark_dependents(const struct act *act, uint32_t first, uint8_t *marks)
+{
+    auto_free uint32_t *stack = mem_alloc((act->kid_count + 1) * sizeof *stack);
+    uint32_t depth = 0;
+    stack[depth++] = first;
+    marks[first] = 1;
+    while (depth) {
+        const struct node_child *child = &act->node->children[stack[--depth]];
+        for (uint32_t k = 0; k < child->user_count; k++) {
+            uint32_t user = child->users[k];
+            if (marks[user] || act->kids[user].state != KID_ENDED)
+                continue;
+            marks[user] = 1;
+            stack[depth++] = user;
+        }
+    }
+}
+
+static uint32_t count_unsettled(const struct act *act, const struct node_child *child)
+{
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < child->dep_count; d++)
+        n += !(act->kids[child->deps[d]].asked & KID_SEEN);
+    return n;
+}
+
+/* Steps that have not started wait for what has not ended; who waits for nothing any more is ready. */
+static void wait_again(struct act *act, const uint8_t *marks)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct node_child *child = &act->node->children[i];
+        if (act->kids[i].state != KID_NEW || (!child->dep_count && !marks[i]))
+            continue;
+        act->graph->waiting[i] = count_unsettled(act, child);
+        if (marks[i] && !act->graph->waiting[i])
+            slots_push(&act->graph->ready, i);
+    }
+}
+
+static void run_again(struct act *act, uint32_t first, const char *feedback)
+{
+    auto_free uint8_t *marks = mem_zalloc(act->kid_count + 1);
+    mark_dependents(act, first, marks);
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (marks[i])
+            unstart(act, i, i == first ? feedback : NULL);
+    wait_again(act, marks);
+}
+
+static void fail_kid(struct kid *kid, const char *what, const char *why)
+{
+    auto_buf struct buf text = { 0 };
+    struct outcome *more = result_more(&kid->res);
+    buf_printf(&text, "%s%s%s", what, why && *why ? ": " : "", why ? why : "");
+    mem_free(more->error);
+    more->error = buf_take(&text);
+    more->code = RONDO_EFAILED;
+    kid->res.status = RONDO_STATUS_FAILED;
+    kid->res.flags |= RES_NO_RETRY;
+}
+
+void review_apply(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    struct review_count *count = &act->graph->reviews[ev->child];
+    struct kid *of = &act->kids[act->node->children[ev->child].review->of];
+    const char *feedback = json_string_value(ev->value);
+    act->attention--;
+    switch ((enum review_code)ev->code) {
+    case REVIEW_RETRY:
+        count->retries++;
+        run_again(act, ev->ordinal, feedback);
+        break;
+    case REVIEW_PREDECESSOR:
+        count->predecessor_retries++;
+        count->retries = 0;
+        run_again(act, ev->ordinal, feedback);
+        break;
+    case REVIEW_UNCLEAR:
+        count->was_unclear = true;
+        run_again(act, ev->child, "the answer was not understood: say approve, retry, retryPredecessor or reject");
+        break;
+    case REVIEW_FAILED: fail_kid(&act->kids[ev->child], "the review was not understood", NULL); break;
+    case REVIEW_REJECT: fail_kid(of, "rejected by its review", feedback); break;
+    case REVIEW_FLAG: result_more(&of->res)->capped = true; break;
+    case REVIEW_APPROVE:
+    case REVIEW_ACCEPT: break;
+    }
+    if (act->kids[ev->child].state == KID_ENDED)
+        graph_settle(act, ev->child);
+    run_drop(run, ev->value);
+    run_touch(run, act);
+}
