@@ -92,9 +92,11 @@ enum flow_field {
 struct flow_ref {
     uint8_t root;  // enum flow_ref_root
     uint8_t field; // enum flow_field
+    bool as_int;   // an integer by its schema: 3.0 is 3
     uint32_t index;  // of the step in its scope
     uint32_t number;
-    uint32_t used;   // names of the path that it stands for
+    uint32_t used;   // names of the path that it stands for,
+    uint32_t inside; // of which these are selected from its value
     const struct flow_scope *scope; // which container's steps; for loop names: the loop's scope
     const char *name;
 };
