@@ -291,12 +291,6 @@ struct flow_step {
 
 /* ---- files ------------------------------------------------------------------------------------------------- */
 
-/* A compiled program, which the arena cannot give back. */
-struct flow_program {
-    struct cel_program *program;
-    struct flow_program *next;
-};
-
 struct flow_input {
     const char *name;
     json_t *schema_doc;   // borrowed
@@ -335,7 +329,6 @@ struct flow {
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
     struct flow **files;        // included ones and those of workflow agents, owned
     uint32_t file_count;
-    struct flow_program *programs; // all that were compiled, for scope_clear()
 };
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */

@@ -66,14 +66,6 @@ static void complain_of_names(const struct binding *b, const struct origin *from
         diag_hint(diag, "in the text that is read here: %.*s", (int)MIN(len, HOLE_SHOWN), text);
 }
 
-static struct cel_program *keep(struct flow *flow, struct cel_program *program)
-{
-    struct flow_program *row = arena_alloc(&flow->arena, sizeof *row);
-    *row = (struct flow_program){ program, flow->programs };
-    flow->programs = row;
-    return program;
-}
-
 static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
@@ -81,8 +73,10 @@ static struct cel_program *compile(struct flow_scope *scope, const struct origin
     struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b };
     rondo_error err = { 0 };
     struct cel_program *program = cel_compile(text, len, &options, &err);
-    if (program)
-        return keep(scope->flow, program);
+    if (program) {
+        flow_own_program(scope->flow, program);
+        return program;
+    }
     err_in(&err, "%s", what);
     complain_of_names(&b, from, text, len, &err, diags);
     return NULL;
@@ -122,13 +116,6 @@ void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *
         return;
     }
     ret->program = program;
-}
-
-void scope_clear(struct flow *flow)
-{
-    for (struct flow_program *row = flow->programs; row; row = row->next)
-        cel_program_unref(row->program);
-    flow->programs = NULL;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */

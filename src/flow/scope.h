@@ -32,7 +32,4 @@ void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *
 void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
                 unsigned allows, struct flow_text *ret, struct diags *diags);
 
-/* Gives up every program that was compiled for the flow: for flow_unref(), once. */
-void scope_clear(struct flow *flow);
-
 #endif
