@@ -289,6 +289,8 @@ struct flow_step {
     uint32_t set_count;
 };
 
+struct call_env;
+
 /* ---- files ------------------------------------------------------------------------------------------------- */
 
 struct flow_input {
@@ -327,6 +329,7 @@ struct flow {
     int on_unknown;             // enum rondo_on_unknown; -1: ask
     bool shared_memory, cache;
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
+    const struct call_env *env; // what the program that embeds it said, in the arena; NULL
     struct flow **files;        // included ones and those of workflow agents, owned
     uint32_t file_count;
 };
