@@ -78,6 +78,7 @@ typedef struct rondo_event rondo_event;
 typedef struct rondo_task rondo_task;       /* one activation of an agent, while its function runs */
 typedef struct rondo_context rondo_context; /* what a predicate, next, score or listener sees */
 typedef struct rondo_history rondo_history; /* the passes of one loop */
+typedef struct rondo_flow rondo_flow;       /* a workflow file */
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
@@ -806,6 +807,65 @@ RONDO_API int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_val
 RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
 RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* ---- workflow files ---------------------------------------------------------------------------------- */
+
+/* A workflow that was written down, in YAML or JSON.  It is read and checked once (expressions,
+   schemas, references, files beside it) and can then be run any number of times:
+
+       rondo_flow_load("article.yaml", NULL, &flow, &err);
+       rondo_flow_start(engine, flow, inputs, NULL, &run, &err);
+       rondo_run_wait(run, &err);
+
+   Agents of the kind `function: name` are functions of this program. */
+
+/* One thing that is wrong with a file, or (is_warning) odd.  Texts are borrowed for the call. */
+typedef struct rondo_problem {
+    const char *file;  /* "" when it is about none, as missing inputs are */
+    int line, column;  /* from 1; 0 when there is none */
+    const char *code;  /* a word for programs: "unknown_key" */
+    const char *message;
+    const char *hint;  /* "did you mean 'until'?"; "" */
+    bool is_warning;
+    const char *text;  /* all of it for people, with the line and a caret; several lines */
+} rondo_problem;
+
+typedef struct rondo_flow_function {
+    const char *name;
+    rondo_function run; /* its task's input is the step's `with`, or what its container hands on */
+    void *user;
+} rondo_flow_function;
+
+typedef struct rondo_flow_options {
+    size_t size; /* RONDO_FLOW */
+    const rondo_flow_function *functions; /* for `function:` agents, copied */
+    size_t function_count;
+    void (*report)(const rondo_problem *problem, void *user); /* told of everything, in order */
+    void *user;         /* for report */
+    const char *folder; /* rondo_flow_parse(): where files beside the text are; NULL: none may be read */
+    bool rehearse;      /* models, commands and scripts give made-up answers that fit their schemas */
+} rondo_flow_options;
+#define RONDO_FLOW sizeof(rondo_flow_options)
+
+/* Reads a file ("-": standard input), or a text that is called `name` in messages.  A file with errors
+   is RONDO_EINVAL: err has the first one with its place, report is told of all.  options may be NULL. */
+RONDO_API int rondo_flow_load(const char *path, const rondo_flow_options *options, rondo_flow **ret,
+                              rondo_error *err);
+RONDO_API int rondo_flow_parse(const char *name, const char *text, size_t len,
+                               const rondo_flow_options *options, rondo_flow **ret, rondo_error *err);
+
+/* The workflow as a node: a new reference, to be used like any other node, also inside of others.  Its
+   input is then the object of its inputs, and it is the caller's task to give all of them. */
+RONDO_API rondo_node *rondo_flow_node(rondo_flow *flow);
+
+/* Starts a run.  inputs is an object (NULL: none), borrowed; defaults are filled in, and unknown, missing
+   or unfit ones refused.  What the file says about timeout, budget and concurrency (5 unless it says
+   otherwise) holds where options are silent. */
+RONDO_API int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *inputs,
+                               const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* Nodes and runs that were made from it stay good. */
+RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
 
 /* ---- events ------------------------------------------------------------------------------------------ */
 

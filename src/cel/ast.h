@@ -54,14 +54,14 @@ struct ast {
 
     /* What the checker finds out. */
     const struct cel_type *type;
-    struct scope_found *found;   // of a path: what it begins with
+    struct lookup_found *found;   // of a path: what it begins with
     const char *function;   // of a call: its name with the namespace, NULL if not looked for
     const struct overload **rows;   // ... and its overloads
     uint32_t row_count;
     bool is_namespace;   // the target of this call is part of the function's name
 };
 
-struct scope_found;
+struct lookup_found;
 struct overload;
 
 #define AST_PATH_MAX 32

@@ -30,16 +30,16 @@ static int check_text(const char *text, size_t len, const struct cel_options *op
 static int compile(struct cel_program *program, const struct cel_options *options,
                    struct arena *arena, rondo_error *err)
 {
-    struct scope scope;
+    struct lookup lookup;
     struct ast *root = parser_run(program->text, program->len, options, arena, err);
-    if (!root || scope_init(&scope, options, arena, &program->arena, err) < 0)
+    if (!root || lookup_init(&lookup, options, arena, &program->arena, err) < 0)
         return err->code;
     const struct cel_type *type = &cel_dyn;
     if (!options->no_check &&
-        !(type = checker_run(&scope, root, program->text, program->len, err)))
+        !(type = checker_run(&lookup, root, program->text, program->len, err)))
         return err->code;
     program->type = cel_type_copy(&program->arena, type);
-    return plan_run(program, &scope, root, err);
+    return plan_run(program, &lookup, root, err);
 }
 
 struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options,

@@ -11,14 +11,14 @@
 #include <stdio.h>
 
 struct checker {
-    struct scope *scope;
+    struct lookup *lookup;
     struct infer infer;
     const char *text;
     size_t len;
     rondo_error *err;
 };
 
-static const struct cel_type *check(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check(struct checker *c, const struct lookup_var *vars,
                                     struct ast *node);
 
 static void *wrong(struct checker *c, const struct ast *node, const char *fmt, ...)
@@ -38,7 +38,7 @@ static const char *told(struct checker *c, const struct cel_type *type)
 {
     auto_buf struct buf buf = { 0 };
     cel_type_say(&buf, infer_resolve(&c->infer, type, true));
-    return arena_dup(c->scope->arena, buf.data, buf.len);
+    return arena_dup(c->lookup->arena, buf.data, buf.len);
 }
 
 /* ---- paths ------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static const char *told(struct checker *c, const struct cel_type *type)
 static const struct cel_type *undeclared(struct checker *c, const struct ast *node,
                                          const struct cel_name *path)
 {
-    const struct cel_options *o = c->scope->options;
+    const struct cel_options *o = c->lookup->options;
     auto_buf struct buf known = { 0 };
     for (size_t i = 0; i < o->decl_count && known.len < 200; i++)
         buf_printf(&known, "%s%s", i ? ", " : "; there are: ", o->decls[i].name);
@@ -64,7 +64,7 @@ static const struct cel_type *select_type(struct checker *c, const struct ast *n
         const struct cel_type *inner = select_type(c, node, from->params[0]);
         if (!inner || cel_type_is_optional(inner))
             return inner;
-        return cel_type_optional(c->scope->arena, inner);
+        return cel_type_optional(c->lookup->arena, inner);
     }
     if (from->kind == TYPE_MAP)
         return from->params[1];
@@ -87,8 +87,8 @@ static const struct ast *path_node(const struct ast *node, uint32_t count, uint3
 static const struct cel_type *check_path(struct checker *c, struct ast *node,
                                          const struct ast_path *path)
 {
-    struct scope_found *found = arena_alloc(c->scope->arena, sizeof *found);
-    if (scope_find(c->scope, path, found, c->err) < 0) {
+    struct lookup_found *found = arena_alloc(c->lookup->arena, sizeof *found);
+    if (lookup_find(c->lookup, path, found, c->err) < 0) {
         token_position(c->text, c->len, path->names[0].offset, &c->err->line, &c->err->column);
         return NULL;
     }
@@ -97,28 +97,28 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
     node->found = found;
     const struct cel_type *type = found->type;
     if (found->is_type)
-        type = cel_type_new(c->scope->arena, TYPE_TYPE, "type", &found->is_type, 1);
+        type = cel_type_new(c->lookup->arena, TYPE_TYPE, "type", &found->is_type, 1);
     for (uint32_t i = found->used; type && i < path->count; i++)
         type = select_type(c, path_node(node, path->count, i), type);
     return type;
 }
 
-static const struct cel_type *check_ident(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_ident(struct checker *c, const struct lookup_var *vars,
                                           struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(c->scope, vars, node, &path))
+    if (lookup_path(c->lookup, vars, node, &path))
         return check_path(c, node, &path);
-    return scope_local(vars, &node->name)->type;
+    return lookup_local(vars, &node->name)->type;
 }
 
 /* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
-static const struct cel_type *check_select(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_select(struct checker *c, const struct lookup_var *vars,
                                            struct ast *node)
 {
     struct ast_path path;
     const struct cel_type *from = NULL, *field;
-    if (scope_path(c->scope, vars, node, &path))
+    if (lookup_path(c->lookup, vars, node, &path))
         field = check_path(c, node, &path);
     else
         field = (from = check(c, vars, node->a)) ? select_type(c, node, from) : NULL;
@@ -126,7 +126,7 @@ static const struct cel_type *check_select(struct checker *c, const struct scope
         return field ? &cel_bool : NULL;
     if (!node->is_optional || cel_type_is_optional(field))
         return field;
-    return cel_type_optional(c->scope->arena, field);
+    return cel_type_optional(c->lookup->arena, field);
 }
 
 /* ---- calls ------------------------------------------------------------------------------- */
@@ -255,24 +255,24 @@ static const struct cel_type *check_function(struct checker *c, struct ast *node
     return no_overload(c, node, node->function, args, count, &possible);
 }
 
-static const struct cel_type *check_call(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_call(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
-    scope_call(c->scope, vars, node);
+    lookup_call(c->lookup, vars, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
-    const struct cel_type **args = arena_alloc(c->scope->arena, count * sizeof *args);
+    const struct cel_type **args = arena_alloc(c->lookup->arena, count * sizeof *args);
     for (uint32_t i = 0; i < count; i++)
         if (!(args[i] = check(c, vars, node->args[i + skip])))
             return NULL;
     return check_function(c, node, args, count, node->has_target && !skip ? MEMBER : GLOBAL);
 }
 
-static const struct cel_type *check_index(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_index(struct checker *c, const struct lookup_var *vars,
                                           struct ast *node)
 {
     struct ast_path path;
     const struct cel_type *args[2];
-    if (scope_path(c->scope, vars, node, &path))
+    if (lookup_path(c->lookup, vars, node, &path))
         return check_path(c, node, &path);
     if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check(c, vars, node->b)))
         return NULL;
@@ -281,7 +281,7 @@ static const struct cel_type *check_index(struct checker *c, const struct scope_
                : check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
 }
 
-static const struct cel_type *check_if(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_if(struct checker *c, const struct lookup_var *vars,
                                        struct ast *node)
 {
     const struct cel_type *args[3];
@@ -295,7 +295,7 @@ static const struct cel_type *check_if(struct checker *c, const struct scope_var
     return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
 }
 
-static bool is_condition(struct checker *c, const struct scope_var *vars, struct ast *node)
+static bool is_condition(struct checker *c, const struct lookup_var *vars, struct ast *node)
 {
     const struct cel_type *type = check(c, vars, node);
     if (type && !infer_fit(&c->infer, &cel_bool, type))
@@ -305,7 +305,7 @@ static bool is_condition(struct checker *c, const struct scope_var *vars, struct
     return false;
 }
 
-static const struct cel_type *check_row(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_row(struct checker *c, const struct lookup_var *vars,
                                         struct ast *node)
 {
     for (uint32_t i = 0; i < node->count; i++)
@@ -317,19 +317,19 @@ static const struct cel_type *check_row(struct checker *c, const struct scope_va
 /* ---- literals ---------------------------------------------------------------------------- */
 
 /* An item marked with ? is an optional whose value counts. */
-static const struct cel_type *check_item(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_item(struct checker *c, const struct lookup_var *vars,
                                          struct ast *item, bool is_marked)
 {
     const struct cel_type *type = check(c, vars, item);
     if (!type || !is_marked)
         return type;
     const struct cel_type *inner = infer_var(&c->infer);
-    if (!infer_fit(&c->infer, cel_type_optional(c->scope->arena, inner), type))
+    if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, inner), type))
         return wrong(c, item, "expected an optional behind '?', got %s", told(c, type));
     return infer_resolve(&c->infer, inner, false);
 }
 
-static const struct cel_type *check_list(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_list(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
     const struct cel_type *item = NULL;
@@ -340,7 +340,7 @@ static const struct cel_type *check_list(struct checker *c, const struct scope_v
             return NULL;
         item = infer_join(&c->infer, item, type);
     }
-    return cel_type_list(c->scope->arena, item ? item : infer_var(&c->infer));
+    return cel_type_list(c->lookup->arena, item ? item : infer_var(&c->infer));
 }
 
 static bool is_key(struct checker *c, const struct cel_type *type)
@@ -350,7 +350,7 @@ static bool is_key(struct checker *c, const struct cel_type *type)
            type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_STRING;
 }
 
-static const struct cel_type *check_map(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_map(struct checker *c, const struct lookup_var *vars,
                                         struct ast *node)
 {
     const struct cel_type *key = NULL, *value = NULL;
@@ -366,7 +366,7 @@ static const struct cel_type *check_map(struct checker *c, const struct scope_va
         key = infer_join(&c->infer, key, k);
         value = infer_join(&c->infer, value, v);
     }
-    return cel_type_map(c->scope->arena, key ? key : infer_var(&c->infer),
+    return cel_type_map(c->lookup->arena, key ? key : infer_var(&c->infer),
                         value ? value : infer_var(&c->infer));
 }
 
@@ -406,7 +406,7 @@ static const struct cel_type *loop_result(struct checker *c, struct ast *node,
                                           const struct cel_type *range_type,
                                           const struct cel_type *body)
 {
-    struct arena *arena = c->scope->arena;
+    struct arena *arena = c->lookup->arena;
     switch (node->loop) {
     case LOOP_LIST: return cel_type_list(arena, body);
     case LOOP_MAP: return cel_type_map(arena, range->key, body);
@@ -423,7 +423,7 @@ static const struct cel_type *loop_result(struct checker *c, struct ast *node,
     }
 }
 
-static const struct cel_type *check_loop(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_loop(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
     struct range range;
@@ -431,10 +431,10 @@ static const struct cel_type *check_loop(struct checker *c, const struct scope_v
     if (!type || !range_of(c, node->a, type, &range))
         return NULL;
     bool has_two = node->name2.text;
-    struct scope_var first = { &node->name, has_two || range.is_map ? range.key : range.value,
+    struct lookup_var first = { &node->name, has_two || range.is_map ? range.key : range.value,
                                0, vars };
-    struct scope_var second = { &node->name2, range.value, 0, &first };
-    const struct scope_var *inner = has_two ? &second : &first;
+    struct lookup_var second = { &node->name2, range.value, 0, &first };
+    const struct lookup_var *inner = has_two ? &second : &first;
     if (node->c && !is_condition(c, inner, node->c))
         return NULL;
     const struct cel_type *body = check(c, inner, node->b);
@@ -442,38 +442,38 @@ static const struct cel_type *check_loop(struct checker *c, const struct scope_v
 }
 
 /* optMap() and optFlatMap(). */
-static const struct cel_type *check_optional(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_optional(struct checker *c, const struct lookup_var *vars,
                                              struct ast *node)
 {
     const struct cel_type *type = check(c, vars, node->a), *inner = infer_var(&c->infer);
     if (!type)
         return NULL;
-    if (!infer_fit(&c->infer, cel_type_optional(c->scope->arena, inner), type))
+    if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, inner), type))
         return wrong(c, node->a, "expected an optional, got %s", told(c, type));
-    struct scope_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, vars };
+    struct lookup_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, vars };
     const struct cel_type *body = check(c, &var, node->b);
     if (!body || node->loop == LOOP_OPTIONAL)
-        return body ? cel_type_optional(c->scope->arena, body) : NULL;
-    if (!infer_fit(&c->infer, cel_type_optional(c->scope->arena, infer_var(&c->infer)), body))
+        return body ? cel_type_optional(c->lookup->arena, body) : NULL;
+    if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, infer_var(&c->infer)), body))
         return wrong(c, node->b, "expected an optional, got %s", told(c, body));
     return body;
 }
 
-static const struct cel_type *check_let(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_let(struct checker *c, const struct lookup_var *vars,
                                         struct ast *node)
 {
-    struct scope_var *bound = arena_alloc(c->scope->arena, node->count * sizeof *bound);
+    struct lookup_var *bound = arena_alloc(c->lookup->arena, node->count * sizeof *bound);
     for (uint32_t i = 0; i < node->count; i++) {
         const struct cel_type *type = check(c, vars, node->args[i]);
         if (!type)
             return NULL;
-        bound[i] = (struct scope_var){ &node->vars[i], type, 0, vars };
+        bound[i] = (struct lookup_var){ &node->vars[i], type, 0, vars };
         vars = &bound[i];
     }
     return check(c, vars, node->a);
 }
 
-static const struct cel_type *check_node(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check_node(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
     switch (node->kind) {
@@ -496,16 +496,16 @@ static const struct cel_type *check_node(struct checker *c, const struct scope_v
     }
 }
 
-static const struct cel_type *check(struct checker *c, const struct scope_var *vars,
+static const struct cel_type *check(struct checker *c, const struct lookup_var *vars,
                                     struct ast *node)
 {
     return node->type = check_node(c, vars, node);
 }
 
-const struct cel_type *checker_run(struct scope *scope, struct ast *root, const char *text,
+const struct cel_type *checker_run(struct lookup *lookup, struct ast *root, const char *text,
                                    size_t len, rondo_error *err)
 {
-    struct checker c = { scope, { .arena = scope->arena }, text, len, err };
+    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err };
     const struct cel_type *type = check(&c, NULL, root);
     if (type)
         type = infer_resolve(&c.infer, type, true);

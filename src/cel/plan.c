@@ -17,7 +17,7 @@
 
 struct plan {
     struct cel_program *program;
-    struct scope *scope;
+    struct lookup *lookup;
     rondo_error *err;
     struct cel_env env;   // without variables, for folding
     struct cel_scratch scratch;
@@ -25,7 +25,7 @@ struct plan {
     uint32_t depth;      // of variables bound around here
 };
 
-static const struct op *plan(struct plan *p, const struct scope_var *vars, struct ast *node);
+static const struct op *plan(struct plan *p, const struct lookup_var *vars, struct ast *node);
 
 static struct op *op_new(struct plan *p, const struct ast *node,
                          struct cel_val (*run)(const struct op *, struct cel_frame *))
@@ -99,7 +99,7 @@ static const struct cel_name *join_names(struct plan *p, uint32_t prefix,
 {
     struct cel_name *names = arena_alloc(&p->program->arena, (prefix + count) * sizeof *names);
     for (uint32_t i = 0; i < prefix; i++)
-        names[i] = keep_name(p, &p->scope->container[i]);
+        names[i] = keep_name(p, &p->lookup->container[i]);
     for (uint32_t i = 0; i < count; i++)
         names[prefix + i] = keep_name(p, &path[i]);
     return names;
@@ -113,12 +113,12 @@ static void add_path(struct cel_program *program, const struct cel_ref *ref)
 
 /* One ref when it is known where the variable is, else one for each container. */
 static struct op *path_op(struct plan *p, const struct ast *node,
-                          const struct scope_found *found, const struct cel_name *path,
+                          const struct lookup_found *found, const struct cel_name *path,
                           uint32_t count, bool is_rooted)
 {
     struct op *op = op_new(p, node, op_path);
     bool is_known = found->used > 0;
-    uint32_t first = is_known ? found->prefix : is_rooted ? 0 : p->scope->container_count;
+    uint32_t first = is_known ? found->prefix : is_rooted ? 0 : p->lookup->container_count;
     op->count = is_known ? 1 : first + 1;
     struct cel_ref *refs = arena_alloc(&p->program->arena, op->count * sizeof *refs);
     uint32_t *prefixes = arena_alloc(&p->program->arena, op->count * sizeof *prefixes);
@@ -147,7 +147,7 @@ static const struct op *select_op(struct plan *p, const struct op *from, const s
 }
 
 static const struct op *type_op(struct plan *p, const struct ast *node,
-                                const struct scope_found *found, const struct cel_name *path,
+                                const struct lookup_found *found, const struct cel_name *path,
                                 uint32_t count)
 {
     struct op *value = op_new(p, node, op_const);
@@ -158,13 +158,13 @@ static const struct op *type_op(struct plan *p, const struct ast *node,
     return op;
 }
 
-static const struct scope_found *found_of(struct plan *p, struct ast *node,
+static const struct lookup_found *found_of(struct plan *p, struct ast *node,
                                           const struct ast_path *path)
 {
     if (node->found)
         return node->found;
-    struct scope_found *found = arena_alloc(p->scope->arena, sizeof *found);
-    if (scope_find(p->scope, path, found, p->err) < 0)
+    struct lookup_found *found = arena_alloc(p->lookup->arena, sizeof *found);
+    if (lookup_find(p->lookup, path, found, p->err) < 0)
         return wrong(p, path->names[0].offset);
     return node->found = found;
 }
@@ -172,7 +172,7 @@ static const struct scope_found *found_of(struct plan *p, struct ast *node,
 /* A variable with what is selected from it; for has(a.b.c) too the resolver gets the whole. */
 static const struct op *plan_path(struct plan *p, struct ast *node, const struct ast_path *path)
 {
-    const struct scope_found *found = found_of(p, node, path);
+    const struct lookup_found *found = found_of(p, node, path);
     if (!found)
         return NULL;
     if (found->is_type)
@@ -183,22 +183,22 @@ static const struct op *plan_path(struct plan *p, struct ast *node, const struct
     return op;
 }
 
-static const struct op *plan_ident(struct plan *p, const struct scope_var *vars,
+static const struct op *plan_ident(struct plan *p, const struct lookup_var *vars,
                                    struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(p->scope, vars, node, &path))
+    if (lookup_path(p->lookup, vars, node, &path))
         return plan_path(p, node, &path);
     struct op *op = op_new(p, node, op_local);
-    op->slot = scope_local(vars, &node->name)->slot;
+    op->slot = lookup_local(vars, &node->name)->slot;
     return op;
 }
 
-static const struct op *plan_select(struct plan *p, const struct scope_var *vars,
+static const struct op *plan_select(struct plan *p, const struct lookup_var *vars,
                                     struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(p->scope, vars, node, &path))
+    if (lookup_path(p->lookup, vars, node, &path))
         return plan_path(p, node, &path);
     const struct op *from = plan(p, vars, node->a);
     if (!from)
@@ -311,7 +311,7 @@ static const struct op *matches_op(struct plan *p, const struct ast *node,
     return fold(p, op);
 }
 
-static const struct op *const *plan_args(struct plan *p, const struct scope_var *vars,
+static const struct op *const *plan_args(struct plan *p, const struct lookup_var *vars,
                                          struct ast *const *nodes, uint32_t count)
 {
     const struct op **args = arena_alloc(&p->program->arena, count * sizeof *args);
@@ -321,11 +321,11 @@ static const struct op *const *plan_args(struct plan *p, const struct scope_var 
     return args;
 }
 
-static const struct op *plan_call(struct plan *p, const struct scope_var *vars,
+static const struct op *plan_call(struct plan *p, const struct lookup_var *vars,
                                   struct ast *node)
 {
     if (!node->function)
-        scope_call(p->scope, vars, node);
+        lookup_call(p->lookup, vars, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
     const struct op *const *args = plan_args(p, vars, node->args + skip, count);
     if (!args)
@@ -348,11 +348,11 @@ static const struct op *plan_const(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan_index(struct plan *p, const struct scope_var *vars,
+static const struct op *plan_index(struct plan *p, const struct lookup_var *vars,
                                    struct ast *node)
 {
     struct ast_path path;
-    if (scope_path(p->scope, vars, node, &path))
+    if (lookup_path(p->lookup, vars, node, &path))
         return plan_path(p, node, &path);
     struct op *op = op_new(p, node, node->is_optional ? op_index_optional : op_index);
     if (!(op->a = plan(p, vars, node->a)) || !(op->b = plan(p, vars, node->b)))
@@ -362,7 +362,7 @@ static const struct op *plan_index(struct plan *p, const struct scope_var *vars,
     return fold(p, op);
 }
 
-static const struct op *plan_if(struct plan *p, const struct scope_var *vars, struct ast *node)
+static const struct op *plan_if(struct plan *p, const struct lookup_var *vars, struct ast *node)
 {
     struct op *op = op_new(p, node, op_if);
     if (!(op->a = plan(p, vars, node->a)) || !(op->b = plan(p, vars, node->b)) ||
@@ -377,7 +377,7 @@ static const struct op *plan_if(struct plan *p, const struct scope_var *vars, st
 }
 
 /* &&, ||, lists and maps: all operands in args. */
-static struct op *plan_many(struct plan *p, const struct scope_var *vars, struct ast *node,
+static struct op *plan_many(struct plan *p, const struct lookup_var *vars, struct ast *node,
                             struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
     struct op *op = op_new(p, node, run);
@@ -394,7 +394,7 @@ static struct op *plan_many(struct plan *p, const struct scope_var *vars, struct
     return op;
 }
 
-static const struct op *plan_row(struct plan *p, const struct scope_var *vars, struct ast *node)
+static const struct op *plan_row(struct plan *p, const struct lookup_var *vars, struct ast *node)
 {
     bool is_and = node->kind == AST_AND;
     struct op *op = plan_many(p, vars, node, is_and ? op_and : op_or);
@@ -406,7 +406,7 @@ static const struct op *plan_row(struct plan *p, const struct scope_var *vars, s
     return op ? fold(p, op) : NULL;
 }
 
-static const struct op *plan_literal(struct plan *p, const struct scope_var *vars,
+static const struct op *plan_literal(struct plan *p, const struct lookup_var *vars,
                                      struct ast *node)
 {
     struct op *op = plan_many(p, vars, node, node->kind == AST_LIST ? op_list : op_map);
@@ -419,10 +419,10 @@ static void enter(struct plan *p, uint32_t slots)
     p->program->slots = MAX(p->program->slots, p->depth);
 }
 
-static const struct op *plan_let(struct plan *p, const struct scope_var *vars, struct ast *node)
+static const struct op *plan_let(struct plan *p, const struct lookup_var *vars, struct ast *node)
 {
     struct op *op = op_new(p, node, op_let);
-    struct scope_var *bound = arena_alloc(p->scope->arena, node->count * sizeof *bound);
+    struct lookup_var *bound = arena_alloc(p->lookup->arena, node->count * sizeof *bound);
     const struct op **args = arena_alloc(&p->program->arena, node->count * sizeof *args);
     op->slot = p->depth;
     op->count = node->count;
@@ -432,7 +432,7 @@ static const struct op *plan_let(struct plan *p, const struct scope_var *vars, s
         if (!(args[i] = plan(p, vars, node->args[i])))
             return NULL;
         add_cost(op, args[i]);
-        bound[i] = (struct scope_var){ &node->vars[i], NULL, op->slot + i, vars };
+        bound[i] = (struct lookup_var){ &node->vars[i], NULL, op->slot + i, vars };
         vars = &bound[i];
     }
     if (!(op->a = plan(p, vars, node->a)))
@@ -454,15 +454,15 @@ static struct cel_val (*const loops[])(const struct op *op, struct cel_frame *f)
     [LOOP_OPTIONAL_FLAT] = op_optional_flat,
 };
 
-static const struct op *plan_loop(struct plan *p, const struct scope_var *vars,
+static const struct op *plan_loop(struct plan *p, const struct lookup_var *vars,
                                   struct ast *node)
 {
     struct op *op = op_new(p, node, loops[node->loop]);
     op->slot = p->depth;
     op->has_two = node->name2.text;
-    struct scope_var first = { &node->name, NULL, op->slot, vars };
-    struct scope_var second = { &node->name2, NULL, op->slot + 1, &first };
-    const struct scope_var *inner = op->has_two ? &second : &first;
+    struct lookup_var first = { &node->name, NULL, op->slot, vars };
+    struct lookup_var second = { &node->name2, NULL, op->slot + 1, &first };
+    const struct lookup_var *inner = op->has_two ? &second : &first;
     if (!(op->a = plan(p, vars, node->a)))
         return NULL;
     enter(p, 1 + op->has_two);
@@ -480,7 +480,7 @@ static const struct op *plan_message(struct plan *p, const struct ast *node)
     return op;
 }
 
-static const struct op *plan(struct plan *p, const struct scope_var *vars, struct ast *node)
+static const struct op *plan(struct plan *p, const struct lookup_var *vars, struct ast *node)
 {
     switch (node->kind) {
     case AST_CONST: return plan_const(p, node);
@@ -499,11 +499,11 @@ static const struct op *plan(struct plan *p, const struct scope_var *vars, struc
     }
 }
 
-int plan_run(struct cel_program *program, struct scope *scope, struct ast *root,
+int plan_run(struct cel_program *program, struct lookup *lookup, struct ast *root,
              rondo_error *err)
 {
     struct plan p = {
-        .program = program, .scope = scope, .err = err, .fold_cost = FOLD_COST_ALL
+        .program = program, .lookup = lookup, .err = err, .fold_cost = FOLD_COST_ALL
     };
     err->code = 0;
     program->root = plan(&p, NULL, root);

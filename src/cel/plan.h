@@ -2,7 +2,7 @@
 #ifndef RONDO_CEL_PLAN_H
 #define RONDO_CEL_PLAN_H
 
-#include "cel/scope.h"
+#include "cel/lookup.h"
 #include "cel/op.h"
 
 struct cel_program {
@@ -20,7 +20,7 @@ struct cel_program {
 };
 
 /* Fills in root, slots, patterns and paths.  Finds names itself where the checker did not run. */
-int plan_run(struct cel_program *program, struct scope *scope, struct ast *root,
+int plan_run(struct cel_program *program, struct lookup *lookup, struct ast *root,
              rondo_error *err);
 
 #endif

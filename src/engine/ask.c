@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 
 #include "data/value.h"
+#include "run/see.h"
 #include "run/loop.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ int64_t rondo_context_duration_ms(rondo_context *context)
 
 int rondo_context_fail(rondo_context *context, int code, const char *fmt, ...)
 {
-    char message[400];
+    char message[sizeof ((rondo_error *)0)->message];
     va_list args;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
@@ -157,6 +158,13 @@ int rondo_context_fail(rondo_context *context, int code, const char *fmt, ...)
     context->error = mem_strdup(message);
     context->code = code < 0 ? code : RONDO_EFAILED;
     return context->code;
+}
+
+void ask_see(rondo_context *context, struct see *ret)
+{
+    flows_see(context->run, context->act, ret);
+    ret->kid = context->kid;
+    ret->input = context->input;
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */

@@ -15,6 +15,8 @@
 #include "engine/shell.h"
 
 #include "base/hash.h"
+#include "cel/cel.h"
+#include "io/tzfile.h"
 
 #include <string.h>
 
@@ -441,6 +443,8 @@ void rondo_engine_free(rondo_engine *engine)
     buf_free(&engine->task.text);
     buf_free(&engine->record);
     buf_free(&engine->stamp);
+    cel_scratch_free(engine->scratch);
+    tzfile_free(engine->zones);
     mem_free(engine->turn);
     mem_free(engine);
 }

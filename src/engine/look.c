@@ -369,6 +369,148 @@ bool rondo_history_score(rondo_history *h, int64_t pass, double *ret)
     return found ? found->scored : h->scored;
 }
 
+/* ---- passes as data -------------------------------------------------------------------------------------- */
+
+/* What is read of a pass: by slot the steps inside, as far as they have ended. */
+struct pass_reader {
+    rondo_run *run;
+    struct reader reader;
+    uint32_t slot; // of the loop
+    json_t **inside;
+    uint32_t inside_count, inside_cap;
+    json_t *contents; // texts that came with values, by the seq of their event
+    json_t *pass;
+};
+
+static json_t *inside_of(struct pass_reader *r, uint32_t slot)
+{
+    while (slot >= r->inside_count) {
+        mem_grow(&r->inside, &r->inside_cap, r->inside_count, sizeof *r->inside);
+        r->inside[r->inside_count++] = NULL;
+    }
+    if (!r->inside[slot])
+        r->inside[slot] = json_object();
+    return r->inside[slot];
+}
+
+static void forget_inside(struct pass_reader *r, uint32_t slot)
+{
+    if (slot < r->inside_count)
+        json_decref(TAKE(r->inside[slot]));
+}
+
+/* The seq of the event that holds an event's value. */
+static uint64_t holder_of(const struct rondo_event *ev)
+{
+    if (ev->flags & EF_REF)
+        return ev->ref;
+    return event_fields(ev->type) & HAS_BACK ? ev->seq - ev->back : ev->seq;
+}
+
+/* { status, content, result }: a text is only content. */
+static void put_output(struct pass_reader *r, json_t *object, const struct rondo_event *ev, int status)
+{
+    char seq[24];
+    json_t *value = status == RONDO_STATUS_COMPLETED ? deliver_value_at(r->run, ev->seq, ev) : NULL;
+    snprintf(seq, sizeof seq, "%llu", (unsigned long long)holder_of(ev));
+    if (ev->flags & EF_FULL)
+        json_object_set(r->contents, seq, json_object_get(ev->value, "content"));
+    json_t *content = json_object_get(r->contents, seq);
+    if (value && !json_is_null(value) && (content || !json_is_string(value)))
+        json_object_set(object, "result", value);
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, content ? content : value);
+    json_object_set_new(object, "status", json_string(rondo_status_text(status)));
+    json_object_set_new(object, "content", json_stringn(text.data ? text.data : "", text.len));
+    if (ev->type == RONDO_EV_STEP_FAILED)
+        json_object_set(object, "error", json_object_get(ev->value, "message"));
+    json_decref(value);
+}
+
+/* A step of the pass has ended: it goes to what is inside its parent; the nameless only hand on. */
+static void read_end(struct pass_reader *r, const struct rondo_event *ev, const struct place *place)
+{
+    const rondo_node *parent = r->reader.places[place->parent].node;
+    json_t *steps = ev->flags & EF_UNSTARTED ? NULL : inside_of(r, ev->act);
+    const char *name = parent->children[place->child].name;
+    if (!*name || place->node->anonymous) {
+        json_object_update(inside_of(r, place->parent), steps);
+        return;
+    }
+    json_t *step = json_object();
+    put_output(r, step, ev, status_of_end[ev->type - RONDO_EV_STEP_END]);
+    if (json_object_size(steps))
+        json_object_set(step, "steps", steps);
+    json_object_set_new(inside_of(r, place->parent), name, step);
+}
+
+static void read_iteration_end(struct pass_reader *r, const struct rondo_event *ev)
+{
+    r->pass = json_object();
+    json_object_set_new(r->pass, "pass", json_integer(ev->ordinal));
+    put_output(r, r->pass, ev, ev->code);
+    if (ev->flags & EF_SCORED)
+        json_object_set_new(r->pass, "score", json_real(ev->score));
+    json_object_set(r->pass, "steps", inside_of(r, r->slot));
+}
+
+static void read_judge(struct pass_reader *r, const struct rondo_event *ev)
+{
+    const char *key = ev->type == RONDO_EV_STEP_FAILED ? "message" : "content";
+    auto_buf struct buf text = { 0 };
+    bool is_plain = ev->type == RONDO_EV_STEP_END && !(ev->flags & EF_FULL);
+    value_put_content(&text, is_plain ? ev->value : json_object_get(ev->value, key));
+    json_object_set_new(r->pass, "judge", json_stringn(text.data ? text.data : "", text.len));
+}
+
+/* Before the first event: the loop's own place, which is not read about. */
+static void read_begin(struct pass_reader *r, const struct rondo_event *ev, const rondo_node *loop)
+{
+    r->slot = ev->act;
+    reader_reach(&r->reader, r->run, r->slot);
+    r->reader.places[r->slot].node = loop;
+}
+
+/* One event; false when the pass is over and nothing more will be said about it. */
+static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
+{
+    struct place place;
+    reader_note(&r->reader, r->run, ev);
+    if (ev->type == RONDO_EV_STEP_START)
+        forget_inside(r, ev->act);
+    if (r->pass && ev->act == r->slot && ev->type != RONDO_EV_RULE_FAILED)
+        return false;
+    if (is_end(ev) && reader_place(&r->reader, ev, &place)) {
+        bool is_judge = place.parent == r->slot && place.child == ROLE_JUDGE && r->pass;
+        if (is_judge && node_is_loop(r->reader.places[r->slot].node))
+            read_judge(r, ev);
+        else if (!r->pass)
+            read_end(r, ev, &place);
+    }
+    if (ev->type == RONDO_EV_ITERATION_END && ev->act == r->slot)
+        read_iteration_end(r, ev);
+    return true;
+}
+
+json_t *look_pass(rondo_run *run, const rondo_node *loop, const struct history *history, int64_t pass)
+{
+    struct pass_reader r = { .run = run, .contents = json_object() };
+    struct rondo_event ev;
+    bool more = pass < history->seq_count && reader_seek(&r.reader, run, history->seqs[pass]);
+    while (more && reader_next(&r.reader, run, &ev, true) > 0) {
+        if (!r.slot)
+            read_begin(&r, &ev, loop);
+        more = read_event(&r, &ev);
+        json_decref(ev.value);
+    }
+    for (uint32_t i = 0; i < r.inside_count; i++)
+        json_decref(r.inside[i]);
+    mem_free(r.inside);
+    json_decref(r.contents);
+    reader_clear(&r.reader);
+    return r.pass;
+}
+
 /* Rebuilds the index of a loop from the log: where its passes begin. */
 static rondo_history *history_from_log(rondo_run *run, const char *path)
 {

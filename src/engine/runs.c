@@ -193,6 +193,7 @@ void rondo_run_close(rondo_run *run)
     look_free(run);
     run_clear(&run->core);
     json_decref(run->old_value);
+    json_decref(run->old_passes);
     mem_free(run->error);
     mem_free(run->id);
     rondo_node_unref(run->node);

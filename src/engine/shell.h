@@ -114,7 +114,12 @@ struct rondo_engine {
     rondo_task task; // of the function that is being called
     struct checked *checked; // check_values: a ring of the last ones
     uint32_t checked_next;
+    struct cel_scratch *scratch; // for expressions of workflow files; made when first needed
+    struct tzfile *zones;        // and the zones that they ask for
 };
+
+struct call_env;
+struct see;
 
 struct rondo_run {
     struct run core; // first: events point to it
@@ -139,6 +144,8 @@ struct rondo_run {
     uint32_t timers; // entries in the engine's heap
     uint32_t laters; // open tokens; guarded by the mailbox's lock
     rondo_error *error; // why it was dropped; NULL
+    const struct call_env *env; // how agents of workflow files are carried out; NULL
+    json_t *old_passes; // passes that expressions had to read back, by the start of their loop
 };
 
 /* ---- engine.c ------------------------------------------------------------------------------------- */
@@ -196,6 +203,9 @@ void mailbox_forget(struct mailbox *mail, const rondo_run *run);
 
 void ask(rondo_run *run);
 
+/* The eyes of an expression that answers the question; see_clear() them. */
+void ask_see(rondo_context *context, struct see *ret);
+
 /* ---- deliver.c ---------------------------------------------------------------------------------------- */
 
 /* The next event for the reader of this run, without doing any work; NULL when it has seen all. */
@@ -238,8 +248,16 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
 rondo_history *look_history(rondo_run *run, struct act *loop);
 void look_free(rondo_run *run);
 
+/* A pass that is no longer in memory, read back, as see_pass_json() has it; NULL.  New. */
+json_t *look_pass(rondo_run *run, const rondo_node *loop, const struct history *history, int64_t pass);
+
 /* Fills in what the public sees of a result. */
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
+
+/* ---- flows.c ------------------------------------------------------------------------------------------- */
+
+/* Eyes for an activation of a run: what is the same for questions and tasks. */
+void flows_see(rondo_run *run, struct act *act, struct see *ret);
 
 static inline rondo_run *run_of(struct run *core)
 {

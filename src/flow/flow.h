@@ -92,9 +92,11 @@ enum flow_field {
 struct flow_ref {
     uint8_t root;  // enum flow_ref_root
     uint8_t field; // enum flow_field
+    bool as_int;   // an integer by its schema: 3.0 is 3
     uint32_t index;  // of the step in its scope
     uint32_t number;
-    uint32_t used;   // names of the path that it stands for
+    uint32_t used;   // names of the path that it stands for,
+    uint32_t inside; // of which these are selected from its value
     const struct flow_scope *scope; // which container's steps; for loop names: the loop's scope
     const char *name;
 };
@@ -287,6 +289,8 @@ struct flow_step {
     uint32_t set_count;
 };
 
+struct call_env;
+
 /* ---- files ------------------------------------------------------------------------------------------------- */
 
 struct flow_input {
@@ -325,6 +329,7 @@ struct flow {
     int on_unknown;             // enum rondo_on_unknown; -1: ask
     bool shared_memory, cache;
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
+    const struct call_env *env; // what the program that embeds it said, in the arena; NULL
     struct flow **files;        // included ones and those of workflow agents, owned
     uint32_t file_count, file_cap;
     struct cel_program **programs; // everything that was compiled, owned

@@ -37,7 +37,7 @@ void budget_spend(struct run *run, struct act *act, const rondo_usage *usage)
     }
 }
 
-static int64_t used(const struct run *run, const struct act *act, int limit)
+int64_t budget_used(const struct run *run, const struct act *act, int limit)
 {
     const rondo_usage *u = act->usage;
     switch (limit) {
@@ -74,7 +74,7 @@ int budget_reason(const struct run *run, const struct act *act)
         return 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t limit = limit_of(budget_of(run, act), rows[i].limit);
-        if (limit && used(run, act, rows[i].limit) >= limit)
+        if (limit && budget_used(run, act, rows[i].limit) >= limit)
             return rows[i].reason;
     }
     return 0;
@@ -86,7 +86,7 @@ int64_t budget_left(struct run *run, const struct act *act, int limit)
     for (;; act = run_act(run, act->parent)) {
         int64_t max = limit_of(budget_of(run, act), limit);
         if (max)
-            left = MIN(left, MAX(max - used(run, act, limit), 0));
+            left = MIN(left, MAX(max - budget_used(run, act, limit), 0));
         if (!act->slot)
             return left;
     }

@@ -23,16 +23,17 @@ struct see {
     struct act *loop_now;  // the loop whose rule is asked: the pass in question is the one that just ended
     json_t *delta;         // state that was set but not yet applied; NULL
 
-    /* Passes of a loop that are no longer in memory: the outputs of pass `pass` as
-       { steps: { name: { content, result, status } }, content, result, status, score }; new.  May be
-       NULL: then older passes are not seen. */
-    json_t *(*old_pass)(void *user, struct act *loop, int64_t pass);
+    /* Passes of a loop that are no longer in memory, in the form of see_pass_json(); new.  The loop is
+       open (loop), or has ended and is known by what it came to.  NULL when there is no such pass; the
+       function may be NULL: then older passes are not seen. */
+    json_t *(*old_pass)(void *user, struct act *loop, const struct outcome *ended, int64_t pass);
     void *user;
 
     struct cel_scratch *scratch; // given; shared by everything that is evaluated on this thread
     const void *(*zone)(void *user, const char *name, size_t *ret_len); // given; see struct cel_env
     void *zone_user;
     json_t *made;                // values that were made for an answer, a list; owned
+    bool is_nested;              // a text is filled in for the sake of another one
 };
 
 void see_clear(struct see *see);
@@ -54,17 +55,50 @@ int see_fill(struct see *see, const struct flow_text *text, struct buf *out, ron
 int see_object(struct see *see, const struct flow_named *named, uint32_t count, json_t **ret,
                rondo_error *err);
 
-/* What a step came to, as the map that steps.x is; NULL when it has not ended.  New. */
+/* ---- see_json.c: what is seen, as data; all new ------------------------------------------------------ */
+
+/* What a step came to, as the map that steps.x is, without history; NULL when it has not ended. */
 json_t *see_step_json(struct see *see, const struct flow_scope *scope, uint32_t index);
+
+/* The same for any result: { status, content, result, error, usage, steps }, and for loops { reason,
+   passes, score, best, capped, escalated }, for gates { by }; what is not there is left out. */
+json_t *see_result_json(const struct result *res);
+
+/* { pass, status, content, result, score, judge, steps: { name: { status, content, result } } }. */
+json_t *see_pass_json(const struct pass *pass, int64_t number);
+
+/* All passes in order, null for those that were not kept; for an open loop those that have ended. */
+json_t *see_history_json(struct see *see, struct act *loop, const struct outcome *ended);
+
+/* Every step that can be seen from see->act and has ended, by id. */
+json_t *see_steps_json(struct see *see);
+
+/* { prompt, completion, total, cost (USD), calls }. */
+json_t *see_usage_json(const rondo_usage *usage);
 
 /* All of it as data: { input, item, index, inputs, state, feedback, steps }; new. */
 json_t *see_everything(struct see *see);
 
+/* { text, previous, judge, attempt }: "", null, "" and 0 where there is nothing yet. */
+json_t *see_feedback_json(struct see *see);
+
+/* ---- finding ------------------------------------------------------------------------------------------- */
+
+/* A value that was made for an answer: it stays until see_clear().  Takes value, gives it back. */
+json_t *see_keep(struct see *see, json_t *value);
+
+/* The structured part of a result, borrowed; NULL when it is only text, or nothing. */
+json_t *see_result_value(const struct result *res);
+
 /* The result of a step, seen from see->act; NULL when it has none yet or is not around. */
 const struct result *see_result(struct see *see, const struct flow_scope *scope, uint32_t index);
 
+/* A step in what a container has come to, which may be a loop (then in the pass it shows); NULL. */
+const struct result *see_inner(const struct result *res, const struct flow_step *step);
+
 /* Going outwards from see->act (itself included): the nearest activation of that node scope; the
-   nearest loop or each; the file that act belongs to (its input is the file's inputs).  NULL. */
+   nearest loop or each, inside this file; the file that act belongs to (its input is the file's
+   inputs).  NULL. */
 struct act *see_container(const struct see *see, const struct flow_scope *scope);
 struct act *see_loop(const struct see *see);
 struct act *see_each(const struct see *see, uint32_t *ret_ordinal);

@@ -1,5 +1,5 @@
-/* scope.c - trying names, the longest first, inside the container first. */
-#include "cel/scope.h"
+/* lookup.c - trying names, the longest first, inside the container first. */
+#include "cel/lookup.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ static bool is_same(const struct cel_name *a, const struct cel_name *b)
 
 /* ---- setting up -------------------------------------------------------------------------- */
 
-static int init_decls(struct scope *n, rondo_error *err)
+static int init_decls(struct lookup *n, rondo_error *err)
 {
     const struct cel_options *o = n->options;
     n->decl_types = arena_alloc(n->arena, o->decl_count * sizeof *n->decl_types);
@@ -40,7 +40,7 @@ static int init_function(const struct cel_function *from, struct overload *to,
     return to->result ? 0 : err_in(err, "function '%s'", from->name);
 }
 
-static int init_container(struct scope *n, rondo_error *err)
+static int init_container(struct lookup *n, rondo_error *err)
 {
     const char *at = n->options->container;
     while (at && *at) {
@@ -55,10 +55,10 @@ static int init_container(struct scope *n, rondo_error *err)
     return 0;
 }
 
-int scope_init(struct scope *n, const struct cel_options *options, struct arena *arena,
+int lookup_init(struct lookup *n, const struct cel_options *options, struct arena *arena,
                struct arena *keep, rondo_error *err)
 {
-    *n = (struct scope){ .options = options, .arena = arena };
+    *n = (struct lookup){ .options = options, .arena = arena };
     n->functions = arena_zalloc(keep, options->function_count * sizeof *n->functions);
     for (size_t i = 0; i < options->function_count; i++)
         if (init_function(&options->functions[i], &n->functions[i], keep, err) < 0)
@@ -70,7 +70,7 @@ int scope_init(struct scope *n, const struct cel_options *options, struct arena 
 
 /* ---- variables and types ----------------------------------------------------------------- */
 
-const struct scope_var *scope_local(const struct scope_var *vars, const struct cel_name *name)
+const struct lookup_var *lookup_local(const struct lookup_var *vars, const struct cel_name *name)
 {
     while (vars && !is_same(vars->name, name))
         vars = vars->outer;
@@ -78,7 +78,7 @@ const struct scope_var *scope_local(const struct scope_var *vars, const struct c
 }
 
 /* "a.b.c" of the first names of the container and of the path. */
-static const char *dotted(struct scope *n, uint32_t prefix, const struct cel_name *path,
+static const char *dotted(struct lookup *n, uint32_t prefix, const struct cel_name *path,
                           uint32_t count, const char *last)
 {
     size_t len = last ? strlen(last) + 1 : 0;
@@ -99,7 +99,7 @@ static const char *dotted(struct scope *n, uint32_t prefix, const struct cel_nam
     return text;
 }
 
-static bool find_decl(struct scope *n, const char *name, const struct cel_type **ret)
+static bool find_decl(struct lookup *n, const char *name, const struct cel_type **ret)
 {
     for (size_t i = 0; i < n->options->decl_count; i++)
         if (strcmp(n->options->decls[i].name, name) == 0) {
@@ -116,8 +116,8 @@ static bool may_be_type(const struct cel_name *first)
 }
 
 /* One name of one length in one container; false when nothing has it. */
-static bool try_name(struct scope *n, uint32_t prefix, const struct cel_name *path,
-                     uint32_t count, struct scope_found *ret)
+static bool try_name(struct lookup *n, uint32_t prefix, const struct cel_name *path,
+                     uint32_t count, struct lookup_found *ret)
 {
     if (prefix + count > 1 && n->options->decl_count == 0 &&
         !may_be_type(prefix ? n->container : path))
@@ -126,12 +126,12 @@ static bool try_name(struct scope *n, uint32_t prefix, const struct cel_name *pa
     const struct cel_type *type = NULL, *is_type = NULL;
     if (!find_decl(n, name, &type) && !(is_type = cel_type_find(name, strlen(name))))
         return false;
-    *ret = (struct scope_found){ prefix, count, type, is_type, 0 };
+    *ret = (struct lookup_found){ prefix, count, type, is_type, 0 };
     return true;
 }
 
-static int ask_caller(struct scope *n, const struct cel_name *path, uint32_t count,
-                      struct scope_found *ret, rondo_error *err)
+static int ask_caller(struct lookup *n, const struct cel_name *path, uint32_t count,
+                      struct lookup_found *ret, rondo_error *err)
 {
     const char *type = NULL;
     uintptr_t token = 0;
@@ -141,21 +141,21 @@ static int ask_caller(struct scope *n, const struct cel_name *path, uint32_t cou
     const struct cel_type *parsed = type ? cel_type_parse(n->arena, type, err) : &cel_dyn;
     if (!parsed)
         return err->code;
-    *ret = (struct scope_found){ 0, MIN((uint32_t)used, count), parsed, NULL, token };
+    *ret = (struct lookup_found){ 0, MIN((uint32_t)used, count), parsed, NULL, token };
     return 0;
 }
 
-bool scope_path(const struct scope *n, const struct scope_var *vars, const struct ast *node,
+bool lookup_path(const struct lookup *n, const struct lookup_var *vars, const struct ast *node,
                 struct ast_path *ret)
 {
     return ast_path_read(node, n->options->bind, ret) &&
-           (ret->is_rooted || !scope_local(vars, &ret->names[0]));
+           (ret->is_rooted || !lookup_local(vars, &ret->names[0]));
 }
 
-int scope_find(struct scope *n, const struct ast_path *path, struct scope_found *ret,
+int lookup_find(struct lookup *n, const struct ast_path *path, struct lookup_found *ret,
                rondo_error *err)
 {
-    *ret = (struct scope_found){ 0 };
+    *ret = (struct lookup_found){ 0 };
     for (uint32_t len = path->plain; len > 0; len--)
         for (uint32_t prefix = path->is_rooted ? 0 : n->container_count;; prefix--) {
             if (try_name(n, prefix, path->names, len, ret) && !ret->is_type)
@@ -165,21 +165,21 @@ int scope_find(struct scope *n, const struct ast_path *path, struct scope_found 
             if (prefix == 0)
                 break;
         }
-    struct scope_found type = *ret;   // a plain type name: the caller's variables come first
-    *ret = (struct scope_found){ 0 };
+    struct lookup_found type = *ret;   // a plain type name: the caller's variables come first
+    *ret = (struct lookup_found){ 0 };
     if (n->options->bind && ask_caller(n, path->names, path->count, ret, err) < 0)
         return err->code;
     if (!ret->used && type.used)
         *ret = type;
     if (!ret->used && n->options->is_open)
-        *ret = (struct scope_found){ 0, 1, &cel_dyn, NULL, 0 };
+        *ret = (struct lookup_found){ 0, 1, &cel_dyn, NULL, 0 };
     return 0;
 }
 
 /* ---- functions --------------------------------------------------------------------------- */
 
 /* Whether there are rows of that name; the call then has them. */
-static bool find_rows(struct scope *n, struct ast *call, const char *name)
+static bool find_rows(struct lookup *n, struct ast *call, const char *name)
 {
     const struct overload *rows[OVERLOAD_ROWS_MAX];
     uint32_t count = 0;
@@ -196,7 +196,7 @@ static bool find_rows(struct scope *n, struct ast *call, const char *name)
     return true;
 }
 
-static bool try_function(struct scope *n, struct ast *call, const struct cel_name *path,
+static bool try_function(struct lookup *n, struct ast *call, const struct cel_name *path,
                          uint32_t count, bool is_rooted)
 {
     for (uint32_t prefix = is_rooted ? 0 : n->container_count;; prefix--) {
@@ -209,7 +209,7 @@ static bool try_function(struct scope *n, struct ast *call, const struct cel_nam
     }
 }
 
-void scope_call(struct scope *n, const struct scope_var *vars, struct ast *call)
+void lookup_call(struct lookup *n, const struct lookup_var *vars, struct ast *call)
 {
     struct ast_path path;
     call->function = call->name.text;
@@ -217,7 +217,7 @@ void scope_call(struct scope *n, const struct scope_var *vars, struct ast *call)
         try_function(n, call, NULL, 0, call->is_rooted);
         return;
     }
-    if (!call->args[0]->is_in_parens && scope_path(n, vars, call->args[0], &path) &&
+    if (!call->args[0]->is_in_parens && lookup_path(n, vars, call->args[0], &path) &&
         path.plain == path.count)
         call->is_namespace = try_function(n, call, path.names, path.count, path.is_rooted);
     if (!call->is_namespace)

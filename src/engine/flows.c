@@ -1,0 +1,516 @@
+/* flows.c - running workflow files: the hooks of their nodes, their inputs, and starting them.
+
+   Nodes of a file ask what an expression says; the answer comes from run/see.c.  What an absent value
+   means depends on who asks: a condition is then false, a score is none, and everything that needs a
+   value fails its step. */
+#include "engine/flows.h"
+
+#include "data/value.h"
+#include "engine/shell.h"
+#include "io/tzfile.h"
+#include "run/loop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CONCURRENCY_DEFAULT 5 // of files
+
+/* ---- eyes ------------------------------------------------------------------------------------------- */
+
+/* Passes are read back once: an expression over the history would read them in every pass. */
+static json_t *old_pass(void *user, struct act *loop, const struct outcome *ended, int64_t pass)
+{
+    rondo_run *run = user;
+    const struct history *history = loop ? &loop->loop->history : ended->history;
+    const rondo_node *node = loop ? loop->node : ended->steps_of;
+    int keep = node->loop.max_history;
+    char key[24];
+    if (keep && pass < history->count - keep)
+        return NULL;
+    snprintf(key, sizeof key, "%llu", (unsigned long long)history->seqs[pass]);
+    if (!run->old_passes)
+        run->old_passes = json_object();
+    json_t *known = json_object_get(run->old_passes, key);
+    if (!known && (known = look_pass(run, node, history, pass)))
+        json_object_set_new(run->old_passes, key, known);
+    return json_incref(known);
+}
+
+void flows_see(rondo_run *run, struct act *act, struct see *ret)
+{
+    rondo_engine *engine = run->engine;
+    if (!engine->scratch) {
+        engine->scratch = cel_scratch_new();
+        engine->zones = tzfile_new(NULL);
+    }
+    *ret = (struct see){ .run = &run->core, .run_id = run->id, .act = act, .old_pass = old_pass,
+                         .user = run, .scratch = engine->scratch, .zone = tzfile_get,
+                         .zone_user = engine->zones };
+}
+
+struct act *task_act(rondo_task *task)
+{
+    return run_find_act(&task->work.run->core, task->work.act, task->work.gen);
+}
+
+struct run *task_run(rondo_task *task)
+{
+    return &task->work.run->core;
+}
+
+struct loop *task_loop(rondo_task *task)
+{
+    return task->work.run->engine->loop;
+}
+
+const struct call_env *task_env(rondo_task *task)
+{
+    static const struct call_env plain = { 0 };
+    const struct act *act = task_act(task);
+    const struct flow *flow = act ? act->node->flow : NULL;
+    const struct call_env *env = task->work.run->env;
+    return env ? env : flow && flow->env ? flow->env : &plain;
+}
+
+void task_see(rondo_task *task, struct see *ret)
+{
+    flows_see(task->work.run, task_act(task), ret);
+    ret->delta = task->work.delta;
+}
+
+/* ---- what expressions answer ---------------------------------------------------------------------------- */
+
+/* In rules of loops the pass that just ended is in question. */
+static void rule_see(rondo_context *context, struct see *ret)
+{
+    ask_see(context, ret);
+    if (node_is_loop(ret->act->node))
+        ret->loop_now = ret->act;
+}
+
+static int truth(rondo_context *context, struct see *see, const struct flow_expr *expr, bool absent_fails)
+{
+    rondo_error err;
+    bool yes = false;
+    int code = see_truth(see, expr, &yes, &err);
+    see_clear(see);
+    if (code == 0 || (code == RONDO_ENOTFOUND && !absent_fails))
+        return yes;
+    return rondo_context_fail(context, code, "%s", err.message);
+}
+
+static int asked(rondo_context *context, const struct flow_expr *expr)
+{
+    struct see see;
+    ask_see(context, &see);
+    return truth(context, &see, expr, false);
+}
+
+static int ruled(rondo_context *context, const struct flow_expr *expr, bool absent_fails)
+{
+    struct see see;
+    rule_see(context, &see);
+    return truth(context, &see, expr, absent_fails);
+}
+
+static json_t *made(rondo_context *context, struct see *see, const struct flow_expr *expr)
+{
+    rondo_error err;
+    json_t *value = NULL;
+    if (see_value(see, expr, &value, &err) < 0)
+        rondo_context_fail(context, err.code, "%s", err.message);
+    see_clear(see);
+    return value;
+}
+
+static int ask_when(rondo_context *context, void *step)
+{
+    return asked(context, &((struct flow_step *)step)->condition);
+}
+
+static int ask_retry(rondo_context *context, void *step)
+{
+    return asked(context, &((struct flow_step *)step)->retry_on);
+}
+
+static int ask_case(rondo_context *context, void *of)
+{
+    return asked(context, &((struct flow_case *)of)->when);
+}
+
+static int ask_edge(rondo_context *context, void *edge)
+{
+    return ruled(context, &((struct flow_edge *)edge)->when, false);
+}
+
+static int ask_while(rondo_context *context, void *loop)
+{
+    return ruled(context, &((struct flow_loop *)loop)->while_, false);
+}
+
+static int ask_until(rondo_context *context, void *loop)
+{
+    const struct flow_expr *until = &((struct flow_loop *)loop)->until;
+    return ruled(context, until, until->flow->dialect == FLOW_V1);
+}
+
+static double ask_score(rondo_context *context, void *loop)
+{
+    struct see see;
+    rondo_error err;
+    double score = NAN;
+    rule_see(context, &see);
+    int code = see_number(&see, &((struct flow_loop *)loop)->score, &score, &err);
+    see_clear(&see);
+    if (code < 0 && code != RONDO_ENOTFOUND)
+        rondo_context_fail(context, code, "%s", err.message);
+    return score;
+}
+
+static json_t *ask_next(rondo_context *context, void *loop)
+{
+    struct see see;
+    rule_see(context, &see);
+    return made(context, &see, &((struct flow_loop *)loop)->next);
+}
+
+static json_t *ask_items(rondo_context *context, void *of)
+{
+    const struct flow_loop *loop = of;
+    struct see see;
+    if (loop->items)
+        return json_incref(loop->items);
+    ask_see(context, &see);
+    return made(context, &see, &loop->items_expr);
+}
+
+static json_t *ask_output(rondo_context *context, void *flow)
+{
+    struct see see;
+    ask_see(context, &see);
+    return made(context, &see, &((struct flow *)flow)->output);
+}
+
+static json_t *ask_text(rondo_context *context, void *step)
+{
+    struct see see;
+    rondo_error err;
+    auto_buf struct buf text = { 0 };
+    ask_see(context, &see);
+    int code = see_fill(&see, &((struct flow_step *)step)->ask, &text, &err);
+    see_clear(&see);
+    if (code < 0) {
+        rondo_context_fail(context, code, "%s", err.message);
+        return NULL;
+    }
+    return json_stringn(text.data ? text.data : "", text.len);
+}
+
+/* ---- inputs of steps ---------------------------------------------------------------------------------------- */
+
+/* In a sequence: the result of the nearest step before that has something to show, else its content.
+   NULL: none has. */
+static json_t *previous_output(struct see *see, const struct flow_step *step)
+{
+    for (uint32_t i = step->index; i-- > 0;) {
+        const struct result *res = see_result(see, step->scope, i);
+        if (!res || !result_has_output(res))
+            continue;
+        json_t *value = see_result_value(res);
+        return value ? json_incref(value) : json_incref(res->value);
+    }
+    return NULL;
+}
+
+/* The inputs of a file inside another: what `with` says and the file's defaults. */
+static json_t *file_inputs(rondo_context *context, const struct flow_step *step, json_t *given)
+{
+    struct diags diags = { 0 };
+    json_t *inputs = flows_inputs(step->include, given, &diags);
+    if (!inputs)
+        rondo_context_fail(context, RONDO_ESCHEMA, "%s", diags.count ? diags.list[0].message : "bad inputs");
+    diags_clear(&diags);
+    return inputs;
+}
+
+static json_t *with_values(rondo_context *context, struct see *see, const struct flow_step *step)
+{
+    json_t *values = NULL;
+    rondo_error err;
+    if (see_object(see, step->with, step->with_count, &values, &err) < 0)
+        rondo_context_fail(context, err.code, "%s", err.message);
+    return values;
+}
+
+static json_t *ask_input(rondo_context *context, void *of)
+{
+    const struct flow_step *step = of;
+    struct see see;
+    ask_see(context, &see);
+    auto_json json_t *before = step->takes_previous ? previous_output(&see, step) : NULL;
+    see.input = before ? before : see.input;
+    json_t *input = json_incref(see.input);
+    if (step->has_with || step->include) {
+        json_decref(input);
+        input = with_values(context, &see, step);
+    }
+    see_clear(&see);
+    if (!input || !step->include)
+        return input;
+    auto_json json_t *given = input;
+    return file_inputs(context, step, given);
+}
+
+/* ---- inputs of runs ------------------------------------------------------------------------------------------ */
+
+static const struct flow_input *find_input(const struct flow *flow, const char *name)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, name) == 0)
+            return &flow->inputs[i];
+    return NULL;
+}
+
+static void refuse_unknown(const struct flow *flow, const char *name, struct diags *diags)
+{
+    auto_free const char **names = mem_alloc((flow->input_count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        names[i] = flow->inputs[i].name;
+    const char *near = diag_nearest(name, names, flow->input_count);
+    struct diag *diag = diag_at(diags, NULL, NULL, "unknown_input", "there is no input '%s'%s", name,
+                                flow->input_count ? "" : ": the workflow has none");
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
+}
+
+static void check_input(const struct flow_input *input, json_t *inputs, struct diags *diags)
+{
+    json_t *value = json_object_get(inputs, input->name);
+    rondo_error err;
+    if (!value && input->default_)
+        json_object_set(inputs, input->name, input->default_);
+    else if (!value)
+        diag_at(diags, NULL, NULL, "missing_input", "the input '%s' is missing", input->name);
+    else if (input->schema && schema_check(input->schema, value, &err) < 0)
+        diag_at(diags, NULL, NULL, "bad_input", "input '%s': %s", input->name, err.message);
+}
+
+json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags)
+{
+    auto_json json_t *inputs = json_is_object(given) ? json_copy(given) : json_object();
+    uint32_t before = diags->errors;
+    const char *name;
+    json_t *value;
+    if (given && !json_is_object(given) && !json_is_null(given))
+        diag_at(diags, NULL, NULL, "bad_input", "the inputs of a workflow are an object");
+    json_object_foreach(inputs, name, value)
+        if (!find_input(flow, name))
+            refuse_unknown(flow, name, diags);
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        check_input(&flow->inputs[i], inputs, diags);
+    return diags->errors > before ? NULL : TAKE(inputs);
+}
+
+/* ---- starting -------------------------------------------------------------------------------------------------- */
+
+static const struct flow_hooks hooks = {
+    .when = ask_when, .retry = ask_retry, .case_ = ask_case, .edge = ask_edge, .while_ = ask_while,
+    .until = ask_until, .input = ask_input, .next = ask_next, .items = ask_items, .output = ask_output,
+    .ask = ask_text, .score = ask_score, .run = agent_run,
+};
+
+/* What the file says holds where the caller said nothing. */
+static rondo_run_options run_options(const struct flow *flow, const rondo_run_options *given)
+{
+    rondo_run_options o = { .size = RONDO_RUN };
+    if (given)
+        memcpy(&o, given, MIN(given->size, sizeof o));
+    o.size = RONDO_RUN;
+    if (!o.max_concurrency)
+        o.max_concurrency = flow->max_concurrency ? flow->max_concurrency : CONCURRENCY_DEFAULT;
+    o.timeout_ms = o.timeout_ms ? o.timeout_ms : flow->timeout_ms;
+    o.cleanup_ms = o.cleanup_ms ? o.cleanup_ms : flow->cleanup_ms;
+    o.budget.time_ms = o.budget.time_ms ? o.budget.time_ms : flow->budget.time_ms;
+    o.budget.tokens = o.budget.tokens ? o.budget.tokens : flow->budget.tokens;
+    o.budget.cost_nano = o.budget.cost_nano ? o.budget.cost_nano : flow->budget.cost_nano;
+    o.budget.calls = o.budget.calls ? o.budget.calls : flow->budget.calls;
+    if (!o.on_unknown && flow->on_unknown > 0)
+        o.on_unknown = flow->on_unknown;
+    return o;
+}
+
+int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
+                const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+{
+    rondo_run_options o = run_options(flow, options);
+    rondo_node *node = flow_build(flow, &hooks);
+    int code = rondo_run_start(engine, node, inputs, &o, ret, err);
+    rondo_node_unref(node);
+    if (code == 0)
+        (*ret)->env = env;
+    return code;
+}
+
+/* ---- for programs that embed us ------------------------------------------------------------------------------- */
+
+/* rondo_flow is struct flow under its public name. */
+static struct flow *inner(const rondo_flow *flow)
+{
+    return (struct flow *)flow;
+}
+
+static void report(const struct diags *diags, const rondo_flow_options *o)
+{
+    auto_buf struct buf text = { 0 };
+    for (uint32_t i = 0; o->report && i < diags->count; i++) {
+        const struct diag *d = &diags->list[i];
+        buf_clear(&text);
+        diag_put(&text, d, false);
+        o->report(&(rondo_problem){ .file = d->source ? d->source->name : "", .line = (int)d->line,
+                                    .column = (int)d->column, .code = d->code, .message = d->message,
+                                    .hint = d->hint ? d->hint : "", .is_warning = d->is_warning,
+                                    .text = buf_text(&text) },
+                  o->user);
+    }
+}
+
+/* The first error, for those who want only one. */
+static int first_error(const struct diags *diags, const char *what, rondo_error *err)
+{
+    const struct diag *d = diags->list;
+    while (d < diags->list + diags->count && d->is_warning)
+        d++;
+    if (d == diags->list + diags->count)
+        return err_set(err, RONDO_EINVAL, "workflow '%s' cannot be used", what);
+    err_set(err, RONDO_EINVAL, "workflow '%s': %s", what, d->message);
+    err->line = (int)d->line;
+    err->column = (int)d->column;
+    return err->code;
+}
+
+struct function_check {
+    const rondo_flow_options *options;
+    struct diags *diags;
+};
+
+static void check_function(struct flow_step *step, void *user)
+{
+    const struct function_check *check = user;
+    const rondo_flow_options *o = check->options;
+    const struct flow_agent *agent = step->body == BODY_AGENT ? step->agent : NULL;
+    if (!agent || agent->kind != AGENT_FUNCTION)
+        return;
+    auto_free const char **names = mem_alloc((o->function_count + 1) * sizeof *names);
+    for (size_t i = 0; i < o->function_count; i++) {
+        names[i] = o->functions[i].name;
+        if (strcmp(names[i], agent->function) == 0)
+            return;
+    }
+    struct diag *diag = diag_at(check->diags, agent->flow->source, agent->at, "missing_function",
+                                "agent '%s': there is no function '%s'", agent->name, agent->function);
+    const char *near = diag_nearest(agent->function, names, o->function_count);
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
+}
+
+/* In the flow's arena, so that it stays as long as nodes and runs of the flow. */
+static struct call_env *env_of(struct flow *flow, const rondo_flow_options *o)
+{
+    struct call_env *env = arena_zalloc(&flow->arena, sizeof *env);
+    struct flow_function *functions = arena_zalloc(&flow->arena, o->function_count * sizeof *functions);
+    for (size_t i = 0; i < o->function_count; i++) {
+        const char *name = o->functions[i].name;
+        functions[i] = (struct flow_function){ arena_dup(&flow->arena, name, strlen(name)),
+                                               o->functions[i].run, o->functions[i].user };
+    }
+    env->functions = functions;
+    env->function_count = o->function_count;
+    env->rehearse = o->rehearse;
+    return env;
+}
+
+/* Takes flow, which is NULL when it has errors; clears diags. */
+static int hand_out(struct flow *flow, const char *what, const rondo_flow_options *o, struct diags *diags,
+                    rondo_flow **ret, rondo_error *err)
+{
+    int code = 0;
+    if (flow)
+        flow_each_step(flow, check_function, &(struct function_check){ o, diags });
+    report(diags, o);
+    if (!flow || diags->errors) {
+        code = first_error(diags, what, err);
+        flow_unref(flow);
+    } else {
+        flow->env = env_of(flow, o);
+        *ret = (rondo_flow *)flow;
+    }
+    diags_clear(diags);
+    return code;
+}
+
+static int copy_options(rondo_flow_options *ours, const rondo_flow_options *given, rondo_error *err)
+{
+    memset(ours, 0, sizeof *ours);
+    if (!given)
+        return 0;
+    if (given->size < sizeof given->size || given->size > 65536)
+        return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_FLOW");
+    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    for (size_t i = 0; i < ours->function_count; i++)
+        if (!ours->functions[i].name || !ours->functions[i].run)
+            return err_set(err, RONDO_EINVAL, "function %zu has no name or no function", i);
+    return 0;
+}
+
+int rondo_flow_load(const char *path, const rondo_flow_options *options, rondo_flow **ret,
+                    rondo_error *err)
+{
+    rondo_error spare;
+    rondo_flow_options o;
+    struct diags diags = { 0 };
+    err = err ? err : &spare;
+    if (copy_options(&o, options, err) < 0)
+        return err->code;
+    struct flow *flow = flows_open(path, false, &diags);
+    return hand_out(flow, path, &o, &diags, ret, err);
+}
+
+int rondo_flow_parse(const char *name, const char *text, size_t len, const rondo_flow_options *options,
+                     rondo_flow **ret, rondo_error *err)
+{
+    rondo_error spare;
+    rondo_flow_options o;
+    struct diags diags = { 0 };
+    err = err ? err : &spare;
+    if (copy_options(&o, options, err) < 0)
+        return err->code;
+    struct source *source = source_new(name ? name : "workflow", text, len);
+    struct flow_load how = { .files = o.folder ? &flows_disk : NULL, .folder = o.folder };
+    struct flow *flow = flow_load(source, &how, &diags);
+    source_unref(source);
+    return hand_out(flow, name ? name : "workflow", &o, &diags, ret, err);
+}
+
+rondo_node *rondo_flow_node(rondo_flow *flow)
+{
+    return flow_build(inner(flow), &hooks);
+}
+
+int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *inputs,
+                     const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+{
+    rondo_error spare;
+    struct diags diags = { 0 };
+    err = err ? err : &spare;
+    auto_json json_t *all = flows_inputs(inner(flow), (json_t *)inputs, &diags);
+    int code = all ? flows_start(engine, inner(flow), inner(flow)->env, all, options, ret, err)
+                   : first_error(&diags, inner(flow)->name, err);
+    diags_clear(&diags);
+    return code;
+}
+
+void rondo_flow_free(rondo_flow *flow)
+{
+    flow_unref(inner(flow));
+}

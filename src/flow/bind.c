@@ -1,0 +1,692 @@
+/* bind.c - finding out what the names in an expression mean, while a file is loaded.
+
+   CEL asks for every path that it does not know itself (bind): the answer is how many of its names
+   we stand for, their type, and a struct flow_ref.  The paths that exist are rows of tables.  As
+   much of a path as a schema describes is answered for, so that types are known and misspelt
+   properties found. */
+#include "flow/bind.h"
+
+#include "data/value.h"
+#include "flow/scope.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A path being answered. */
+struct path {
+    struct binding *b;
+    const struct cel_name *names;
+    uint32_t count;
+    const char **ret_type;
+    struct flow_ref **ret;
+    rondo_error *err;
+};
+
+static bool is_name(const struct cel_name *name, const char *text)
+{
+    return strcmp(name->text, text) == 0;
+}
+
+static bool is_v1(const struct binding *b)
+{
+    return b->scope->flow->dialect == FLOW_V1;
+}
+
+/* ---- saying no ----------------------------------------------------------------------------------- */
+
+struct names {
+    const char **list;
+    uint32_t count, cap;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+    mem_grow(&names->list, &names->cap, names->count, sizeof *names->list);
+    names->list[names->count++] = name;
+}
+
+/* The nearest name, or all that there are if they are few. */
+static void suggest(struct binding *b, const struct cel_name *bad, const struct names *known)
+{
+    const char *near = diag_nearest(bad->text, known->list, known->count);
+    size_t len = 0;
+    if (near) {
+        snprintf(b->hint, sizeof b->hint, "did you mean '%s'?", near);
+        return;
+    }
+    for (uint32_t i = 0; i < known->count && len < sizeof b->hint; i++)
+        len += (size_t)snprintf(b->hint + len, sizeof b->hint - len, "%s%s",
+                                i ? ", " : "there are: ", known->list[i]);
+    if (len >= sizeof b->hint)
+        b->hint[0] = '\0';
+}
+
+__attribute__((format(printf, 4, 5))) static int
+refuse(const struct path *p, uint32_t at, const struct names *known, const char *fmt, ...)
+{
+    struct binding *b = p->b;
+    char text[300];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    b->code = "unknown_reference";
+    b->bad_at = p->names[at].offset;
+    b->bad_len = p->names[at].len;
+    b->hint[0] = '\0';
+    if (known)
+        suggest(b, &p->names[at], known);
+    return err_set(p->err, RONDO_EINVAL, "%s", text);
+}
+
+static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, const char *type)
+{
+    struct flow_ref *ref = arena_zalloc(&p->b->scope->flow->arena, sizeof *ref);
+    ref->root = (uint8_t)root;
+    ref->used = 1;
+    *p->ret = ref;
+    *p->ret_type = type;
+    return ref;
+}
+
+/* ---- schemas -------------------------------------------------------------------------------------- */
+
+#define ANY_MAP  "map(string, dyn)"
+#define ANY_LIST "list(dyn)"
+
+static const char *const conditional[] = { "$ref", "$dynamicRef", "$recursiveRef" };
+
+/* A reference may stand for anything, and in old drafts everything beside it is ignored. */
+static bool is_plain(const json_t *schema)
+{
+    for (size_t i = 0; i < COUNT(conditional); i++)
+        if (json_object_get(schema, conditional[i]))
+            return false;
+    return json_is_object(schema);
+}
+
+static bool is_of(const json_t *schema, const char *type)
+{
+    const char *given = json_string_value(json_object_get(schema, "type"));
+    return given && is_plain(schema) && strcmp(given, type) == 0;
+}
+
+/* NULL for dyn: numbers too, which may be int or double. */
+static const char *schema_type(const json_t *schema)
+{
+    static const char *const rows[][2] = {
+        { "integer", "int" }, { "string", "string" }, { "boolean", "bool" }, { "object", ANY_MAP },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (is_of(schema, rows[i][0]))
+            return rows[i][1];
+    if (!is_of(schema, "array"))
+        return NULL;
+    const json_t *items = json_object_get(schema, "items");
+    return is_of(items, "string") ? "list(string)" : is_of(items, "boolean") ? "list(bool)" : ANY_LIST;
+}
+
+static bool is_closed(const json_t *schema)
+{
+    return json_is_false(json_object_get(schema, "additionalProperties")) &&
+           !json_object_get(schema, "patternProperties");
+}
+
+static int refuse_property(const struct path *p, uint32_t at, json_t *properties)
+{
+    struct names known = { 0 };
+    const char *key;
+    json_t *value;
+    json_object_foreach(properties, key, value)
+        names_add(&known, key);
+    int code = refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
+                      p->names[at - 1].text);
+    mem_free(known.list);
+    return code;
+}
+
+/* Follows the rest of the path into what a schema describes; type is the whole value's if the schema
+   says nothing.  Answers how many names are used. */
+static int describe(const struct path *p, struct flow_ref *ref, const json_t *schema, const char *type)
+{
+    const char *own = schema_type(schema);
+    type = own ? own : type;
+    while (ref->used < p->count && is_plain(schema)) {
+        json_t *properties = json_object_get(schema, "properties");
+        const json_t *inner = json_object_get(properties, p->names[ref->used].text);
+        if (!inner && is_of(schema, "object") && is_closed(schema))
+            return refuse_property(p, ref->used, properties);
+        if (!inner)
+            break;
+        schema = inner;
+        type = schema_type(schema);
+        ref->used++;
+        ref->inside++;
+    }
+    ref->as_int = is_of(schema, "integer");
+    *p->ret_type = type;
+    return (int)ref->used;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------------- */
+
+static struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
+{
+    uint32_t low = 0, high = scope->count;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        struct flow_step *step = scope->steps[scope->by_name[mid]];
+        int order = strcmp(id, step->id);
+        if (order == 0)
+            return step;
+        if (order < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return NULL;
+}
+
+static struct flow_step *visible_step(const struct flow_scope *scope, const char *id)
+{
+    struct flow_step *step = NULL;
+    for (; scope && !step; scope = scope->up)
+        step = scope_step(scope, id);
+    return step;
+}
+
+static void add_ids(struct names *names, const struct flow_scope *scope)
+{
+    for (uint32_t i = 0; i < scope->count; i++)
+        names_add(names, scope->steps[i]->id);
+}
+
+/* The steps inside a step, as they can be seen when it has ended; NULL. */
+static const struct flow_scope *inside_of(const struct flow_step *step)
+{
+    if (step->loop && step->loop->is_each)
+        return NULL;
+    if (step->loop && step->loop->scope && step->loop->scope->count)
+        return step->loop->scope;
+    if (step->inner)
+        return step->inner;
+    return step->include ? step->include->scope : NULL;
+}
+
+static bool hides_passes(const struct flow_step *step)
+{
+    int mode = step->loop ? step->loop->output_mode : RONDO_OUTPUT_LAST;
+    return mode == RONDO_OUTPUT_FINAL_STEP || mode == RONDO_OUTPUT_CUMULATIVE;
+}
+
+/* What sort of steps have a field. */
+enum { OF_ALL = 1, OF_LOOPS = 2, OF_EACHES = 4, OF_GATES = 8, OF_CONTAINERS = 16 };
+
+static const struct field {
+    const char *name;
+    uint8_t field;
+    uint8_t of;
+    const char *type;
+} step_fields[] = {
+    { "content", FIELD_CONTENT, OF_ALL, "string" },
+    { "result", FIELD_RESULT, OF_ALL, NULL },
+    { "status", FIELD_STATUS, OF_ALL, "string" },
+    { "error", FIELD_ERROR, OF_ALL, "string" },
+    { "usage", FIELD_USAGE, OF_ALL, ANY_MAP },
+    { "reason", FIELD_REASON, OF_ALL, "string" },
+    { "escalated", FIELD_ESCALATED, OF_ALL, "bool" },
+    { "passes", FIELD_PASSES, OF_LOOPS | OF_EACHES, "int" },
+    { "best", FIELD_BEST, OF_LOOPS, ANY_MAP },
+    { "score", FIELD_SCORE, OF_LOOPS, "double" },
+    { "history", FIELD_HISTORY, OF_LOOPS, ANY_LIST },
+    { "capped", FIELD_CAPPED, OF_LOOPS, "bool" },
+    { "by", FIELD_BY, OF_GATES, "string" },
+    { "steps", FIELD_STEPS, OF_CONTAINERS, ANY_MAP },
+};
+
+static unsigned sorts_of(const struct flow_step *step)
+{
+    unsigned sorts = OF_ALL;
+    if (step->loop)
+        sorts |= step->loop->is_each ? OF_EACHES : OF_LOOPS;
+    else if (step->body == BODY_MACHINE)
+        sorts |= OF_LOOPS;
+    else if (step->body == BODY_GATE)
+        sorts |= OF_GATES;
+    if (inside_of(step) && !hides_passes(step))
+        sorts |= OF_CONTAINERS;
+    return sorts;
+}
+
+static const struct field *find_field(const struct field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+static int refuse_field(const struct path *p, uint32_t at, const struct flow_step *step)
+{
+    unsigned sorts = sorts_of(step);
+    struct names known = { 0 };
+    const struct field *other = find_field(step_fields, COUNT(step_fields), p->names[at].text);
+    for (size_t i = 0; i < COUNT(step_fields); i++)
+        if (step_fields[i].of & sorts)
+            names_add(&known, step_fields[i].name);
+    int code = refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
+                      p->names[at].text,
+                      !other ? "" :
+                      other->field == FIELD_BY ? ": it is no gate" :
+                      other->field != FIELD_STEPS ? ": it is no loop" :
+                      hides_passes(step) ? ": its outputMode does not keep them" :
+                      step->loop ? ": what its items came to is in result.iterations" :
+                      ": nothing runs inside it");
+    mem_free(known.list);
+    return code;
+}
+
+/* ---- what a step's result is ------------------------------------------------------------------------- */
+
+/* { iterations, failed } */
+static json_t *each_schema(void)
+{
+    static const char *const text =
+        "{\"type\":\"object\",\"properties\":{\"iterations\":{\"type\":\"array\"},"
+        "\"failed\":{\"type\":\"array\"}},\"additionalProperties\":false}";
+    return json_loads(text, 0, NULL);
+}
+
+static const json_t *body_schema(const struct flow_step *step);
+
+/* Of one pass: what `output` names, else the only step. */
+static const json_t *pass_schema(const struct flow_step *step)
+{
+    const struct flow_scope *scope = step->loop ? step->loop->scope : NULL;
+    if (!scope || !scope->count)
+        return body_schema(step);
+    const char *output = step->loop->output;
+    const struct flow_step *named = output ? scope_step(scope, output) : NULL;
+    if (!named && scope->count == 1)
+        named = scope->steps[0];
+    return named && !named->loop ? body_schema(named) : NULL;
+}
+
+static const json_t *body_schema(const struct flow_step *step)
+{
+    switch (step->body) {
+    case BODY_AGENT: return step->agent ? step->agent->result_schema : NULL;
+    case BODY_GATE: return step->gate_schema;
+    case BODY_FORUM: return step->inner && step->inner->count
+                                ? body_schema(step->inner->steps[step->inner->count - 1]) : NULL;
+    default: return NULL;
+    }
+}
+
+static int bind_result(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+{
+    if (step->loop && step->loop->is_each) {
+        auto_json json_t *schema = each_schema();
+        return describe(p, ref, schema, NULL);
+    }
+    if (step->loop && step->loop->output_mode == RONDO_OUTPUT_CUMULATIVE)
+        return describe(p, ref, NULL, ANY_LIST);
+    if (step->loop)
+        return describe(p, ref, pass_schema(step), NULL);
+    const char *type = step->body == BODY_PARALLEL ? ANY_LIST : step->body == BODY_SET ? ANY_MAP : NULL;
+    return describe(p, ref, body_schema(step), type);
+}
+
+/* ---- paths ------------------------------------------------------------------------------------------- */
+
+static int refuse_step(const struct path *p, uint32_t at, const struct flow_scope *scope, bool outwards)
+{
+    struct names known = { 0 };
+    for (; scope; scope = outwards ? scope->up : NULL)
+        add_ids(&known, scope);
+    int code = refuse(p, at, &known, "there is no step '%.80s'", p->names[at].text);
+    mem_free(known.list);
+    return code;
+}
+
+/* "a", then "a/b": the way to an inner step. */
+static const char *joined(struct arena *arena, const char *way, const char *id)
+{
+    if (!way)
+        return id;
+    size_t a = strlen(way), b = strlen(id);
+    char *text = arena_alloc(arena, a + b + 2);
+    memcpy(text, way, a);
+    text[a] = '/';
+    memcpy(text + a + 1, id, b + 1);
+    return text;
+}
+
+/* Follows .steps.y as long as there is one; ref->used counts.  NULL when something is wrong. */
+static const struct flow_step *go_inside(const struct path *p, struct flow_ref *ref,
+                                         const struct flow_step *step)
+{
+    while (ref->used + 1 < p->count && is_name(&p->names[ref->used], "steps")) {
+        const struct flow_scope *scope = sorts_of(step) & OF_CONTAINERS ? inside_of(step) : NULL;
+        const char *id = p->names[ref->used + 1].text;
+        if (!scope)
+            return refuse_field(p, ref->used, step), NULL;
+        step = scope_step(scope, id);
+        if (!step)
+            return refuse_step(p, ref->used + 1, scope, false), NULL;
+        ref->root = REF_INNER;
+        ref->name = joined(&p->b->scope->flow->arena, ref->name, step->id);
+        ref->used += 2;
+    }
+    return step;
+}
+
+static int bind_field(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+{
+    const struct cel_name *name = &p->names[ref->used];
+    const struct field *field = find_field(step_fields, COUNT(step_fields), name->text);
+    if (!field || !(field->of & sorts_of(step)))
+        return refuse_field(p, ref->used, step);
+    ref->field = field->field;
+    ref->used++;
+    *p->ret_type = field->type;
+    return field->field == FIELD_RESULT ? bind_result(p, ref, step) : (int)ref->used;
+}
+
+static int bind_steps(const struct path *p)
+{
+    struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
+    ref->scope = p->b->scope;
+    if (p->count == 1)
+        return 1;
+    const struct flow_step *step = visible_step(p->b->scope, p->names[1].text);
+    if (!step)
+        return refuse_step(p, 1, p->b->scope, true);
+    ref->root = REF_STEP;
+    ref->scope = step->scope;
+    ref->index = step->index;
+    ref->used = 2;
+    step = go_inside(p, ref, step);
+    if (!step)
+        return p->err->code;
+    return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
+}
+
+static int bind_inputs(const struct path *p)
+{
+    const struct flow *flow = p->b->scope->flow;
+    struct flow_ref *ref = answer(p, REF_INPUTS, ANY_MAP);
+    struct names known = { 0 };
+    if (p->count == 1)
+        return 1;
+    for (uint32_t i = 0; i < flow->input_count; i++) {
+        if (is_name(&p->names[1], flow->inputs[i].name)) {
+            mem_free(known.list);
+            ref->name = flow->inputs[i].name;
+            ref->used = 2;
+            return describe(p, ref, flow->inputs[i].schema_doc, NULL);
+        }
+        names_add(&known, flow->inputs[i].name);
+    }
+    int code = refuse(p, 1, &known, flow->input_count ? "there is no input '%.80s'"
+                                                      : "there is no input '%.80s': the file has none",
+                      p->names[1].text);
+    mem_free(known.list);
+    return code;
+}
+
+static int bind_state(const struct path *p)
+{
+    struct flow_ref *ref = answer(p, REF_STATE, p->count > 1 ? NULL : ANY_MAP);
+    if (p->count == 1)
+        return 1;
+    ref->name = arena_dup(&p->b->scope->flow->arena, p->names[1].text, p->names[1].len);
+    ref->used = 2;
+    return 2;
+}
+
+/* A name that is nothing without the next one; at is that one's place. */
+static int refuse_member(const struct path *p, uint32_t at, const struct field *fields, size_t count)
+{
+    struct names known = { 0 };
+    for (size_t i = 0; i < count; i++)
+        names_add(&known, fields[i].name);
+    int code = at < p->count
+                   ? refuse(p, at, &known, "'%.80s' has no '%.80s'", p->names[at - 1].text, p->names[at].text)
+                   : refuse(p, at - 1, &known, "'%.80s' is to be followed by one of its fields",
+                            p->names[at - 1].text);
+    mem_free(known.list);
+    return code;
+}
+
+static const struct field *member(const struct path *p, uint32_t at, const struct field *fields,
+                                  size_t count)
+{
+    return at < p->count ? find_field(fields, count, p->names[at].text) : NULL;
+}
+
+static int bind_run(const struct path *p)
+{
+    static const struct field fields[] = { { "id", REF_RUN_ID, 0, NULL }, { "name", REF_RUN_NAME, 0, NULL } };
+    const struct field *field = member(p, 1, fields, COUNT(fields));
+    if (!field)
+        return refuse_member(p, 1, fields, COUNT(fields));
+    answer(p, field->field, "string")->used = 2;
+    return 2;
+}
+
+static int bind_budget(const struct path *p)
+{
+    static const struct field limits[] = {
+        { "tokens", RONDO_LIMIT_TOKENS, 0, "int" },
+        { "cost", RONDO_LIMIT_COST_NANO, 0, "double" },
+        { "time", RONDO_LIMIT_TIME_MS, 0, "google.protobuf.Duration" },
+        { "calls", RONDO_LIMIT_CALLS, 0, "int" },
+    };
+    static const struct field sides[] = { { "used", 0, 0, NULL }, { "left", 1, 0, NULL } };
+    const struct field *limit = member(p, 1, limits, COUNT(limits));
+    if (!limit)
+        return refuse_member(p, 1, limits, COUNT(limits));
+    const struct field *side = member(p, 2, sides, COUNT(sides));
+    if (!side)
+        return refuse_member(p, 2, sides, COUNT(sides));
+    struct flow_ref *ref = answer(p, REF_BUDGET, limit->type);
+    ref->number = limit->field * 2u + side->field;
+    ref->used = 3;
+    return 3;
+}
+
+static const struct flow_scope *loop_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
+        scope = scope->up;
+    return scope;
+}
+
+static const struct flow_scope *each_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_EACH)
+        scope = scope->up;
+    return scope;
+}
+
+static int bind_feedback(const struct path *p)
+{
+    static const struct field fields[] = {
+        { "text", FIELD_TEXT, 0, "string" },
+        { "previous", FIELD_PREVIOUS, 0, NULL },
+        { "judge", FIELD_JUDGE, 0, "string" },
+        { "attempt", FIELD_ATTEMPT, 0, "int" },
+    };
+    const struct field *field = member(p, 1, fields, COUNT(fields));
+    if (p->count > 1 && !field)
+        return refuse_member(p, 1, fields, COUNT(fields));
+    struct flow_ref *ref = answer(p, REF_FEEDBACK, field ? field->type : ANY_MAP);
+    ref->scope = loop_scope(p->b->scope);
+    ref->field = field ? field->field : FIELD_ALL;
+    ref->used = field ? 2 : 1;
+    return (int)ref->used;
+}
+
+/* ---- the first name ------------------------------------------------------------------------------------- */
+
+/* Where a name means something. */
+enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY };
+
+static const char *const only_there[] = {
+    [IN_LOOPS] = "exists only in a loop",
+    [IN_EACHES] = "exists only in a forEach",
+    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
+    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
+};
+
+static const struct root {
+    const char *name;
+    int (*bind)(const struct path *p); // NULL: the name stands for itself
+    uint8_t ref;
+    uint8_t where;
+    bool in_v1; // declared everywhere there, meaning something or not
+    const char *type;
+} roots[] = {
+    { "steps", bind_steps, 0, ANYWHERE, true, NULL },
+    { "inputs", bind_inputs, 0, ANYWHERE, true, NULL },
+    { "state", bind_state, 0, ANYWHERE, true, NULL },
+    { "input", NULL, REF_INPUT, ANYWHERE, true, NULL },
+    { "run", bind_run, 0, ANYWHERE, true, NULL },
+    { "budget", bind_budget, 0, ANYWHERE, true, NULL },
+    { "feedback", bind_feedback, 0, ANYWHERE, true, NULL },
+    { "iteration", NULL, REF_ITERATION, IN_LOOPS, true, "int" },
+    { "item", NULL, REF_ITEM, IN_EACHES, true, NULL },
+    { "index", NULL, REF_INDEX, IN_EACHES, true, "int" },
+    { "content", NULL, REF_CONTENT, IN_RULES, true, "string" },
+    { "result", NULL, REF_RESULT, IN_RULES, true, NULL },
+    { "status", NULL, REF_STATUS, IN_RULES, true, "string" },
+    { "score", NULL, REF_SCORE, IN_RULES, false, "double" },
+    { "best", NULL, REF_BEST, IN_LOOPS, false, ANY_MAP },
+    { "history", NULL, REF_HISTORY, IN_LOOPS, false, ANY_LIST },
+    { "error", NULL, REF_ERROR, IN_RETRY, false, "string" },
+};
+
+static bool is_there(const struct binding *b, const struct root *root)
+{
+    if (root->in_v1 && is_v1(b))
+        return true;
+    switch (root->where) {
+    case IN_LOOPS: return b->allows & ALLOW_PASS || loop_scope(b->scope);
+    case IN_EACHES: return each_scope(b->scope);
+    case IN_RULES: return b->allows & ALLOW_PASS;
+    case IN_RETRY: return b->allows & ALLOW_ERROR;
+    default: return true;
+    }
+}
+
+static int bind_plain(const struct path *p, const struct root *root)
+{
+    struct binding *b = p->b;
+    struct flow_ref *ref = answer(p, root->ref, root->type);
+    ref->scope = root->where == IN_EACHES ? each_scope(b->scope) : loop_scope(b->scope);
+    bool typed = root->ref == REF_RESULT && b->allows & ALLOW_PASS && ref->scope == b->scope &&
+                 b->scope->kind == SCOPE_LOOP && b->scope->owner;
+    return typed ? describe(p, ref, pass_schema(b->scope->owner), NULL) : 1;
+}
+
+/* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
+static int note_unknown(const struct path *p)
+{
+    struct binding *b = p->b;
+    struct names known = { 0 };
+    for (size_t i = 0; i < COUNT(roots); i++)
+        if (is_there(b, &roots[i]))
+            names_add(&known, roots[i].name);
+    b->bad_at = p->names[0].offset;
+    b->bad_len = p->names[0].len;
+    b->hint[0] = '\0';
+    if (visible_step(b->scope, p->names[0].text))
+        snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
+    else
+        suggest(b, &p->names[0], &known);
+    mem_free(known.list);
+    return 0;
+}
+
+int bind_path(void *user, const struct cel_name *names, size_t count, const char **ret_type,
+              uintptr_t *ret_token, rondo_error *err)
+{
+    struct flow_ref *ref = NULL;
+    struct path p = { user, names, (uint32_t)count, ret_type, &ref, err };
+    const struct root *root = roots, *end = roots + COUNT(roots);
+    while (root < end && !is_name(&names[0], root->name))
+        root++;
+    if (root == end)
+        return note_unknown(&p);
+    if (!is_there(p.b, root))
+        return refuse(&p, 0, NULL, "'%s' %s", root->name, only_there[root->where]);
+    int used = root->bind ? root->bind(&p) : bind_plain(&p, root);
+    *ret_token = (uintptr_t)ref;
+    return used;
+}
+
+/* ---- ids with hyphens -------------------------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/* The length of the name if the text begins with it and it ends there. */
+static size_t begins_with(const char *text, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+    if (n > len || memcmp(text, name, n) != 0 || (n < len && is_word(text[n])))
+        return 0;
+    return n;
+}
+
+static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
+{
+    size_t best = 0;
+    for (uint32_t i = 0; scope && i < scope->count; i++)
+        best = MAX(best, begins_with(text, len, scope->steps[i]->id));
+    return best;
+}
+
+static size_t longest_input(const struct flow *flow, const char *text, size_t len)
+{
+    size_t best = 0;
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        best = MAX(best, begins_with(text, len, flow->inputs[i].name));
+    return best;
+}
+
+/* The scope whose ids may follow a path that ends in `steps`; NULL. */
+static const struct flow_scope *scope_after(const struct flow_scope *scope, const struct cel_name *path,
+                                            size_t count)
+{
+    const struct flow_step *step = count > 1 ? visible_step(scope, path[1].text) : NULL;
+    for (size_t i = 2; step && i < count; i += 2) {
+        const struct flow_scope *inner = is_name(&path[i], "steps") ? inside_of(step) : NULL;
+        if (!inner || i + 1 == count)
+            return inner;
+        step = scope_step(inner, path[i + 1].text);
+    }
+    return NULL;
+}
+
+size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const char *text, size_t len)
+{
+    const struct binding *b = user;
+    size_t best = 0;
+    if (count == 1 && is_name(&path[0], "inputs"))
+        return longest_input(b->scope->flow, text, len);
+    if (!is_name(&path[count - 1], "steps"))
+        return 0;
+    if (count == 1)
+        for (const struct flow_scope *s = b->scope; s; s = s->up)
+            best = MAX(best, longest_id(s, text, len));
+    else if (is_name(&path[0], "steps"))
+        best = longest_id(scope_after(b->scope, path, count), text, len);
+    else // best.steps.x
+        best = longest_id(loop_scope(b->scope), text, len);
+    return best;
+}

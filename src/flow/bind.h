@@ -1,0 +1,23 @@
+/* bind.h - what the names in expressions of workflow files mean: hooks for cel_compile(). */
+#ifndef RONDO_BIND_H
+#define RONDO_BIND_H
+
+#include "flow/flow.h"
+
+/* One compilation, the user of both hooks.  What they refuse is noted here, because CEL only hands on
+   a message. */
+struct binding {
+    struct flow_scope *scope;
+    unsigned allows;   // enum scope_allow
+    const char *code;  // of the diagnostic; NULL: nothing was refused
+    uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
+    char hint[240];
+};
+
+/* See struct cel_options.  The token is a struct flow_ref in the flow's arena. */
+int bind_path(void *binding, const struct cel_name *names, size_t count, const char **ret_type,
+              uintptr_t *ret_token, rondo_error *err);
+size_t bind_hyphen(void *binding, const struct cel_name *path, size_t count, const char *text,
+                   size_t len);
+
+#endif

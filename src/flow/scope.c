@@ -1,0 +1,251 @@
+/* scope.c - compiling expressions and texts with holes, and telling what is wrong with them where it
+   stands in the file. */
+#include "flow/scope.h"
+
+#include "flow/bind.h"
+
+#include <string.h>
+
+#define STAGE_EXPRESSIONS 200 // v1 looks at nothing in them: whatever it says itself comes first
+#define HOLE_SHOWN        60  // bytes of a hole in messages
+
+/* ---- compiling ------------------------------------------------------------------------------------------------- */
+
+/* Where in the file an expression comes from: at->text, from `start` on; or not there, but in a text
+   that the file only names. */
+struct origin {
+    struct flow *flow;
+    const struct doc_val *at;
+    size_t start;
+    bool is_elsewhere;
+};
+
+/* The byte that a line and column of a text mean; columns count characters. */
+static size_t offset_of(const char *text, size_t len, int line, int column)
+{
+    size_t at = 0;
+    for (int n = 1; n < line && at < len; at++)
+        n += text[at] == '\n';
+    for (int n = 1; n < column && at < len; n++)
+        do
+            at++;
+        while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80);
+    return at;
+}
+
+static void place(const struct origin *from, size_t at, rondo_error *err)
+{
+    uint32_t line = from->at->line, column = from->at->column;
+    if (!from->is_elsewhere)
+        doc_locate(from->flow->doc, from->at, from->start + at, &line, &column);
+    err->line = (int)line;
+    err->column = (int)column;
+}
+
+/* err is about the byte `at` of the expression. */
+static struct diag *complain(const struct origin *from, size_t at, const char *code, rondo_error *err,
+                             struct diags *diags)
+{
+    place(from, at, err);
+    struct diag *diag = diag_error(diags, from->flow->source, code, err);
+    diag->stage = STAGE_EXPRESSIONS;
+    return diag;
+}
+
+static void complain_of_names(const struct binding *b, const struct origin *from, const char *text,
+                              size_t len, rondo_error *err, struct diags *diags)
+{
+    size_t at = b->code ? b->bad_at : offset_of(text, len, err->line, err->column);
+    bool is_about = at == b->bad_at && b->bad_len;
+    struct diag *diag = complain(from, at, b->code ? b->code : "cel", err, diags);
+    if (is_about && !from->is_elsewhere)
+        diag->width = b->bad_len;
+    if (is_about && *b->hint)
+        diag_hint(diag, "%s", b->hint);
+    else if (from->is_elsewhere)
+        diag_hint(diag, "in the text that is read here: %.*s", (int)MIN(len, HOLE_SHOWN), text);
+}
+
+static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
+                                   const char *text, size_t len, unsigned allows, struct diags *diags)
+{
+    struct binding b = { .scope = scope, .allows = allows };
+    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b };
+    rondo_error err = { 0 };
+    struct cel_program *program = cel_compile(text, len, &options, &err);
+    if (program) {
+        flow_own_program(scope->flow, program);
+        return program;
+    }
+    err_in(&err, "%s", what);
+    complain_of_names(&b, from, text, len, &err, diags);
+    return NULL;
+}
+
+static const struct want {
+    const char *says;
+    enum cel_kind kinds[3];
+} wants[] = {
+    [WANT_BOOL] = { "true or false", { CEL_BOOL, CEL_BOOL, CEL_BOOL } },
+    [WANT_LIST] = { "a list", { CEL_LIST, CEL_LIST, CEL_LIST } },
+    [WANT_NUMBER] = { "a number", { CEL_INT, CEL_UINT, CEL_DOUBLE } },
+};
+
+static bool can_be(const struct cel_program *program, const struct want *want)
+{
+    return cel_program_can_be(program, want->kinds[0]) || cel_program_can_be(program, want->kinds[1]) ||
+           cel_program_can_be(program, want->kinds[2]);
+}
+
+void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
+                enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags)
+{
+    struct origin from = { scope->flow, at, 0, false };
+    rondo_error err = { 0 };
+    *ret = (struct flow_expr){ .at = at, .flow = scope->flow, .what = what };
+    if (!at->text) {
+        err_set(&err, RONDO_EINVAL, "%s must be an expression, not a %s", what, doc_kind_text(at));
+        complain(&from, 0, "cel", &err, diags);
+        return;
+    }
+    struct cel_program *program = compile(scope, &from, what, at->text, at->text_len, allows, diags);
+    if (program && want && !can_be(program, &wants[want])) {
+        auto_free char *type = cel_type_text(cel_program_type(program));
+        err_set(&err, RONDO_EINVAL, "%s must be %s, this gives %s", what, wants[want].says, type);
+        complain(&from, 0, "cel", &err, diags);
+        return;
+    }
+    ret->program = program;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+/* Past the literal that begins at `at` with a quote; the end of the text when it is not closed. */
+static size_t skip_literal(const char *text, size_t at, size_t len)
+{
+    char quote = text[at];
+    bool is_raw = at > 0 && (text[at - 1] | 32) == 'r';
+    bool is_long = at + 2 < len && quote != '`' && text[at + 1] == quote && text[at + 2] == quote;
+    size_t width = is_long ? 3 : 1;
+    for (at += width; at < len; at++) {
+        if (text[at] == '\\' && !is_raw && quote != '`')
+            at++;
+        else if (text[at] == quote &&
+                 (!is_long || (at + 2 < len && text[at + 1] == quote && text[at + 2] == quote)))
+            return at + width;
+    }
+    return len;
+}
+
+/* Where the hole whose expression begins at `at` is closed; len when it is not. */
+static size_t hole_end(const char *text, size_t at, size_t len)
+{
+    unsigned depth = 0;
+    while (at < len) {
+        char c = text[at];
+        if (c == '\'' || c == '"' || c == '`') {
+            at = skip_literal(text, at, len);
+            continue;
+        }
+        if (c == '/' && at + 1 < len && text[at + 1] == '/') {
+            const char *stop = memchr(text + at, '\n', len - at);
+            at = stop ? (size_t)(stop - text) : len;
+            continue;
+        }
+        if (c == '}' && depth-- == 0)
+            return at;
+        depth += c == '{';
+        at++;
+    }
+    return MIN(at, len);
+}
+
+/* A text being cut into pieces. */
+struct cutter {
+    struct flow_scope *scope;
+    struct origin from;
+    unsigned allows;
+    const char *text;
+    size_t len;
+    struct flow_piece *pieces;
+    uint32_t count, cap;
+    struct diags *diags;
+};
+
+static struct flow_piece *cut(struct cutter *c)
+{
+    mem_grow(&c->pieces, &c->cap, c->count, sizeof *c->pieces);
+    c->pieces[c->count] = (struct flow_piece){ 0 };
+    return &c->pieces[c->count++];
+}
+
+static void cut_literal(struct cutter *c, size_t start, size_t end)
+{
+    if (start < end)
+        *cut(c) = (struct flow_piece){ .text = c->text + start, .len = end - start };
+}
+
+/* The hole that begins at `at`; answers where the text goes on. */
+static size_t cut_hole(struct cutter *c, size_t at)
+{
+    struct arena *arena = &c->scope->flow->arena;
+    size_t start = at + 2, end = hole_end(c->text, start, c->len);
+    rondo_error err = { 0 };
+    if (end == c->len) {
+        err_set(&err, RONDO_EPARSE, "this hole is never closed: '${' needs a '}'");
+        diag_hint(complain(&c->from, at, "cel", &err, c->diags), "a literal '${' is written '$${'");
+        return end;
+    }
+    struct origin from = c->from;
+    from.start += start;
+    struct flow_expr *expr = arena_zalloc(arena, sizeof *expr);
+    *expr = (struct flow_expr){ .at = c->from.at, .flow = c->scope->flow };
+    expr->what = arena_dup(arena, c->text + at, MIN(end + 1 - at, HOLE_SHOWN));
+    expr->program = compile(c->scope, &from, "hole", c->text + start, end - start, c->allows, c->diags);
+    cut(c)->expr = expr;
+    return end + 1;
+}
+
+static void cut_all(struct cutter *c)
+{
+    size_t start = 0, at = 0;
+    while (at + 1 < c->len) {
+        const char *dollar = memchr(c->text + at, '$', c->len - at - 1);
+        if (!dollar)
+            break;
+        at = (size_t)(dollar - c->text);
+        if (c->len - at > 2 && memcmp(dollar, "$${", 3) == 0) {
+            cut_literal(c, start, at);
+            start = at + 1;
+            at += 3;
+        } else if (dollar[1] == '{') {
+            cut_literal(c, start, at);
+            start = at = cut_hole(c, at);
+        } else {
+            at++;
+        }
+    }
+    cut_literal(c, start, c->len);
+}
+
+static bool is_text_of(const struct doc_val *at, const char *text, size_t len)
+{
+    return at->text && at->text_len == len && memcmp(at->text, text, len) == 0;
+}
+
+void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
+                unsigned allows, struct flow_text *ret, struct diags *diags)
+{
+    struct cutter c = { .scope = scope, .allows = allows, .text = text, .len = len, .diags = diags,
+                        .from = { scope->flow, at, 0, !is_text_of(at, text, len) } };
+    *ret = (struct flow_text){ .text = text, .len = len, .at = at };
+    if (scope->flow->dialect == FLOW_V1)
+        return;
+    cut_all(&c);
+    bool is_whole = c.count == 0 || (c.count == 1 && c.pieces->len == len);
+    ret->piece_count = is_whole ? 0 : c.count;
+    if (!is_whole)
+        ret->pieces = (struct flow_piece *)arena_dup(&scope->flow->arena, c.pieces,
+                                                     c.count * sizeof *c.pieces);
+    mem_free(c.pieces);
+}

@@ -1,0 +1,35 @@
+/* scope.h - compiling expressions and texts with holes where they stand in a workflow file.
+
+   What an expression may name depends on the container it stands in and on what is asked: see
+   docs/expressions.md.  A name that nothing gives is an error at its place in the file, with the
+   nearest name that there is; a name that is known becomes a struct flow_ref, which run/see.c
+   follows.
+
+   All scopes of the file (steps with ids, agents, bodies, loops, inner scopes, inputs) have to be
+   complete before anything is compiled. */
+#ifndef RONDO_SCOPE_H
+#define RONDO_SCOPE_H
+
+#include "flow/flow.h"
+
+enum scope_want { WANT_ANY, WANT_BOOL, WANT_LIST, WANT_NUMBER };
+
+/* What may be named besides what the scope gives. */
+enum scope_allow {
+    ALLOW_NONE = 0,
+    ALLOW_PASS = 1,  // a rule of a loop: the pass that just ended.  scope is the loop's own
+    ALLOW_ERROR = 2, // retry.on: why the step failed
+};
+
+/* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong
+   goes to diags, with code "cel" or "unknown_reference", and leaves ret->program NULL. */
+void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
+                enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags);
+
+/* A text, of which `at` is where the file gives it: the text of `at` itself, or what it stands for
+   (@file; then holes that are wrong are reported there).  text is kept, not copied.  In v1 files
+   there are no holes. */
+void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
+                unsigned allows, struct flow_text *ret, struct diags *diags);
+
+#endif

@@ -1,0 +1,254 @@
+/* see_json.c - what expressions see, as data: for maps that are asked for as a whole, and for commands. */
+#include "run/see.h"
+
+#include "data/value.h"
+#include "run/act.h"
+#include "run/each.h"
+#include "run/loop.h"
+#include "run/pass_text.h"
+
+#include <string.h>
+
+static void put(json_t *object, const char *key, json_t *value) // NULL: left out
+{
+    if (value)
+        json_object_set_new(object, key, value);
+}
+
+static json_t *content_json(const struct result *res)
+{
+    auto_buf struct buf text = { 0 };
+    if (res->status == RONDO_STATUS_COMPLETED || res->status == RONDO_STATUS_FAILED)
+        result_put_content(&text, res);
+    json_t *content = json_stringn(text.data ? text.data : "", text.len);
+    return content ? content : json_string("");
+}
+
+json_t *see_usage_json(const rondo_usage *usage)
+{
+    return json_pack("{s:I, s:I, s:I, s:f, s:I}", "prompt", (json_int_t)usage->input_tokens,
+                     "completion", (json_int_t)usage->output_tokens, "total",
+                     (json_int_t)(usage->input_tokens + usage->output_tokens), "cost",
+                     (double)usage->cost_nano / 1e9, "calls", (json_int_t)usage->calls);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------ */
+
+/* What is inside: the steps of a container, or of the pass that a loop shows.  The nameless are looked
+   through. */
+static void put_inner(json_t *steps, const struct outcome *more)
+{
+    for (uint32_t i = 0; i < more->step_count; i++) {
+        const struct node_child *child = &more->steps_of->children[i];
+        const struct result *res = &more->steps[i].res;
+        if (!child->node || !res->status)
+            continue;
+        if (!child->node->anonymous || *child->name)
+            json_object_set_new(steps, child->name, see_result_json(res));
+        else if (res->more)
+            put_inner(steps, res->more);
+    }
+    if (!more->step_count && more->body.more)
+        put_inner(steps, more->body.more);
+}
+
+static void put_loop(json_t *object, const struct outcome *more)
+{
+    put(object, "passes", json_integer(more->passes));
+    put(object, "capped", json_boolean(more->capped));
+    if (more->best >= 0)
+        put(object, "score", json_real(more->score));
+    if (more->history && more->history->best_pass >= 0)
+        put(object, "best", see_pass_json(&more->history->best, more->history->best_pass));
+}
+
+static void put_more(json_t *object, const struct outcome *more)
+{
+    put(object, "error", more->error ? json_string(more->error) : NULL);
+    put(object, "by", more->by ? json_string(more->by) : NULL);
+    put(object, "reason", more->reason ? json_string(rondo_reason_text(more->reason)) : NULL);
+    put(object, "escalated", more->escalated ? json_true() : NULL);
+    if (more->usage.calls || more->usage.input_tokens || more->usage.cost_nano || more->usage.output_tokens)
+        put(object, "usage", see_usage_json(&more->usage));
+    if (more->steps_of && node_is_loop(more->steps_of))
+        put_loop(object, more);
+    json_t *steps = json_object();
+    put_inner(steps, more);
+    put(object, "steps", json_object_size(steps) ? json_incref(steps) : NULL);
+    json_decref(steps);
+}
+
+json_t *see_result_json(const struct result *res)
+{
+    json_t *object = json_object();
+    put(object, "status", json_string(rondo_status_text(res->status)));
+    put(object, "content", content_json(res));
+    put(object, "result", json_incref(see_result_value(res)));
+    if (res->more)
+        put_more(object, res->more);
+    return object;
+}
+
+json_t *see_step_json(struct see *see, const struct flow_scope *scope, uint32_t index)
+{
+    const struct result *res = see_result(see, scope, index);
+    return res ? see_result_json(res) : NULL;
+}
+
+/* ---- passes -------------------------------------------------------------------------------------------- */
+
+json_t *see_pass_json(const struct pass *pass, int64_t number)
+{
+    json_t *object = json_object(), *steps = json_object();
+    const struct outcome *more = pass->out.more;
+    put(object, "pass", json_integer(number));
+    put(object, "status", json_string(rondo_status_text(pass->status)));
+    put(object, "content", content_json(&pass->out));
+    put(object, "result", json_incref(see_result_value(&pass->out)));
+    put(object, "score", pass->scored ? json_real(pass->score) : NULL);
+    put(object, "judge", more && more->judge ? json_string(more->judge) : NULL);
+    put(object, "error", more && more->error ? json_string(more->error) : NULL);
+    if (more)
+        put_inner(steps, more);
+    put(object, "steps", steps);
+    return object;
+}
+
+static json_t *one_pass(struct see *see, struct act *loop, const struct outcome *ended,
+                        struct history *history, int64_t number)
+{
+    const struct pass *pass = history_get(history, number);
+    json_t *old = NULL;
+    if (pass)
+        return see_pass_json(pass, number);
+    if (number == history->best_pass)
+        return see_pass_json(&history->best, number);
+    if (see->old_pass)
+        old = see->old_pass(see->user, loop, ended, number);
+    return old ? old : json_null();
+}
+
+json_t *see_history_json(struct see *see, struct act *loop, const struct outcome *ended)
+{
+    struct history *history = loop ? &loop->loop->history : ended->history;
+    json_t *list = json_array();
+    for (int64_t p = 0; history && p < history->count; p++)
+        json_array_append_new(list, one_pass(see, loop, ended, history, p));
+    return list;
+}
+
+/* ---- feedback ------------------------------------------------------------------------------------------ */
+
+/* The output of the same step in the pass before; borrowed. */
+static json_t *previous_of(const struct see *see, const struct act *loop)
+{
+    const struct act *act = see->act;
+    struct pass *last = history_last(&loop->loop->history);
+    if (loop_is_machine(loop)) // the same state, at its last visit
+        return loop->loop->previous;
+    if (!last || act == loop || act->parent == loop->slot || !act->node->step)
+        return last ? last->out.value : NULL;
+    const struct result *res = see_inner(&last->out, act->node->step);
+    return res ? res->value : NULL;
+}
+
+/* What the file says the next pass shall hear; else the usual sentence. */
+static json_t *feedback_text(struct see *see, struct act *loop)
+{
+    const struct flow_step *step = loop->node->step;
+    bool is_given = step && step->loop && step->loop->feedback.text && loop->node->kind == RONDO_KIND_LOOP;
+    auto_buf struct buf text = { 0 };
+    rondo_error err;
+    if (is_given && !see->is_nested) { // an evaluation may be under way: it has its own scratch
+        struct see inner = *see;
+        inner.made = NULL;
+        inner.is_nested = true;
+        inner.loop_now = loop;
+        inner.scratch = cel_scratch_new();
+        is_given = see_fill(&inner, &step->loop->feedback, &text, &err) == 0;
+        see_clear(&inner);
+        cel_scratch_free(inner.scratch);
+    } else {
+        is_given = false;
+    }
+    if (!is_given) {
+        buf_clear(&text);
+        loop_put_advice(&text, loop);
+    }
+    json_t *value = json_stringn(text.data ? text.data : "", text.len);
+    return value ? value : json_string("");
+}
+
+static bool is_heard(const struct act *loop)
+{
+    const struct loop_act *l = loop->loop;
+    if (loop_is_machine(loop) && (loop->node->children[l->target].no_feedback || !l->visits))
+        return false;
+    return l->history.count && loop->node->loop.feedback != RONDO_FEEDBACK_OFF;
+}
+
+json_t *see_feedback_json(struct see *see)
+{
+    struct act *loop = see_loop(see);
+    const struct act *act = see->act;
+    json_t *object = json_object();
+    if (act->attempt && node_is_leaf(act->node)) {
+        put(object, "text", json_string(act->failure ? act->failure : "the attempt before failed"));
+        put(object, "previous", act->before ? json_incref(act->before) : json_null());
+        put(object, "judge", json_string(""));
+        put(object, "attempt", json_integer(act->attempt));
+        return object;
+    }
+    bool heard = loop && is_heard(loop);
+    json_t *previous = heard ? previous_of(see, loop) : NULL;
+    const char *judge = heard ? loop->loop->judge : NULL;
+    put(object, "text", heard ? feedback_text(see, loop) : json_string(""));
+    put(object, "previous", previous ? json_incref(previous) : json_null());
+    put(object, "judge", json_string(judge ? judge : ""));
+    put(object, "attempt", json_integer(!heard ? 0 : loop_is_machine(loop) ? loop->loop->visits
+                                                                           : loop->loop->history.count));
+    return object;
+}
+
+/* ---- everything ------------------------------------------------------------------------------------------ */
+
+static void add_steps(struct see *see, json_t *steps, const struct flow_scope *scope)
+{
+    for (uint32_t i = 0; scope && i < scope->count; i++) {
+        const char *id = scope->steps[i]->id;
+        json_t *step = json_object_get(steps, id) ? NULL : see_step_json(see, scope, i);
+        put(steps, id, step);
+    }
+}
+
+json_t *see_steps_json(struct see *see)
+{
+    json_t *steps = json_object();
+    for (struct act *act = see->act; act && act->slot; act = run_act(see->run, act->parent)) {
+        add_steps(see, steps, act->node->scope);
+        if (act->node->is_file)
+            break;
+    }
+    return steps;
+}
+
+json_t *see_everything(struct see *see)
+{
+    uint32_t ordinal = 0;
+    const struct act *file = see_file(see), *each = see_each(see, &ordinal);
+    json_t *all = json_object(), *state = *run_state_at(see->run, see->act);
+    json_t *input = see->kid ? see->input : see->act->input;
+    bool has_inputs = file && json_is_object(file->input);
+    put(all, "input", input ? json_incref(input) : json_null());
+    if (each) {
+        put(all, "item", json_incref(json_array_get(each->each->items, ordinal)));
+        put(all, "index", json_integer(ordinal));
+    }
+    put(all, "inputs", has_inputs ? json_incref(file->input) : json_object());
+    state = state ? json_copy(state) : json_object();
+    json_object_update(state, see->delta);
+    put(all, "state", state);
+    put(all, "feedback", see_feedback_json(see));
+    put(all, "steps", see_steps_json(see));
+    return all;
+}
