@@ -126,6 +126,15 @@ $(B)/tests/%: $(O)/tests/unit/%.o $(B)/libtest.a $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
+# Tests of the program's own parts have all of it but main().
+$(B)/libcli.a: $(patsubst %.c,$(O)/%.o,$(filter-out %/main.c,$(CLI_SRC)))
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/tests/test_cli_%: $(O)/tests/unit/test_cli_%.o $(B)/libtest.a $(B)/libcli.a $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
 # Programs that run public test suites, and fuzz targets that replay their corpora.
 $(B)/tests/%_suite: $(O)/tests/%_suite.o $(B)/librondo.a
 	$(call say,LINK,$@)

@@ -2,64 +2,19 @@
 
    With --schema the files are JSON values and are checked by that schema.  Problems go to stderr,
    one a line, as "file: place: what"; with --json they go to stdout as objects, one a line. */
-#include "cli/cmd_check.h"
-
 #include "base/buf.h"
+#include "cli/commands.h"
 #include "data/schema.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { EXIT_FINE = 0, EXIT_INVALID = 2, EXIT_USAGE = 3 };
-
 struct check_args {
     const char *schema;
     bool asserts_formats;
     bool as_json;
-    char **files;
-    int count;
 };
-
-static const struct {
-    const char *name, *value, *help;
-} flags[] = {
-    { "--schema", "FILE", "check JSON values by this JSON Schema" },
-    { "--formats", NULL, "require texts to follow their `format`" },
-    { "--json", NULL, "problems as JSON objects on stdout, one a line" },
-};
-
-static int usage(const char *what, const char *arg)
-{
-    if (what)
-        fprintf(stderr, "rondo check: %s '%s'\n", what, arg);
-    fprintf(stderr,
-            "usage: rondo check --schema SCHEMA.json [--formats] [--json] VALUE.json...\n");
-    for (size_t i = 0; i < COUNT(flags); i++)
-        fprintf(stderr, "  %s %-*s  %s\n", flags[i].name, (int)(16 - strlen(flags[i].name)),
-                flags[i].value ? flags[i].value : "", flags[i].help);
-    return EXIT_USAGE;
-}
-
-static int args_read(struct check_args *args, int argc, char **argv)
-{
-    int i = 1;
-    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            args->as_json = true;
-        else if (strcmp(argv[i], "--formats") == 0)
-            args->asserts_formats = true;
-        else if (strcmp(argv[i], "--schema") == 0 && i + 1 < argc)
-            args->schema = argv[++i];
-        else
-            return usage("unknown or incomplete option", argv[i]);
-    }
-    args->files = argv + i;
-    args->count = argc - i;
-    if (!args->schema || !args->count)
-        return usage(NULL, NULL);
-    return 0;
-}
 
 /* A line about a file, and the place in it or "". */
 static void complain(const struct check_args *args, const char *file, const char *at,
@@ -142,20 +97,20 @@ static int file_check(const struct check_args *args, const struct schema *schema
     if (rc < 0 && rc != RONDO_ESCHEMA)
         complain(args, path, err.path, "", err.message);
     json_decref(value);
-    return rc < 0 ? EXIT_INVALID : EXIT_FINE;
+    return rc < 0 ? EXIT_INVALID : EXIT_OK;
 }
 
-static int files_check(const struct check_args *args)
+static int files_check(const struct check_args *args, const struct texts *files)
 {
     rondo_error err;
-    struct schema_options options = { .assert_formats = args->asserts_formats };
+    struct schema_options how = { .assert_formats = args->asserts_formats };
     json_t *doc = file_read(args, args->schema);
-    struct schema *schema = doc ? schema_compile(doc, &options, &err) : NULL;
+    struct schema *schema = doc ? schema_compile(doc, &how, &err) : NULL;
     if (doc && !schema)
         complain(args, args->schema, err.path, "", err.message);
-    int status = schema ? EXIT_FINE : EXIT_INVALID;
-    for (int i = 0; i < args->count && schema; i++) {
-        int rc = file_check(args, schema, args->files[i]);
+    int status = schema ? EXIT_OK : EXIT_INVALID;
+    for (uint32_t i = 0; i < files->count && schema; i++) {
+        int rc = file_check(args, schema, files->list[i]);
         status = rc ? rc : status;
     }
     schema_unref(schema);
@@ -163,9 +118,33 @@ static int files_check(const struct check_args *args)
     return status;
 }
 
-int cmd_check(int argc, char **argv)
+static int cmd_check(const struct cmdline *line)
 {
-    struct check_args args = { 0 };
-    int status = args_read(&args, argc, argv);
-    return status ? status : files_check(&args);
+    const struct check_args *args = line->options;
+    if (!args->schema)
+        return usage_error(line->command, "--schema is missing");
+    return files_check(args, &line->args);
 }
+
+// clang-format off
+static const struct option options[] = {
+    { "schema", 0, OPT_TEXT, OPTION_AT(struct check_args, schema), "FILE",
+      .help = "check JSON values by this JSON Schema" },
+    { "formats", 0, OPT_FLAG, OPTION_AT(struct check_args, asserts_formats),
+      .help = "require texts to follow their `format`" },
+    { "json", 0, OPT_FLAG, OPTION_AT(struct check_args, as_json),
+      .help = "problems as JSON objects on stdout, one a line" },
+    { NULL }
+};
+// clang-format on
+
+const struct command command_check = {
+    .name = "check",
+    .args = "FILE...",
+    .min_args = 1,
+    .max_args = ARGS_ANY,
+    .summary = "check values against a JSON Schema",
+    .options = options,
+    .size = sizeof(struct check_args),
+    .run = cmd_check,
+};

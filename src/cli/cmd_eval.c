@@ -1,7 +1,7 @@
-/* cmd_eval.c - rondo eval EXPR [--data FILE|-]: the value of an expression, as JSON.
+/* cmd_eval.c - rondo eval: the value of an expression, as JSON.
 
    The members of the data are the expression's variables.  With no data there are none. */
-#include "cli/cmd_eval.h"
+#include "cli/commands.h"
 
 #include "cel/cel.h"
 #include "io/tzfile.h"
@@ -9,29 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EVAL_FAILED = 1, EVAL_WRONG = 2 };
-
-struct command {
-    const char *expression, *data;
+struct eval_options {
+    const char *data;
 };
-
-static const char usage[] = "usage: rondo eval EXPR [--data FILE|-]\n";
-
-static bool read_arguments(int argc, char **argv, struct command *c)
-{
-    for (int i = 1; i < argc; i++) {
-        bool is_option = strncmp(argv[i], "--data", 6) == 0;
-        if (is_option && argv[i][6] == '=')
-            c->data = argv[i] + 7;
-        else if (is_option && argv[i][6] == '\0' && i + 1 < argc)
-            c->data = argv[++i];
-        else if (!c->expression && !(is_option && argv[i][6] == '\0'))
-            c->expression = argv[i];
-        else
-            return false;
-    }
-    return c->expression;
-}
 
 static json_t *read_data(const char *path)
 {
@@ -96,7 +76,7 @@ static int print_value(const char *text, struct cel_val value)
     rondo_error err;
     json_t *json = cel_val_to_json(value, &err);
     if (!json)
-        return tell(text, &err, EVAL_FAILED);
+        return tell(text, &err, EXIT_FAILED);
     json_dumpf(json, stdout, JSON_ENCODE_ANY | JSON_COMPACT);
     putchar('\n');
     json_decref(json);
@@ -110,31 +90,50 @@ static int evaluate(const char *text, json_t *data, const struct cel_env *env)
     rondo_error err;
     auto_cel struct cel_program *program = cel_compile(text, strlen(text), &options, &err);
     if (!program)
-        return tell(text, &err, EVAL_WRONG);
+        return tell(text, &err, EXIT_INVALID);
     if (cel_eval(program, env, &value, &err) < 0)
-        return tell(text, &err, EVAL_FAILED);
+        return tell(text, &err, EXIT_FAILED);
     return print_value(text, value);
 }
 
-int cmd_eval(int argc, char **argv)
+static int cmd_eval(const struct cmdline *line)
 {
-    struct command c = { NULL, NULL };
-    if (!read_arguments(argc, argv, &c)) {
-        fputs(usage, stderr);
-        return EVAL_WRONG;
-    }
-    json_t *data = read_data(c.data);
+    const struct eval_options *options = line->options;
+    json_t *data = read_data(options->data);
     if (!data)
-        return EVAL_WRONG;
+        return EXIT_INVALID;
     struct tzfile *zones = tzfile_new(NULL);
     struct cel_env env = { .resolve = cel_resolve_json,
                            .user = data,
                            .scratch = cel_scratch_new(),
                            .zone = tzfile_get,
                            .zone_user = zones };
-    int code = evaluate(c.expression, data, &env);
+    int code = evaluate(line->args.list[0], data, &env);
     cel_scratch_free(env.scratch);
     tzfile_free(zones);
     json_decref(data);
     return code;
 }
+
+// clang-format off
+static const struct option options[] = {
+    { "data", 'd', OPT_TEXT, OPTION_AT(struct eval_options, data), "FILE",
+      .help = "a JSON object whose members are the variables; '-' is standard input" },
+    { NULL }
+};
+// clang-format on
+
+const struct command command_eval = {
+    .name = "eval",
+    .args = "EXPR",
+    .min_args = 1,
+    .max_args = 1,
+    .summary = "evaluate a CEL expression",
+    .about = "Prints the value as JSON. An error of the evaluation exits with 1, an expression\n"
+             "that is wrong, or data that cannot be read, with 2.\n"
+             "\n"
+             "  rondo eval 'steps.review.score >= 8' --data run.json",
+    .options = options,
+    .size = sizeof(struct eval_options),
+    .run = cmd_eval,
+};

@@ -38,8 +38,13 @@ y + 1
 expect 2 'rondo eval: 1:4: expected an expression, but the expression ends
 1 +
    ^' '1 +'
-expect 2 'usage: rondo eval EXPR [--data FILE|-]'
-expect 2 'usage: rondo eval EXPR [--data FILE|-]' 1 2
+expect 0 '-2' '-5 + 3'
+expect 3 "rondo eval: EXPR is missing
+usage: rondo eval EXPR [OPTION...]
+'rondo help eval' says more"
+expect 3 "rondo eval: unexpected argument '2'
+usage: rondo eval EXPR [OPTION...]
+'rondo help eval' says more" 1 2
 
 is=$(echo '{"n": 3}' | "$RONDO" eval 'n + 1' --data -)
 if [ "$is" = 4 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL --data -: $is"; fi

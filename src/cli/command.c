@@ -1,0 +1,243 @@
+/* command.c - reading a command line by the table of its command. */
+#include "cli/command.h"
+
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTIONS_MAX 100 // of one command, for the search of the nearest
+
+// clang-format off
+const struct option command_common[] = {
+    { "no-color", 0, OPT_FLAG, OPTION_AT(struct cmdline, no_color),
+      .help = "no colours, also on a terminal (as NO_COLOR=1 does)" },
+    { "help", 'h', OPT_FLAG, OPTION_AT(struct cmdline, help), .help = "this text" },
+    { NULL }
+};
+// clang-format on
+
+/* The rest of a command line while it is read. */
+struct reader {
+    struct cmdline *line;
+    char *const *at, *const *end;
+    rondo_error *err;
+};
+
+/* ---- finding ---------------------------------------------------------------------------------- */
+
+static const struct option *find_in(const struct option *options, const char *name, size_t len,
+                                    char letter)
+{
+    for (; options && options->name; options++)
+        if (letter ? options->letter == letter
+                   : strncmp(options->name, name, len) == 0 && !options->name[len])
+            return options;
+    return NULL;
+}
+
+/* The option, and the struct that its field is in. */
+static const struct option *find(struct reader *r, const char *name, size_t len, char letter,
+                                 void **ret_fields)
+{
+    const struct option *option = find_in(r->line->command->options, name, len, letter);
+    *ret_fields = option ? r->line->options : r->line;
+    return option ? option : find_in(command_common, name, len, letter);
+}
+
+static size_t names_of(const struct option *options, const char **names, size_t count)
+{
+    for (; options && options->name && count < OPTIONS_MAX; options++)
+        names[count++] = options->name;
+    return count;
+}
+
+static int unknown_option(struct reader *r, const char *name, size_t len)
+{
+    char text[80];
+    const char *names[OPTIONS_MAX];
+    size_t count = names_of(r->line->command->options, names, 0);
+    count = names_of(command_common, names, count);
+    snprintf(text, sizeof text, "%.*s", (int)MIN(len, sizeof text - 1), name);
+    const char *near = command_nearest(text, names, count);
+    if (near)
+        return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?", text,
+                       near);
+    return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'", text);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* An option whose value is the next argument.  One that looks like an option is more often a value
+   that was forgotten. */
+static int read_value(struct reader *r, const struct option *option, void *fields)
+{
+    if (r->at == r->end)
+        return err_set(r->err, RONDO_EINVAL, "--%s needs a value: --%s %s", option->name,
+                       option->name, option->value);
+    const char *text = *r->at;
+    if (strncmp(text, "--", 2) == 0)
+        return err_set(r->err, RONDO_EINVAL, "--%s needs a value; --%s=%s if '%s' is meant",
+                       option->name, option->name, text, text);
+    r->at++;
+    return option_set(option, fields, text, r->err);
+}
+
+static int read_long(struct reader *r, const char *text)
+{
+    void *fields;
+    size_t len = strcspn(text, "=");
+    const struct option *option = find(r, text, len, 0, &fields);
+    if (!option)
+        return unknown_option(r, text, len);
+    bool is_flag = option->kind == OPT_FLAG;
+    if (text[len] && is_flag)
+        return err_set(r->err, RONDO_EINVAL, "--%s takes no value", option->name);
+    if (text[len] || is_flag)
+        return option_set(option, fields, is_flag ? NULL : text + len + 1, r->err);
+    return read_value(r, option, fields);
+}
+
+/* -v, -vq, -d FILE, -dFILE */
+static int read_letters(struct reader *r, const char *text)
+{
+    void *fields;
+    for (int rc; *text; text++) {
+        const struct option *option = find(r, NULL, 0, *text, &fields);
+        if (!option)
+            return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'", *text);
+        if (option->kind != OPT_FLAG)
+            return text[1] ? option_set(option, fields, text + 1, r->err)
+                           : read_value(r, option, fields);
+        if ((rc = option_set(option, fields, NULL, r->err)) < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static int add_arg(struct reader *r, const char *text)
+{
+    static const struct option arg = { "", 0, OPT_TEXTS, OPTION_AT(struct cmdline, args) };
+    return option_set(&arg, r->line, text, r->err);
+}
+
+/* "-" and what begins with a dash and no letter (-5) are arguments. */
+static int read_one(struct reader *r)
+{
+    const char *text = *r->at++;
+    if (text[0] == '-' && text[1] == '-' && is_letter(text[2]))
+        return read_long(r, text + 2);
+    if (text[0] == '-' && is_letter(text[1]))
+        return read_letters(r, text + 1);
+    return add_arg(r, text);
+}
+
+static int check_args(const struct cmdline *line, rondo_error *err)
+{
+    const struct command *command = line->command;
+    uint32_t count = line->args.count;
+    if (line->help || (count >= command->min_args && count <= command->max_args))
+        return 0;
+    if (count < command->min_args)
+        return err_set(err, RONDO_EINVAL, "%s is missing", command->args);
+    return err_set(err, RONDO_EINVAL, "unexpected argument '%s'",
+                   line->args.list[command->max_args]);
+}
+
+int cmdline_read(struct cmdline *line, const struct command *command, int argc, char *const *argv,
+                 rondo_error *err)
+{
+    struct reader r = { line, argv, argv + argc, err };
+    *line = (struct cmdline){ .command = command, .options = mem_zalloc(command->size + 1) };
+    if (command->defaults)
+        memcpy(line->options, command->defaults, command->size);
+    while (r.at < r.end && strcmp(*r.at, "--") != 0)
+        if (read_one(&r) < 0)
+            return err->code;
+    for (r.at += r.at < r.end; r.at < r.end; r.at++)
+        add_arg(&r, *r.at);
+    return check_args(line, err);
+}
+
+void cmdline_clear(struct cmdline *line)
+{
+    options_clear(line->command->options, line->options);
+    mem_free(line->options);
+    mem_free(line->args.list);
+    *line = (struct cmdline){ 0 };
+}
+
+/* ---- complaining ------------------------------------------------------------------------------ */
+
+static void complain(const struct command *command, const char *fmt, va_list args)
+{
+    fprintf(stderr, "rondo %s: ", command->name);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+}
+
+int command_fail(const struct command *command, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    complain(command, fmt, args);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+int usage_error(const struct command *command, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    complain(command, fmt, args);
+    va_end(args);
+    fprintf(stderr, "usage: rondo %s%s%s [OPTION...]\n'rondo help %s' says more\n", command->name,
+            *command->args ? " " : "", command->args, command->name);
+    return EXIT_USAGE;
+}
+
+/* Changes that turn one name into the other, in the manner of Levenshtein; swapped neighbours
+   count as one. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    size_t na = strlen(a), nb = strlen(b);
+    unsigned row[3][LONGEST + 1];
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= nb; j++)
+        row[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= na; i++) {
+        unsigned *now = row[i % 3], *was = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            unsigned least = was[j - 1] + (a[i - 1] != b[j - 1]);
+            least = MIN(least, MIN(was[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                least = MIN(least, before[j - 2] + 1);
+            now[j] = least;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *command_nearest(const char *text, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    unsigned least = (unsigned)strlen(text) / 3 + 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(text);
+        unsigned d = len >= 3 && strncmp(names[i], text, len) == 0 ? 1 : distance(text, names[i]);
+        if (d < least) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}

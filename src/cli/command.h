@@ -1,0 +1,81 @@
+/* command.h - the commands of the program, and how a command line becomes a call of one.
+
+   A command is a row: name, arguments, help, options, function.  Each stands in its own file
+   (cmd_eval.c has command_eval), and commands.c lists them; nothing else has to know of a new one.
+
+       static const struct option options[] = {
+           { "data", 'd', OPT_TEXT, OPTION_AT(struct eval_options, data), "FILE",
+             .help = "variables" },
+           { NULL }
+       };
+       const struct command command_eval = {
+           .name = "eval", .args = "EXPR", .min_args = 1, .max_args = 1,
+           .summary = "evaluate a CEL expression", .options = options,
+           .size = sizeof(struct eval_options), .run = cmd_eval,
+       };
+
+   Everybody gets --help and --no-color besides.  Options and arguments may be mixed; "--" ends the
+   options.  Nothing is done before the command is known: starting the program must stay cheap. */
+#ifndef RONDO_COMMAND_H
+#define RONDO_COMMAND_H
+
+#include "cli/option.h"
+
+/* How the program ends; the first that applies. */
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,     // the run failed, or is partial
+    EXIT_INVALID = 2,    // before a run: there is something wrong with a file
+    EXIT_USAGE = 3,      // before a run: wrong command line or configuration
+    EXIT_BUDGET = 4,     // the run's budget is used up; its result is kept
+    EXIT_WAITING = 5,    // for a person
+    EXIT_DETECTED = 6,   // it failed because a detector said so
+    EXIT_BUSY = 7,       // another process drives this run
+    EXIT_TEMPORARY = 75, // it failed on something that may work later
+    EXIT_TIMEOUT = 124,
+    EXIT_SIGINT = 130,
+    EXIT_SIGTERM = 143,
+};
+
+struct command;
+
+/* A command line that was read.  Texts are borrowed from argv, lists are owned. */
+struct cmdline {
+    const struct command *command;
+    void *options;     // the command's own struct; given options are filled in
+    struct texts args; // what is no option
+    bool help, no_color;
+};
+
+#define ARGS_ANY UINT16_MAX
+
+struct command {
+    const char *name;
+    const char *args; // as help shows them: "FILE...", "" for none
+    uint16_t min_args, max_args;
+    const char *summary;    // a phrase: what it does
+    const char *about;      // paragraphs for its own help and the manual, lines up to 78; NULL
+    const struct option *options; // NULL: none of its own
+    size_t size;            // of the struct that options fill in; it begins as
+    const void *defaults;   // this, or zero
+    int (*run)(const struct cmdline *line); // gives an enum exit_code
+};
+
+extern const struct option command_common[]; // --help, --no-color: fields of struct cmdline
+
+/* Reads what follows the command's name.  RONDO_EINVAL with a sentence for the user; clear the line
+   afterwards in either case.  With --help the number of arguments is not checked. */
+int cmdline_read(struct cmdline *line, const struct command *command, int argc, char *const *argv,
+                 rondo_error *err);
+void cmdline_clear(struct cmdline *line);
+
+/* Says "rondo NAME: message" on stderr and gives EXIT_USAGE; usage_error() adds the usage line. */
+int command_fail(const struct command *command, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+int usage_error(const struct command *command, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The nearest name, or NULL. */
+const char *command_nearest(const char *text, const char *const *names, size_t count);
+
+#endif

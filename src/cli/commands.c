@@ -1,0 +1,82 @@
+/* commands.c - the list of all commands, and the way from main() to one of them. */
+#include "cli/commands.h"
+
+#include "cli/cmd_help.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct command *const commands[] = {
+    &command_check, &command_eval, &command_version, &command_help, NULL,
+};
+
+/* What is written like an option but means a command. */
+static const struct {
+    const char *option, *command;
+} aliases[] = { { "--version", "version" }, { "-V", "version" }, { "--help", "help" },
+                { "-h", "help" } };
+
+const struct command *commands_find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+int commands_unknown(const char *name)
+{
+    const char *names[COUNT(commands)];
+    size_t count = 0;
+    for (; commands[count]; count++)
+        names[count] = commands[count]->name;
+    const char *near = command_nearest(name, names, count);
+    const char *dot = strrchr(name, '.');
+    if (name[0] == '-')
+        fprintf(stderr, "rondo: options come after the command; 'rondo help' lists them\n");
+    else if (dot && commands_find("run") && strpbrk(dot, "ym") && near == NULL)
+        fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name, name);
+    else if (near)
+        fprintf(stderr, "rondo: unknown command '%s'; did you mean '%s'?\n", name, near);
+    else
+        fprintf(stderr, "rondo: unknown command '%s'; 'rondo help' lists them\n", name);
+    return EXIT_USAGE;
+}
+
+static int call(const struct command *command, int argc, char **argv)
+{
+    rondo_error err;
+    struct cmdline line;
+    int rc = cmdline_read(&line, command, argc, argv, &err);
+    if (rc < 0)
+        rc = usage_error(command, "%s", err.message);
+    else if (line.help)
+        rc = help_show(command);
+    else
+        rc = command->run(&line);
+    cmdline_clear(&line);
+    return rc;
+}
+
+/* Output that did not get where it should is a failure, whatever the command thought. */
+static int flush(int rc)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    fprintf(stderr, "rondo: standard output: %s\n", strerror(errno));
+    return rc ? rc : EXIT_FAILED;
+}
+
+int commands_main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+    for (size_t i = 0; i < COUNT(aliases); i++)
+        if (strcmp(name, aliases[i].option) == 0)
+            name = aliases[i].command;
+    const struct command *command = commands_find(name);
+    if (!command)
+        return commands_unknown(name);
+    int rc = call(command, MAX(argc - 2, 0), argv + MIN(argc, 2));
+    return flush(rc);
+}

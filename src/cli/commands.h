@@ -1,0 +1,16 @@
+/* commands.h - the list of all commands. */
+#ifndef RONDO_COMMANDS_H
+#define RONDO_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct command *const commands[]; // NULL at the end
+extern const struct command command_check, command_eval, command_help, command_version;
+
+const struct command *commands_find(const char *name); // NULL when there is none
+int commands_unknown(const char *name); // says so, with the nearest; EXIT_USAGE
+
+/* The whole program: argv as main() gets it. */
+int commands_main(int argc, char **argv);
+
+#endif

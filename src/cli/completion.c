@@ -1,0 +1,223 @@
+/* completion.c - completion scripts, made from the tables.
+
+   All three do the same: the first word is a command, a word that begins with a dash is one of its
+   options, behind an option with choices stands one of them, all else is a file.  What goes into a
+   script are names of our own, so only help texts have to be quoted. */
+#include "cli/completion.h"
+
+#include "cli/commands.h"
+
+#include <string.h>
+
+/* Single quotes, which bash, zsh and fish read alike. */
+static void put_quoted(struct buf *out, const char *text)
+{
+    buf_putc(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            buf_puts(out, "'\\''");
+        else
+            buf_putc(out, *text);
+    }
+    buf_putc(out, '\'');
+}
+
+static void put_choices(struct buf *out, const char *choices)
+{
+    for (; *choices; choices++)
+        buf_putc(out, *choices == '|' ? ' ' : *choices);
+}
+
+static void put_names(struct buf *out)
+{
+    for (size_t i = 0; commands[i]; i++)
+        buf_printf(out, "%s%s", i ? " " : "", commands[i]->name);
+}
+
+/* ---- bash ------------------------------------------------------------------------------------- */
+
+static void bash_options(struct buf *out, const struct option *options)
+{
+    for (; options && options->name; options++)
+        buf_printf(out, " --%s", options->name);
+}
+
+/* Values of an option with choices, or of one that takes no file. */
+static void bash_values(struct buf *out, const struct command *command)
+{
+    for (const struct option *o = command->options; o && o->name; o++) {
+        if (!o->choices)
+            continue;
+        buf_printf(out, "    %s:--%s) words='", command->name, o->name);
+        put_choices(out, o->choices);
+        buf_puts(out, "' ;;\n");
+    }
+}
+
+static void put_bash(struct buf *out)
+{
+    buf_puts(out, "# Completion of rondo for bash.\n"
+                  "_rondo() {\n"
+                  "    local words= word=${COMP_WORDS[COMP_CWORD]}\n"
+                  "    local before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+                  "    COMPREPLY=()\n"
+                  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                  "        COMPREPLY=($(compgen -W '");
+    put_names(out);
+    buf_puts(out, "' -- \"$word\"))\n"
+                  "        return\n"
+                  "    fi\n"
+                  "    case $command:$before in\n"
+                  "    help:help) words='");
+    put_names(out);
+    buf_puts(out, "' ;;\n");
+    for (size_t i = 0; commands[i]; i++)
+        bash_values(out, commands[i]);
+    buf_puts(out, "    esac\n"
+                  "    if [ -z \"$words\" ] && [ \"${word:0:1}\" = - ]; then\n"
+                  "        case $command in\n");
+    for (size_t i = 0; commands[i]; i++) {
+        buf_printf(out, "        %s) words='", commands[i]->name);
+        bash_options(out, commands[i]->options);
+        bash_options(out, command_common);
+        buf_puts(out, "' ;;\n");
+    }
+    buf_puts(out, "        esac\n"
+                  "    fi\n"
+                  "    if [ -n \"$words\" ]; then\n"
+                  "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                  "    fi\n"
+                  "}\n"
+                  "complete -o bashdefault -o default -F _rondo rondo\n");
+}
+
+/* ---- zsh -------------------------------------------------------------------------------------- */
+
+/* In a spec of _arguments, brackets and colons mean something. */
+static void zsh_help(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("[]:\\", *text))
+            buf_putc(out, '\\');
+        buf_putc(out, *text);
+    }
+}
+
+static void zsh_option(struct buf *out, const struct option *option)
+{
+    auto_buf struct buf spec = { 0 };
+    bool repeats = option->kind == OPT_TEXTS || option->kind == OPT_PAIRS;
+    buf_printf(&spec, "%s--%s%s[", repeats ? "*" : "", option->name,
+               option->kind == OPT_FLAG ? "" : "=");
+    zsh_help(&spec, option->help);
+    buf_putc(&spec, ']');
+    if (option->choices) {
+        buf_printf(&spec, ":%s:(", option->value);
+        put_choices(&spec, option->choices);
+        buf_putc(&spec, ')');
+    } else if (option->kind != OPT_FLAG)
+        buf_printf(&spec, ":%s:_files", option->value);
+    buf_puts(out, " \\\n            ");
+    put_quoted(out, buf_text(&spec));
+}
+
+static void zsh_options(struct buf *out, const struct option *options)
+{
+    for (; options && options->name; options++)
+        zsh_option(out, options);
+}
+
+static void zsh_command(struct buf *out, const struct command *command)
+{
+    buf_printf(out, "    %s)\n        _arguments", command->name);
+    zsh_options(out, command->options);
+    zsh_options(out, command_common);
+    if (command == &command_help) {
+        buf_puts(out, " \\\n            '1:command:(");
+        put_names(out);
+        buf_puts(out, ")'");
+    } else if (command->max_args)
+        buf_puts(out, " \\\n            '*:file:_files'");
+    buf_puts(out, " ;;\n");
+}
+
+static void put_zsh(struct buf *out)
+{
+    buf_puts(out, "#compdef rondo\n"
+                  "# Completion of rondo for zsh.\n"
+                  "_rondo() {\n"
+                  "    local -a commands\n"
+                  "    commands=(\n");
+    for (size_t i = 0; commands[i]; i++) {
+        auto_buf struct buf item = { 0 };
+        buf_printf(&item, "%s:%s", commands[i]->name, commands[i]->summary);
+        buf_puts(out, "        ");
+        put_quoted(out, buf_text(&item));
+        buf_putc(out, '\n');
+    }
+    buf_puts(out, "    )\n"
+                  "    if (( CURRENT == 2 )); then\n"
+                  "        _describe command commands\n"
+                  "        return\n"
+                  "    fi\n"
+                  "    local command=$words[2]\n"
+                  "    shift words\n"
+                  "    (( CURRENT-- ))\n"
+                  "    case $command in\n");
+    for (size_t i = 0; commands[i]; i++)
+        zsh_command(out, commands[i]);
+    buf_puts(out, "    esac\n"
+                  "}\n"
+                  "if [ \"$funcstack[1]\" = _rondo ]; then _rondo \"$@\"; else compdef _rondo rondo; fi\n");
+}
+
+/* ---- fish ------------------------------------------------------------------------------------- */
+
+static void fish_option(struct buf *out, const char *condition, const struct option *option)
+{
+    buf_printf(out, "complete -c rondo -n '%s' -l %s", condition, option->name);
+    if (option->letter)
+        buf_printf(out, " -s %c", option->letter);
+    if (option->choices) {
+        buf_puts(out, " -x -a '");
+        put_choices(out, option->choices);
+        buf_putc(out, '\'');
+    } else if (option->kind != OPT_FLAG)
+        buf_puts(out, " -r");
+    buf_puts(out, " -d ");
+    put_quoted(out, option->help);
+    buf_putc(out, '\n');
+}
+
+static void put_fish(struct buf *out)
+{
+    buf_puts(out, "# Completion of rondo for fish.\n");
+    for (size_t i = 0; commands[i]; i++) {
+        auto_buf struct buf condition = { 0 };
+        buf_printf(out, "complete -c rondo -f -n __fish_use_subcommand -a %s -d ",
+                   commands[i]->name);
+        put_quoted(out, commands[i]->summary);
+        buf_putc(out, '\n');
+        buf_printf(&condition, "__fish_seen_subcommand_from %s", commands[i]->name);
+        for (const struct option *o = commands[i]->options; o && o->name; o++)
+            fish_option(out, buf_text(&condition), o);
+    }
+    for (const struct option *o = command_common; o->name; o++)
+        fish_option(out, "not __fish_use_subcommand", o);
+    buf_puts(out, "complete -c rondo -f -n '__fish_seen_subcommand_from help' -a '");
+    put_names(out);
+    buf_puts(out, "'\n");
+}
+
+/* ----------------------------------------------------------------------------------------------- */
+
+void completion_put(struct buf *out, const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*put)(struct buf *out);
+    } shells[] = { { "bash", put_bash }, { "zsh", put_zsh }, { "fish", put_fish } };
+    for (size_t i = 0; i < COUNT(shells); i++)
+        if (strcmp(shell, shells[i].name) == 0)
+            shells[i].put(out);
+}

@@ -1,0 +1,234 @@
+/* show.c - text as a terminal shows it.
+
+   Escape sequences (ECMA-48) begin with ESC, or with one C1 character that stands for ESC and a
+   letter:
+
+       CSI      ESC [  parameters 30-3F, intermediates 20-2F, one final 40-7E
+       strings  ESC ] P X ^ _  up to ST (ESC \, 9C) or BEL
+       others   ESC, intermediates 20-2F, one final 30-7E
+
+   A string that does not end soon loses only its introducer, so that nobody can hide the rest of
+   a text behind one. */
+#include "cli/show.h"
+
+#include "cli/width_table.h"
+#include "data/utf8.h"
+
+#include <string.h>
+
+enum { STRING_MAX = 4096, MARKS_MAX = 8, TAB = 8 };
+enum { ESC = 0x1b, BEL = 7, DEL = 0x7f, CSI = 0x9b, ST = 0x9c, VS16 = 0xfe0f };
+
+/* ---- widths ----------------------------------------------------------------------------------- */
+
+static bool is_in(const struct width_range *ranges, size_t count, uint32_t code)
+{
+    size_t low = 0;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (code > ranges[low + half].last) {
+            low += half + 1;
+            count -= half + 1;
+        } else if (code >= ranges[low + half].first)
+            return true;
+        else
+            count = half;
+    }
+    return false;
+}
+
+int show_char_width(uint32_t code)
+{
+    if (code < 0x300)
+        return code >= 0x20 && !(code >= 0x7f && code < 0xa0);
+    if (is_in(width_zero, width_zero_count, code))
+        return 0;
+    return is_in(width_two, width_two_count, code) ? 2 : 1;
+}
+
+/* One character and its width; was is the width of the one before.  Behind a narrow character the
+   emoji selector asks for the wide picture. */
+static size_t step(const char *text, size_t len, int *was, int *ret_width)
+{
+    uint32_t code;
+    size_t n = utf8_decode(text, len, &code);
+    if (!n)
+        *ret_width = n = 1;
+    else
+        *ret_width = code == VS16 && *was == 1 ? 1 : show_char_width(code);
+    *was = *ret_width ? *ret_width : *was;
+    return n;
+}
+
+size_t show_width(const char *text, size_t len)
+{
+    size_t sum = 0;
+    int width, was = 0;
+    for (size_t i = 0; i < len; sum += (size_t)width)
+        i += step(text + i, len - i, &was, &width);
+    return sum;
+}
+
+size_t show_fit(const char *text, size_t len, size_t width)
+{
+    size_t i = 0, sum = 0;
+    for (int one, was = 0; i < len;) {
+        size_t n = step(text + i, len - i, &was, &one);
+        sum += (size_t)one;
+        if (sum > width)
+            break;
+        i += n;
+    }
+    return i;
+}
+
+size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, bool is_ascii)
+{
+    size_t fits = show_fit(text, len, width);
+    if (fits == len || !width) {
+        buf_put(out, text, fits);
+        return show_width(text, fits);
+    }
+    fits = show_fit(text, len, width - 1);
+    buf_put(out, text, fits);
+    buf_puts(out, is_ascii ? "~" : "…");
+    return show_width(text, fits) + 1;
+}
+
+/* ---- cleaning --------------------------------------------------------------------------------- */
+
+static size_t skip_range(const char *text, size_t len, size_t i, char first, char last)
+{
+    while (i < len && text[i] >= first && text[i] <= last)
+        i++;
+    return i;
+}
+
+/* The end of CSI parameters that begin at i. */
+static size_t skip_csi(const char *text, size_t len, size_t i)
+{
+    i = skip_range(text, len, i, 0x30, 0x3f);
+    i = skip_range(text, len, i, 0x20, 0x2f);
+    return i + (i < len && text[i] >= 0x40 && text[i] <= 0x7e);
+}
+
+/* The end of a control string that begins at i; i itself when it does not end soon. */
+static size_t skip_string(const char *text, size_t len, size_t i)
+{
+    size_t end = MIN(len, i + STRING_MAX);
+    for (size_t k = i; k < end; k++) {
+        if (text[k] == BEL)
+            return k + 1;
+        if (text[k] == ESC)
+            return k + 1 < len && text[k + 1] == '\\' ? k + 2 : k;
+        if ((uint8_t)text[k] == 0xc2 && k + 1 < len && (uint8_t)text[k + 1] == ST)
+            return k + 2;
+    }
+    return i;
+}
+
+/* What follows ESC, or the letter that a C1 character stands for. */
+static size_t skip_after(const char *text, size_t len, size_t i, char letter)
+{
+    if (letter == '[')
+        return skip_csi(text, len, i);
+    return strchr("]PX^_", letter) && letter ? skip_string(text, len, i) : i;
+}
+
+static size_t skip_escape(const char *text, size_t len, size_t i)
+{
+    size_t k = skip_range(text, len, i, 0x20, 0x2f);
+    if (k < len && text[k] >= 0x30 && text[k] <= 0x7e)
+        return skip_after(text, len, k + 1, k == i ? text[k] : 0);
+    return k;
+}
+
+/* Characters that show nothing, or turn others around. */
+static bool is_unwanted(uint32_t code)
+{
+    return code < 0x20 || (code >= DEL && code < 0xa0) || code == 0xad || code == 0x61c ||
+           (code >= 0x200b && code <= 0x200f && code != 0x200c && code != 0x200d) ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
+           code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code & 0xfffe) == 0xfffe ||
+           (code >= 0xfdd0 && code <= 0xfdef) || (code >= 0xe0000 && code <= 0xe0fff);
+}
+
+struct cleaning {
+    struct buf *out;
+    bool keeps_lines;
+    size_t column; // for tabs
+    int marks;     // on the character before
+};
+
+static void put_char(struct cleaning *c, const char *text, size_t n, uint32_t code)
+{
+    int width = show_char_width(code);
+    c->marks = width ? 0 : c->marks + 1;
+    if (c->marks > MARKS_MAX)
+        return;
+    buf_put(c->out, text, n);
+    c->column += (size_t)width;
+}
+
+static void put_space(struct cleaning *c, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put_char(c, " ", 1, ' ');
+}
+
+static void put_break(struct cleaning *c)
+{
+    if (!c->keeps_lines) {
+        put_space(c, 1);
+        return;
+    }
+    buf_putc(c->out, '\n');
+    c->column = 0;
+    c->marks = 0;
+}
+
+/* A control character and what belongs to it; returns where the text goes on. */
+static size_t put_control(struct cleaning *c, const char *text, size_t len, size_t i, size_t n,
+                          uint32_t code)
+{
+    if (code == ESC)
+        return skip_escape(text, len, i + n);
+    if (code >= 0x80 && code < 0xa0)
+        return skip_after(text, len, i + n, (char)(code - 0x40));
+    if (code == '\t')
+        put_space(c, c->keeps_lines ? TAB - c->column % TAB : 1);
+    else if (code == '\n' || code == 0x2028 || code == 0x2029)
+        put_break(c);
+    else if (code == '\r' && (i + n >= len || text[i + n] != '\n'))
+        put_break(c);
+    return i + n;
+}
+
+static void clean(struct cleaning *c, const char *text, size_t len)
+{
+    uint32_t code;
+    for (size_t i = 0; i < len;) {
+        size_t n = utf8_decode(text + i, len - i, &code);
+        if (!n) {
+            put_char(c, "\xef\xbf\xbd", 3, 0xfffd);
+            i++;
+        } else if (is_unwanted(code))
+            i = put_control(c, text, len, i, n, code);
+        else {
+            put_char(c, text + i, n, code);
+            i += n;
+        }
+    }
+}
+
+void show_line(struct buf *out, const char *text, size_t len)
+{
+    struct cleaning c = { .out = out };
+    clean(&c, text, len);
+}
+
+void show_lines(struct buf *out, const char *text, size_t len)
+{
+    struct cleaning c = { .out = out, .keeps_lines = true };
+    clean(&c, text, len);
+}

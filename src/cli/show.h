@@ -1,0 +1,33 @@
+/* show.h - text as a terminal shows it: how wide it is, and what of it may get there.
+
+   What agents, models and files say is data.  It never reaches the terminal as it is: escape
+   sequences, control characters and characters that turn the direction of writing are taken out.
+
+   Where terminals disagree about a width, the widest is taken: a line that is too short is ugly,
+   one that wraps breaks everything below it. */
+#ifndef RONDO_SHOW_H
+#define RONDO_SHOW_H
+
+#include "base/buf.h"
+
+/* Columns that text takes; text is clean.  Bytes that are no UTF-8 take one each. */
+size_t show_width(const char *text, size_t len);
+
+/* How many bytes of text fit in that many columns, no character cut in two. */
+size_t show_fit(const char *text, size_t len, size_t width);
+
+/* Puts text, which is clean, in at most `width` columns: what does not fit is cut and ends in "…"
+   ("~" when is_ascii).  Returns the columns used. */
+size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, bool is_ascii);
+
+/* Puts text without everything that does more than show a character.  A line: line breaks and
+   tabs become one space each.  Several: line breaks stay ("\r\n" is one), tabs become spaces.
+   Escape sequences go as a whole; bytes that are no UTF-8 become U+FFFD; at most eight marks are
+   put on one character. */
+void show_line(struct buf *out, const char *text, size_t len);
+void show_lines(struct buf *out, const char *text, size_t len);
+
+/* Columns of one character: 0, 1 or 2. */
+int show_char_width(uint32_t code);
+
+#endif
