@@ -1,0 +1,13 @@
+/* duration.h - lengths of time as people write them: 30s, 1h30m, 1.5s. */
+#ifndef RONDO_DURATION_H
+#define RONDO_DURATION_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* Hours, minutes, seconds, in that order, each at most once.  Unless is_plain, also milliseconds
+   (ms) and fractions (1.5s).  0, or RONDO_EPARSE with a sentence that quotes the text. */
+int duration_parse(const char *text, bool is_plain, int64_t *ret_ms, rondo_error *err);
+
+#endif

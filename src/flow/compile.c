@@ -1,0 +1,134 @@
+/* compile.c - the last pass: schemas, expressions and texts with holes.
+
+   Everything that could be named is known now, so that a name which means nothing is an error here and
+   not in the middle of a run. */
+#include "flow/load.h"
+#include "flow/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- schemas ------------------------------------------------------------------------------------------- */
+
+/* One name of a JSON Pointer, unescaped; *at is behind it afterwards. */
+static void pointer_next(const char **at, char *name, size_t size)
+{
+    size_t len = 0;
+    for (const char *c = *at + 1; *c && *c != '/'; c++) {
+        char plain = *c == '~' && c[1] == '1' ? '/' : *c == '~' ? '~' : *c;
+        c += *c == '~' && c[1];
+        if (len + 1 < size)
+            name[len++] = plain;
+        *at = c;
+    }
+    name[len] = '\0';
+    *at += len || **at == '/';
+}
+
+/* The value that a JSON Pointer means, or the last one on the way there. */
+static const struct doc_val *pointer_follow(const struct doc_val *val, const char *pointer)
+{
+    char name[128];
+    while (*pointer == '/') {
+        pointer_next(&pointer, name, sizeof name);
+        const struct doc_val *next = doc_get(val, name);
+        if (val->kind == DOC_LIST) {
+            unsigned long i = strtoul(name, NULL, 10);
+            next = i < val->count ? val->items[i] : NULL;
+        }
+        if (!next)
+            break;
+        val = next;
+    }
+    return val;
+}
+
+static struct schema *compile_schema(struct loading *l, const struct doc_val *at, json_t *json)
+{
+    rondo_error err;
+    struct schema *schema = schema_compile(json, NULL, &err);
+    if (!schema)
+        load_error(l, STAGE_RONDO, pointer_follow(at, err.path), "schema", "%s", err.message);
+    return schema;
+}
+
+static void compile_schemas(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->schema_count; i++)
+        schema_unref(compile_schema(l, l->schemas[i].at, l->schemas[i].json));
+}
+
+static void compile_inputs(struct loading *l)
+{
+    const struct doc_val *inputs = load_get(l->flow->doc->root, "inputs");
+    for (uint32_t i = 0; i < l->flow->input_count; i++) {
+        struct flow_input *input = &l->flow->inputs[i];
+        const struct doc_val *at = inputs->items[i];
+        rondo_error err;
+        if (!json_is_object(input->schema_doc) && !json_is_boolean(input->schema_doc))
+            continue;
+        input->schema = compile_schema(l, at, input->schema_doc);
+        if (!input->schema)
+            continue;
+        flow_own_schema(l->flow, input->schema);
+        if (input->default_ && schema_check(input->schema, input->default_, &err) < 0)
+            load_error(l, STAGE_RONDO, pointer_follow(doc_get(at, "default"), err.path), "schema",
+                       "the default of '%.80s' does not fit its schema: %s", input->name, err.message);
+    }
+}
+
+/* The answer that a gate gives itself has to be one that it would take. */
+static void check_gate(struct loading *l, struct flow_step *step)
+{
+    rondo_error err;
+    if (!step->gate_answer || !step->gate_schema)
+        return;
+    auto_schema struct schema *schema = schema_compile(step->gate_schema, NULL, &err);
+    const struct doc_val *gate = step->part == AS_REVIEWER ? step->at : load_get(step->at, "gate");
+    if (schema && schema_check(schema, step->gate_answer, &err) < 0)
+        load_error(l, STAGE_RONDO, doc_get(load_get(gate, "onTimeout"), "answer"), "schema",
+                   "the answer does not fit the gate's schema: %s", err.message);
+}
+
+/* ---- expressions ---------------------------------------------------------------------------------------- */
+
+static struct flow_scope *scope_of(const struct loading *l, const struct pending *p)
+{
+    const struct flow_step *step = p->step;
+    switch ((enum field_where)p->field->where) {
+    case AT_STEP:
+    case AT_RETRY: return step->scope;
+    case AT_BODY: return load_body_scope(step);
+    case AT_LOOP:
+    case AT_RULE: return step->loop ? step->loop->scope : NULL;
+    case AT_INNER: return step->inner;
+    case AT_AGENT:
+    case AT_FILE: return l->flow->scope;
+    }
+    return NULL;
+}
+
+static unsigned allows_of(const struct pending *p)
+{
+    return p->field->where == AT_RULE ? ALLOW_PASS : p->field->where == AT_RETRY ? ALLOW_ERROR : ALLOW_NONE;
+}
+
+static void compile_one(struct loading *l, const struct pending *p)
+{
+    struct flow_scope *scope = scope_of(l, p);
+    if (!scope) // an error was reported
+        return;
+    if (p->expr)
+        scope_expr(scope, p->at, p->what, p->field->want, allows_of(p), p->expr, l->diags);
+    else
+        scope_text(scope, p->at, p->text->text, p->text->len, allows_of(p), p->text, l->diags);
+}
+
+void load_compile(struct loading *l)
+{
+    compile_schemas(l);
+    compile_inputs(l);
+    load_each_step(l, check_gate);
+    for (uint32_t i = 0; i < l->pending_count; i++)
+        compile_one(l, &l->pendings[i]);
+}

@@ -1,0 +1,278 @@
+/* files.c - other files that a workflow names: @file, include, workflow.
+
+   They are read through struct flow_files; nothing here touches a disk.  Whoever reads keeps to the
+   folder of the workflow.  A file that several steps include is loaded once. */
+#include "flow/load.h"
+
+#include "base/buf.h"
+#include "data/utf8.h"
+
+#include <string.h>
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* v1 checks texts without what is beside them. */
+static bool may_be_missing(const struct loading *l)
+{
+    return l->is_v1 && (l->how->is_lenient || !l->how->files);
+}
+
+static void complain(struct loading *l, const struct doc_val *at, const char *path, const rondo_error *err)
+{
+    struct diag *diag = load_error(l, STAGE_RONDO, at, "file", "'%.200s': %s", path, err->message);
+    if (may_be_missing(l) && err->code == RONDO_ENOTFOUND)
+        diag_warn(l->diags, diag);
+}
+
+static int file_read(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
+                     rondo_error *err)
+{
+    const struct flow_files *files = l->how->files;
+    if (!files || !files->read || !l->flow->folder)
+        return err_set(err, RONDO_ENOTFOUND, "files beside the workflow cannot be read here");
+    return files->read(files->user, l->flow->folder, path, max, out, ret_folder, err);
+}
+
+/* ---- @file ------------------------------------------------------------------------------------------------ */
+
+static void trim(const char **text, size_t *len)
+{
+    while (*len && strchr(" \t\r\n", **text))
+        (*text)++, (*len)--;
+    while (*len && strchr(" \t\r\n", (*text)[*len - 1]))
+        (*len)--;
+}
+
+/* A path that is followed, and those before it. */
+struct hop {
+    const struct hop *before;
+    const char *path;
+    unsigned count;
+};
+
+static bool was_there(const struct hop *hop, const char *path)
+{
+    for (; hop; hop = hop->before)
+        if (strcmp(hop->path, path) == 0)
+            return true;
+    return false;
+}
+
+static int check_hop(const struct hop *before, const char *path, rondo_error *err)
+{
+    if (!*path)
+        return err_set(err, RONDO_EINVAL, "'@' has to be followed by a path");
+    if (was_there(before, path))
+        return err_set(err, RONDO_EINVAL, "'@%.200s' leads back to itself", path);
+    if (before && before->count >= FLOW_CHAIN_MAX)
+        return err_set(err, RONDO_ELIMIT, "more than %d files lead from one to the next", FLOW_CHAIN_MAX);
+    return 0;
+}
+
+/* The text that path names; one that begins with @ names another. */
+static int follow(struct loading *l, const struct hop *before, const char *path, struct flow_text *ret,
+                  rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    auto_free char *folder = NULL;
+    size_t bad;
+    int rc = check_hop(before, path, err);
+    rc = rc < 0 ? rc : file_read(l, path, FLOW_BYTES_V1, &text, &folder, err);
+    if (rc < 0)
+        return rc;
+    const char *start = buf_text(&text);
+    size_t len = text.len;
+    trim(&start, &len);
+    if (len && *start == '@') {
+        const char *next = arena_dup(&l->flow->arena, start + 1, len - 1);
+        struct hop hop = { before, path, before ? before->count + 1 : 1 };
+        return follow(l, &hop, next, ret, err);
+    }
+    char *copy = arena_dup(&l->flow->arena, buf_text(&text), text.len);
+    if (!utf8_is_valid(copy, text.len) || strlen(copy) != text.len)
+        return err_set(err, RONDO_EPARSE, "this is not a text in UTF-8");
+    if (!doc_clean_text(&l->flow->arena, copy, text.len, &ret->text, &ret->len, &bad))
+        return err_set(err, RONDO_EPARSE, "it has a character that changes the direction of writing");
+    return 0;
+}
+
+static bool is_reference(const struct pending *p)
+{
+    return p->text && p->text->text && p->text->text[0] == '@' &&
+           (strcmp(p->what, "instructions") == 0 || strcmp(p->what, "prompt") == 0);
+}
+
+static void expand_texts(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->pending_count; i++) {
+        const struct pending *p = &l->pendings[i];
+        rondo_error err;
+        if (is_reference(p) && follow(l, NULL, p->text->text + 1, p->text, &err) < 0)
+            complain(l, p->at, p->text->text + 1, &err);
+    }
+}
+
+/* ---- workflows in workflows -------------------------------------------------------------------------------- */
+
+/* What was tried, also in vain. */
+struct loaded {
+    const char *path;
+    struct flow *flow;
+};
+
+struct shelf {
+    struct loaded *list;
+    uint32_t count, cap;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_open(const struct loading *l, const char *folder, const char *name)
+{
+    for (; l; l = l->outer)
+        if (l->file_name && l->flow->folder && strcmp(l->flow->folder, folder) == 0 &&
+            strcmp(l->file_name, name) == 0)
+            return true;
+    return false;
+}
+
+static int check_depth(const struct loading *l, const char *folder, const char *path, rondo_error *err)
+{
+    if (folder && is_open(l, folder, base_name(path)))
+        return err_set(err, RONDO_EINVAL, "this file includes itself");
+    if (l->depth >= FLOW_INCLUDES_MAX)
+        return err_set(err, RONDO_ELIMIT, "files in files are more than %d deep", FLOW_INCLUDES_MAX);
+    if (*l->file_count >= FLOW_FILES_MAX)
+        return err_set(err, RONDO_ELIMIT, "a workflow of more than %d files", FLOW_FILES_MAX);
+    return 0;
+}
+
+static struct flow *open_file(struct loading *l, const char *path, const struct doc_val *at)
+{
+    auto_buf struct buf text = { 0 };
+    char *folder = NULL;
+    rondo_error err;
+    int rc = file_read(l, path, 16 * FLOW_BYTES_V1, &text, &folder, &err);
+    rc = rc < 0 ? rc : check_depth(l, folder, path, &err);
+    if (rc < 0) {
+        mem_free(folder);
+        complain(l, at, path, &err);
+        return NULL;
+    }
+    ++*l->file_count;
+    struct source *source = source_new(path, buf_text(&text), text.len);
+    struct flow *flow = load_inner(l, source, folder, base_name(path));
+    source_unref(source);
+    if (flow)
+        flow_own_file(l->flow, flow);
+    return flow;
+}
+
+static struct flow *shelf_get(struct shelf *shelf, struct loading *l, const char *path,
+                              const struct doc_val *at)
+{
+    for (uint32_t i = 0; i < shelf->count; i++)
+        if (strcmp(shelf->list[i].path, path) == 0)
+            return shelf->list[i].flow;
+    struct flow *flow = open_file(l, path, at);
+    mem_grow(&shelf->list, &shelf->cap, shelf->count, sizeof *shelf->list);
+    shelf->list[shelf->count++] = (struct loaded){ path, flow };
+    return flow;
+}
+
+/* ---- what included files are given ------------------------------------------------------------------------- */
+
+static const struct flow_input *input_find(const struct flow *flow, const char *name)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, name) == 0)
+            return &flow->inputs[i];
+    return NULL;
+}
+
+static bool is_given(const struct flow_step *step, const char *name)
+{
+    for (uint32_t i = 0; i < step->with_count; i++)
+        if (strcmp(step->with[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void unknown_input(struct loading *l, const struct flow_step *step, const char *name)
+{
+    const struct flow *file = step->include;
+    auto_free const char **names = mem_alloc((file->input_count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < file->input_count; i++)
+        names[i] = file->inputs[i].name;
+    const struct doc_val *at = doc_key(load_get(step->at, "with"), name);
+    load_suggest(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "'%s' has no input '%.80s'",
+                               file->source->name, name), name, names, file->input_count);
+}
+
+static void check_with(struct loading *l, struct flow_step *step)
+{
+    if (!step->include)
+        return;
+    for (uint32_t i = 0; i < step->with_count; i++)
+        if (!input_find(step->include, step->with[i].name))
+            unknown_input(l, step, step->with[i].name);
+    for (uint32_t i = 0; i < step->include->input_count; i++) {
+        const struct flow_input *input = &step->include->inputs[i];
+        if (!input->default_ && !is_given(step, input->name))
+            diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "'%s' needs the input '%.80s'",
+                                 step->include->source->name, input->name),
+                      "give it: with: { %s: ... }", input->name);
+    }
+}
+
+/* In v1 both files' agents are one list. */
+static void check_collisions(struct loading *l, const struct flow_step *step)
+{
+    for (uint32_t i = 0; l->is_v1 && step->include && i < step->include->agent_count; i++) {
+        const char *name = step->include->agents[i]->name;
+        if (load_find_agent(l, name))
+            load_error(l, STAGE_RONDO, load_get(step->at, "include"), "validation",
+                       "both this file and '%s' have an agent '%.80s'", step->include->source->name, name);
+    }
+}
+
+/* ---- the pass ----------------------------------------------------------------------------------------------- */
+
+static void open_agents(struct loading *l, struct shelf *shelf)
+{
+    for (uint32_t i = 0; i < l->flow->agent_count; i++) {
+        struct flow_agent *agent = l->flow->agents[i];
+        const struct doc_val *at = load_get(agent->at, "workflow");
+        if (agent->kind == AGENT_WORKFLOW && at && at->text && at->text_len)
+            agent->workflow = shelf_get(shelf, l, at->text, at);
+    }
+}
+
+static void open_include(struct loading *l, struct flow_step *step)
+{
+    const struct doc_val *names = load_get(l->flow->doc->root, "includes");
+    const struct doc_val *named = step->include_path ? load_get(names, step->include_path) : NULL;
+    if (step->body == BODY_AGENT && step->agent)
+        step->include = step->agent->workflow;
+    if (step->body != BODY_INCLUDE || !step->include_path)
+        return;
+    if (named && named->text)
+        step->include_path = named->text;
+    step->include = shelf_get(l->shelf, l, step->include_path, load_get(step->at, "include"));
+    check_collisions(l, step);
+}
+
+void load_files(struct loading *l)
+{
+    struct shelf shelf = { 0 };
+    l->shelf = &shelf;
+    expand_texts(l);
+    open_agents(l, &shelf);
+    load_each_step(l, open_include);
+    load_each_step(l, check_with);
+    mem_free(shelf.list);
+}

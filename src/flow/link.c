@@ -1,0 +1,157 @@
+/* link.c - joining what was read: scopes to each other, and names of agents to agents. */
+#include "flow/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- agents --------------------------------------------------------------------------------------- */
+
+static int compare_agents(const void *left, const void *right)
+{
+    const struct flow_agent *a = *(struct flow_agent *const *)left, *b = *(struct flow_agent *const *)right;
+    return strcmp(a->name, b->name);
+}
+
+static void sort_agents(struct loading *l)
+{
+    uint32_t count = l->flow->agent_count;
+    l->by_name = arena_alloc(&l->flow->arena, (count + 1) * sizeof(struct flow_agent *));
+    if (count)
+        memcpy(l->by_name, l->flow->agents, count * sizeof(struct flow_agent *));
+    qsort(l->by_name, count, sizeof *l->by_name, compare_agents);
+}
+
+struct flow_agent *load_find_agent(const struct loading *l, const char *name)
+{
+    struct flow_agent wanted = { .name = name }, *key = &wanted;
+    struct flow_agent **found = bsearch(&key, l->by_name, l->flow->agent_count, sizeof *l->by_name,
+                                        compare_agents);
+    return found ? *found : NULL;
+}
+
+static void link_agents(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->naming_count; i++) {
+        const struct naming *n = &l->namings[i];
+        struct flow_agent *agent = load_find_agent(l, n->at->text);
+        if (agent && n->ret)
+            *n->ret = agent;
+        if (!agent)
+            load_suggest_agent(l, load_error(l, n->stage, n->at, n->code, "there is no agent '%.80s'",
+                                             n->at->text), n->at->text);
+    }
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------ */
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct flow_step *a = *(struct flow_step *const *)left, *b = *(struct flow_step *const *)right;
+    int by = strcmp(a->id, b->id);
+    return by ? by : (a->index > b->index) - (a->index < b->index);
+}
+
+static void sort_steps(struct flow_scope *scope)
+{
+    auto_free struct flow_step **sorted = mem_alloc((scope->count + 1) * sizeof *sorted);
+    uint32_t *by_name = arena_alloc(&scope->flow->arena, (scope->count + 1) * sizeof *by_name);
+    for (uint32_t i = 0; i < scope->count; i++)
+        sorted[i] = scope->steps[i];
+    qsort(sorted, scope->count, sizeof *sorted, compare_steps);
+    for (uint32_t i = 0; i < scope->count; i++)
+        by_name[i] = sorted[i]->index;
+    scope->by_name = by_name;
+}
+
+struct flow_step *load_find_step(const struct flow_scope *scope, const char *id)
+{
+    uint32_t low = 0, high = scope->count;
+    while (low < high) { // the first of that name
+        uint32_t middle = low + (high - low) / 2;
+        if (strcmp(scope->steps[scope->by_name[middle]]->id, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct flow_step *step = low < scope->count ? scope->steps[scope->by_name[low]] : NULL;
+    return step && strcmp(step->id, id) == 0 ? step : NULL;
+}
+
+struct flow_scope *load_body_scope(const struct flow_step *step)
+{
+    return step->loop ? step->loop->scope : step->scope;
+}
+
+static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_scope *up, uint32_t depth);
+
+static void link_step(struct loading *l, struct flow_step *step, uint32_t depth)
+{
+    struct flow_loop *loop = step->loop;
+    if (depth > FLOW_NESTING_MAX && (loop || step->inner)) {
+        load_error(l, STAGE_RONDO, step->at, "validation", "steps are nested more than %d deep",
+                   FLOW_NESTING_MAX);
+        step->inner = NULL;
+        step->loop = loop = NULL;
+    }
+    if (loop)
+        link_scope(l, loop->scope, step->scope, depth + 1);
+    if (loop && loop->judge)
+        loop->judge->scope = loop->scope;
+    if (loop && loop->scorer)
+        loop->scorer->scope = loop->scope;
+    if (step->inner)
+        link_scope(l, step->inner, load_body_scope(step), depth + 1);
+    if (step->review && step->review->reviewer)
+        step->review->reviewer->scope = step->scope;
+}
+
+static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_scope *up, uint32_t depth)
+{
+    scope->up = up;
+    sort_steps(scope);
+    for (uint32_t i = 0; i < scope->count; i++)
+        link_step(l, scope->steps[i], depth);
+}
+
+void load_link(struct loading *l)
+{
+    if (!l->flow->scope)
+        l->flow->scope = arena_zalloc(&l->flow->arena, sizeof *l->flow->scope);
+    l->flow->scope->flow = l->flow;
+    sort_agents(l);
+    link_agents(l);
+    link_scope(l, l->flow->scope, NULL, l->nesting);
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------- */
+
+static void walk_scope(struct loading *l, const struct flow_scope *scope,
+                       void (*visit)(struct loading *l, struct flow_step *step));
+
+static void walk_step(struct loading *l, struct flow_step *step,
+                      void (*visit)(struct loading *l, struct flow_step *step))
+{
+    visit(l, step);
+    if (step->inner)
+        walk_scope(l, step->inner, visit);
+    if (step->loop)
+        walk_scope(l, step->loop->scope, visit);
+    if (step->loop && step->loop->judge)
+        visit(l, step->loop->judge);
+    if (step->loop && step->loop->scorer)
+        visit(l, step->loop->scorer);
+    if (step->review && step->review->reviewer)
+        visit(l, step->review->reviewer);
+}
+
+static void walk_scope(struct loading *l, const struct flow_scope *scope,
+                       void (*visit)(struct loading *l, struct flow_step *step))
+{
+    for (uint32_t i = 0; i < scope->count; i++)
+        walk_step(l, scope->steps[i], visit);
+}
+
+void load_each_step(struct loading *l, void (*visit)(struct loading *l, struct flow_step *step))
+{
+    walk_scope(l, l->flow->scope, visit);
+}

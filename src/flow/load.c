@@ -1,0 +1,152 @@
+/* load.c - from the text of a workflow file to a flow: the passes, one after the other. */
+#include "flow/load.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+#define SUGGESTED_FROM 2000 // names that are looked at
+
+/* ---- diagnostics --------------------------------------------------------------------------------------- */
+
+struct diag *load_at_stage(struct diag *diag, uint8_t stage)
+{
+    diag->stage = stage;
+    return diag;
+}
+
+uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
+{
+    return scope->kind == SCOPE_FILE ? stage : STAGE_INNER;
+}
+
+void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
+{
+    bool is_shown = l->diags->errors + l->diags->warnings <= DIAG_MAX;
+    const char *near = is_shown ? diag_nearest(text, names, MIN(count, SUGGESTED_FROM)) : NULL;
+    if (near)
+        diag_hint(diag, "did you mean `%s`?", near);
+}
+
+void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
+{
+    auto_free const char **names = mem_alloc((l->flow->agent_count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        names[i] = l->flow->agents[i]->name;
+    load_suggest(l, diag, text, names, l->flow->agent_count);
+}
+
+void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
+{
+    auto_free const char **names = mem_alloc((scope->count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < scope->count; i++)
+        names[i] = scope->steps[i]->id;
+    load_suggest(l, diag, text, names, scope->count);
+}
+
+struct doc_val *load_get(const struct doc_val *map, const char *key)
+{
+    struct doc_val *val = doc_get(map, key);
+    return val && val->kind != DOC_NULL ? val : NULL;
+}
+
+/* ---- the document --------------------------------------------------------------------------------------- */
+
+/* Whether a text that cannot be read was meant to be in the rondo dialect. */
+static bool looks_like_rondo(const struct source *source)
+{
+    return strncmp(source->text, "rondo:", 6) == 0 || strstr(source->text, "\nrondo:") ||
+           strstr(source->text, "\"rondo\"");
+}
+
+static bool read_document(struct loading *l)
+{
+    struct source *source = l->flow->source;
+    rondo_error err = { 0 };
+    l->flow->doc = l->how->is_json ? doc_read_json(source, NULL, &err) : doc_read_yaml(source, NULL, &err);
+    if (l->flow->doc)
+        return true;
+    const char *code = looks_like_rondo(source) ? "syntax" : "validation";
+    load_at_stage(diag_error(l->diags, source, code, &err), STAGE_DECODE);
+    return false;
+}
+
+static bool find_dialect(struct loading *l)
+{
+    const struct doc_val *root = l->flow->doc->root;
+    l->is_v1 = !load_get(root, "rondo");
+    l->flow->dialect = l->is_v1 ? FLOW_V1 : FLOW_RONDO;
+    if (root->kind != DOC_MAP)
+        load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s", doc_kind_text(root));
+    else if (l->is_v1 && l->flow->source->len > FLOW_BYTES_V1)
+        load_error(l, STAGE_DECODE, NULL, "validation", "the file has %zu bytes; at most %d are allowed",
+                   l->flow->source->len, FLOW_BYTES_V1);
+    else
+        return true;
+    return false;
+}
+
+/* ---- the passes -------------------------------------------------------------------------------------------- */
+
+void load_read(struct loading *l)
+{
+    l->flow->description = "";
+    l->flow->name = "";
+    read_object(l, &root_fields, l->flow->doc->root, l->flow);
+}
+
+static void run_passes(struct loading *l)
+{
+    if (!read_document(l) || !find_dialect(l))
+        return;
+    load_read(l);
+    load_link(l);
+    load_rules(l);
+    load_files(l);
+    load_compile(l);
+}
+
+/* Takes folder. */
+static struct flow *load_one(struct loading *l, struct source *source, char *folder)
+{
+    uint32_t errors = l->diags->errors;
+    l->flow = flow_new(source);
+    l->flow->folder = folder;
+    l->flow->outer = l->outer ? l->outer->flow : NULL;
+    run_passes(l);
+    mem_free(l->pendings);
+    mem_free(l->namings);
+    mem_free(l->schemas);
+    if (l->diags->errors == errors)
+        return l->flow;
+    flow_unref(l->flow);
+    return NULL;
+}
+
+static bool ends_in_json(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 5 && strcmp(name + len - 5, ".json") == 0;
+}
+
+struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name)
+{
+    struct flow_load how = *l->how;
+    struct loading inner = { .outer = l, .diags = l->diags, .how = &how, .file_name = file_name,
+                             .depth = l->depth + 1, .file_count = l->file_count,
+                             .nesting = l->nesting + 4 };
+    how.folder = folder;
+    how.is_json = ends_in_json(file_name);
+    return load_one(&inner, source, folder);
+}
+
+struct flow *flow_load(struct source *source, const struct flow_load *how, struct diags *diags)
+{
+    uint32_t file_count = 0;
+    const char *slash = strrchr(source->name, '/');
+    struct loading l = { .diags = diags, .how = how, .file_count = &file_count,
+                         .file_name = slash ? slash + 1 : source->name };
+    struct flow *flow = load_one(&l, source, mem_strdup(how->folder));
+    diags_sort(diags);
+    return flow;
+}

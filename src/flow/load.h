@@ -1,0 +1,169 @@
+/* load.h - what the passes of loading a workflow file share.
+
+   A file is loaded in passes, because later ones need all of what earlier ones make:
+
+       read    the document into structs, key by key, by the tables of fields.h   (read.c, read_agent.c, read_step.c)
+       link    scopes to each other, names of agents to agents                    (link.c)
+       rules   what no single key can know                                        (rules*.c)
+       files   @file, include, workflow: other files                              (files.c)
+       compile schemas, expressions and texts with holes                          (compile.c)
+
+   Each pass reports everything that it finds.  A pass copes with what an earlier one refused, so
+   that one mistake does not hide another; it does not report anything twice. */
+#ifndef RONDO_LOAD_H
+#define RONDO_LOAD_H
+
+#include "flow/fields.h"
+#include "flow/flow.h"
+
+/* In which order Zenflow looks at things; the first error that it would report comes first. */
+enum load_stage {
+    STAGE_DECODE,
+    STAGE_TEXT,
+    STAGE_AGENT_NAME,
+    STAGE_NAME,
+    STAGE_STEPS,
+    STAGE_VERSION,
+    STAGE_AGENT,
+    STAGE_ID,
+    STAGE_EMPTY,
+    STAGE_INCLUDE,
+    STAGE_LOOP_CONCURRENCY,
+    STAGE_LOOP_STEPS,
+    STAGE_FOREACH,
+    STAGE_ITERATIONS,
+    STAGE_INNER,
+    STAGE_OUTPUT_MODE,
+    STAGE_JUDGE,
+    STAGE_OPTIONS,
+    STAGE_REFERENCE,
+    STAGE_DEPENDENCY,
+    STAGE_ENUM,
+    STAGE_CYCLE,
+    STAGE_CAPS,
+    STAGE_RONDO, // what Zenflow does not look at
+};
+
+/* An expression or text that is compiled when all scopes are known. */
+struct pending {
+    const struct field *field;
+    const char *what;
+    struct flow_step *step; // whose; NULL: the file's
+    const struct doc_val *at;
+    struct flow_expr *expr; // or
+    struct flow_text *text;
+};
+
+/* An agent that is named somewhere. */
+struct naming {
+    const struct doc_val *at;
+    struct flow_agent **ret;
+    const char *code;
+    uint8_t stage;
+};
+
+struct pending_schema {
+    const struct doc_val *at;
+    json_t *json;
+    bool is_result; // has to be about objects
+};
+
+/* Files that are open: each includes the next. */
+struct loading {
+    struct loading *outer;
+    struct flow *flow;
+    struct diags *diags;
+    const struct flow_load *how;
+    const char *file_name; // in flow->folder; NULL
+    uint32_t depth;        // files around this one
+    uint32_t nesting;      // steps around this file
+    uint32_t *file_count;  // of all files together
+    bool is_v1;
+    struct flow_step *step; // which is being read, NULL at the top
+    struct flow_case *case_;
+    struct shelf *shelf; // files that were opened; see files.c
+    struct pending *pendings;
+    uint32_t pending_count, pending_cap;
+    struct flow_agent **by_name; // the agents, sorted
+    struct naming *namings;
+    uint32_t naming_count, naming_cap;
+    struct pending_schema *schemas;
+    uint32_t schema_count, schema_cap;
+};
+
+#define FLOW_FILES_MAX 500 // of one workflow, all includes together
+#define FLOW_NESTING_MAX 40 // steps in steps, included files too
+
+/* An error at a place in the file that is being loaded. */
+#define load_error(l, stage_, at, code, ...) \
+    load_at_stage(diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
+struct diag *load_at_stage(struct diag *diag, uint8_t stage);
+
+/* Adds "did you mean 'x'?" if one of the names is near. */
+void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names,
+                  size_t count);
+void load_suggest_agent(struct loading *l, struct diag *diag, const char *text);
+void load_suggest_step(struct loading *l, struct diag *diag, const char *text,
+                       const struct flow_scope *scope);
+
+/* The value of a key that is there and not null; NULL. */
+struct doc_val *load_get(const struct doc_val *map, const char *key);
+
+/* ---- read.c ------------------------------------------------------------------------------------ */
+
+/* The text of a scalar where a text is wanted; NULL after an error. */
+const char *read_text(struct loading *l, const struct doc_val *val, const char *what);
+bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
+                size_t *ret_len);
+void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
+void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
+bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);
+void read_expr(struct loading *l, const struct field *field, const char *what,
+               const struct doc_val *val, struct flow_expr *ret);
+void read_holes(struct loading *l, const struct field *field, const char *what,
+                const struct doc_val *val, struct flow_text *ret);
+void read_schema(struct loading *l, const struct doc_val *val, json_t **ret, bool is_result);
+void read_agent_name(struct loading *l, const struct doc_val *val, struct flow_agent **ret,
+                     const char *code, uint8_t stage);
+
+/* ---- read_step.c -------------------------------------------------------------------------------- */
+
+struct flow_step *read_new_step(struct loading *l, const struct doc_val *at);
+
+/* A step that the file only names an agent for. */
+struct flow_step *read_made_step(struct loading *l, const struct doc_val *name, enum flow_part part,
+                                 const char *id, const char *code, uint8_t stage);
+
+/* ---- the passes ---------------------------------------------------------------------------------- */
+
+void load_read(struct loading *l);
+void load_link(struct loading *l);
+void load_rules(struct loading *l);
+void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.c: ids, order
+void rules_agents(struct loading *l);                            // rules_agent.c
+void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
+void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
+void load_files(struct loading *l);
+void load_compile(struct loading *l);
+
+/* A file in a file; NULL when there are errors. */
+struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name);
+
+/* ---- names of steps and agents -------------------------------------------------------------------- */
+
+/* NULL when there is none. */
+struct flow_step *load_find_step(const struct flow_scope *scope, const char *id);
+struct flow_agent *load_find_agent(const struct loading *l, const char *name);
+
+/* The scope that the body of a step stands in: a loop is around it. */
+struct flow_scope *load_body_scope(const struct flow_step *step);
+
+/* Whether the steps of a scope wait for each other. */
+bool load_is_graph(const struct flow_scope *scope);
+
+/* Calls visit for every step of the file itself, also those that were made; outer before inner. */
+void load_each_step(struct loading *l, void (*visit)(struct loading *l, struct flow_step *step));
+
+/* The stage of a problem: inside of loops Zenflow looks at everything in one stage. */
+uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage);
+#endif

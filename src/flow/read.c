@@ -1,0 +1,473 @@
+/* read.c - reading a document into the structs of a flow, by the tables of fields.h.
+
+   The reader walks the keys that the file has and looks each up in its object's table.  null is the
+   same as an absent key.  In YAML any scalar is accepted where a text is wanted (`name: 12`); JSON is
+   taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
+#include "flow/load.h"
+
+#include "base/buf.h"
+#include "data/duration.h"
+#include "data/utf8.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+static uint8_t dialect_of(const struct loading *l)
+{
+    return l->is_v1 ? IN_V1 : IN_RONDO;
+}
+
+static const char *code_of(const struct field *field)
+{
+    return field->code ? field->code : "validation";
+}
+
+/* ---- saying what is wrong ---------------------------------------------------------------------- */
+
+/* What a value looks like, for messages: "number 12", "list". */
+static const char *shown(struct loading *l, const struct doc_val *val)
+{
+    auto_buf struct buf out = { 0 };
+    buf_puts(&out, doc_kind_text(val));
+    if (val->text && val->text_len <= 60 && !val->is_block)
+        buf_printf(&out, " '%s'", val->text);
+    return arena_dup(&l->flow->arena, out.data, out.len);
+}
+
+static struct diag *wrong_type(struct loading *l, const struct doc_val *val, const char *what,
+                               const char *expected)
+{
+    return load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be %s, not %s", what, expected,
+                      shown(l, val));
+}
+
+bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what)
+{
+    if (val->kind == kind)
+        return true;
+    wrong_type(l, val, what, kind == DOC_MAP ? "a map" : kind == DOC_LIST ? "a list" : "true or false");
+    return false;
+}
+
+static void complain_range(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    if (field->max >= INT_MAX)
+        load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %g, not %s",
+                   field->key, field->min, val->text);
+    else
+        load_error(l, field->stage, val, code_of(field), "`%s` has to be between %g and %g, not %s",
+                   field->key, field->min, field->max, val->text);
+}
+
+static void complain_empty(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", field->key);
+}
+
+/* ---- scalars ---------------------------------------------------------------------------------------- */
+
+const char *read_text(struct loading *l, const struct doc_val *val, const char *what)
+{
+    bool is_scalar = val->kind == DOC_BOOL || val->kind == DOC_INT || val->kind == DOC_REAL;
+    if (val->kind == DOC_TEXT || (is_scalar && !l->how->is_json))
+        return val->text;
+    wrong_type(l, val, what, "text");
+    return NULL;
+}
+
+bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
+                size_t *ret_len)
+{
+    size_t bad = 0;
+    if (!read_text(l, val, what))
+        return false;
+    if (doc_clean_text(&l->flow->arena, val->text, val->text_len, ret, ret_len, &bad))
+        return true;
+    struct diag *diag = load_error(l, STAGE_TEXT, val, "validation",
+                                   "`%s` has a character that changes the direction of writing", what);
+    doc_locate(l->flow->doc, val, bad, &diag->line, &diag->column);
+    diag->width = 1;
+    return false;
+}
+
+static size_t count_chars(const char *text, size_t len)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < len; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+static void read_line(struct loading *l, const struct field *field, const struct doc_val *val,
+                      const char **ret)
+{
+    const char *text = NULL;
+    size_t len = 0;
+    if (field->type == F_CLEAN) {
+        if (!read_clean(l, val, field->key, &text, &len))
+            return;
+    } else if ((text = read_text(l, val, field->key))) {
+        len = val->text_len;
+    }
+    if (!text)
+        return;
+    if (field->not_empty && !len)
+        complain_empty(l, field, val);
+    else if (field->v1_chars && l->is_v1 && count_chars(text, len) > field->v1_chars)
+        load_error(l, field->stage, val, "validation", "`%s` has %zu characters; at most %u are allowed",
+                   field->key, count_chars(text, len), (unsigned)field->v1_chars);
+    else if (ret)
+        *ret = text;
+}
+
+static const struct word *word_find(const struct word *words, const char *text, uint8_t dialect)
+{
+    for (; words->name; words++)
+        if ((words->dialects & dialect) && strcmp(words->name, text) == 0)
+            return words;
+    return NULL;
+}
+
+static void complain_word(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    const char *names[16];
+    size_t count = 0;
+    auto_buf struct buf all = { 0 };
+    for (const struct word *w = field->words; w->name; w++)
+        if (*w->name && (w->dialects & dialect_of(l)) && count < COUNT(names)) {
+            buf_printf(&all, "%s%s", count ? ", " : "", w->name);
+            names[count++] = w->name;
+        }
+    struct diag *diag = load_error(l, field->stage, val, code_of(field), "`%s` has to be %s%s, not '%s'",
+                                   field->key, count > 1 ? "one of " : "", buf_text(&all), val->text);
+    load_suggest(l, diag, val->text, names, count);
+    if (!diag->hint && l->is_v1 && word_find(field->words, val->text, IN_RONDO))
+        diag_hint(diag, "'%s' is known in the rondo dialect: add `rondo: 1` at the top", val->text);
+}
+
+/* The word's value goes where the type says. */
+static void read_word(struct loading *l, const struct field *field, const struct doc_val *val, void *ret)
+{
+    const char *text = read_text(l, val, field->key);
+    const struct word *word = text ? word_find(field->words, text, dialect_of(l)) : NULL;
+    if (text && !word)
+        complain_word(l, field, val);
+    if (!word || !ret)
+        return;
+    if (field->type == F_WORD)
+        *(const char **)ret = word->name;
+    else if (field->type == F_CHOICE)
+        *(bool *)ret = word->value;
+    else
+        *(int *)ret = word->value;
+}
+
+/* A number, also a whole one written 3.0, within its range; false after an error. */
+static bool number_of(struct loading *l, const struct field *field, const struct doc_val *val,
+                      double *ret)
+{
+    bool is_whole = field->type != F_NUMBER && field->type != F_MONEY;
+    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole)) {
+        wrong_type(l, val, field->key, is_whole ? "a whole number" : "a number");
+        return false;
+    }
+    *ret = json_number_value(val->json);
+    if (isfinite(*ret) && (!field->has_range || (*ret >= field->min && *ret <= field->max)))
+        return true;
+    complain_range(l, field, val);
+    return false;
+}
+
+static void read_number(struct loading *l, const struct field *field, const struct doc_val *val,
+                        void *ret)
+{
+    double n;
+    if (!number_of(l, field, val, &n) || !ret)
+        return;
+    switch (field->type) {
+    case F_INT: *(int *)ret = (int)n; break;
+    case F_LONG: *(int64_t *)ret = (int64_t)json_integer_value(val->json); break;
+    case F_MONEY: *(int64_t *)ret = MAX(1, (int64_t)llround(n * 1e9)); break;
+    default: *(double *)ret = n; break;
+    }
+}
+
+static void read_duration(struct loading *l, const struct field *field, const struct doc_val *val,
+                          int64_t *ret)
+{
+    rondo_error err;
+    int64_t ms = 0;
+    if (!val->text || val->kind == DOC_BOOL)
+        wrong_type(l, val, field->key, "a duration such as '30s'");
+    else if (l->how->is_json && val->kind != DOC_TEXT)
+        wrong_type(l, val, field->key, "a duration such as '30s', in quotes");
+    else if (duration_parse(val->text, l->is_v1, &ms, &err) < 0)
+        load_error(l, STAGE_DECODE, val, "validation", "`%s`: %s", field->key, err.message);
+    else if (ret)
+        *ret = ms;
+}
+
+static void read_bool(struct loading *l, const struct field *field, const struct doc_val *val, bool *ret)
+{
+    if (read_expect(l, val, DOC_BOOL, field->key) && ret)
+        *ret = json_is_true(val->json);
+}
+
+/* ---- lists and maps of texts ----------------------------------------------------------------------- */
+
+static void read_texts(struct loading *l, const struct field *field, const struct doc_val *val,
+                       const char ***ret, uint32_t *ret_count)
+{
+    uint32_t count = 0;
+    if (!read_expect(l, val, DOC_LIST, field->key))
+        return;
+    const char **list = arena_alloc(&l->flow->arena, (val->count + 1) * sizeof *list);
+    for (uint32_t i = 0; i < val->count; i++)
+        if ((list[count] = read_text(l, val->items[i], field->key)))
+            count++;
+    list[count] = NULL;
+    if (field->not_empty && !val->count)
+        complain_empty(l, field, val);
+    if (ret) {
+        *ret = list;
+        *ret_count = count;
+    }
+}
+
+static void check_text_map(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    if (read_expect(l, val, DOC_MAP, field->key))
+        for (uint32_t i = 0; i < val->count; i++)
+            read_text(l, val->items[i], val->keys[i]->text);
+}
+
+static void check_map(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    if (read_expect(l, val, DOC_MAP, field->key))
+        for (uint32_t i = 0; i < val->count; i++)
+            if (read_expect(l, val->items[i], DOC_MAP, val->keys[i]->text))
+                read_object(l, field->of, val->items[i], NULL);
+}
+
+/* ---- what is compiled later ------------------------------------------------------------------------- */
+
+static struct pending *pending_add(struct loading *l, const struct field *field, const char *what,
+                                   const struct doc_val *val)
+{
+    mem_grow(&l->pendings, &l->pending_cap, l->pending_count, sizeof *l->pendings);
+    struct pending *p = &l->pendings[l->pending_count++];
+    *p = (struct pending){ .field = field, .what = what, .step = l->step, .at = val };
+    return p;
+}
+
+void read_expr(struct loading *l, const struct field *field, const char *what,
+               const struct doc_val *val, struct flow_expr *ret)
+{
+    bool is_json = l->how->is_json && l->is_v1;
+    if (!val->text || val->kind == DOC_NULL || (is_json && val->kind != DOC_TEXT)) {
+        wrong_type(l, val, what, "a CEL expression");
+        return;
+    }
+    if (!val->text_len) {
+        load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", what);
+        return;
+    }
+    *ret = (struct flow_expr){ .at = val, .flow = l->flow, .what = what };
+    pending_add(l, field, what, val)->expr = ret;
+}
+
+void read_holes(struct loading *l, const struct field *field, const char *what,
+                const struct doc_val *val, struct flow_text *ret)
+{
+    const char *text;
+    size_t len;
+    if (!read_clean(l, val, what, &text, &len))
+        return;
+    if (field->not_empty && !len)
+        load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", what);
+    *ret = (struct flow_text){ .text = text, .len = len, .at = val };
+    pending_add(l, field, what, val)->text = ret;
+}
+
+static void read_exprs(struct loading *l, const struct field *field, const struct doc_val *val,
+                       struct flow_named **ret, uint32_t *ret_count)
+{
+    if (!read_expect(l, val, DOC_MAP, field->key))
+        return;
+    if (field->not_empty && !val->count)
+        complain_empty(l, field, val);
+    *ret = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof **ret);
+    *ret_count = val->count;
+    for (uint32_t i = 0; i < val->count; i++) {
+        (*ret)[i].name = val->keys[i]->text;
+        read_expr(l, field, val->keys[i]->text, val->items[i], &(*ret)[i].expr);
+    }
+}
+
+void read_schema(struct loading *l, const struct doc_val *val, json_t **ret, bool is_result)
+{
+    mem_grow(&l->schemas, &l->schema_cap, l->schema_count, sizeof *l->schemas);
+    l->schemas[l->schema_count++] = (struct pending_schema){ val, val->json, is_result };
+    if (ret)
+        *ret = val->json;
+}
+
+static void read_schema_field(struct loading *l, const struct field *field, const struct doc_val *val,
+                              json_t **ret)
+{
+    bool is_result = field->kind;
+    if (val->kind == DOC_MAP || (val->kind == DOC_BOOL && !is_result))
+        read_schema(l, val, ret, is_result);
+    else
+        wrong_type(l, val, field->key, "a JSON Schema, which is a map");
+}
+
+/* ---- agents that are named ---------------------------------------------------------------------------- */
+
+void read_agent_name(struct loading *l, const struct doc_val *val, struct flow_agent **ret,
+                     const char *code, uint8_t stage)
+{
+    mem_grow(&l->namings, &l->naming_cap, l->naming_count, sizeof *l->namings);
+    l->namings[l->naming_count++] = (struct naming){ val, ret, code, stage };
+}
+
+static void read_agent(struct loading *l, const struct field *field, const struct doc_val *val,
+                       struct flow_agent **ret)
+{
+    bool is_inner = l->step && l->step->scope && l->step->scope->kind != SCOPE_FILE;
+    if (read_text(l, val, field->key))
+        read_agent_name(l, val, ret, field->code ? field->code : "missing_agent",
+                        is_inner ? STAGE_INNER : STAGE_REFERENCE);
+}
+
+static void read_made(struct loading *l, const struct field *field, const struct doc_val *val,
+                      struct flow_step **ret)
+{
+    if (read_text(l, val, field->key))
+        *ret = read_made_step(l, val, field->kind, field->made,
+                              field->code ? field->code : "missing_agent", field->stage);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------------------- */
+
+static void read_steps(struct loading *l, const struct field *field, const struct doc_val *val,
+                       struct flow_scope **ret)
+{
+    struct flow_step *owner = l->step;
+    if (!read_expect(l, val, DOC_LIST, field->key))
+        return;
+    if (!val->count)
+        load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", field->key);
+    if (val->count > NODE_COUNT_MAX) {
+        load_error(l, STAGE_RONDO, val, "validation", "%u steps are more than the %d that one place may have",
+                   (unsigned)val->count, NODE_COUNT_MAX);
+        return;
+    }
+    struct flow_scope *scope = *ret ? *ret : arena_zalloc(&l->flow->arena, sizeof *scope);
+    *ret = scope;
+    scope->kind = scope->owner ? scope->kind : field->kind;
+    scope->flow = l->flow;
+    scope->owner = owner;
+    scope->steps = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof *scope->steps);
+    scope->count = 0;
+    for (uint32_t i = 0; i < val->count; i++) {
+        if (!read_expect(l, val->items[i], DOC_MAP, field->key))
+            continue;
+        struct flow_step *step = read_new_step(l, val->items[i]);
+        step->scope = scope;
+        step->index = scope->count;
+        scope->steps[scope->count++] = step;
+        l->step = step;
+        read_object(l, &step_fields, val->items[i], step);
+        l->step = owner;
+    }
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------- */
+
+void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
+{
+    void *at = into && field->offset != NOWHERE ? (char *)into + field->offset : NULL;
+    uint32_t *count = at ? (uint32_t *)(void *)((char *)into + field->count_at) : NULL;
+    switch ((enum field_type)field->type) {
+    case F_TEXT:
+    case F_CLEAN: read_line(l, field, val, at); break;
+    case F_WORD:
+    case F_ENUM:
+    case F_CHOICE: read_word(l, field, val, at); break;
+    case F_INT:
+    case F_LONG:
+    case F_NUMBER:
+    case F_MONEY: read_number(l, field, val, at); break;
+    case F_BOOL: read_bool(l, field, val, at); break;
+    case F_DURATION: read_duration(l, field, val, at); break;
+    case F_TEXTS: read_texts(l, field, val, at, count); break;
+    case F_EXPR: read_expr(l, field, field->key, val, at); break;
+    case F_HOLES: read_holes(l, field, field->key, val, at); break;
+    case F_EXPRS: read_exprs(l, field, val, at, count); break;
+    case F_JSON:
+        if (at)
+            *(json_t **)at = val->json;
+        break;
+    case F_SCHEMA: read_schema_field(l, field, val, at); break;
+    case F_OBJECT:
+        if (read_expect(l, val, DOC_MAP, field->key))
+            read_object(l, field->of, val, at);
+        break;
+    case F_KEPT:
+    case F_MAP:
+        if (field->type == F_MAP)
+            check_map(l, field, val);
+        else if (read_expect(l, val, DOC_MAP, field->key))
+            read_object(l, field->of, val, NULL);
+        if (at)
+            *(json_t **)at = val->json;
+        break;
+    case F_TEXT_MAP: check_text_map(l, field, val); break;
+    case F_STEPS: read_steps(l, field, val, at); break;
+    case F_AGENT: read_agent(l, field, val, at); break;
+    case F_MADE: read_made(l, field, val, at); break;
+    case F_OWN: field->read(l, field, val, at ? at : into); break;
+    }
+}
+
+static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
+        if (field_is_in(table, &table->list[i], dialect_of(l)))
+            names[count++] = table->list[i].key;
+    struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
+                                   key->text, table->noun);
+    if (l->is_v1 && fields_find(table, key->text, IN_RONDO))
+        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key->text);
+    else
+        load_suggest(l, diag, key->text, names, count);
+}
+
+static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->list[i];
+        bool null_will_do = field->type == F_JSON && doc_get(at, field->key);
+        if (!(field->needed & dialect_of(l)) || !field_is_in(table, field, dialect_of(l)) ||
+            load_get(at, field->key) || null_will_do)
+            continue;
+        load_error(l, field->stage, at, field->missing ? field->missing : "validation",
+                   "%s needs `%s`", table->noun, field->key);
+    }
+}
+
+void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into)
+{
+    for (uint32_t i = 0; i < at->count; i++) {
+        const struct field *field = fields_find(table, at->keys[i]->text, dialect_of(l));
+        if (!field)
+            unknown_key(l, table, at->keys[i]);
+        else if (at->items[i]->kind != DOC_NULL || field->type == F_JSON)
+            read_field(l, field, at->items[i], into);
+    }
+    missing_keys(l, table, at);
+}

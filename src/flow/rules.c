@@ -1,0 +1,111 @@
+/* rules.c - what no single key can know: the rules of a file as a whole.
+
+   Rules of graphs, agents, steps and loops are in the files of those names. */
+#include "flow/read_own.h"
+
+#include <string.h>
+
+static size_t count_chars(const struct flow_text *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->len; i++)
+        count += ((unsigned char)text->text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* What v1 allows at the top of a file. */
+static void check_v1_caps(struct loading *l)
+{
+    const struct flow_scope *scope = l->flow->scope;
+    if (scope->count > FLOW_STEPS_V1)
+        load_error(l, STAGE_CAPS, load_get(l->flow->doc->root, "steps"), "validation",
+                   "there are %u steps; at most %d are allowed", (unsigned)scope->count, FLOW_STEPS_V1);
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct flow_step *step = scope->steps[i];
+        if (read_is_name(step->id) && !read_is_strict_name(step->id))
+            load_error(l, STAGE_CAPS, step->id_at, "invalid_step_id",
+                       "the id '%.80s' has to be lower-case letters, digits, - and _, at most 64", step->id);
+        if (step->instructions.text && count_chars(&step->instructions) > FLOW_TEXT_V1)
+            diag_hint(load_error(l, STAGE_CAPS, step->instructions.at, "validation",
+                                 "`instructions` have %zu characters; at most %d are allowed",
+                                 count_chars(&step->instructions), FLOW_TEXT_V1),
+                      "longer ones can be in a file: instructions: \"@instructions/%s.md\"", step->id);
+    }
+}
+
+/* Once all bodies are known. */
+static void check_inside(struct loading *l, struct flow_step *step)
+{
+    if (step->inner)
+        rules_graph(l, step->inner);
+    if (step->loop) {
+        rules_graph(l, step->loop->scope);
+        rules_loop(l, step);
+    }
+}
+
+/* Aliases of models, where they are named. */
+static void check_model(struct loading *l, const struct doc_val *at)
+{
+    const struct doc_val *models = load_get(l->flow->doc->root, "models");
+    const char *names[200];
+    size_t count = 0;
+    if (!at || !at->text || strchr(at->text, '/') || doc_get(models, at->text))
+        return;
+    struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference",
+                                   "'%.80s' is neither provider/name nor one of `models`", at->text);
+    for (uint32_t i = 0; models && i < models->count && count < COUNT(names); i++)
+        names[count++] = models->keys[i]->text;
+    load_suggest(l, diag, at->text, names, count);
+}
+
+static void check_step_model(struct loading *l, struct flow_step *step)
+{
+    if (!step->is_made)
+        check_model(l, load_get(step->at, "model"));
+}
+
+static void check_fallbacks(struct loading *l, const struct doc_val *models)
+{
+    for (uint32_t i = 0; models && i < models->count; i++) {
+        const struct doc_val *list = load_get(models->items[i], "fallback");
+        for (uint32_t k = 0; list && k < list->count; k++)
+            if (list->items[k]->text && !doc_get(models, list->items[k]->text))
+                load_error(l, STAGE_RONDO, list->items[k], "unknown_reference", "there is no model '%.80s'",
+                           list->items[k]->text);
+    }
+}
+
+static void check_models(struct loading *l)
+{
+    const struct doc_val *root = l->flow->doc->root;
+    check_fallbacks(l, load_get(root, "models"));
+    check_model(l, load_get(load_get(root, "options"), "model"));
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        check_model(l, load_get(l->flow->agents[i]->at, "model"));
+    load_each_step(l, check_step_model);
+}
+
+static void check_servers(struct loading *l)
+{
+    const struct doc_val *servers = load_get(l->flow->doc->root, "mcpServers");
+    for (uint32_t i = 0; servers && i < servers->count; i++)
+        if (servers->items[i]->kind == DOC_MAP &&
+            !load_get(servers->items[i], "command") == !load_get(servers->items[i], "url"))
+            load_error(l, STAGE_RONDO, servers->keys[i], "validation",
+                       "the server '%.80s' needs either `command` or `url`", servers->keys[i]->text);
+}
+
+void load_rules(struct loading *l)
+{
+    rules_agents(l);
+    rules_graph(l, l->flow->scope);
+    load_each_step(l, rules_step);
+    load_each_step(l, check_inside);
+    if (l->is_v1)
+        check_v1_caps(l);
+    if (!l->is_v1) {
+        check_models(l);
+        check_servers(l);
+    }
+}

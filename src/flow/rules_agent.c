@@ -1,0 +1,80 @@
+/* rules_agent.c - what kind an agent is, and which keys go with that. */
+#include "flow/load.h"
+
+#include <string.h>
+
+static const struct {
+    const char *key;
+    uint8_t kind;
+} kinds[] = {
+    { "model", AGENT_MODEL },       { "run", AGENT_COMMAND },       { "script", AGENT_SCRIPT },
+    { "workflow", AGENT_WORKFLOW }, { "function", AGENT_FUNCTION },
+};
+
+static const char *const nouns[] = {
+    [AGENT_MODEL] = "a model",       [AGENT_COMMAND] = "a command",    [AGENT_SCRIPT] = "a script",
+    [AGENT_WORKFLOW] = "a workflow", [AGENT_FUNCTION] = "a function",
+};
+
+/* Keys that only one kind understands. */
+static const struct {
+    const char *key;
+    uint8_t kind;
+} companions[] = {
+    { "tools", AGENT_MODEL },     { "disallowedTools", AGENT_MODEL }, { "maxTurns", AGENT_MODEL },
+    { "temperature", AGENT_MODEL }, { "topP", AGENT_MODEL },          { "maxTokens", AGENT_MODEL },
+    { "effort", AGENT_MODEL },    { "cwd", AGENT_COMMAND },           { "env", AGENT_COMMAND },
+    { "grace", AGENT_COMMAND },   { "sandbox", AGENT_COMMAND },
+};
+
+static void find_kind(struct loading *l, struct flow_agent *agent)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        if (!load_get(agent->at, kinds[i].key))
+            continue;
+        if (first)
+            load_error(l, STAGE_RONDO, doc_key(agent->at, kinds[i].key), "validation",
+                       "the agent '%.80s' has both `%s` and `%s`; it can be only one", agent->name, first,
+                       kinds[i].key);
+        else
+            agent->kind = kinds[i].kind;
+        first = first ? first : kinds[i].key;
+    }
+}
+
+static void check_companions(struct loading *l, const struct flow_agent *agent)
+{
+    for (size_t i = 0; i < COUNT(companions); i++)
+        if (companions[i].kind != agent->kind && load_get(agent->at, companions[i].key))
+            load_error(l, STAGE_RONDO, doc_key(agent->at, companions[i].key), "validation",
+                       "`%s` is for agents that are %s; '%.80s' is %s", companions[i].key,
+                       nouns[companions[i].kind], agent->name, nouns[agent->kind]);
+}
+
+static void check_description(struct loading *l, const struct flow_agent *agent)
+{
+    const struct doc_val *at = load_get(agent->at, "description");
+    if (l->is_v1 && at && at->text && !at->text_len)
+        load_error(l, STAGE_AGENT, at, "agent_missing_description", "the agent '%.80s' needs a description",
+                   agent->name);
+}
+
+/* What describes a model agent is also its system text, unless it has one. */
+static void check_agent(struct loading *l, struct flow_agent *agent)
+{
+    find_kind(l, agent);
+    check_companions(l, agent);
+    check_description(l, agent);
+    if (agent->effects < 0)
+        agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
+    if (agent->kind == AGENT_MODEL && !load_get(agent->at, "prompt") && *agent->description)
+        read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description",
+                   load_get(agent->at, "description"), &agent->prompt);
+}
+
+void rules_agents(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        check_agent(l, l->flow->agents[i]);
+}

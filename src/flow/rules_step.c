@@ -1,0 +1,281 @@
+/* rules_step.c - what a step is: its one body, and which keys go with it. */
+#include "flow/read_own.h"
+
+#include <string.h>
+
+static const struct body {
+    const char *key;
+    uint8_t body;
+} bodies[] = {
+    { "agent", BODY_AGENT },       { "include", BODY_INCLUDE }, { "steps", BODY_STEPS },
+    { "parallel", BODY_PARALLEL }, { "branch", BODY_BRANCH },   { "forum", BODY_FORUM },
+    { "gate", BODY_GATE },         { "set", BODY_SET },         { "machine", BODY_MACHINE },
+};
+
+static bool has(const struct flow_step *step, const char *key)
+{
+    return load_get(step->at, key);
+}
+
+static bool loop_has_steps(const struct flow_step *step)
+{
+    return step->loop && load_get(step->loop->at, "steps");
+}
+
+/* ---- includes ----------------------------------------------------------------------------------------- */
+
+/* What may not stand beside `include`, and whether only v1 minds. */
+static const struct {
+    const char *key, *code;
+    bool is_v1;
+} conflicts[] = {
+    { "agent", "include_has_agent", false },
+    { "instructions", "include_has_instructions", false },
+    { "loop", "include_has_loop", true },
+    { "condition", "include_has_condition", true },
+    { "contextFiles", "include_has_contextfiles", false },
+    { "model", "include_has_model", false },
+};
+
+static void check_include(struct loading *l, const struct flow_step *step)
+{
+    for (size_t i = 0; i < COUNT(conflicts); i++)
+        if (has(step, conflicts[i].key) && (l->is_v1 || !conflicts[i].is_v1))
+            load_error(l, load_stage_in(step->scope, STAGE_INCLUDE), doc_key(step->at, conflicts[i].key),
+                       conflicts[i].code, "a step with `include` cannot have `%s`", conflicts[i].key);
+}
+
+/* ---- the body ------------------------------------------------------------------------------------------- */
+
+static void find_body(struct loading *l, struct flow_step *step)
+{
+    const struct body *first = NULL;
+    for (size_t i = 0; i < COUNT(bodies); i++) {
+        if (!has(step, bodies[i].key))
+            continue;
+        bool is_told = first && first->body == BODY_AGENT && bodies[i].body == BODY_INCLUDE;
+        if (first && !is_told)
+            load_error(l, STAGE_RONDO, doc_key(step->at, bodies[i].key), "validation",
+                       "a step does one thing, but this one has `%s` and `%s`", first->key, bodies[i].key);
+        if (!first || is_told)
+            step->body = bodies[i].body;
+        first = first ? first : &bodies[i];
+    }
+}
+
+/* Keys that only some bodies know what to do with. */
+static void check_companions(struct loading *l, const struct flow_step *step)
+{
+    static const char *const for_agents[] = { "instructions", "contextFiles", "model" };
+    static const char *const for_steps[] = { "order", "onStepFailure" };
+    if (step->body != BODY_AGENT && step->body != BODY_INCLUDE)
+        for (size_t i = 0; i < COUNT(for_agents); i++)
+            if (has(step, for_agents[i]))
+                load_error(l, STAGE_RONDO, doc_key(step->at, for_agents[i]), "validation",
+                           "`%s` is for an agent, and this step has `%s` instead", for_agents[i],
+                           bodies[step->body].key);
+    if (step->body != BODY_STEPS)
+        for (size_t i = 0; i < COUNT(for_steps); i++)
+            if (has(step, for_steps[i]))
+                load_error(l, STAGE_RONDO, doc_key(step->at, for_steps[i]), "validation",
+                           "`%s` is about `steps`, and this step has none", for_steps[i]);
+}
+
+/* The steps of a loop are its body; v1 lets others stand beside them, to no effect. */
+static void check_beside_loop(struct loading *l, struct flow_step *step)
+{
+    static const char *const keys[] = { "agent", "instructions", "contextFiles", "model", "include", "steps",
+                                        "parallel", "branch", "forum", "gate", "set", "machine" };
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        if (!has(step, keys[i]) || (l->is_v1 && strcmp(keys[i], "include") == 0))
+            continue;
+        struct diag *diag = load_error(l, STAGE_RONDO, doc_key(step->at, keys[i]), "validation",
+                                       "`%s` has no effect: the loop has steps of its own", keys[i]);
+        if (l->is_v1)
+            diag_warn(l->diags, diag);
+    }
+}
+
+static void check_something_to_do(struct loading *l, const struct flow_step *step)
+{
+    for (size_t i = 0; i < COUNT(bodies); i++)
+        if (has(step, bodies[i].key))
+            return;
+    if (!l->is_v1 && !has(step, "instructions") && !l->flow->agent)
+        diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "this step does nothing"),
+                  "give it `instructions`, an `agent`, or another body");
+}
+
+/* ---- containers ------------------------------------------------------------------------------------------ */
+
+static void check_parallel(struct loading *l, const struct flow_step *step)
+{
+    const struct doc_val *at = load_get(step->at, "parallel");
+    if (at && !load_get(at, "agents") == !load_get(at, "steps"))
+        load_error(l, STAGE_RONDO, at, "validation", "a parallel needs either `agents` or `steps`");
+}
+
+static void check_branch(struct loading *l, const struct flow_step *step)
+{
+    if (step->case_count == 1 && !step->cases[0].when.at && step->cases[0].step &&
+        strcmp(step->cases[0].step->id, "else") == 0)
+        load_error(l, STAGE_RONDO, load_get(step->at, "branch"), "validation",
+                   "a branch needs a case with `when` beside `else`");
+}
+
+static void check_forum(struct loading *l, const struct flow_step *step)
+{
+    const struct doc_val *at = load_get(step->at, "forum"), *members = load_get(at, "members");
+    if (members && members->kind == DOC_LIST && step->quorum > (int)members->count)
+        load_error(l, STAGE_RONDO, load_get(at, "quorum"), "validation",
+                   "a quorum of %d is more than there are members", step->quorum);
+}
+
+static void check_gate(struct loading *l, const struct flow_step *step, const struct doc_val *at)
+{
+    if (load_get(at, "onTimeout") && !load_get(at, "timeout"))
+        load_error(l, STAGE_RONDO, doc_key(at, "onTimeout"), "validation", "`onTimeout` needs a `timeout`");
+}
+
+/* ---- machine ------------------------------------------------------------------------------------------------ */
+
+static void check_state(struct loading *l, const struct flow_step *step, const char *name,
+                        const struct doc_val *at)
+{
+    if (!name || !at || load_find_step(step->inner, name))
+        return;
+    load_suggest_step(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no state '%.80s'", name),
+                      name, step->inner);
+}
+
+static struct doc_val *edge_at(const struct doc_val *edges, uint32_t i, const char *key)
+{
+    return edges && i < edges->count ? load_get(edges->items[i], key) : NULL;
+}
+
+/* Every state has a way out, and a way in. */
+static void check_ways(struct loading *l, const struct flow_step *step)
+{
+    auto_free bool *leads_out = mem_zalloc(step->inner->count + 1), *is_entered = mem_zalloc(step->inner->count + 1);
+    for (uint32_t i = 0; i < step->edge_count; i++) {
+        const struct flow_edge *edge = &step->edges[i];
+        const struct flow_step *from = edge->from ? load_find_step(step->inner, edge->from) : NULL;
+        const struct flow_step *to = edge->to ? load_find_step(step->inner, edge->to) : NULL;
+        if (from)
+            leads_out[from->index] = true;
+        if (to)
+            is_entered[to->index] = true;
+    }
+    for (uint32_t i = 0; i < step->inner->count; i++) {
+        const struct flow_step *state = step->inner->steps[i];
+        if (!leads_out[i])
+            diag_hint(load_error(l, STAGE_RONDO, state->id_at, "validation",
+                                 "no edge leads out of the state '%.80s'", state->id),
+                      "to stop there: { from: %.80s, to: end }", state->id);
+        if (!is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
+            diag_warn(l->diags, load_error(l, STAGE_RONDO, state->id_at, "validation",
+                                           "no edge leads to the state '%.80s'", state->id));
+    }
+}
+
+static void check_machine(struct loading *l, const struct flow_step *step)
+{
+    const struct doc_val *at = load_get(step->at, "machine"), *edges = load_get(at, "edges");
+    if (!step->inner || step->inner->kind != SCOPE_MACHINE || !edges || edges->kind != DOC_LIST)
+        return;
+    check_state(l, step, step->start, load_get(at, "start"));
+    for (uint32_t i = 0; i < edges->count; i++) {
+        const struct doc_val *from = edge_at(edges, i, "from"), *to = edge_at(edges, i, "to");
+        if (from && from->text)
+            check_state(l, step, from->text, from);
+        if (to && to->text && strcmp(to->text, "end") != 0)
+            check_state(l, step, to->text, to);
+    }
+    check_ways(l, step);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------ */
+
+static void check_retry(struct loading *l, const struct flow_step *step)
+{
+    if (has(step, "retry") && has(step, "retries"))
+        load_error(l, STAGE_RONDO, doc_key(step->at, "retries"), "validation",
+                   "`retries` and `retry` say the same; give one of them");
+}
+
+static void check_review(struct loading *l, const struct flow_step *step)
+{
+    if (step->review && !load_is_graph(step->scope))
+        diag_hint(load_error(l, STAGE_RONDO, doc_key(step->at, "review"), "validation",
+                             "`review` is for steps in a list of steps"),
+                  "put the body into `steps` with one step, and the review there");
+}
+
+/* A leaf is limited by its own timeout, its agent's, or the default of the file.  Around a loop the
+   step's timeout is the loop's. */
+static void settle_timeout(struct loading *l, struct flow_step *step)
+{
+    bool is_workflow = step->agent && step->agent->kind == AGENT_WORKFLOW;
+    bool is_leaf = step->body == BODY_AGENT && !loop_has_steps(step) && !is_workflow;
+    bool is_given = !step->is_made && has(step, "timeout");
+    if (step->loop) {
+        if (is_given && load_get(step->loop->at, "timeout"))
+            load_error(l, STAGE_RONDO, doc_key(step->loop->at, "timeout"), "validation",
+                       "`timeout` is the same limit in the step and in its loop; give one of them");
+        if (is_given)
+            step->loop->timeout_ms = step->timeout_ms;
+        step->timeout_ms = 0;
+        is_given = false;
+    }
+    if (is_leaf && !is_given)
+        step->timeout_ms = step->agent && step->agent->timeout_ms ? step->agent->timeout_ms
+                                                                  : l->flow->step_timeout_ms;
+}
+
+static void settle_defaults(struct loading *l, struct flow_step *step)
+{
+    bool wants_agent = step->body == BODY_AGENT && !loop_has_steps(step) && (step->is_made || !has(step, "agent"));
+    if (wants_agent && !step->agent && !step->is_made)
+        step->agent = l->flow->agent;
+    step->has_with = !step->is_made && has(step, "with");
+    if (step->body == BODY_FORUM && !step->rounds)
+        step->rounds = 1;
+    if (step->body == BODY_MACHINE && !step->max_steps)
+        step->max_steps = MACHINE_CAP;
+    settle_timeout(l, step);
+}
+
+static void check_body(struct loading *l, struct flow_step *step)
+{
+    if (has(step, "include"))
+        check_include(l, step);
+    if (loop_has_steps(step)) {
+        check_beside_loop(l, step);
+        return;
+    }
+    find_body(l, step);
+    check_companions(l, step);
+    check_something_to_do(l, step);
+    switch ((enum flow_body)step->body) {
+    case BODY_PARALLEL: check_parallel(l, step); break;
+    case BODY_BRANCH: check_branch(l, step); break;
+    case BODY_FORUM: check_forum(l, step); break;
+    case BODY_GATE: check_gate(l, step, load_get(step->at, "gate")); break;
+    case BODY_MACHINE: check_machine(l, step); break;
+    default: break;
+    }
+}
+
+void rules_step(struct loading *l, struct flow_step *step)
+{
+    if (step->part == AS_REVIEWER && step->body == BODY_GATE) {
+        check_gate(l, step, step->at);
+        return;
+    }
+    if (!step->is_made) {
+        check_body(l, step);
+        check_retry(l, step);
+        check_review(l, step);
+    }
+    settle_defaults(l, step);
+}
