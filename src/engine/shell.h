@@ -56,7 +56,9 @@ struct later {
     bool open, cancelled, external;
     int fd; // readable when cancelled; -1 until somebody asks
     json_t *input;  // kept alive for the worker
-    json_t *output; // rondo_task_return_after()
+    json_t *output; // rondo_task_return_after(), task_after()
+    void (*then)(rondo_later later, json_t *output, void *user); // what to do with it; NULL: return it
+    void *user;
 };
 
 /* check_values: what a value was when it was handed over, and by whom. */
