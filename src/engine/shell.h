@@ -256,10 +256,10 @@ json_t *look_pass(rondo_run *run, const rondo_node *loop, const struct history *
 /* Fills in what the public sees of a result. */
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
 
-/* ---- flows.c ------------------------------------------------------------------------------------------- */
+/* ---- eyes.c -------------------------------------------------------------------------------------------- */
 
 /* Eyes for an activation of a run: what is the same for questions and tasks. */
-void flows_see(rondo_run *run, struct act *act, struct see *ret);
+void eyes_of(rondo_run *run, struct act *act, struct see *ret);
 
 static inline rondo_run *run_of(struct run *core)
 {
