@@ -37,6 +37,11 @@ struct loop *task_loop(rondo_task *task);              // the event loop
 const struct call_env *task_env(rondo_task *task);     // never NULL
 void task_see(rondo_task *task, struct see *ret);      // ready to look from this task; see_clear() it
 
+/* Finishes the task later, on the engine's timer: then() is called on its thread with a token that
+   finishes it, the value (borrowed) and user.  Takes value. */
+int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
+               void (*then)(rondo_later later, json_t *value, void *user), void *user);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */

@@ -162,7 +162,7 @@ int rondo_context_fail(rondo_context *context, int code, const char *fmt, ...)
 
 void ask_see(rondo_context *context, struct see *ret)
 {
-    flows_see(context->run, context->act, ret);
+    eyes_of(context->run, context->act, ret);
     ret->kid = context->kid;
     ret->input = context->input;
 }

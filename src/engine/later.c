@@ -4,6 +4,8 @@
    a place and a generation, so using one twice or too late is noticed and harmless. */
 #include "engine/shell.h"
 
+#include "agent/call.h"
+
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -106,6 +108,7 @@ static uint64_t make_token(rondo_task *task, bool external, json_t *output)
     later->work = task->work;
     later->input = json_incref(act->input);
     later->output = output;
+    later->then = NULL;
     mail->external += external;
     task->work.run->laters++;
     uint64_t token = place | (uint64_t)later->gen << 32;
@@ -127,18 +130,27 @@ rondo_later rondo_task_defer(rondo_task *task)
     return task->later;
 }
 
-int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *output)
+int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
+               void (*then)(rondo_later later, json_t *value, void *user), void *user)
 {
     rondo_engine *engine = task->work.run->engine;
     if (task->work.finished || task->deferred || delay_ms < 0) {
-        json_decref(output);
+        json_decref(value);
         return delay_ms < 0 ? RONDO_EINVAL : RONDO_ESTATE;
     }
-    uint64_t token = make_token(task, false, output ? output : json_null());
+    uint64_t token = make_token(task, false, value);
+    struct later *later = engine->mail.laters[(uint32_t)token]; // nobody else knows it yet
+    later->then = then;
+    later->user = user;
     const uint64_t what[3] = { token, 0, 0 };
     heap_push(&engine->timers, shell_now_ns(engine) + delay_ms * MS, NULL, what);
     task->later = (rondo_later){ engine, token };
     return 0;
+}
+
+int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *output)
+{
+    return task_after(task, delay_ms, output ? output : json_null(), NULL, NULL);
 }
 
 /* ---- other threads ---------------------------------------------------------------------------------- */
@@ -379,13 +391,22 @@ void task_take_posts(rondo_engine *engine)
 void task_time_is_up(rondo_engine *engine, uint64_t token)
 {
     struct mailbox *mail = &engine->mail;
+    struct post message = { .ev = { .type = RONDO_EV_STEP_END }, .token = token, .finishes = true };
+    struct later found = { 0 };
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, token);
-    struct post message = { .ev = { .type = RONDO_EV_STEP_END }, .token = token, .finishes = true };
-    if (later)
+    if (later) {
+        found = *later;
         message.ev.value = TAKE(later->output);
+    }
     pthread_mutex_unlock(&mail->lock);
-    take_post(engine, &message);
+    if (!found.then) {
+        take_post(engine, &message);
+        return;
+    }
+    found.then((rondo_later){ engine, token }, message.ev.value, found.user);
+    json_decref(message.ev.value);
+    task_take_posts(engine); // at once: time must not go on before it is heard
 }
 
 void task_revoke(rondo_engine *engine, uint64_t token)

@@ -56,7 +56,9 @@ struct later {
     bool open, cancelled, external;
     int fd; // readable when cancelled; -1 until somebody asks
     json_t *input;  // kept alive for the worker
-    json_t *output; // rondo_task_return_after()
+    json_t *output; // rondo_task_return_after(), task_after()
+    void (*then)(rondo_later later, json_t *output, void *user); // what to do with it; NULL: return it
+    void *user;
 };
 
 /* check_values: what a value was when it was handed over, and by whom. */
@@ -254,10 +256,10 @@ json_t *look_pass(rondo_run *run, const rondo_node *loop, const struct history *
 /* Fills in what the public sees of a result. */
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
 
-/* ---- flows.c ------------------------------------------------------------------------------------------- */
+/* ---- eyes.c -------------------------------------------------------------------------------------------- */
 
 /* Eyes for an activation of a run: what is the same for questions and tasks. */
-void flows_see(rondo_run *run, struct act *act, struct see *ret);
+void eyes_of(rondo_run *run, struct act *act, struct see *ret);
 
 static inline rondo_run *run_of(struct run *core)
 {

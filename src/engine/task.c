@@ -10,6 +10,7 @@
 #include "run/budget.h"
 #include "run/each.h"
 #include "run/loop.h"
+#include "run/pass_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -441,19 +442,6 @@ static json_t *own_previous(rondo_task *task, struct act *loop)
     return res ? res->value : NULL;
 }
 
-static void feedback_text(struct buf *text, const struct act *loop)
-{
-    const struct node_loop *def = &loop->node->loop;
-    uint32_t pass = loop->loop->history.count + 1;
-    if (def->cap == RONDO_UNBOUNDED)
-        buf_printf(text, "Loop iteration %u. ", pass);
-    else
-        buf_printf(text, "Loop iteration %u of %lld. ", pass, (long long)def->cap);
-    buf_puts(text, "Improve on the previous output.");
-    if (loop->loop->nudged && loop->loop->nudge_pass == loop->loop->history.count)
-        buf_puts(text, " The last outputs were the same: try something different.");
-}
-
 static bool retry_feedback(rondo_task *task, const struct act *act, rondo_feedback *ret)
 {
     const char *error = act->failure ? act->failure : "the attempt before failed";
@@ -478,7 +466,7 @@ bool rondo_task_feedback(rondo_task *task, rondo_feedback *ret)
         return false;
     struct pass *last = history_last(&loop->loop->history);
     buf_clear(&task->text);
-    feedback_text(&task->text, loop);
+    loop_put_advice(&task->text, loop);
     *ret = (rondo_feedback){ .text = buf_text(&task->text), .previous = own_previous(task, loop),
                              .last = last->out.value, .judge = loop->loop->judge,
                              .attempt = loop->node->kind == RONDO_KIND_MACHINE

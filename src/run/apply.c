@@ -3,6 +3,7 @@
    The one place where state changes because of an event.  It runs when an event is new and again
    whenever a log is replayed, so it looks at nothing but the run and the event. */
 #include "data/value.h"
+#include "flow/flow.h"
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/each.h"
@@ -152,6 +153,26 @@ static bool is_retry(struct run *run, struct act *parent, const struct rondo_eve
     return kid && ev->attempt > kid->base;
 }
 
+static uint32_t count_call(struct run *run, const void *what)
+{
+    uint32_t i = 0;
+    while (i < run->count_count && run->counts[i].what != what)
+        i++;
+    if (i == run->count_count) {
+        mem_grow(&run->counts, &run->count_cap, run->count_count, sizeof *run->counts);
+        run->counts[run->count_count++] = (struct call_count){ .what = what };
+    }
+    return run->counts[i].calls++;
+}
+
+/* Counted here, so that a log gives the same numbers: a scripted agent answers by them. */
+static void count_calls(struct run *run, struct act *act)
+{
+    const struct flow_step *step = act->node->step;
+    act->step_call = count_call(run, step);
+    act->agent_call = step->agent ? count_call(run, step->agent) : 0;
+}
+
 static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -174,6 +195,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         run->busy++;
     else
         run_touch(run, act);
+    if (UNLIKELY(act->node->step) && node_is_leaf(act->node))
+        count_calls(run, act);
     if (node_is_loop(parent->node))
         loop_apply(run, parent, ev);
 }

@@ -1,29 +1,97 @@
-/* pass_text.c - a pass as a block of text, in Zenflow's form.
-
-   Used for cumulative output, and for the history that a judge reads. */
+/* pass_text.c - passes as text. */
 #include "run/pass_text.h"
 
-static void put_steps(struct buf *buf, const struct outcome *more)
+#include "data/value.h"
+#include "run/loop.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_heading(struct buf *out, const char *fmt, ...)
 {
-    for (uint32_t i = 0; i < more->step_count; i++) {
-        const struct result *res = &more->steps[i].res;
-        if (!result_has_output(res))
-            continue;
-        buf_printf(buf, "\n### %s\n", more->steps_of->children[i].name);
-        result_put_content(buf, res);
-        buf_putc(buf, '\n');
-    }
-    buf->len -= buf->len && buf->data[buf->len - 1] == '\n';
+    char heading[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(heading, sizeof heading, fmt, args);
+    va_end(args);
+    if (out->len && out->data[out->len - 1] != '\n')
+        buf_putc(out, '\n');
+    if (out->len)
+        buf_putc(out, '\n');
+    buf_puts(out, heading);
+    buf_putc(out, '\n');
 }
 
-void pass_put(struct buf *buf, const struct pass *pass, uint32_t n)
+static void put_judge(struct buf *out, const char *said, int64_t n)
+{
+    if (!said || !*said)
+        return;
+    text_heading(out, "## Judge Feedback (Iteration %lld)", (long long)n);
+    buf_puts(out, said);
+}
+
+/* The steps of the body in the order of the file; false when the body is a single step. */
+static bool put_steps(struct buf *out, const struct outcome *more)
+{
+    if (!more || !more->step_count)
+        return false;
+    for (uint32_t i = 0; i < more->step_count; i++) {
+        const struct result *res = &more->steps[i].res;
+        if (res->status != RONDO_STATUS_COMPLETED)
+            continue;
+        text_heading(out, "### %s", more->steps_of->children[i].name);
+        result_put_content(out, res);
+    }
+    return true;
+}
+
+void pass_put(struct buf *out, const struct pass *pass, int64_t n)
 {
     const struct outcome *more = pass->out.more;
-    buf_printf(buf, "## Iteration %u\n", n);
-    if (more && more->step_count)
-        put_steps(buf, more);
+    auto_buf struct buf text = { 0 };
+    text_heading(&text, "## Iteration %lld", (long long)n);
+    if (!put_steps(&text, more))
+        result_put_content(&text, &pass->out);
+    if (pass->status == RONDO_STATUS_FAILED)
+        buf_printf(&text, "(failed: %s)", more && more->error ? more->error : "no reason given");
+    put_judge(&text, more ? more->judge : NULL, n);
+    buf_put(out, text.data, text.len);
+}
+
+static void put_text_in(struct buf *out, const json_t *object, const char *key)
+{
+    value_put_content(out, json_object_get(object, key));
+}
+
+void pass_put_json(struct buf *out, const json_t *pass, int64_t n)
+{
+    auto_buf struct buf text = { 0 };
+    const char *name;
+    json_t *steps = json_object_get(pass, "steps"), *step;
+    text_heading(&text, "## Iteration %lld", (long long)n);
+    json_object_foreach(steps, name, step) {
+        const char *status = json_string_value(json_object_get(step, "status"));
+        if (status && strcmp(status, "completed") != 0)
+            continue;
+        text_heading(&text, "### %s", name);
+        put_text_in(&text, step, "content");
+    }
+    if (!json_object_size(steps))
+        put_text_in(&text, pass, "content");
+    put_judge(&text, json_string_value(json_object_get(pass, "judge")), n);
+    buf_put(out, text.data, text.len);
+}
+
+void loop_put_advice(struct buf *out, const struct act *loop)
+{
+    const struct loop_act *l = loop->loop;
+    uint32_t pass = l->history.count + 1;
+    if (loop->node->loop.cap == RONDO_UNBOUNDED)
+        buf_printf(out, "Loop iteration %u. ", pass);
     else
-        result_put_content(buf, &pass->out);
-    if (more && more->judge && *more->judge)
-        buf_printf(buf, "\n\n## Judge Feedback (Iteration %u)\n%s", n, more->judge);
+        buf_printf(out, "Loop iteration %u of %lld. ", pass, (long long)loop->node->loop.cap);
+    buf_puts(out, "Improve on the previous output.");
+    if (l->nudged && l->nudge_pass == l->history.count)
+        buf_puts(out, " The last outputs were the same: try something different.");
 }

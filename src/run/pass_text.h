@@ -1,12 +1,30 @@
-/* pass_text.h - a pass as a block of text, in Zenflow's form. */
+/* pass_text.h - what a loop tells of its passes, as text for judges, dependents and the next pass. */
 #ifndef RONDO_PASS_TEXT_H
 #define RONDO_PASS_TEXT_H
 
 #include "base/buf.h"
-#include "run/history.h"
+#include "run/run.h"
 
-/* "## Iteration N" (from 1) and what the pass came to, step by step under "### id" when its body has
-   steps; then what the judge said of it. */
-void pass_put(struct buf *buf, const struct pass *pass, uint32_t n);
+/* Begins a section: a blank line behind what is there, then the heading on a line of its own. */
+void text_heading(struct buf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A pass in Zenflow's form, without a newline at its end; n counts from 1:
+
+       ## Iteration 2
+
+       ### draft
+       what the step `draft` said
+
+       ## Judge Feedback (Iteration 2)
+       what the judge said about it
+
+   A body that is one step stands under the first heading by itself. */
+void pass_put(struct buf *out, const struct pass *pass, int64_t n);
+
+/* The same for a pass that was read back from the journal: see old_pass in run/see.h. */
+void pass_put_json(struct buf *out, const json_t *pass, int64_t n);
+
+/* "Loop iteration 2 of 5. Improve on the previous output.", for the pass that is under way. */
+void loop_put_advice(struct buf *out, const struct act *loop);
 
 #endif

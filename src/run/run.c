@@ -57,6 +57,7 @@ void run_clear(struct run *run)
                          .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
                          .starved = { run->starved.slots, 0, 0, run->starved.cap },
                          .commands = run->commands, .command_cap = run->command_cap,
+                         .counts = run->counts, .count_cap = run->count_cap,
                          .dropped = run->dropped, .drop_cap = run->drop_cap };
 }
 
@@ -69,6 +70,7 @@ void run_free(struct run *run)
     mem_free(run->dirty.slots);
     mem_free(run->starved.slots);
     mem_free(run->commands);
+    mem_free(run->counts);
     mem_free(run->dropped);
 }
 

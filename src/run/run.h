@@ -78,6 +78,7 @@ struct act {
     json_t *before; // what the attempt before gave, when a review sent it back
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
+    uint32_t step_call, agent_call; // from files: earlier calls of this step, of its agent
     union {
         struct loop_act *loop;
         struct each_act *each;
@@ -143,6 +144,12 @@ struct slot_list {
 void slots_push(struct slot_list *list, uint32_t slot);
 uint32_t slots_pop(struct slot_list *list); // there must be one
 
+/* How often a step or an agent of a file was called. */
+struct call_count {
+    const void *what;
+    uint32_t calls;
+};
+
 /* Live object, owned by the shell. */
 struct run {
     rondo_node *holder; // the invisible container of the root, borrowed from it
@@ -165,6 +172,8 @@ struct run {
     struct question question;
     struct command *commands;
     uint32_t command_count, command_cap;
+    struct call_count *counts; // in the order of their first calls
+    uint32_t count_count, count_cap;
     json_t **dropped; // values to let go of when the turn's events have been seen
     uint32_t drop_count, drop_cap;
     uint8_t status;     // enum rondo_status
