@@ -13,7 +13,7 @@
 
 #define NAME_SHOWN 180 // of a path in the name of a prompt's file
 
-/* ---- prompts in files --------------------------------------------------------------------------------------- */
+/* ---- prompts in files -------------------------------------------------------------------------------- */
 
 /* The path with everything odd replaced; a long one is cut and told apart by a hash. */
 static void put_file_name(struct buf *out, const char *path)
@@ -44,7 +44,7 @@ static int write_prompt(rondo_task *task, struct buf *system, struct buf *user, 
     return file_write(task_env(task)->prompts, buf_text(&name), text.data, text.len, err);
 }
 
-/* ---- set ------------------------------------------------------------------------------------------------------ */
+/* ---- set --------------------------------------------------------------------------------------------- */
 
 void set_run(rondo_task *task, const struct flow_step *step)
 {
@@ -64,7 +64,7 @@ void set_run(rondo_task *task, const struct flow_step *step)
     rondo_task_return(task, values);
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------------------------ */
+/* ---- kinds ------------------------------------------------------------------------------------------- */
 
 /* What it takes to carry out one call. */
 struct call {
@@ -104,31 +104,31 @@ static int refuse_function(const struct flow_step *step, rondo_error *err)
                    name_of(step), step->id, step->agent->function);
 }
 
-static void run_model(struct call *call)
+static void call_model(struct call *call)
 {
     rondo_error err;
     refuse_model(call->step, &err);
     rondo_task_fail(call->task, err.code, "%s", err.message);
 }
 
-static void run_command(struct call *call)
+static void call_command(struct call *call)
 {
     command_run(call->task, call->step, buf_text(&call->user), call->user.len);
 }
 
-static void run_script(struct call *call)
+static void call_script(struct call *call)
 {
     script_run(call->task, call->step);
 }
 
 /* Files are nodes of their own: no leaf is made for them. */
-static void run_workflow(struct call *call)
+static void call_workflow(struct call *call)
 {
     rondo_task_fail(call->task, RONDO_EINVAL, "agent '%s' is a workflow and cannot be called like a function",
                     name_of(call->step));
 }
 
-static void run_function(struct call *call)
+static void call_function(struct call *call)
 {
     rondo_error err;
     const struct flow_function *found = find_function(task_env(call->task), call->step->agent->function);
@@ -141,8 +141,8 @@ static void run_function(struct call *call)
 }
 
 static void (*const kinds[])(struct call *call) = {
-    [AGENT_MODEL] = run_model,       [AGENT_COMMAND] = run_command,   [AGENT_SCRIPT] = run_script,
-    [AGENT_WORKFLOW] = run_workflow, [AGENT_FUNCTION] = run_function,
+    [AGENT_MODEL] = call_model,       [AGENT_COMMAND] = call_command,   [AGENT_SCRIPT] = call_script,
+    [AGENT_WORKFLOW] = call_workflow, [AGENT_FUNCTION] = call_function,
 };
 
 /* In a rehearsal everything that reaches outside is replaced; scripts are only words. */
@@ -151,7 +151,7 @@ static bool is_replaced(const struct call_env *env, int kind)
     return env->rehearse && kind != AGENT_SCRIPT && !(kind == AGENT_COMMAND && env->commands);
 }
 
-/* ---- calling ----------------------------------------------------------------------------------------------------- */
+/* ---- calling ----------------------------------------------------------------------------------------- */
 
 static void carry_out(struct call *call)
 {
@@ -186,7 +186,7 @@ void agent_run(rondo_task *task, void *step)
         run_agent(task, step);
 }
 
-/* ---- before the run ------------------------------------------------------------------------------------------------ */
+/* ---- before the run ---------------------------------------------------------------------------------- */
 
 struct search {
     const struct call_env *env;

@@ -28,7 +28,7 @@ struct scene {
     double goal;   // the number that it compares with; NaN
 };
 
-/* ---- what until looks for -------------------------------------------------------------------------------- */
+/* ---- what until looks for ---------------------------------------------------------------------------- */
 
 static const struct flow_loop *loop_of(const struct scene *scene)
 {
@@ -77,7 +77,7 @@ static void scene_open(struct scene *scene, rondo_task *task, const struct flow_
     scene->goal = compared_number(until);
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------- */
 
 static void put_text(struct buf *out, const struct scene *scene)
 {
@@ -94,7 +94,7 @@ static void put_text(struct buf *out, const struct scene *scene)
         buf_printf(out, "%s%s", i ? " " : ": ", json_string_value(word));
 }
 
-/* ---- results ---------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------- */
 
 static const struct schema *schema_of(const struct scene *scene)
 {
@@ -200,7 +200,7 @@ static json_t *make_result(const struct scene *scene)
     return example;
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------------ */
+/* ---- scripts ----------------------------------------------------------------------------------------- */
 
 /* The n-th of a list, the last repeats; anything else is the reply itself. */
 static json_t *nth(json_t *reply, size_t n)
@@ -241,7 +241,7 @@ json_t *rehearse_script(rondo_task *task, const struct flow_step *step)
     return scripted(task_env(task)->script, rondo_task_path(task), step->id, act->attempt, act->step_call);
 }
 
-/* ---- answering ------------------------------------------------------------------------------------------------ */
+/* ---- answering --------------------------------------------------------------------------------------- */
 
 void rehearse_run(rondo_task *task, const struct flow_step *step)
 {

@@ -208,7 +208,7 @@ int reply_check(const json_t *reply, rondo_error *err)
     return 0;
 }
 
-/* ---- both ways of answering ------------------------------------------------------------------------------ */
+/* ---- both ways of answering -------------------------------------------------------------------------- */
 
 static int say_event(const struct answer *to, const rondo_emit *event)
 {
@@ -279,7 +279,7 @@ static void say_both(const struct answer *to, const char *content, json_t *resul
         rondo_later_return_both(to->later, content, result);
 }
 
-/* ---- finishing ------------------------------------------------------------------------------------------- */
+/* ---- finishing --------------------------------------------------------------------------------------- */
 
 /* A scalar as text: new. */
 static char *text_of(const json_t *value)
