@@ -81,7 +81,7 @@ TEST(text_is_content_and_a_result_may_stand_beside_it)
     CHECK_STR(both.output, "{\"n\":1}");
     CHECK_STR(both.result.content, "for people");
     try_reply(&none, "{}");
-    CHECK_STR(none.output, "null"); // nothing to show
+    CHECK_STR(none.output, "\"\"");
 }
 
 TEST(actions_end_loops_and_set_state)
