@@ -231,8 +231,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
         buf_puts(out, "(error: the file is not UTF-8 text)");
     else
         buf_put(out, text.data, text.len);
-    if (out->data[out->len - 1] != '\n')
-        buf_putc(out, '\n');
+    text_line(out);
 }
 
 static int put_files(struct sheet *sheet, rondo_error *err)

@@ -197,7 +197,7 @@ static void put_old_pass(struct sheet *sheet, struct act *loop, int64_t pass, st
         pass_put(out, kept, pass + 1);
         return;
     }
-    auto_json json_t *old = sheet->see.old_pass ? sheet->see.old_pass(sheet->see.user, loop, pass) : NULL;
+    auto_json json_t *old = sheet->see.old_pass(sheet->see.user, loop, NULL, pass);
     if (old)
         pass_put_json(out, old, pass + 1);
 }

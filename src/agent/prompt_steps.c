@@ -34,10 +34,11 @@ void put_result(struct buf *out, const char *name, const struct result *res, boo
         return;
     text_heading(out, "### %s (completed)", name);
     put_own_content(out, res, is_cumulative ? PROMPT_MAX : PART_MAX);
-    if (!is_structured(res->value) || (is_cumulative && are_only_texts(res->value)))
+    const json_t *value = see_result_value(res);
+    if (!value || (is_cumulative && are_only_texts(value)))
         return;
     text_heading(out, "### %s result", name);
-    sheet_put_json(out, res->value, PART_MAX);
+    sheet_put_json(out, value, PART_MAX);
 }
 
 /* A loop over steps shows all of them, as they were in the pass that counts.  False when it has none. */
