@@ -47,11 +47,21 @@ int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
 /* The function of every leaf; step is its struct flow_step. */
 void agent_run(rondo_task *task, void *step);
 
+/* Can all agents of the flow be carried out here?  0, or RONDO_EINVAL: the first that cannot, and
+   what to do about it. */
+int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
+
 /* One each; all finish the task, now or later. */
 void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len);
 void script_run(rondo_task *task, const struct flow_step *step);
 void rehearse_run(rondo_task *task, const struct flow_step *step);
 void set_run(rondo_task *task, const struct flow_step *step);
+
+/* What --script says for this step; NULL when it says nothing.  Borrowed. */
+json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
+
+/* The answer to a gate in a rehearsal, for whoever drives it: new. */
+json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path);
 
 /* Where an answer goes: to the task while its function runs, else (task is NULL) to its token. */
 struct answer {

@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+void text_line(struct buf *out)
+{
+    if (out->len && out->data[out->len - 1] != '\n')
+        buf_putc(out, '\n');
+}
+
 void text_heading(struct buf *out, const char *fmt, ...)
 {
     char heading[256];
@@ -15,8 +21,7 @@ void text_heading(struct buf *out, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(heading, sizeof heading, fmt, args);
     va_end(args);
-    if (out->len && out->data[out->len - 1] != '\n')
-        buf_putc(out, '\n');
+    text_line(out);
     if (out->len)
         buf_putc(out, '\n');
     buf_puts(out, heading);
@@ -53,8 +58,10 @@ void pass_put(struct buf *out, const struct pass *pass, int64_t n)
     text_heading(&text, "## Iteration %lld", (long long)n);
     if (!put_steps(&text, more))
         result_put_content(&text, &pass->out);
-    if (pass->status == RONDO_STATUS_FAILED)
+    if (pass->status == RONDO_STATUS_FAILED) {
+        text_line(&text);
         buf_printf(&text, "(failed: %s)", more && more->error ? more->error : "no reason given");
+    }
     put_judge(&text, more ? more->judge : NULL, n);
     buf_put(out, text.data, text.len);
 }

@@ -5,6 +5,9 @@
 #include "base/buf.h"
 #include "run/run.h"
 
+/* Ends the line that is being written. */
+void text_line(struct buf *out);
+
 /* Begins a section: a blank line behind what is there, then the heading on a line of its own. */
 void text_heading(struct buf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

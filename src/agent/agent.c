@@ -1,0 +1,215 @@
+/* agent.c - the function of every leaf that a workflow file defines: who carries it out.
+
+   The prompt is made for all of them, so that a hole that cannot be filled fails a step however it is
+   carried out, and so that a rehearsal shows what a model would have been shown. */
+#include "agent/call.h"
+
+#include "base/hash.h"
+#include "io/file.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_SHOWN 180 // of a path in the name of a prompt's file
+
+/* ---- prompts in files -------------------------------------------------------------------------------- */
+
+/* The path with everything odd replaced; a long one is cut and told apart by a hash. */
+static void put_file_name(struct buf *out, const char *path)
+{
+    size_t len = strlen(path);
+    for (size_t i = 0; i < MIN(len, NAME_SHOWN); i++) {
+        bool fine = isalnum((unsigned char)path[i]) || strchr("._-[]~#", path[i]);
+        buf_putc(out, fine && (i || path[i] != '.') ? path[i] : '_');
+    }
+    if (len > NAME_SHOWN)
+        buf_printf(out, "-%016llx", (unsigned long long)hash_bytes(0, path, len));
+    buf_puts(out, ".txt");
+}
+
+static int write_prompt(rondo_task *task, struct buf *system, struct buf *user, rondo_error *err)
+{
+    auto_buf struct buf name = { 0 }, text = { 0 };
+    put_file_name(&name, rondo_task_path(task));
+    if (system->len) {
+        buf_puts(&text, "[System]\n");
+        buf_put(&text, system->data, system->len);
+        buf_puts(&text, "\n\n");
+    }
+    if (user->len)
+        buf_put(&text, user->data, user->len);
+    if (text.len && text.data[text.len - 1] != '\n')
+        buf_putc(&text, '\n');
+    return file_write(task_env(task)->prompts, buf_text(&name), text.data, text.len, err);
+}
+
+/* ---- set --------------------------------------------------------------------------------------------- */
+
+void set_run(rondo_task *task, const struct flow_step *step)
+{
+    struct see see;
+    rondo_error err;
+    json_t *values = NULL, *value;
+    const char *key;
+    task_see(task, &see);
+    int rc = see_object(&see, step->set, step->set_count, &values, &err);
+    see_clear(&see);
+    if (rc < 0) {
+        rondo_task_fail(task, rc, "%s", err.message);
+        return;
+    }
+    json_object_foreach(values, key, value)
+        rondo_task_set(task, key, json_incref(value));
+    rondo_task_return(task, values);
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------- */
+
+/* What it takes to carry out one call. */
+struct call {
+    rondo_task *task;
+    const struct flow_step *step;
+    struct buf system, user;
+};
+
+static const char *name_of(const struct flow_step *step)
+{
+    return step->agent ? step->agent->name : "the default agent";
+}
+
+static int refuse_model(const struct flow_step *step, rondo_error *err)
+{
+    const char *model = step->model ? step->model : step->agent ? step->agent->model : NULL;
+    return err_set(err, RONDO_EINVAL,
+                   "agent '%s' of step '%s' needs a language model%s%s%s, and this version of rondo cannot call "
+                   "one yet: give the agent a command (`run:`) or a script (`script:`), or try the flow with "
+                   "`rondo rehearse`",
+                   name_of(step), step->id, model ? " ('" : "", model ? model : "", model ? "')" : "");
+}
+
+static const struct flow_function *find_function(const struct call_env *env, const char *name)
+{
+    for (size_t i = 0; i < env->function_count; i++)
+        if (strcmp(env->functions[i].name, name) == 0)
+            return &env->functions[i];
+    return NULL;
+}
+
+static int refuse_function(const struct flow_step *step, rondo_error *err)
+{
+    return err_set(err, RONDO_EINVAL,
+                   "agent '%s' of step '%s' is the function '%s', which this program does not have: functions are "
+                   "registered by the program that embeds rondo; `rondo rehearse` does without them",
+                   name_of(step), step->id, step->agent->function);
+}
+
+static void call_model(struct call *call)
+{
+    rondo_error err;
+    refuse_model(call->step, &err);
+    rondo_task_fail(call->task, err.code, "%s", err.message);
+}
+
+static void call_command(struct call *call)
+{
+    command_run(call->task, call->step, buf_text(&call->user), call->user.len);
+}
+
+static void call_script(struct call *call)
+{
+    script_run(call->task, call->step);
+}
+
+/* Files are nodes of their own: no leaf is made for them. */
+static void call_workflow(struct call *call)
+{
+    rondo_task_fail(call->task, RONDO_EINVAL, "agent '%s' is a workflow and cannot be called like a function",
+                    name_of(call->step));
+}
+
+static void call_function(struct call *call)
+{
+    rondo_error err;
+    const struct flow_function *found = find_function(task_env(call->task), call->step->agent->function);
+    if (found) {
+        found->run(call->task, found->user);
+        return;
+    }
+    refuse_function(call->step, &err);
+    rondo_task_fail(call->task, err.code, "%s", err.message);
+}
+
+static void (*const kinds[])(struct call *call) = {
+    [AGENT_MODEL] = call_model,       [AGENT_COMMAND] = call_command,   [AGENT_SCRIPT] = call_script,
+    [AGENT_WORKFLOW] = call_workflow, [AGENT_FUNCTION] = call_function,
+};
+
+/* In a rehearsal everything that reaches outside is replaced; scripts are only words. */
+static bool is_replaced(const struct call_env *env, int kind)
+{
+    return env->rehearse && kind != AGENT_SCRIPT && !(kind == AGENT_COMMAND && env->commands);
+}
+
+/* ---- calling ----------------------------------------------------------------------------------------- */
+
+static void carry_out(struct call *call)
+{
+    const struct call_env *env = task_env(call->task);
+    int kind = call->step->agent ? call->step->agent->kind : AGENT_MODEL;
+    if (is_replaced(env, kind) || (env->rehearse && rehearse_script(call->task, call->step)))
+        rehearse_run(call->task, call->step);
+    else
+        kinds[kind](call);
+}
+
+static void run_agent(rondo_task *task, const struct flow_step *step)
+{
+    struct call call = { .task = task, .step = step };
+    rondo_error err;
+    int rc = prompt_put(task, step, &call.system, &call.user, &err);
+    if (rc == 0 && task_env(task)->prompts)
+        rc = write_prompt(task, &call.system, &call.user, &err);
+    if (rc == 0)
+        carry_out(&call);
+    else
+        rondo_task_fail(task, rc, "%s", err.message);
+    buf_free(&call.system);
+    buf_free(&call.user);
+}
+
+void agent_run(rondo_task *task, void *step)
+{
+    if (((const struct flow_step *)step)->body == BODY_SET)
+        set_run(task, step);
+    else
+        run_agent(task, step);
+}
+
+/* ---- before the run ---------------------------------------------------------------------------------- */
+
+struct search {
+    const struct call_env *env;
+    rondo_error *err;
+    int rc;
+};
+
+static void look_at(struct flow_step *step, void *user)
+{
+    struct search *search = user;
+    int kind = step->agent ? step->agent->kind : AGENT_MODEL;
+    if (search->rc < 0 || step->body != BODY_AGENT || is_replaced(search->env, kind) ||
+        (step->loop && step->loop->scope && step->loop->scope->count)) // its steps repeat, not itself
+        return;
+    if (kind == AGENT_MODEL)
+        search->rc = refuse_model(step, search->err);
+    else if (kind == AGENT_FUNCTION && !find_function(search->env, step->agent->function))
+        search->rc = refuse_function(step, search->err);
+}
+
+int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err)
+{
+    struct search search = { env, err, 0 };
+    flow_each_step(flow, look_at, &search);
+    return search.rc;
+}

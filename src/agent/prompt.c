@@ -1,0 +1,352 @@
+/* prompt.c - what an agent is shown.
+
+   One text in sections, always in the same order; a section without anything to say is left out.
+   Which sections there are depends on what the step is there for (enum flow_part): a judge sees the
+   passes of its loop, a captain what the members said.
+
+   Everything is found by climbing from the activation outwards.  A step that waits for others is
+   shown what those came to; one that waits for nobody is shown what the containers around it wait
+   for, and what the loops around it know of their earlier passes.
+
+   Sizes are bounded: each part that comes from elsewhere, and the whole.  A cut is visible. */
+#include "agent/prompt.h"
+
+#include "data/utf8.h"
+#include "data/value.h"
+#include "io/file.h"
+#include "run/loop.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define FILE_MAX     (10 * 1024 * 1024)
+#define MEMORY_SHOWN 5
+
+/* ---- texts and their limits -------------------------------------------------------------------------- */
+
+void sheet_put(struct buf *out, const char *text, size_t len, size_t max)
+{
+    size_t n = len <= max ? len : max - MIN(max, sizeof CUT_NOTE);
+    while (n < len && n && ((uint8_t)text[n] & 0xc0) == 0x80)
+        n--;
+    if (n)
+        buf_put(out, text, n);
+    if (n < len)
+        buf_puts(out, "\n" CUT_NOTE);
+}
+
+void sheet_put_buf(struct buf *out, const struct buf *text, size_t max)
+{
+    sheet_put(out, text->data, text->len, max);
+}
+
+void sheet_put_json(struct buf *out, const json_t *value, size_t max)
+{
+    auto_buf struct buf text = { 0 };
+    value_put_json(&text, value);
+    sheet_put_buf(out, &text, max);
+}
+
+void sheet_put_content(struct buf *out, const json_t *value)
+{
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, value);
+    sheet_put_buf(out, &text, PART_MAX);
+}
+
+void sheet_put_section(struct buf *out, const char *heading, const char *text)
+{
+    if (!text || !*text)
+        return;
+    text_heading(out, "%s", heading);
+    sheet_put(out, text, strlen(text), PART_MAX);
+}
+
+/* ---- climbing ---------------------------------------------------------------------------------------- */
+
+const struct flow_step *sheet_step_in(const struct act *graph, const struct act *act)
+{
+    const struct flow_scope *scope = graph->node->kind == RONDO_KIND_GRAPH ? graph->node->scope : NULL;
+    return scope && act->child < scope->count ? scope->steps[act->child] : NULL;
+}
+
+/* A step made for an agent that the file only names speaks with the words of the step around it. */
+static const struct flow_step *speaker(const struct flow_step *step)
+{
+    while (step->is_made && !step->instructions.text && step->scope && step->scope->owner)
+        step = step->scope->owner;
+    return step;
+}
+
+/* ---- sections ---------------------------------------------------------------------------------------- */
+
+static int put_context(struct sheet *sheet, rondo_error *err)
+{
+    sheet_put_section(sheet->out, "[Flow Context]", task_env(sheet->task)->context);
+    return 0;
+}
+
+static int put_memory(struct sheet *sheet, rondo_error *err)
+{
+    const char *scope = sheet->act->node->agent.memory;
+    json_t *entries = scope ? rondo_task_memory(sheet->task, scope) : NULL;
+    size_t count = json_array_size(entries), i = count > MEMORY_SHOWN ? count - MEMORY_SHOWN : 0;
+    if (!count)
+        return 0;
+    text_heading(sheet->out, "## Memory: %s", scope);
+    for (size_t first = i; i < count; i++) {
+        if (i > first)
+            buf_puts(sheet->out, "\n\n");
+        sheet_put_content(sheet->out, json_array_get(entries, i));
+    }
+    return 0;
+}
+
+static int put_task(struct sheet *sheet, rondo_error *err)
+{
+    const struct flow_text *text = &speaker(sheet->step)->instructions;
+    auto_buf struct buf filled = { 0 };
+    if (!text->text || !text->len)
+        return 0;
+    if (see_fill(&sheet->see, text, &filled, err) < 0)
+        return err->code;
+    text_heading(sheet->out, "## Task");
+    sheet_put_buf(sheet->out, &filled, PROMPT_MAX);
+    return 0;
+}
+
+static const struct flow_skill *skill_of(const struct sheet *sheet)
+{
+    const struct flow_agent *agent = sheet->step->agent;
+    uint32_t i = sheet->act->skill;
+    return agent && i < agent->skill_count ? &agent->skills[i] : NULL;
+}
+
+/* How the result is handed over depends on who works. */
+static int put_order(struct sheet *sheet, rondo_error *err)
+{
+    const struct flow_agent *agent = sheet->step->agent;
+    const struct flow_skill *skill = skill_of(sheet);
+    const json_t *schema = agent ? agent->result_schema : NULL;
+    if (skill && skill->result_schema)
+        schema = skill->result_schema;
+    if (!schema)
+        return 0;
+    text_heading(sheet->out, "## Required: Submit Structured Result");
+    buf_puts(sheet->out, agent->kind == AGENT_COMMAND
+                             ? "Finish by writing one JSON value that fits the schema below, alone or as the "
+                               "last line of the output.\n"
+                             : "Finish by calling the tool submit_result with a value that fits the schema "
+                               "below. The call ends the conversation: make it last.\n");
+    buf_puts(sheet->out, "Required schema: ");
+    value_put_json(sheet->out, schema);
+    return 0;
+}
+
+/* Is the input something that was made for this step?  What every step of a container gets anyhow is
+   not shown, nor what has a section of its own (items, earlier passes). */
+static bool is_input_shown(const struct sheet *sheet)
+{
+    for (const struct act *act = sheet->act; act->slot && !act->node->is_file;) {
+        const struct act *parent = sheet_parent(sheet, act);
+        const struct flow_step *step = act->node->step;
+        bool is_given = parent->node->children[act->child].input != NULL;
+        if (is_given && step && (step->has_with || step->takes_previous))
+            return true;
+        if (parent->node->kind == RONDO_KIND_EACH)
+            return false;
+        if (node_is_loop(parent->node) && parent->loop->history.count)
+            return loop_is_machine(parent) || parent->node->loop.next;
+        act = parent;
+    }
+    return false;
+}
+
+/* Did a forum tell this member or captain what was said before? */
+static bool is_told(const struct sheet *sheet)
+{
+    const struct act *forum = sheet_parent(sheet, sheet->act);
+    if (forum->node->kind != RONDO_KIND_FORUM)
+        return false;
+    bool is_captain = sheet->act->child == forum->node->forum.members;
+    return is_captain ? forum->node->mode != RONDO_SHOW_NOBODY
+                      : forum->node->mode == RONDO_SHOW_ALL && sheet->act->ordinal > 0;
+}
+
+static int put_input(struct sheet *sheet, rondo_error *err)
+{
+    const json_t *input = sheet->act->input;
+    if (is_told(sheet))
+        input = json_object_get(input, "input");
+    if (value_is_empty(input) || !is_input_shown(sheet))
+        return 0;
+    text_heading(sheet->out, "## Input");
+    sheet_put_content(sheet->out, input);
+    return 0;
+}
+
+static int put_contributions(struct sheet *sheet, rondo_error *err)
+{
+    json_t *said;
+    size_t i;
+    if (!is_told(sheet))
+        return 0;
+    json_t *all = json_object_get(sheet->act->input, "contributions");
+    if (json_array_size(all))
+        text_heading(sheet->out, "## Contributions");
+    json_array_foreach(all, i, said) {
+        const char *name = json_string_value(json_object_get(said, "name"));
+        text_heading(sheet->out, "### %s (round %lld)", name ? name : "",
+                     (long long)json_integer_value(json_object_get(said, "round")));
+        sheet_put_content(sheet->out, json_object_get(said, "output"));
+    }
+    return 0;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------- */
+
+static bool is_attached(const char *path)
+{
+    static const char *const kinds[] = { ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf" };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < COUNT(kinds); i++)
+        if (strcasecmp(dot, kinds[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A file that cannot be shown is told, and does not fail the step. */
+static void put_file(struct buf *out, const char *folder, const char *path)
+{
+    auto_buf struct buf text = { 0 };
+    rondo_error err;
+    text_heading(out, "### %s", path);
+    if (!folder)
+        buf_puts(out, "(error: the workflow has no folder to read from)");
+    else if (file_read_inside(folder, path, FILE_MAX, &text, &err) < 0)
+        buf_printf(out, "(error: %s)", err.message);
+    else if (is_attached(path))
+        buf_puts(out, "(attached as multimodal content)");
+    else if (!utf8_is_valid(text.data, text.len))
+        buf_puts(out, "(error: the file is not UTF-8 text)");
+    else
+        buf_put(out, text.data, text.len);
+    text_line(out);
+}
+
+static int put_files(struct sheet *sheet, rondo_error *err)
+{
+    const struct flow_step *step = speaker(sheet->step);
+    if (step->context_count)
+        text_heading(sheet->out, "## Context Files");
+    for (uint32_t i = 0; i < step->context_count && sheet->out->len <= PROMPT_MAX; i++)
+        put_file(sheet->out, step->flow->folder, step->context_files[i]);
+    return 0;
+}
+
+/* ---- forums and reviews ------------------------------------------------------------------------------ */
+
+static int put_captain_task(struct sheet *sheet, rondo_error *err)
+{
+    if (put_task(sheet, err) < 0)
+        return err->code;
+    text_heading(sheet->out, "## Your Task: Decide");
+    buf_puts(sheet->out, "You are the captain: the members of the forum have spoken, and what you answer "
+                         "is its result.");
+    return 0;
+}
+
+static int put_review_task(struct sheet *sheet, rondo_error *err)
+{
+    if (put_task(sheet, err) < 0)
+        return err->code;
+    text_heading(sheet->out, "## Your Task: Review");
+    buf_puts(sheet->out,
+             "Decide whether the output below may stand. Answer with a structured result that has decision "
+             "(approve, retry, retryPredecessor or reject), feedback, and for retryPredecessor step, the "
+             "one to be done again; or with text that begins in one of these ways:\n"
+             "APPROVE\n"
+             "RETRY: what to do better\n"
+             "RETRY_PREDECESSOR step: what to do better there\n"
+             "REJECT: why");
+    return 0;
+}
+
+/* The step that this one reviews; NULL. */
+static const struct flow_step *reviewed_step(const struct flow_step *reviewer)
+{
+    const struct flow_scope *scope = reviewer->scope;
+    for (uint32_t i = 0; scope && i < scope->count; i++)
+        if (scope->steps[i]->review && scope->steps[i]->review->reviewer == reviewer)
+            return scope->steps[i];
+    return NULL;
+}
+
+static int put_reviewed(struct sheet *sheet, rondo_error *err)
+{
+    const struct flow_step *step = reviewed_step(sheet->step);
+    const json_t *input = sheet->act->input, *result = json_object_get(input, "result");
+    const json_t *content = json_object_get(input, "content");
+    if (step && !step->instructions.pieces)
+        sheet_put_section(sheet->out, "## Task Under Review", step->instructions.text);
+    text_heading(sheet->out, "## Output Under Review%s%s", step ? ": " : "", step ? step->id : "");
+    sheet_put_content(sheet->out, content ? content : input);
+    if (result) {
+        text_heading(sheet->out, "### Structured Result");
+        sheet_put_json(sheet->out, result, PART_MAX);
+    }
+    return 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------- */
+
+static int (*const layouts[][12])(struct sheet *, rondo_error *) = {
+    [AS_STEP] = { put_context, put_memory, put_task, put_order, put_input, put_results, put_files, put_items,
+                  put_passes, put_attempt },
+    [AS_MEMBER] = { put_context, put_memory, put_task, put_order, put_input, put_results, put_files, put_items,
+                    put_passes, put_contributions, put_attempt },
+    [AS_CAPTAIN] = { put_context, put_memory, put_captain_task, put_order, put_input, put_results, put_files,
+                     put_items, put_passes, put_contributions, put_attempt },
+    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_history },
+    [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_this_pass },
+    [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
+};
+
+/* Who the agent is: the prompt of its skill or its own, else what the file says about it. */
+static int put_system(struct sheet *sheet, struct buf *out, rondo_error *err)
+{
+    const struct flow_agent *agent = sheet->step->agent;
+    const struct flow_skill *skill = skill_of(sheet);
+    const struct flow_text *prompt = agent ? &agent->prompt : NULL;
+    if (skill && skill->prompt.text)
+        prompt = &skill->prompt;
+    if (prompt && prompt->text)
+        return see_fill(&sheet->see, prompt, out, err);
+    buf_puts(out, agent && agent->description ? agent->description : "");
+    return 0;
+}
+
+static int put_sections(struct sheet *sheet, rondo_error *err)
+{
+    int (*const *put)(struct sheet *, rondo_error *) = layouts[sheet->step->part];
+    for (; *put; put++)
+        if ((*put)(sheet, err) < 0)
+            return err->code;
+    return 0;
+}
+
+int prompt_put(rondo_task *task, const struct flow_step *step, struct buf *system, struct buf *user,
+               rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    struct sheet sheet = { .task = task, .step = step, .run = task_run(task), .act = task_act(task),
+                           .out = &text };
+    task_see(task, &sheet.see);
+    int rc = put_system(&sheet, system, err);
+    if (rc == 0)
+        rc = put_sections(&sheet, err);
+    see_clear(&sheet.see);
+    if (rc == 0)
+        sheet_put_buf(user, &text, PROMPT_MAX);
+    return rc;
+}

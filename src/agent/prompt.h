@@ -1,0 +1,63 @@
+/* prompt.h - the sheet that a prompt is written on, shared by the files that write it. */
+#ifndef RONDO_PROMPT_H
+#define RONDO_PROMPT_H
+
+#include "agent/call.h"
+#include "run/act.h"
+#include "run/pass_text.h"
+
+#define PROMPT_MAX (120 * 1024)
+#define PART_MAX   (16 * 1024) // of what comes from elsewhere
+#define CUT_NOTE   "...[truncated for context limit]"
+
+struct sheet {
+    rondo_task *task;
+    const struct flow_step *step;
+    struct run *run;
+    struct act *act;
+    struct see see;
+    struct buf *out;
+};
+
+/* As much of the text as fits, in whole characters, and a line that says when it was cut. */
+void sheet_put(struct buf *out, const char *text, size_t len, size_t max);
+void sheet_put_buf(struct buf *out, const struct buf *text, size_t max);
+void sheet_put_json(struct buf *out, const json_t *value, size_t max);
+void sheet_put_content(struct buf *out, const json_t *value);
+
+/* A section of one text; nothing when that is empty or NULL. */
+void sheet_put_section(struct buf *out, const char *heading, const char *text);
+
+static inline struct act *sheet_parent(const struct sheet *sheet, const struct act *act)
+{
+    return run_act(sheet->run, act->parent);
+}
+
+/* The step that act carries out in the graph around it; NULL when there is none. */
+const struct flow_step *sheet_step_in(const struct act *graph, const struct act *act);
+
+/* ---- sections; all return 0, or a code with err filled in -------------------------------------------- */
+
+/* prompt_steps.c: what other steps came to. */
+int put_results(struct sheet *sheet, rondo_error *err);
+
+/* "### name (completed)" with the content, "### name result" with the result; nothing when it has not
+   completed.  Cumulative content may be as long as a prompt. */
+void put_result(struct buf *out, const char *name, const struct result *res, bool is_cumulative);
+
+/* Something that is more than its text. */
+static inline bool is_structured(const json_t *value)
+{
+    return value && !json_is_string(value) && !json_is_null(value);
+}
+
+/* prompt_loops.c: items, earlier passes, and what judges and scorers see. */
+int put_items(struct sheet *sheet, rondo_error *err);
+int put_passes(struct sheet *sheet, rondo_error *err);
+int put_attempt(struct sheet *sheet, rondo_error *err);
+int put_judge_task(struct sheet *sheet, rondo_error *err);
+int put_scorer_task(struct sheet *sheet, rondo_error *err);
+int put_history(struct sheet *sheet, rondo_error *err);
+int put_this_pass(struct sheet *sheet, rondo_error *err);
+
+#endif

@@ -1,0 +1,275 @@
+/* prompt_loops.c - what an agent is shown of the loops around it, and judges of theirs. */
+#include "agent/prompt.h"
+
+#include "data/value.h"
+#include "run/each.h"
+#include "run/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- loops ------------------------------------------------------------------------------------------- */
+
+/* Items of loops in loops: the outermost first. */
+static void put_items_of(struct sheet *sheet, const struct act *act)
+{
+    const struct act *parent = sheet_parent(sheet, act);
+    if (parent->slot)
+        put_items_of(sheet, parent);
+    if (parent->node->kind != RONDO_KIND_EACH)
+        return;
+    text_heading(sheet->out, "## forEach Item (index: %u)", act->ordinal);
+    sheet_put_json(sheet->out, json_array_get(parent->each->items, act->ordinal), PART_MAX);
+}
+
+int put_items(struct sheet *sheet, rondo_error *err)
+{
+    put_items_of(sheet, sheet->act);
+    return 0;
+}
+
+/* What act came to in an earlier pass of a loop, given what that pass's body came to. */
+static const struct result *own_result(const struct sheet *sheet, const struct act *loop,
+                                       const struct act *act, const struct result *body)
+{
+    const struct act *parent = sheet_parent(sheet, act);
+    if (parent == loop)
+        return body;
+    const struct result *outer = own_result(sheet, loop, parent, body);
+    const struct outcome *more = outer ? outer->more : NULL;
+    if (!more || parent->node->kind == RONDO_KIND_EACH)
+        return NULL;
+    if (node_is_loop(parent->node))
+        return more->body.status ? &more->body : NULL;
+    return act->child < more->step_count && more->steps_of == parent->node ? &more->steps[act->child].res
+                                                                          : NULL;
+}
+
+/* The last step of the body that has something to show; UINT32_MAX. */
+static uint32_t last_step(const struct outcome *more)
+{
+    for (uint32_t i = more ? more->step_count : 0; i-- > 0;)
+        if (!more->steps_of->children[i].review && result_has_output(&more->steps[i].res))
+            return i;
+    return UINT32_MAX;
+}
+
+/* The own output, then that of the body's last step; a body of one step has only its own. */
+static void put_pass_output(struct sheet *sheet, const struct act *loop, const struct pass *pass)
+{
+    const struct outcome *more = pass->out.more;
+    const struct result *own = own_result(sheet, loop, sheet->act, &pass->out);
+    uint32_t last = last_step(more);
+    if (last == UINT32_MAX) {
+        auto_buf struct buf text = { 0 };
+        result_put_content(&text, own ? own : &pass->out);
+        sheet_put_buf(sheet->out, &text, PART_MAX);
+        return;
+    }
+    if (own && own != &more->steps[last].res)
+        put_result(sheet->out, sheet->step->id, own, false);
+    put_result(sheet->out, more->steps_of->children[last].name, &more->steps[last].res, false);
+}
+
+static void put_previous(struct sheet *sheet, const struct act *loop, const char *which)
+{
+    const struct pass *pass = history_last(&loop->loop->history);
+    const struct outcome *more = pass->out.more;
+    text_heading(sheet->out, "## Previous Iteration Output (Iteration %u%s)", loop->loop->history.count,
+                 which);
+    if (pass->status == RONDO_STATUS_COMPLETED)
+        put_pass_output(sheet, loop, pass);
+    else
+        buf_printf(sheet->out, "(failed: %s)", more && more->error ? more->error : "no reason given");
+}
+
+static int put_revision(struct sheet *sheet, const struct act *loop, const char *which, rondo_error *err)
+{
+    const struct flow_loop *def = loop->node->step ? loop->node->step->loop : NULL;
+    auto_buf struct buf text = { 0 };
+    if (def && def->feedback.text) {
+        if (see_fill(&sheet->see, &def->feedback, &text, err) < 0)
+            return err_in(err, "feedback of loop '%s'", loop->node->name);
+    } else {
+        loop_put_advice(&text, loop);
+    }
+    text_heading(sheet->out, "## Revision Instructions%s", which);
+    sheet_put_buf(sheet->out, &text, PART_MAX);
+    return 0;
+}
+
+static int put_pass(struct sheet *sheet, const struct act *loop, const char *which, rondo_error *err)
+{
+    const struct loop_act *l = loop->loop;
+    text_heading(sheet->out, "## Iteration %u%s", l->history.count + 1, which);
+    if (!l->history.count || loop->node->loop.feedback == RONDO_FEEDBACK_OFF)
+        return 0;
+    put_previous(sheet, loop, which);
+    if (l->judge && *l->judge) {
+        text_heading(sheet->out, "## Judge Feedback (Iteration %u%s)", l->history.count, which);
+        sheet_put(sheet->out, l->judge, strlen(l->judge), PART_MAX);
+    }
+    return put_revision(sheet, loop, which, err);
+}
+
+/* A state that is visited again sees what it said the last time. */
+static int put_visit(struct sheet *sheet, const struct act *machine)
+{
+    const struct loop_act *l = machine->loop;
+    if (!l->visits || value_is_empty(l->previous))
+        return 0;
+    text_heading(sheet->out, "## Previous Iteration Output (Iteration %u)", l->visits);
+    sheet_put_content(sheet->out, l->previous);
+    text_heading(sheet->out, "## Revision Instructions");
+    loop_put_advice(sheet->out, machine);
+    return 0;
+}
+
+/* Loops around a step that waits for nobody inside them, the outermost first; only the nearest goes
+   without its name. */
+static int put_passes_of(struct sheet *sheet, const struct act *act, bool is_nearest, rondo_error *err)
+{
+    char which[100] = "";
+    const struct act *parent = sheet_parent(sheet, act);
+    const struct flow_step *step = sheet_step_in(parent, act);
+    bool is_loop = node_is_loop(parent->node);
+    if (!parent->slot || (step && step->depends_count))
+        return 0;
+    if (put_passes_of(sheet, parent, is_nearest && !is_loop, err) < 0)
+        return err->code;
+    if (!is_loop)
+        return 0;
+    if (loop_is_machine(parent))
+        return put_visit(sheet, parent);
+    if (!is_nearest)
+        snprintf(which, sizeof which, " of loop '%.64s'", parent->node->name);
+    return put_pass(sheet, parent, which, err);
+}
+
+int put_passes(struct sheet *sheet, rondo_error *err)
+{
+    return put_passes_of(sheet, sheet->act, true, err);
+}
+
+/* What the attempt before failed of, or what a review did not like about it. */
+int put_attempt(struct sheet *sheet, rondo_error *err)
+{
+    const struct act *act = sheet->act;
+    while (act->slot && !act->failure)
+        act = sheet_parent(sheet, act);
+    if (!act->slot)
+        return 0;
+    const struct kid *kid = act_kid(sheet->run, act);
+    bool is_reviewed = kid->base && kid->base == act->attempt && sheet->step->part != AS_REVIEWER;
+    if (is_reviewed && !value_is_empty(act->before)) {
+        text_heading(sheet->out, "## Previous Output");
+        sheet_put_content(sheet->out, act->before);
+    }
+    sheet_put_section(sheet->out, is_reviewed ? "## Review Feedback" : "## Previous Attempt Failed", act->failure);
+    return 0;
+}
+
+/* ---- judges and scorers ------------------------------------------------------------------------------ */
+
+int put_judge_task(struct sheet *sheet, rondo_error *err)
+{
+    text_heading(sheet->out, "## Your Task: Evaluate Loop Progress");
+    buf_puts(sheet->out,
+             "Below is what the passes of a loop came to. Decide whether its goal is reached, and answer "
+             "with a structured result: done is true when no further pass is needed, false when another "
+             "one would help. When you are not sure, say true. Whatever else you write is shown to the "
+             "next pass: say what is still missing.");
+    return 0;
+}
+
+int put_scorer_task(struct sheet *sheet, rondo_error *err)
+{
+    text_heading(sheet->out, "## Your Task: Score This Pass");
+    buf_puts(sheet->out, "Below is what one pass of a loop came to. Say how good it is, as a number: higher is "
+                         "better. Answer with a structured result, its score is that number.");
+    return 0;
+}
+
+static void put_old_pass(struct sheet *sheet, struct act *loop, int64_t pass, struct buf *out)
+{
+    const struct pass *kept = history_get(&loop->loop->history, pass);
+    if (kept) {
+        pass_put(out, kept, pass + 1);
+        return;
+    }
+    auto_json json_t *old = sheet->see.old_pass(sheet->see.user, loop, NULL, pass);
+    if (old)
+        pass_put_json(out, old, pass + 1);
+}
+
+/* The passes that fit, the newest first; how many, and whether older ones were left out. */
+struct passes {
+    struct buf *blocks;
+    uint32_t count, cap;
+    bool is_cut;
+};
+
+#define RULE "\n\n---\n\n" // between passes
+
+static void collect_passes(struct sheet *sheet, struct act *loop, size_t room, struct passes *ret)
+{
+    size_t used = sizeof CUT_NOTE + 2;
+    for (int64_t pass = (int64_t)loop->loop->history.count - 1; pass >= 0; pass--) {
+        struct buf block = { 0 };
+        put_old_pass(sheet, loop, pass, &block);
+        used += block.len + sizeof RULE;
+        ret->is_cut = !block.len || (used > room && ret->count);
+        if (ret->is_cut) {
+            buf_free(&block);
+            return;
+        }
+        mem_grow(&ret->blocks, &ret->cap, ret->count, sizeof *ret->blocks);
+        ret->blocks[ret->count++] = block;
+    }
+}
+
+static void put_last_result(struct sheet *sheet, const struct act *loop, struct buf *out)
+{
+    const struct pass *last = history_last(&loop->loop->history);
+    if (!last || !is_structured(last->out.value))
+        return;
+    text_heading(out, "## Structured Result (Iteration %u)", loop->loop->history.count);
+    sheet_put_json(out, last->out.value, PART_MAX);
+}
+
+/* All passes, the oldest cut first. */
+int put_history(struct sheet *sheet, rondo_error *err)
+{
+    struct act *loop = sheet_parent(sheet, sheet->act);
+    auto_buf struct buf tail = { 0 };
+    struct passes passes = { 0 };
+    put_last_result(sheet, loop, &tail);
+    size_t taken = sheet->out->len + tail.len + 4, room = PROMPT_MAX - MIN(PROMPT_MAX, taken);
+    collect_passes(sheet, loop, room, &passes);
+    buf_puts(sheet->out, passes.is_cut ? "\n\n" CUT_NOTE "\n\n" : "\n\n");
+    for (uint32_t i = passes.count; i-- > 0; buf_free(&passes.blocks[i])) {
+        sheet_put_buf(sheet->out, &passes.blocks[i], room);
+        buf_puts(sheet->out, i ? RULE : "\n\n");
+    }
+    mem_free(passes.blocks);
+    buf_put(sheet->out, tail.data ? tail.data : "", tail.len);
+    return 0;
+}
+
+/* The pass has not ended yet: its body has. */
+int put_this_pass(struct sheet *sheet, rondo_error *err)
+{
+    const struct act *loop = sheet_parent(sheet, sheet->act);
+    const struct result *body = &loop_body(loop)->res;
+    struct pass pass = { .out = *body, .status = body->status };
+    auto_buf struct buf text = { 0 };
+    pass_put(&text, &pass, loop->loop->history.count + 1);
+    buf_puts(sheet->out, "\n\n");
+    sheet_put_buf(sheet->out, &text, PROMPT_MAX);
+    if (is_structured(body->value)) {
+        text_heading(sheet->out, "## Structured Result (Iteration %u)", loop->loop->history.count + 1);
+        sheet_put_json(sheet->out, body->value, PART_MAX);
+    }
+    return 0;
+}
+

@@ -1,0 +1,105 @@
+/* prompt_steps.c - what an agent is shown of other steps: those that it, or a container around it, waits
+   for.
+
+   A loop over steps shows all of them.  A result that is only a value has no content of its own: its
+   text would say the same again. */
+#include "agent/prompt.h"
+
+#include "data/value.h"
+
+#include <string.h>
+
+/* The texts of all passes are in the content already. */
+static bool are_only_texts(const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (is_structured(json_array_get(list, i)))
+            return false;
+    return json_is_array(list);
+}
+
+/* The content, unless it is nothing but the result as text. */
+static void put_own_content(struct buf *out, const struct result *res, size_t max)
+{
+    const char *content = res->more ? res->more->content : NULL;
+    if (content)
+        sheet_put(out, content, strlen(content), max);
+    else if (json_is_string(res->value))
+        sheet_put(out, json_string_value(res->value), json_string_length(res->value), max);
+}
+
+void put_result(struct buf *out, const char *name, const struct result *res, bool is_cumulative)
+{
+    if (res->status != RONDO_STATUS_COMPLETED)
+        return;
+    text_heading(out, "### %s (completed)", name);
+    put_own_content(out, res, is_cumulative ? PROMPT_MAX : PART_MAX);
+    const json_t *value = see_result_value(res);
+    if (!value || (is_cumulative && are_only_texts(value)))
+        return;
+    text_heading(out, "### %s result", name);
+    sheet_put_json(out, value, PART_MAX);
+}
+
+/* A loop over steps shows all of them, as they were in the pass that counts.  False when it has none. */
+static bool put_body_steps(struct buf *out, const char *name, const struct result *res)
+{
+    const struct outcome *more = res->more ? res->more->body.more : NULL;
+    bool shown = false;
+    for (uint32_t i = 0; more && i < more->step_count; i++) {
+        auto_buf struct buf full = { 0 };
+        buf_printf(&full, "%s.%s", name, more->steps_of->children[i].name);
+        put_result(out, buf_text(&full), &more->steps[i].res, false);
+        shown |= more->steps[i].res.status == RONDO_STATUS_COMPLETED;
+    }
+    return shown;
+}
+
+static void put_dependency(struct buf *out, const struct flow_step *step, const struct result *res)
+{
+    const struct flow_loop *loop = step->loop;
+    bool cumulative = loop && loop->output_mode == RONDO_OUTPUT_CUMULATIVE;
+    bool shows_body = loop && !loop->is_each && loop->scope && loop->scope->count &&
+                      (loop->output_mode == RONDO_OUTPUT_LAST || loop->output_mode == RONDO_OUTPUT_BEST);
+    if (res->status != RONDO_STATUS_COMPLETED)
+        return;
+    if (!shows_body || !put_body_steps(out, step->id, res))
+        put_result(out, step->id, res, cumulative);
+}
+
+/* In a sequence the step before is the input already. */
+static bool is_shown_as_input(const struct flow_step *step, uint32_t dep)
+{
+    return step->takes_previous && dep + 1 == step->index;
+}
+
+static void put_dependencies(struct sheet *sheet, const struct flow_step *step, const struct act *graph,
+                             bool is_outside)
+{
+    auto_buf struct buf text = { 0 };
+    for (uint32_t i = 0; i < step->depends_count; i++)
+        if (!is_shown_as_input(step, step->deps[i]))
+            put_dependency(&text, step->scope->steps[step->deps[i]], &graph->kids[step->deps[i]].res);
+    if (!text.len)
+        return;
+    text_heading(sheet->out, is_outside ? "## Parent Context" : "## Previous Step Results");
+    buf_putc(sheet->out, '\n');
+    buf_put(sheet->out, text.data, text.len);
+}
+
+/* The nearest step on the way out that waits for others. */
+int put_results(struct sheet *sheet, rondo_error *err)
+{
+    bool is_outside = false;
+    for (const struct act *act = sheet->act; act->slot; act = sheet_parent(sheet, act)) {
+        const struct act *graph = sheet_parent(sheet, act);
+        const struct flow_step *step = sheet_step_in(graph, act);
+        is_outside |= act->node->is_file;
+        if (!step || !step->depends_count)
+            continue;
+        put_dependencies(sheet, step, graph, is_outside);
+        break;
+    }
+    return 0;
+}
+

@@ -1,0 +1,283 @@
+/* rehearse.c - answers for a rehearsal: the same every time, made of nothing but the flow.
+
+   A text names who answered, for which step and in which pass.  A result fits its schema: an example
+   grown from the path.  So that loops get somewhere, answers improve from pass to pass: numbers rise,
+   what is false in the first pass is true from the second on, and texts and choices then hold the
+   words that the loop's `until` looks for.  A script (--script) can give any answer instead. */
+#include "agent/call.h"
+
+#include "base/hash.h"
+#include "data/value.h"
+#include "run/loop.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX 8 // texts of an `until` that are tried
+
+/* Who answers, and when. */
+struct scene {
+    rondo_task *task;
+    const struct flow_step *step;
+    struct act *act;
+    int64_t pass; // of the nearest loop, from 0; -1: none
+    uint64_t seed;
+    json_t *words; // what `until` looks for: a list, owned
+    double goal;   // the number that it compares with; NaN
+};
+
+/* ---- what until looks for ---------------------------------------------------------------------------- */
+
+static const struct flow_loop *loop_of(const struct scene *scene)
+{
+    struct act *loop = run_loop_around(task_run(scene->task), scene->act, false);
+    const struct flow_step *step = loop ? loop->node->step : NULL;
+    return step ? step->loop : NULL;
+}
+
+/* The quoted texts of an expression, without escapes. */
+static json_t *quoted_words(const char *text)
+{
+    json_t *words = json_array();
+    while (text && *text && json_array_size(words) < WORDS_MAX) {
+        text += strcspn(text, "'\"");
+        const char *end = *text ? strchr(text + 1, *text) : NULL;
+        if (!end)
+            break;
+        if (end > text + 1)
+            json_array_append_new(words, json_stringn(text + 1, (size_t)(end - text - 1)));
+        text = end + 1;
+    }
+    return words;
+}
+
+/* The first number that something is compared with. */
+static double compared_number(const char *text)
+{
+    char *end;
+    for (text = strpbrk(text, "<>="); text; text = strpbrk(text + 1, "<>=")) {
+        const char *at = text + strspn(text, "<>= ");
+        double n = strtod(at, &end);
+        if (end != at && isdigit((unsigned char)*at))
+            return n;
+    }
+    return NAN;
+}
+
+static void scene_open(struct scene *scene, rondo_task *task, const struct flow_step *step)
+{
+    const char *path = rondo_task_path(task);
+    *scene = (struct scene){ .task = task, .step = step, .act = task_act(task),
+                             .pass = rondo_task_pass(task), .seed = hash_bytes(0, path, strlen(path)) };
+    const struct flow_loop *loop = loop_of(scene);
+    const char *until = loop && loop->until.program && loop->until.at ? loop->until.at->text : "";
+    scene->words = quoted_words(scene->pass > 0 ? until : "");
+    scene->goal = compared_number(until);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------- */
+
+static void put_text(struct buf *out, const struct scene *scene)
+{
+    const struct flow_agent *agent = scene->step->agent;
+    json_t *word;
+    size_t i;
+    buf_printf(out, "%s answers for %s", agent ? agent->name : "the default agent", scene->step->id);
+    if (rondo_task_index(scene->task) >= 0)
+        buf_printf(out, ", item %lld", (long long)rondo_task_index(scene->task) + 1);
+    if (scene->pass >= 0)
+        buf_printf(out, ", pass %lld", (long long)scene->pass + 1);
+    buf_printf(out, " (rehearsal of %s)", rondo_task_path(scene->task));
+    json_array_foreach(scene->words, i, word)
+        buf_printf(out, "%s%s", i ? " " : ": ", json_string_value(word));
+}
+
+/* ---- results ----------------------------------------------------------------------------------------- */
+
+static const struct schema *schema_of(const struct scene *scene)
+{
+    const struct node_agent *agent = &scene->act->node->agent;
+    const struct schema *skill = agent->skill_count ? agent->skills[scene->act->skill].output : NULL;
+    return skill ? skill : scene->act->node->output_schema;
+}
+
+/* Puts the value there if the whole then still fits. */
+static bool try_member(json_t *object, const char *key, json_t *value, const struct schema *schema)
+{
+    rondo_error err;
+    auto_json json_t *before = json_incref(json_object_get(object, key));
+    json_object_set_new(object, key, value);
+    if (schema_check(schema, object, &err) == 0)
+        return true;
+    json_object_set(object, key, before);
+    return false;
+}
+
+static bool try_number(json_t *object, const char *key, double n, const struct schema *schema)
+{
+    if (ceil(n) != n && try_member(object, key, json_real(n), schema))
+        return true;
+    return try_member(object, key, json_integer((json_int_t)ceil(n)), schema);
+}
+
+/* In three passes to the goal and a bit beyond it, as far as the schema lets it; without a goal, to
+   the top of a usual scale. */
+static double progress(const struct scene *scene)
+{
+    return scene->pass < 0 || scene->pass > 1 ? 1 : scene->pass ? 0.8 : 0.6;
+}
+
+static void improve_number(json_t *object, const char *key, const struct scene *scene)
+{
+    static const double scales[] = { 10, 5, 1 };
+    const struct schema *schema = schema_of(scene);
+    double part = progress(scene);
+    if (!isnan(scene->goal)) {
+        if (part < 1 || !try_number(object, key, scene->goal * 1.1, schema))
+            try_number(object, key, scene->goal * part, schema);
+        return;
+    }
+    for (size_t i = 0; i < COUNT(scales); i++)
+        if (try_number(object, key, scales[i], schema)) {
+            try_number(object, key, scales[i] * part, schema);
+            return;
+        }
+}
+
+static void improve_text(json_t *object, const char *key, const struct scene *scene)
+{
+    json_t *word;
+    size_t i;
+    json_array_foreach(scene->words, i, word)
+        if (try_member(object, key, json_incref(word), schema_of(scene)))
+            return;
+}
+
+static void improve_member(json_t *object, const char *key, const json_t *value, const struct scene *scene)
+{
+    if (json_is_boolean(value))
+        try_member(object, key, json_boolean(scene->pass != 0), schema_of(scene));
+    else if (json_is_number(value))
+        improve_number(object, key, scene);
+    else if (json_is_string(value))
+        improve_text(object, key, scene);
+}
+
+static json_t *improve(json_t *example, const struct scene *scene) // takes
+{
+    json_t *better = json_copy(example), *value;
+    const char *key;
+    json_object_foreach(example, key, value)
+        improve_member(better, key, value, scene);
+    json_decref(example);
+    return better;
+}
+
+/* A judge or a reviewer without a schema says what it is there to say. */
+static json_t *plain_result(const struct scene *scene)
+{
+    switch (scene->step->part) {
+    case AS_JUDGE: return json_pack("{s:b}", "done", scene->pass > 0);
+    case AS_SCORER: return json_pack("{s:f}", "score", 10 * progress(scene));
+    case AS_REVIEWER: return json_pack("{s:s}", "decision", "approve");
+    default: return NULL;
+    }
+}
+
+static json_t *make_result(const struct scene *scene)
+{
+    const struct schema *schema = schema_of(scene);
+    json_t *example = schema ? schema_example(schema, scene->seed) : NULL;
+    if (!example)
+        return plain_result(scene);
+    if (!json_is_object(example))
+        return example;
+    example = improve(example, scene);
+    if (scene->step->part == AS_REVIEWER)
+        try_member(example, "decision", json_string("approve"), schema);
+    return example;
+}
+
+/* ---- scripts ----------------------------------------------------------------------------------------- */
+
+/* The n-th of a list, the last repeats; anything else is the reply itself. */
+static json_t *nth(json_t *reply, size_t n)
+{
+    size_t count = json_array_size(reply);
+    return json_is_array(reply) && count ? json_array_get(reply, MIN(n, count - 1)) : reply;
+}
+
+/* "refine.0.draft" is one activation; "refine.draft" and "draft" are the step whenever it runs. */
+static void strip_ordinals(struct buf *out, const char *path)
+{
+    for (const char *at = path; *at;) {
+        size_t len = strcspn(at, "."), name = strcspn(at, ".[~");
+        bool is_pass = len && strspn(at, "0123456789") == len;
+        if (!is_pass) {
+            if (out->len)
+                buf_putc(out, '.');
+            buf_put(out, at, name);
+        }
+        at += len + (at[len] == '.');
+    }
+}
+
+static json_t *scripted(json_t *script, const char *path, const char *id, uint32_t attempt, uint32_t call)
+{
+    auto_buf struct buf plain = { 0 };
+    json_t *reply = json_object_get(script, path);
+    if (reply)
+        return nth(reply, attempt);
+    strip_ordinals(&plain, path);
+    reply = json_object_get(script, buf_text(&plain));
+    return nth(reply ? reply : json_object_get(script, id), call);
+}
+
+json_t *rehearse_script(rondo_task *task, const struct flow_step *step)
+{
+    const struct act *act = task_act(task);
+    return scripted(task_env(task)->script, rondo_task_path(task), step->id, act->attempt, act->step_call);
+}
+
+/* ---- answering --------------------------------------------------------------------------------------- */
+
+void rehearse_run(rondo_task *task, const struct flow_step *step)
+{
+    json_t *given = rehearse_script(task, step);
+    if (given) {
+        reply_finish(&(struct answer){ .task = task }, step, given);
+        return;
+    }
+    struct scene scene;
+    auto_buf struct buf text = { 0 };
+    scene_open(&scene, task, step);
+    put_text(&text, &scene);
+    json_t *result = make_result(&scene);
+    if (result)
+        rondo_task_return_both(task, buf_text(&text), result);
+    else
+        rondo_task_return_text(task, buf_text(&text));
+    json_decref(scene.words);
+}
+
+json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path)
+{
+    rondo_error err;
+    json_t *given = scripted(env->script, path, gate->id, 0, 0);
+    if (given)
+        return json_incref(json_is_object(given) && json_object_get(given, "result")
+                               ? json_object_get(given, "result") : given);
+    auto_schema struct schema *schema = gate->gate_schema ? schema_compile(gate->gate_schema, NULL, &err)
+                                                          : NULL;
+    json_t *example = schema ? schema_example(schema, hash_bytes(0, path, strlen(path))) : NULL;
+    if (json_is_boolean(example)) { // consent, where consent is asked for
+        json_t *yes = json_true();
+        if (schema_check(schema, yes, &err) == 0) {
+            json_decref(example);
+            example = yes;
+        }
+    }
+    return example ? example : json_string("approved");
+}

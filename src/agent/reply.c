@@ -1,0 +1,409 @@
+/* reply.c - an answer that comes as data: from scripts, rehearsals and commands.
+
+   What a reply may hold is said by tables, one per object; checking walks them, so that a wrong
+   reply in a file is found before anything runs, and one from a command fails its step. */
+#include "agent/call.h"
+
+#include "data/duration.h"
+#include "data/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define REPLY_LIST_MAX 1000 // events or tool calls of one reply
+#define NANO           1e9  // of a US dollar
+
+/* ---- checking ---------------------------------------------------------------------------------------- */
+
+struct field {
+    const char *key;
+    int (*check)(const json_t *value, rondo_error *err); // NULL: anything goes
+};
+
+static int expected(rondo_error *err, const char *what, const json_t *found)
+{
+    auto_buf struct buf text = { 0 };
+    value_put_json(&text, found);
+    return err_set(err, RONDO_EINVAL, "expected %s, got %.60s", what, buf_text(&text));
+}
+
+static const struct field *find_field(const struct field *fields, const char *key)
+{
+    for (; fields->key; fields++)
+        if (strcmp(fields->key, key) == 0)
+            return fields;
+    return NULL;
+}
+
+/* Absent and null are the same. */
+static int check_object(const json_t *value, const struct field *fields, rondo_error *err)
+{
+    const char *key;
+    json_t *member;
+    if (!json_is_object(value))
+        return expected(err, "an object", value);
+    json_object_foreach((json_t *)value, key, member) {
+        const struct field *field = find_field(fields, key);
+        if (!field)
+            return err_set(err, RONDO_EINVAL, "unknown key '%.60s'", key);
+        if (field->check && !json_is_null(member) && field->check(member, err) < 0)
+            return err_in(err, "%s", key);
+    }
+    return 0;
+}
+
+static int check_list(const json_t *value, int (*check)(const json_t *, rondo_error *), rondo_error *err)
+{
+    if (!json_is_array(value))
+        return expected(err, "a list", value);
+    if (json_array_size(value) > REPLY_LIST_MAX)
+        return err_set(err, RONDO_ELIMIT, "at most %d are allowed, got %zu", REPLY_LIST_MAX,
+                       json_array_size(value));
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (check(json_array_get(value, i), err) < 0)
+            return err_in(err, "%zu", i + 1);
+    return 0;
+}
+
+static bool is_scalar(const json_t *value)
+{
+    return json_is_string(value) || json_is_number(value) || json_is_boolean(value);
+}
+
+static int check_text(const json_t *value, rondo_error *err)
+{
+    return is_scalar(value) ? 0 : expected(err, "text", value);
+}
+
+static int check_bool(const json_t *value, rondo_error *err)
+{
+    return json_is_boolean(value) ? 0 : expected(err, "true or false", value);
+}
+
+static int check_map(const json_t *value, rondo_error *err)
+{
+    return json_is_object(value) ? 0 : expected(err, "an object", value);
+}
+
+static int check_break(const json_t *value, rondo_error *err)
+{
+    bool good = json_is_boolean(value) || json_string_length(value);
+    return good ? 0 : expected(err, "true or the name of a loop", value);
+}
+
+static int check_amount(const json_t *value, rondo_error *err)
+{
+    double n = json_number_value(value);
+    return json_is_number(value) && n >= 0 && n <= 1e12 ? 0 : expected(err, "a number from 0 on", value);
+}
+
+static int check_count(const json_t *value, rondo_error *err)
+{
+    return json_is_integer(value) ? check_amount(value, err) : expected(err, "a whole number", value);
+}
+
+static int check_actions(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "break", check_break }, { "continue", check_bool },
+                                           { "escalate", check_bool }, { "state", check_map }, { 0 } };
+    return check_object(value, fields, err);
+}
+
+static int check_call(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "name", check_text }, { "input" }, { "output" }, { 0 } };
+    if (check_object(value, fields, err) < 0)
+        return err->code;
+    return json_object_get(value, "name") ? 0 : err_set(err, RONDO_EINVAL, "has no name");
+}
+
+static int check_calls(const json_t *value, rondo_error *err)
+{
+    return check_list(value, check_call, err);
+}
+
+static int check_event(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "content", check_text }, { "author", check_text },
+                                           { "data" }, { "partial", check_bool },
+                                           { "state", check_map }, { 0 } };
+    return is_scalar(value) ? 0 : check_object(value, fields, err);
+}
+
+static int check_events(const json_t *value, rondo_error *err)
+{
+    return check_list(value, check_event, err);
+}
+
+/* The codes of the library, by their names: "time" is RONDO_ETIME. */
+static const struct {
+    const char *name;
+    int code;
+} codes[] = {
+#define CODE(name, number, text) { #name, number },
+    RONDO_ERRORS(CODE)
+#undef CODE
+};
+
+static int find_code(const char *name)
+{
+    for (size_t i = 0; name && i < COUNT(codes); i++)
+        if (strcasecmp(codes[i].name + 1, name) == 0)
+            return codes[i].code;
+    return 0;
+}
+
+static int check_code(const json_t *value, rondo_error *err)
+{
+    return find_code(json_string_value(value))
+               ? 0
+               : expected(err, "the name of a code such as \"failed\", \"time\" or \"retry\"", value);
+}
+
+static int check_fail(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "message", check_text }, { "code", check_code },
+                                           { "retry", check_bool }, { 0 } };
+    return is_scalar(value) ? 0 : check_object(value, fields, err);
+}
+
+static int check_delay(const json_t *value, rondo_error *err)
+{
+    int64_t ms;
+    if (!json_is_string(value))
+        return expected(err, "a duration such as \"500ms\"", value);
+    return duration_parse(json_string_value(value), false, &ms, err);
+}
+
+static int check_usage(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "prompt", check_count }, { "completion", check_count },
+                                           { "cost", check_amount }, { "calls", check_count }, { 0 } };
+    return check_object(value, fields, err);
+}
+
+static json_t *get(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+int reply_check(const json_t *reply, rondo_error *err)
+{
+    static const struct field fields[] = {
+        { "content", check_text },   { "result" },           { "actions", check_actions },
+        { "toolCalls", check_calls }, { "events", check_events }, { "fail", check_fail },
+        { "delay", check_delay },    { "usage", check_usage }, { 0 },
+    };
+    if (is_scalar(reply))
+        return 0;
+    if (!json_is_object(reply))
+        return expected(err, "a text or an object", reply);
+    if (check_object(reply, fields, err) < 0)
+        return err->code;
+    if (get(reply, "fail") && (get(reply, "content") || get(reply, "result") || get(reply, "actions")))
+        return err_set(err, RONDO_EINVAL, "a reply that fails has no content, result or actions");
+    return 0;
+}
+
+/* ---- both ways of answering -------------------------------------------------------------------------- */
+
+static int say_event(const struct answer *to, const rondo_emit *event)
+{
+    return to->task ? rondo_task_emit(to->task, event) : rondo_later_emit(to->later, event);
+}
+
+static void say_usage(const struct answer *to, const rondo_usage *usage)
+{
+    if (to->task)
+        rondo_task_spend(to->task, usage);
+    else
+        rondo_later_spend(to->later, usage);
+}
+
+static void say_state(const struct answer *to, const char *key, json_t *value)
+{
+    if (to->task)
+        rondo_task_set(to->task, key, json_incref(value));
+    else
+        rondo_later_set(to->later, key, json_incref(value));
+}
+
+static void say_break(const struct answer *to, const char *loop)
+{
+    if (to->task)
+        rondo_task_break(to->task, loop);
+    else
+        rondo_later_break(to->later, loop);
+}
+
+static void say_continue(const struct answer *to)
+{
+    if (to->task)
+        rondo_task_continue(to->task);
+    else
+        rondo_later_continue(to->later);
+}
+
+static void say_escalate(const struct answer *to)
+{
+    if (to->task)
+        rondo_task_escalate(to->task);
+    else
+        rondo_later_escalate(to->later);
+}
+
+static void say_failed(const struct answer *to, int code, const char *message)
+{
+    if (to->task)
+        rondo_task_fail(to->task, code, "%s", message);
+    else
+        rondo_later_fail(to->later, code, "%s", message);
+}
+
+static void say_value(const struct answer *to, json_t *value) // takes
+{
+    if (to->task)
+        rondo_task_return(to->task, value);
+    else
+        rondo_later_return(to->later, value);
+}
+
+static void say_both(const struct answer *to, const char *content, json_t *result) // takes
+{
+    if (to->task)
+        rondo_task_return_both(to->task, content, result);
+    else
+        rondo_later_return_both(to->later, content, result);
+}
+
+/* ---- finishing --------------------------------------------------------------------------------------- */
+
+/* A scalar as text: new. */
+static char *text_of(const json_t *value)
+{
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, value);
+    return buf_take(&text);
+}
+
+static void put_event(const struct answer *to, const json_t *given)
+{
+    bool plain = is_scalar(given);
+    auto_free char *content = text_of(plain ? given : get(given, "content"));
+    auto_free char *author = text_of(plain ? NULL : get(given, "author"));
+    rondo_emit event = { RONDO_EMIT, .content = content, .author = *author ? author : NULL };
+    if (!plain) {
+        event.data = get(given, "data");
+        event.state_delta = get(given, "state");
+        event.partial = json_is_true(get(given, "partial"));
+    }
+    say_event(to, &event);
+}
+
+/* A call of a tool that is only told: what was called, with what, and what came back. */
+static void put_call(const struct answer *to, const json_t *call)
+{
+    auto_free char *name = text_of(get(call, "name"));
+    auto_buf struct buf text = { 0 };
+    auto_json json_t *data = json_object();
+    buf_printf(&text, "called %s", name);
+    json_object_set_new(data, "tool", json_string(name));
+    if (get(call, "input"))
+        json_object_set(data, "input", get(call, "input"));
+    if (get(call, "output"))
+        json_object_set(data, "output", get(call, "output"));
+    say_event(to, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text), .data = data });
+}
+
+static void put_list(const struct answer *to, const json_t *list,
+                     void (*put)(const struct answer *, const json_t *))
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        put(to, json_array_get(list, i));
+}
+
+static void put_usage(const struct answer *to, const json_t *usage)
+{
+    if (!usage)
+        return;
+    say_usage(to, &(rondo_usage){
+        .input_tokens = json_integer_value(get(usage, "prompt")),
+        .output_tokens = json_integer_value(get(usage, "completion")),
+        .cost_nano = llround(MIN(json_number_value(get(usage, "cost")), 1e6) * NANO),
+        .calls = json_integer_value(get(usage, "calls")),
+    });
+}
+
+static void put_actions(const struct answer *to, const json_t *actions)
+{
+    const char *key;
+    json_t *value, *brk = get(actions, "break");
+    json_object_foreach(get(actions, "state"), key, value)
+        say_state(to, key, value);
+    if (json_is_true(get(actions, "continue")))
+        say_continue(to);
+    if (brk && !json_is_false(brk))
+        say_break(to, json_string_value(brk));
+    if (json_is_true(get(actions, "escalate")))
+        say_escalate(to);
+}
+
+static void put_failure(const struct answer *to, const json_t *fail)
+{
+    const json_t *message = json_is_object(fail) ? get(fail, "message") : fail;
+    auto_free char *text = text_of(message);
+    int code = find_code(json_string_value(get(fail, "code")));
+    if (json_is_true(get(fail, "retry")))
+        code = RONDO_ERETRY;
+    say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed");
+}
+
+static void put_output(const struct answer *to, const json_t *reply)
+{
+    json_t *result = json_is_object(reply) ? get(reply, "result") : NULL;
+    const json_t *content = json_is_object(reply) ? get(reply, "content") : reply;
+    auto_free char *text = text_of(content);
+    if (result && content)
+        say_both(to, text, json_incref(result));
+    else
+        say_value(to, result ? json_incref(result) : json_string(text));
+}
+
+static void finish_now(const struct answer *to, const json_t *reply)
+{
+    if (json_is_object(reply)) {
+        put_list(to, get(reply, "events"), put_event);
+        put_list(to, get(reply, "toolCalls"), put_call);
+        put_usage(to, get(reply, "usage"));
+        put_actions(to, get(reply, "actions"));
+    }
+    if (get(reply, "fail"))
+        put_failure(to, get(reply, "fail"));
+    else
+        put_output(to, reply);
+}
+
+static void finish_late(rondo_later later, json_t *reply, void *step)
+{
+    finish_now(&(struct answer){ .later = later }, reply);
+}
+
+/* A delay is for tasks: what finishes later has taken its time already. */
+void reply_finish(const struct answer *to, const struct flow_step *step, json_t *reply)
+{
+    rondo_error err;
+    int64_t ms = 0;
+    const json_t *delay = get(reply, "delay");
+    if (reply_check(reply, &err) < 0) {
+        err_in(&err, "the reply of step '%s'", step->id);
+        say_failed(to, err.code, err.message);
+        return;
+    }
+    if (delay && duration_parse(json_string_value(delay), false, &ms, &err) == 0 && ms > 0 && to->task)
+        task_after(to->task, ms, json_incref(reply), finish_late, NULL);
+    else
+        finish_now(to, reply);
+}
