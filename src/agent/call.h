@@ -37,6 +37,11 @@ struct loop *task_loop(rondo_task *task);              // the event loop
 const struct call_env *task_env(rondo_task *task);     // never NULL
 void task_see(rondo_task *task, struct see *ret);      // ready to look from this task; see_clear() it
 
+/* For a task that was deferred: call(user) on the engine's thread, once, when its result is no longer
+   wanted; at once when it already is not.  Not after it has finished.  What it says afterwards to its
+   token is refused, but it has to finish all the same. */
+void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */
