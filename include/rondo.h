@@ -567,6 +567,8 @@ typedef struct rondo_later {
 
 RONDO_API rondo_later rondo_task_defer(rondo_task *task);
 RONDO_API int rondo_later_return(rondo_later later, rondo_value *output); /* takes output */
+RONDO_API int rondo_later_return_both(rondo_later later, const char *content,
+                                      rondo_value *result); /* takes result */
 RONDO_API int rondo_later_fail(rondo_later later, int code, const char *fmt, ...) RONDO_PRINTF(3, 4);
 RONDO_API bool rondo_later_cancelled(rondo_later later);
 
@@ -628,11 +630,13 @@ RONDO_API rondo_value *rondo_task_output(rondo_task *task, const char *step);
    the next event of this task, at the latest with its result.  "temp:" keys end with the run. */
 RONDO_API rondo_value *rondo_task_state(rondo_task *task, const char *key);
 RONDO_API int rondo_task_set(rondo_task *task, const char *key, rondo_value *value);
+RONDO_API int rondo_later_set(rondo_later later, const char *key, rondo_value *value);
 
 /* Memory: entries of a scope as a list of values, oldest first (NULL scope: the agent's own);
    remember adds one with the result. */
 RONDO_API rondo_value *rondo_task_memory(rondo_task *task, const char *scope);
 RONDO_API int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry); /* takes */
+RONDO_API int rondo_later_remember(rondo_later later, const char *scope, rondo_value *entry);
 
 RONDO_API rondo_history *rondo_task_history(rondo_task *task); /* of the nearest loop; NULL: none */
 
@@ -648,6 +652,7 @@ RONDO_API int64_t rondo_task_left(rondo_task *task, int limit); /* enum rondo_li
 
 /* Notes survive a crash: a task that runs again after one gets them back, in order. */
 RONDO_API int rondo_task_note(rondo_task *task, rondo_value *note); /* takes */
+RONDO_API int rondo_later_note(rondo_later later, rondo_value *note);
 RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, possibly empty */
 
 RONDO_API bool rondo_task_cancelled(rondo_task *task);

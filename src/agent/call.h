@@ -42,6 +42,11 @@ void task_see(rondo_task *task, struct see *ret);      // ready to look from thi
 int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
                void (*then)(rondo_later later, json_t *value, void *user), void *user);
 
+/* For a task that was deferred: call(user) on the engine's thread, once, when its result is no longer
+   wanted; at once when it already is not.  Not after it has finished.  What it says afterwards to its
+   token is refused, but it has to finish all the same. */
+void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "cel/cel.h"
+#include "io/process.h"
 #include "io/tzfile.h"
 
 #include <string.h>
@@ -358,11 +359,24 @@ static void wait_virtual(rondo_engine *engine, int64_t due_ns)
         engine->virtual_ns = MAX(engine->virtual_ns, first->due);
 }
 
+/* Children know nothing of virtual time: while one is at work, time goes as it does for them. */
+static void wait_for_children(rondo_engine *engine, int64_t due_ns)
+{
+    const struct heap_entry *first = heap_first(&engine->timers);
+    int64_t before = loop_now_ns(engine->loop);
+    if (first)
+        due_ns = MIN(due_ns, before + MAX(first->due - engine->virtual_ns, 1));
+    loop_wait(engine->loop, due_ns);
+    engine->virtual_ns += loop_now_ns(engine->loop) - before;
+}
+
 static void wait_for_something(rondo_engine *engine, int64_t due_ns)
 {
     const struct heap_entry *first = heap_first(&engine->timers);
     if (due_ns == 0)
         loop_wait(engine->loop, 0);
+    else if (engine->virtual_time && process_count(engine->loop))
+        wait_for_children(engine, due_ns);
     else if (engine->virtual_time)
         wait_virtual(engine, due_ns);
     else
@@ -435,6 +449,7 @@ void rondo_engine_free(rondo_engine *engine)
         rondo_run_close(engine->runs);
     shell_bury(engine);
     runs_free_spare(engine);
+    process_kill_all(engine->loop); // their ends are still told to tokens that nobody has
     mailbox_clear(&engine->mail);
     heap_free(&engine->timers);
     loop_close(engine->loop);

@@ -6,7 +6,6 @@
 
 #include "agent/call.h"
 
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +29,27 @@ static void later_close(struct mailbox *mail, struct later *later)
     mem_free(later->work.target);
     json_decref(later->work.delta);
     later->input = later->output = NULL;
+    later->on_cancel = NULL;
     later->work = (struct work){ 0 };
+}
+
+/* Who is to be told of a cancel: taken out under the lock, called without it. */
+struct farewell {
+    void (*call)(void *user);
+    void *user;
+};
+
+static struct farewell take_farewell(struct later *later)
+{
+    struct farewell farewell = { later->on_cancel, later->on_cancel_user };
+    later->on_cancel = NULL;
+    return farewell;
+}
+
+static void say_farewell(struct farewell farewell)
+{
+    if (farewell.call)
+        farewell.call(farewell.user);
 }
 
 static void post_clear(struct post *post)
@@ -39,6 +58,7 @@ static void post_clear(struct post *post)
     mem_free(post->run_id);
     mem_free(post->path);
     mem_free(post->target);
+    json_decref(post->delta);
 }
 
 void mailbox_clear(struct mailbox *mail)
@@ -63,14 +83,29 @@ static void give_back(struct mailbox *mail, uint32_t place)
     mail->free_laters[mail->free_count++] = place;
 }
 
+static struct farewell forget_place(struct mailbox *mail, const rondo_run *run, uint32_t place)
+{
+    struct later *later = mail->laters[place];
+    struct farewell farewell = { 0 };
+    if (later->open && later->work.run == run) {
+        farewell = take_farewell(later);
+        loop_event_raise(later->fd);
+        give_back(mail, place);
+    }
+    return farewell;
+}
+
 void mailbox_forget(struct mailbox *mail, const rondo_run *run)
 {
     pthread_mutex_lock(&mail->lock);
-    for (uint32_t i = 0; run->laters && i < mail->later_count; i++)
-        if (mail->laters[i]->open && mail->laters[i]->work.run == run) {
-            loop_event_raise(mail->laters[i]->fd);
-            give_back(mail, i);
-        }
+    for (uint32_t i = 0; run->laters && i < mail->later_count; i++) {
+        struct farewell farewell = forget_place(mail, run, i);
+        if (!farewell.call)
+            continue;
+        pthread_mutex_unlock(&mail->lock);
+        say_farewell(farewell);
+        pthread_mutex_lock(&mail->lock);
+    }
     pthread_mutex_unlock(&mail->lock);
 }
 
@@ -165,6 +200,8 @@ static int post(rondo_later at, struct post *message)
     if (good) {
         later->work.finished = message->finishes;
         message->token = at.token;
+        if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
+            message->delta = TAKE(later->work.delta);
         mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
         mail->posts[mail->count++] = *message;
     }
@@ -186,9 +223,17 @@ int rondo_later_return(rondo_later later, rondo_value *output)
     return post(later, &message);
 }
 
+int rondo_later_return_both(rondo_later later, const char *content, rondo_value *result)
+{
+    struct post message = { .ev = { .type = RONDO_EV_STEP_END, .flags = EF_FULL,
+                                    .value = task_both(content, result) },
+                            .finishes = true };
+    return post(later, &message);
+}
+
 int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
 {
-    char message[480];
+    char message[TASK_ERROR_MAX];
     va_list args;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
@@ -224,6 +269,39 @@ int rondo_later_emit(rondo_later later, const rondo_emit *given)
         p.ev.flags = EF_ESCALATE;
         p.actions = EF_BREAK | EF_ESCALATE;
     }
+    return post(later, &p);
+}
+
+/* Kept with the token until the next event of this work takes it along. */
+int rondo_later_set(rondo_later at, const char *key, rondo_value *value)
+{
+    struct mailbox *mail = &at.engine->mail;
+    int rc = 0;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    bool good = later && !later->work.finished && !later->cancelled;
+    if (good && !later->work.delta)
+        later->work.delta = json_object();
+    if (good)
+        rc = json_object_set_new(later->work.delta, key, value ? value : json_null());
+    pthread_mutex_unlock(&mail->lock);
+    if (!good)
+        json_decref(value);
+    return !good ? RONDO_ESTATE : rc < 0 ? RONDO_EINVAL : 0;
+}
+
+int rondo_later_remember(rondo_later later, const char *scope, rondo_value *entry)
+{
+    struct post p = { .ev = { .type = RONDO_EV_MEMORY, .value = json_object() } };
+    if (scope)
+        json_object_set_new(p.ev.value, "scope", task_text(scope));
+    json_object_set_new(p.ev.value, "entry", entry ? entry : json_null());
+    return post(later, &p);
+}
+
+int rondo_later_note(rondo_later later, rondo_value *note)
+{
+    struct post p = { .ev = { .type = RONDO_EV_NOTE, .value = note ? note : json_null() } };
     return post(later, &p);
 }
 
@@ -305,9 +383,11 @@ static void take_post(rondo_engine *engine, struct post *message)
         later->work.actions = message->actions | (later->work.actions & EF_ESCALATE);
         work = later->work;
     }
+    work.delta = later ? TAKE(message->delta) : NULL;
     if (later && message->finishes) {
+        if (!work.delta)
+            work.delta = TAKE(later->work.delta);
         later->work.target = NULL; // taken over
-        later->work.delta = NULL;
         give_back(mail, (uint32_t)message->token);
     }
     pthread_mutex_unlock(&mail->lock);
@@ -316,6 +396,7 @@ static void take_post(rondo_engine *engine, struct post *message)
     else
         json_decref(message->ev.value);
     mem_free(message->target);
+    json_decref(message->delta);
 }
 
 static rondo_run *find_run(rondo_engine *engine, const char *id)
@@ -414,11 +495,30 @@ void task_revoke(rondo_engine *engine, uint64_t token)
     struct mailbox *mail = &engine->mail;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, token);
+    struct farewell farewell = { 0 };
     if (later) {
+        farewell = take_farewell(later);
         later->cancelled = true;
         loop_event_raise(later->fd);
         mail->external -= later->external;
         later->external = false;
     }
     pthread_mutex_unlock(&mail->lock);
+    say_farewell(farewell);
+}
+
+void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user)
+{
+    struct mailbox *mail = &task->work.run->engine->mail;
+    struct farewell farewell = { 0 };
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = task->deferred ? find(mail, task->later.token) : NULL;
+    if (!later || later->cancelled) {
+        farewell = (struct farewell){ call, user };
+    } else {
+        later->on_cancel = call;
+        later->on_cancel_user = user;
+    }
+    pthread_mutex_unlock(&mail->lock);
+    say_farewell(farewell);
 }

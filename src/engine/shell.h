@@ -55,6 +55,8 @@ struct later {
     uint32_t gen; // counts uses of this place
     bool open, cancelled, external;
     int fd; // readable when cancelled; -1 until somebody asks
+    void (*on_cancel)(void *user); // see task_on_cancel(); NULL
+    void *on_cancel_user;
     json_t *input;  // kept alive for the worker
     json_t *output; // rondo_task_return_after(), task_after()
     void (*then)(rondo_later later, json_t *output, void *user); // what to do with it; NULL: return it
@@ -77,6 +79,7 @@ struct post {
     char *run_id, *path;   // of the gate, owned
     uint16_t actions;
     char *target;
+    json_t *delta; // state that was set before
     bool finishes;
 };
 
@@ -185,7 +188,9 @@ void task_forget_values(rondo_engine *engine);
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes);
 
 /* What both kinds of finishing need: texts that may not be UTF-8, costs, an agent's own events. */
+#define TASK_ERROR_MAX ERROR_TEXT_MAX
 json_t *task_text(const char *text);
+json_t *task_both(const char *content, json_t *result); // takes result
 bool task_is_usage(const rondo_usage *usage);
 json_t *task_usage_value(const rondo_usage *usage);
 bool task_copy_emit(rondo_emit *ours, const rondo_emit *given);

@@ -152,19 +152,34 @@ static const char *text_in(const json_t *value)
     return text ? text : "failed";
 }
 
+/* Without a scope it is the agent's own; without one of those there is nowhere to put it. */
+static void say_memory(struct work *work, const struct act *act, json_t *value)
+{
+    const char *own = act ? act->node->agent.memory : NULL;
+    if (!json_object_get(value, "scope") && own)
+        json_object_set_new(value, "scope", json_string(own));
+    if (act && json_object_get(value, "scope"))
+        say(work, RONDO_EV_MEMORY, 0, value);
+    else
+        json_decref(value);
+}
+
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
 {
     struct act *act = act_of(work);
     if (ev->type == RONDO_EV_STEP_END) {
-        say_completed(work, ev->value, 0);
+        say_completed(work, ev->value, ev->flags & EF_FULL);
     } else if (ev->type == RONDO_EV_STEP_FAILED) {
         say_failed(work, (int)ev->num, text_in(ev->value));
         json_decref(ev->value);
+    } else if (ev->type == RONDO_EV_MEMORY) {
+        say_memory(work, act, ev->value);
     } else {
         bool told = json_is_object(ev->value) && act &&
                     (ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT);
         if (told && !json_object_get(ev->value, "author"))
             json_object_set_new(ev->value, "author", json_string(act->node->name));
+        flush_delta(work);
         say(work, ev->type, ev->flags, ev->value);
     }
     if (finishes)
@@ -306,6 +321,14 @@ json_t *task_text(const char *text)
     return value ? value : json_string("(the text is not UTF-8)");
 }
 
+json_t *task_both(const char *content, json_t *result)
+{
+    json_t *both = json_object();
+    json_object_set_new(both, "content", task_text(content));
+    json_object_set_new(both, "result", result ? result : json_null());
+    return both;
+}
+
 int rondo_task_return_text(rondo_task *task, const char *text)
 {
     json_t *value = json_string(text ? text : "");
@@ -319,10 +342,7 @@ int rondo_task_return_both(rondo_task *task, const char *content, rondo_value *r
         json_decref(result);
         return RONDO_ESTATE;
     }
-    json_t *both = json_object();
-    json_object_set_new(both, "content", task_text(content));
-    json_object_set_new(both, "result", result ? result : json_null());
-    say_completed(&task->work, both, EF_FULL);
+    say_completed(&task->work, task_both(content, result), EF_FULL);
     task->work.finished = true;
     return 0;
 }
@@ -334,7 +354,7 @@ static int as_code(int code)
 
 int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...)
 {
-    char message[480];
+    char message[TASK_ERROR_MAX];
     va_list args;
     if (is_over(task))
         return RONDO_ESTATE;

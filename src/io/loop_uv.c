@@ -2,6 +2,7 @@
 #include "io/loop_uv.h"
 
 #include "base/mem.h"
+#include "io/process.h"
 
 #include <assert.h>
 #include <sys/eventfd.h>
@@ -23,6 +24,7 @@ struct loop {
     int64_t offset_ns; // from the monotonic clock to the time of day
     int64_t read_ns;   // the last reading, and when that was
     uint64_t read_ticks;
+    struct nest *nest; // children; NULL until there is one
 };
 
 static int64_t read_clock(clockid_t clock)
@@ -109,6 +111,8 @@ void loop_close(struct loop *loop)
 {
     if (!loop)
         return;
+    process_kill_all(loop);
+    nest_close(loop->nest);
     uv_close((uv_handle_t *)&loop->async, NULL);
     uv_close((uv_handle_t *)&loop->timer, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
@@ -120,6 +124,16 @@ void loop_close(struct loop *loop)
 int loop_fd(const struct loop *loop)
 {
     return uv_backend_fd(&loop->uv);
+}
+
+uv_loop_t *loop_uv(struct loop *loop)
+{
+    return &loop->uv;
+}
+
+struct nest **loop_nest(struct loop *loop)
+{
+    return &loop->nest;
 }
 
 void loop_arm(struct loop *loop, int64_t due_ns)

@@ -27,6 +27,12 @@ void loop_arm(struct loop *loop, int64_t due_ns);
 /* Nanoseconds since 1970, never going back while the loop lives. */
 int64_t loop_now_ns(struct loop *loop);
 
+/* For what else waits on the same loop: libuv's own, and the place of the loop's children. */
+struct uv_loop_s;
+struct uv_loop_s *loop_uv(struct loop *loop);
+struct nest;
+struct nest **loop_nest(struct loop *loop); // process.c
+
 uint64_t loop_random(void); // from the system
 int loop_event_fd(void);    // a descriptor that can be made readable; -1
 void loop_event_raise(int fd);

@@ -41,7 +41,10 @@ json_t *error_value(struct run *run, const struct act *act, int code, const char
     path_put_act(&path, run, act);
     json_t *error = json_object();
     json_object_set_new(error, "code", json_integer(code));
+    size_t len = strlen(message);
     json_t *text = json_string(message);
+    for (size_t cut = 1; !text && cut <= MIN(len, 3); cut++)
+        text = json_stringn(message, len - cut); // it was cut in the middle of a character
     json_object_set_new(error, "message", text ? text : json_string("(not UTF-8)"));
     json_object_set_new(error, "path", json_stringn(path.data ? path.data : "", path.len));
     return error;
@@ -50,7 +53,7 @@ json_t *error_value(struct run *run, const struct act *act, int code, const char
 enum plan decide_fail(struct run *run, const struct act *act, int code, struct rondo_event *ev,
                       const char *fmt, ...)
 {
-    char message[512];
+    char message[ERROR_TEXT_MAX];
     va_list args;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);

@@ -1,6 +1,8 @@
 /* test_finish.c - a task is finished exactly once: now, later, from any thread, or not at all. */
 #include "agents.h"
 
+#include "agent/call.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -270,6 +272,153 @@ TEST(a_token_stays_harmless_when_its_run_was_closed)
     CHECK_INT(rondo_later_return(w.later, json_integer(1)), RONDO_ESTATE);
     CHECK_INT(rondo_later_return((rondo_later){ t.engine, 0 }, NULL), RONDO_ESTATE);
     CHECK_INT(rondo_later_return((rondo_later){ t.engine, UINT64_MAX }, NULL), RONDO_ESTATE);
+}
+
+/* ---- everything that a task can say, said later -------------------------------------------------------- */
+
+static void *says_all(void *user)
+{
+    struct worker *w = user;
+    CHECK_INT(rondo_later_set(w->later, "a", json_integer(1)), 0);
+    CHECK_INT(rondo_later_emit(w->later, &(rondo_emit){ RONDO_EMIT, .content = "piece", .partial = true }), 0);
+    CHECK_INT(rondo_later_emit(w->later, &(rondo_emit){ RONDO_EMIT, .content = "whole" }), 0);
+    CHECK_INT(rondo_later_set(w->later, "b", json_integer(2)), 0);
+    CHECK_INT(rondo_later_set(w->later, "a", NULL), 0);
+    CHECK_INT(rondo_later_set(w->later, "\xff", json_integer(3)), RONDO_EINVAL);
+    CHECK_INT(rondo_later_remember(w->later, "box", json_string("kept")), 0);
+    CHECK_INT(rondo_later_remember(w->later, NULL, json_string("nowhere")), 0);
+    CHECK_INT(rondo_later_note(w->later, json_string("note")), 0);
+    CHECK_INT(rondo_later_return_both(w->later, "for people", json_of("{\"n\":5}")), 0);
+    CHECK_INT(rondo_later_set(w->later, "c", json_integer(3)), RONDO_ESTATE);
+    CHECK_INT(rondo_later_note(w->later, json_integer(3)), RONDO_ESTATE);
+    CHECK_INT(rondo_later_remember(w->later, "box", json_integer(3)), RONDO_ESTATE);
+    CHECK_INT(rondo_later_return_both(w->later, "x", json_integer(3)), RONDO_ESTATE);
+    return NULL;
+}
+
+static void lets_say_all(rondo_task *task, void *user)
+{
+    struct worker *w = user;
+    rondo_task_set(task, "early", json_true());
+    w->later = rondo_task_defer(task);
+    CHECK_INT(pthread_create(&w->thread, NULL, says_all, w), 0);
+}
+
+TEST(another_thread_can_say_all_that_a_task_can)
+{
+    struct worker w = { 0 };
+    TRIAL t = { .real_time = true };
+    trial_run(&t, agent(lets_say_all, &w, NULL), "0");
+    pthread_join(w.thread, NULL);
+    CHECK_STR(t.output, "{\"n\":5}");
+    CHECK_STR(t.result.content, "for people");
+    CHECK_STR(json_text(rondo_run_state(t.run)), "{\"b\":2,\"early\":true}");
+    CHECK_STR(json_text(rondo_run_memory(t.run, "box")), "[\"kept\"]");
+    CHECK_STR(only(&t, "state message step_end note memory output"),
+              "output a a: piece; state a {\"a\":1,\"early\":true}; message a a: whole; "
+              "memory a; note a \"note\"; "
+              "state a {\"a\":null,\"b\":2}; step_end a = {\"n\":5}");
+}
+
+static void *sets_and_fails(void *user)
+{
+    struct worker *w = user;
+    rondo_later_set(w->later, "k", json_integer(1));
+    rondo_later_fail(w->later, RONDO_EFAILED, "%0*d|", 4000, 0);
+    return NULL;
+}
+
+static void lets_fail(rondo_task *task, void *user)
+{
+    struct worker *w = user;
+    w->later = rondo_task_defer(task);
+    CHECK_INT(pthread_create(&w->thread, NULL, sets_and_fails, w), 0);
+}
+
+TEST(a_failure_keeps_state_that_was_set_and_a_long_text)
+{
+    struct worker w = { 0 };
+    TRIAL t = { .real_time = true };
+    trial_run(&t, SEQ("s", agent(lets_fail, &w, NULL)), "0");
+    pthread_join(w.thread, NULL);
+    CHECK_INT(t.rc, RONDO_EFAILED);
+    CHECK_INT(strlen(t.result.error), 4001);
+    CHECK_STR(t.result.error + 3999, "0|");
+    CHECK_STR(json_text(rondo_run_state(t.run)), "{\"k\":1}");
+}
+
+static void fails_in_a_character(rondo_task *task, void *user)
+{
+    char text[10001];
+    memset(text, 'x', 10000);
+    for (int i = 1; i < 10000; i += 3)
+        memcpy(text + i, "\xe2\x82\xac", 3);
+    text[10000] = '\0';
+    rondo_task_fail(task, RONDO_EFAILED, "%s%s", (const char *)user, text);
+}
+
+TEST(a_text_that_is_cut_is_cut_between_characters)
+{
+    for (int i = 0; i < 3; i++) {
+        TRIAL t = { 0 };
+        trial_run(&t, SEQ("s", agent(fails_in_a_character, (char *)("ab" + i), NULL)), "0");
+        CHECK(strlen(t.result.error) > 5000);
+        CHECK(strncmp(t.result.error, "ab" + i, (size_t)(2 - i)) == 0);
+    }
+}
+
+/* ---- who is told of a cancel ---------------------------------------------------------------------------- */
+
+static void count_farewell(void *user)
+{
+    ++*(int *)user;
+}
+
+static void wants_farewell(rondo_task *task, void *user)
+{
+    struct worker *w = user;
+    w->calls++;
+    w->later = rondo_task_defer(task);
+    task_on_cancel(task, count_farewell, &w->rc);
+    if (w->what == 1)
+        rondo_later_return(w->later, json_integer(1));
+}
+
+TEST(a_cancel_is_told_once)
+{
+    struct worker w = { 0 };
+    rondo_options options = { .timeout_ms = 40 };
+    TRIAL t = { 0 };
+    trial_run(&t, agent(wants_farewell, &w, &options), "0");
+    CHECK_INT(t.rc, RONDO_ETIME);
+    CHECK_INT(w.rc, 1);
+    CHECK_INT(rondo_later_return(w.later, NULL), RONDO_ESTATE);
+    rondo_run_close(t.run);
+    t.run = NULL;
+    CHECK_INT(w.rc, 1);
+}
+
+TEST(closing_a_run_is_a_cancel)
+{
+    struct worker w = { 0 };
+    TRIAL t = { 0 };
+    trial_start(&t, agent(wants_farewell, &w, NULL), "0");
+    while (!w.calls)
+        rondo_engine_poll(t.engine, 0), trial_next(&t);
+    rondo_run_close(t.run);
+    t.run = NULL;
+    CHECK_INT(w.rc, 1);
+}
+
+TEST(what_has_finished_is_not_told_of_a_cancel)
+{
+    struct worker w = { .what = 1 };
+    {
+        TRIAL t = { 0 };
+        trial_run(&t, agent(wants_farewell, &w, NULL), "0");
+        CHECK_STR(t.output, "1");
+    }
+    CHECK_INT(w.rc, 0);
 }
 
 static void *burst(void *user)

@@ -1,0 +1,791 @@
+/* process.c - see process.h.
+
+   The children of a loop are its nest.  Their descriptors are in an epoll of the nest's own, of which
+   the event loop sees only one descriptor.  So a process can be given back the moment it has ended,
+   and at the end of everything the nest can be driven without the loop (process_kill_all()).
+
+   A process is pushed along by step(), which is called after every turn and looks at the clock:
+
+       RUNNING   the leader is at work
+       STOPPING  SIGTERM was sent, because of a cancel, a timeout, or because the leader has exited
+       KILLING   SIGKILL was sent: the grace period is over
+       ended     the leader has exited and nobody is left, or nothing more can be done
+
+   A group's number cannot be given to somebody else while one of its processes is there, even a dead
+   one that nobody has waited for; so signals reach those they are meant for. */
+#define _GNU_SOURCE // pipe2
+#include "io/process.h"
+
+#include "base/buf.h"
+#include "io/guard.h"
+#include "io/orphan.h"
+#include "io/spawn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define MS            1000000ll // nanoseconds
+#define NEVER         INT64_MAX
+#define SECOND        1000000000ll
+#define SCRATCH       65536
+#define READS_MAX     8     // in a row from one process, so that others get their turn
+#define EVENTS_MAX    64
+#define LOOK_FIRST_MS 1     // how soon to look again whether somebody is left
+#define LOOK_LAST_MS  20
+#define LOOKS_TRUSTED 6     // after so many looks, count the living, not the dead in a group
+#define GIVE_UP_MS    5000  // after SIGKILL: what does not die then never will
+#define SWEEP_MS      100
+#define BUCKETS       256
+
+enum state { RUNNING, STOPPING, KILLING };
+
+/* A descriptor, and what to do when it is ready. */
+struct source {
+    int fd; // -1: closed
+    struct process *process;
+    void (*ready)(struct process *process);
+};
+
+struct process {
+    struct nest *nest;
+    struct process *next, *prev, *next_by_pid;
+    struct process *next_ended;
+    pid_t pid;
+    uint64_t number;  // in its mark
+    uint32_t guarded; // place in the guard's table
+    struct source in, out, err, exit;
+    struct buf input, output, errors;
+    size_t sent, shown, max_output;
+    uint64_t dropped, errors_dropped;
+    enum state state;
+    bool has_exited, has_ended, timed_out, has_strays;
+    int status, signal;
+    unsigned looks;
+    int64_t grace_ns, show_ns;
+    int64_t timeout_at, kill_at, look_at, give_up_at, show_at;
+    void (*on_output)(struct process *process, void *user);
+    void (*on_end)(struct process *process, void *user);
+    void *user;
+};
+
+struct nest {
+    struct loop *loop;
+    uv_poll_t poll;
+    int epoll;
+    struct source timer;
+    int64_t armed;
+    struct process *first, *ended;
+    struct process *by_pid[BUCKETS];
+    size_t count;
+    uint64_t made;
+    struct guard *guard;
+    int64_t sweep_at, stray_since; // see sweep()
+    char mark[GUARD_MARK];
+    char scratch[SCRATCH];
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return ts.tv_sec * SECOND + ts.tv_nsec;
+}
+
+/* ---- who is left ------------------------------------------------------------------------------------ */
+
+static struct process *find_pid(const struct nest *nest, pid_t pid)
+{
+    struct process *process = nest->by_pid[(unsigned)pid % BUCKETS];
+    while (process && process->pid != pid)
+        process = process->next_by_pid;
+    return process;
+}
+
+struct hunt {
+    struct nest *nest;
+    uint64_t number; // whose; 0: of all processes that have ended
+    bool also_unmarked;
+    int signal;
+    size_t found;
+};
+
+static bool is_running(const struct nest *nest, uint64_t number)
+{
+    for (const struct process *process = nest->first; process; process = process->next)
+        if (process->number == number)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct hunt *hunt, uint64_t number)
+{
+    if (!number)
+        return hunt->also_unmarked;
+    return hunt->number ? number == hunt->number : !is_running(hunt->nest, number);
+}
+
+static void hunt_one(pid_t pid, uint64_t number, void *user)
+{
+    struct hunt *hunt = user;
+    if (!is_wanted(hunt, number) || find_pid(hunt->nest, pid))
+        return;
+    hunt->found++;
+    if (hunt->signal) {
+        kill(pid, hunt->signal);
+        kill(pid, SIGCONT);
+    }
+}
+
+static bool is_known(pid_t pid, void *user)
+{
+    const struct hunt *hunt = user;
+    return find_pid(hunt->nest, pid) || pid == guard_pid(hunt->nest->guard);
+}
+
+static void hunt_orphan(pid_t pid, void *user)
+{
+    struct hunt *hunt = user;
+    hunt_one(pid, stray_number(pid, hunt->nest->mark), hunt);
+}
+
+static void hunt_all(struct hunt *hunt)
+{
+    if (orphan_are_ours())
+        orphan_each(is_known, hunt_orphan, hunt);
+    else
+        stray_each(hunt->nest->mark, hunt_one, hunt);
+}
+
+/* Looking at all processes of the system takes as long as starting one.  So after an ordinary exit
+   strays are looked for a little later, for all that have ended since; only a cancel looks at once. */
+static bool hunts_now(const struct process *process)
+{
+    return orphan_are_ours() || process->has_strays;
+}
+
+static size_t hunt_strays(struct process *process, int signal)
+{
+    struct hunt hunt = { .nest = process->nest, .number = process->number, .signal = signal };
+    if (hunts_now(process))
+        hunt_all(&hunt);
+    return hunt.found;
+}
+
+static void signal_all(struct process *process, int signal)
+{
+    kill(-process->pid, signal);
+    kill(-process->pid, SIGCONT); // stopped ones do not hear
+    hunt_strays(process, signal);
+}
+
+static bool has_survivors(struct process *process)
+{
+    size_t strays = hunt_strays(process, 0); // buries the dead first
+    if (strays)
+        return true;
+    if (kill(-process->pid, 0) < 0)
+        return errno == EPERM;
+    return process->looks < LOOKS_TRUSTED || stray_is_group_alive(process->pid);
+}
+
+/* Strays of processes that have ended. */
+static void sweep(struct nest *nest, int64_t now)
+{
+    bool late = nest->stray_since && now - nest->stray_since >= PROCESS_GRACE * MS;
+    struct hunt hunt = { .nest = nest, .signal = late ? SIGKILL : SIGTERM };
+    hunt_all(&hunt);
+    nest->sweep_at = hunt.found ? now + SWEEP_MS * MS : NEVER;
+    if (!hunt.found)
+        nest->stray_since = 0;
+    else if (!nest->stray_since)
+        nest->stray_since = now;
+}
+
+/* ---- descriptors -------------------------------------------------------------------------------------- */
+
+static void source_close(struct source *source)
+{
+    loop_fd_close(source->fd); // leaves the epoll by itself: nobody else has it open
+    source->fd = -1;
+}
+
+static void source_open(struct nest *nest, struct source *source, int fd, uint32_t events,
+                        struct process *process, void (*ready)(struct process *process))
+{
+    struct epoll_event event = { .events = events, .data.ptr = source };
+    *source = (struct source){ fd, process, ready };
+    epoll_ctl(nest->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Writing to somebody who no longer reads is not worth a signal to the whole program. */
+static ssize_t write_quietly(int fd, const void *bytes, size_t len)
+{
+    sigset_t pipe, before, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    ssize_t n = write(fd, bytes, len);
+    int error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        while (sigtimedwait(&pipe, NULL, &(struct timespec){ 0 }) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
+static void send_input(struct process *process)
+{
+    while (process->sent < process->input.len) {
+        ssize_t n = write_quietly(process->in.fd, process->input.data + process->sent,
+                                  process->input.len - process->sent);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n < 0)
+            break;
+        process->sent += (size_t)n;
+    }
+    source_close(&process->in);
+    buf_free(&process->input);
+}
+
+static void keep_output(struct process *process, const char *bytes, size_t len)
+{
+    size_t room = process->max_output - process->output.len, kept = MIN(room, len);
+    buf_put(&process->output, bytes, kept);
+    process->dropped += len - kept;
+}
+
+static void keep_errors(struct process *process, const char *bytes, size_t len)
+{
+    struct buf *errors = &process->errors;
+    buf_put(errors, bytes, len);
+    if (errors->len <= PROCESS_TAIL)
+        return;
+    size_t extra = errors->len - PROCESS_TAIL;
+    memmove(errors->data, errors->data + extra, PROCESS_TAIL);
+    errors->len = PROCESS_TAIL;
+    process->errors_dropped += extra;
+}
+
+/* At most `most` bytes; closes the source at its end. */
+static void drain(struct process *process, struct source *source, size_t most,
+                  void (*keep)(struct process *process, const char *bytes, size_t len))
+{
+    char *scratch = process->nest->scratch;
+    while (source->fd >= 0 && most) {
+        ssize_t n = read(source->fd, scratch, MIN(most, SCRATCH));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            source_close(source);
+            return;
+        }
+        keep(process, scratch, (size_t)n);
+        most -= (size_t)n;
+        if (n < SCRATCH)
+            return; // empty, as far as we know
+    }
+}
+
+static void on_out(struct process *process)
+{
+    drain(process, &process->out, READS_MAX * SCRATCH, keep_output);
+}
+
+static void on_err(struct process *process)
+{
+    drain(process, &process->err, READS_MAX * SCRATCH, keep_errors);
+}
+
+/* What is in the pipe now: a survivor could go on writing for ever. */
+static void drain_rest(struct process *process, struct source *source,
+                       void (*keep)(struct process *process, const char *bytes, size_t len))
+{
+    int there = 0;
+    if (source->fd < 0 || ioctl(source->fd, FIONREAD, &there) < 0)
+        return;
+    for (int left = there; left > 0 && source->fd >= 0; left -= SCRATCH)
+        drain(process, source, (size_t)MIN(left, SCRATCH), keep);
+}
+
+/* ---- ending -------------------------------------------------------------------------------------------- */
+
+static void stop(struct process *process, int64_t now, int64_t grace_ns)
+{
+    if (process->state == RUNNING) {
+        process->state = STOPPING;
+        process->kill_at = now + grace_ns;
+        signal_all(process, SIGTERM);
+    } else {
+        process->kill_at = MIN(process->kill_at, now + grace_ns);
+    }
+    process->look_at = now;
+}
+
+void process_cancel(struct process *process, int64_t grace_ms)
+{
+    int64_t now = now_ns();
+    if (process->has_ended)
+        return;
+    process->has_strays = true;
+    stop(process, now, grace_ms < 0 ? process->grace_ns : grace_ms * MS);
+    process->nest->armed = 0; // look at the clock again
+    struct itimerspec at_once = { .it_value.tv_nsec = 1 };
+    timerfd_settime(process->nest->timer.fd, 0, &at_once, NULL);
+}
+
+static void on_exit_of_leader(struct process *process)
+{
+    int status = 0;
+    pid_t pid = waitpid(process->pid, &status, WNOHANG);
+    if (pid == 0)
+        return;
+    process->has_exited = true;
+    process->status = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    process->signal = pid > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    source_close(&process->exit);
+    stop(process, now_ns(), process->grace_ns);
+}
+
+static void forget_pid(struct process *process)
+{
+    struct process **at = &process->nest->by_pid[(unsigned)process->pid % BUCKETS];
+    while (*at != process)
+        at = &(*at)->next_by_pid;
+    *at = process->next_by_pid;
+}
+
+/* on_end is called at the end of the turn, when no event of it can be for this process any more. */
+static void end(struct process *process, int64_t now)
+{
+    struct nest *nest = process->nest;
+    drain_rest(process, &process->out, keep_output);
+    drain_rest(process, &process->err, keep_errors);
+    process->has_ended = true;
+    if (process->prev)
+        process->prev->next = process->next;
+    else
+        nest->first = process->next;
+    if (process->next)
+        process->next->prev = process->prev;
+    nest->count--;
+    forget_pid(process);
+    guard_remove(nest->guard, process->guarded);
+    process->next_ended = nest->ended;
+    nest->ended = process;
+    if (!hunts_now(process) && nest->sweep_at == NEVER)
+        nest->sweep_at = now + SWEEP_MS * MS;
+}
+
+static void process_free(struct process *process)
+{
+    source_close(&process->in);
+    source_close(&process->out);
+    source_close(&process->err);
+    source_close(&process->exit);
+    buf_free(&process->input);
+    buf_free(&process->output);
+    buf_free(&process->errors);
+    mem_free(process);
+}
+
+static void bury(struct nest *nest)
+{
+    while (nest->ended) {
+        struct process *process = nest->ended;
+        nest->ended = process->next_ended;
+        process->on_end(process, process->user);
+        process_free(process);
+    }
+}
+
+static void kill_hard(struct process *process, int64_t now)
+{
+    process->state = KILLING;
+    process->kill_at = NEVER;
+    process->give_up_at = now + GIVE_UP_MS * MS;
+    signal_all(process, SIGKILL);
+}
+
+/* Looks again soon, then less often. */
+static void look(struct process *process, int64_t now)
+{
+    if (process->has_exited && !has_survivors(process)) {
+        end(process, now);
+        return;
+    }
+    int64_t wait = LOOK_FIRST_MS << MIN(process->looks++, 5);
+    process->look_at = process->has_exited ? now + MIN(wait, LOOK_LAST_MS) * MS : NEVER;
+}
+
+static void show(struct process *process, int64_t now)
+{
+    if (process->output.len == process->shown || !process->on_output)
+        return;
+    if (now < process->show_at)
+        return;
+    process->shown = process->output.len;
+    process->show_at = now + process->show_ns;
+    process->on_output(process, process->user);
+}
+
+static void step(struct process *process, int64_t now)
+{
+    show(process, now);
+    if (now >= process->timeout_at) {
+        process->timeout_at = NEVER;
+        process->timed_out = process->state == RUNNING;
+        process->has_strays = true;
+        stop(process, now, process->grace_ns);
+    }
+    if (now >= process->kill_at)
+        kill_hard(process, now);
+    if (now >= process->look_at)
+        look(process, now);
+    if (!process->has_ended && now >= process->give_up_at)
+        end(process, now);
+}
+
+static int64_t due(const struct process *process)
+{
+    int64_t at = MIN(MIN(process->timeout_at, process->kill_at), MIN(process->look_at, process->give_up_at));
+    bool more = process->on_output && process->output.len != process->shown;
+    return more ? MIN(at, process->show_at) : at;
+}
+
+/* ---- the nest ---------------------------------------------------------------------------------------------- */
+
+static void arm(struct nest *nest)
+{
+    struct itimerspec when = { 0 };
+    int64_t at = nest->sweep_at;
+    for (const struct process *process = nest->first; process; process = process->next)
+        at = MIN(at, due(process));
+    if (at == nest->armed)
+        return;
+    nest->armed = at;
+    if (at != NEVER) {
+        when.it_value.tv_sec = MAX(at, 1) / SECOND;
+        when.it_value.tv_nsec = MAX(at, 1) % SECOND;
+    }
+    timerfd_settime(nest->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void on_timer(struct nest *nest)
+{
+    uint64_t times;
+    if (read(nest->timer.fd, &times, sizeof times) > 0)
+        nest->armed = NEVER;
+}
+
+static void turn(struct nest *nest, int timeout_ms)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int n = epoll_wait(nest->epoll, events, EVENTS_MAX, timeout_ms);
+    for (int i = 0; i < n; i++) {
+        struct source *source = events[i].data.ptr;
+        if (source == &nest->timer)
+            on_timer(nest);
+        else if (source->fd >= 0)
+            source->ready(source->process);
+    }
+    int64_t now = now_ns();
+    for (struct process *process = nest->first, *next; process; process = next) {
+        next = process->next;
+        step(process, now);
+    }
+    if (now >= nest->sweep_at)
+        sweep(nest, now);
+    bury(nest);
+    arm(nest);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    turn(poll->data, 0);
+}
+
+static int nest_start(struct nest *nest)
+{
+    int rc = uv_poll_init(loop_uv(nest->loop), &nest->poll, nest->epoll);
+    if (rc < 0)
+        return rc;
+    nest->poll.data = nest;
+    source_open(nest, &nest->timer, nest->timer.fd, EPOLLIN, NULL, NULL);
+    return uv_poll_start(&nest->poll, UV_READABLE, on_ready);
+}
+
+static int nest_open(struct loop *loop, struct nest **ret, rondo_error *err)
+{
+    struct nest *nest = mem_zalloc(sizeof *nest);
+    nest->loop = loop;
+    nest->armed = nest->sweep_at = NEVER;
+    snprintf(nest->mark, sizeof nest->mark, "%016llx-", (unsigned long long)loop_random());
+    nest->epoll = epoll_create1(EPOLL_CLOEXEC);
+    nest->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    int rc = nest->epoll < 0 || nest->timer.fd < 0 ? UV_EMFILE : nest_start(nest);
+    if (rc < 0) {
+        loop_fd_close(nest->timer.fd);
+        loop_fd_close(nest->epoll);
+        mem_free(nest);
+        return err_set(err, RONDO_ESTATE, "no children can be started: %s", uv_strerror(rc));
+    }
+    nest->guard = guard_open(nest->mark);
+    orphan_share(1);
+    *ret = nest;
+    return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    mem_free(handle->data);
+}
+
+void nest_close(struct nest *nest)
+{
+    if (!nest)
+        return;
+    assert(!nest->count);
+    orphan_share(-1);
+    guard_close(nest->guard);
+    uv_close((uv_handle_t *)&nest->poll, on_closed);
+    source_close(&nest->timer);
+    loop_fd_close(nest->epoll);
+}
+
+size_t process_count(struct loop *loop)
+{
+    const struct nest *nest = *loop_nest(loop);
+    return nest ? nest->count : 0;
+}
+
+/* Descendants that nobody is left to answer for, marked or not. */
+static void kill_strays(struct nest *nest)
+{
+    struct hunt hunt = { .nest = nest, .also_unmarked = orphan_are_ours(), .signal = SIGKILL };
+    for (int i = 0; i < 100; i++) {
+        hunt.found = 0;
+        hunt_all(&hunt);
+        if (!hunt.found)
+            return;
+        usleep(LOOK_FIRST_MS * 1000);
+    }
+}
+
+void process_kill_all(struct loop *loop)
+{
+    struct nest *nest = *loop_nest(loop);
+    if (!nest)
+        return;
+    for (struct process *process = nest->first; process; process = process->next)
+        if (process->state == RUNNING)
+            process_cancel(process, -1);
+    while (nest->count)
+        turn(nest, -1);
+    if (nest->made)
+        kill_strays(nest);
+    nest->sweep_at = NEVER;
+}
+
+/* ---- starting ------------------------------------------------------------------------------------------------ */
+
+/* What the child gets and what we keep, of each of the three. */
+struct pipes {
+    int theirs[3], ours[3];
+};
+
+static void pipes_close(struct pipes *pipes)
+{
+    for (int i = 0; i < 3; i++) {
+        loop_fd_close(pipes->theirs[i]);
+        loop_fd_close(pipes->ours[i]);
+    }
+}
+
+/* Numbers below 3 are the child's own business. */
+static int move_up(int fd)
+{
+    if (fd < 0 || fd > 2)
+        return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return moved;
+}
+
+static int pipes_open(struct pipes *pipes, rondo_error *err)
+{
+    bool good = true;
+    for (int i = 0; i < 3; i++)
+        pipes->theirs[i] = pipes->ours[i] = -1;
+    for (int i = 0; i < 3 && good; i++) {
+        int ends[2] = { -1, -1 };
+        good = pipe2(ends, O_CLOEXEC) == 0;
+        pipes->theirs[i] = move_up(ends[i ? 1 : 0]);
+        pipes->ours[i] = move_up(ends[i ? 0 : 1]);
+        good = good && pipes->theirs[i] >= 0 && pipes->ours[i] >= 0 &&
+               fcntl(pipes->ours[i], F_SETFL, O_NONBLOCK) == 0;
+    }
+    if (good)
+        return 0;
+    int error = errno;
+    pipes_close(pipes);
+    return err_set(err, RONDO_ERETRY, "no pipes for a child: %s", strerror(error));
+}
+
+static const char *find_variable(const char *const *env, const char *name)
+{
+    size_t len = strlen(name);
+    for (; env && *env; env++)
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+            return *env + len + 1;
+    return NULL;
+}
+
+/* The mark first, behind those of whoever started us. */
+static const char **make_env(const struct nest *nest, uint64_t number, const char *const *env,
+                             struct buf *mark)
+{
+    const char *outer = getenv(GUARD_VARIABLE);
+    size_t count = 0;
+    while (env && env[count])
+        count++;
+    const char **list = mem_alloc((count + 2) * sizeof *list);
+    buf_printf(mark, "%s=", GUARD_VARIABLE);
+    if (outer && strlen(outer) < 512)
+        buf_printf(mark, "%s:", outer);
+    buf_printf(mark, "%s%llu", nest->mark, (unsigned long long)number);
+    list[0] = buf_text(mark);
+    for (size_t i = 0; i < count; i++)
+        list[i + 1] = env[i];
+    list[count + 1] = NULL;
+    return list;
+}
+
+static int start(struct nest *nest, const struct process_spec *spec, struct pipes *pipes,
+                 pid_t *ret_pid, int *ret_exit, rondo_error *err)
+{
+    auto_buf struct buf path = { 0 }, mark = { 0 };
+    auto_free const char **env = make_env(nest, nest->made + 1, spec->env, &mark);
+    if (spawn_find(spec->argv[0], find_variable(spec->env, "PATH"), spec->cwd, &path, err) < 0 ||
+        pipes_open(pipes, err) < 0)
+        return err->code;
+    struct spawn spawn = { .path = buf_text(&path), .name = spec->argv[0], .argv = spec->argv,
+                           .env = env, .cwd = spec->cwd, .dies_with_us = orphan_is_wanted() };
+    memcpy(spawn.files, pipes->theirs, sizeof spawn.files);
+    if (spawn_start(&spawn, ret_pid, ret_exit, err) < 0) {
+        pipes_close(pipes);
+        return err->code;
+    }
+    for (int i = 0; i < 3; i++)
+        loop_fd_close(pipes->theirs[i]);
+    return 0;
+}
+
+static void join(struct nest *nest, struct process *process)
+{
+    struct process **bucket = &nest->by_pid[(unsigned)process->pid % BUCKETS];
+    process->nest = nest;
+    process->number = ++nest->made;
+    process->guarded = guard_add(nest->guard, process->pid);
+    process->next_by_pid = *bucket;
+    *bucket = process;
+    process->next = nest->first;
+    if (nest->first)
+        nest->first->prev = process;
+    nest->first = process;
+    nest->count++;
+}
+
+static void listen_to(struct process *process, const struct pipes *pipes, int exit)
+{
+    struct nest *nest = process->nest;
+    source_open(nest, &process->out, pipes->ours[1], EPOLLIN, process, on_out);
+    source_open(nest, &process->err, pipes->ours[2], EPOLLIN, process, on_err);
+    source_open(nest, &process->exit, exit, EPOLLIN, process, on_exit_of_leader);
+    process->in = (struct source){ pipes->ours[0], process, send_input };
+    send_input(process);
+    if (process->in.fd >= 0)
+        source_open(nest, &process->in, process->in.fd, EPOLLOUT, process, send_input);
+}
+
+int process_start(struct loop *loop, const struct process_spec *spec, struct process **ret,
+                  rondo_error *err)
+{
+    struct nest **at = loop_nest(loop);
+    struct pipes pipes;
+    pid_t pid;
+    int exit;
+    if ((!*at && nest_open(loop, at, err) < 0) || start(*at, spec, &pipes, &pid, &exit, err) < 0)
+        return err->code;
+    int64_t now = now_ns();
+    struct process *process = mem_zalloc(sizeof *process);
+    *process = (struct process){
+        .pid = pid, .status = -1, .max_output = spec->max_output, .on_output = spec->on_output,
+        .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
+        .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
+        .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
+        .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
+        .show_at = now + spec->show_ms * MS,
+    };
+    buf_put(&process->input, spec->input, spec->input_len);
+    join(*at, process);
+    listen_to(process, &pipes, exit);
+    arm(*at);
+    *ret = process;
+    return 0;
+}
+
+/* ---- what became of it ------------------------------------------------------------------------------------------ */
+
+int process_status(const struct process *process)
+{
+    return process->status;
+}
+
+int process_signal(const struct process *process)
+{
+    return process->signal;
+}
+
+bool process_timed_out(const struct process *process)
+{
+    return process->timed_out;
+}
+
+const char *process_output(const struct process *process, size_t *ret_len)
+{
+    *ret_len = process->output.len;
+    return process->output.len ? process->output.data : "";
+}
+
+uint64_t process_dropped(const struct process *process)
+{
+    return process->dropped;
+}
+
+const char *process_errors(struct process *process, size_t *ret_len)
+{
+    *ret_len = process->errors.len;
+    return buf_text(&process->errors);
+}
+
+uint64_t process_errors_dropped(const struct process *process)
+{
+    return process->errors_dropped;
+}

@@ -1,0 +1,174 @@
+/* spawn.c - starting a program: clone and exec.
+
+   The child borrows our memory until it has become another program, as with vfork(): nothing is
+   copied, and it can leave word of what went wrong in a variable of ours, while we are stopped.  For
+   that it must touch nothing else and call nothing but the system.  Our signals are blocked
+   meanwhile, so that no handler of ours runs inside of it. */
+#define _GNU_SOURCE // clone
+#include "io/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STACK_SIZE 32768
+#define SEARCH     "/usr/local/bin:/usr/bin:/bin"
+
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x00001000
+#endif
+
+/* The child writes what it was doing, and with what outcome. */
+struct birth {
+    const struct spawn *spawn;
+    pid_t parent;
+    volatile bool in_folder, failed;
+    volatile int error;
+};
+
+/* ---- the child ----------------------------------------------------------------------------------- */
+
+#define CHILD __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
+
+static CHILD void reset_signals(void)
+{
+    struct sigaction plain = { .sa_handler = SIG_DFL };
+    sigset_t none;
+    for (int i = 1; i < NSIG; i++)
+        sigaction(i, &plain, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static CHILD int be_child(void *at)
+{
+    struct birth *birth = at;
+    const struct spawn *spawn = birth->spawn;
+    setsid();
+    if (spawn->dies_with_us)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 0; i < 3; i++)
+        dup2(spawn->files[i], i);
+    syscall(SYS_close_range, 3u, ~0u, 0u);
+    if (spawn->cwd && chdir(spawn->cwd) < 0) {
+        birth->error = errno;
+        birth->failed = birth->in_folder = true;
+        syscall(SYS_exit_group, 127);
+    }
+    reset_signals();
+    if (!spawn->dies_with_us || getppid() == birth->parent)
+        execve(spawn->path, (char *const *)spawn->argv, (char *const *)spawn->env);
+    birth->error = errno;
+    birth->failed = true;
+    syscall(SYS_exit_group, 127);
+    return 0;
+}
+
+/* ---- us -------------------------------------------------------------------------------------------- */
+
+static int fail_folder(const struct spawn *spawn, int error, rondo_error *err)
+{
+    return err_set(err, RONDO_EFAILED, "command '%s' cannot run in folder '%s': %s", spawn->name,
+                   spawn->cwd, strerror(error));
+}
+
+static int fail_exec(const struct spawn *spawn, int error, rondo_error *err)
+{
+    struct stat st;
+    const char *why = strerror(error);
+    if (error == E2BIG)
+        why = "its arguments and environment are too large";
+    else if (error == ENOENT && stat(spawn->path, &st) == 0)
+        why = "the interpreter in its first line is not there";
+    else if (error == ENOEXEC)
+        why = "it is neither a program nor a script that begins with #!";
+    return err_set(err, RONDO_EFAILED, "command '%s' cannot be executed: %s", spawn->name, why);
+}
+
+int spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_pidfd, rondo_error *err)
+{
+    _Alignas(16) char stack[STACK_SIZE];
+    struct birth birth = { .spawn = spawn, .parent = getpid() };
+    sigset_t all, before;
+    int pidfd = -1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pid_t pid = clone(be_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                      &birth, &pidfd);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (pid < 0)
+        return err_set(err, RONDO_ERETRY, "command '%s' cannot be started: %s", spawn->name,
+                       strerror(error));
+    if (!birth.failed) {
+        *ret_pid = pid;
+        *ret_pidfd = pidfd;
+        return 0;
+    }
+    waitpid(pid, NULL, 0);
+    close(pidfd);
+    return birth.in_folder ? fail_folder(spawn, birth.error, err) : fail_exec(spawn, birth.error, err);
+}
+
+/* ---- finding -------------------------------------------------------------------------------------------- */
+
+/* 0 when out is a file that can be executed, else the reason. */
+static int look_at(struct buf *out)
+{
+    struct stat st;
+    if (stat(buf_text(out), &st) < 0)
+        return errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    return access(out->data, X_OK) < 0 ? errno : 0;
+}
+
+static void put_path(struct buf *out, const char *cwd, const char *folder, size_t len, const char *name)
+{
+    buf_clear(out);
+    if (cwd && (len ? *folder : *name) != '/')
+        buf_printf(out, "%s/", cwd);
+    if (len)
+        buf_printf(out, "%.*s/", (int)len, folder);
+    buf_puts(out, name);
+}
+
+static int explain(const char *name, int why, rondo_error *err)
+{
+    if (why == ENOENT || why == ENOTDIR)
+        return err_set(err, RONDO_ENOTFOUND, "command '%s' not found", name);
+    if (why == EISDIR)
+        return err_set(err, RONDO_EFAILED, "command '%s' is a folder", name);
+    if (why == EACCES)
+        return err_set(err, RONDO_EFAILED, "command '%s' is not executable", name);
+    return err_set(err, RONDO_EFAILED, "command '%s' cannot be executed: %s", name, strerror(why));
+}
+
+int spawn_find(const char *name, const char *search, const char *cwd, struct buf *out, rondo_error *err)
+{
+    int why = ENOENT;
+    if (!*name)
+        return err_set(err, RONDO_EINVAL, "the command has no name");
+    if (strchr(name, '/')) {
+        put_path(out, cwd, "", 0, name);
+        why = look_at(out);
+        return why ? explain(name, why, err) : 0;
+    }
+    for (const char *at = search ? search : SEARCH, *end; at; at = *end ? end + 1 : NULL) {
+        end = strchrnul(at, ':');
+        put_path(out, cwd, at, (size_t)(end - at), name);
+        int bad = look_at(out);
+        if (!bad)
+            return 0;
+        if (bad == EACCES)
+            why = bad; // there is one, but it may not be used
+    }
+    return explain(name, why, err);
+}
