@@ -146,6 +146,8 @@ struct rondo_run {
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL
     json_t *old_passes; // passes that expressions had to read back, by the start of their loop
+    bool has_exit;      // exit_code was set: see exit.h
+    int exit_code;
 };
 
 /* ---- engine.c ------------------------------------------------------------------------------------- */
