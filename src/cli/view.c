@@ -328,6 +328,10 @@ static void turn_on(struct frame *f, struct shown *s, uint32_t room)
     uint32_t need = 0;
     for (struct shown *at = s; at && !at->on; at = at->up == NOBODY ? NULL : &f->list[at->up])
         need++;
+    if (need > room && !f->on) { // not even the most important one fits with what it is in
+        s->on = true;
+        f->on = 1;
+    }
     if (f->on + need > room)
         return;
     for (struct shown *at = s; at && !at->on; at = at->up == NOBODY ? NULL : &f->list[at->up])
@@ -439,8 +443,9 @@ static void put_others(struct line *line, const struct frame *f, struct buf *out
 static void count_steps(const struct rows *rows, uint32_t *ret_ended, uint32_t *ret_all)
 {
     const struct row *top = rows->root->kid_count ? rows->root->kids[0] : NULL;
+    bool counts = top && (top->node->kind == RONDO_KIND_GRAPH || top->node->kind == RONDO_KIND_SEQUENCE);
     *ret_ended = *ret_all = 0;
-    for (uint32_t i = 0; top && i < top->kid_count; i++) {
+    for (uint32_t i = 0; counts && i < top->kid_count; i++) {
         if (!top->kids[i] || !row_is_seen(top->kids[i]))
             continue;
         *ret_all += 1;
