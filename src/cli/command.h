@@ -20,22 +20,7 @@
 #define RONDO_COMMAND_H
 
 #include "cli/option.h"
-
-/* How the program ends; the first that applies. */
-enum exit_code {
-    EXIT_OK = 0,
-    EXIT_FAILED = 1,     // the run failed, or is partial
-    EXIT_INVALID = 2,    // before a run: there is something wrong with a file
-    EXIT_USAGE = 3,      // before a run: wrong command line or configuration
-    EXIT_BUDGET = 4,     // the run's budget is used up; its result is kept
-    EXIT_WAITING = 5,    // for a person
-    EXIT_DETECTED = 6,   // it failed because a detector said so
-    EXIT_BUSY = 7,       // another process drives this run
-    EXIT_TEMPORARY = 75, // it failed on something that may work later
-    EXIT_TIMEOUT = 124,
-    EXIT_SIGINT = 130,
-    EXIT_SIGTERM = 143,
-};
+#include "engine/exit.h"
 
 struct command;
 

@@ -535,11 +535,13 @@ const rondo_event *rondo_engine_next(rondo_engine *engine)
     }
 }
 
-/* Works until there is an event of this run, or it is over. */
-static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run)
+/* Works until there is an event of this run, or it is over, or it is due_ns and there was nothing to
+   do any more. */
+static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run, int64_t due_ns)
 {
     rondo_engine *engine = run->engine;
     const rondo_event *ev;
+    bool waited = false;
     run->pulled = true;
     for (;;) {
         if ((ev = deliver_fresh(run)) || (deliver_is_behind(run, 0) && (ev = deliver_next(run))))
@@ -550,7 +552,10 @@ static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run)
             shell_service(engine, 0);
             advance_all(engine);
         } else if (!shell_advance(run) && !advance_all(engine)) {
-            shell_service(engine, INT64_MAX);
+            if (waited && due_ns != INT64_MAX)
+                return NULL;
+            shell_service(engine, due_ns);
+            waited = true;
         }
     }
 }
@@ -558,7 +563,13 @@ static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run)
 const rondo_event *rondo_run_next(rondo_run *run)
 {
     const rondo_event *ev = deliver_fresh(run);
-    return LIKELY(ev) ? ev : work_for(run);
+    return LIKELY(ev) ? ev : work_for(run, INT64_MAX);
+}
+
+const rondo_event *shell_next(rondo_run *run, int64_t due_ns)
+{
+    const rondo_event *ev = deliver_fresh(run);
+    return LIKELY(ev) ? ev : work_for(run, due_ns);
 }
 
 /* ---- runs come and go -------------------------------------------------------------------------------------------- */

@@ -151,6 +151,8 @@ struct rondo_run {
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL
     json_t *old_passes; // passes that expressions had to read back, by the start of their loop
+    bool has_exit;      // exit_code was set: see exit.h
+    int exit_code;
 };
 
 /* ---- engine.c ------------------------------------------------------------------------------------- */
@@ -167,6 +169,10 @@ void shell_drop(rondo_run *run);
 
 /* Lets one run do what it can without waiting: at most one turn.  True when it did something. */
 bool shell_advance(rondo_run *run);
+
+/* Like rondo_run_next(), but waits only once, at most until due_ns (0: not at all) and until something
+   happens or somebody wakes the engine: NULL may also mean that there is nothing yet. */
+const rondo_event *shell_next(rondo_run *run, int64_t due_ns);
 
 /* Looks at timers, other threads and other runs; waits at most until due_ns when nothing is ready. */
 void shell_service(rondo_engine *engine, int64_t due_ns);

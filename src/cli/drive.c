@@ -1,0 +1,433 @@
+/* drive.c - carrying a run out in front of a person.
+
+   One thread does everything: it pulls events, and when there are none it writes what has gathered,
+   draws a frame if it is time, and waits in the engine for something to happen: work that ends, a
+   signal, the next frame.  Only while a gate asks the person at the terminal does it wait for both,
+   the engine and the keyboard; nothing is drawn meanwhile, the line being typed stays. */
+#include "cli/drive.h"
+
+#include "cli/gates.h"
+#include "cli/interrupt.h"
+#include "cli/screen.h"
+#include "cli/tell.h"
+#include "cli/view.h"
+#include "engine/exit.h"
+#include "engine/shell.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS        1000000ll
+#define FRAME_NS  (50 * MS)  // between frames, when something has changed
+#define TICK_NS   (100 * MS) // when nothing has: clocks and spinners go on
+#define BUFFER    65536
+#define NOTES_MAX 20
+#define SUMMARY_LINES 60 // where there is no terminal to say how many
+
+struct drive {
+    const struct drive_options *options;
+    rondo_run *run;
+    rondo_engine *engine;
+    struct rows *rows;
+    struct term term;  // stderr
+    struct screen screen;
+    struct view view;
+    struct tell tell;
+    struct gates gates;
+    struct buf out;    // stdout: lines of JSON
+    struct buf lines;  // stderr: events
+    struct buf frame;
+    struct buf notes;
+    const rondo_node *capped[NOTES_MAX]; // loops that ended at their caps, in a rehearsal
+    uint32_t capped_count;
+    bool is_live, tells;
+    bool has_changed; // since the last frame
+    bool is_cancelled;
+    bool out_failed;
+    int out_errno;
+    int64_t frame_ns; // when the last one was drawn
+    int stops;        // signals that were seen to
+};
+
+bool drive_has_person(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+/* ---- writing --------------------------------------------------------------------------------------- */
+
+/* Only once: a second time would take `runOn: always` steps their chance. */
+static void cancel(struct drive *d, int code, const char *why)
+{
+    if (d->is_cancelled)
+        return;
+    d->is_cancelled = true;
+    exit_set(d->run, code);
+    rondo_run_cancel(d->run, why);
+}
+
+/* The reader of the events has gone: there is no point in going on. */
+static void flush_out(struct drive *d)
+{
+    if (!d->out.len || d->out_failed) {
+        buf_clear(&d->out);
+        return;
+    }
+    if (!screen_write(STDOUT_FILENO, d->out.data, d->out.len)) {
+        d->out_failed = true;
+        d->out_errno = errno;
+        cancel(d, errno == EPIPE ? EXIT_SIGPIPE : EXIT_FAILED, "standard output was closed");
+    }
+    buf_clear(&d->out);
+}
+
+static void flush_lines(struct drive *d)
+{
+    if (!d->lines.len)
+        return;
+    if (d->is_live)
+        screen_above(&d->screen, d->lines.data, d->lines.len);
+    else
+        screen_write(STDERR_FILENO, d->lines.data, d->lines.len);
+    buf_clear(&d->lines);
+}
+
+static int64_t now_ns(const struct drive *d)
+{
+    return loop_now_ns(d->engine->loop);
+}
+
+static void draw(struct drive *d)
+{
+    static const char stopping[] = "stopping; once more to leave at once\n";
+    d->view.now_ns = shell_now_ns(d->engine);
+    d->view.tick = (unsigned)(now_ns(d) / TICK_NS);
+    d->view.notes = d->stops ? stopping : NULL;
+    d->view.height = MAX(d->term.height - 1 - (d->stops != 0), 2);
+    buf_clear(&d->frame);
+    view_put(&d->frame, &d->view);
+    screen_show(&d->screen, d->frame.data, d->frame.len);
+    d->has_changed = false;
+    d->frame_ns = now_ns(d);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+static void put_stamp(struct buf *out, int64_t ns)
+{
+    time_t second = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char text[32];
+    gmtime_r(&second, &tm);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    buf_printf(out, "%s.%09lldZ", text, (long long)(ns % 1000000000));
+}
+
+/* The plan comes before the run, so it is no event of it. */
+static void put_plan(struct drive *d)
+{
+    struct buf *out = &d->out;
+    buf_puts(out, "{\"type\":\"plan_ready\",\"timestamp\":\"");
+    put_stamp(out, shell_now_ns(d->engine));
+    buf_puts(out, "\",\"runId\":");
+    buf_put_json_string(out, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
+    buf_puts(out, ",\"message\":");
+    buf_put_json_string(out, d->options->title, strlen(d->options->title));
+    char *plan = rondo_value_text(d->options->plan);
+    buf_printf(out, ",\"data\":{\"workflow\":%s}}\n", plan);
+    rondo_text_free(plan);
+}
+
+/* ---- events -------------------------------------------------------------------------------------------- */
+
+static void note_cap(struct drive *d, const rondo_event *ev)
+{
+    const rondo_node *loop = rondo_event_node(ev);
+    for (uint32_t i = 0; i < d->capped_count; i++)
+        if (d->capped[i] == loop)
+            return;
+    if (d->capped_count == NOTES_MAX || !loop)
+        return;
+    d->capped[d->capped_count++] = loop;
+    buf_printf(&d->notes, "loop '%s' went on to its cap of %lld: the made answers never met its rules\n",
+               rondo_event_path(ev), (long long)loop->loop.cap);
+}
+
+/* Did everything that failed do so because a loop reached its cap? */
+static bool failed_at_caps(const struct row *row)
+{
+    if (row->state != ROW_FAILED && row->up)
+        return true;
+    if (row_is_loop(row) && row->is_mine && row->reason == RONDO_REASON_MAX_ITERATIONS)
+        return true;
+    bool all = row->kid_count > 0;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        all = all && (!row->kids[i] || failed_at_caps(row->kids[i]));
+    return all && !row->is_mine;
+}
+
+/* A rehearsal's answers are made up: that they never satisfy a loop is worth a note, no more. */
+static void on_end(struct drive *d)
+{
+    bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;
+    if (d->options->rehearses && bad && d->capped_count && failed_at_caps(d->rows->root))
+        exit_set(d->run, EXIT_OK);
+}
+
+static void on_event(struct drive *d, const rondo_event *ev)
+{
+    size_t len;
+    if (d->tells)
+        tell_event(&d->lines, &d->tell, ev);
+    rows_event(d->rows, ev);
+    gates_event(&d->gates, ev);
+    if (d->options->rehearses && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
+        note_cap(d, ev);
+    if (ev->type == RONDO_EV_WORKFLOW_END)
+        on_end(d);
+    if (d->options->json && !d->out_failed) {
+        const char *line = rondo_event_json(ev, &len);
+        buf_put(&d->out, line, len);
+        buf_putc(&d->out, '\n');
+    }
+    d->has_changed = true;
+}
+
+/* ---- signals --------------------------------------------------------------------------------------------- */
+
+static const char *signal_name(int number)
+{
+    switch (number) {
+    case EXIT_SIGINT - 128: return "SIGINT";
+    case EXIT_SIGTERM - 128: return "SIGTERM";
+    default: return "SIGHUP";
+    }
+}
+
+/* What the run started dies with us: see io/guard.h. */
+static void leave_at_once(struct drive *d)
+{
+    flush_out(d);
+    if (!d->options->quiet)
+        screen_write(STDERR_FILENO, "rondo: left at once\n", 20);
+    _exit(128 + interrupt_signal());
+}
+
+static void see_to_signals(struct drive *d)
+{
+    if (d->is_live && interrupt_resized())
+        screen_resized(&d->screen);
+    if (d->is_live && interrupt_continued()) {
+        screen_lost(&d->screen);
+        d->gates.is_asked = false;
+    }
+    if (interrupt_count() == d->stops)
+        return;
+    if (d->stops || interrupt_count() > 1)
+        leave_at_once(d);
+    char why[64];
+    snprintf(why, sizeof why, "stopped by %s", signal_name(interrupt_signal()));
+    cancel(d, 128 + interrupt_signal(), why);
+    d->stops = interrupt_count();
+    d->has_changed = true;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------------------- */
+
+/* The question takes the place of the frame until it is answered. */
+static void wait_for_person(struct drive *d)
+{
+    auto_buf struct buf question = { 0 };
+    if (gates_put(&d->gates, &question, d->term.is_utf8))
+        screen_above(&d->screen, question.data, question.len);
+    struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                            { .fd = rondo_engine_fd(d->engine), .events = POLLIN } };
+    poll(fds, COUNT(fds), rondo_engine_timeout(d->engine));
+    if (fds[0].revents)
+        gates_read(&d->gates);
+}
+
+/* When to look again, though nothing has happened. */
+static int64_t next_look(struct drive *d)
+{
+    if (!d->is_live)
+        return INT64_MAX / 4;
+    int64_t due = d->frame_ns + (d->has_changed ? FRAME_NS : TICK_NS), now = now_ns(d);
+    if (now < due)
+        return due;
+    draw(d);
+    return d->frame_ns + TICK_NS;
+}
+
+/* Nothing is ready: a moment for everything else. */
+static const rondo_event *pause_and_pull(struct drive *d)
+{
+    flush_out(d);
+    flush_lines(d);
+    see_to_signals(d);
+    if (d->gates.trouble)
+        cancel(d, EXIT_WAITING, d->gates.trouble);
+    if (gates_wait(&d->gates)) {
+        wait_for_person(d);
+        return shell_next(d->run, 0);
+    }
+    return shell_next(d->run, next_look(d));
+}
+
+static void pull(struct drive *d)
+{
+    uint32_t since = 0;
+    for (;;) {
+        const rondo_event *ev = shell_next(d->run, 0);
+        if (!ev && !(ev = pause_and_pull(d))) {
+            if (d->run->ended)
+                return;
+            continue;
+        }
+        on_event(d, ev);
+        if (d->out.len > BUFFER)
+            flush_out(d);
+        if (d->lines.len > BUFFER)
+            flush_lines(d);
+        if (++since % 64 == 0 || interrupt_count() != d->stops) {
+            see_to_signals(d);
+            if (d->is_live && !gates_wait(&d->gates))
+                next_look(d);
+        }
+    }
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------------- */
+
+static void add_notes(struct drive *d, const rondo_result *res)
+{
+    if (d->run->core.end_reason && d->rows->status == RONDO_STATUS_COMPLETED)
+        buf_printf(&d->notes, "the run's budget (%s) is used up; this is what there was\n",
+                   rondo_reason_text(d->run->core.end_reason));
+    else if (d->run->core.end_reason)
+        buf_printf(&d->notes, "%s\n", res->error);
+    if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed)
+        buf_printf(&d->notes, "%s\n", res->error);
+}
+
+static void summarise(struct drive *d)
+{
+    d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
+    d->view.height = d->options->verbose ? 0 : d->is_live ? d->term.height - 1 : SUMMARY_LINES;
+    buf_clear(&d->frame);
+    view_put(&d->frame, &d->view);
+    if (d->is_live)
+        screen_show(&d->screen, d->frame.data, d->frame.len);
+    else
+        screen_write(STDERR_FILENO, d->frame.data, d->frame.len);
+}
+
+/* --quiet: only what went wrong. */
+static void say_failure(struct drive *d, const rondo_result *res)
+{
+    bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
+    if (exit_code(d->run) && (bad || res->status == RONDO_STATUS_CANCELLED) && !d->out_failed)
+        fprintf(stderr, "rondo %s: %s: %s\n", d->options->command, rondo_status_text(res->status),
+                *res->error ? res->error : "no reason was given");
+}
+
+/* The answer: a text as it is, anything else as JSON. */
+static void put_answer(struct drive *d, const rondo_result *res)
+{
+    size_t len = strlen(res->content);
+    if (d->options->json || !len || res->status == RONDO_STATUS_CANCELLED)
+        return;
+    buf_put(&d->out, res->content, len);
+    if (res->content[len - 1] != '\n')
+        buf_putc(&d->out, '\n');
+    if (screen_write(STDOUT_FILENO, d->out.data, d->out.len))
+        return;
+    d->out_failed = true;
+    d->out_errno = errno;
+}
+
+static int finish(struct drive *d)
+{
+    rondo_result res;
+    rondo_error err;
+    flush_out(d);
+    flush_lines(d);
+    if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
+        fprintf(stderr, "rondo %s: %s\n", d->options->command, err.message);
+        return EXIT_FAILED;
+    }
+    int code = exit_code(d->run);
+    add_notes(d, &res);
+    if (d->options->quiet)
+        say_failure(d, &res);
+    else if (code != EXIT_SIGPIPE)
+        summarise(d);
+    put_answer(d, &res);
+    if (!d->out_failed || d->out_errno == EPIPE)
+        return code;
+    fprintf(stderr, "rondo %s: standard output: %s\n", d->options->command, strerror(d->out_errno));
+    return code ? code : EXIT_FAILED;
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------------------- */
+
+/* Lines of JSON and a picture do not go together on one terminal, nor does what reads the lines
+   through a pipe and may print itself. */
+static bool can_draw(const struct drive_options *options, const struct term *term)
+{
+    struct stat file;
+    bool shared = options->json && (fstat(STDOUT_FILENO, &file) < 0 || !S_ISREG(file.st_mode));
+    return !options->quiet && term->can_move && !shared;
+}
+
+static void prepare(struct drive *d)
+{
+    const struct drive_options *options = d->options;
+    term_init(&d->term, STDERR_FILENO, options->no_color);
+    d->is_live = can_draw(options, &d->term);
+    d->tells = !options->quiet && (options->verbose || !(d->is_live || options->json));
+    d->rows = rows_new(d->run->node);
+    d->screen.term = &d->term;
+    d->view = (struct view){ .rows = d->rows, .title = options->title, .term = &d->term };
+    d->tell = (struct tell){ .rows = d->rows, .term = &d->term, .title = options->title,
+                             .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
+    d->gates.run = d->run;
+    d->gates.has_person = drive_has_person() && !options->quiet;
+    d->gates.rehearses = options->rehearses;
+}
+
+static void drive_clear(struct drive *d)
+{
+    rows_free(d->rows);
+    screen_clear(&d->screen);
+    gates_clear(&d->gates);
+    buf_free(&d->out);
+    buf_free(&d->lines);
+    buf_free(&d->frame);
+    buf_free(&d->notes);
+}
+
+int drive(rondo_run *run, const struct drive_options *options)
+{
+    struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
+    rondo_error err;
+    prepare(&d);
+    if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
+        fprintf(stderr, "rondo %s: %s\n", options->command, err.message);
+        drive_clear(&d);
+        return EXIT_USAGE;
+    }
+    interrupt_start(d.engine);
+    if (options->json && options->plan)
+        put_plan(&d);
+    pull(&d);
+    int code = finish(&d);
+    interrupt_stop();
+    drive_clear(&d);
+    return code;
+}

@@ -1,0 +1,25 @@
+/* drive.h - carrying a run out in front of a person: events in, pictures, lines and answers out.
+
+   stdout gets the final answer, or every event as a line of JSON; all the rest goes to stderr: a live
+   view when that is a terminal, else a line an event, and a summary at the end. */
+#ifndef RONDO_DRIVE_H
+#define RONDO_DRIVE_H
+
+#include "rondo.h"
+
+struct drive_options {
+    const char *command; // "run", "rehearse": for messages
+    const char *title;   // the workflow's name
+    const char *answers; // a file; NULL
+    rondo_value *plan;   // the whole workflow, for --json; NULL: none
+    bool json, quiet, verbose, no_color;
+    bool rehearses;
+};
+
+/* Drives the run to its end and says how it went: an enum exit_code. */
+int drive(rondo_run *run, const struct drive_options *options);
+
+/* Is there a person to ask: are stdin and stderr terminals? */
+bool drive_has_person(void);
+
+#endif

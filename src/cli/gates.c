@@ -1,0 +1,279 @@
+/* gates.c - answering the gates of a run that this program drives. */
+#include "cli/gates.h"
+
+#include "cli/given.h"
+#include "cli/show.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define TYPED_MAX (1024 * 1024)
+#define SHAPE_MAX 300 // bytes; a shape that is longer is no help
+
+/* ---- what an answer looks like -------------------------------------------------------------------- */
+
+static void put_words(struct buf *out, const json_t *list, const char *between)
+{
+    size_t i;
+    json_t *word;
+    json_array_foreach(list, i, word)
+    {
+        buf_puts(out, i ? between : "");
+        if (json_is_string(word)) {
+            show_line(out, json_string_value(word), json_string_length(word));
+            continue;
+        }
+        char *text = rondo_value_text(word);
+        buf_puts(out, text);
+        rondo_text_free(text);
+    }
+}
+
+static bool is_required(const json_t *schema, const char *key)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(json_object_get(schema, "required"), i, name)
+        if (json_is_string(name) && strcmp(json_string_value(name), key) == 0)
+            return true;
+    return false;
+}
+
+static void put_members(struct buf *out, const json_t *schema)
+{
+    const char *key, *before = "{ ";
+    json_t *member;
+    json_object_foreach(json_object_get(schema, "properties"), key, member)
+    {
+        buf_puts(out, before);
+        show_line(out, key, strlen(key));
+        buf_puts(out, is_required(schema, key) ? ": " : "?: ");
+        gates_put_shape(out, member);
+        before = ", ";
+        if (out->len > SHAPE_MAX)
+            break;
+    }
+    buf_puts(out, before[0] == '{' ? "an object" : " }");
+}
+
+void gates_put_shape(struct buf *out, const json_t *schema)
+{
+    static const struct {
+        const char *type, *words;
+    } types[] = { { "boolean", "yes or no" }, { "string", "text" }, { "number", "number" },
+                  { "integer", "whole number" }, { "null", "null" } };
+    json_t *type = json_object_get(schema, "type"), *choices = json_object_get(schema, "enum");
+    const char *name = json_is_string(type) ? json_string_value(type) : "";
+    if (json_is_array(choices)) {
+        buf_puts(out, "one of ");
+        put_words(out, choices, ", ");
+        return;
+    }
+    if (strcmp(name, "object") == 0 || json_object_get(schema, "properties")) {
+        put_members(out, schema);
+        return;
+    }
+    if (strcmp(name, "array") == 0) {
+        buf_puts(out, "list of ");
+        gates_put_shape(out, json_object_get(schema, "items"));
+        return;
+    }
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (strcmp(name, types[i].type) == 0) {
+            buf_puts(out, types[i].words);
+            return;
+        }
+    if (json_is_array(type))
+        put_words(out, type, " or ");
+    else
+        buf_puts(out, "anything");
+}
+
+/* ---- the list of open ones -------------------------------------------------------------------------- */
+
+static void open_clear(struct gate_open *gate)
+{
+    mem_free(gate->path);
+    mem_free(gate->id);
+    mem_free(gate->ask);
+}
+
+void gates_clear(struct gates *gates)
+{
+    for (uint32_t i = 0; i < gates->count; i++)
+        open_clear(&gates->open[i]);
+    mem_free(gates->open);
+    mem_free(gates->refusal);
+    mem_free(gates->trouble);
+    buf_free(&gates->typed);
+    answers_clear(&gates->answers);
+    *gates = (struct gates){ 0 };
+}
+
+static void add(struct gates *gates, const rondo_event *ev)
+{
+    mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
+    gates->open[gates->count++] = (struct gate_open){
+        .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
+        .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev) };
+}
+
+static void forget(struct gates *gates, const char *path)
+{
+    for (uint32_t i = 0; i < gates->count; i++) {
+        if (strcmp(gates->open[i].path, path) != 0)
+            continue;
+        open_clear(&gates->open[i]);
+        memmove(gates->open + i, gates->open + i + 1, (--gates->count - i) * sizeof *gates->open);
+        gates->is_asked = gates->is_asked && i > 0;
+        mem_free(gates->refusal);
+        gates->refusal = NULL;
+        return;
+    }
+}
+
+/* ---- answering ------------------------------------------------------------------------------------------ */
+
+static void answer(struct gates *gates, const char *path, json_t *value, const char *by)
+{
+    rondo_engine_signal(rondo_run_engine(gates->run), rondo_run_id(gates->run), path, value, by);
+}
+
+static void give_up(struct gates *gates, const char *path, const char *why)
+{
+    auto_buf struct buf text = { 0 };
+    buf_printf(&text, "gate '%s': %s", path, why);
+    if (!gates->trouble)
+        gates->trouble = buf_take(&text);
+}
+
+/* In a rehearsal a gate gets the smallest answer that fits; a reviewer is content. */
+static json_t *made_answer(const rondo_node *node)
+{
+    if (node->step && node->step->part == AS_REVIEWER)
+        return json_pack("{s:s}", "decision", "approve");
+    json_t *value = node->gate.schema ? schema_example(node->gate.schema, 0) : NULL;
+    return value ? value : json_string("yes");
+}
+
+static void on_waiting(struct gates *gates, const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    auto_buf struct buf path = { 0 };
+    buf_puts(&path, rondo_event_path(ev));
+    json_t *value = answers_take(&gates->answers, buf_text(&path), rondo_event_step(ev));
+    if (value)
+        answer(gates, buf_text(&path), value, "answers");
+    else if (gates->rehearses)
+        answer(gates, buf_text(&path), made_answer(node), "rehearsal");
+    else if (gates->has_person)
+        add(gates, ev);
+    else if (!node->gate.timeout_ms)
+        give_up(gates, buf_text(&path), "there is no answer for it");
+}
+
+static void on_refused(struct gates *gates, const rondo_event *ev)
+{
+    auto_buf struct buf path = { 0 };
+    buf_puts(&path, rondo_event_path(ev));
+    const char *id = rondo_event_step(ev), *p = buf_text(&path);
+    for (uint32_t i = 0; i < gates->count; i++) {
+        if (strcmp(gates->open[i].path, p) != 0)
+            continue;
+        mem_free(gates->refusal);
+        gates->refusal = mem_strdup(rondo_event_text(ev));
+        gates->is_asked = false;
+        return;
+    }
+    if (answers_has_more(&gates->answers, p, id))
+        answer(gates, p, answers_take(&gates->answers, p, id), "answers");
+    else
+        give_up(gates, p, rondo_event_text(ev));
+}
+
+void gates_event(struct gates *gates, const rondo_event *ev)
+{
+    const rondo_node *node;
+    switch (rondo_event_type(ev)) {
+    case RONDO_EV_GATE_WAITING: on_waiting(gates, ev); break;
+    case RONDO_EV_MESSAGE:
+        node = rondo_event_node(ev);
+        if (node && node->kind == RONDO_KIND_GATE)
+            on_refused(gates, ev);
+        break;
+    case RONDO_EV_GATE_ANSWERED:
+    case RONDO_EV_STEP_END:
+    case RONDO_EV_STEP_FAILED:
+    case RONDO_EV_STEP_CANCELLED:
+        if (gates->count)
+            forget(gates, rondo_event_path(ev));
+        break;
+    default: break;
+    }
+}
+
+/* ---- the person -------------------------------------------------------------------------------------------- */
+
+bool gates_wait(const struct gates *gates)
+{
+    return gates->count && !gates->trouble;
+}
+
+bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
+{
+    if (!gates->count || gates->is_asked)
+        return false;
+    const struct gate_open *gate = &gates->open[0];
+    const json_t *schema = gate->node->step ? gate->node->step->gate_schema : NULL;
+    if (gates->refusal) {
+        buf_puts(out, "  ");
+        show_line(out, gates->refusal, strlen(gates->refusal));
+    } else {
+        buf_puts(out, "? ");
+        show_line(out, gate->path, strlen(gate->path));
+        buf_puts(out, ": ");
+        show_lines(out, gate->ask, strlen(gate->ask));
+    }
+    buf_putc(out, '\n');
+    if (schema) {
+        buf_puts(out, "  expected: ");
+        gates_put_shape(out, schema);
+        buf_putc(out, '\n');
+    }
+    buf_puts(out, is_utf8 ? "  \u203a " : "  > ");
+    gates->is_asked = true;
+    return true;
+}
+
+static void take_line(struct gates *gates, const char *line, size_t len)
+{
+    const struct gate_open *gate = &gates->open[0];
+    while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
+        len--;
+    json_t *value = given_value(line, len, gate->node->gate.schema);
+    if (value) {
+        answer(gates, gate->path, value, "terminal");
+        return;
+    }
+    gates->refusal = mem_strdup("the text is not UTF-8");
+    gates->is_asked = false;
+}
+
+void gates_read(struct gates *gates)
+{
+    char bytes[4096];
+    ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+    if (n <= 0) {
+        if (gates->count)
+            give_up(gates, gates->open[0].path, "the terminal was closed before it was answered");
+        return;
+    }
+    buf_put(&gates->typed, bytes, MIN((size_t)n, TYPED_MAX - gates->typed.len));
+    char *end = memchr(gates->typed.data, '\n', gates->typed.len);
+    if (!end || !gates->count)
+        return;
+    size_t len = (size_t)(end - gates->typed.data) + 1;
+    take_line(gates, gates->typed.data, len);
+    memmove(gates->typed.data, gates->typed.data + len, gates->typed.len - len);
+    gates->typed.len -= len;
+}

@@ -1,0 +1,47 @@
+/* gates.h - answering the gates of a run that this program drives.
+
+   A gate is answered from --answers, by the person at the terminal, or in a rehearsal by itself.
+   When there is nobody left to ask, the run cannot go on: `trouble` says why. */
+#ifndef RONDO_GATES_H
+#define RONDO_GATES_H
+
+#include "base/buf.h"
+#include "cli/answers.h"
+#include "flow/node.h"
+
+struct gate_open {
+    char *path, *id, *ask;
+    const rondo_node *node;
+};
+
+struct gates {
+    rondo_run *run;
+    struct answers answers;
+    bool has_person; // stdin and stderr are terminals
+    bool rehearses;
+    struct gate_open *open; // those that the person is to answer, oldest first
+    uint32_t count, cap;
+    bool is_asked;     // the first of them is on the screen
+    char *refusal;     // why the last answer was not taken; shown with the question
+    struct buf typed;  // by the person, so far
+    char *trouble;     // NULL: all is well
+};
+
+void gates_clear(struct gates *gates);
+
+/* To be called with every event of the run. */
+void gates_event(struct gates *gates, const rondo_event *event);
+
+/* Somebody has to type something now. */
+bool gates_wait(const struct gates *gates);
+
+/* The question, if it is not on the screen yet: true when there is one. */
+bool gates_put(struct gates *gates, struct buf *out, bool is_utf8);
+
+/* stdin can be read. */
+void gates_read(struct gates *gates);
+
+/* What fits a schema, for people: "yes or no", "one of a, b", "{ score: number, issues: list }". */
+void gates_put_shape(struct buf *out, const json_t *schema);
+
+#endif

@@ -1,0 +1,128 @@
+/* given.c - values from the command line and from files named there. */
+#include "cli/given.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int read_all(const char *path, struct buf *out, rondo_error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "rbe");
+    if (!file)
+        return err_set(err, RONDO_ENOTFOUND, "%s: %s", path, strerror(errno));
+    for (size_t n = 1; n > 0 && out->len <= GIVEN_BYTES_MAX; out->len += n) {
+        buf_reserve(out, 65536);
+        n = fread(out->data + out->len, 1, 65536, file);
+    }
+    int why = ferror(file) ? errno : 0;
+    if (!is_stdin)
+        fclose(file);
+    if (why)
+        return err_set(err, RONDO_EFAILED, "%s: %s", path, strerror(why));
+    if (out->len > GIVEN_BYTES_MAX)
+        return err_set(err, RONDO_ELIMIT, "%s: is larger than %d MiB", path, GIVEN_BYTES_MAX >> 20);
+    return 0;
+}
+
+json_t *given_file(const char *path, rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    rondo_error why;
+    if (read_all(path, &text, err) < 0)
+        return NULL;
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct source *source = source_new(name, text.data ? text.data : "", text.len);
+    auto_doc struct doc *doc = doc_read_yaml(source, NULL, &why);
+    source_unref(source);
+    if (!doc) {
+        err_set(err, why.code, "%s:%d:%d: %s", name, why.line, why.column, why.message);
+        return NULL;
+    }
+    return json_incref(doc->json);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------- */
+
+static bool fits(const struct schema *schema, json_t *value)
+{
+    rondo_error err;
+    return value && (!schema || schema_check(schema, value, &err) == 0);
+}
+
+static json_t *yes_or_no(const char *text, size_t len)
+{
+    static const struct {
+        const char *word;
+        bool means;
+    } words[] = { { "yes", true }, { "y", true }, { "no", false }, { "n", false } };
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (strlen(words[i].word) == len && strncasecmp(words[i].word, text, len) == 0)
+            return json_boolean(words[i].means);
+    return NULL;
+}
+
+json_t *given_value(const char *text, size_t len, const struct schema *schema)
+{
+    json_t *plain = json_stringn(text, len);
+    if (!plain || fits(schema, plain))
+        return plain;
+    json_t *meant = json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    meant = meant ? meant : yes_or_no(text, len);
+    if (fits(schema, meant)) {
+        json_decref(plain);
+        return meant;
+    }
+    bool is_near = meant && !json_is_string(meant); // the schema's complaint is then about the value
+    json_decref(is_near ? plain : meant);
+    return is_near ? meant : plain;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------ */
+
+static const struct schema *schema_of(const struct flow *flow, const char *name)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, name) == 0)
+            return flow->inputs[i].schema;
+    return NULL;
+}
+
+static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, rondo_error *err)
+{
+    size_t key_len;
+    auto_buf struct buf key = { 0 }, text = { 0 };
+    const char *value = pair_value(pair, &key_len);
+    buf_put(&key, pair, key_len);
+    if (value[0] == '@' && value[1] != '@') {
+        if (read_all(value + 1, &text, err) < 0)
+            return err_in(err, "--input %s", buf_text(&key));
+    } else {
+        buf_puts(&text, value[0] == '@' ? value + 1 : value);
+    }
+    json_t *json = given_value(text.data ? text.data : "", text.len, schema_of(flow, buf_text(&key)));
+    if (!json || json_object_set_new(inputs, buf_text(&key), json) < 0)
+        return err_set(err, RONDO_EINVAL, "--input %s: the text is not UTF-8", buf_text(&key));
+    return 0;
+}
+
+json_t *given_inputs(const struct flow *flow, const char *file, const struct texts *pairs,
+                     rondo_error *err)
+{
+    json_t *from_file = file ? given_file(file, err) : json_object();
+    if (!from_file)
+        return NULL;
+    json_t *inputs = json_is_object(from_file) ? json_copy(from_file) : NULL;
+    json_decref(from_file);
+    if (!inputs) {
+        err_set(err, RONDO_EINVAL, "%s: expected a map of inputs", file);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        if (add_pair(inputs, flow, pairs->list[i], err) < 0) {
+            json_decref(inputs);
+            return NULL;
+        }
+    }
+    return inputs;
+}

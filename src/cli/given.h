@@ -1,0 +1,23 @@
+/* given.h - values that come from the command line and from files named there. */
+#ifndef RONDO_GIVEN_H
+#define RONDO_GIVEN_H
+
+#include "cli/option.h"
+#include "data/schema.h"
+#include "flow/flow.h"
+
+#define GIVEN_BYTES_MAX (16 * 1024 * 1024)
+
+/* The value of a YAML or JSON file ("-": standard input): new; NULL with a message that names it. */
+json_t *given_file(const char *path, rondo_error *err);
+
+/* What a text that a person typed means where this schema (NULL: any) is to fit: the text itself if
+   that fits, else what it says as JSON (yes and no are booleans) if that fits, else the text.  New. */
+json_t *given_value(const char *text, size_t len, const struct schema *schema);
+
+/* The inputs of a workflow as --inputs FILE and --input KEY=VALUE give them, the latter first: a value
+   "@FILE" is the content of that file, "@@x" is the text "@x".  New, an object; NULL with err. */
+json_t *given_inputs(const struct flow *flow, const char *file, const struct texts *pairs,
+                     rondo_error *err);
+
+#endif

@@ -1,0 +1,375 @@
+/* rows.c - how far a run is, from its events.
+
+   Events name activations by slots, which are used again and again: a slot means the row that began
+   in it last.  A step that ends without having begun is named by its place in its parent instead. */
+#include "cli/rows.h"
+
+#include "data/value.h"
+#include "run/event.h"
+
+#include <string.h>
+
+/* ---- making and dropping -------------------------------------------------------------------------- */
+
+static struct row *row_new(struct rows *rows, struct row *up, const rondo_node *node, const char *name)
+{
+    struct row *row = mem_zalloc(sizeof *row);
+    row->node = node;
+    row->name = name;
+    row->up = up;
+    row->pass = -1;
+    rows->made++;
+    return row;
+}
+
+static void add_kid(struct row *row, struct row *kid)
+{
+    mem_grow(&row->kids, &row->kid_cap, row->kid_count, sizeof *row->kids);
+    row->kids[row->kid_count++] = kid;
+}
+
+/* One row for every place of a definition; NULL where a loop has nothing. */
+static void make_kids(struct rows *rows, struct row *row)
+{
+    const rondo_node *node = row->node;
+    if (row->kid_count || node->kind == RONDO_KIND_EACH)
+        return;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct node_child *child = &node->children[i];
+        struct row *kid = child->node ? row_new(rows, row, child->node, child->name) : NULL;
+        add_kid(row, kid);
+        if (kid)
+            kid->place = i;
+    }
+    for (uint32_t i = 0; i < row->kid_count && rows->made < ROWS_MADE_MAX; i++)
+        if (row->kids[i])
+            make_kids(rows, row->kids[i]);
+}
+
+static void forget_slot(struct rows *rows, struct row *row)
+{
+    if (row->slot && row->slot < rows->slot_count && rows->by_slot[row->slot] == row)
+        rows->by_slot[row->slot] = NULL;
+    row->slot = 0;
+}
+
+static void row_free(struct rows *rows, struct row *row)
+{
+    if (!row)
+        return;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        row_free(rows, row->kids[i]);
+    forget_slot(rows, row);
+    rows->made--;
+    buf_free(&row->tail);
+    mem_free(row->error);
+    mem_free(row->kids);
+    mem_free(row);
+}
+
+struct rows *rows_new(rondo_node *node)
+{
+    struct rows *rows = mem_zalloc(sizeof *rows);
+    rows->root = row_new(rows, NULL, node_holder(node), "");
+    make_kids(rows, rows->root);
+    return rows;
+}
+
+void rows_free(struct rows *rows)
+{
+    if (!rows)
+        return;
+    row_free(rows, rows->root);
+    mem_free(rows->by_slot);
+    mem_free(rows);
+}
+
+/* ---- finding ---------------------------------------------------------------------------------------- */
+
+static struct row *item_of(const struct row *each, uint32_t ordinal)
+{
+    for (uint32_t i = each->kid_count; i-- > 0;)
+        if (each->kids[i]->ordinal == ordinal)
+            return each->kids[i];
+    return NULL;
+}
+
+static struct row *kid_at(const struct row *row, const rondo_event *ev)
+{
+    if (!row)
+        return NULL;
+    if (row->node->kind == RONDO_KIND_EACH)
+        return item_of(row, ev->ordinal);
+    return ev->child < row->kid_count ? row->kids[ev->child] : NULL;
+}
+
+static struct row *at_slot(const struct rows *rows, uint32_t slot)
+{
+    if (!slot)
+        return rows->root;
+    return slot < rows->slot_count ? rows->by_slot[slot] : NULL;
+}
+
+struct row *rows_find(const struct rows *rows, const rondo_event *ev)
+{
+    if (ev->flags & EF_UNSTARTED || ev->type == RONDO_EV_RETRY)
+        return kid_at(at_slot(rows, ev->parent), ev);
+    bool about_one = event_fields(ev->type) & HAS_ACT && ev->act;
+    return about_one ? at_slot(rows, ev->act) : NULL;
+}
+
+/* Passes and items belong to the name of what they are of, as in run/path.c. */
+void row_put_path(struct buf *out, const struct row *row)
+{
+    const struct row *up = row->up;
+    if (!up)
+        return;
+    row_put_path(out, up);
+    bool is_first = !out->len;
+    if (row_is_loop(up) && up->pass >= 0)
+        buf_printf(out, ".%lld", (long long)up->pass);
+    if (row->is_item)
+        buf_printf(out, "[%u]", row->ordinal);
+    if (*row->name && !is_first)
+        buf_putc(out, '.');
+    buf_puts(out, row->name);
+    if (row->attempt)
+        buf_printf(out, "~%u", row->attempt);
+}
+
+/* ---- what steps say ------------------------------------------------------------------------------------ */
+
+/* Keeps the last line that is not empty.  A long line loses its beginning never, its end soon. */
+static void tail_add(struct row *row, const char *text)
+{
+    size_t len = strlen(text);
+    while (len) {
+        const char *end = memchr(text, '\n', len);
+        size_t n = end ? (size_t)(end - text) : len;
+        if (n && row->tail_ends)
+            buf_clear(&row->tail);
+        if (n)
+            row->tail_ends = false;
+        if (n && row->tail.len < ROW_TAIL_MAX)
+            buf_put(&row->tail, text, MIN(n, ROW_TAIL_MAX - row->tail.len));
+        if (end)
+            row->tail_ends = true;
+        len -= n + (end != NULL);
+        text += n + (end != NULL);
+    }
+}
+
+static void tail_set(struct row *row, const char *text)
+{
+    row->tail_ends = true;
+    tail_add(row, text);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------ */
+
+static void row_reset(struct row *row)
+{
+    if (!row)
+        return;
+    row->state = ROW_PENDING;
+    row->start_ns = row->end_ns = 0;
+    row->pass = -1;
+    row->passes = 0;
+    row->reason = 0;
+    row->attempt = 0;
+    row->is_mine = false;
+    buf_clear(&row->tail);
+    mem_free(row->error);
+    row->error = NULL;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        row_reset(row->kids[i]);
+}
+
+/* The first item in one of these states; kid_count when there is none. */
+static uint32_t first_item(const struct row *each, unsigned states)
+{
+    uint32_t i = 0;
+    while (i < each->kid_count && !(states >> each->kids[i]->state & 1))
+        i++;
+    return i;
+}
+
+/* Only so many ended items are kept; those that went well are the first to be forgotten. */
+static void forget_item(struct rows *rows, struct row *each)
+{
+    if (each->kept <= ROWS_ENDED_MAX)
+        return;
+    uint32_t at = first_item(each, 1u << ROW_DONE);
+    if (at == each->kid_count)
+        at = first_item(each, 1u << ROW_FAILED | 1u << ROW_SKIPPED | 1u << ROW_CANCELLED);
+    row_free(rows, each->kids[at]);
+    memmove(each->kids + at, each->kids + at + 1, (--each->kid_count - at) * sizeof *each->kids);
+    each->kept--;
+}
+
+static struct row *item_start(struct rows *rows, struct row *each, const rondo_event *ev)
+{
+    struct row *item = ev->attempt ? item_of(each, ev->ordinal) : NULL;
+    if (item)
+        return item;
+    const struct node_child *child = &each->node->children[0];
+    item = row_new(rows, each, child->node, child->name);
+    item->is_item = true;
+    item->ordinal = ev->ordinal;
+    add_kid(each, item);
+    return item;
+}
+
+static void note_slot(struct rows *rows, uint32_t slot, struct row *row)
+{
+    while (slot >= rows->slot_count) {
+        mem_grow(&rows->by_slot, &rows->slot_cap, rows->slot_count, sizeof *rows->by_slot);
+        rows->by_slot[rows->slot_count++] = NULL;
+    }
+    rows->by_slot[slot] = row;
+    row->slot = slot;
+}
+
+static void on_start(struct rows *rows, const rondo_event *ev)
+{
+    struct row *up = at_slot(rows, ev->parent);
+    if (!up)
+        return;
+    make_kids(rows, up);
+    struct row *row = up->node->kind == RONDO_KIND_EACH ? item_start(rows, up, ev) : kid_at(up, ev);
+    if (!row)
+        return;
+    row_reset(row);
+    make_kids(rows, row);
+    note_slot(rows, ev->act, row);
+    row->state = ROW_RUNNING;
+    row->attempt = ev->attempt;
+    row->start_ns = ev->time_ns;
+    row->seq = ev->seq;
+    if (row->is_item && json_is_string(ev->value))
+        tail_set(row, json_string_value(ev->value));
+}
+
+static void fail(struct row *row, const rondo_event *ev)
+{
+    row->is_mine = ev->flags & EF_MINE || node_is_leaf(row->node);
+    mem_free(row->error);
+    row->error = mem_strdup(rondo_event_text(ev));
+    buf_clear(&row->tail);
+    buf_put(&row->tail, row->error, MIN(strlen(row->error), ROW_TAIL_MAX));
+    row->tail_ends = true;
+}
+
+static void item_end(struct rows *rows, struct row *item)
+{
+    struct row *each = item->up;
+    each->done += item->state == ROW_DONE;
+    each->failed += item->state == ROW_FAILED;
+    each->kept++;
+    forget_item(rows, each);
+}
+
+static void on_retry(struct row *row)
+{
+    if (row->is_item && row->state == ROW_FAILED) { // it did not end after all
+        row->up->failed--;
+        row->up->kept--;
+    }
+    row->state = ROW_RETRYING;
+}
+
+static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
+{
+    static const uint8_t states[] = {
+        [RONDO_STATUS_RUNNING] = ROW_RUNNING,      [RONDO_STATUS_COMPLETED] = ROW_DONE,
+        [RONDO_STATUS_FAILED] = ROW_FAILED,        [RONDO_STATUS_SKIPPED] = ROW_SKIPPED,
+        [RONDO_STATUS_CANCELLED] = ROW_CANCELLED,
+    };
+    row->state = states[rondo_event_status(ev)];
+    row->end_ns = ev->time_ns;
+    row->seq = ev->seq;
+    if (node_is_leaf(row->node)) {
+        rows->ended[row->state]++;
+        if (row->state == ROW_DONE)
+            tail_set(row, rondo_event_text(ev));
+    }
+    if (row->state == ROW_FAILED)
+        fail(row, ev);
+    forget_slot(rows, row);
+    if (row->is_item)
+        item_end(rows, row);
+}
+
+static void on_pass(struct row *row, const rondo_event *ev)
+{
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        row_reset(row->kids[i]);
+    row->pass = ev->ordinal;
+    row->state = ROW_RUNNING;
+}
+
+static int64_t amount(const rondo_event *ev, const char *key)
+{
+    return json_integer_value(json_object_get(ev->value, key));
+}
+
+static void on_budget(struct row *row, const rondo_event *ev)
+{
+    for (; row; row = row->up) {
+        row->usage.input_tokens += amount(ev, "prompt");
+        row->usage.output_tokens += amount(ev, "completion");
+        row->usage.cost_nano += amount(ev, "nanoUsd");
+        row->usage.calls += amount(ev, "calls");
+    }
+}
+
+/* An event about a row that is known. */
+static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
+{
+    switch (ev->type) {
+    case RONDO_EV_STEP_END:
+    case RONDO_EV_STEP_FAILED:
+    case RONDO_EV_STEP_SKIPPED:
+    case RONDO_EV_STEP_CANCELLED: on_end(rows, row, ev); break;
+    case RONDO_EV_ITERATION_START: on_pass(row, ev); break;
+    case RONDO_EV_ITERATION_END: row->passes = (int64_t)ev->ordinal + 1; break;
+    case RONDO_EV_LOOP_END:
+        row->reason = ev->code;
+        row->passes = ev->ordinal;
+        break;
+    case RONDO_EV_RETRY: on_retry(row); break;
+    case RONDO_EV_GATE_WAITING:
+        row->state = ROW_ASKING;
+        tail_set(row, rondo_event_text(ev));
+        break;
+    case RONDO_EV_GATE_ANSWERED: row->state = ROW_RUNNING; break;
+    case RONDO_EV_ITEMS: row->items = json_array_size(ev->value); break;
+    case RONDO_EV_BUDGET: on_budget(row, ev); break;
+    case RONDO_EV_OUTPUT: tail_add(row, rondo_event_text(ev)); break;
+    case RONDO_EV_MESSAGE:
+        tail_set(row, rondo_event_text(ev));
+        row->tail_ends = true;
+        break;
+    default: break;
+    }
+}
+
+void rows_event(struct rows *rows, const rondo_event *ev)
+{
+    struct row *row;
+    switch (ev->type) {
+    case RONDO_EV_WORKFLOW_START:
+        rows->start_ns = ev->time_ns;
+        rows->root->state = ROW_RUNNING;
+        rows->id = rondo_run_id(rondo_event_run(ev));
+        break;
+    case RONDO_EV_WORKFLOW_END:
+        rows->end_ns = ev->time_ns;
+        rows->status = ev->code;
+        break;
+    case RONDO_EV_STEP_START: on_start(rows, ev); break;
+    default:
+        if ((row = rows_find(rows, ev)))
+            on_row(rows, row, ev);
+    }
+}

@@ -1,0 +1,86 @@
+/* rows.h - how far a run is, as a tree of rows: what the live view and the summary show.
+
+   Events go in, one after the other; a row is a step as people think of it.  The steps of a loop
+   have one row each, which begins anew with every pass; an item of an each has a row while it is at
+   work, and for some time after.  Rows are found by the slots of activations, as events name them,
+   so feeding an event costs next to nothing. */
+#ifndef RONDO_ROWS_H
+#define RONDO_ROWS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "flow/node.h"
+
+#define ROWS_MADE_MAX  2000 // rows made before they are needed
+#define ROWS_ENDED_MAX 40   // ended items of one each that are kept
+#define ROW_TAIL_MAX   400  // bytes of its last line of output that a row keeps
+
+enum row_state { ROW_PENDING, ROW_RUNNING, ROW_ASKING, ROW_RETRYING, ROW_DONE, ROW_FAILED, ROW_SKIPPED,
+                 ROW_CANCELLED };
+
+/* Owned by its parent. */
+struct row {
+    const rondo_node *node;
+    const char *name; // as in paths; "" for a nameless body, whose steps are shown in its place
+    struct row *up;
+    struct row **kids; // by place in the definition; of an each: items in the order they began
+    uint32_t kid_count, kid_cap;
+    uint32_t place;   // in the definition of its parent
+    uint32_t ordinal; // of an item
+    uint32_t slot;
+    uint8_t state;  // enum row_state
+    uint8_t reason; // loops: enum rondo_reason
+    bool is_item, is_mine; // is_mine: failed for a reason of its own
+    uint16_t attempt;
+    int64_t start_ns, end_ns;
+    int64_t pass, passes; // loops: the present one, from 0; how many ran
+    uint64_t items;       // each: how many there are
+    uint64_t done, failed; // each: how many have ended so
+    uint32_t kept;         // each: how many kids have ended
+    uint64_t seq;         // of the last event about it
+    rondo_usage usage;    // children included
+    struct buf tail;      // the last line of output, or why it failed; not yet made safe to print
+    bool tail_ends;       // a line break came: what follows replaces the tail
+    char *error;          // all of it; NULL
+};
+
+struct rows {
+    struct row *root; // the run itself: its only kid is what runs
+    struct row **by_slot;
+    uint32_t slot_count, slot_cap;
+    uint32_t made;
+    int64_t start_ns, end_ns; // end_ns: 0 while it runs
+    int status;               // enum rondo_status
+    const char *id;           // of the run, borrowed from it
+    uint64_t ended[ROW_CANCELLED + 1]; // leaves, by how they ended; every pass and item counts
+};
+
+struct rows *rows_new(rondo_node *node);
+void rows_free(struct rows *rows); // NULL is fine
+
+/* To be called with every event of the run, in order. */
+void rows_event(struct rows *rows, const rondo_event *event);
+
+/* The row that the last event was about; NULL: the whole run. */
+struct row *rows_find(const struct rows *rows, const rondo_event *event);
+
+/* Where a row is, as in paths. */
+void row_put_path(struct buf *out, const struct row *row);
+
+static inline bool row_is_open(const struct row *row)
+{
+    return row->state >= ROW_RUNNING && row->state <= ROW_RETRYING;
+}
+
+/* A container without a name: only what is in it is shown. */
+static inline bool row_is_seen(const struct row *row)
+{
+    return row->up && (*row->name || row->is_item);
+}
+
+static inline bool row_is_loop(const struct row *row)
+{
+    return node_is_loop(row->node);
+}
+
+#endif

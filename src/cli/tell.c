@@ -1,0 +1,226 @@
+/* tell.c - events as lines for people.
+
+   One row a type: how much it matters, its colour, and what is said after its path. */
+#include "cli/tell.h"
+
+#include "cli/show.h"
+#include "cli/view.h"
+#include "data/value.h"
+#include "run/event.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define MS       1000000ll
+#define SECOND   1000000000ll
+#define TEXT_MAX 200  // columns of a text in a line
+#define FULL_MAX 4000 // the same with --verbose
+
+static void put_text(struct buf *out, const struct tell *tell, const char *text)
+{
+    auto_buf struct buf clean = { 0 };
+    size_t most = tell->verbose ? FULL_MAX : TEXT_MAX;
+    show_line(&clean, text, strnlen(text, most * 4));
+    show_cut(out, clean.data, clean.len, most, !tell->term->is_utf8);
+}
+
+static void put_value(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    if (!*rondo_event_text(ev))
+        return;
+    buf_puts(out, ": ");
+    put_text(out, tell, rondo_event_text(ev));
+}
+
+/* What went in or came out, for those who asked. */
+static void put_more(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    if (tell->verbose)
+        put_value(out, tell, ev);
+}
+
+static void put_input(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    if (*rondo_event_skill(ev))
+        buf_printf(out, " skill %s", rondo_event_skill(ev));
+    if (!json_is_null(ev->value))
+        put_more(out, tell, ev);
+}
+
+static void put_since(struct buf *out, const rondo_event *ev, int64_t start_ns)
+{
+    buf_puts(out, " (");
+    view_put_time(out, ev->time_ns - start_ns);
+    buf_putc(out, ')');
+}
+
+static void put_duration(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const struct row *row = rows_find(tell->rows, ev);
+    if (row && row->start_ns && !(ev->flags & EF_UNSTARTED))
+        put_since(out, ev, row->start_ns);
+}
+
+static void put_end(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    put_duration(out, tell, ev);
+    put_more(out, tell, ev);
+}
+
+static void put_failure(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    put_duration(out, tell, ev);
+    put_value(out, tell, ev);
+}
+
+static void put_title(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_putc(out, ' ');
+    put_text(out, tell, tell->title);
+    buf_printf(out, " (%s)", rondo_run_id(rondo_event_run(ev)));
+}
+
+static void put_status(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " %s", rondo_status_text(rondo_event_status(ev)));
+    put_since(out, ev, tell->rows->start_ns);
+}
+
+static void put_pass(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const rondo_node *loop = rondo_event_node(ev);
+    double score;
+    buf_printf(out, " pass %u", ev->ordinal + 1);
+    if (loop && loop->loop.cap != RONDO_UNBOUNDED)
+        buf_printf(out, "/%lld", (long long)loop->loop.cap);
+    if (rondo_event_score(ev, &score))
+        buf_printf(out, " score %g", score);
+    put_more(out, tell, ev);
+}
+
+static void put_reason(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " %s", rondo_reason_text(ev->code));
+    if (ev->type == RONDO_EV_LOOP_END)
+        buf_printf(out, " after %u pass%s", ev->ordinal, ev->ordinal == 1 ? "" : "es");
+    else if (ev->flags & EF_NUDGE)
+        buf_puts(out, ", one more try");
+}
+
+static void put_retry(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " try %u", ev->attempt + 1u);
+    if (ev->num > ev->time_ns) {
+        buf_puts(out, " in ");
+        view_put_time(out, ev->num - ev->time_ns);
+    }
+}
+
+static void put_delay(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_putc(out, ' ');
+    view_put_time(out, ev->num - ev->time_ns);
+}
+
+static void put_items(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " %zu", json_array_size(ev->value));
+    put_more(out, tell, ev);
+}
+
+static void put_choice(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    if (node && ev->child < node->count)
+        buf_printf(out, " %s", node->children[ev->child].name);
+}
+
+static void put_spent(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    int64_t tokens = json_integer_value(json_object_get(ev->value, "prompt")) +
+                     json_integer_value(json_object_get(ev->value, "completion"));
+    int64_t cost = json_integer_value(json_object_get(ev->value, "nanoUsd"));
+    buf_putc(out, ' ');
+    view_put_amount(out, tokens);
+    buf_puts(out, " tokens");
+    if (cost) {
+        buf_putc(out, ' ');
+        view_put_cost(out, cost);
+    }
+}
+
+enum worth { NEVER, VERBOSE, ALWAYS };
+
+static const struct line_kind {
+    uint8_t worth, style; // enum worth, enum term_style
+    void (*put)(struct buf *out, const struct tell *tell, const rondo_event *ev);
+} kinds[] = {
+    [RONDO_EV_WORKFLOW_START] = { ALWAYS, STYLE_BOLD, put_title },
+    [RONDO_EV_WORKFLOW_END] = { ALWAYS, STYLE_BOLD, put_status },
+    [RONDO_EV_STEP_START] = { ALWAYS, STYLE_CYAN, put_input },
+    [RONDO_EV_STEP_END] = { ALWAYS, STYLE_GREEN, put_end },
+    [RONDO_EV_STEP_FAILED] = { ALWAYS, STYLE_RED, put_failure },
+    [RONDO_EV_STEP_SKIPPED] = { ALWAYS, STYLE_DIM, put_value },
+    [RONDO_EV_STEP_CANCELLED] = { ALWAYS, STYLE_YELLOW, put_duration },
+    [RONDO_EV_ITERATION_START] = { ALWAYS, STYLE_CYAN, put_pass },
+    [RONDO_EV_ITERATION_END] = { ALWAYS, STYLE_GREEN, put_pass },
+    [RONDO_EV_LOOP_END] = { ALWAYS, STYLE_GREEN, put_reason },
+    [RONDO_EV_RETRY] = { ALWAYS, STYLE_YELLOW, put_retry },
+    [RONDO_EV_MESSAGE] = { ALWAYS, STYLE_NONE, put_value },
+    [RONDO_EV_STATE] = { VERBOSE, STYLE_NONE, put_value },
+    [RONDO_EV_MEMORY] = { VERBOSE, STYLE_NONE, put_value },
+    [RONDO_EV_MEMORY_TRIM] = { VERBOSE, STYLE_NONE, NULL },
+    [RONDO_EV_GATE_WAITING] = { ALWAYS, STYLE_YELLOW, put_value },
+    [RONDO_EV_GATE_ANSWERED] = { ALWAYS, STYLE_GREEN, put_value },
+    [RONDO_EV_DETECTOR] = { ALWAYS, STYLE_YELLOW, put_reason },
+    [RONDO_EV_BUDGET] = { VERBOSE, STYLE_NONE, put_spent },
+    [RONDO_EV_CANCEL] = { ALWAYS, STYLE_YELLOW, put_value },
+    [RONDO_EV_DELAY] = { VERBOSE, STYLE_NONE, put_delay },
+    [RONDO_EV_TIMER] = { NEVER, STYLE_NONE, NULL },
+    [RONDO_EV_ITEMS] = { ALWAYS, STYLE_NONE, put_items },
+    [RONDO_EV_NOTE] = { VERBOSE, STYLE_NONE, put_value },
+    [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, NULL },
+    [RONDO_EV_CHOICE] = { ALWAYS, STYLE_NONE, put_choice },
+    [RONDO_EV_RULE_FAILED] = { ALWAYS, STYLE_RED, put_value },
+    [RONDO_EV_OUTPUT] = { VERBOSE, STYLE_NONE, put_value },
+};
+
+static void put_clock(struct buf *out, struct tell *tell, int64_t ns)
+{
+    if (tell->is_virtual) {
+        buf_putc(out, '+');
+        view_put_time(out, tell->rows->start_ns ? ns - tell->rows->start_ns : 0);
+        return;
+    }
+    time_t second = (time_t)(ns / SECOND);
+    struct tm tm;
+    if (second != tell->second || !tell->clock[0]) {
+        localtime_r(&second, &tm);
+        strftime(tell->clock, sizeof tell->clock, "%H:%M:%S", &tm);
+        tell->second = second;
+    }
+    buf_puts(out, tell->clock);
+}
+
+void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
+{
+    static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
+    const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
+    bool inner_cancel = ev->type == RONDO_EV_CANCEL && ev->act; // a part that is closed
+    if (kind->worth == NEVER || ((kind->worth == VERBOSE || inner_cancel) && !tell->verbose))
+        return;
+    put_clock(out, tell, ev->time_ns);
+    buf_putc(out, ' ');
+    buf_puts(out, kind->style ? term_style(tell->term, kind->style) : "");
+    buf_puts(out, event_type_text(ev->type));
+    buf_puts(out, kind->style ? term_style(tell->term, STYLE_NONE) : "");
+    const char *path = rondo_event_path(ev);
+    if (*path) {
+        buf_putc(out, ' ');
+        put_text(out, tell, path);
+    }
+    if (kind->put)
+        kind->put(out, tell, ev);
+    buf_putc(out, '\n');
+}

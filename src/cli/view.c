@@ -1,0 +1,571 @@
+/* view.c - frames of the live view.
+
+   A frame is a head line and a line for each row.  When there are more rows than lines, those that
+   matter are kept, each with the rows it is in: questions and failures first, then what runs, what
+   ended last, what comes next; the others are counted in a line of their own.
+
+   A line is a list of pieces, each with a style; it is cut where it is written out. */
+#include "cli/view.h"
+
+#include "cli/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS         1000000ll // nanoseconds
+#define PIECES_MAX 16
+#define BAR_MAX    10 // cells of a progress bar
+#define NEAR_MAX   3  // rows that ended last or come next, to be shown before all others
+#define ERRORS_MAX 5  // failures that the summary tells in full
+
+/* ---- amounts ------------------------------------------------------------------------------------- */
+
+void view_put_time(struct buf *out, int64_t ns)
+{
+    int64_t ms = MAX(ns, 0) / MS, s = ms / 1000;
+    if (ms < 1000)
+        buf_printf(out, "%lldms", (long long)ms);
+    else if (s < 60)
+        buf_printf(out, "%lld.%llds", (long long)s, (long long)(ms % 1000 / 100));
+    else if (s < 3600)
+        buf_printf(out, "%lldm%02llds", (long long)(s / 60), (long long)(s % 60));
+    else
+        buf_printf(out, "%lldh%02lldm", (long long)(s / 3600), (long long)(s % 3600 / 60));
+}
+
+void view_put_amount(struct buf *out, int64_t n)
+{
+    if (n < 1000)
+        buf_printf(out, "%lld", (long long)n);
+    else if (n < 1000000)
+        buf_printf(out, "%.1fk", (double)n / 1e3);
+    else
+        buf_printf(out, "%.1fM", (double)n / 1e6);
+}
+
+void view_put_cost(struct buf *out, int64_t nano)
+{
+    double usd = (double)nano / 1e9;
+    buf_printf(out, usd < 0.01 ? "$%.4f" : usd < 1 ? "$%.3f" : "$%.2f", usd);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------- */
+
+struct piece {
+    uint8_t style; // enum term_style
+    size_t start;
+};
+
+/* Lives as long as the frame is made; reused for every line.  What is in text is clean. */
+struct line {
+    const struct view *view;
+    struct buf text;
+    struct piece pieces[PIECES_MAX];
+    uint32_t count;
+};
+
+/* Begins a piece: what is put into line->text from now on has this style. */
+static void line_style(struct line *line, enum term_style style)
+{
+    if (line->count < PIECES_MAX)
+        line->pieces[line->count++] = (struct piece){ (uint8_t)style, line->text.len };
+}
+
+static void line_add(struct line *line, enum term_style style, const char *text)
+{
+    line_style(line, style);
+    buf_puts(&line->text, text);
+}
+
+/* Two blanks between columns. */
+static void line_gap(struct line *line, enum term_style style)
+{
+    line_add(line, STYLE_NONE, "  ");
+    line_style(line, style);
+}
+
+static void line_clean(struct line *line, const char *text, size_t len)
+{
+    show_line(&line->text, text, len);
+}
+
+static size_t line_width(const struct line *line)
+{
+    return show_width(line->text.data, line->text.len);
+}
+
+static void line_pad(struct line *line, size_t width)
+{
+    for (size_t w = line_width(line); w < width; w++)
+        buf_putc(&line->text, ' ');
+}
+
+static void put_piece(struct line *line, uint32_t i, size_t fits, struct buf *out)
+{
+    const struct term *term = line->view->term;
+    const struct piece *p = &line->pieces[i];
+    size_t end = i + 1 < line->count ? line->pieces[i + 1].start : line->text.len;
+    end = MIN(end, fits);
+    if (p->start >= end)
+        return;
+    buf_puts(out, p->style ? term_style(term, p->style) : "");
+    buf_put(out, line->text.data + p->start, end - p->start);
+    buf_puts(out, p->style ? term_style(term, STYLE_NONE) : "");
+}
+
+/* Writes the line out, cut to the width, and empties it. */
+static void line_end(struct line *line, struct buf *out)
+{
+    const struct term *term = line->view->term;
+    while (line->text.len && line->text.data[line->text.len - 1] == ' ')
+        line->text.len--;
+    size_t fits = show_fit(line->text.data, line->text.len, (size_t)term->width);
+    bool is_cut = fits < line->text.len;
+    if (is_cut)
+        fits = show_fit(line->text.data, line->text.len, (size_t)term->width - 1);
+    for (uint32_t i = 0; i < line->count; i++)
+        put_piece(line, i, fits, out);
+    if (is_cut)
+        buf_puts(out, term->is_utf8 ? "\u2026" : "~");
+    buf_putc(out, '\n');
+    buf_clear(&line->text);
+    line->count = 0;
+}
+
+/* ---- looks -------------------------------------------------------------------------------------------- */
+
+static const struct look {
+    const char *sign, *plain;
+    uint8_t style; // enum term_style
+    const char *word;
+} looks[] = {
+    [ROW_PENDING] = { "\u00b7", ".", STYLE_DIM, "to come" },
+    [ROW_RUNNING] = { "", "", STYLE_CYAN, "running" },
+    [ROW_ASKING] = { "?", "?", STYLE_YELLOW, "asking" },
+    [ROW_RETRYING] = { "\u21bb", "r", STYLE_YELLOW, "retrying" },
+    [ROW_DONE] = { "\u2713", "+", STYLE_GREEN, "done" },
+    [ROW_FAILED] = { "\u2717", "x", STYLE_RED, "failed" },
+    [ROW_SKIPPED] = { "-", "-", STYLE_DIM, "skipped" },
+    [ROW_CANCELLED] = { "\u2298", "#", STYLE_YELLOW, "cancelled" },
+};
+
+static void put_sign(struct line *line, int state)
+{
+    static const char *const turning[] = { "\u280b", "\u2819", "\u2839", "\u2838", "\u283c",
+                                           "\u2834", "\u2826", "\u2827", "\u2807", "\u280f" };
+    static const char *const plain[] = { "|", "/", "-", "\\" };
+    const struct view *view = line->view;
+    const struct look *look = &looks[state];
+    const char *sign = view->term->is_utf8 ? look->sign : look->plain;
+    if (state == ROW_RUNNING)
+        sign = view->term->is_utf8 ? turning[view->tick % COUNT(turning)] : plain[view->tick % COUNT(plain)];
+    line_add(line, look->style, sign);
+    line_add(line, STYLE_NONE, " ");
+}
+
+static void put_bar(struct buf *out, uint64_t n, uint64_t of)
+{
+    uint64_t cells = MIN(of, BAR_MAX), full = of > BAR_MAX ? n * BAR_MAX / of : n;
+    buf_puts(out, " [");
+    for (uint64_t i = 0; i < cells; i++)
+        buf_putc(out, i < full ? '#' : '.');
+    buf_putc(out, ']');
+}
+
+static void put_usage(struct line *line, const rondo_usage *usage)
+{
+    int64_t tokens = usage->input_tokens + usage->output_tokens;
+    if (tokens) {
+        line_gap(line, STYLE_NONE);
+        view_put_amount(&line->text, tokens);
+        buf_puts(&line->text, " tokens");
+    }
+    if (usage->cost_nano) {
+        line_gap(line, STYLE_NONE);
+        view_put_cost(&line->text, usage->cost_nano);
+    }
+}
+
+static void put_passes(struct line *line, const struct row *row)
+{
+    struct buf *out = &line->text;
+    int64_t cap = row->node->loop.cap;
+    bool open = row_is_open(row);
+    if (row->pass < 0 && !row->passes)
+        return;
+    line_gap(line, row->reason == RONDO_REASON_MAX_ITERATIONS ? STYLE_YELLOW : STYLE_NONE);
+    if (!open) {
+        buf_printf(out, "%lld pass%s", (long long)row->passes, row->passes == 1 ? "" : "es");
+        if (row->reason)
+            buf_printf(out, ", %s", rondo_reason_text(row->reason));
+        return;
+    }
+    buf_printf(out, "pass %lld", (long long)row->pass + 1);
+    if (cap != RONDO_UNBOUNDED) {
+        buf_printf(out, "/%lld", (long long)cap);
+        put_bar(out, (uint64_t)row->pass + 1, (uint64_t)cap);
+    }
+}
+
+static void put_items(struct line *line, const struct row *row)
+{
+    struct buf *out = &line->text;
+    uint64_t ended = row->done + row->failed;
+    if (row->state == ROW_PENDING || !row->items)
+        return;
+    line_gap(line, STYLE_NONE);
+    if (row_is_open(row)) {
+        buf_printf(out, "items %llu/%llu", (unsigned long long)ended, (unsigned long long)row->items);
+        put_bar(out, ended, row->items);
+    } else {
+        buf_printf(out, "%llu of %llu items", (unsigned long long)row->done,
+                   (unsigned long long)row->items);
+    }
+    if (row->failed) {
+        line_gap(line, STYLE_RED);
+        buf_printf(out, "%llu failed", (unsigned long long)row->failed);
+    }
+}
+
+/* The last thing it said; of what failed only where the failure began. */
+static void put_tail(struct line *line, const struct row *row)
+{
+    bool failed = row->state == ROW_FAILED;
+    bool says = node_is_leaf(row->node) || row->is_item || (failed && row->is_mine);
+    if (row->state == ROW_SKIPPED || row->state == ROW_CANCELLED || row->state == ROW_RETRYING) {
+        line_gap(line, STYLE_DIM);
+        buf_puts(&line->text, looks[row->state].word);
+    }
+    if (!says || !row->tail.len)
+        return;
+    line_gap(line, failed ? STYLE_RED : STYLE_DIM);
+    line_clean(line, row->tail.data, row->tail.len);
+}
+
+/* ---- rows that are shown ------------------------------------------------------------------------------------ */
+
+#define NOBODY UINT32_MAX
+
+struct shown {
+    const struct row *row;
+    uint32_t up; // index of the row it is in; NOBODY
+    uint16_t depth, rank;
+    bool on;
+};
+
+struct frame {
+    const struct view *view;
+    struct shown *list;
+    uint32_t count, cap;
+    uint32_t on;
+    uint64_t recent; // rows that ended at this event or later are the last ones
+    uint32_t coming; // pending rows that were ranked as the next ones
+};
+
+static void collect(struct frame *f, const struct row *row, uint32_t up, unsigned depth)
+{
+    if (row_is_seen(row)) {
+        mem_grow(&f->list, &f->cap, f->count, sizeof *f->list);
+        f->list[f->count] = (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth };
+        up = f->count++;
+        depth++;
+    }
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            collect(f, row->kids[i], up, depth);
+}
+
+static bool has_ended(const struct row *row)
+{
+    return row->state >= ROW_DONE && row->seq;
+}
+
+/* The event at which the last few rows begin to have ended. */
+static uint64_t find_recent(const struct frame *f)
+{
+    uint64_t last[NEAR_MAX] = { 0 };
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint64_t seq = has_ended(f->list[i].row) ? f->list[i].row->seq : 0;
+        for (uint32_t k = 0; k < NEAR_MAX && seq; k++) {
+            if (seq <= last[k])
+                continue;
+            uint64_t other = last[k];
+            last[k] = seq;
+            seq = other;
+        }
+    }
+    return MAX(last[NEAR_MAX - 1], 1);
+}
+
+/* What matters most has the lowest rank. */
+static unsigned rank(struct frame *f, const struct row *row)
+{
+    bool is_leaf = node_is_leaf(row->node);
+    switch ((enum row_state)row->state) {
+    case ROW_ASKING: return 0;
+    case ROW_FAILED: return row->is_mine ? 1 : 4;
+    case ROW_RUNNING:
+    case ROW_RETRYING: return is_leaf ? 2 : 3;
+    case ROW_PENDING: return f->coming++ < NEAR_MAX ? 6 : 8;
+    default: return row->seq >= f->recent ? 5 : 7;
+    }
+}
+
+/* Of one rank: the oldest first, but of ended rows the latest. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct shown *x = *(struct shown *const *)a, *y = *(struct shown *const *)b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->rank == 5 || x->rank == 7)
+        return x->row->seq > y->row->seq ? -1 : x->row->seq < y->row->seq;
+    return x < y ? -1 : x > y;
+}
+
+/* Turns a row on, and those it is in, if there is room for all of them. */
+static void turn_on(struct frame *f, struct shown *s, uint32_t room)
+{
+    uint32_t need = 0;
+    for (struct shown *at = s; at && !at->on; at = at->up == NOBODY ? NULL : &f->list[at->up])
+        need++;
+    if (need > room && !f->on) { // not even the most important one fits with what it is in
+        s->on = true;
+        f->on = 1;
+    }
+    if (f->on + need > room)
+        return;
+    for (struct shown *at = s; at && !at->on; at = at->up == NOBODY ? NULL : &f->list[at->up])
+        at->on = true;
+    f->on += need;
+}
+
+static void choose(struct frame *f, uint32_t room)
+{
+    struct shown **order = mem_alloc(MAX(f->count, 1) * sizeof *order);
+    f->recent = find_recent(f);
+    for (uint32_t i = 0; i < f->count; i++) {
+        f->list[i].rank = (uint16_t)rank(f, f->list[i].row);
+        order[i] = &f->list[i];
+    }
+    qsort(order, f->count, sizeof *order, by_rank);
+    for (uint32_t i = 0; i < f->count && f->on < room; i++)
+        turn_on(f, order[i], room);
+    mem_free(order);
+}
+
+/* ---- the frame ---------------------------------------------------------------------------------------------- */
+
+static void put_name(struct line *line, const struct row *row)
+{
+    if (row->is_item)
+        buf_printf(&line->text, "[%u]%s", row->ordinal, *row->name ? " " : "");
+    line_clean(line, row->name, strlen(row->name));
+}
+
+static size_t label_width(struct line *line, const struct shown *s)
+{
+    put_name(line, s->row);
+    size_t width = line_width(line);
+    buf_clear(&line->text);
+    return width + s->depth * 2u + 2;
+}
+
+static void put_label(struct line *line, const struct shown *s, size_t width)
+{
+    const struct row *row = s->row;
+    line_style(line, STYLE_NONE);
+    for (unsigned i = 0; i < s->depth; i++)
+        buf_puts(&line->text, "  ");
+    put_sign(line, row->state);
+    line_style(line, row->state == ROW_PENDING ? STYLE_DIM : row_is_open(row) ? STYLE_BOLD : STYLE_NONE);
+    put_name(line, row);
+    line_style(line, STYLE_NONE);
+    line_pad(line, width);
+}
+
+static void put_elapsed(struct line *line, const struct row *row)
+{
+    size_t before = line->text.len;
+    line_gap(line, STYLE_NONE);
+    if (!row->start_ns) {
+        buf_puts(&line->text, "      ");
+        return;
+    }
+    view_put_time(&line->text, (row->end_ns ? row->end_ns : line->view->now_ns) - row->start_ns);
+    size_t len = line->text.len - before - 2;
+    if (len >= 6)
+        return;
+    buf_puts(&line->text, "      ");
+    line->text.len = before + 2 + 6; // right-aligned in six columns
+    memmove(line->text.data + before + 2 + 6 - len, line->text.data + before + 2, len);
+    memset(line->text.data + before + 2, ' ', 6 - len);
+}
+
+static void put_row(struct line *line, const struct shown *s, size_t width, struct buf *out)
+{
+    const struct row *row = s->row;
+    put_label(line, s, width);
+    if (row->state != ROW_PENDING) {
+        put_elapsed(line, row);
+        if (row_is_loop(row))
+            put_passes(line, row);
+        else if (row->node->kind == RONDO_KIND_EACH)
+            put_items(line, row);
+        if (row->attempt) {
+            line_gap(line, STYLE_YELLOW);
+            buf_printf(&line->text, "try %u", row->attempt + 1u);
+        }
+        put_usage(line, &row->usage);
+        put_tail(line, row);
+    }
+    line_end(line, out);
+}
+
+/* Rows that had no place, counted by how they are. */
+static void put_others(struct line *line, const struct frame *f, struct buf *out)
+{
+    uint32_t counts[COUNT(looks)] = { 0 };
+    for (uint32_t i = 0; i < f->count; i++)
+        counts[f->list[i].row->state] += !f->list[i].on;
+    line_style(line, STYLE_DIM);
+    buf_printf(&line->text, "  %s %u more", f->view->term->is_utf8 ? "\u2026" : "...", f->count - f->on);
+    const char *before = ": ";
+    for (size_t i = 0; i < COUNT(looks); i++) {
+        if (!counts[i])
+            continue;
+        buf_printf(&line->text, "%s%u %s", before, counts[i], looks[i].word);
+        before = ", ";
+    }
+    line_end(line, out);
+}
+
+/* Steps of the outermost container: how many have ended, and how many there are. */
+static void count_steps(const struct rows *rows, uint32_t *ret_ended, uint32_t *ret_all)
+{
+    const struct row *top = rows->root->kid_count ? rows->root->kids[0] : NULL;
+    bool counts = top && (top->node->kind == RONDO_KIND_GRAPH || top->node->kind == RONDO_KIND_SEQUENCE);
+    *ret_ended = *ret_all = 0;
+    for (uint32_t i = 0; counts && i < top->kid_count; i++) {
+        if (!top->kids[i] || !row_is_seen(top->kids[i]))
+            continue;
+        *ret_all += 1;
+        *ret_ended += top->kids[i]->state >= ROW_DONE;
+    }
+}
+
+static int sign_of(const struct rows *rows)
+{
+    switch (rows->end_ns ? rows->status : RONDO_STATUS_RUNNING) {
+    case RONDO_STATUS_RUNNING: return ROW_RUNNING;
+    case RONDO_STATUS_COMPLETED: return ROW_DONE;
+    case RONDO_STATUS_CANCELLED: return ROW_CANCELLED;
+    default: return ROW_FAILED;
+    }
+}
+
+static void put_head(struct line *line, struct buf *out)
+{
+    const struct view *view = line->view;
+    const struct rows *rows = view->rows;
+    uint32_t ended, all;
+    count_steps(rows, &ended, &all);
+    put_sign(line, sign_of(rows));
+    line_style(line, STYLE_BOLD);
+    line_clean(line, view->title, strlen(view->title));
+    if (rows->end_ns) {
+        line_gap(line, looks[sign_of(rows)].style);
+        buf_puts(&line->text, rondo_status_text(rows->status));
+    }
+    line_gap(line, STYLE_NONE);
+    view_put_time(&line->text, (rows->end_ns ? rows->end_ns : view->now_ns) - rows->start_ns);
+    if (all > 1) {
+        line_gap(line, STYLE_NONE);
+        buf_printf(&line->text, "%u/%u steps", ended, all);
+    }
+    put_usage(line, &rows->root->usage);
+    if (rows->id) {
+        line_gap(line, STYLE_DIM);
+        buf_puts(&line->text, rows->id);
+    }
+    line_end(line, out);
+}
+
+/* ---- what the summary adds --------------------------------------------------------------------------------------- */
+
+/* A text of several lines, each wrapped at the width. */
+static void put_wrapped(struct line *line, enum term_style style, const char *indent, const char *text,
+                        struct buf *out)
+{
+    size_t room = (size_t)line->view->term->width - strlen(indent);
+    auto_buf struct buf clean = { 0 };
+    show_lines(&clean, text, strlen(text));
+    for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && clean.data[end] == '\n')) {
+        const char *stop = memchr(clean.data + at, '\n', clean.len - at);
+        end = stop ? (size_t)(stop - clean.data) : clean.len;
+        end = at + show_fit(clean.data + at, end - at, room);
+        line_add(line, STYLE_NONE, indent);
+        line_style(line, style);
+        buf_put(&line->text, clean.data + at, end - at);
+        line_end(line, out);
+    }
+}
+
+/* Failures in full, as their rows had only one line. */
+static void put_errors(struct line *line, const struct row *row, struct buf *out, uint32_t *count)
+{
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            put_errors(line, row->kids[i], out, count);
+    if (row->state != ROW_FAILED || !row->is_mine || !row->error || ++*count > ERRORS_MAX)
+        return;
+    line_style(line, STYLE_RED);
+    row_put_path(&line->text, row);
+    if (!line->text.len)
+        line_clean(line, line->view->title, strlen(line->view->title));
+    buf_puts(&line->text, " failed:");
+    line_end(line, out);
+    put_wrapped(line, STYLE_NONE, "  ", row->error, out);
+}
+
+static void put_rest(struct line *line, struct buf *out)
+{
+    uint32_t count = 0;
+    put_errors(line, line->view->rows->root, out, &count);
+    if (count > ERRORS_MAX) {
+        line_style(line, STYLE_NONE);
+        buf_printf(&line->text, "and %u more failures", count - ERRORS_MAX);
+        line_end(line, out);
+    }
+    if (line->view->notes)
+        put_wrapped(line, STYLE_YELLOW, "", line->view->notes, out);
+}
+
+void view_put(struct buf *out, const struct view *view)
+{
+    struct frame f = { .view = view };
+    struct line line = { .view = view };
+    collect(&f, view->rows->root, NOBODY, 0);
+    uint32_t room = view->height > 2 ? (uint32_t)view->height - 1 : 1;
+    bool all = !view->height || f.count <= room;
+    if (all)
+        f.on = f.count;
+    else
+        choose(&f, room - 1);
+    size_t width = 0;
+    for (uint32_t i = 0; i < f.count; i++) {
+        f.list[i].on = f.list[i].on || all;
+        if (f.list[i].on)
+            width = MAX(width, label_width(&line, &f.list[i]));
+    }
+    width = MIN(width, MAX((size_t)view->term->width * 2 / 5, 16));
+    put_head(&line, out);
+    for (uint32_t i = 0; i < f.count; i++)
+        if (f.list[i].on)
+            put_row(&line, &f.list[i], width, out);
+    if (f.on < f.count)
+        put_others(&line, &f, out);
+    if (view->rows->end_ns)
+        put_rest(&line, out);
+    buf_free(&line.text);
+    mem_free(f.list);
+}

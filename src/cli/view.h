@@ -1,0 +1,29 @@
+/* view.h - a picture of a run in text: the frames of the live view, of which the last is the summary.
+
+   A frame is made from the rows alone, for a given width and height, so it can be looked at without
+   a terminal.  No line is wider than asked for, and nothing that a step said reaches it unfiltered. */
+#ifndef RONDO_VIEW_H
+#define RONDO_VIEW_H
+
+#include "cli/rows.h"
+#include "cli/term.h"
+
+struct view {
+    const struct rows *rows;
+    const char *title; // the workflow's name
+    const char *notes; // for the summary: lines that end in a newline; NULL
+    const struct term *term; // its width, colours and encoding
+    int height;        // lines for rows at most, 0: any number
+    int64_t now_ns;    // the engine's time
+    unsigned tick;     // turns the spinner
+};
+
+/* The frame, each line with a newline.  Once the run has ended it is the summary. */
+void view_put(struct buf *out, const struct view *view);
+
+/* Lengths of time and amounts as people read them: "12ms", "1.2s", "3m05s"; "1.2k", "3.4M"; "$0.012". */
+void view_put_time(struct buf *out, int64_t ns);
+void view_put_amount(struct buf *out, int64_t n);
+void view_put_cost(struct buf *out, int64_t nano);
+
+#endif

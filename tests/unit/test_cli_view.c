@@ -1,0 +1,357 @@
+/* test_cli_view.c - the frames of the live view, made from events without a terminal. */
+#include "agents.h"
+#include "base/buf.h"
+#include "cli/rows.h"
+#include "cli/show.h"
+#include "cli/tell.h"
+#include "cli/view.h"
+#include "run/event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A run whose events are pulled one by one, with the rows that follow from them. */
+struct look {
+    struct trial t;
+    struct rows *rows;
+    struct term term;
+    struct view view;
+    struct tell tell;
+    struct buf frame, lines;
+    int64_t now_ns;
+};
+
+static void look_start(struct look *l, rondo_node *node, const char *input, int width)
+{
+    l->term = (struct term){ .is_utf8 = true, .width = width, .height = 24 };
+    trial_start(&l->t, node, input);
+    l->rows = rows_new(l->t.node);
+    l->view = (struct view){ .rows = l->rows, .title = "flow", .term = &l->term };
+    l->tell = (struct tell){ .rows = l->rows, .term = &l->term, .title = "flow", .is_virtual = true };
+}
+
+static const rondo_event *look_next(struct look *l)
+{
+    const rondo_event *ev = rondo_run_next(l->t.run);
+    if (!ev)
+        return NULL;
+    tell_event(&l->lines, &l->tell, ev);
+    rows_event(l->rows, ev);
+    l->now_ns = ev->time_ns;
+    return ev;
+}
+
+/* Pulls until an event of that type about that path; false at the end. */
+static bool look_until(struct look *l, int type, const char *path)
+{
+    const rondo_event *ev;
+    while ((ev = look_next(l)))
+        if (rondo_event_type(ev) == type && strcmp(rondo_event_path(ev), path) == 0)
+            return true;
+    return false;
+}
+
+static void look_to_end(struct look *l)
+{
+    CHECK(!look_until(l, 0, "nowhere"));
+}
+
+static const char *look_frame(struct look *l)
+{
+    buf_clear(&l->frame);
+    l->view.now_ns = l->now_ns;
+    view_put(&l->frame, &l->view);
+    const char *at = buf_text(&l->frame), *end;
+    for (; *at; at = end + 1) { // what must hold for every frame
+        end = strchr(at, '\n');
+        CHECK(end != NULL);
+        if (show_width(at, (size_t)(end - at)) > (size_t)l->term.width)
+            FAIL("a line is too long: %.*s", (int)(end - at), at);
+    }
+    return buf_text(&l->frame);
+}
+
+/* The frame without the run's id, which is at the end of the first line. */
+static const char *look_plain(struct look *l)
+{
+    l->rows->id = NULL;
+    return look_frame(l);
+}
+
+static void look_end(struct look *l)
+{
+    rows_free(l->rows);
+    buf_free(&l->frame);
+    buf_free(&l->lines);
+    trial_end(&l->t);
+}
+
+#define LOOK __attribute__((cleanup(look_end))) struct look
+
+static rondo_node *two_steps(struct bot *one, struct bot *two)
+{
+    return rondo_graph(&(rondo_graph_spec){
+        RONDO_GRAPH,
+        .steps = (rondo_step[]){ { .node = bot_node(one) },
+                                 { .node = bot_node(two), .depends_on = RONDO_AFTER(one->name) } },
+        .step_count = 2 });
+}
+
+TEST(a_frame_shows_what_runs_what_is_done_and_what_comes)
+{
+    struct bot one = { "outline", GIVE, .text = "\"a line\\nthe last line\\n\"", .delay_ms = 1200 };
+    struct bot two = { "publish", GIVE, .text = "1", .delay_ms = 65000 };
+    LOOK l = { 0 };
+    look_start(&l, two_steps(&one, &two), NULL, 80);
+    CHECK_STR(look_plain(&l), "\u280b flow  0ms  0/2 steps\n"
+                              "\u00b7 outline\n"
+                              "\u00b7 publish\n");
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "publish"));
+    l.now_ns += 300 * 1000000ll;
+    CHECK_STR(look_plain(&l), "\u280b flow  1.5s  1/2 steps\n"
+                              "\u2713 outline    1.2s  the last line\n"
+                              "\u280b publish   300ms\n");
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  1m06s  2/2 steps\n"
+                              "\u2713 outline    1.2s  the last line\n"
+                              "\u2713 publish   1m05s  1\n");
+}
+
+TEST(a_loop_counts_its_passes)
+{
+    struct bot add = { "draft", ADD, 1, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", LOOP("refine", SEQ(NULL, bot_node(&add)), .max_iterations = 5)), "0", 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "s.refine.2.draft"));
+    CHECK_STR(look_plain(&l), "\u280b flow  20ms\n"
+                              "\u280b s            20ms\n"
+                              "  \u280b refine     20ms  pass 3/5 [###..]\n"
+                              "    \u280b draft     0ms\n");
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  50ms\n"
+                              "\u2713 s            50ms\n"
+                              "  \u2713 refine     50ms  5 passes, max_iterations\n"
+                              "    \u2713 draft    10ms  5\n");
+}
+
+TEST(an_each_shows_items_at_work_and_counts_the_others)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, EACH("all", bot_node(&work), .max_concurrency = 2), "[\"a\", \"b\", \"c\", \"d\"]", 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "all[3].work"));
+    CHECK_STR(look_plain(&l), "\u280b flow  10ms\n"
+                              "\u280b all           10ms  items 2/4 [##..]\n"
+                              "  \u2713 [0] work    10ms  a\n"
+                              "  \u2713 [1] work    10ms  b\n"
+                              "  \u280b [2] work     0ms  c\n"
+                              "  \u280b [3] work     0ms  d\n");
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  20ms\n"
+                              "\u2713 all           20ms  4 of 4 items\n"
+                              "  \u2713 [0] work    10ms  a\n"
+                              "  \u2713 [1] work    10ms  b\n"
+                              "  \u2713 [2] work    10ms  c\n"
+                              "  \u2713 [3] work    10ms  d\n");
+}
+
+static void spend(rondo_task *task, struct bot *bot)
+{
+    rondo_task_spend(task, &(rondo_usage){ .input_tokens = 1000, .output_tokens = 234,
+                                           .cost_nano = 12300000, .calls = 1 });
+    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "thinking\nhar", .partial = true });
+    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "der", .partial = true });
+}
+
+TEST(tokens_cost_and_partial_output_are_shown)
+{
+    struct bot model = { "model", GIVE, .text = "\"answer\"", .delay_ms = 5, .also = spend };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&model)), NULL, 80);
+    while (look_until(&l, RONDO_EV_OUTPUT, "s.model"))
+        if (strstr(look_plain(&l), "harder"))
+            break;
+    CHECK_STR(look_plain(&l), "\u280b flow  0ms  1.2k tokens  $0.012\n"
+                              "\u280b s           0ms  1.2k tokens  $0.012\n"
+                              "  \u280b model     0ms  1.2k tokens  $0.012  harder\n");
+    look_to_end(&l);
+    CHECK(strstr(look_plain(&l), "$0.012  answer\n") != NULL);
+}
+
+TEST(control_characters_and_wide_ones_stay_in_their_line)
+{
+    struct bot evil = { "evil", GIVE,
+                        .text = "\"\\u001b[2J\\u001b]0;title\\u0007\\u65e5\\u672c\\u8a9e\\u65e5\\u672c"
+                                "\\u8a9e\\u65e5\\u672c\\u8a9e\\u65e5\\u672c\\u8a9e\\r\\t\\u202e!\"" };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&evil)), NULL, 30);
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  0ms\n"
+                              "\u2713 s          0ms\n"
+                              "  \u2713 evil     0ms  \u65e5\u672c\u8a9e\u65e5\u672c\u2026\n");
+    l.term.width = 20;
+    look_frame(&l);
+    CHECK(strchr(look_frame(&l), '\033') == NULL);
+}
+
+TEST(failures_are_told_in_full_and_once)
+{
+    struct bot bad = { "bad", REFUSE, .text = "the provider said: no\nand then it said nothing at all" };
+    struct bot two = { "two", ECHO };
+    LOOK l = { 0 };
+    look_start(&l, two_steps(&bad, &two), NULL, 40);
+    look_to_end(&l);
+    l.view.notes = "a note\n";
+    CHECK_STR(look_plain(&l), "\u2717 flow  failed  0ms  2/2 steps\n"
+                              "\u2717 bad     0ms  the provider said: no an\u2026\n"
+                              "\u2298 two          cancelled\n"
+                              "bad failed:\n"
+                              "  the provider said: no\n"
+                              "  and then it said nothing at all\n"
+                              "a note\n");
+}
+
+static rondo_node *many(struct bot *bots, char (*names)[16], int count)
+{
+    rondo_node *nodes[513] = { NULL };
+    for (int i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "step%d", i);
+        bots[i] = (struct bot){ names[i], ECHO, .delay_ms = 10 };
+        nodes[i] = bot_node(&bots[i]);
+    }
+    return rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s", .children = nodes });
+}
+
+TEST(of_two_hundred_steps_those_that_matter_are_shown)
+{
+    static struct bot bots[200];
+    static char names[200][16];
+    LOOK l = { 0 };
+    look_start(&l, many(bots, names, 200), "0", 80);
+    l.view.height = 10;
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "s.step100"));
+    CHECK_STR(look_plain(&l), "\u280b flow  1.0s  100/200 steps\n"
+                              "\u280b s            1.0s\n"
+                              "  \u2713 step97     10ms  0\n"
+                              "  \u2713 step98     10ms  0\n"
+                              "  \u2713 step99     10ms  0\n"
+                              "  \u280b step100     0ms\n"
+                              "  \u00b7 step101\n"
+                              "  \u00b7 step102\n"
+                              "  \u00b7 step103\n"
+                              "  \u2026 193 more: 96 to come, 97 done\n");
+}
+
+TEST(no_frame_has_more_lines_than_asked_for)
+{
+    static struct bot bots[60];
+    static char names[60][16];
+    struct bot work = { "work", ECHO, .delay_ms = 3 };
+    for (int height = 3; height < 40; height += 3) {
+        LOOK l = { 0 };
+        look_start(&l, SEQ("outer", many(bots, names, 60),
+                           LOOP("l", EACH("e", bot_node(&work)), .max_iterations = 3)),
+                   "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]", 60);
+        l.view.height = height;
+        while (look_next(&l)) {
+            int lines = 0;
+            for (const char *at = look_frame(&l); (at = strchr(at, '\n')); at++)
+                lines++;
+            CHECK(lines <= height);
+        }
+    }
+}
+
+TEST(what_runs_is_shown_however_small_the_terminal_is)
+{
+    static struct bot bots[60];
+    static char names[60][16];
+    LOOK l = { 0 };
+    look_start(&l, many(bots, names, 60), "0", 60);
+    l.view.height = 3;
+    for (int i = 0; i < 60; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "s.step%d", i);
+        CHECK(look_until(&l, RONDO_EV_STEP_START, path));
+        CHECK(strstr(look_frame(&l), names[i]) != NULL);
+    }
+}
+
+TEST(items_that_ended_long_ago_are_forgotten)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 1 };
+    struct text items = { 0 };
+    LOOK l = { 0 };
+    for (int i = 0; i < 1000; i++)
+        text_add(&items, "%s%d", i ? "," : "[", i);
+    text_add(&items, "]");
+    look_start(&l, EACH("all", bot_node(&work), .max_concurrency = 7), items.data, 80);
+    look_to_end(&l);
+    CHECK_UINT(l.rows->root->kids[0]->done, 1000);
+    CHECK(l.rows->made < 60);
+    CHECK_STR(found(&l.t, "all[999].work"), "completed 999");
+    free(items.data);
+}
+
+TEST(events_become_lines)
+{
+    struct bot add = { "add", ADD, 1, .delay_ms = 1500, .fails = 1, .options = { .retry = { .attempts = 2, .delay_ms = 100 } } };
+    LOOK l = { 0 };
+    look_start(&l, LOOP("refine", bot_node(&add), .max_iterations = 2), "0", 80);
+    look_to_end(&l);
+    char *id = strchr(buf_text(&l.lines), '(');
+    CHECK(id != NULL);
+    CHECK_STR(strchr(id, '\n') + 1,
+              "+0ms step_start refine\n"
+              "+0ms iteration_start refine pass 1/2\n"
+              "+0ms step_start refine.0.add\n"
+              "+0ms error refine.0.add (0ms): try 1 failed\n"
+              "+0ms retry refine.0.add~1 try 2 in 100ms\n"
+              "+100ms step_start refine.0.add~1\n"
+              "+1.6s step_end refine.0.add~1 (1.5s)\n"
+              "+1.6s iteration_end refine pass 1/2\n"
+              "+1.6s iteration_start refine pass 2/2\n"
+              "+1.6s step_start refine.1.add\n"
+              "+3.1s step_end refine.1.add (1.5s)\n"
+              "+3.1s iteration_end refine pass 2/2\n"
+              "+3.1s loop_end refine max_iterations after 2 passes\n"
+              "+3.1s step_end refine (3.1s)\n"
+              "+3.1s workflow_end completed (3.1s)\n");
+}
+
+TEST(verbose_lines_have_what_went_in_and_out)
+{
+    struct bot add = { "add", ADD, 1 };
+    LOOK l = { 0 };
+    look_start(&l, bot_node(&add), "41", 80);
+    l.tell.verbose = true;
+    look_to_end(&l);
+    CHECK(strstr(buf_text(&l.lines), "step_start add: 41\n") != NULL);
+    CHECK(strstr(buf_text(&l.lines), "step_end add (0ms): 42\n") != NULL);
+}
+
+TEST(without_utf8_only_ascii_is_drawn)
+{
+    struct bot one = { "one", GIVE, .text = "\"text that is too long for this narrow terminal\"" };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&one)), NULL, 40);
+    l.term.is_utf8 = false;
+    CHECK_STR(look_plain(&l), "| flow  0ms\n. s\n  . one\n");
+    look_to_end(&l);
+    for (const char *at = look_plain(&l); *at; at++)
+        CHECK((unsigned char)*at < 0x80);
+    CHECK(strstr(look_plain(&l), "~\n") != NULL);
+}
+
+TEST(colours_come_only_when_asked_for)
+{
+    struct bot one = { "one", ECHO };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&one)), NULL, 60);
+    look_to_end(&l);
+    CHECK(strchr(look_plain(&l), '\033') == NULL);
+    l.term.has_colour = true;
+    buf_clear(&l.frame);
+    view_put(&l.frame, &l.view);
+    CHECK(strstr(buf_text(&l.frame), "\033[32m\u2713\033[0m") != NULL);
+}
