@@ -223,7 +223,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
     text_heading(out, "### %s", path);
     if (!folder)
         buf_puts(out, "(error: the workflow has no folder to read from)");
-    else if (file_read_inside(folder, path, FILE_MAX, &text, &err) < 0)
+    else if (file_read_inside(folder, path, FILE_MAX, &text, NULL, &err) < 0)
         buf_printf(out, "(error: %s)", err.message);
     else if (is_attached(path))
         buf_puts(out, "(attached as multimodal content)");

@@ -1,0 +1,54 @@
+/* flow_files.c - workflows on the disk: the file itself, and what stands beside it. */
+#include "engine/flows.h"
+#include "io/file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX (16 * 1024 * 1024)
+
+static int read_beside(void *user, const char *folder, const char *path, size_t max, struct buf *out,
+                       char **ret_folder, rondo_error *err)
+{
+    return file_read_inside(folder, path, max, out, ret_folder, err);
+}
+
+const struct flow_files flows_disk = { .read = read_beside };
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), n = strlen(end);
+    return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+static int read_text(const char *path, struct buf *text, char **ret_folder, rondo_error *err)
+{
+    if (strcmp(path, "-") != 0) {
+        if (file_read(path, FILE_MAX, text, err) < 0)
+            return err->code;
+        *ret_folder = file_folder_of(path, err);
+    } else {
+        if (file_read_fd(STDIN_FILENO, "standard input", FILE_MAX, text, err) < 0)
+            return err->code;
+        *ret_folder = file_resolve(".", err); // what it names is looked for where we are
+    }
+    return *ret_folder ? 0 : err->code;
+}
+
+struct flow *flows_open(const char *path, bool is_lenient, struct diags *diags)
+{
+    auto_buf struct buf text = { 0 };
+    auto_free char *folder = NULL;
+    rondo_error err = { 0 };
+    if (read_text(path, &text, &folder, &err) < 0) {
+        diag_at(diags, NULL, NULL, "file", "%s", err.message);
+        return NULL;
+    }
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct source *source = source_new(name, text.data ? text.data : "", text.len);
+    struct flow *flow = flow_load(source, &(struct flow_load){ .files = &flows_disk, .folder = folder,
+                                                               .is_json = ends_with(path, ".json"),
+                                                               .is_lenient = is_lenient }, diags);
+    source_unref(source);
+    return flow;
+}

@@ -1,0 +1,180 @@
+/* file.c - files on the disk: read whole, bounded, and inside a folder when they have to be.
+
+   "Inside" is decided on the resolved path, and the file is opened by that path without following a
+   link at its end, so that a link that is swapped in between leads nowhere. */
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail(rondo_error *err, const char *path, int code)
+{
+    int ours = code == ENOENT || code == ENOTDIR ? RONDO_ENOTFOUND : RONDO_EFAILED;
+    return err_set(err, ours, "%s: %s", path, strerror(code));
+}
+
+int file_read_fd(int fd, const char *name, size_t max, struct buf *out, rondo_error *err)
+{
+    size_t start = out->len;
+    for (;;) {
+        buf_reserve(out, 65536);
+        ssize_t n = read(fd, out->data + out->len, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(err, name, errno);
+        if (n == 0)
+            return 0;
+        out->len += (size_t)n;
+        if (out->len - start > max)
+            return err_set(err, RONDO_ELIMIT, "%s: larger than %zu bytes", name, max);
+    }
+}
+
+/* What is not a file in the usual sense could be endless, or wait for ever. */
+static int check_kind(int fd, const char *path, size_t max, rondo_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return fail(err, path, errno);
+    if (S_ISDIR(st.st_mode))
+        return fail(err, path, EISDIR);
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return err_set(err, RONDO_EFAILED, "%s: not a regular file", path);
+    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+        return err_set(err, RONDO_ELIMIT, "%s: larger than %zu bytes", path, max);
+    return 0;
+}
+
+static int read_path(const char *path, int flags, const char *name, size_t max, struct buf *out,
+                     rondo_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+    if (fd < 0)
+        return fail(err, name, errno);
+    int rc = check_kind(fd, name, max, err);
+    if (rc == 0)
+        rc = file_read_fd(fd, name, max, out, err);
+    close(fd);
+    return rc;
+}
+
+int file_read(const char *path, size_t max, struct buf *out, rondo_error *err)
+{
+    return read_path(path, 0, path, max, out, err);
+}
+
+char *file_resolve(const char *path, rondo_error *err)
+{
+    char resolved[PATH_MAX];
+    if (!realpath(path, resolved)) {
+        fail(err, path, errno);
+        return NULL;
+    }
+    return mem_strdup(resolved);
+}
+
+/* Up to the last slash; "/" stays. */
+static char *cut_name(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash)
+        slash[slash == path] = '\0';
+    return path;
+}
+
+char *file_folder_of(const char *path, rondo_error *err)
+{
+    char *resolved = file_resolve(path, err);
+    return resolved ? cut_name(resolved) : NULL;
+}
+
+static bool is_inside(const char *folder, const char *path)
+{
+    size_t len = strlen(folder);
+    if (len == 1)
+        return true; // "/"
+    return strncmp(folder, path, len) == 0 && path[len] == '/';
+}
+
+static bool climbs(const char *path)
+{
+    int depth = 0;
+    for (const char *at = path; *at;) {
+        size_t len = strcspn(at, "/");
+        if (len == 2 && at[0] == '.' && at[1] == '.')
+            depth--;
+        else if (len && !(len == 1 && at[0] == '.'))
+            depth++;
+        if (depth < 0)
+            return true;
+        at += len + (at[len] == '/');
+    }
+    return false;
+}
+
+int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,
+                     char **ret_folder, rondo_error *err)
+{
+    auto_buf struct buf joined = { 0 };
+    auto_free char *home = NULL, *resolved = NULL;
+    if (*path == '/' || climbs(path)) // said without looking, so that nothing is told of what is there
+        return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);
+    buf_printf(&joined, "%s/%s", folder, path);
+    if (!(home = file_resolve(folder, err)) || !(resolved = file_resolve(buf_text(&joined), err)))
+        return err->code;
+    if (!is_inside(home, resolved))
+        return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);
+    int rc = read_path(resolved, O_NOFOLLOW | O_NONBLOCK, path, max, out, err);
+    if (rc == 0 && ret_folder)
+        *ret_folder = cut_name(TAKE(resolved));
+    return rc;
+}
+
+static int make_folders(const char *path, rondo_error *err)
+{
+    auto_free char *copy = mem_strdup(path);
+    for (char *at = copy + 1; *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+            return fail(err, copy, errno);
+        *at = '/';
+    }
+    return mkdir(copy, 0777) < 0 && errno != EEXIST ? fail(err, copy, errno) : 0;
+}
+
+static int write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int file_write(const char *folder, const char *name, const char *bytes, size_t len, rondo_error *err)
+{
+    auto_buf struct buf path = { 0 };
+    if (make_folders(folder, err) < 0)
+        return err->code;
+    buf_printf(&path, "%s/%s", folder, name);
+    int fd = open(buf_text(&path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fail(err, buf_text(&path), errno);
+    int rc = write_all(fd, bytes, len);
+    if (close(fd) < 0 && rc == 0)
+        rc = -errno;
+    return rc < 0 ? fail(err, buf_text(&path), -rc) : 0;
+}
