@@ -1,6 +1,7 @@
 /* notify.c - telling another program that a run has ended.
 
    Whatever that program does, or fails to do, changes nothing about the run; it is only reported. */
+#define _GNU_SOURCE // memfd_create
 #include "cli/notify.h"
 
 #include "base/buf.h"
