@@ -8,7 +8,7 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_check, &command_eval, &command_version, &command_help, NULL,
+    &command_run_file, &command_rehearse, &command_check, &command_eval, &command_version, &command_help, NULL,
 };
 
 /* What is written like an option but means a command. */
