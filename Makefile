@@ -12,6 +12,7 @@
 #   make coverage-ids    docs/coverage.md against tests/ids.txt and the tests
 #   make mutate          break the code on purpose; the tests have to notice
 #   make valgrind        all examples under valgrind, no leak allowed
+#   make docs/rondo.schema.json    the JSON Schema of workflow files, from the tables
 #   make install         PREFIX=/usr/local DESTDIR= are honoured; uninstall undoes it
 #   make clean           remove build/
 #
@@ -161,6 +162,14 @@ $(O)/steered/%.o: examples/c/%.c examples/c/example.h tests/steer.h include/rond
 	$(call say,CC,$< "(steered)")
 	$(Q)mkdir -p $(@D) && $(COMPILE) -DEXAMPLE='"$*"' -include tests/steer.h -c -o $@ $<
 $(B)/tests/test_examples: $(patsubst examples/c/%.c,$(O)/steered/%.o,$(wildcard examples/c/*.c))
+
+# The JSON Schema of workflow files follows from the tables of src/flow/fields.c.
+$(B)/tools/%: $(O)/tools/%.o $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+docs/rondo.schema.json: $(B)/tools/rondo_schema
+	$(call say,GEN,$@)
+	$(Q)$< >$@
 
 unit-tests: $(TESTS)
 
