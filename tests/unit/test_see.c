@@ -295,5 +295,3 @@ TEST(flows_see_what_they_should)
             FAIL("%s\n  got:      %s\n  expected: %s", rows[i].flow, is, rows[i].output);
     }
 }
-__attribute__((weak)) void command_run(rondo_task *task, const void *step, const char *prompt, size_t len);
-__attribute__((weak)) void command_run(rondo_task *task, const void *step, const char *prompt, size_t len) {}
