@@ -88,7 +88,10 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
     const struct flow_loop *def = loop->node->step ? loop->node->step->loop : NULL;
     auto_buf struct buf text = { 0 };
     if (def && def->feedback.text) {
-        if (see_fill(&sheet->see, &def->feedback, &text, err) < 0)
+        sheet->see.loop_now = (struct act *)loop; // its text is about the pass before
+        int code = see_fill(&sheet->see, &def->feedback, &text, err);
+        sheet->see.loop_now = NULL;
+        if (code < 0)
             return err_in(err, "feedback of loop '%s'", loop->node->name);
     } else {
         loop_put_advice(&text, loop);
