@@ -163,8 +163,8 @@ TEST(a_rehearsed_result_fits_its_schema_and_is_not_empty)
              "       kind: { enum: [odd] }, good: { type: boolean }, score: { type: number, maximum: 1 } } } }\n"
              "steps:\n- { id: x, agent: w }\n");
     CHECK_INT(p.rc, 0);
-    CHECK_STR(told(&p, "x"), "w answers for x (rehearsal of x)|"
-                             "{\"few\":[10],\"good\":true,\"kind\":\"odd\",\"names\":[\"names 1\",\"names 2\"],\"score\":1}");
+    CHECK_STR(told(&p, "x"), "w answers for x (rehearsal of x)|{\"few\":[10],\"good\":true,\"kind\":\"odd\","
+                             "\"names\":[\"names 1\",\"names 2\"],\"score\":1}");
 }
 
 TEST(a_rehearsed_judge_is_content_after_the_second_pass)
