@@ -1,5 +1,6 @@
 /* test_prompt.c - the parts that prompts are made of; whole prompts are in tests/prompts. */
 #include "agent/prompt.h"
+#include "data/value.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -73,6 +74,8 @@ TEST(a_pass_is_told_step_by_step_and_then_by_its_judge)
     pass_put(&out, &pass, 2);
     CHECK_STR(buf_text(&out), "## Iteration 2\n\n### draft\na text\n\n### critique\ntoo short\n\n"
                               "## Judge Feedback (Iteration 2)\nnot yet");
+    json_decref(kids[0].res.value);
+    json_decref(kids[2].res.value);
 }
 
 TEST(a_pass_of_one_step_stands_by_itself)
@@ -83,6 +86,7 @@ TEST(a_pass_of_one_step_stands_by_itself)
     buf_puts(&out, "before|");
     pass_put(&out, &pass, 1);
     CHECK_STR(buf_text(&out), "before|## Iteration 1\ndone");
+    json_decref(pass.out.value);
 }
 
 TEST(a_pass_that_failed_says_why)
@@ -97,7 +101,7 @@ TEST(a_pass_that_failed_says_why)
 
 TEST(a_pass_that_was_read_back_looks_the_same)
 {
-    json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft", "content", "a text",
+    auto_json json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft", "content", "a text",
                              "status", "completed", "broken", "content", "x", "status", "failed",
                              "content", "a text", "judge", "not yet");
     auto_buf struct buf out = { 0 };
@@ -105,10 +109,13 @@ TEST(a_pass_that_was_read_back_looks_the_same)
     CHECK_STR(buf_text(&out), "## Iteration 2\n\n### draft\na text\n\n## Judge Feedback (Iteration 2)\nnot yet");
 }
 
-static char *shown(struct result *res, bool is_cumulative)
+/* What is shown of a result with that value (JSON). */
+static char *shown(struct result *res, const char *value, bool is_cumulative)
 {
     static char kept[300];
     auto_buf struct buf out = { 0 };
+    auto_json json_t *json = rondo_value_parse(value, NULL);
+    res->value = json;
     put_result(&out, "x", res, is_cumulative);
     return strcpy(kept, buf_text(&out));
 }
@@ -116,16 +123,14 @@ static char *shown(struct result *res, bool is_cumulative)
 TEST(a_result_has_content_and_what_is_more_than_text)
 {
     struct outcome more = { .content = "for people" };
-    struct result res = { .value = json_string("text"), .status = RONDO_STATUS_COMPLETED };
-    CHECK_STR(shown(&res, false), "### x (completed)\ntext");
-    res.value = json_pack("{s:i}", "n", 1);
-    CHECK_STR(shown(&res, false), "### x (completed)\n\n### x result\n{\"n\":1}");
+    struct result res = { .status = RONDO_STATUS_COMPLETED };
+    CHECK_STR(shown(&res, "\"text\"", false), "### x (completed)\ntext");
+    CHECK_STR(shown(&res, "{\"n\": 1}", false), "### x (completed)\n\n### x result\n{\"n\":1}");
     res.more = &more;
-    CHECK_STR(shown(&res, false), "### x (completed)\nfor people\n\n### x result\n{\"n\":1}");
-    res.value = json_pack("[s, n]", "pass one");
-    CHECK_STR(shown(&res, true), "### x (completed)\nfor people"); // it is all in there
+    CHECK_STR(shown(&res, "{\"n\": 1}", false), "### x (completed)\nfor people\n\n### x result\n{\"n\":1}");
+    CHECK_STR(shown(&res, "[\"one\", null]", true), "### x (completed)\nfor people"); // it is all in there
     res.status = RONDO_STATUS_FAILED;
-    CHECK_STR(shown(&res, false), "");
+    CHECK_STR(shown(&res, "{\"n\": 1}", false), "");
 }
 
 /* ---- prompts of whole flows --------------------------------------------------------------------------- */
