@@ -315,3 +315,27 @@ TEST(a_model_that_is_called_all_the_same_fails_its_step_and_says_what_to_do)
     CHECK(p.rc < 0);
     CHECK(strstr(told(&p, "x"), "rondo rehearse"));
 }
+
+static const char *gate_answer(const char *gate, const char *script)
+{
+    static char kept[200];
+    PLAY p = { 0 };
+    auto_buf struct buf text = { 0 };
+    buf_printf(&text, "rondo: 1\nname: t\nsteps:\n- { id: g, gate: %s }\n", gate);
+    p.env.script = script ? json_of(script) : NULL;
+    play_load(&p, buf_text(&text));
+    json_t *answer = rehearse_answer(&p.env, p.flow->scope->steps[0], "g");
+    strcpy(kept, json_text(answer));
+    json_decref(answer);
+    return kept;
+}
+
+TEST(gates_are_answered_with_consent)
+{
+    CHECK_STR(gate_answer("{ ask: May I? }", NULL), "\"approved\"");
+    CHECK_STR(gate_answer("{ ask: May I?, schema: { type: boolean } }", NULL), "true");
+    CHECK_STR(gate_answer("{ ask: May I?, schema: { const: false } }", NULL), "false");
+    CHECK_STR(gate_answer("{ ask: May I?, schema: { enum: [maybe] } }", NULL), "\"maybe\"");
+    CHECK_STR(gate_answer("{ ask: May I? }", "{\"g\": {\"result\": 5}}"), "5");
+    CHECK_STR(gate_answer("{ ask: May I? }", "{\"g\": \"no\"}"), "\"no\"");
+}
