@@ -60,7 +60,4 @@ int command_fail(const struct command *command, const char *fmt, ...)
 int usage_error(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The nearest name, or NULL. */
-const char *command_nearest(const char *text, const char *const *names, size_t count);
-
 #endif

@@ -2,13 +2,15 @@
 #include "cli/commands.h"
 
 #include "cli/cmd_help.h"
+#include "flow/diag.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_check, &command_eval, &command_version, &command_help, NULL,
+    &command_check, &command_graph, &command_eval,    &command_init, &command_doctor,
+    &command_version, &command_help, NULL,
 };
 
 /* What is written like an option but means a command. */
@@ -31,7 +33,7 @@ int commands_unknown(const char *name)
     size_t count = 0;
     for (; commands[count]; count++)
         names[count] = commands[count]->name;
-    const char *near = command_nearest(name, names, count);
+    const char *near = diag_nearest(name, names, count);
     const char *dot = strrchr(name, '.');
     if (name[0] == '-')
         fprintf(stderr, "rondo: options come after the command; 'rondo help' lists them\n");

@@ -144,10 +144,10 @@ TEST(bad_values_say_what_was_expected)
             "--count=99999999999999999999");
     REFUSES("--cost: expected a number such as 0.5, got 'nan'", "--cost=nan");
     REFUSES("--cost: expected a number such as 0.5, got '0x1p3'", "--cost=0x1p3");
-    REFUSES("--timeout: expected a duration such as 30s, 1.5h or 250ms, got '5'", "--timeout=5");
-    REFUSES("--timeout: expected a duration such as 30s, 1.5h or 250ms, got '-5s'",
+    REFUSES("--timeout: expected a duration such as 30s, 1h30m or 250ms, got '5'", "--timeout=5");
+    REFUSES("--timeout: expected a duration such as 30s, 1h30m or 250ms, got '-5s'",
             "--timeout=-5s");
-    REFUSES("--timeout: expected a duration such as 30s, 1.5h or 250ms, got '1e300h'",
+    REFUSES("--timeout: expected a duration such as 30s, 1h30m or 250ms, got '1e300h'",
             "--timeout=1e300h");
     REFUSES("--format: expected dot|svg|tree, got 'do'", "--format=do");
     REFUSES("--input: expected KEY=VALUE, got 'abc'", "--input", "abc");
