@@ -119,14 +119,22 @@ static bool measure_shape(struct drawing *d, struct shape *s, struct layer_box *
     return true;
 }
 
+/* The end of a machine is no box: the states say when they go there. */
+static uint32_t shape_count(const struct picture *picture)
+{
+    uint32_t count = picture->count;
+    return count && picture->nodes[count - 1].shape == PIC_END ? count - 1 : count;
+}
+
 static struct frame *measure(struct drawing *d, const struct picture *picture, int width)
 {
     struct frame *frame = arena_zalloc(d->arena, sizeof *frame);
-    if (width < 1 || picture->count > LAYERS_MAX)
+    uint32_t count = shape_count(picture);
+    if (width < 1 || count > LAYERS_MAX)
         return NULL;
-    frame->shapes = arena_zalloc(d->arena, sizeof *frame->shapes * (picture->count + 1));
-    layers_init(&frame->layers, d->arena, picture->count);
-    for (uint32_t i = 0; i < picture->count; i++) {
+    frame->shapes = arena_zalloc(d->arena, sizeof *frame->shapes * (count + 1));
+    layers_init(&frame->layers, d->arena, count);
+    for (uint32_t i = 0; i < count; i++) {
         frame->shapes[i].node = &picture->nodes[i];
         if (!measure_shape(d, &frame->shapes[i], &frame->layers.boxes[i], picture, width))
             return NULL;
@@ -236,6 +244,8 @@ bool picture_boxes(struct buf *out, const struct picture *picture, const struct 
         if (!frame)
             continue;
         struct canvas canvas;
+        buf_printf(out, "%s%s%s\n", term_style(term, STYLE_BOLD), picture->name,
+                   term_style(term, STYLE_NONE));
         canvas_init(&canvas, frame->layers.width, frame->layers.height);
         draw_frame(&canvas, frame, 0, 0);
         canvas_print(out, &canvas, term);

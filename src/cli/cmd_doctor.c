@@ -283,7 +283,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_doctor = {
+const struct cmd command_doctor = {
     .name = "doctor",
     .args = "",
     .summary = "say what works on this host",

@@ -41,7 +41,7 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int print_svg(const struct command *command, const struct buf *dot)
+static int print_svg(const struct cmd *command, const struct buf *dot)
 {
     pid_t pid;
     FILE *input = tmpfile();
@@ -147,7 +147,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_graph = {
+const struct cmd command_graph = {
     .name = "graph",
     .args = "FILE",
     .min_args = 1,

@@ -86,7 +86,7 @@ struct target {
     struct buf path, text;
 };
 
-static int write_files(const struct command *command, const char *folder, struct target *files,
+static int write_files(const struct cmd *command, const char *folder, struct target *files,
                        size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -146,7 +146,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_init = {
+const struct cmd command_init = {
     .name = "init",
     .args = "[DIR]",
     .max_args = 1,

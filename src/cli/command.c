@@ -149,7 +149,7 @@ static int read_one(struct reader *r)
 
 static int check_args(const struct cmdline *line, rondo_error *err)
 {
-    const struct command *command = line->command;
+    const struct cmd *command = line->command;
     uint32_t count = line->args.count;
     if (line->help || (count >= command->min_args && count <= command->max_args))
         return 0;
@@ -159,7 +159,7 @@ static int check_args(const struct cmdline *line, rondo_error *err)
                    line->args.list[command->max_args]);
 }
 
-int cmdline_read(struct cmdline *line, const struct command *command, int argc, char *const *argv,
+int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char *const *argv,
                  rondo_error *err)
 {
     struct reader r = { line, argv, argv + argc, err };
@@ -184,14 +184,14 @@ void cmdline_clear(struct cmdline *line)
 
 /* ---- complaining ------------------------------------------------------------------------------ */
 
-static void complain(const struct command *command, const char *fmt, va_list args)
+static void complain(const struct cmd *command, const char *fmt, va_list args)
 {
     fprintf(stderr, "rondo %s: ", command->name);
     vfprintf(stderr, fmt, args);
     fputc('\n', stderr);
 }
 
-int command_fail(const struct command *command, const char *fmt, ...)
+int command_fail(const struct cmd *command, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -200,7 +200,7 @@ int command_fail(const struct command *command, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
-int usage_error(const struct command *command, const char *fmt, ...)
+int usage_error(const struct cmd *command, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

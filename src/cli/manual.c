@@ -89,7 +89,7 @@ static void put_about(struct buf *out, const char *text)
         buf_puts(out, ".Ed\n");
 }
 
-static void put_command(struct buf *out, const struct command *command)
+static void put_command(struct buf *out, const struct cmd *command)
 {
     buf_puts(out, ".Ss");
     put_word(out, command->name);

@@ -187,11 +187,12 @@ static void paint_branch(struct painter *p, struct pic_node *node, const struct 
         auto_buf struct buf text = { 0 };
         if (!one->step || !node->inside || one->step->index >= node->inside->count)
             continue;
+        struct pic_node *inner = &node->inside->nodes[one->step->index];
         if (one->when.program)
             buf_printf(&text, "when %s", expr_text(p, &one->when));
-        else
+        else if (strcmp(inner->name, "else") != 0)
             buf_puts(&text, "else");
-        node->inside->nodes[one->step->index].when = clean_name(p, buf_text(&text));
+        inner->when = text.len ? clean_name(p, buf_text(&text)) : NULL;
     }
 }
 

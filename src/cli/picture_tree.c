@@ -45,10 +45,17 @@ static void put_line(struct tree *t, struct buf *line)
     buf_putc(t->out, '\n');
 }
 
+/* The end of a machine is not shown: its states say when they go there. */
+static bool is_last_of(const struct picture *picture, uint32_t index)
+{
+    return index + 1 == picture->count ||
+           (index + 2 == picture->count && picture->nodes[index + 1].shape == PIC_END);
+}
+
 static void put_node(struct tree *t, const struct picture *picture, uint32_t index)
 {
     const struct pic_node *node = &picture->nodes[index];
-    bool is_last = index + 1 == picture->count;
+    bool is_last = is_last_of(picture, index);
     auto_buf struct buf line = { 0 };
     buf_put(&line, t->prefix.data, t->prefix.len);
     buf_puts(&line, is_last ? pick(t, "└─ ", "`- ") : pick(t, "├─ ", "|- "));
@@ -72,7 +79,7 @@ static void put_nodes(struct tree *t, const struct picture *picture)
         put_node(t, picture, i);
         if (!picture->nodes[i].inside)
             continue;
-        buf_puts(&t->prefix, i + 1 == picture->count ? "   " : pick(t, "│  ", "|  "));
+        buf_puts(&t->prefix, is_last_of(picture, i) ? "   " : pick(t, "│  ", "|  "));
         put_nodes(t, picture->nodes[i].inside);
         t->prefix.len = len;
     }

@@ -31,7 +31,7 @@ static const struct option options[] = {
 // clang-format on
 
 static const struct fields defaults = { .count = 5 };
-static const struct command command = { .name = "try",
+static const struct cmd command = { .name = "try",
                                         .args = "ONE [TWO]",
                                         .min_args = 1,
                                         .max_args = 2,
@@ -165,7 +165,7 @@ TEST(too_few_and_too_many_arguments_are_refused_but_not_with_help)
 
 /* ---- the table itself ------------------------------------------------------------------------- */
 
-static void check_options(const struct option *row, const struct command *of)
+static void check_options(const struct option *row, const struct cmd *of)
 {
     for (; row && row->name; row++) {
         if (row->size != option_field_size(row->kind))
@@ -188,7 +188,7 @@ static void check_options(const struct option *row, const struct command *of)
 TEST(every_row_of_the_table_is_complete)
 {
     for (size_t i = 0; commands[i]; i++) {
-        const struct command *c = commands[i];
+        const struct cmd *c = commands[i];
         CHECK(c->name && c->args && c->summary && c->run);
         CHECK(c->min_args <= c->max_args);
         CHECK_PTR(commands_find(c->name), c);
@@ -198,5 +198,5 @@ TEST(every_row_of_the_table_is_complete)
             if (strcspn(at, "\n") > 80)
                 FAIL("%s: a line of its text is too long: %.60s", c->name, at);
     }
-    check_options(command_common, &(struct command){ .name = "common" });
+    check_options(command_common, &(struct cmd){ .name = "common" });
 }
