@@ -1,8 +1,8 @@
 /* boxes.c - a picture in the terminal: boxes, and boxes in them, with lines between.
 
    First every picture is measured from the inside out: a leaf is as large as its text, a container
-   as what is in it.  Then it is drawn from the outside in.  When it is wider than the terminal,
-   texts are cut shorter and shorter; when that does not help, there is no picture. */
+   as what is in it.  Then it is drawn from the outside in.  Where a layer is wider than the terminal,
+   its texts are cut shorter and shorter; when that does not help, there is no picture. */
 #include "cli/canvas.h"
 #include "cli/layers.h"
 #include "cli/picture.h"
@@ -10,7 +10,10 @@
 
 #include <string.h>
 
-enum { CONTAINER_MARGIN = 4, LINES_MAX = 12 };
+enum { CONTAINER_MARGIN = 4, LINES_MAX = 12, TRIES_MAX = 2000 };
+
+/* Columns that a text may take: from what is wished to what is bearable. */
+static const int caps[] = { 48, 36, 28, 22, 16, 12 };
 
 /* A line of text in a box. */
 struct text_line {
@@ -22,6 +25,8 @@ struct text_line {
 /* A node with its measures; in the arena. */
 struct shape {
     const struct pic_node *node;
+    uint32_t cap; // index into caps
+    int room;     // a container: columns that it may take
     struct text_line lines[LINES_MAX];
     int line_count;
     int text_width;
@@ -31,13 +36,14 @@ struct shape {
 /* A picture with its measures. */
 struct frame {
     struct shape *shapes;
+    uint32_t count;
     struct layers layers;
 };
 
 struct drawing {
     struct arena *arena;
     const struct term *term;
-    int cap;   // columns that a text may take
+    uint32_t tries; // how often something was measured
 };
 
 /* ---- text of a box ---------------------------------------------------------------------------- */
@@ -47,7 +53,7 @@ static void add_line(struct drawing *d, struct shape *s, struct buf *text, int s
     auto_buf struct buf cut = { 0 };
     if (s->line_count == LINES_MAX || !text->len)
         return;
-    int width = (int)show_cut(&cut, text->data, text->len, (size_t)d->cap, !d->term->is_utf8);
+    int width = (int)show_cut(&cut, text->data, text->len, (size_t)caps[s->cap], !d->term->is_utf8);
     s->lines[s->line_count++] =
         (struct text_line){ arena_dup(d->arena, cut.data, cut.len), cut.len, style };
     s->text_width = MAX(s->text_width, width);
@@ -61,7 +67,7 @@ static void add_tags(struct drawing *d, struct shape *s)
         buf_clear(&tag);
         buf_printf(&tag, "[%s]", s->node->tags[i]);
         size_t width = show_width(line.data, line.len) + 1 + show_width(tag.data, tag.len);
-        if (line.len && width > (size_t)d->cap)
+        if (line.len && width > (size_t)caps[s->cap])
             add_line(d, s, &line, STYLE_YELLOW);
         buf_printf(&line, "%s%s", line.len ? " " : "", buf_text(&tag));
     }
@@ -101,22 +107,95 @@ static void add_text(struct drawing *d, struct shape *s, const struct picture *p
 
 /* ---- measuring -------------------------------------------------------------------------------- */
 
-static struct frame *measure(struct drawing *d, const struct picture *picture, int width);
+static struct frame *measure(struct drawing *d, const struct picture *picture, int width,
+                             uint32_t cap);
 
 static bool measure_shape(struct drawing *d, struct shape *s, struct layer_box *box,
                           const struct picture *picture, int width)
 {
+    *s = (struct shape){ .node = s->node, .cap = s->cap, .room = s->room };
     add_text(d, s, picture);
     box->w = s->text_width + CONTAINER_MARGIN;
     box->h = s->line_count + 2;
     if (!s->node->inside || !s->node->inside->count)
         return true;
-    s->inside = measure(d, s->node->inside, width - CONTAINER_MARGIN);
+    s->inside = measure(d, s->node->inside, MIN(width, s->room) - CONTAINER_MARGIN, s->cap);
     if (!s->inside)
         return false;
     box->w = MAX(box->w, s->inside->layers.width + CONTAINER_MARGIN);
     box->h += s->inside->layers.height;
     return true;
+}
+
+static bool measure_all(struct drawing *d, struct frame *frame, const struct picture *picture,
+                        int width)
+{
+    struct layers *l = &frame->layers;
+    layers_init(l, d->arena, frame->count);
+    for (uint32_t i = 0; i < frame->count; i++)
+        if (!measure_shape(d, &frame->shapes[i], &l->boxes[i], picture, width))
+            return false;
+    for (uint32_t i = 0; i < picture->edge_count && !picture->has_cycles; i++)
+        layers_edge(l, picture->edges[i].from, picture->edges[i].to);
+    return layers_arrange(l, width);
+}
+
+/* By how many columns the layer of a box is too wide; a box without lines is alone in its own. */
+static int excess(const struct layers *l, uint32_t box, int width)
+{
+    int sum = l->boxes[box].w;
+    for (uint32_t i = 0; i < l->count && l->boxes[box].layer < l->depth; i++)
+        if (i != box && l->boxes[i].layer == l->boxes[box].layer)
+            sum += l->boxes[i].w + LAYERS_GAP;
+    return sum - width;
+}
+
+/* What has only boxes without lines inside can put them below each other. */
+static bool squeeze(struct frame *frame, uint32_t at, int width)
+{
+    struct shape *s = &frame->shapes[at];
+    int over = excess(&frame->layers, at, width), least = s->text_width;
+    if (over <= 0 || !s->inside || s->inside->layers.depth > 0)
+        return false;
+    for (uint32_t i = 0; i < s->inside->count; i++)
+        least = MAX(least, s->inside->layers.boxes[i].w);
+    int room = MAX(least + CONTAINER_MARGIN, frame->layers.boxes[at].w - over);
+    bool is_less = room < frame->layers.boxes[at].w;
+    s->room = is_less ? room : s->room;
+    return is_less;
+}
+
+static bool cut(struct frame *frame, uint32_t at, int width)
+{
+    struct shape *s = &frame->shapes[at];
+    if (s->cap + 1 == COUNT(caps) || excess(&frame->layers, at, width) <= 0)
+        return false;
+    s->cap++;
+    return true;
+}
+
+static bool cut_anyway(struct frame *frame, uint32_t at, int width)
+{
+    struct shape *s = &frame->shapes[at];
+    if (s->cap + 1 == COUNT(caps))
+        return false;
+    s->cap++;
+    return true;
+}
+
+/* Makes something smaller: where a layer is too wide, or everywhere when only the whole is.  False
+   when nothing can be. */
+static bool shrink(struct frame *frame, int width)
+{
+    static bool (*const ways[])(struct frame *, uint32_t, int) = { squeeze, cut, cut_anyway };
+    for (size_t k = 0; k < COUNT(ways); k++) {
+        bool has_changed = false;
+        for (uint32_t i = 0; i < frame->count; i++)
+            has_changed |= ways[k](frame, i, width);
+        if (has_changed)
+            return true;
+    }
+    return false;
 }
 
 /* The end of a machine is no box: the states say when they go there. */
@@ -126,24 +205,24 @@ static uint32_t shape_count(const struct picture *picture)
     return count && picture->nodes[count - 1].shape == PIC_END ? count - 1 : count;
 }
 
-static struct frame *measure(struct drawing *d, const struct picture *picture, int width)
+static struct frame *measure(struct drawing *d, const struct picture *picture, int width,
+                             uint32_t cap)
 {
     struct frame *frame = arena_zalloc(d->arena, sizeof *frame);
-    uint32_t count = shape_count(picture);
-    if (width < 1 || count > LAYERS_MAX)
+    frame->count = shape_count(picture);
+    if (width < 1 || frame->count > LAYERS_MAX)
         return NULL;
-    frame->shapes = arena_zalloc(d->arena, sizeof *frame->shapes * (count + 1));
-    layers_init(&frame->layers, d->arena, count);
-    for (uint32_t i = 0; i < count; i++) {
+    frame->shapes = arena_zalloc(d->arena, sizeof *frame->shapes * (frame->count + 1));
+    for (uint32_t i = 0; i < frame->count; i++) {
         frame->shapes[i].node = &picture->nodes[i];
-        if (!measure_shape(d, &frame->shapes[i], &frame->layers.boxes[i], picture, width))
-            return NULL;
+        frame->shapes[i].cap = cap;
+        frame->shapes[i].room = width;
     }
-    for (uint32_t i = 0; i < picture->edge_count && !picture->has_cycles; i++)
-        layers_edge(&frame->layers, picture->edges[i].from, picture->edges[i].to);
-    if (!layers_arrange(&frame->layers, width) || frame->layers.width > width)
-        return NULL;
-    return frame;
+    do {
+        if (++d->tries > TRIES_MAX || !measure_all(d, frame, picture, width))
+            return NULL;
+    } while (frame->layers.width > width && shrink(frame, width));
+    return frame->layers.width <= width ? frame : NULL;
 }
 
 /* ---- drawing ---------------------------------------------------------------------------------- */
@@ -236,21 +315,17 @@ static void draw_frame(struct canvas *c, const struct frame *frame, int x, int y
 
 bool picture_boxes(struct buf *out, const struct picture *picture, const struct term *term)
 {
-    static const int caps[] = { 48, 36, 28, 22, 16, 12 };
-    for (size_t i = 0; i < COUNT(caps); i++) {
-        auto_arena struct arena arena = { 0 };
-        struct drawing d = { .arena = &arena, .term = term, .cap = caps[i] };
-        struct frame *frame = measure(&d, picture, term->width);
-        if (!frame)
-            continue;
-        struct canvas canvas;
-        buf_printf(out, "%s%s%s\n", term_style(term, STYLE_BOLD), picture->name,
-                   term_style(term, STYLE_NONE));
-        canvas_init(&canvas, frame->layers.width, frame->layers.height);
-        draw_frame(&canvas, frame, 0, 0);
-        canvas_print(out, &canvas, term);
-        canvas_clear(&canvas);
-        return true;
-    }
-    return false;
+    auto_arena struct arena arena = { 0 };
+    struct drawing d = { .arena = &arena, .term = term };
+    struct frame *frame = measure(&d, picture, term->width, 0);
+    struct canvas canvas;
+    if (!frame)
+        return false;
+    buf_printf(out, "%s%s%s\n", term_style(term, STYLE_BOLD), picture->name,
+               term_style(term, STYLE_NONE));
+    canvas_init(&canvas, frame->layers.width, frame->layers.height);
+    draw_frame(&canvas, frame, 0, 0);
+    canvas_print(out, &canvas, term);
+    canvas_clear(&canvas);
+    return true;
 }

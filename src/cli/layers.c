@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 2, SWEEPS = 8 };
+enum { GAP = LAYERS_GAP, SWEEPS = 8 };
 
 void layers_init(struct layers *l, struct arena *arena, uint32_t count)
 {

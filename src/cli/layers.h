@@ -45,7 +45,10 @@ struct layers {
     int width, height; // out
 };
 
-enum { LAYERS_MAX = 200 }; // boxes, bends included: what is larger is no picture
+enum {
+    LAYERS_MAX = 200, // boxes, and as many bends: what is larger is no picture
+    LAYERS_GAP = 2,   // columns between boxes
+};
 
 void layers_init(struct layers *layers, struct arena *arena, uint32_t count);
 void layers_edge(struct layers *layers, uint32_t from, uint32_t to);

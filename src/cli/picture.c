@@ -147,7 +147,7 @@ static void paint_agent(struct painter *p, struct pic_node *node, const struct f
 {
     if (step->agent && step->agent->name && strcmp(step->agent->name, step->id) != 0)
         node->who = clean_name(p, step->agent->name);
-    if (step->part == AS_CAPTAIN)
+    if (step->part == AS_CAPTAIN && strcmp(step->id, "captain") != 0)
         add_tag(p, node, "captain");
     if (!step->agent || step->agent->kind != AGENT_WORKFLOW)
         return;
