@@ -153,10 +153,10 @@ const struct cmd command_graph = {
     .min_args = 1,
     .max_args = 1,
     .summary = "draw the plan of a workflow",
-    .about = "Boxes are steps, with their agents in parentheses and what is special about them in\n"
-             "brackets; arrows go from a step to those that wait for it. Loops, groups, branches,\n"
-             "forums and machines are boxes around their steps. What does not fit the width is\n"
-             "drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
+    .about = "Boxes are steps, with their agents in parentheses and what is special about them\n"
+             "in brackets; arrows go from a step to those that wait for it. Loops, groups,\n"
+             "branches, forums and machines are boxes around their steps. What does not fit\n"
+             "the width is drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
              "\n"
              "  rondo graph flow.yaml\n"
              "  rondo graph flow.yaml --format svg >flow.svg",
