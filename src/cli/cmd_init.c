@@ -151,8 +151,8 @@ const struct cmd command_init = {
     .args = "[DIR]",
     .max_args = 1,
     .summary = "start a project: a workflow that runs without a model",
-    .about = "Writes flow.yaml and README.md into DIR, or into this folder. Files that are there\n"
-             "are never overwritten.",
+    .about = "Writes flow.yaml and README.md into DIR, or into this folder. Files that are\n"
+             "there are never overwritten.",
     .options = options,
     .size = sizeof(struct init_options),
     .run = cmd_init,
