@@ -209,7 +209,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_check = {
+const struct cmd command_check = {
     .name = "check",
     .args = "FILE...",
     .min_args = 1,

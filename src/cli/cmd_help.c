@@ -98,7 +98,7 @@ static void put_options(const struct option *options, int column, const struct t
     }
 }
 
-int help_show(const struct command *command)
+int help_show(const struct cmd *command)
 {
     struct term term = screen();
     int column = widest(command_common, widest(command->options, 0)) + 4;
@@ -133,7 +133,7 @@ static int cmd_help(const struct cmdline *line)
         return put(&text);
     if (!line->args.count)
         return list_commands();
-    const struct command *command = commands_find(line->args.list[0]);
+    const struct cmd *command = commands_find(line->args.list[0]);
     return command ? help_show(command) : commands_unknown(line->args.list[0]);
 }
 
@@ -147,7 +147,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_help = {
+const struct cmd command_help = {
     .name = "help",
     .args = "[COMMAND]",
     .max_args = 1,

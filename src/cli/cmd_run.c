@@ -117,7 +117,7 @@ static bool is_folder(const char *path)
 static int check_args(const struct running *r)
 {
     const struct run_args *a = r->args;
-    const struct command *command = r->line->command;
+    const struct cmd *command = r->line->command;
     if (a->quiet && a->verbose)
         return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->store && strcmp(a->store, ":memory:") != 0)
@@ -258,7 +258,7 @@ static const struct option rehearse_options[] = {
     { NULL }
 };
 
-const struct command command_run_file = {
+const struct cmd command_run_file = {
     .name = "run", .args = "FILE", .min_args = 1, .max_args = 1,
     .summary = "run a workflow",
     .about = "FILE is a workflow in YAML or JSON; - is standard input.  The final answer goes to\n"
@@ -275,7 +275,7 @@ const struct command command_run_file = {
     .options = run_options, .size = sizeof(struct run_args), .run = cmd_run,
 };
 
-const struct command command_rehearse = {
+const struct cmd command_rehearse = {
     .name = "rehearse", .args = "FILE", .min_args = 1, .max_args = 1,
     .summary = "run a workflow with made-up answers",
     .about = "Models, commands, tools and gates are replaced by answers that fit their schemas,\n"
