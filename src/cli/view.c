@@ -231,7 +231,7 @@ static void put_items(struct line *line, const struct row *row)
 static void put_tail(struct line *line, const struct row *row)
 {
     bool failed = row->state == ROW_FAILED;
-    bool says = node_is_leaf(row->node) || row->is_item || (failed && row->is_mine);
+    bool says = failed ? row_is_origin(row) : node_is_leaf(row->node) || row->is_item;
     if (row->state == ROW_SKIPPED || row->state == ROW_CANCELLED || row->state == ROW_RETRYING) {
         line_gap(line, STYLE_DIM);
         buf_puts(&line->text, looks[row->state].word);
@@ -303,7 +303,7 @@ static unsigned rank(struct frame *f, const struct row *row)
     bool is_leaf = node_is_leaf(row->node);
     switch ((enum row_state)row->state) {
     case ROW_ASKING: return 0;
-    case ROW_FAILED: return row->is_mine ? 1 : 4;
+    case ROW_FAILED: return row_is_origin(row) ? 1 : 4;
     case ROW_RUNNING:
     case ROW_RETRYING: return is_leaf ? 2 : 3;
     case ROW_PENDING: return f->coming++ < NEAR_MAX ? 6 : 8;
@@ -516,7 +516,7 @@ static void put_errors(struct line *line, const struct row *row, struct buf *out
     for (uint32_t i = 0; i < row->kid_count; i++)
         if (row->kids[i])
             put_errors(line, row->kids[i], out, count);
-    if (row->state != ROW_FAILED || !row->is_mine || !row->error || ++*count > ERRORS_MAX)
+    if (!row_is_origin(row) || !row->error || ++*count > ERRORS_MAX)
         return;
     line_style(line, STYLE_RED);
     row_put_path(&line->text, row);
