@@ -316,7 +316,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
 static void summarise(struct drive *d)
 {
     d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
-    d->view.height = d->options->verbose ? 0 : d->is_live ? d->term.height - 1 : SUMMARY_LINES;
+    d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
     view_put(&d->frame, &d->view);
     if (d->is_live)

@@ -492,6 +492,15 @@ static void put_head(struct line *line, struct buf *out)
 
 /* ---- what the summary adds --------------------------------------------------------------------------------------- */
 
+/* How much of a line that is too long goes into the first one: up to a blank, if there is one. */
+static size_t fit_words(const char *line, size_t len, size_t room)
+{
+    size_t fits = show_fit(line, len, room), at = fits;
+    while (fits < len && at > fits / 2 && line[at] != ' ')
+        at--;
+    return fits < len && line[at] == ' ' && at ? at : fits;
+}
+
 /* A text of several lines, each wrapped at the width. */
 static void put_wrapped(struct line *line, enum term_style style, const char *indent, const char *text,
                         struct buf *out)
@@ -499,10 +508,10 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
     size_t room = (size_t)line->view->term->width - strlen(indent);
     auto_buf struct buf clean = { 0 };
     show_lines(&clean, text, strlen(text));
-    for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && clean.data[end] == '\n')) {
+    for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && strchr(" \n", clean.data[end]))) {
         const char *stop = memchr(clean.data + at, '\n', clean.len - at);
         end = stop ? (size_t)(stop - clean.data) : clean.len;
-        end = at + show_fit(clean.data + at, end - at, room);
+        end = at + fit_words(clean.data + at, end - at, room);
         line_add(line, STYLE_NONE, indent);
         line_style(line, style);
         buf_put(&line->text, clean.data + at, end - at);
