@@ -45,6 +45,8 @@ static void measure_case(const json_t *cases, const char *key, const char *name,
 {
     rondo_error err;
     const json_t *one = json_object_get(cases, key);
+    if (repeat_name && strcmp(repeat_name, name) != 0)
+        return;
     json_t *value = json_incref(json_object_get(one, "value"));
     value = value ? value : big_value(one);
     struct schema *schema = schema_compile(json_object_get(one, "schema"), NULL, &err);

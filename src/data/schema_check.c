@@ -47,9 +47,9 @@ static inline __attribute__((always_inline)) bool
 run_rules(struct check *check, const struct schema_node *node, json_t *value)
 {
     unsigned type = 1u << json_typeof(value);
+    const struct rule *rule = node->rules, *end = rule + node->rule_count;
     bool ok = true;
-    for (uint32_t i = 0; i < node->rule_count; i++) {
-        const struct rule *rule = &node->rules[i];
+    for (; rule < end; rule++) {
         if (!(rule->types & type) || LIKELY(rule->check(check, rule, value)))
             continue;
         ok = false;
@@ -73,7 +73,7 @@ static bool run_tracked(struct check *check, const struct schema_node *node, jso
     return ok;
 }
 
-static bool run_scoped(struct check *check, const struct schema_node *node, json_t *value)
+static __attribute__((noinline)) bool run_scoped(struct check *check, const struct schema_node *node, json_t *value)
 {
     struct scope scope = { check->scope, node->resource };
     bool moves = !scope.up || scope.up->resource != node->resource;
@@ -96,11 +96,8 @@ bool schema_node_check(struct check *check, const struct schema_node *node, json
     if (UNLIKELY(!check->depth))
         return schema_check_limit(check, "depth");
     check->depth--;
-    bool ok;
-    if (LIKELY(node->is_plain))
-        ok = run_rules(check, node, value);
-    else
-        ok = run_scoped(check, node, value);
+    bool ok = LIKELY(node->is_plain) ? run_rules(check, node, value)
+                                     : run_scoped(check, node, value);
     check->depth++;
     return ok;
 }
@@ -418,7 +415,8 @@ bool schema_rule_if(struct check *check, const struct rule *rule, json_t *value)
 void schema_check_begin(struct check *check, const struct schema *schema)
 {
     struct schema *shared = (struct schema *)schema;
-    *check = (struct check){ .schema = schema };
+    mem_wipe(check, sizeof *check);
+    check->schema = schema;
     check->steps = schema->max_steps;
     check->depth = schema->max_depth;
     if (schema->regex_count)

@@ -7,14 +7,18 @@
 
 #define NAMES_SHOWN 12
 
+/* Inside the value, where only yes or no is wanted and nobody marks. */
+static inline bool node_fits(struct check *check, const struct schema_node *node, json_t *value)
+{
+    return node_passes(node, value) || schema_node_check(check, node, value);
+}
+
 static inline bool fits_at(struct check *check, const struct schema_node *node, json_t *value,
                            const char *key, size_t index)
 {
-    if (node_passes(node, value))
-        return true;
     return UNLIKELY(check->loud || check->seen)
-               ? schema_node_check_at(check, node, value, key, index)
-               : schema_node_check(check, node, value);
+               ? node_passes(node, value) || schema_node_check_at(check, node, value, key, index)
+               : node_fits(check, node, value);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------- */
@@ -103,10 +107,30 @@ static inline const struct name_entry *name_expect(const struct name_table *tabl
     return entry;
 }
 
+/* The usual case by itself: only yes or no is wanted, nobody marks, and names are all that
+   decides about a member. */
+static bool members_fit(struct check *check, const struct members *members, json_t *value)
+{
+    const struct schema_node *additional = members->additional;
+    uint32_t required = 0, next = 0;
+    for (void *i = json_object_iter(value); i; i = json_object_iter_next(value, i)) {
+        const char *key = json_object_iter_key(i);
+        const struct name_entry *entry =
+            name_expect(&members->table, &next, key, json_object_iter_key_len(i));
+        const struct schema_node *node = entry && entry->node ? entry->node : additional;
+        required += entry && entry->required;
+        if (node && !node_fits(check, node, json_object_iter_value(i)))
+            return false;
+    }
+    return required >= members->required_count;
+}
+
 bool schema_rule_members(struct check *check, const struct rule *rule, json_t *value)
 {
     const struct members *members = rule->members;
     bool asks_all = members->pattern_count || check->seen;
+    if (LIKELY(!check->loud && !asks_all && !members->has_size))
+        return members_fit(check, members, value);
     uint32_t required = 0, next = 0;
     size_t index = 0;
     bool ok = !members->has_size || size_fits(check, rule, value);
@@ -212,11 +236,22 @@ static bool fail_extra(struct check *check, const struct rule *rule, const char 
                              expected, plural(expected), size);
 }
 
+static bool items_fit(struct check *check, const struct schema_node *node, json_t *value,
+                      size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!node_fits(check, node, json_array_get(value, i)))
+            return false;
+    return true;
+}
+
 bool schema_rule_items(struct check *check, const struct rule *rule, json_t *value)
 {
     const struct items *items = rule->items;
     size_t size = json_array_size(value), i = 0;
     bool ok = (size >= items->min && size <= items->max) || fail_count(check, rule, size);
+    if (LIKELY(ok && items->rest && !items->prefix_count && !check->loud && !check->seen))
+        return items_fit(check, items->rest, value, size);
     for (; i < size && i < items->prefix_count && (ok || check->all); i++) {
         ok &= fits_at(check, items->prefix[i], json_array_get(value, i), NULL, i);
         seen_mark(check->seen, i);

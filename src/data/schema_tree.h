@@ -331,17 +331,16 @@ static inline uint64_t name_hash(uint64_t seed, const char *name, size_t len)
 /* A call of memcmp() costs more than most names are long. */
 static inline bool name_equal(const struct name_entry *entry, const char *name, size_t len)
 {
+    const char *own = entry->name;
     if (entry->len != len)
         return false;
-    if (len >= 8 && len <= 16)
-        return memcmp(entry->name, name, 8) == 0 &&
-               memcmp(entry->name + len - 8, name + len - 8, 8) == 0;
-    if (len >= 4 && len < 8)
-        return memcmp(entry->name, name, 4) == 0 &&
-               memcmp(entry->name + len - 4, name + len - 4, 4) == 0;
+    if (len >= 4 && len <= 8)
+        return memcmp(own, name, 4) == 0 && memcmp(own + len - 4, name + len - 4, 4) == 0;
+    if (len > 8 && len <= 16)
+        return memcmp(own, name, 8) == 0 && memcmp(own + len - 8, name + len - 8, 8) == 0;
     if (len == 2)
-        return memcmp(entry->name, name, 2) == 0;
-    return memcmp(entry->name, name, len) == 0;
+        return memcmp(own, name, 2) == 0;
+    return memcmp(own, name, len) == 0;
 }
 
 static inline const struct name_entry *name_find(const struct name_table *table,
