@@ -1,8 +1,9 @@
 /* repeat.h - how long something takes that is over in nanoseconds.
 
    What is measured is a function that is called again and again, in batches long enough for the
-   clock and shorter than a busy machine's turns; the figure is the median of many.  A program's arguments pick one measurement by its name,
-   and with a number behind it do the work that many times without measuring, for a profiler. */
+   clock and shorter than the turns of a busy machine; the figure is the median of many.  A
+   program's arguments pick one measurement by its name, and with a number behind it do the work
+   that many times without measuring, for a profiler. */
 #ifndef REPEAT_H
 #define REPEAT_H
 

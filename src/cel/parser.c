@@ -538,8 +538,7 @@ static struct ast *read_term(struct parser *p, enum ast_kind kind)
 }
 
 /* The terms behind the first one, and the row of them all. */
-static __attribute__((noinline)) struct ast *read_terms(struct parser *p, enum ast_kind kind,
-                                                        struct ast *term)
+static APART struct ast *read_terms(struct parser *p, enum ast_kind kind, struct ast *term)
 {
     struct items items = { 0 };
     enum token_kind joint = p->token.kind;

@@ -391,8 +391,7 @@ static bool is_string_ahead(const struct token_source *s, char c)
 
 /* What is neither a name nor an operator, if it is anything.  Kept out of the way of those two,
    which are most of every expression. */
-static __attribute__((noinline)) int read_other(struct token_source *s, struct token *t,
-                                                rondo_error *err)
+static APART int read_other(struct token_source *s, struct token *t, rondo_error *err)
 {
     struct quote quote;
     char c = peek(s, 0);
