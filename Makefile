@@ -145,7 +145,6 @@ $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
 
-$(O)/bench/cel.o $(O)/bench/schema.o: CFLAGS += -DBENCH_MAIN
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
