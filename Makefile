@@ -4,6 +4,7 @@
 #   make test            fetch what is missing, build everything, run all tests
 #   make test T=loop     only what has "loop" in its name
 #   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
+#   make test FAST=1     built quickly: little optimisation, in build/fast
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
 #                        bench-peers measures other engines beside this one
@@ -39,7 +40,7 @@ endif
 comma := ,
 ifeq ($(SAN),1)
 override SAN := address,undefined
-endif
+B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)),$(if $(FAST),/fast))
 B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 O := $(B)/obj
 
@@ -57,15 +58,15 @@ BENCHES   := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 # CFLAGS and LDFLAGS are the user's; what rondo itself needs is added behind them.
 # The shared library binds lazily: a short-lived program pays only for what it calls.
-CFLAGS   ?= $(if $(SAN),-O1,-O3) -g
+CFLAGS   ?= $(if $(SAN)$(FAST),-O1,-O3) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 # What ships is optimised as a whole; tests link the same objects the ordinary, quick way.
-LTO_OBJ  := $(if $(SAN),,-flto=auto -ffat-lto-objects)
-LTO      := $(if $(SAN),,-flto=auto)
+LTO_OBJ  := $(if $(SAN)$(FAST),,-flto=auto -ffat-lto-objects)
+LTO      := $(if $(SAN)$(FAST),,-flto=auto)
 COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
            -Iinclude -Isrc -Itests $(PKG_CFLAGS) -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-O1 -Wl,--as-needed
