@@ -40,8 +40,8 @@ endif
 comma := ,
 ifeq ($(SAN),1)
 override SAN := address,undefined
+endif
 B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)),$(if $(FAST),/fast))
-B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 O := $(B)/obj
 
 LIB_SRC   := $(filter-out src/cli/%,$(wildcard src/*/*.c))
