@@ -8,7 +8,6 @@
 #include "data/scalar.h"
 #include "data/utf8.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
