@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define SUGGESTED_FROM 2000 // names that are looked at
+#define SUGGESTED_FROM 1000 // names that are looked at
 
 /* ---- diagnostics --------------------------------------------------------------------------------------- */
 
@@ -20,16 +20,15 @@ uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
     return scope->kind == SCOPE_FILE ? stage : STAGE_INNER;
 }
 
-/* NULL also when the diagnostic will not be shown: then looking is not worth it. */
-static const char *nearest(const struct loading *l, const char *text, const char *const *names, size_t count)
+/* Looking for names is not worth it for what will not be shown. */
+static bool is_shown(const struct loading *l)
 {
-    bool is_shown = l->diags->errors + l->diags->warnings <= DIAG_MAX;
-    return is_shown ? diag_nearest(text, names, MIN(count, SUGGESTED_FROM)) : NULL;
+    return l->diags->errors + l->diags->warnings <= DIAG_MAX;
 }
 
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
 {
-    const char *near = nearest(l, text, names, count);
+    const char *near = is_shown(l) ? diag_nearest(text, names, count) : NULL;
     if (near)
         diag_hint(diag, "did you mean `%s`?", near);
 }
@@ -37,25 +36,27 @@ void load_suggest(struct loading *l, struct diag *diag, const char *text, const 
 void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
                        size_t count)
 {
-    const char *near = nearest(l, text, names, count);
+    const char *near = is_shown(l) ? diag_nearest(text, names, count) : NULL;
     if (near)
         diag_hint(diag, "did you mean '%s'?", near);
 }
 
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 {
-    auto_free const char **names = mem_alloc((l->flow->agent_count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+    const char *names[SUGGESTED_FROM];
+    uint32_t count = is_shown(l) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
+    for (uint32_t i = 0; i < count; i++)
         names[i] = l->flow->agents[i]->name;
-    load_suggest_name(l, diag, text, names, l->flow->agent_count);
+    load_suggest_name(l, diag, text, names, count);
 }
 
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
 {
-    auto_free const char **names = mem_alloc((scope->count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < scope->count; i++)
+    const char *names[SUGGESTED_FROM];
+    uint32_t count = is_shown(l) ? MIN(scope->count, SUGGESTED_FROM) : 0;
+    for (uint32_t i = 0; i < count; i++)
         names[i] = scope->steps[i]->id;
-    load_suggest_name(l, diag, text, names, scope->count);
+    load_suggest_name(l, diag, text, names, count);
 }
 
 struct doc_val *load_get(const struct doc_val *map, const char *key)
