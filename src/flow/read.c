@@ -53,7 +53,12 @@ bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kin
 
 static void complain_range(struct loading *l, const struct field *field, const struct doc_val *val)
 {
-    if (field->max >= INT_MAX)
+    double n = json_number_value(val->json);
+    bool is_open = field->max >= INT_MAX;
+    if (is_open && n > field->max)
+        load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
+                   field->max, val->text);
+    else if (is_open)
         load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %.15g, not %s",
                    field->key, field->min, val->text);
     else
@@ -466,19 +471,30 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
     }
 }
 
-static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+/* The nearest key of a dialect, as a hint. */
+static void suggest_key(struct loading *l, struct diag *diag, const struct fields *table, const char *key,
+                        uint8_t dialect)
 {
     const char *names[64];
     size_t count = 0;
     for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
-        if (field_is_in(table, &table->list[i], dialect_of(l)))
+        if (field_is_in(table, &table->list[i], dialect))
             names[count++] = table->list[i].key;
+    load_suggest(l, diag, key, names, count);
+}
+
+static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+{
     struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
                                    key->text, table->noun);
     if (l->is_v1 && fields_find(table, key->text, IN_RONDO))
         diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key->text);
     else
-        load_suggest(l, diag, key->text, names, count);
+        suggest_key(l, diag, table, key->text, dialect_of(l));
+    if (!diag->hint && table == &case_fields)
+        suggest_key(l, diag, &else_fields, key->text, IN_RONDO);
+    if (!diag->hint && l->is_v1)
+        suggest_key(l, diag, table, key->text, IN_RONDO);
 }
 
 static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)
