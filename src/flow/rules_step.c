@@ -212,6 +212,16 @@ static void check_review(struct loading *l, const struct flow_step *step)
                   "put the body into `steps` with one step, and the review there");
 }
 
+/* An agent's own limit is for one call.  A command is stopped by whoever runs it, and may then be tried
+   again. */
+static int64_t default_timeout(const struct loading *l, const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    if (!agent || !agent->timeout_ms)
+        return l->flow->step_timeout_ms;
+    return agent->kind == AGENT_COMMAND ? 0 : agent->timeout_ms;
+}
+
 /* A leaf is limited by its own timeout, its agent's, or the default of the file.  Around a loop the
    step's timeout is the loop's. */
 static void settle_timeout(struct loading *l, struct flow_step *step)
@@ -229,8 +239,7 @@ static void settle_timeout(struct loading *l, struct flow_step *step)
         is_given = false;
     }
     if (is_leaf && !is_given)
-        step->timeout_ms = step->agent && step->agent->timeout_ms ? step->agent->timeout_ms
-                                                                  : l->flow->step_timeout_ms;
+        step->timeout_ms = default_timeout(l, step);
 }
 
 static void settle_defaults(struct loading *l, struct flow_step *step)
