@@ -20,12 +20,26 @@ uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
     return scope->kind == SCOPE_FILE ? stage : STAGE_INNER;
 }
 
-void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
+/* NULL also when the diagnostic will not be shown: then looking is not worth it. */
+static const char *nearest(const struct loading *l, const char *text, const char *const *names, size_t count)
 {
     bool is_shown = l->diags->errors + l->diags->warnings <= DIAG_MAX;
-    const char *near = is_shown ? diag_nearest(text, names, MIN(count, SUGGESTED_FROM)) : NULL;
+    return is_shown ? diag_nearest(text, names, MIN(count, SUGGESTED_FROM)) : NULL;
+}
+
+void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
+{
+    const char *near = nearest(l, text, names, count);
     if (near)
         diag_hint(diag, "did you mean `%s`?", near);
+}
+
+void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
+                       size_t count)
+{
+    const char *near = nearest(l, text, names, count);
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
 }
 
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
@@ -33,7 +47,7 @@ void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
     auto_free const char **names = mem_alloc((l->flow->agent_count + 1) * sizeof *names);
     for (uint32_t i = 0; i < l->flow->agent_count; i++)
         names[i] = l->flow->agents[i]->name;
-    load_suggest(l, diag, text, names, l->flow->agent_count);
+    load_suggest_name(l, diag, text, names, l->flow->agent_count);
 }
 
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
@@ -41,7 +55,7 @@ void load_suggest_step(struct loading *l, struct diag *diag, const char *text, c
     auto_free const char **names = mem_alloc((scope->count + 1) * sizeof *names);
     for (uint32_t i = 0; i < scope->count; i++)
         names[i] = scope->steps[i]->id;
-    load_suggest(l, diag, text, names, scope->count);
+    load_suggest_name(l, diag, text, names, scope->count);
 }
 
 struct doc_val *load_get(const struct doc_val *map, const char *key)
@@ -77,7 +91,8 @@ static bool find_dialect(struct loading *l)
     l->is_v1 = !load_get(root, "rondo");
     l->flow->dialect = l->is_v1 ? FLOW_V1 : FLOW_RONDO;
     if (root->kind != DOC_MAP)
-        load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s", doc_kind_text(root));
+        load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s",
+                   read_shown(l, root));
     else if (l->is_v1 && l->flow->source->len > FLOW_BYTES_V1)
         load_error(l, STAGE_DECODE, NULL, "validation", "the file has %zu bytes; at most %d are allowed",
                    l->flow->source->len, FLOW_BYTES_V1);
@@ -106,6 +121,14 @@ static void run_passes(struct loading *l)
     load_compile(l);
 }
 
+/* Stages are about Zenflow; what is said of other files goes by place alone. */
+static void forget_stages(const struct loading *l)
+{
+    for (uint32_t i = 0; i < l->diags->count; i++)
+        if (l->diags->list[i].source == l->flow->source)
+            l->diags->list[i].stage = STAGE_DECODE;
+}
+
 /* Takes folder. */
 static struct flow *load_one(struct loading *l, struct source *source, char *folder)
 {
@@ -114,6 +137,8 @@ static struct flow *load_one(struct loading *l, struct source *source, char *fol
     l->flow->folder = folder;
     l->flow->outer = l->outer ? l->outer->flow : NULL;
     run_passes(l);
+    if (!l->is_v1)
+        forget_stages(l);
     mem_free(l->pendings);
     mem_free(l->namings);
     mem_free(l->schemas);
