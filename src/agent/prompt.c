@@ -185,6 +185,18 @@ static int put_input(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
+/* A text and what came with it. */
+static void put_said(struct buf *out, const json_t *content, const json_t *output)
+{
+    if (!content) {
+        sheet_put_content(out, output);
+        return;
+    }
+    sheet_put_content(out, content);
+    text_line(out);
+    sheet_put_json(out, output, PART_MAX);
+}
+
 static int put_contributions(struct sheet *sheet, rondo_error *err)
 {
     json_t *said;
@@ -198,7 +210,7 @@ static int put_contributions(struct sheet *sheet, rondo_error *err)
         const char *name = json_string_value(json_object_get(said, "name"));
         text_heading(sheet->out, "### %s (round %lld)", name ? name : "",
                      (long long)json_integer_value(json_object_get(said, "round")));
-        sheet_put_content(sheet->out, json_object_get(said, "output"));
+        put_said(sheet->out, json_object_get(said, "content"), json_object_get(said, "output"));
     }
     return 0;
 }
