@@ -319,8 +319,8 @@ static int (*const layouts[][12])(struct sheet *, rondo_error *) = {
                     put_passes, put_contributions, put_attempt },
     [AS_CAPTAIN] = { put_context, put_memory, put_captain_task, put_order, put_input, put_results, put_files,
                      put_items, put_passes, put_contributions, put_attempt },
-    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_history },
-    [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_this_pass },
+    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_judged },
+    [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_judged },
     [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
 };
 
