@@ -68,6 +68,10 @@ int command_can_run(const struct flow_step *step, rondo_error *err);
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
 
+/* What is wrong with a script for this flow: it names a step that there is none of, or a reply makes no
+   sense.  0 or RONDO_EINVAL. */
+int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err);
+
 /* The answer to a gate in a rehearsal, for whoever drives it: new. */
 json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path);
 

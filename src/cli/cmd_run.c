@@ -155,11 +155,13 @@ static int prepare_env(struct running *r)
     if (!a->script)
         return EXIT_OK;
     r->env.script = given_file(a->script, &err);
-    if (r->env.script && json_is_object(r->env.script))
-        return EXIT_OK;
-    return r->env.script ? command_fail(r->line->command, "--script %s: expected a map from steps to replies",
-                                        a->script)
-                         : command_fail(r->line->command, "%s", err.message);
+    if (!r->env.script)
+        return command_fail(r->line->command, "%s", err.message);
+    if (!json_is_object(r->env.script))
+        return command_fail(r->line->command, "--script %s: expected a map from steps to replies", a->script);
+    if (rehearse_check(r->flow, r->env.script, &err) < 0)
+        return command_fail(r->line->command, "--script %s: %s", a->script, err.message);
+    return EXIT_OK;
 }
 
 static int start(struct running *r)
