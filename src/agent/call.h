@@ -62,6 +62,9 @@ void script_run(rondo_task *task, const struct flow_step *step);
 void rehearse_run(rondo_task *task, const struct flow_step *step);
 void set_run(rondo_task *task, const struct flow_step *step);
 
+/* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
+int command_can_run(const struct flow_step *step, rondo_error *err);
+
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
 

@@ -1,10 +1,15 @@
 /* cmd_check.c - rondo check: are these files what they should be?
 
+   They are workflows: what is wrong with one is told on stderr with the line it is about; with --json
+   each file is an object on stdout, one a line.
+
    With --schema the files are JSON values and are checked by that schema.  Problems go to stderr,
    one a line, as "file: place: what"; with --json they go to stdout as objects, one a line. */
 #include "base/buf.h"
 #include "cli/commands.h"
+#include "cli/problems.h"
 #include "data/schema.h"
+#include "engine/flow_files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,22 +123,76 @@ static int files_check(const struct check_args *args, const struct texts *files)
     return status;
 }
 
+/* ---- workflows ------------------------------------------------------------------------------------ */
+
+static json_t *diags_json(const struct diags *diags, bool warnings)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < diags->count; i++)
+        if (diags->list[i].is_warning == warnings)
+            json_array_append_new(list, diag_json(&diags->list[i]));
+    return list;
+}
+
+static void print_json(const char *path, const struct flow *flow, const struct diags *diags)
+{
+    json_t *line = json_pack("{s:s, s:b}", "file", path, "valid", flow != NULL);
+    if (flow) {
+        json_object_set_new(line, "name", json_string(flow->name));
+        json_object_set_new(line, "dialect", json_string(flow->dialect == FLOW_V1 ? "v1" : "rondo"));
+        json_object_set_new(line, "steps", json_integer(flow->scope->count));
+        json_object_set_new(line, "order", flow_order_json(flow));
+    }
+    json_object_set_new(line, "errors", diags_json(diags, false));
+    json_object_set_new(line, "warnings", diags_json(diags, true));
+    json_dumpf(line, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(line);
+}
+
+static int workflow_check(const struct cmdline *line, const char *path)
+{
+    const struct check_args *args = line->options;
+    struct diags diags = { 0 };
+    struct flow *flow = flows_open(path, true, &diags);
+    int status = flow ? EXIT_OK : EXIT_INVALID;
+    if (args->as_json)
+        print_json(path, flow, &diags);
+    else
+        problems_show(line, &diags, true);
+    flow_unref(flow);
+    diags_clear(&diags);
+    return status;
+}
+
+static int workflows_check(const struct cmdline *line)
+{
+    int status = EXIT_OK;
+    for (uint32_t i = 0; i < line->args.count; i++) {
+        int rc = workflow_check(line, line->args.list[i]);
+        status = rc ? rc : status;
+    }
+    return status;
+}
+
 static int cmd_check(const struct cmdline *line)
 {
     const struct check_args *args = line->options;
-    if (!args->schema)
-        return usage_error(line->command, "--schema is missing");
-    return files_check(args, &line->args);
+    if (args->schema)
+        return files_check(args, &line->args);
+    if (args->asserts_formats)
+        return usage_error(line->command, "--formats needs --schema");
+    return workflows_check(line);
 }
 
 // clang-format off
 static const struct option options[] = {
     { "schema", 0, OPT_TEXT, OPTION_AT(struct check_args, schema), "FILE",
-      .help = "check JSON values by this JSON Schema" },
+      .help = "the files are JSON values: check them by this JSON Schema" },
     { "formats", 0, OPT_FLAG, OPTION_AT(struct check_args, asserts_formats),
       .help = "require texts to follow their `format`" },
     { "json", 0, OPT_FLAG, OPTION_AT(struct check_args, as_json),
-      .help = "problems as JSON objects on stdout, one a line" },
+      .help = "answers as JSON objects on stdout, one a line" },
     { NULL }
 };
 // clang-format on
@@ -143,7 +202,7 @@ const struct cmd command_check = {
     .args = "FILE...",
     .min_args = 1,
     .max_args = ARGS_ANY,
-    .summary = "check values against a JSON Schema",
+    .summary = "check workflow files, or values against a JSON Schema",
     .options = options,
     .size = sizeof(struct check_args),
     .run = cmd_check,

@@ -1,6 +1,7 @@
 /* cmd_graph.c - rondo graph: what a workflow looks like. */
 #include "cli/commands.h"
 #include "cli/picture.h"
+#include "cli/problems.h"
 #include "engine/flows.h"
 
 #include <errno.h>
@@ -109,18 +110,6 @@ static int show(const struct cmdline *line, const struct picture *picture)
 
 /* ----------------------------------------------------------------------------------------------- */
 
-static void print_problems(struct diags *diags, bool no_color)
-{
-    struct term term;
-    term_init(&term, STDERR_FILENO, no_color);
-    diags_sort(diags);
-    for (uint32_t i = 0; i < diags->count; i++) {
-        auto_buf struct buf text = { 0 };
-        diag_put(&text, &diags->list[i], term.has_colour);
-        fwrite(text.data, 1, text.len, stderr);
-    }
-}
-
 static int cmd_graph(const struct cmdline *line)
 {
     const struct graph_options *options = line->options;
@@ -128,7 +117,7 @@ static int cmd_graph(const struct cmdline *line)
     struct diags diags = { 0 };
     struct flow *flow = flows_open(line->args.list[0], true, &diags);
     if (!flow)
-        print_problems(&diags, line->no_color);
+        problems_show(line, &diags, true);
     int rc = flow ? show(line, picture_of(&arena, flow, options->open)) : EXIT_INVALID;
     flow_unref(flow);
     diags_clear(&diags);

@@ -1,6 +1,7 @@
 /* command.c - reading a command line by the table of its command. */
 #include "cli/command.h"
 
+#include "cli/show.h"
 #include "flow/diag.h"
 
 #include <stdarg.h>
@@ -184,11 +185,14 @@ void cmdline_clear(struct cmdline *line)
 
 /* ---- complaining ------------------------------------------------------------------------------ */
 
+/* Arguments and names of files come from outside, too: what is said is clean. */
 static void complain(const struct cmd *command, const char *fmt, va_list args)
 {
-    fprintf(stderr, "rondo %s: ", command->name);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
+    char text[2048];
+    auto_buf struct buf clean = { 0 };
+    int len = vsnprintf(text, sizeof text, fmt, args);
+    show_lines(&clean, text, MIN((size_t)MAX(len, 0), sizeof text - 1));
+    fprintf(stderr, "rondo %s: %s\n", command->name, buf_text(&clean));
 }
 
 int command_fail(const struct cmd *command, const char *fmt, ...)

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "cli/cmd_help.h"
+#include "cli/show.h"
 #include "flow/diag.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 #include <string.h>
 
 const struct cmd *const commands[] = {
-    &command_check, &command_graph, &command_eval,    &command_init, &command_doctor,
-    &command_version, &command_help, NULL,
+    &command_run_file, &command_rehearse, &command_check,  &command_graph,   &command_eval,
+    &command_init,     &command_doctor,   &command_version, &command_help, NULL,
 };
 
 /* What is written like an option but means a command. */
@@ -31,6 +32,9 @@ int commands_unknown(const char *name)
 {
     const char *names[COUNT(commands)];
     size_t count = 0;
+    auto_buf struct buf clean = { 0 };
+    show_line(&clean, name, strlen(name));
+    name = buf_text(&clean);
     for (; commands[count]; count++)
         names[count] = commands[count]->name;
     const char *near = diag_nearest(name, names, count);

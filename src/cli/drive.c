@@ -398,7 +398,7 @@ static void prepare(struct drive *d)
                              .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
     d->gates.run = d->run;
     d->gates.has_person = drive_has_person() && !options->quiet;
-    d->gates.rehearses = options->rehearses;
+    d->gates.rehearses = options->rehearses ? options->env : NULL;
 }
 
 static void drive_clear(struct drive *d)

@@ -7,11 +7,14 @@
 
 #include "rondo.h"
 
+struct call_env;
+
 struct drive_options {
     const char *command; // "run", "rehearse": for messages
     const char *title;   // the workflow's name
     const char *answers; // a file; NULL
     rondo_value *plan;   // the whole workflow, for --json; NULL: none
+    const struct call_env *env; // of the run, for what gates answer in a rehearsal
     bool json, quiet, verbose, no_color;
     bool rehearses;
 };

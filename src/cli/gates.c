@@ -147,15 +147,6 @@ static void give_up(struct gates *gates, const char *path, const char *why)
         gates->trouble = buf_take(&text);
 }
 
-/* In a rehearsal a gate gets the smallest answer that fits; a reviewer is content. */
-static json_t *made_answer(const rondo_node *node)
-{
-    if (node->step && node->step->part == AS_REVIEWER)
-        return json_pack("{s:s}", "decision", "approve");
-    json_t *value = node->gate.schema ? schema_example(node->gate.schema, 0) : NULL;
-    return value ? value : json_string("yes");
-}
-
 static void on_waiting(struct gates *gates, const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
@@ -165,7 +156,8 @@ static void on_waiting(struct gates *gates, const rondo_event *ev)
     if (value)
         answer(gates, buf_text(&path), value, "answers");
     else if (gates->rehearses)
-        answer(gates, buf_text(&path), made_answer(node), "rehearsal");
+        answer(gates, buf_text(&path), rehearse_answer(gates->rehearses, node->step, buf_text(&path)),
+               "rehearsal");
     else if (gates->has_person)
         add(gates, ev);
     else if (!node->gate.timeout_ms)

@@ -5,6 +5,7 @@
 #ifndef RONDO_GATES_H
 #define RONDO_GATES_H
 
+#include "agent/call.h"
 #include "base/buf.h"
 #include "cli/answers.h"
 #include "flow/node.h"
@@ -18,7 +19,7 @@ struct gates {
     rondo_run *run;
     struct answers answers;
     bool has_person; // stdin and stderr are terminals
-    bool rehearses;
+    const struct call_env *rehearses; // NULL: it is no rehearsal
     struct gate_open *open; // those that the person is to answer, oldest first
     uint32_t count, cap;
     bool is_asked;     // the first of them is on the screen

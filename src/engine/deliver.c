@@ -13,6 +13,8 @@
 void reader_clear(struct reader *reader)
 {
     mem_free(reader->places);
+    mem_free(reader->loops);
+    mem_free(reader->usage);
     *reader = (struct reader){ 0 };
 }
 
@@ -27,10 +29,66 @@ void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot)
     }
 }
 
+/* A loop's first pass begins anew what is remembered in its slot. */
+static void note_pass(struct reader *reader, const struct rondo_event *ev)
+{
+    while (ev->act >= reader->loop_count) {
+        mem_grow(&reader->loops, &reader->loop_cap, reader->loop_count, sizeof *reader->loops);
+        reader->loops[reader->loop_count++] = (struct loop_seen){ .best = -1 };
+    }
+    struct loop_seen *loop = &reader->loops[ev->act];
+    if (ev->type == RONDO_EV_ITERATION_START) {
+        loop->best = ev->ordinal ? loop->best : -1;
+        loop->pass_seq = ev->seq;
+        loop->pass_ns = ev->time_ns;
+    } else if (ev->flags & EF_SCORED && (loop->best < 0 || ev->score > loop->score)) {
+        loop->best = ev->ordinal;
+        loop->score = ev->score;
+    }
+}
+
+static int64_t spent(const struct rondo_event *ev, const char *key)
+{
+    return json_integer_value(json_object_get(ev->value, key));
+}
+
+/* What an agent spent counts for everything around it. */
+static void note_usage(struct reader *reader, const struct rondo_event *ev)
+{
+    while (reader->usage_count < reader->place_count) {
+        mem_grow(&reader->usage, &reader->usage_cap, reader->usage_count, sizeof *reader->usage);
+        reader->usage[reader->usage_count++] = (rondo_usage){ 0 };
+    }
+    for (uint32_t slot = ev->act; slot < reader->usage_count; slot = reader->places[slot].parent) {
+        rondo_usage *u = &reader->usage[slot];
+        u->input_tokens += spent(ev, "prompt");
+        u->output_tokens += spent(ev, "completion");
+        u->cost_nano += spent(ev, "nanoUsd");
+        u->calls += spent(ev, "calls");
+        if (!slot)
+            return;
+    }
+}
+
 void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
 {
     if (ev->type == RONDO_EV_STEP_START)
         reader_note_start(reader, run, ev);
+    else if (ev->type == RONDO_EV_BUDGET)
+        note_usage(reader, ev);
+    else if (READER_NOTES >> ev->type & 1)
+        note_pass(reader, ev);
+}
+
+const struct loop_seen *reader_loop(const struct reader *reader, uint32_t slot)
+{
+    return slot < reader->loop_count ? &reader->loops[slot] : NULL;
+}
+
+const rondo_usage *reader_usage(const struct reader *reader, uint32_t slot)
+{
+    const rondo_usage *u = slot < reader->usage_count ? &reader->usage[slot] : NULL;
+    return u && (u->input_tokens || u->output_tokens || u->cost_nano || u->calls) ? u : NULL;
 }
 
 void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
@@ -39,7 +97,10 @@ void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo
         reader_reach(reader, run, MAX(ev->act, ev->parent));
     const rondo_node *parent = reader->places[ev->parent].node;
     reader->places[ev->act] = (struct place){ parent ? parent->children[ev->child].node : NULL,
-                                              ev->parent, ev->child, ev->ordinal, ev->attempt };
+                                              ev->parent, ev->child, ev->ordinal, ev->attempt,
+                                              ev->time_ns };
+    if (UNLIKELY(ev->act < reader->usage_count))
+        reader->usage[ev->act] = (rondo_usage){ 0 };
 }
 
 bool reader_find(const void *at, uint32_t slot, struct place *ret)

@@ -168,7 +168,7 @@ static int append(rondo_run *run, uint64_t before)
 
 /* ---- 4 hand out, carry out ------------------------------------------------------------------------------- */
 
-static void arm(rondo_run *run, const struct command *command)
+static void arm(rondo_run *run, const struct run_command *command)
 {
     const uint64_t what[3] = { command->act | (uint64_t)command->gen << 32,
                                command->child | (uint64_t)command->ordinal << 32, command->timer };
@@ -181,7 +181,7 @@ static void carry_out(rondo_run *run)
     struct run *core = &run->core;
     run->engine->busy = true;
     for (uint32_t i = 0; i < core->command_count; i++) {
-        struct command command = core->commands[i];
+        struct run_command command = core->commands[i];
         switch ((enum command_type)command.type) {
         case CMD_INVOKE: task_invoke(run, command.act, command.gen); break;
         case CMD_REVOKE: task_revoke(run->engine, command.token); break;

@@ -14,13 +14,13 @@ static json_t *old_pass(void *user, struct act *loop, const struct outcome *ende
     const rondo_node *node = loop ? loop->node : ended->steps_of;
     int keep = node->loop.max_history;
     char key[24];
-    if (keep && pass < history->count - keep)
+    if ((keep && pass < history->count - keep) || pass >= history->seq_count)
         return NULL;
     snprintf(key, sizeof key, "%llu", (unsigned long long)history->seqs[pass]);
     if (!run->old_passes)
         run->old_passes = json_object();
     json_t *known = json_object_get(run->old_passes, key);
-    if (!known && (known = look_pass(run, node, history, pass)))
+    if (!known && (known = look_pass(run, node, history->seqs[pass], true)))
         json_object_set_new(run->old_passes, key, known);
     return json_incref(known);
 }

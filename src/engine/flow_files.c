@@ -1,5 +1,5 @@
 /* flow_files.c - workflows on the disk: the file itself, and what stands beside it. */
-#include "engine/flows.h"
+#include "engine/flow_files.h"
 #include "io/file.h"
 
 #include <string.h>

@@ -3,13 +3,7 @@
 #define RONDO_FLOWS_H
 
 #include "agent/call.h"
-#include "flow/flow.h"
-
-/* Files beside a workflow, read from the disk (io/file.h) within its folder. */
-extern const struct flow_files flows_disk;
-
-/* Reads and checks a workflow from a file ("-": standard input); NULL when there are errors. */
-struct flow *flows_open(const char *path, bool is_lenient, struct diags *diags);
+#include "engine/flow_files.h"
 
 /* The inputs of a run: what was given, with defaults filled in, each checked by its schema.  All
    problems go to diags (about no text).  New; NULL when there are errors. */

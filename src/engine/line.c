@@ -2,6 +2,8 @@
 #include "engine/shell.h"
 
 #include "data/value.h"
+#include "engine/exit.h"
+#include "flow/flow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,11 +52,25 @@ static const rondo_node *parent_of(const rondo_event *ev, struct place *place)
     return reader_place(reader, ev, place) ? reader->places[place->parent].node : NULL;
 }
 
+static const char *name_at(const struct reader *reader, const struct place *place)
+{
+    const rondo_node *parent = reader->places[place->parent].node;
+    return parent ? parent->children[place->child].name : "";
+}
+
+/* A leaf that a loop repeats by itself has the loop's name: its path is the pass's. */
 const char *rondo_event_step(const rondo_event *ev)
 {
+    const struct reader *reader = &run_of(ev->run)->reader;
     struct place place;
-    const rondo_node *parent = parent_of(ev, &place);
-    return parent ? parent->children[place.child].name : "";
+    const char *name = reader_place(reader, ev, &place) ? name_at(reader, &place) : "";
+    if (*name || !rondo_event_node(ev) || !node_is_leaf(place.node))
+        return name;
+    while (!*name && place.parent) {
+        place = reader->places[place.parent];
+        name = name_at(reader, &place);
+    }
+    return name;
 }
 
 const rondo_node *rondo_event_node(const rondo_event *ev)
@@ -199,21 +215,120 @@ static void put_data_text(struct buf *buf, bool *open, const char *key, const ch
     buf_put_json_string(buf, text, strlen(text));
 }
 
+static void put_data_number(struct buf *buf, bool *open, const char *key, uint64_t n)
+{
+    put_key(buf, open, key);
+    buf_put_number(buf, n, 0);
+}
+
+static void put_best(struct buf *buf, bool *open, const rondo_event *ev)
+{
+    const struct loop_seen *loop = reader_loop(&run_of(ev->run)->reader, ev->act);
+    if (!loop || loop->best < 0)
+        return;
+    put_key(buf, open, "best");
+    buf_printf(buf, "{\"pass\":%lld,\"score\":%.17g}", (long long)loop->best, loop->score);
+}
+
+/* What each step of the pass gave: its result, or else its content. */
+static void put_outputs(struct buf *buf, bool *open, const rondo_event *ev, const rondo_node *loop)
+{
+    rondo_run *run = run_of(ev->run);
+    const struct loop_seen *seen = reader_loop(&run->reader, ev->act);
+    auto_json json_t *pass = seen ? look_pass(run, loop, seen->pass_seq, false) : NULL;
+    const char *name, *before = "{";
+    json_t *step;
+    if (!json_object_size(json_object_get(pass, "steps")))
+        return;
+    put_key(buf, open, "outputs");
+    json_object_foreach(json_object_get(pass, "steps"), name, step) {
+        json_t *result = json_object_get(step, "result");
+        buf_puts(buf, before);
+        buf_put_json_string(buf, name, strlen(name));
+        buf_putc(buf, ':');
+        value_put_json(buf, result ? result : json_object_get(step, "content"));
+        before = ",";
+    }
+    buf_putc(buf, '}');
+}
+
 static void put_pass(struct buf *buf, bool *open, const rondo_event *ev)
 {
     const rondo_node *loop = rondo_event_node(ev);
-    if (ev->type != RONDO_EV_LOOP_END) {
-        put_key(buf, open, "pass");
-        buf_put_number(buf, ev->ordinal, 0);
-        if (loop && loop->loop.cap != RONDO_UNBOUNDED) {
-            put_key(buf, open, "cap");
-            buf_put_number(buf, (uint64_t)loop->loop.cap, 0);
-        }
+    if (ev->type == RONDO_EV_LOOP_END) {
+        put_data_text(buf, open, "reason", rondo_reason_text(ev->code));
+        put_data_number(buf, open, "passes", ev->ordinal);
+        put_best(buf, open, ev);
         return;
     }
-    put_data_text(buf, open, "reason", rondo_reason_text(ev->code));
-    put_key(buf, open, "passes");
-    buf_put_number(buf, ev->ordinal, 0);
+    put_data_number(buf, open, "pass", ev->ordinal);
+    if (loop && loop->loop.cap != RONDO_UNBOUNDED)
+        put_data_number(buf, open, "cap", (uint64_t)loop->loop.cap);
+    if (ev->type != RONDO_EV_ITERATION_END)
+        return;
+    put_best(buf, open, ev);
+    if (loop && loop->flow)
+        put_outputs(buf, open, ev, loop);
+}
+
+/* Where a step is in the order of its file; false for inner ones. */
+static bool find_rank(const struct flow_step *step, uint32_t *ret)
+{
+    const struct flow *flow = step->flow;
+    if (step->scope != flow->scope || !flow->order)
+        return false;
+    for (*ret = 0; *ret < flow->scope->count; ++*ret)
+        if (flow->order[*ret] == step->index)
+            return true;
+    return false;
+}
+
+/* Zenflow's fields of a start: which of how many, and what sort of container. */
+static void put_start(struct buf *buf, bool *open, const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    const struct flow_step *step = node ? node->step : NULL;
+    uint32_t rank;
+    if (!step)
+        return;
+    if (find_rank(step, &rank)) {
+        put_data_number(buf, open, "index", rank);
+        put_data_number(buf, open, "total", step->scope->count);
+    }
+    if (step->loop && node->kind == (step->loop->is_each ? RONDO_KIND_EACH : RONDO_KIND_LOOP))
+        put_data_text(buf, open, "loop_type", step->loop->is_each ? "forEach" : "repeat");
+    if (step->loop && node->kind == RONDO_KIND_EACH && step->loop->items)
+        put_data_number(buf, open, "items", json_array_size(step->loop->items));
+    if (step->include_path && node->is_file)
+        put_data_text(buf, open, "include", step->include_path);
+}
+
+static void put_tokens(struct buf *buf, const rondo_usage *u)
+{
+    buf_printf(buf, "{\"prompt\":%lld,\"completion\":%lld,\"total\":%lld", (long long)u->input_tokens,
+               (long long)u->output_tokens, (long long)(u->input_tokens + u->output_tokens));
+}
+
+/* What it cost is only told when something had a price. */
+static void put_end(struct buf *buf, bool *open, const rondo_event *ev)
+{
+    static const rondo_usage none = { 0 };
+    rondo_run *run = run_of(ev->run);
+    const rondo_usage *usage = reader_usage(&run->reader, 0);
+    usage = usage ? usage : &none;
+    put_key(buf, open, "usage");
+    put_tokens(buf, usage);
+    buf_printf(buf, ",\"calls\":%lld}", (long long)usage->calls);
+    if (usage->cost_nano) {
+        put_key(buf, open, "cost");
+        buf_printf(buf, "%.9g", (double)usage->cost_nano / 1e9);
+    }
+    put_data_number(buf, open, "exitCode", (uint64_t)exit_code(run));
+}
+
+static uint32_t steps_of(const rondo_run *run)
+{
+    return run->node->flow ? run->node->count : 0;
 }
 
 static const char *value_key(int type)
@@ -237,6 +352,12 @@ static void put_data(struct buf *buf, const rondo_event *ev)
         put_data_text(buf, &open, "status", rondo_status_text(ev->code));
     if (ev->type == RONDO_EV_DETECTOR)
         put_data_text(buf, &open, "reason", rondo_reason_text(ev->code));
+    if (ev->type == RONDO_EV_STEP_START)
+        put_start(buf, &open, ev);
+    if (ev->type == RONDO_EV_WORKFLOW_START && steps_of(run_of(ev->run)))
+        put_data_number(buf, &open, "total", steps_of(run_of(ev->run)));
+    if (ev->type == RONDO_EV_WORKFLOW_END)
+        put_end(buf, &open, ev);
     if (*rondo_event_skill(ev))
         put_data_text(buf, &open, "skill", rondo_event_skill(ev));
     if (ev->flags & EF_SCORED) {
@@ -251,6 +372,97 @@ static void put_data(struct buf *buf, const rondo_event *ev)
         put_data_text(buf, &open, "content", rondo_event_text(ev));
     if (open)
         buf_putc(buf, '}');
+}
+
+/* ---- the envelope ------------------------------------------------------------------------------------------- */
+
+/* As Go writes it: "1m10.88s", "12.4ms". */
+static void put_duration(struct buf *buf, int64_t ns)
+{
+    static const struct { const char *name; int64_t ns; } units[] = {
+        { "s", SECOND }, { "ms", 1000000 }, { "\xc2\xb5s", 1000 }, { "ns", 1 },
+    };
+    size_t unit = 0;
+    while (ns < units[unit].ns && unit + 1 < COUNT(units))
+        unit++;
+    int64_t secs = ns / SECOND, part = ns % units[unit].ns, one = units[unit].ns;
+    if (secs >= 3600)
+        buf_printf(buf, "%lldh", (long long)secs / 3600);
+    if (secs >= 60)
+        buf_printf(buf, "%lldm", (long long)secs / 60 % 60);
+    buf_put_number(buf, (uint64_t)(unit ? ns / one : secs % 60), 0);
+    if (part)
+        buf_putc(buf, '.');
+    for (; part; part = part * 10 % one)
+        buf_putc(buf, (char)('0' + part * 10 / one));
+    buf_puts(buf, ns ? units[unit].name : "s");
+}
+
+/* When that began which the event ends; 0 when it ends nothing, or that is not known. */
+static int64_t began_ns(const rondo_event *ev)
+{
+    const rondo_run *run = run_of(ev->run);
+    const struct loop_seen *loop;
+    struct place place;
+    switch (ev->type) {
+    case RONDO_EV_WORKFLOW_END: return run->core.acts[0]->start_ns;
+    case RONDO_EV_ITERATION_END:
+        loop = reader_loop(&run->reader, ev->act);
+        return loop ? loop->pass_ns : 0;
+    case RONDO_EV_STEP_END:
+    case RONDO_EV_STEP_FAILED:
+    case RONDO_EV_STEP_CANCELLED: return reader_place(&run->reader, ev, &place) ? place.start_ns : 0;
+    default: return 0;
+    }
+}
+
+static const rondo_usage *usage_of(const rondo_event *ev)
+{
+    const struct reader *reader = &run_of(ev->run)->reader;
+    bool ends_step = ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_FAILED;
+    if (LIKELY(!reader->usage) || ev->flags & EF_UNSTARTED)
+        return NULL;
+    return ends_step ? reader_usage(reader, ev->act)
+           : ev->type == RONDO_EV_WORKFLOW_END ? reader_usage(reader, 0) : NULL;
+}
+
+static const char *agent_of(const rondo_event *ev)
+{
+    const rondo_node *node = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_FAILED
+                                 ? rondo_event_node(ev) : NULL;
+    const struct flow_step *step = node && node->kind == RONDO_KIND_AGENT ? node->step : NULL;
+    return step && step->agent ? step->agent->name : NULL;
+}
+
+static const char *message_of(const rondo_event *ev)
+{
+    if (ev->type == RONDO_EV_WORKFLOW_START)
+        return run_of(ev->run)->node->flow ? run_of(ev->run)->node->flow->name : NULL;
+    const rondo_node *node = ev->type == RONDO_EV_STEP_SKIPPED && ev->flags & EF_MINE
+                                 ? rondo_event_node(ev) : NULL;
+    return node && node->opts.when ? "condition false" : NULL;
+}
+
+/* What Zenflow has between the ids and data. */
+static void put_envelope(struct buf *line, const rondo_event *ev)
+{
+    const char *agent = agent_of(ev), *message = message_of(ev);
+    const rondo_usage *usage = usage_of(ev);
+    int64_t start_ns = began_ns(ev);
+    if (agent)
+        put_text(line, "agent", agent);
+    if (message)
+        put_text(line, "message", message);
+    if (start_ns) {
+        buf_puts(line, ",\"duration\":\"");
+        put_duration(line, MAX(ev->time_ns - start_ns, 0));
+        buf_putc(line, '"');
+    }
+    if (usage) {
+        buf_puts(line, ",\"tokens\":");
+        put_tokens(line, usage);
+        buf_putc(line, '}');
+    }
 }
 
 const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
@@ -270,11 +482,12 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
     put_stamp(line, run->engine, ev->time_ns);
     buf_puts(line, "\",\"runId\":");
     buf_put_json_string(line, run->id, strlen(run->id));
-    const char *path = rondo_event_path(ev);
-    if (*path) {
-        put_text(line, "stepId", rondo_event_step(ev));
+    const char *path = rondo_event_path(ev), *step = *path ? rondo_event_step(ev) : "";
+    if (*step)
+        put_text(line, "stepId", step);
+    if (*path)
         put_text(line, "path", path);
-    }
+    put_envelope(line, ev);
     if (ev->type == RONDO_EV_STEP_FAILED)
         put_text(line, "error", rondo_event_text(ev));
     put_data(line, ev);

@@ -380,6 +380,7 @@ struct pass_reader {
     uint32_t inside_count, inside_cap;
     json_t *contents; // texts that came with values, by the seq of their event
     json_t *pass;
+    bool with_judge;
 };
 
 static json_t *inside_of(struct pass_reader *r, uint32_t slot)
@@ -489,14 +490,14 @@ static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
     }
     if (ev->type == RONDO_EV_ITERATION_END && ev->act == r->slot)
         read_iteration_end(r, ev);
-    return true;
+    return !r->pass || r->with_judge;
 }
 
-json_t *look_pass(rondo_run *run, const rondo_node *loop, const struct history *history, int64_t pass)
+json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge)
 {
-    struct pass_reader r = { .run = run, .contents = json_object() };
+    struct pass_reader r = { .run = run, .contents = json_object(), .with_judge = with_judge };
     struct rondo_event ev;
-    bool more = pass < history->seq_count && reader_seek(&r.reader, run, history->seqs[pass]);
+    bool more = reader_seek(&r.reader, run, start);
     while (more && reader_next(&r.reader, run, &ev, true) > 0) {
         if (!r.slot)
             read_begin(&r, &ev, loop);

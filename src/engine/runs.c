@@ -177,7 +177,9 @@ static void set_aside(rondo_engine *engine, rondo_run *run)
     rondo_run kept = { .core = run->core, .journal = run->journal, .inbox = run->inbox,
                        .inbox_cap = run->inbox_cap, .path = run->path, .text = run->text,
                        .line = run->line, .next = engine->spare };
-    kept.reader = (struct reader){ .places = run->reader.places, .place_cap = run->reader.place_cap };
+    kept.reader = (struct reader){ .places = run->reader.places, .place_cap = run->reader.place_cap,
+                                   .loops = run->reader.loops, .loop_cap = run->reader.loop_cap };
+    mem_free(run->reader.usage);
     run->journal->ops->clear(run->journal);
     *run = kept;
     engine->spare = run;

@@ -18,6 +18,14 @@
 #define TURNS_MAX  64   // turns in a row before the event loop is looked at
 #define SPARE_MAX  16   // closed runs whose memory is kept for the next ones
 
+/* What a reader remembers of a loop: where its pass began, and the best one so far. */
+struct loop_seen {
+    uint64_t pass_seq;
+    int64_t pass_ns;
+    int64_t best; // pass; -1: none was scored
+    double score;
+};
+
 /* Reads a run's journal from the beginning or from some event on, one event at a time, and knows
    the place of everything it has read about. */
 struct reader {
@@ -25,6 +33,10 @@ struct reader {
     struct codec codec;
     struct place *places; // by slot
     uint32_t place_count, place_cap;
+    struct loop_seen *loops; // by slot; good for slots of loops that have begun a pass
+    uint32_t loop_count, loop_cap;
+    rondo_usage *usage; // by slot, children included; NULL while nothing was spent
+    uint32_t usage_count, usage_cap;
     uint64_t seq; // of the last event read
     bool open;
 };
@@ -225,6 +237,11 @@ void ask_see(rondo_context *context, struct see *ret);
 const rondo_event *deliver_next(rondo_run *run);
 bool deliver_is_behind(const rondo_run *run, uint64_t most);
 void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev);
+void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev);
+
+/* Events that a reader remembers something of, beside starts. */
+#define READER_NOTES \
+    (1ull << RONDO_EV_ITERATION_START | 1ull << RONDO_EV_ITERATION_END | 1ull << RONDO_EV_BUDGET)
 
 /* The same when the reader keeps up, which is the usual case; NULL does not mean that there is none. */
 static inline const rondo_event *deliver_fresh(rondo_run *run)
@@ -239,13 +256,16 @@ static inline const rondo_event *deliver_fresh(rondo_run *run)
     run->seen = ev->seq;
     if (ev->type == RONDO_EV_STEP_START)
         reader_note_start(&run->reader, run, ev);
+    else if (READER_NOTES >> ev->type & 1)
+        reader_note(&run->reader, run, ev);
     return ev;
 }
 
 void reader_rewind(struct reader *reader, rondo_run *run);
 bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq);
 int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values);
-void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev);
+const struct loop_seen *reader_loop(const struct reader *reader, uint32_t slot);  // NULL: no pass yet
+const rondo_usage *reader_usage(const struct reader *reader, uint32_t slot); // NULL: nothing was spent
 void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot);
 void reader_clear(struct reader *reader);
 bool reader_find(const void *reader, uint32_t slot, struct place *ret);
@@ -261,8 +281,9 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
 rondo_history *look_history(rondo_run *run, struct act *loop);
 void look_free(rondo_run *run);
 
-/* A pass that is no longer in memory, read back, as see_pass_json() has it; NULL.  New. */
-json_t *look_pass(rondo_run *run, const rondo_node *loop, const struct history *history, int64_t pass);
+/* A pass of a loop that began with event start, read back, as see_pass_json() has it; NULL.  New.
+   What a judge said afterwards is read too, if asked for. */
+json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge);
 
 /* Fills in what the public sees of a result. */
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);

@@ -84,6 +84,7 @@ static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, co
 {
     struct flow_ref *ref = arena_zalloc(&p->b->scope->flow->arena, sizeof *ref);
     ref->root = (uint8_t)root;
+    ref->is_v1 = is_v1(p->b);
     ref->used = 1;
     *p->ret = ref;
     *p->ret_type = type;
@@ -171,7 +172,7 @@ static int describe(const struct path *p, struct flow_ref *ref, const json_t *sc
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-static struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
+struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
 {
     uint32_t low = 0, high = scope->count;
     while (low < high) {
@@ -376,7 +377,7 @@ static const struct flow_step *go_inside(const struct path *p, struct flow_ref *
         if (!step)
             return refuse_step(p, ref->used + 1, scope, false), NULL;
         ref->root = REF_INNER;
-        ref->name = joined(&p->b->scope->flow->arena, ref->name, step->id);
+        ref->way = joined(&p->b->scope->flow->arena, ref->way, step->id);
         ref->used += 2;
     }
     return step;
@@ -394,17 +395,43 @@ static int bind_field(const struct path *p, struct flow_ref *ref, const struct f
     return field->field == FIELD_RESULT ? bind_result(p, ref, step) : (int)ref->used;
 }
 
+/* A step of the file by its id, however deep. */
+struct search {
+    const char *id;
+    const struct flow *flow;
+    struct flow_step *found;
+};
+
+static void look_at(struct flow_step *step, void *user)
+{
+    struct search *search = user;
+    if (!search->found && step->flow == search->flow && strcmp(step->id, search->id) == 0)
+        search->found = step;
+}
+
+/* What an agent's text names is looked for from the step that uses the agent. */
+static struct flow_step *used_step(const struct binding *b, const char *id)
+{
+    struct search search = { id, b->scope->flow, NULL };
+    if (b->allows & ALLOW_USER)
+        flow_each_step(b->scope->flow, look_at, &search);
+    return search.found;
+}
+
 static int bind_steps(const struct path *p)
 {
+    struct binding *b = p->b;
     struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
-    ref->scope = p->b->scope;
     if (p->count == 1)
         return 1;
-    const struct flow_step *step = visible_step(p->b->scope, p->names[1].text);
+    const struct flow_step *step = visible_step(b->scope, p->names[1].text);
+    bool is_near = !step;
+    step = step ? step : used_step(b, p->names[1].text);
     if (!step)
-        return refuse_step(p, 1, p->b->scope, true);
+        return refuse_step(p, 1, b->scope, true);
     ref->root = REF_STEP;
-    ref->scope = step->scope;
+    ref->scope = is_near ? NULL : step->scope;
+    ref->name = step->id;
     ref->index = step->index;
     ref->used = 2;
     step = go_inside(p, ref, step);
@@ -573,8 +600,8 @@ static bool is_there(const struct binding *b, const struct root *root)
     if (root->in_v1 && is_v1(b))
         return true;
     switch (root->where) {
-    case IN_LOOPS: return b->allows & ALLOW_PASS || loop_scope(b->scope);
-    case IN_EACHES: return each_scope(b->scope);
+    case IN_LOOPS: return b->allows & (ALLOW_PASS | ALLOW_USER) || loop_scope(b->scope);
+    case IN_EACHES: return b->allows & ALLOW_USER || each_scope(b->scope);
     case IN_RULES: return b->allows & ALLOW_PASS;
     case IN_RETRY: return b->allows & ALLOW_ERROR;
     default: return true;
@@ -602,7 +629,9 @@ static int note_unknown(const struct path *p)
     b->bad_at = p->names[0].offset;
     b->bad_len = p->names[0].len;
     b->hint[0] = '\0';
-    if (visible_step(b->scope, p->names[0].text))
+    if (b->near_id)
+        snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", b->near_id);
+    else if (visible_step(b->scope, p->names[0].text))
         snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
     else
         suggest(b, &p->names[0], &known);
@@ -643,6 +672,21 @@ static size_t begins_with(const char *text, size_t len, const char *name)
     return n;
 }
 
+/* A word such as run-test that is no id but nearly one: a minus is then less likely than a mistake. */
+static void note_near(struct binding *b, const struct flow_scope *scope, const char *text, size_t len)
+{
+    size_t end = 0;
+    while (end < len && (is_word(text[end]) || text[end] == '-'))
+        end++;
+    auto_free char *word = mem_dup(text, end);
+    struct names known = { 0 };
+    for (; scope; scope = scope->up)
+        add_ids(&known, scope);
+    const char *near = diag_nearest(word, known.list, known.count);
+    b->near_id = near ? near : b->near_id;
+    mem_free(known.list);
+}
+
 static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
 {
     size_t best = 0;
@@ -675,7 +719,7 @@ static const struct flow_scope *scope_after(const struct flow_scope *scope, cons
 
 size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const char *text, size_t len)
 {
-    const struct binding *b = user;
+    struct binding *b = user;
     size_t best = 0;
     if (count == 1 && is_name(&path[0], "inputs"))
         return longest_input(b->scope->flow, text, len);
@@ -688,5 +732,7 @@ size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const 
         best = longest_id(scope_after(b->scope, path, count), text, len);
     else // best.steps.x
         best = longest_id(loop_scope(b->scope), text, len);
+    if (best < len && (best == 0 || text[best] == '-'))
+        note_near(b, b->scope, text, len);
     return best;
 }

@@ -110,7 +110,12 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
 
 static unsigned allows_of(const struct pending *p)
 {
-    return p->field->where == AT_RULE ? ALLOW_PASS : p->field->where == AT_RETRY ? ALLOW_ERROR : ALLOW_NONE;
+    switch ((enum field_where)p->field->where) {
+    case AT_RULE: return ALLOW_PASS;
+    case AT_RETRY: return ALLOW_ERROR;
+    case AT_AGENT: return ALLOW_USER;
+    default: return ALLOW_NONE;
+    }
 }
 
 static void compile_one(struct loading *l, const struct pending *p)

@@ -199,7 +199,8 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
 static const struct field agent_rows[] = {
     { "description", F_CLEAN, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .stage = STAGE_AGENT,
       .missing = "agent_missing_description", .about = "What the agent does." },
-    { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT, .about = "Its system text; @file is read." },
+    { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT,
+      .about = "Its system text; @file is read." },
     { "resultSchema", F_SCHEMA, IN_BOTH, IN(flow_agent, result_schema), .stage = STAGE_AGENT,
       .kind = 1, .about = "JSON Schema of its result." },
     { "inputSchema", F_SCHEMA, IN_RONDO, IN(flow_agent, input_schema), .about = "JSON Schema of its input." },
@@ -212,8 +213,10 @@ static const struct field agent_rows[] = {
     { "effects", F_ENUM, IN_RONDO, IN(flow_agent, effects), .words = effects,
       .about = "Whether its work may be done again after a crash." },
     { "cache", F_BOOL, IN_RONDO, IN(flow_agent, cache), .about = "Answers to the same question are kept." },
-    { "budget", F_OBJECT, IN_RONDO, IN(flow_agent, budget), .of = &budget_fields, .about = "What one call may use." },
-    { "maxOutput", F_LONG, IN_RONDO, IN(flow_agent, max_output), RANGE(1, 1 << 30), .about = "Bytes; what is longer is cut." },
+    { "budget", F_OBJECT, IN_RONDO, IN(flow_agent, budget), .of = &budget_fields,
+      .about = "What one call may use." },
+    { "maxOutput", F_LONG, IN_RONDO, IN(flow_agent, max_output), RANGE(1, 1 << 30),
+      .about = "Bytes; what is longer is cut." },
     { "skills", F_OWN, IN_RONDO, CHECKED, .read = own_skills,
       .schema = "{\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"skill\"}}",
       .about = "Several things it can do, by name." },
@@ -224,8 +227,10 @@ static const struct field agent_rows[] = {
       .about = "Tools it may not use." },
     { "maxTurns", F_INT, IN_BOTH, IN(flow_agent, max_turns), FROM(0), .stage = STAGE_AGENT,
       .about = "Calls of the model in one call of the agent; 0: the default." },
-    { "temperature", F_NUMBER, IN_BOTH, IN(flow_agent, temperature), RANGE(0, 2), .stage = STAGE_AGENT, .about = "Sampling." },
-    { "topP", F_NUMBER, IN_BOTH, IN(flow_agent, top_p), RANGE(0, 1), .stage = STAGE_AGENT, .about = "Sampling." },
+    { "temperature", F_NUMBER, IN_BOTH, IN(flow_agent, temperature), RANGE(0, 2), .stage = STAGE_AGENT,
+      .about = "Sampling." },
+    { "topP", F_NUMBER, IN_BOTH, IN(flow_agent, top_p), RANGE(0, 1), .stage = STAGE_AGENT,
+      .about = "Sampling." },
     { "maxTokens", F_LONG, IN_RONDO, IN(flow_agent, max_tokens), AMOUNT, .about = "Longest answer." },
     { "effort", F_TEXT, IN_RONDO, IN(flow_agent, effort), .not_empty = true, .about = "How hard to think." },
     /* command */
@@ -233,7 +238,8 @@ static const struct field agent_rows[] = {
       .schema = "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, "
                 "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": [\"string\", \"number\", \"boolean\"]}}]}",
       .about = "A command: words, or text for the shell." },
-    { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true, .about = "Where the command runs." },
+    { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
+      .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
       .schema = "{\"anyOf\": [{\"type\": \"array\", \"items\": {\"type\": \"string\"}}, "
                 "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"string\", \"number\", \"boolean\"]}}]}",
@@ -246,15 +252,18 @@ static const struct field agent_rows[] = {
       .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": ["
                 "{\"type\": [\"string\", \"number\", \"boolean\"]}, {\"$ref\": \"reply\"}]}}",
       .about = "Canned replies: the n-th call gives the n-th, the last repeats." },
-    { "workflow", F_TEXT, IN_RONDO, CHECKED, .not_empty = true, .about = "A workflow file that is run as the agent." },
+    { "workflow", F_TEXT, IN_RONDO, CHECKED, .not_empty = true,
+      .about = "A workflow file that is run as the agent." },
     { "function", F_TEXT, IN_RONDO, IN(flow_agent, function), .not_empty = true,
       .about = "A function of the program that embeds rondo." },
 };
 const struct fields agent_fields = TABLE("an agent", "agent", agent_rows, 0);
 
 static const struct field sandbox_rows[] = {
-    { "write", F_TEXTS, IN_RONDO, LIST(flow_agent, sandbox_write, sandbox_write_count), .about = "Folders it may write to." },
-    { "network", F_BOOL, IN_RONDO, IN(flow_agent, sandbox_network), .about = "Whether it may use the network." },
+    { "write", F_TEXTS, IN_RONDO, LIST(flow_agent, sandbox_write, sandbox_write_count),
+      .about = "Folders it may write to." },
+    { "network", F_BOOL, IN_RONDO, IN(flow_agent, sandbox_network),
+      .about = "Whether it may use the network." },
 };
 const struct fields sandbox_fields = TABLE("a sandbox", "sandbox", sandbox_rows, 0);
 
@@ -262,30 +271,35 @@ static const struct field skill_rows[] = {
     { "description", F_CLEAN, IN_RONDO, IN(flow_skill, description), .about = "What it is good for." },
     { "prompt", F_HOLES, IN_RONDO, IN(flow_skill, prompt), .where = AT_AGENT, .about = "Its system text." },
     { "inputSchema", F_SCHEMA, IN_RONDO, IN(flow_skill, input_schema), .about = "JSON Schema of its input." },
-    { "resultSchema", F_SCHEMA, IN_RONDO, IN(flow_skill, result_schema), .kind = 1, .about = "JSON Schema of its result." },
+    { "resultSchema", F_SCHEMA, IN_RONDO, IN(flow_skill, result_schema), .kind = 1,
+      .about = "JSON Schema of its result." },
 };
 const struct fields skill_fields = TABLE("a skill", "skill", skill_rows, 0);
 
 static const struct field reply_rows[] = {
     { "content", F_TEXT, IN_RONDO, CHECKED, .about = "The text." },
     { "result", F_JSON, IN_RONDO, CHECKED, .about = "The structured result." },
-    { "actions", F_OBJECT, IN_RONDO, CHECKED, .of = &actions_fields, .about = "What it does to the loop around it, and to state." },
+    { "actions", F_OBJECT, IN_RONDO, CHECKED, .of = &actions_fields,
+      .about = "What it does to the loop around it, and to state." },
     { "toolCalls", F_OWN, IN_RONDO, CHECKED, .read = own_list, .schema = "{\"type\": \"array\"}",
       .about = "Tools that it claims to have used." },
     { "events", F_OWN, IN_RONDO, CHECKED, .read = own_list, .schema = "{\"type\": \"array\"}",
       .about = "What it says before it ends." },
     { "fail", F_JSON, IN_RONDO, CHECKED, .about = "It fails with this text." },
     { "delay", F_DURATION, IN_RONDO, CHECKED, .about = "How long it takes." },
-    { "usage", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{\"type\": \"object\"}", .about = "What it claims to have used." },
+    { "usage", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{\"type\": \"object\"}",
+      .about = "What it claims to have used." },
 };
 const struct fields reply_fields = TABLE("a reply", "reply", reply_rows, 0);
 
 static const struct field actions_rows[] = {
-    { "break", F_OWN, IN_RONDO, CHECKED, .read = own_name_or_flag, .schema = "{\"type\": [\"boolean\", \"string\"]}",
+    { "break", F_OWN, IN_RONDO, CHECKED, .read = own_name_or_flag,
+      .schema = "{\"type\": [\"boolean\", \"string\"]}",
       .about = "Ends the nearest loop, or the one that is named." },
     { "continue", F_BOOL, IN_RONDO, CHECKED, .about = "Ends the pass." },
     { "escalate", F_BOOL, IN_RONDO, CHECKED, .about = "Ends the loop, with a flag that its parent sees." },
-    { "state", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{\"type\": \"object\"}", .about = "Changes of the state." },
+    { "state", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{\"type\": \"object\"}",
+      .about = "Changes of the state." },
 };
 const struct fields actions_fields = TABLE("actions", "actions", actions_rows, 0);
 
@@ -299,14 +313,19 @@ static const struct field step_rows[] = {
     { "when", F_OWN, IN_RONDO, .place = P_CASE, .needed = IN_RONDO, CHECKED, .read = own_when, .where = AT_BODY,
       .want = WANT_BOOL, .schema = "{\"type\": [\"string\", \"boolean\"], \"minLength\": 1}",
       .about = "The case is taken when this holds." },
-    { "name", F_CLEAN, IN_RONDO, .place = P_CASE, IN(flow_step, id), .not_empty = true, .about = "Of the case, in paths." },
+    { "name", F_CLEAN, IN_RONDO, .place = P_CASE, IN(flow_step, id), .not_empty = true,
+      .about = "Of the case, in paths." },
     { "description", F_CLEAN, IN_RONDO, IN(flow_step, description), .about = "What the step is for." },
     { "agent", F_AGENT, IN_BOTH, IN(flow_step, agent), .about = "Who does it." },
-    { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY, .about = "What to do; @file is read." },
-    { "dependsOn", F_TEXTS, IN_BOTH, STEP_ONLY, LIST(flow_step, depends_on, depends_count), .about = "Steps that come first." },
-    { "contextFiles", F_TEXTS, IN_BOTH, LIST(flow_step, context_files, context_count), .about = "Files that the agent is shown." },
+    { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
+      .about = "What to do; @file is read." },
+    { "dependsOn", F_TEXTS, IN_BOTH, STEP_ONLY, LIST(flow_step, depends_on, depends_count),
+      .about = "Steps that come first." },
+    { "contextFiles", F_TEXTS, IN_BOTH, LIST(flow_step, context_files, context_count),
+      .about = "Files that the agent is shown." },
     { "model", F_TEXT, IN_BOTH, IN(flow_step, model), .about = "Instead of the agent's." },
-    { "timeout", F_DURATION, IN_BOTH, IN(flow_step, timeout_ms), .about = "For all tries and passes together." },
+    { "timeout", F_DURATION, IN_BOTH, IN(flow_step, timeout_ms),
+      .about = "For all tries and passes together." },
     { "retries", F_OWN, IN_BOTH, CHECKED, .read = own_retries, FROM(0), .stage = STAGE_REFERENCE,
       .schema = "{\"type\": \"integer\", \"minimum\": 0}", .about = "Further tries when it fails." },
     { "maxRetries", F_INT, IN_BOTH, IN(flow_step, max_retries), FROM(0), .stage = STAGE_REFERENCE,
@@ -315,21 +334,28 @@ static const struct field step_rows[] = {
       .not_empty = true, .stage = STAGE_EMPTY, .about = "The step is skipped unless this holds." },
     { "include", F_TEXT, IN_BOTH, IN(flow_step, include_path), .not_empty = true, .stage = STAGE_INCLUDE,
       .about = "Another workflow, by name or path." },
-    { "loop", F_OWN, IN_BOTH, IN(flow_step, loop), .read = own_loop, .of = &loop_fields, .schema = "{\"$ref\": \"loop\"}",
+    { "loop", F_OWN, IN_BOTH, IN(flow_step, loop), .read = own_loop, .of = &loop_fields,
+      .schema = "{\"$ref\": \"loop\"}",
       .about = "The step is repeated." },
-    { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_GROUP, .about = "Steps of its own: a phase." },
+    { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_GROUP,
+      .about = "Steps of its own: a phase." },
     { "order", F_CHOICE, IN_RONDO, IN(flow_step, is_sequence), .words = orders, .about = "Of its own steps." },
-    { "onStepFailure", F_ENUM, IN_RONDO, IN(flow_step, on_failure), .words = failures, .about = "Among its own steps." },
-    { "parallel", F_OBJECT, IN_RONDO, .offset = 0, .of = &parallel_fields, .about = "All at once, with the same input." },
+    { "onStepFailure", F_ENUM, IN_RONDO, IN(flow_step, on_failure), .words = failures,
+      .about = "Among its own steps." },
+    { "parallel", F_OBJECT, IN_RONDO, .offset = 0, .of = &parallel_fields,
+      .about = "All at once, with the same input." },
     { "branch", F_OWN, IN_RONDO, CHECKED, .read = own_branch,
       .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [{\"$ref\": \"case\"}, {\"$ref\": \"else\"}]}}",
       .about = "The first case that holds." },
-    { "forum", F_OBJECT, IN_RONDO, .offset = 0, .of = &forum_fields, .about = "Members speak, a captain decides." },
+    { "forum", F_OBJECT, IN_RONDO, .offset = 0, .of = &forum_fields,
+      .about = "Members speak, a captain decides." },
     { "gate", F_OBJECT, IN_RONDO, .offset = 0, .of = &gate_fields, .about = "A person decides." },
-    { "set", F_EXPRS, IN_RONDO, LIST(flow_step, set, set_count), .where = AT_BODY, .not_empty = true, .about = "Writes state." },
+    { "set", F_EXPRS, IN_RONDO, LIST(flow_step, set, set_count), .where = AT_BODY, .not_empty = true,
+      .about = "Writes state." },
     { "machine", F_OBJECT, IN_RONDO, .offset = 0, .of = &machine_fields, .about = "States and edges." },
     { "with", F_EXPRS, IN_RONDO, LIST(flow_step, with, with_count), .where = AT_STEP, .about = "Its input." },
-    { "runOn", F_ENUM, IN_RONDO, STEP_ONLY, IN(flow_step, run_on), .words = run_ons, .about = "success, failure or always." },
+    { "runOn", F_ENUM, IN_RONDO, STEP_ONLY, IN(flow_step, run_on), .words = run_ons,
+      .about = "success, failure or always." },
     { "retry", F_OBJECT, IN_RONDO, .offset = 0, .of = &retry_fields, .about = "Further tries when it fails." },
     { "review", F_OWN, IN_RONDO, IN(flow_step, review), .read = own_review, .of = &review_fields,
       .schema = "{\"$ref\": \"review\"}", .about = "Who approves its output." },
@@ -350,42 +376,54 @@ static const struct field retry_rows[] = {
     { "attempts", F_INT, IN_RONDO, .needed = IN_RONDO, IN(flow_step, retry.attempts), RANGE(1, 1000000),
       .about = "Tries, the first included." },
     { "delay", F_DURATION, IN_RONDO, IN(flow_step, retry.delay_ms), .about = "Before the second try." },
-    { "factor", F_NUMBER, IN_RONDO, IN(flow_step, retry.factor), RANGE(1, 1000), .about = "How the delay grows; 2." },
+    { "factor", F_NUMBER, IN_RONDO, IN(flow_step, retry.factor), RANGE(1, 1000),
+      .about = "How the delay grows; 2." },
     { "maxDelay", F_DURATION, IN_RONDO, IN(flow_step, retry.max_delay_ms), .about = "How far; 60s." },
-    { "jitter", F_NUMBER, IN_RONDO, IN(flow_step, retry.jitter), RANGE(0, 1), .about = "How much chance is in it." },
+    { "jitter", F_NUMBER, IN_RONDO, IN(flow_step, retry.jitter), RANGE(0, 1),
+      .about = "How much chance is in it." },
     { "on", F_EXPR, IN_RONDO, IN(flow_step, retry_on), .where = AT_RETRY, .want = WANT_BOOL, .not_empty = true,
       .about = "Only if this holds; `error` is the failure." },
 };
 const struct fields retry_fields = TABLE("a retry", "retry", retry_rows, 0);
 
 static const struct field review_rows[] = {
-    { "agent", F_MADE, IN_RONDO, IN(flow_review, reviewer), .kind = AS_REVIEWER, .made = "review", .about = "An agent." },
-    { "gate", F_OWN, IN_RONDO, CHECKED, .read = own_review_gate, .of = &gate_fields, .schema = "{\"$ref\": \"gate\"}",
+    { "agent", F_MADE, IN_RONDO, IN(flow_review, reviewer), .kind = AS_REVIEWER, .made = "review",
+      .about = "An agent." },
+    { "gate", F_OWN, IN_RONDO, CHECKED, .read = own_review_gate, .of = &gate_fields,
+      .schema = "{\"$ref\": \"gate\"}",
       .about = "Or a person." },
-    { "maxRetries", F_INT, IN_RONDO, IN(flow_review, max_retries), RANGE(0, 1000000), .about = "Retries of the step; 2." },
+    { "maxRetries", F_INT, IN_RONDO, IN(flow_review, max_retries), RANGE(0, 1000000),
+      .about = "Retries of the step; 2." },
     { "maxPredecessorRetries", F_INT, IN_RONDO, IN(flow_review, max_predecessor_retries), RANGE(0, 1000000),
       .about = "Retries of a step before it; 2." },
-    { "onExhausted", F_ENUM, IN_RONDO, IN(flow_review, on_exhausted), .words = exhausted, .about = "When there are none left." },
+    { "onExhausted", F_ENUM, IN_RONDO, IN(flow_review, on_exhausted), .words = exhausted,
+      .about = "When there are none left." },
 };
 const struct fields review_fields = TABLE("a review", "review", review_rows, 0);
 
 static const struct field parallel_rows[] = {
     { "agents", F_OWN, IN_RONDO, CHECKED, .read = own_members, .kind = SCOPE_PARALLEL,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}", .about = "Agents." },
+      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}",
+      .about = "Agents." },
     { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_PARALLEL, .about = "Or steps." },
-    { "mode", F_ENUM, IN_RONDO, IN(flow_step, mode), .words = modes, .about = "What a failure means for the others." },
-    { "maxConcurrency", F_INT, IN_RONDO, IN(flow_step, max_concurrency), FROM(0), .about = "At a time; 0: all." },
+    { "mode", F_ENUM, IN_RONDO, IN(flow_step, mode), .words = modes,
+      .about = "What a failure means for the others." },
+    { "maxConcurrency", F_INT, IN_RONDO, IN(flow_step, max_concurrency), FROM(0),
+      .about = "At a time; 0: all." },
 };
 const struct fields parallel_fields = TABLE("a parallel", "parallel", parallel_rows, 0);
 
 static const struct field forum_rows[] = {
     { "members", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_members, .kind = SCOPE_FORUM,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}", .about = "Who speaks." },
-    { "captain", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_captain, .schema = "{\"type\": \"string\"}",
+      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}",
+      .about = "Who speaks." },
+    { "captain", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_captain,
+      .schema = "{\"type\": \"string\"}",
       .about = "Who decides." },
     { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 1000), .about = "How often; 1." },
     { "quorum", F_INT, IN_RONDO, IN(flow_step, quorum), FROM(1), .about = "Members that have to answer; all." },
-    { "show", F_ENUM, IN_RONDO, IN(flow_step, show), .words = shows, .about = "Who sees what was said before." },
+    { "show", F_ENUM, IN_RONDO, IN(flow_step, show), .words = shows,
+      .about = "Who sees what was said before." },
 };
 const struct fields forum_fields = TABLE("a forum", "forum", forum_rows, 0);
 
@@ -410,7 +448,8 @@ static const struct field edge_rows[] = {
 const struct fields edge_fields = TABLE("an edge", "edge", edge_rows, 0);
 
 static const struct field gate_rows[] = {
-    { "ask", F_HOLES, IN_RONDO, .needed = IN_RONDO, IN(flow_step, ask), .where = AT_BODY, .not_empty = true, .about = "The question." },
+    { "ask", F_HOLES, IN_RONDO, .needed = IN_RONDO, IN(flow_step, ask), .where = AT_BODY, .not_empty = true,
+      .about = "The question." },
     { "schema", F_SCHEMA, IN_RONDO, IN(flow_step, gate_schema), .about = "JSON Schema of the answer." },
     { "timeout", F_DURATION, IN_RONDO, IN(flow_step, gate_timeout_ms), .about = "How long to wait." },
     { "onTimeout", F_OWN, IN_RONDO, CHECKED, .read = own_on_timeout,
@@ -420,51 +459,67 @@ static const struct field gate_rows[] = {
 const struct fields gate_fields = TABLE("a gate", "gate", gate_rows, 0);
 
 static const struct field answer_rows[] = {
-    { "answer", F_JSON, IN_RONDO, .needed = IN_RONDO, IN(flow_step, gate_answer), .about = "The answer to take." },
+    { "answer", F_JSON, IN_RONDO, .needed = IN_RONDO, IN(flow_step, gate_answer),
+      .about = "The answer to take." },
 };
 const struct fields answer_fields = TABLE("an answer", "answer", answer_rows, 0);
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
 
 static const struct field loop_rows[] = {
-    { "forEach", F_OWN, IN_BOTH, CHECKED, .read = own_for_each, .where = AT_STEP, .want = WANT_LIST, .stage = STAGE_FOREACH,
+    { "forEach", F_OWN, IN_BOTH, CHECKED, .read = own_for_each, .where = AT_STEP, .want = WANT_LIST,
+      .stage = STAGE_FOREACH,
       .schema = "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"type\": \"array\", \"minItems\": 1}]}",
       .about = "A list, or CEL that gives one: the body once per item." },
     { "maxConcurrency", F_INT, IN_BOTH, IN(flow_loop, max_concurrency), FROM(0), .stage = STAGE_LOOP_CONCURRENCY,
       .about = "Items at a time; 0: all." },
-    { "onItemFailure", F_ENUM, IN_RONDO, IN(flow_loop, on_item_failure), .words = item_failures, .about = "When an item fails." },
+    { "onItemFailure", F_ENUM, IN_RONDO, IN(flow_loop, on_item_failure), .words = item_failures,
+      .about = "When an item fails." },
     { "maxIterations", F_INT, IN_BOTH, IN(flow_loop, max_iterations), FROM(1), .stage = STAGE_ITERATIONS,
       .code = "negative_value", .about = "The most passes." },
-    { "unbounded", F_OWN, IN_RONDO, CHECKED, .read = own_unbounded, .schema = "{\"type\": \"boolean\"}", .about = "No cap." },
-    { "onMaxIterations", F_ENUM, IN_RONDO, IN(flow_loop, on_max), .words = on_maxes, .about = "What reaching the cap means." },
+    { "unbounded", F_OWN, IN_RONDO, CHECKED, .read = own_unbounded, .schema = "{\"type\": \"boolean\"}",
+      .about = "No cap." },
+    { "onMaxIterations", F_ENUM, IN_RONDO, IN(flow_loop, on_max), .words = on_maxes,
+      .about = "What reaching the cap means." },
     { "while", F_EXPR, IN_RONDO, IN(flow_loop, while_), .where = AT_RULE, .want = WANT_BOOL, .not_empty = true,
       .about = "Tested before each pass." },
     { "until", F_EXPR, IN_BOTH, IN(flow_loop, until), .where = AT_RULE, .want = WANT_BOOL, .not_empty = true,
       .stage = STAGE_EMPTY, .about = "Tested after each pass; the loop ends when it holds." },
     { "untilAgent", F_MADE, IN_BOTH, IN(flow_loop, judge), .kind = AS_JUDGE, .made = "judge", .stage = STAGE_JUDGE,
       .code = "untilagent_bad_ref", .about = "An agent that says when it is done." },
-    { "next", F_EXPR, IN_RONDO, IN(flow_loop, next), .where = AT_RULE, .not_empty = true, .about = "The next input; null ends the loop." },
+    { "next", F_EXPR, IN_RONDO, IN(flow_loop, next), .where = AT_RULE, .not_empty = true,
+      .about = "The next input; null ends the loop." },
     { "score", F_EXPR, IN_RONDO, IN(flow_loop, score), .where = AT_RULE, .want = WANT_NUMBER, .not_empty = true,
       .about = "How good the pass was; higher is better." },
-    { "scoreAgent", F_MADE, IN_RONDO, IN(flow_loop, scorer), .kind = AS_SCORER, .made = "score", .about = "An agent that says so." },
-    { "patience", F_INT, IN_RONDO, IN(flow_loop, patience), FROM(1), .about = "Passes without a gain that end the loop." },
-    { "minGain", F_NUMBER, IN_RONDO, IN(flow_loop, min_gain), RANGE(0, 1e300), .about = "What counts as a gain." },
-    { "stall", F_OBJECT, IN_RONDO, .offset = 0, .of = &stall_fields, .about = "When passes repeat themselves." },
+    { "scoreAgent", F_MADE, IN_RONDO, IN(flow_loop, scorer), .kind = AS_SCORER, .made = "score",
+      .about = "An agent that says so." },
+    { "patience", F_INT, IN_RONDO, IN(flow_loop, patience), FROM(1),
+      .about = "Passes without a gain that end the loop." },
+    { "minGain", F_NUMBER, IN_RONDO, IN(flow_loop, min_gain), RANGE(0, 1e300),
+      .about = "What counts as a gain." },
+    { "stall", F_OBJECT, IN_RONDO, .offset = 0, .of = &stall_fields,
+      .about = "When passes repeat themselves." },
     { "delay", F_DURATION, IN_BOTH, IN(flow_loop, delay_ms), .about = "Between passes." },
     { "outputMode", F_ENUM, IN_BOTH, IN(flow_loop, output_mode), .words = outputs, .stage = STAGE_OUTPUT_MODE,
       .code = "loop_validation", .about = "Which passes make the output." },
     { "output", F_TEXT, IN_RONDO, IN(flow_loop, output), .about = "The step whose content is the loop's." },
-    { "memoryMode", F_ENUM, IN_RONDO, IN(flow_loop, memory_mode), .words = memories, .about = "What is remembered between passes." },
-    { "memoryWindow", F_INT, IN_RONDO, IN(flow_loop, memory_window), FROM(1), .about = "Entries kept, with memoryMode window." },
+    { "memoryMode", F_ENUM, IN_RONDO, IN(flow_loop, memory_mode), .words = memories,
+      .about = "What is remembered between passes." },
+    { "memoryWindow", F_INT, IN_RONDO, IN(flow_loop, memory_window), FROM(1),
+      .about = "Entries kept, with memoryMode window." },
     { "feedback", F_OWN, IN_RONDO, CHECKED, .read = own_feedback, .where = AT_LOOP,
       .schema = "{\"type\": [\"boolean\", \"string\"]}", .about = "What the next pass is told." },
     { "onError", F_ENUM, IN_RONDO, IN(flow_loop, on_error), .words = errors, .about = "When a pass fails." },
-    { "maxFailures", F_INT, IN_RONDO, IN(flow_loop, max_failures), FROM(1), .about = "Failed passes in a row; 3." },
+    { "maxFailures", F_INT, IN_RONDO, IN(flow_loop, max_failures), FROM(1),
+      .about = "Failed passes in a row; 3." },
     { "maxHistory", F_INT, IN_RONDO, IN(flow_loop, max_history), FROM(1), .about = "Passes that are kept." },
     { "timeout", F_DURATION, IN_RONDO, IN(flow_loop, timeout_ms), .about = "For all passes together." },
-    { "budget", F_OBJECT, IN_RONDO, IN(flow_loop, budget), .of = &budget_fields, .about = "For all passes together." },
-    { "onStepFailure", F_ENUM, IN_RONDO, IN(flow_loop, on_failure), .words = failures, .about = "Among the steps of a pass." },
-    { "compat", F_CHOICE, IN_RONDO, IN(flow_loop, compat_adk), .words = compats, .about = "adk: escalate ends every loop around." },
+    { "budget", F_OBJECT, IN_RONDO, IN(flow_loop, budget), .of = &budget_fields,
+      .about = "For all passes together." },
+    { "onStepFailure", F_ENUM, IN_RONDO, IN(flow_loop, on_failure), .words = failures,
+      .about = "Among the steps of a pass." },
+    { "compat", F_CHOICE, IN_RONDO, IN(flow_loop, compat_adk), .words = compats,
+      .about = "adk: escalate ends every loop around." },
     { "order", F_CHOICE, IN_RONDO, IN(flow_loop, is_sequence), .words = orders, .about = "Of its steps." },
     { "steps", F_STEPS, IN_BOTH, IN(flow_loop, scope), .kind = SCOPE_LOOP, .stage = STAGE_LOOP_STEPS,
       .code = "loop_validation", .about = "The steps of a pass; without them the step itself is repeated." },
@@ -472,8 +527,10 @@ static const struct field loop_rows[] = {
 const struct fields loop_fields = TABLE("a loop", "loop", loop_rows, 0);
 
 static const struct field stall_rows[] = {
-    { "repeats", F_INT, IN_RONDO, IN(flow_loop, stall_repeats), RANGE(2, 1000000), .about = "The same output that often; 3." },
-    { "action", F_ENUM, IN_RONDO, IN(flow_loop, stall_action), .words = actions, .about = "stop, fail or nudge." },
+    { "repeats", F_INT, IN_RONDO, IN(flow_loop, stall_repeats), RANGE(2, 1000000),
+      .about = "The same output that often; 3." },
+    { "action", F_ENUM, IN_RONDO, IN(flow_loop, stall_action), .words = actions,
+      .about = "stop, fail or nudge." },
 };
 const struct fields stall_fields = TABLE("a stall detector", "stall", stall_rows, 0);
 

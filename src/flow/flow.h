@@ -70,8 +70,8 @@ enum flow_ref_root {
     REF_INPUT,     // input
     REF_RUN_ID, REF_RUN_NAME,
     REF_BUDGET,    // budget.tokens.used   number: limit * 2 + (1: left)
-    REF_STEP,      // steps.x.FIELD     scope, index, field
-    REF_INNER,     // steps.x.steps.y.FIELD  scope, index, name (y, or y.steps.z joined by '/'), field
+    REF_STEP,      // steps.x.FIELD     scope, index, field; without scope the nearest step `name`
+    REF_INNER,     // steps.x.steps.y.FIELD  scope, index, way (y, or y.steps.z joined by '/'), field
     REF_STEPS,     // `steps` itself, as a map: scope
     REF_ITERATION, REF_ITEM, REF_INDEX,
     REF_CONTENT, REF_RESULT, REF_STATUS, REF_BEST, REF_SCORE, // of the pass in question
@@ -93,12 +93,14 @@ struct flow_ref {
     uint8_t root;  // enum flow_ref_root
     uint8_t field; // enum flow_field
     bool as_int;   // an integer by its schema: 3.0 is 3
+    bool is_v1;    // in a v1 file: what means nothing there is empty, not absent
     uint32_t index;  // of the step in its scope
     uint32_t number;
     uint32_t used;   // names of the path that it stands for,
     uint32_t inside; // of which these are selected from its value
     const struct flow_scope *scope; // which container's steps; for loop names: the loop's scope
     const char *name;
+    const char *way;
 };
 
 /* The steps of one container, and what is around it.  At run time the activation whose node has

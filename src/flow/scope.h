@@ -19,12 +19,16 @@ enum scope_allow {
     ALLOW_NONE = 0,
     ALLOW_PASS = 1,  // a rule of a loop: the pass that just ended.  scope is the loop's own
     ALLOW_ERROR = 2, // retry.on: why the step failed
+    ALLOW_USER = 4,  // a text of an agent: what steps that use it can see, wherever they are
 };
 
 /* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong
    goes to diags, with code "cel" or "unknown_reference", and leaves ret->program NULL. */
 void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
                 enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags);
+
+/* The step with that id, in this scope alone; NULL. */
+struct flow_step *scope_step(const struct flow_scope *scope, const char *id);
 
 /* A text, of which `at` is where the file gives it: the text of `at` itself, or what it stands for
    (@file; then holes that are wrong are reported there).  text is kept, not copied.  In v1 files

@@ -90,6 +90,7 @@ struct place {
     const rondo_node *node;
     uint32_t parent, child, ordinal;
     uint16_t attempt;
+    int64_t start_ns; // 0 when that is not known
 };
 
 /* Looks a slot up: false for the holder. */

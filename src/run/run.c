@@ -126,7 +126,7 @@ const struct result *run_visible(struct run *run, const struct act *act, const c
 
 /* ---- commands ------------------------------------------------------------------------------------ */
 
-static struct command *push_command(struct run *run)
+static struct run_command *push_command(struct run *run)
 {
     mem_grow(&run->commands, &run->command_cap, run->command_count, sizeof *run->commands);
     return &run->commands[run->command_count++];
@@ -134,14 +134,14 @@ static struct command *push_command(struct run *run)
 
 void run_command(struct run *run, enum command_type type, const struct act *act)
 {
-    *push_command(run) = (struct command){ .type = (uint8_t)type, .act = act->slot, .gen = act->gen,
+    *push_command(run) = (struct run_command){ .type = (uint8_t)type, .act = act->slot, .gen = act->gen,
                                            .token = act->token };
 }
 
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
                uint32_t ordinal, int64_t due_ns)
 {
-    *push_command(run) = (struct command){ .type = CMD_TIMER, .timer = (uint8_t)timer,
+    *push_command(run) = (struct run_command){ .type = CMD_TIMER, .timer = (uint8_t)timer,
                                            .act = act->slot, .gen = act->gen, .child = child,
                                            .ordinal = ordinal, .due_ns = due_ns };
 }

@@ -127,7 +127,7 @@ enum command_type {
     CMD_REVOKE, // this agent's work is no longer wanted
 };
 
-struct command {
+struct run_command {
     uint8_t type, timer;
     uint32_t act, gen, child, ordinal;
     int64_t due_ns;
@@ -170,7 +170,7 @@ struct run {
     json_t *input, *state; // state: NULL while it is empty
     struct memory memory;
     struct question question;
-    struct command *commands;
+    struct run_command *commands;
     uint32_t command_count, command_cap;
     struct call_count *counts; // in the order of their first calls
     uint32_t count_count, count_cap;

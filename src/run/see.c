@@ -6,6 +6,7 @@
    for it, with the results of the pass. */
 #include "run/see.h"
 
+#include "flow/scope.h"
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/each.h"
@@ -242,22 +243,30 @@ static struct cel_val field_of(struct see *see, const struct result *res, enum f
 
 /* ---- answering ----------------------------------------------------------------------------------------- */
 
-static bool is_v1(const struct flow_ref *ref)
+/* A text of an agent names a step that is near the one that uses it. */
+static const struct result *nearest_result(struct see *see, const char *id)
 {
-    return ref->scope && ref->scope->flow->dialect == FLOW_V1;
+    const struct flow_step *step = NULL;
+    for (struct act *act = see->act; act && !step; act = up_inside(see, act))
+        step = act->node->scope ? scope_step(act->node->scope, id) : NULL;
+    return step ? see_result(see, step->scope, step->index) : NULL;
+}
+
+static const struct result *step_result(struct see *see, const struct flow_ref *ref)
+{
+    return ref->scope ? see_result(see, ref->scope, ref->index) : nearest_result(see, ref->name);
 }
 
 static struct cel_val see_step(struct see *see, const struct flow_ref *ref)
 {
-    const struct result *res = see_result(see, ref->scope, ref->index);
-    return res ? field_of(see, res, ref->field, is_v1(ref)) : absent();
+    const struct result *res = step_result(see, ref);
+    return res ? field_of(see, res, ref->field, ref->is_v1) : absent();
 }
 
-/* name is the way: "y", or "y/z". */
 static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref)
 {
-    const struct result *res = see_result(see, ref->scope, ref->index);
-    const char *at = ref->name;
+    const struct result *res = step_result(see, ref);
+    const char *at = ref->way;
     char name[256];
     while (res && *at) {
         size_t len = strcspn(at, "/");
@@ -268,7 +277,7 @@ static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref
         res = result_step(res, name);
         at += len + (at[len] == '/');
     }
-    return res && res->status ? field_of(see, res, ref->field, is_v1(ref)) : absent();
+    return res && res->status ? field_of(see, res, ref->field, ref->is_v1) : absent();
 }
 
 static struct cel_val see_inputs(struct see *see, const struct flow_ref *ref)
@@ -325,7 +334,7 @@ static struct cel_val see_iteration(struct see *see, const struct flow_ref *ref)
 {
     const struct act *loop = loop_of(see, ref->scope);
     if (!loop)
-        return cel_of_int(0); // v1 has it everywhere
+        return ref->is_v1 ? cel_of_int(0) : absent();
     bool has_ended = loop->loop->phase == LOOP_RULES || loop->loop->phase == LOOP_ENDED;
     return cel_of_int((int64_t)loop->loop->history.count - has_ended);
 }
@@ -334,6 +343,8 @@ static struct cel_val see_item(struct see *see, const struct flow_ref *ref)
 {
     uint32_t ordinal = 0;
     const struct act *each = each_of(see, ref->scope, &ordinal);
+    if (!each && !ref->is_v1)
+        return absent();
     if (ref->root == REF_INDEX)
         return cel_of_int(ordinal);
     return each ? json(json_array_get(each->each->items, ordinal)) : (struct cel_val){ CEL_NULL };
@@ -362,14 +373,13 @@ static struct cel_val see_pass(struct see *see, const struct flow_ref *ref)
     static const struct result nothing = { 0 };
     const struct act *loop = see->loop_now ? loop_of(see, ref->scope) : NULL;
     const struct result *res = loop ? pass_now(loop) : last_dependency(see);
-    if (loop && !res)
+    if (!res && !ref->is_v1)
         return absent();
-    if (!res)
-        res = &nothing; // v1 has them everywhere
+    res = res ? res : &nothing;
     switch (ref->root) {
     case REF_CONTENT: return content_of(see, res);
     case REF_STATUS: return text(res->status ? rondo_status_text(res->status) : "");
-    default: return result_of(see, res, see->act->node->step && see->act->node->step->flow->dialect == FLOW_V1);
+    default: return result_of(see, res, ref->is_v1);
     }
 }
 

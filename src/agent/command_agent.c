@@ -1,0 +1,593 @@
+/* command_agent.c - agents that are commands.
+
+   The prompt is the standard input, the standard output is the content; $RONDO_REPLY may say more.
+   A call is set up while its task is here (arguments, environment, files), and lives on as a struct
+   command until its process has ended.  Then it tells the task's token what came of it: the steps
+   there are a chain, and the first that does not like what it sees fails the step.
+
+   When the result is no longer wanted the process is cancelled; by the time it has ended, run and
+   workflow may be gone, and nothing of them is touched any more. */
+#include "agent/call.h"
+
+#include "agent/secret.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "data/value.h"
+#include "io/process.h"
+#include "io/tempdir.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_DEFAULT (1024 * 1024)
+#define REPLY_MAX      (16 * 1024 * 1024)
+#define SECRET_MAX     (64 * 1024)
+#define VARIABLE_MAX   (32 * 1024) // of the values that may be large: then they are only in the context
+#define SHOW_MS        50          // partial output is not shown more often
+#define TEMPORARY      75          // the exit status of programs that say: try again (EX_TEMPFAIL)
+#define CONTEXT        "context.json"
+#define REPLY          "reply.json"
+
+extern char **environ;
+
+/* A call whose process is at work. */
+struct errand {
+    rondo_later later;
+    const struct flow_step *step; // not to be touched once is_unwanted
+    struct process *process;
+    struct secrets secrets;
+    char *folder;
+    size_t shown; // of the output, in bytes as they came
+    bool is_unwanted;
+};
+
+/* ---- the environment -------------------------------------------------------------------------------- */
+
+/* What a call is made of, while its task is here. */
+struct setup {
+    rondo_task *task;
+    const struct flow_step *step;
+    const struct flow_agent *agent;
+    struct see see;
+    struct arena arena;
+    struct secrets *secrets;
+    const char *cwd;
+    const char **argv;
+    const char **env;
+    uint32_t env_count, env_cap;
+};
+
+/* What every command may see of our own environment. */
+static const char *const passed[] = { "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR" };
+
+static bool fits(const char *variable, const char *pattern)
+{
+    size_t len = strcspn(pattern, "*");
+    return strncmp(variable, pattern, len) == 0 && (pattern[len] || variable[len] == '=');
+}
+
+/* A later one of the same name replaces the earlier. */
+static void put_pair(struct setup *setup, const char *pair)
+{
+    size_t len = strcspn(pair, "=") + 1;
+    uint32_t at = 0;
+    while (at < setup->env_count && strncmp(setup->env[at], pair, len) != 0)
+        at++;
+    if (at == setup->env_count) {
+        mem_grow(&setup->env, &setup->env_cap, setup->env_count + 1, sizeof *setup->env);
+        setup->env[++setup->env_count] = NULL;
+    }
+    setup->env[at] = pair;
+}
+
+static void put_variable(struct setup *setup, const char *name, const char *value)
+{
+    size_t n = strlen(name), len = strlen(value);
+    char *pair = arena_alloc(&setup->arena, n + len + 2);
+    memcpy(pair, name, n);
+    pair[n] = '=';
+    memcpy(pair + n + 1, value, len + 1);
+    put_pair(setup, pair);
+}
+
+static void put_passed(struct setup *setup)
+{
+    mem_grow(&setup->env, &setup->env_cap, 0, sizeof *setup->env);
+    setup->env[0] = NULL;
+    for (char **at = environ; at && *at; at++)
+        for (size_t i = 0; i < COUNT(passed); i++)
+            if (fits(*at, passed[i]))
+                put_pair(setup, *at);
+}
+
+/* A text with its holes filled, in the arena.  What comes from a hole may have a NUL in it, which no
+   argument can have. */
+static const char *fill(struct setup *setup, const struct flow_text *text, rondo_error *err)
+{
+    auto_buf struct buf out = { 0 };
+    if (see_fill(&setup->see, text, &out, err) < 0)
+        return NULL;
+    if (out.len && memchr(out.data, '\0', out.len)) {
+        err_set(err, RONDO_EINVAL, "a value with a NUL byte cannot be given to a command");
+        return NULL;
+    }
+    return arena_dup(&setup->arena, out.data ? out.data : "", out.len);
+}
+
+/* Relative ones are in the workflow's folder. */
+static int read_secret(struct setup *setup, const char *path, struct buf *out, rondo_error *err)
+{
+    const char *folder = setup->step->flow->folder;
+    if (tempdir_read(*path == '/' || !folder ? "" : folder, path, SECRET_MAX, out, err) < 0)
+        return err->code;
+    while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
+        out->len--;
+    if (out->len && memchr(out->data, '\0', out->len))
+        return err_set(err, RONDO_EINVAL, "'%s' has a NUL byte in it", path);
+    return 0;
+}
+
+static int put_text(struct setup *setup, const struct flow_env *env, rondo_error *err)
+{
+    const char *value = fill(setup, &env->text, err);
+    if (!value)
+        return err->code;
+    put_variable(setup, env->name, value);
+    return 0;
+}
+
+static int put_ours(struct setup *setup, const struct flow_env *env, rondo_error *err)
+{
+    const char *value = getenv(env->name);
+    if (value)
+        put_variable(setup, env->name, value);
+    return 0;
+}
+
+static int put_secret(struct setup *setup, const struct flow_env *env, const char *value)
+{
+    secrets_add(setup->secrets, value, strlen(value));
+    put_variable(setup, env->name, value);
+    return 0;
+}
+
+static int put_from_env(struct setup *setup, const struct flow_env *env, rondo_error *err)
+{
+    const char *value = getenv(env->from);
+    if (!value)
+        return err_set(err, RONDO_EINVAL, "the variable '%s' is not set", env->from);
+    return put_secret(setup, env, value);
+}
+
+static int put_from_file(struct setup *setup, const struct flow_env *env, rondo_error *err)
+{
+    auto_buf struct buf value = { 0 };
+    if (read_secret(setup, env->from, &value, err) < 0)
+        return err->code;
+    return put_secret(setup, env, buf_text(&value));
+}
+
+static int (*const put_env[])(struct setup *setup, const struct flow_env *env, rondo_error *err) = {
+    [ENV_PASS] = put_ours,
+    [ENV_TEXT] = put_text,
+    [ENV_FROM_ENV] = put_from_env,
+    [ENV_FROM_FILE] = put_from_file,
+};
+
+static int put_listed(struct setup *setup, rondo_error *err)
+{
+    for (uint32_t i = 0; i < setup->agent->env_count; i++) {
+        const struct flow_env *env = &setup->agent->env[i];
+        if (put_env[env->kind](setup, env, err) < 0)
+            return err_in(err, "env '%s'", env->name);
+    }
+    return 0;
+}
+
+/* ---- what rondo says ------------------------------------------------------------------------------------ */
+
+/* Large values are in the context; here they would be too much for the system. */
+static void put_small(struct setup *setup, const char *name, const char *text, size_t len)
+{
+    if (len && len < VARIABLE_MAX && !memchr(text, '\0', len))
+        put_variable(setup, name, arena_dup(&setup->arena, text, len));
+}
+
+static void put_item(struct setup *setup)
+{
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, rondo_task_item(setup->task));
+    put_small(setup, "RONDO_ITEM", text.data, text.len);
+}
+
+/* The advice or the failure, then the judge's words. */
+static void put_feedback(struct setup *setup, const json_t *feedback)
+{
+    auto_buf struct buf text = { 0 };
+    const char *judge = json_string_value(json_object_get(feedback, "judge"));
+    value_put_content(&text, json_object_get(feedback, "text"));
+    if (judge && *judge)
+        buf_printf(&text, "%s%s", text.len ? "\n\n" : "", judge);
+    put_small(setup, "RONDO_FEEDBACK", text.data, text.len);
+}
+
+static int put_context(struct setup *setup, const char *folder, rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    auto_json json_t *all = see_everything(&setup->see);
+    value_put_json(&text, all);
+    put_feedback(setup, json_object_get(all, "feedback"));
+    return tempdir_write(folder, CONTEXT, text.data, text.len, err);
+}
+
+/* Who must not act twice is the same however often it is tried: attempts ("~1") are left out. */
+static void put_key(struct setup *setup, const char *path)
+{
+    auto_buf struct buf plain = { 0 };
+    char key[24];
+    for (const char *at = path; *at; at++) {
+        if (*at != '~') {
+            buf_putc(&plain, *at);
+            continue;
+        }
+        while (isdigit((unsigned char)at[1]))
+            at++;
+    }
+    uint64_t hash = hash_bytes(7, setup->see.run_id, strlen(setup->see.run_id));
+    hash = hash_bytes(hash, plain.data, plain.len);
+    snprintf(key, sizeof key, "%016llx", (unsigned long long)hash);
+    put_variable(setup, "RONDO_KEY", key);
+}
+
+static void put_path(struct setup *setup, const char *name, const char *folder, const char *file)
+{
+    auto_buf struct buf path = { 0 };
+    buf_printf(&path, "%s/%s", folder, file);
+    put_variable(setup, name, buf_text(&path));
+}
+
+static int put_own(struct setup *setup, const char *folder, rondo_error *err)
+{
+    char number[24];
+    int64_t pass = rondo_task_pass(setup->task);
+    const char *path = rondo_task_path(setup->task);
+    put_variable(setup, "RONDO_RUN", setup->see.run_id);
+    put_variable(setup, "RONDO_PATH", path);
+    put_key(setup, path);
+    if (pass >= 0) {
+        snprintf(number, sizeof number, "%lld", (long long)pass);
+        put_variable(setup, "RONDO_PASS", number);
+    }
+    put_item(setup);
+    put_path(setup, "RONDO_REPLY", folder, REPLY);
+    put_path(setup, "RONDO_CONTEXT", folder, CONTEXT);
+    return put_context(setup, folder, err);
+}
+
+/* ---- arguments and folder --------------------------------------------------------------------------------- */
+
+static int put_arguments(struct setup *setup, rondo_error *err)
+{
+    const struct flow_agent *agent = setup->agent;
+    uint32_t argc = agent->shell ? 3 : agent->argc;
+    setup->argv = arena_zalloc(&setup->arena, (argc + 1) * sizeof *setup->argv);
+    if (agent->shell) {
+        setup->argv[0] = "/bin/sh";
+        setup->argv[1] = "-c";
+        setup->argv[2] = agent->shell;
+        return 0;
+    }
+    for (uint32_t i = 0; i < argc; i++) {
+        setup->argv[i] = i ? fill(setup, &agent->argv[i], err) : agent->argv[i].text;
+        if (!setup->argv[i])
+            return err_in(err, "run: word %u", i + 1);
+    }
+    return 0;
+}
+
+static int put_folder(struct setup *setup, rondo_error *err)
+{
+    const char *base = task_env(setup->task)->workdir;
+    const char *own = setup->agent->cwd.text ? fill(setup, &setup->agent->cwd, err) : "";
+    if (!own)
+        return err_in(err, "cwd");
+    base = base ? base : setup->step->flow->folder;
+    if (*own == '/' || !base) {
+        setup->cwd = *own ? own : NULL;
+        return 0;
+    }
+    auto_buf struct buf path = { 0 };
+    buf_puts(&path, base);
+    if (*own)
+        buf_printf(&path, "/%s", own);
+    setup->cwd = arena_dup(&setup->arena, path.data, path.len);
+    return 0;
+}
+
+/* ---- output as it comes -------------------------------------------------------------------------------------- */
+
+static void show(struct errand *errand, bool is_end)
+{
+    auto_buf struct buf text = { 0 };
+    size_t len;
+    const char *output = process_output(errand->process, &len);
+    errand->shown += secrets_put(&errand->secrets, &text, output + errand->shown,
+                                  len - errand->shown, is_end);
+    if (text.len)
+        rondo_later_emit(errand->later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text),
+                                                        .partial = true });
+}
+
+static void on_output(struct process *process, void *user)
+{
+    struct errand *errand = user;
+    if (!errand->is_unwanted)
+        show(errand, false);
+}
+
+/* ---- the end: failures ------------------------------------------------------------------------------------------ */
+
+/* The tail of the errors without the blanks around it and without half a character in front. */
+static void put_errors(struct errand *errand, struct buf *out)
+{
+    auto_buf struct buf text = { 0 };
+    size_t len;
+    const char *errors = process_errors(errand->process, &len), *at;
+    bool cut = process_errors_dropped(errand->process) > 0;
+    for (; cut && len && ((uint8_t)*errors & 0xc0) == 0x80; len--)
+        errors++;
+    secrets_put(&errand->secrets, &text, errors, len, true);
+    while (text.len && isspace((unsigned char)text.data[text.len - 1]))
+        text.len--;
+    at = buf_text(&text);
+    at += strspn(at, " \t\r\n");
+    if (*at)
+        buf_printf(out, ": %s%s", cut ? "..." : "", at);
+}
+
+static int say_failed(struct errand *errand, int code, const char *why)
+{
+    auto_buf struct buf text = { 0 };
+    buf_puts(&text, why);
+    put_errors(errand, &text);
+    rondo_later_fail(errand->later, code, "%s", buf_text(&text));
+    return code;
+}
+
+/* 0, or it has failed. */
+static int check_end(struct errand *errand)
+{
+    char why[160];
+    int status = process_status(errand->process), signal = process_signal(errand->process);
+    long long ms = (long long)errand->step->agent->timeout_ms;
+    if (process_timed_out(errand->process)) {
+        snprintf(why, sizeof why, ms % 1000 ? "timed out after %lld ms" : "timed out after %lld s",
+                 ms % 1000 ? ms : ms / 1000);
+        return say_failed(errand, RONDO_ETIME, why);
+    }
+    if (signal) {
+        snprintf(why, sizeof why, "ended by signal %d (%s)", signal, strsignal(signal));
+        return say_failed(errand, RONDO_EFAILED, why);
+    }
+    if (status < 0)
+        return say_failed(errand, RONDO_EFAILED, "ended, but somebody else took its exit status");
+    snprintf(why, sizeof why, "exit status %d", status);
+    return status ? say_failed(errand, status == TEMPORARY ? RONDO_ERETRY : RONDO_EFAILED, why) : 0;
+}
+
+static int fail_with(struct errand *errand, const rondo_error *err)
+{
+    rondo_later_fail(errand->later, err->code, "%s", err->message);
+    return err->code;
+}
+
+/* ---- the end: results ---------------------------------------------------------------------------------------------- */
+
+/* What was written, less the line breaks at its end, as a shell would take it. */
+static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
+{
+    size_t len;
+    const char *output = process_output(errand->process, &len);
+    uint64_t dropped = process_dropped(errand->process);
+    if (dropped && errand->step->agent->result_schema)
+        return err_set(err, RONDO_ELIMIT,
+                       "its output has %llu bytes, more than maxOutput (%zu), and cannot be read as a result",
+                       (unsigned long long)(len + dropped), len);
+    secrets_put(&errand->secrets, out, output, len, !dropped);
+    if (dropped) {
+        buf_printf(out, "\n[output cut: these are the first %zu of %llu bytes]", len,
+                   (unsigned long long)(len + dropped));
+        return 0;
+    }
+    while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
+        out->len--;
+    return 0;
+}
+
+static json_t *parse(const char *text, size_t len, json_error_t *error)
+{
+    return json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, error);
+}
+
+/* All of it is JSON, or its last line is; then *ret_content is what is before that line, if anything. */
+static json_t *find_result(struct buf *output, size_t *ret_content, rondo_error *err)
+{
+    json_error_t error;
+    const char *text = buf_text(output), *line = strrchr(text, '\n');
+    json_t *result = parse(text, output->len, &error);
+    *ret_content = output->len;
+    if (result || !line) {
+        if (!result)
+            err_set(err, RONDO_EPARSE, "expected JSON on standard output, because of resultSchema: %s",
+                    output->len ? error.text : "there is none");
+        return result;
+    }
+    result = parse(line + 1, strlen(line + 1), &error);
+    *ret_content = (size_t)(line - text);
+    while (*ret_content && isspace((unsigned char)text[*ret_content - 1]))
+        --*ret_content;
+    if (!result)
+        err_set(err, RONDO_EPARSE,
+                "expected JSON on standard output or in its last line, because of resultSchema: %s",
+                error.text);
+    return result;
+}
+
+/* The object in $RONDO_REPLY; NULL without an error (code 0) when there is none. */
+static json_t *read_reply(struct errand *errand, rondo_error *err)
+{
+    auto_buf struct buf bytes = { 0 }, text = { 0 };
+    json_error_t error;
+    err->code = 0;
+    int rc = tempdir_read(errand->folder, REPLY, REPLY_MAX, &bytes, err);
+    if (rc == RONDO_ENOTFOUND || (rc == 0 && !bytes.len)) {
+        err->code = 0;
+        return NULL;
+    }
+    if (rc < 0) {
+        err_in(err, "RONDO_REPLY");
+        return NULL;
+    }
+    secrets_put(&errand->secrets, &text, bytes.data, bytes.len, true);
+    json_t *reply = parse(text.data, text.len, &error);
+    if (reply && json_is_object(reply))
+        return reply;
+    err_set(err, RONDO_EPARSE, "RONDO_REPLY: expected a JSON object, got %s",
+            reply ? "another value" : error.text);
+    json_decref(reply);
+    return NULL;
+}
+
+static bool has(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return value && !json_is_null(value);
+}
+
+/* What the reply does not say comes from the output. */
+static int complete_reply(struct errand *errand, json_t *reply, struct buf *output, rondo_error *err)
+{
+    size_t content = output->len;
+    if (has(reply, "fail"))
+        return 0;
+    if (errand->step->agent->result_schema && !has(reply, "result")) {
+        json_t *result = find_result(output, &content, err);
+        if (!result)
+            return err->code;
+        json_object_set_new(reply, "result", result);
+    }
+    if (!has(reply, "content") && (content || !has(reply, "result")))
+        json_object_set_new(reply, "content", json_stringn(output->len ? output->data : "", content));
+    return 0;
+}
+
+static int finish(struct errand *errand)
+{
+    auto_buf struct buf output = { 0 };
+    rondo_error err;
+    if (check_end(errand) < 0)
+        return -1;
+    if (take_output(errand, &output, &err) < 0)
+        return fail_with(errand, &err);
+    auto_json json_t *reply = read_reply(errand, &err);
+    if (!reply && err.code)
+        return fail_with(errand, &err);
+    if (!reply)
+        reply = json_object();
+    if (complete_reply(errand, reply, &output, &err) < 0)
+        return fail_with(errand, &err);
+    reply_finish(&(struct answer){ .later = errand->later }, errand->step, reply);
+    return 0;
+}
+
+static void errand_free(struct errand *errand)
+{
+    tempdir_remove(errand->folder);
+    mem_free(errand->folder);
+    secrets_clear(&errand->secrets);
+    mem_free(errand);
+}
+
+static void on_end(struct process *process, void *user)
+{
+    struct errand *errand = user;
+    if (errand->is_unwanted) {
+        rondo_later_fail(errand->later, RONDO_ECANCELLED, "cancelled"); // the token is given back
+    } else {
+        if (errand->shown)
+            show(errand, true);
+        finish(errand);
+    }
+    errand_free(errand);
+}
+
+static void on_cancel(void *user)
+{
+    struct errand *errand = user;
+    errand->is_unwanted = true;
+    process_cancel(errand->process, -1);
+}
+
+/* ---- the beginning --------------------------------------------------------------------------------------------------- */
+
+static int prepare(struct setup *setup, struct errand *errand, rondo_error *err)
+{
+    put_passed(setup);
+    if (put_arguments(setup, err) < 0 || put_folder(setup, err) < 0 || put_listed(setup, err) < 0)
+        return err->code;
+    errand->folder = tempdir_make(err);
+    return errand->folder ? put_own(setup, errand->folder, err) : err->code;
+}
+
+static int start(struct setup *setup, struct errand *errand, const char *prompt, size_t len,
+                 rondo_error *err)
+{
+    const struct flow_agent *agent = setup->agent;
+    if (prepare(setup, errand, err) < 0)
+        return err->code;
+    return process_start(task_loop(setup->task),
+                         &(struct process_spec){
+                             .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
+                             .input = prompt, .input_len = len,
+                             .max_output = agent->max_output > 0 ? (size_t)agent->max_output : OUTPUT_DEFAULT,
+                             .timeout_ms = agent->timeout_ms,
+                             .grace_ms = agent->grace_ms > 0 ? agent->grace_ms : -1,
+                             .on_output = on_output, .show_ms = SHOW_MS,
+                             .on_end = on_end, .user = errand },
+                         &errand->process, err);
+}
+
+void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len)
+{
+    struct errand *errand = mem_zalloc(sizeof *errand);
+    struct setup setup = { .task = task, .step = step, .agent = step->agent, .secrets = &errand->secrets };
+    rondo_error err;
+    errand->step = step;
+    task_see(task, &setup.see);
+    int rc = command_can_run(step, &err);
+    if (rc == 0)
+        rc = start(&setup, errand, prompt, len, &err);
+    if (rc == 0) {
+        errand->later = rondo_task_defer(task);
+        task_on_cancel(task, on_cancel, errand);
+    } else {
+        rondo_task_fail(task, rc, "%s", err.message);
+        errand_free(errand);
+    }
+    see_clear(&setup.see);
+    mem_free(setup.env);
+    arena_free(&setup.arena);
+}
+
+int command_can_run(const struct flow_step *step, rondo_error *err)
+{
+    if (!step->agent->has_sandbox)
+        return 0;
+    return err_set(err, RONDO_EINVAL,
+                   "agent '%s' asks for a sandbox, which this version of rondo cannot enforce: without "
+                   "`sandbox:` the command runs unconfined", step->agent->name);
+}

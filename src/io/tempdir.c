@@ -1,0 +1,101 @@
+/* tempdir.c - see tempdir.h. */
+#include "io/tempdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 64 // folders in folders to remove
+
+char *tempdir_make(rondo_error *err)
+{
+    const char *base = getenv("TMPDIR");
+    struct buf path = { 0 };
+    buf_printf(&path, "%s/rondo-XXXXXX", base && *base == '/' ? base : "/tmp");
+    buf_text(&path);
+    if (mkdtemp(path.data))
+        return buf_take(&path);
+    err_set(err, RONDO_EFAILED, "no temporary folder '%s': %s", path.data, strerror(errno));
+    buf_free(&path);
+    return NULL;
+}
+
+static int open_in(const char *folder, const char *name, int flags)
+{
+    auto_buf struct buf path = { 0 };
+    buf_printf(&path, "%s/%s", folder, name);
+    return open(buf_text(&path), flags | O_CLOEXEC | O_NONBLOCK, 0600);
+}
+
+int tempdir_write(const char *folder, const char *name, const void *bytes, size_t len, rondo_error *err)
+{
+    const char *at = bytes;
+    int fd = open_in(folder, name, O_WRONLY | O_CREAT | O_EXCL);
+    ssize_t n = fd < 0 ? -1 : 0;
+    while (n >= 0 && len) {
+        n = write(fd, at, len);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+        at += MAX(n, 0);
+        len -= (size_t)MAX(n, 0);
+    }
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return n < 0 ? err_set(err, RONDO_EFAILED, "'%s/%s': %s", folder, name, strerror(error)) : 0;
+}
+
+int tempdir_read(const char *folder, const char *name, size_t max, struct buf *out, rondo_error *err)
+{
+    int fd = open_in(folder, name, O_RDONLY);
+    if (fd < 0)
+        return err_set(err, errno == ENOENT ? RONDO_ENOTFOUND : RONDO_EFAILED, "'%s': %s", name,
+                       strerror(errno));
+    ssize_t n = 1;
+    size_t before = out->len;
+    while (n > 0 && out->len - before <= max) {
+        buf_reserve(out, 16384);
+        n = read(fd, out->data + out->len, 16384);
+        out->len += (size_t)MAX(n, 0);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+    }
+    int error = errno;
+    close(fd);
+    if (n < 0)
+        return err_set(err, RONDO_EFAILED, "'%s': %s", name, strerror(error));
+    if (out->len - before > max)
+        return err_set(err, RONDO_ELIMIT, "'%s' has more than %zu bytes", name, max);
+    return 0;
+}
+
+static void empty_folder(int parent, const char *name, int depth)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *inner = entry->d_name;
+        if (strcmp(inner, ".") == 0 || strcmp(inner, "..") == 0 || unlinkat(fd, inner, 0) == 0)
+            continue;
+        if (depth < DEPTH_MAX)
+            empty_folder(fd, inner, depth + 1);
+        unlinkat(fd, inner, AT_REMOVEDIR);
+    }
+    if (folder)
+        closedir(folder);
+    else if (fd >= 0)
+        close(fd);
+}
+
+void tempdir_remove(const char *folder)
+{
+    if (!folder || rmdir(folder) == 0)
+        return;
+    empty_folder(AT_FDCWD, folder, 0);
+    rmdir(folder);
+}

@@ -1,0 +1,313 @@
+# rondo run: exit statuses, what goes to stdout and what to stderr, inputs, gates, JSON.
+[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
+export NO_COLOR=1
+ndjson=$ROOT/${B:-build}/tests/ndjson_suite
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+
+# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
+check() {
+    local name=$1 status=$2 wanted=$3 rc
+    shift 3
+    "$@" >out 2>err </dev/null
+    rc=$?
+    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
+        ok
+    else
+        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
+        sed 's/^/  /' err
+    fi
+}
+
+# says TEXT: stderr of the last check has it
+says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
+silent() { if [ ! -s err ]; then ok; else bad "stderr is not empty:"; cat err; fi; }
+
+# flow FILE: a file of the rondo dialect, from stdin
+flow() { { echo "rondo: 1"; cat; } >"$1"; }
+
+flow hello.yaml <<'END'
+name: hello
+agents: { greeter: { run: [echo, "hello, world"] } }
+steps: [ { id: greet, agent: greeter, instructions: "Greet." } ]
+END
+flow fails.yaml <<'END'
+name: fails
+agents: { bad: { run: "echo partial; echo the reason >&2; exit 3" } }
+steps: [ { id: one, agent: bad, instructions: x } ]
+END
+flow partial.yaml <<'END'
+name: partial
+agents: { good: { run: [echo, fine] }, bad: { run: ["false"] } }
+steps:
+  - { id: one, agent: good, instructions: x }
+  - { id: two, agent: bad, instructions: x }
+END
+
+# ---- answers and statuses ----------------------------------------------------------------------
+
+check "the answer is on stdout" 0 "hello, world" "$RONDO" run hello.yaml
+says "step_end greet"
+says "workflow_end completed"
+check "--quiet says nothing" 0 "hello, world" "$RONDO" run --quiet hello.yaml
+silent
+check "a failure" 1 "" "$RONDO" run fails.yaml
+says "the reason"
+check "a failure, quietly" 1 "" "$RONDO" run -q fails.yaml
+says "the reason"
+check "a partial run" 1 "fine" "$RONDO" run partial.yaml
+says "partial"
+check "a workflow from stdin" 0 "hello, world" sh -c '"$0" run - <hello.yaml' "$RONDO"
+
+check "no such file" 2 "" "$RONDO" run nothing.yaml
+says "nothing.yaml"
+printf 'rondo: 1\nname: x\nsteps:\n  - { id: a, agnt: y }\n' >wrong.yaml
+check "a file with a wrong key" 2 "" "$RONDO" run wrong.yaml
+says "wrong.yaml:4:"
+says "agnt"
+printf 'name: [\n' >broken.yaml
+check "a file that is no YAML" 2 "" "$RONDO" run broken.yaml
+check "no file" 3 "" "$RONDO" run
+check "an unknown option" 3 "" "$RONDO" run --jsn hello.yaml
+says "--json"
+check "a store that does not exist yet" 3 "" "$RONDO" run --store here.db hello.yaml
+says ":memory:"
+check "the store that exists" 0 "hello, world" "$RONDO" run --store :memory: hello.yaml
+check "a folder that is not there" 3 "" "$RONDO" run --workdir nowhere hello.yaml
+says "nowhere"
+
+flow missing.yaml <<'END'
+name: missing
+agents: { m: { run: [no-such-program-here] } }
+steps: [ { id: one, agent: m, instructions: x } ]
+END
+check "a missing command" 1 "" "$RONDO" run missing.yaml
+says "no-such-program-here"
+
+flow model.yaml <<'END'
+name: model
+agents: { writer: { description: "Writes." } }
+steps: [ { id: one, agent: writer, instructions: x } ]
+END
+check "a model that is not configured" 3 "" "$RONDO" run model.yaml
+says "rehearse"
+check "the same, rehearsed" 0 "$("$RONDO" rehearse -q model.yaml)" "$RONDO" rehearse model.yaml
+if [ -s out ]; then ok; else bad "a rehearsal without an answer"; fi
+
+# ---- limits of the run -----------------------------------------------------------------------------
+
+flow slow.yaml <<'END'
+name: slow
+agents: { s: { run: [sleep, "20"] } }
+steps: [ { id: one, agent: s, instructions: x } ]
+END
+check "--timeout" 124 "" "$RONDO" run --timeout 200ms slow.yaml
+says "timed out"
+
+flow spends.yaml <<'END'
+name: spends
+agents: { s: { script: [ { content: "draft", usage: { input: 60, output: 40 } } ] } }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 50
+      until: "false"
+      steps: [ { id: draft, agent: s, instructions: x } ]
+END
+check "--max-tokens ends the run and keeps what there was" 4 "draft" "$RONDO" run --max-tokens 250 spends.yaml
+says "budget"
+
+flow stalls.yaml <<'END'
+name: stalls
+agents: { s: { script: [ same ] } }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 50
+      until: "false"
+      stall: { repeats: 3, action: fail }
+      steps: [ { id: draft, agent: s, instructions: x } ]
+END
+check "a detector" 6 "" "$RONDO" run stalls.yaml
+
+flow busy.yaml <<'END'
+name: busy
+agents: { s: { script: [ { fail: { message: "the provider is down", code: retry } } ] } }
+steps: [ { id: one, agent: s, instructions: x } ]
+END
+check "something temporary" 75 "" "$RONDO" run busy.yaml
+says "the provider is down"
+
+flow capped.yaml <<'END'
+name: capped
+agents: { s: { script: [ text ] } }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 3
+      until: "false"
+      onMaxIterations: fail
+      steps: [ { id: draft, agent: s, instructions: x } ]
+END
+check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
+check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
+says "its cap of 3"
+
+# ---- inputs ------------------------------------------------------------------------------------------
+
+flow inputs.yaml <<'END'
+name: inputs
+inputs:
+  topic: { type: string }
+  count: { type: integer, default: 3 }
+  tags: { type: array, items: { type: string }, default: [] }
+agents: { show: { run: [printf, "%s|%s|%s", "${inputs.topic}", "${inputs.count}", "${inputs.tags}"] } }
+steps: [ { id: one, agent: show, instructions: x } ]
+END
+check "an input" 0 'loops|3|[]' "$RONDO" run inputs.yaml --input topic=loops
+check "texts stay texts, numbers become numbers" 0 '5|7|["a"]' \
+    "$RONDO" run inputs.yaml -i topic=5 -i count=7 -i 'tags=["a"]'
+printf 'from a file' >topic.txt
+check "an input from a file" 0 'from a file|3|[]' "$RONDO" run inputs.yaml -i topic=@topic.txt
+check "a text that begins with @" 0 '@home|3|[]' "$RONDO" run inputs.yaml -i topic=@@home
+printf 'topic: yaml\ncount: 4\n' >inputs.in
+check "--inputs" 0 'yaml|4|[]' "$RONDO" run inputs.yaml --inputs inputs.in
+check "--input wins" 0 'mine|4|[]' "$RONDO" run inputs.yaml --inputs inputs.in --input topic=mine
+check "a missing input" 3 "" "$RONDO" run inputs.yaml
+says "'topic'"
+check "an unknown input" 3 "" "$RONDO" run inputs.yaml -i topic=x -i cuont=1
+says "did you mean 'count'?"
+check "an input that does not fit" 3 "" "$RONDO" run inputs.yaml -i topic=x -i count=many
+says "count"
+check "inputs that are no map" 3 "" sh -c 'echo "[1]" >list.in; "$0" run inputs.yaml --inputs list.in' "$RONDO"
+check "an input file that is not there" 3 "" "$RONDO" run inputs.yaml -i topic=@nowhere
+says "nowhere"
+check "inputs in a rehearsal" 0 "" sh -c '"$0" rehearse -q inputs.yaml -i topic=x >/dev/null' "$RONDO"
+
+# ---- gates ---------------------------------------------------------------------------------------------
+
+flow gate.yaml <<'END'
+name: gate
+agents: { say: { run: [echo, "${steps.ok.result}"] } }
+steps:
+  - { id: ok, gate: { ask: "Go on?", schema: { type: boolean } } }
+  - { id: after, dependsOn: [ok], agent: say, instructions: x }
+END
+check "a gate without a terminal" 3 "" "$RONDO" run gate.yaml
+says "--answers"
+echo 'ok: true' >yes.in
+check "--answers" 0 "true" "$RONDO" run --answers yes.in gate.yaml
+echo '{"ok": ["maybe", false]}' >list.in
+check "answers one after the other" 0 "false" "$RONDO" run --answers list.in gate.yaml
+says "gate_answered ok"
+echo 'ok: maybe' >wrong.in
+check "an answer that does not fit" 5 "" "$RONDO" run --answers wrong.in gate.yaml
+says "ok"
+echo 'other: 1' >none.in
+check "no answer for this gate" 5 "" "$RONDO" run --answers none.in gate.yaml
+check "answers that are not there" 3 "" "$RONDO" run --answers nowhere gate.yaml
+"$RONDO" rehearse -q gate.yaml >out 2>err </dev/null
+if [ $? = 0 ]; then ok; else bad "a rehearsal with a gate: $(cat err)"; fi
+
+# ---- JSON ------------------------------------------------------------------------------------------------
+
+check "--json" 0 "$("$RONDO" run --json hello.yaml 2>/dev/null | "$ndjson")" printf '%s\n' \
+    plan_ready workflow_start "step_start greet" "step_end greet" workflow_end
+# events NAME WANTED COMMAND...: the events of a run, "type path" a line, joined
+events() {
+    local name=$1 wanted=$2 is
+    shift 2
+    "$@" >out 2>err </dev/null
+    if is=$("$ndjson" <out 2>&1 | paste -sd ' '); [ "${PIPESTATUS[0]}" = 0 ] && [[ $is == $wanted ]]; then
+        ok
+    else
+        bad "$name: $is"; cat err
+    fi
+}
+last() { # the keys of the last line
+    local wanted=$1 is
+    shift
+    is=$("$ndjson" "$@" <out 2>&1)
+    if [ "$is" = "$wanted" ]; then ok; else bad "the last line: $is, wanted $wanted"; fi
+}
+events "a run" "plan_ready workflow_start*step_start greet*step_end greet*workflow_end" \
+    "$RONDO" run --json hello.yaml
+last '"completed" "hello, world" 0' data.status data.output data.exitCode
+events "a failed run" "plan_ready*error one*workflow_end" "$RONDO" run --json fails.yaml
+last '"failed" 1' data.status data.exitCode
+events "a loop" "plan_ready*iteration_start refine*loop_end refine*workflow_end" \
+    "$RONDO" run --json --max-tokens 250 spends.yaml
+last '"completed" 4' data.status data.exitCode
+events "a rehearsal" "plan_ready*iteration_end refine*workflow_end" "$RONDO" rehearse --json capped.yaml
+last '0' data.exitCode
+
+# ---- pipes -------------------------------------------------------------------------------------------------
+
+flow many.yaml <<'END'
+name: many
+agents: { s: { script: [ x ] } }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 20000
+      until: "false"
+      steps: [ { id: draft, agent: s, instructions: x } ]
+END
+"$RONDO" run --json many.yaml 2>err | head -n 1 >out
+status=${PIPESTATUS[0]}
+if [ "$status" = 141 ] && [ ! -s err ]; then ok; else bad "a reader that leaves: $status $(cat err)"; fi
+if grep -q plan_ready out; then ok; else bad "the first line: $(cat out)"; fi
+"$RONDO" run hello.yaml 2>/dev/null | true
+if [ "${PIPESTATUS[0]}" = 0 ]; then ok; else bad "an answer that nobody reads"; fi
+if [ -e /dev/full ]; then
+    "$RONDO" run hello.yaml >/dev/full 2>err
+    if [ $? = 1 ] && grep -q "standard output" err; then ok; else bad "a full disk: $(cat err)"; fi
+fi
+events "20,000 passes" "plan_ready*workflow_end" "$RONDO" run --json many.yaml
+
+flow flood.yaml <<'END'
+name: flood
+agents: { f: { run: "yes | head -c 50000000" } }
+steps: [ { id: one, agent: f, instructions: x } ]
+END
+"$RONDO" run -q flood.yaml >out 2>err
+status=$?
+size=$(wc -c <out)
+if [ $status = 0 ] && [ "$size" -gt 1000000 ] && [ "$size" -lt 1100000 ]; then ok
+else bad "a flood: status $status, $size bytes $(cat err)"; fi
+
+flow big.yaml <<'END'
+name: big
+agents: { b: { run: "head -c 900000 /dev/zero | tr '\\0' x" } }
+steps: [ { id: one, agent: b, instructions: x } ]
+END
+"$RONDO" run -q big.yaml | wc -c >out
+if [ "$(cat out)" = 900001 ]; then ok; else bad "a large answer: $(cat out)"; fi
+
+# ---- other options -------------------------------------------------------------------------------------------
+
+mkdir -p work
+flow where.yaml <<'END'
+name: where
+agents: { w: { run: [pwd] } }
+steps: [ { id: one, agent: w, instructions: x } ]
+END
+check "--workdir" 0 "$PWD/work" "$RONDO" run --workdir work where.yaml
+check "--notify" 0 "hello, world" "$RONDO" run --notify 'echo "$RONDO_NAME $RONDO_STATUS $RONDO_EXIT" >told; cat >>told' hello.yaml
+if [ "$(cat told 2>&1)" = "hello completed 0
+hello, world" ]; then ok; else bad "--notify: $(cat told)"; fi
+check "--prompts" 0 "hello, world" "$RONDO" run --prompts shown hello.yaml
+if grep -q "Greet." shown/greet.txt; then ok; else bad "--prompts: $(ls shown 2>&1)"; fi
+check "--context" 0 "hello, world" "$RONDO" run --prompts shown2 --context "some context" hello.yaml
+if grep -q "some context" shown2/greet.txt; then ok; else bad "--context"; fi
+check "--verbose" 0 "hello, world" "$RONDO" run --verbose hello.yaml
+says "step_end greet"
+says "hello, world"
+check "--plan" 0 "hello, world" "$RONDO" run --plan hello.yaml
+says "greet"
+check "--quiet with --verbose" 3 "" "$RONDO" run --quiet --verbose hello.yaml
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

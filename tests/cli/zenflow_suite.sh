@@ -1,0 +1,9 @@
+#!/bin/bash
+# zenflow_suite.sh - the fixtures of the Zenflow specification, where they are at hand.
+#
+# Looks for them in $CONFORMANCE, else beside the source tree.
+suite=$ROOT/$B/tests/zenflow_suite
+data=${CONFORMANCE:-$ROOT/../shared/conformance}/zenflow
+[ -x "$suite" ] || { echo "no $B/tests/zenflow_suite"; exit 77; }
+[ -d "$data" ] || { echo "no fixtures in $data"; exit 77; }
+"$suite" "$data"
