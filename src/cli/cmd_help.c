@@ -130,9 +130,9 @@ int help_show(const struct cmd *command)
 {
     struct term term = screen();
     int column = widest(command_common, widest(command->options, 0)) + 4;
-    printf("usage: rondo %s%s%s [OPTION...]\n\n%s%s%s\n", command->name, *command->args ? " " : "",
-           command->args, term_style(&term, STYLE_BOLD), command->summary,
-           term_style(&term, STYLE_NONE));
+    printf("usage: rondo %s%s%s [OPTION...]\n\n%s%s%s\n", command->name,
+           *command->args ? " " : "", command->args, term_style(&term, STYLE_BOLD),
+           command->summary, term_style(&term, STYLE_NONE));
     if (command->about) {
         putchar('\n');
         put_about(command->about, term.width);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OPTIONS_MAX 100 // of one command, for the search of the nearest
+#define OPTIONS_MAX 100   // of one command, for the search of the nearest
 
 // clang-format off
 const struct option command_common[] = {
@@ -72,8 +72,8 @@ static int unknown_option(struct reader *r, const char *name, size_t len)
     snprintf(text, sizeof text, "%.*s", (int)MIN(len, sizeof text - 1), name);
     const char *near = nearest(text, names, count);
     if (near)
-        return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?", text,
-                       near);
+        return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?",
+                       text, near);
     return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'", text);
 }
 
@@ -210,7 +210,7 @@ int usage_error(const struct cmd *command, const char *fmt, ...)
     va_start(args, fmt);
     complain(command, fmt, args);
     va_end(args);
-    fprintf(stderr, "usage: rondo %s%s%s [OPTION...]\n'rondo help %s' says more\n", command->name,
-            *command->args ? " " : "", command->args, command->name);
+    fprintf(stderr, "usage: rondo %s%s%s [OPTION...]\n'rondo help %s' says more\n",
+            command->name, *command->args ? " " : "", command->args, command->name);
     return EXIT_USAGE;
 }

@@ -10,15 +10,16 @@
 #include <string.h>
 
 const struct cmd *const commands[] = {
-    &command_run_file, &command_rehearse, &command_check,  &command_graph,   &command_eval,
-    &command_init,     &command_doctor,   &command_version, &command_help, NULL,
+    &command_run_file, &command_rehearse, &command_check,   &command_graph, &command_eval,
+    &command_init,     &command_doctor,   &command_version, &command_help,  NULL,
 };
 
 /* What is written like an option but means a command. */
 static const struct {
     const char *option, *command;
-} aliases[] = { { "--version", "version" }, { "-V", "version" }, { "--help", "help" },
-                { "-h", "help" } };
+} aliases[] = {
+    { "--version", "version" }, { "-V", "version" }, { "--help", "help" }, { "-h", "help" }
+};
 
 const struct cmd *commands_find(const char *name)
 {
@@ -42,7 +43,8 @@ int commands_unknown(const char *name)
     if (name[0] == '-')
         fprintf(stderr, "rondo: options come after the command; 'rondo help' lists them\n");
     else if (dot && commands_find("run") && strpbrk(dot, "ym") && near == NULL)
-        fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name, name);
+        fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name,
+                name);
     else if (near)
         fprintf(stderr, "rondo: unknown command '%s'; did you mean '%s'?\n", name, near);
     else
