@@ -4,6 +4,7 @@
 #   make test            fetch what is missing, build everything, run all tests
 #   make test T=loop     only what has "loop" in its name
 #   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
+#   make test FAST=1     built quickly: little optimisation, in build/fast
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
 #                        bench-peers measures other engines beside this one
@@ -12,6 +13,7 @@
 #   make coverage-ids    docs/coverage.md against tests/ids.txt and the tests
 #   make mutate          break the code on purpose; the tests have to notice
 #   make valgrind        all examples under valgrind, no leak allowed
+#   make docs/rondo.schema.json    the JSON Schema of workflow files, from the tables
 #   make install         PREFIX=/usr/local DESTDIR= are honoured; uninstall undoes it
 #   make clean           remove build/
 #
@@ -39,7 +41,7 @@ comma := ,
 ifeq ($(SAN),1)
 override SAN := address,undefined
 endif
-B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)),$(if $(FAST),/fast))
 O := $(B)/obj
 
 LIB_SRC   := $(filter-out src/cli/%,$(wildcard src/*/*.c))
@@ -56,15 +58,15 @@ BENCHES   := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 # CFLAGS and LDFLAGS are the user's; what rondo itself needs is added behind them.
 # The shared library binds lazily: a short-lived program pays only for what it calls.
-CFLAGS   ?= $(if $(SAN),-O1,-O3) -g
+CFLAGS   ?= $(if $(SAN)$(FAST),-O1,-O3) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 # What ships is optimised as a whole; tests link the same objects the ordinary, quick way.
-LTO_OBJ  := $(if $(SAN),,-flto=auto -ffat-lto-objects)
-LTO      := $(if $(SAN),,-flto=auto)
+LTO_OBJ  := $(if $(SAN)$(FAST),,-flto=auto -ffat-lto-objects)
+LTO      := $(if $(SAN)$(FAST),,-flto=auto)
 COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
            -Iinclude -Isrc -Itests $(PKG_CFLAGS) -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-O1 -Wl,--as-needed
@@ -144,7 +146,6 @@ $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
 
-$(O)/bench/cel.o $(O)/bench/schema.o: CFLAGS += -DBENCH_MAIN
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
@@ -161,6 +162,14 @@ $(O)/steered/%.o: examples/c/%.c examples/c/example.h tests/steer.h include/rond
 	$(call say,CC,$< "(steered)")
 	$(Q)mkdir -p $(@D) && $(COMPILE) -DEXAMPLE='"$*"' -include tests/steer.h -c -o $@ $<
 $(B)/tests/test_examples: $(patsubst examples/c/%.c,$(O)/steered/%.o,$(wildcard examples/c/*.c))
+
+# The JSON Schema of workflow files follows from the tables of src/flow/fields.c.
+$(B)/tools/%: $(O)/tools/%.o $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+docs/rondo.schema.json: $(B)/tools/rondo_schema
+	$(call say,GEN,$@)
+	$(Q)$< >$@
 
 unit-tests: $(TESTS)
 

@@ -203,6 +203,8 @@ static void look_at(struct flow_step *step, void *user)
         return;
     if (kind == AGENT_MODEL)
         search->rc = refuse_model(step, search->err);
+    else if (kind == AGENT_COMMAND)
+        search->rc = command_can_run(step, search->err);
     else if (kind == AGENT_FUNCTION && !find_function(search->env, step->agent->function))
         search->rc = refuse_function(step, search->err);
 }

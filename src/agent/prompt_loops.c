@@ -54,6 +54,17 @@ static uint32_t last_step(const struct outcome *more)
     return UINT32_MAX;
 }
 
+/* Which step of the body act is, or is inside of. */
+static uint32_t place_in_body(const struct sheet *sheet, const struct act *loop, const struct act *act)
+{
+    const struct act *body = sheet_parent(sheet, act);
+    while (body->parent != loop->slot && body != loop) {
+        act = body;
+        body = sheet_parent(sheet, act);
+    }
+    return act->child;
+}
+
 /* The own output, then that of the body's last step; a body of one step has only its own. */
 static void put_pass_output(struct sheet *sheet, const struct act *loop, const struct pass *pass)
 {
@@ -66,7 +77,7 @@ static void put_pass_output(struct sheet *sheet, const struct act *loop, const s
         sheet_put_buf(sheet->out, &text, PART_MAX);
         return;
     }
-    if (own && own != &more->steps[last].res)
+    if (own && last != place_in_body(sheet, loop, sheet->act))
         put_result(sheet->out, sheet->step->id, own, false);
     put_result(sheet->out, more->steps_of->children[last].name, &more->steps[last].res, false);
 }
@@ -88,7 +99,10 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
     const struct flow_loop *def = loop->node->step ? loop->node->step->loop : NULL;
     auto_buf struct buf text = { 0 };
     if (def && def->feedback.text) {
-        if (see_fill(&sheet->see, &def->feedback, &text, err) < 0)
+        sheet->see.loop_now = (struct act *)loop; // its text is about the pass before
+        int code = see_fill(&sheet->see, &def->feedback, &text, err);
+        sheet->see.loop_now = NULL;
+        if (code < 0)
             return err_in(err, "feedback of loop '%s'", loop->node->name);
     } else {
         loop_put_advice(&text, loop);
@@ -249,10 +263,13 @@ int put_history(struct sheet *sheet, rondo_error *err)
     buf_puts(sheet->out, passes.is_cut ? "\n\n" CUT_NOTE "\n\n" : "\n\n");
     for (uint32_t i = passes.count; i-- > 0; buf_free(&passes.blocks[i])) {
         sheet_put_buf(sheet->out, &passes.blocks[i], room);
-        buf_puts(sheet->out, i ? RULE : "\n\n");
+        buf_puts(sheet->out, i ? RULE : "");
     }
     mem_free(passes.blocks);
-    buf_put(sheet->out, tail.data ? tail.data : "", tail.len);
+    if (tail.len) {
+        buf_puts(sheet->out, "\n\n");
+        buf_put(sheet->out, tail.data, tail.len);
+    }
     return 0;
 }
 

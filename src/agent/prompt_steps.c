@@ -67,10 +67,10 @@ static void put_dependency(struct buf *out, const struct flow_step *step, const 
         put_result(out, step->id, res, cumulative);
 }
 
-/* In a sequence the step before is the input already. */
+/* In a sequence the step before is the input, unless that is given. */
 static bool is_shown_as_input(const struct flow_step *step, uint32_t dep)
 {
-    return step->takes_previous && dep + 1 == step->index;
+    return step->takes_previous && !step->has_with && dep + 1 == step->index;
 }
 
 static void put_dependencies(struct sheet *sheet, const struct flow_step *step, const struct act *graph,

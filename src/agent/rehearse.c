@@ -26,6 +26,7 @@ struct scene {
     uint64_t seed;
     json_t *words; // what `until` looks for: a list, owned
     double goal;   // the number that it compares with; NaN
+    json_t *result; // as far as it is made
 };
 
 /* ---- what until looks for ---------------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ static void put_text(struct buf *out, const struct scene *scene)
         buf_printf(out, "%s%s", i ? " " : ": ", json_string_value(word));
 }
 
-/* ---- results ----------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------------------ */
 
 static const struct schema *schema_of(const struct scene *scene)
 {
@@ -103,76 +104,155 @@ static const struct schema *schema_of(const struct scene *scene)
     return skill ? skill : scene->act->node->output_schema;
 }
 
-/* Puts the value there if the whole then still fits. */
-static bool try_member(json_t *object, const char *key, json_t *value, const struct schema *schema)
+static json_t *schema_doc_of(const struct scene *scene)
+{
+    const struct flow_agent *agent = scene->step->agent;
+    if (!agent)
+        return NULL;
+    json_t *skill = agent->skill_count ? agent->skills[scene->act->skill].result_schema : NULL;
+    return skill ? skill : agent->result_schema;
+}
+
+/* The same schema, but whatever may be there has to be, and lists are not empty: a rehearsal without
+   items would show little. */
+static void demand_more(json_t *schema)
+{
+    json_t *properties = json_object_get(schema, "properties"), *items = json_object_get(schema, "items");
+    json_t *required = json_array(), *value;
+    const char *key;
+    json_object_foreach(properties, key, value) {
+        json_array_append_new(required, json_string(key));
+        demand_more(value);
+    }
+    if (json_array_size(required))
+        json_object_set(schema, "required", required);
+    json_decref(required);
+    const json_t *most = json_object_get(schema, "maxItems");
+    if (json_is_object(items) && !json_object_get(schema, "minItems"))
+        json_object_set_new(schema, "minItems", json_integer(most ? MIN(json_integer_value(most), 2) : 2));
+    if (json_is_object(items))
+        demand_more(items);
+}
+
+static json_t *rich_example(const struct scene *scene)
 {
     rondo_error err;
-    auto_json json_t *before = json_incref(json_object_get(object, key));
-    json_object_set_new(object, key, value);
-    if (schema_check(schema, object, &err) == 0)
+    auto_json json_t *doc = json_deep_copy(schema_doc_of(scene));
+    if (!doc)
+        return NULL;
+    demand_more(doc);
+    auto_schema struct schema *richer = schema_compile(doc, NULL, &err);
+    json_t *example = richer ? schema_example(richer, scene->seed) : NULL;
+    if (example && schema_check(schema_of(scene), example, &err) == 0)
+        return example;
+    json_decref(example);
+    return NULL;
+}
+
+/* A member of a list or of an object that is being improved. */
+struct member {
+    json_t *in;
+    const char *key; // of an object, or what the list is called
+    size_t index;    // in the nearest list; NOWHERE outside of any
+    json_t *value;
+};
+
+#define NOWHERE SIZE_MAX
+
+static json_t *get_member(const struct member *at)
+{
+    return json_is_array(at->in) ? json_array_get(at->in, at->index) : json_object_get(at->in, at->key);
+}
+
+static void set_member(const struct member *at, json_t *value) // takes
+{
+    if (json_is_array(at->in))
+        json_array_set_new(at->in, at->index, value);
+    else
+        json_object_set_new(at->in, at->key, value);
+}
+
+/* Puts the value there if the whole then still fits. */
+static bool try_value(const struct scene *scene, const struct member *at, json_t *value) // takes
+{
+    rondo_error err;
+    auto_json json_t *before = json_incref(get_member(at));
+    set_member(at, value);
+    if (schema_check(schema_of(scene), scene->result, &err) == 0)
         return true;
-    json_object_set(object, key, before);
+    set_member(at, TAKE(before));
     return false;
 }
 
-static bool try_number(json_t *object, const char *key, double n, const struct schema *schema)
+static bool try_number(const struct scene *scene, const struct member *at, double n)
 {
-    if (ceil(n) != n && try_member(object, key, json_real(n), schema))
+    if (ceil(n) != n && try_value(scene, at, json_real(n)))
         return true;
-    return try_member(object, key, json_integer((json_int_t)ceil(n)), schema);
+    return try_value(scene, at, json_integer((json_int_t)ceil(n)));
 }
 
-/* In three passes to the goal and a bit beyond it, as far as the schema lets it; without a goal, to
-   the top of a usual scale. */
 static double progress(const struct scene *scene)
 {
     return scene->pass < 0 || scene->pass > 1 ? 1 : scene->pass ? 0.8 : 0.6;
 }
 
-static void improve_number(json_t *object, const char *key, const struct scene *scene)
+/* In three passes to the goal and a bit beyond it, as far as the schema lets it; without a goal, to
+   the top of a usual scale. */
+static void improve_number(const struct scene *scene, const struct member *at)
 {
     static const double scales[] = { 10, 5, 1 };
-    const struct schema *schema = schema_of(scene);
     double part = progress(scene);
     if (!isnan(scene->goal)) {
-        if (part < 1 || !try_number(object, key, scene->goal * 1.1, schema))
-            try_number(object, key, scene->goal * part, schema);
+        if (part < 1 || !try_number(scene, at, scene->goal * 1.1))
+            try_number(scene, at, scene->goal * part);
         return;
     }
     for (size_t i = 0; i < COUNT(scales); i++)
-        if (try_number(object, key, scales[i], schema)) {
-            try_number(object, key, scales[i] * part, schema);
+        if (try_number(scene, at, scales[i])) {
+            try_number(scene, at, scales[i] * part);
             return;
         }
 }
 
-static void improve_text(json_t *object, const char *key, const struct scene *scene)
+/* What the loop looks for, else the name of the thing. */
+static void improve_text(const struct scene *scene, const struct member *at)
 {
+    auto_buf struct buf name = { 0 };
     json_t *word;
     size_t i;
     json_array_foreach(scene->words, i, word)
-        if (try_member(object, key, json_incref(word), schema_of(scene)))
+        if (try_value(scene, at, json_incref(word)))
             return;
+    buf_puts(&name, at->key);
+    if (at->index != NOWHERE)
+        buf_printf(&name, " %zu", at->index + 1);
+    try_value(scene, at, json_string(buf_text(&name)));
 }
 
-static void improve_member(json_t *object, const char *key, const json_t *value, const struct scene *scene)
+static void improve(const struct scene *scene, json_t *in, const char *name, size_t index);
+
+static void improve_member(const struct scene *scene, const struct member *at)
 {
-    if (json_is_boolean(value))
-        try_member(object, key, json_boolean(scene->pass != 0), schema_of(scene));
-    else if (json_is_number(value))
-        improve_number(object, key, scene);
-    else if (json_is_string(value))
-        improve_text(object, key, scene);
+    switch (json_typeof(at->value)) {
+    case JSON_TRUE:
+    case JSON_FALSE: try_value(scene, at, json_boolean(scene->pass != 0)); break;
+    case JSON_INTEGER:
+    case JSON_REAL: improve_number(scene, at); break;
+    case JSON_STRING: improve_text(scene, at); break;
+    default: improve(scene, at->value, at->key, at->index);
+    }
 }
 
-static json_t *improve(json_t *example, const struct scene *scene) // takes
+static void improve(const struct scene *scene, json_t *in, const char *name, size_t index)
 {
-    json_t *better = json_copy(example), *value;
+    auto_json json_t *before = json_copy(in); // members change while they are walked
     const char *key;
-    json_object_foreach(example, key, value)
-        improve_member(better, key, value, scene);
-    json_decref(example);
-    return better;
+    json_t *value;
+    size_t i;
+    json_object_foreach(before, key, value)
+        improve_member(scene, &(struct member){ in, key, index, value });
+    json_array_foreach(before, i, value)
+        improve_member(scene, &(struct member){ in, name, i, value });
 }
 
 /* A judge or a reviewer without a schema says what it is there to say. */
@@ -186,18 +266,21 @@ static json_t *plain_result(const struct scene *scene)
     }
 }
 
-static json_t *make_result(const struct scene *scene)
+static json_t *make_result(struct scene *scene)
 {
     const struct schema *schema = schema_of(scene);
-    json_t *example = schema ? schema_example(schema, scene->seed) : NULL;
+    json_t *example = schema ? rich_example(scene) : NULL;
+    if (schema && !example)
+        example = schema_example(schema, scene->seed);
     if (!example)
         return plain_result(scene);
-    if (!json_is_object(example))
-        return example;
-    example = improve(example, scene);
-    if (scene->step->part == AS_REVIEWER)
-        try_member(example, "decision", json_string("approve"), schema);
-    return example;
+    scene->result = json_deep_copy(example);
+    json_decref(example);
+    improve(scene, scene->result, "", NOWHERE);
+    json_t *decision = json_object_get(scene->result, "decision");
+    if (scene->step->part == AS_REVIEWER && decision)
+        try_value(scene, &(struct member){ scene->result, "decision", NOWHERE, decision }, json_string("approve"));
+    return scene->result;
 }
 
 /* ---- scripts ----------------------------------------------------------------------------------------- */
@@ -262,22 +345,30 @@ void rehearse_run(rondo_task *task, const struct flow_step *step)
     json_decref(scene.words);
 }
 
-json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path)
+/* An example that fits; consent, where consent is asked for. */
+static json_t *agreeing_example(const struct flow_step *gate, uint64_t seed)
 {
     rondo_error err;
-    json_t *given = scripted(env->script, path, gate->id, 0, 0);
+    auto_schema struct schema *schema = schema_compile(gate->gate_schema, NULL, &err);
+    json_t *example = schema ? schema_example(schema, seed) : NULL;
+    auto_json json_t *yes = json_is_boolean(example) ? json_true() : json_copy(example);
+    if (gate->part == AS_REVIEWER && json_is_object(yes))
+        json_object_set_new(yes, "decision", json_string("approve"));
+    if (!yes || schema_check(schema, yes, &err) < 0)
+        return example;
+    json_decref(example);
+    return TAKE(yes);
+}
+
+json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path)
+{
+    json_t *given = scripted(env->script, path, gate->id, 0, 0), *example = NULL;
+    json_t *result = json_object_get(given, "result");
     if (given)
-        return json_incref(json_is_object(given) && json_object_get(given, "result")
-                               ? json_object_get(given, "result") : given);
-    auto_schema struct schema *schema = gate->gate_schema ? schema_compile(gate->gate_schema, NULL, &err)
-                                                          : NULL;
-    json_t *example = schema ? schema_example(schema, hash_bytes(0, path, strlen(path))) : NULL;
-    if (json_is_boolean(example)) { // consent, where consent is asked for
-        json_t *yes = json_true();
-        if (schema_check(schema, yes, &err) == 0) {
-            json_decref(example);
-            example = yes;
-        }
-    }
-    return example ? example : json_string("approved");
+        return json_incref(result ? result : given);
+    if (gate->gate_schema)
+        example = agreeing_example(gate, hash_bytes(0, path, strlen(path)));
+    if (example)
+        return example;
+    return gate->part == AS_REVIEWER ? json_pack("{s:s}", "decision", "approve") : json_string("approved");
 }

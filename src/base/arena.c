@@ -37,7 +37,9 @@ void *arena_grow(struct arena *arena, size_t size)
 
 void *arena_zalloc(struct arena *arena, size_t size)
 {
-    return memset(arena_alloc(arena, size), 0, size);
+    void *p = arena_alloc(arena, size);
+    mem_wipe(p, size);
+    return p;
 }
 
 char *arena_dup(struct arena *arena, const void *bytes, size_t len)

@@ -7,6 +7,7 @@
 #include "cel/parser.h"
 #include "cel/plan.h"
 #include "cel/runes.h"
+#include "data/peek.h"
 
 #include <string.h>
 
@@ -51,6 +52,7 @@ struct cel_program *cel_compile(const char *text, size_t len, const struct cel_o
     auto_cel struct cel_program *program = mem_zalloc(sizeof *program);
     arena_lend(&arena, room, sizeof room);
     options = options ? options : &defaults;
+    peek_learn();
     program->refs = 1;
     if (check_text(text, len, options, err) < 0)
         return NULL;
@@ -111,18 +113,20 @@ const struct cel_ref *cel_program_ref_at(const struct cel_program *program, size
 
 /* ---- evaluating -------------------------------------------------------------------------- */
 
-static struct cel_val *room_for_locals(struct cel_scratch *scratch, uint32_t count)
+static APART void grow_locals(struct cel_scratch *scratch, uint32_t count)
 {
-    if (UNLIKELY(count > scratch->local_cap)) {
-        scratch->locals = mem_realloc(scratch->locals, count * sizeof *scratch->locals);
-        scratch->local_cap = count;
-    }
-    return scratch->locals;
+    scratch->locals = mem_realloc(scratch->locals, count * sizeof *scratch->locals);
+    scratch->local_cap = count;
+}
+
+static APART void clear_scratch(struct cel_scratch *scratch)
+{
+    cel_scratch_clear(scratch);
 }
 
 /* Running out of cost fails the whole, even if && or || absorbed the fault. */
-static int failed(const struct cel_program *program, struct cel_frame *f, struct cel_val v,
-                  rondo_error *err)
+static APART int failed(const struct cel_program *program, struct cel_frame *f,
+                        struct cel_val v, rondo_error *err)
 {
     if (v.kind != CEL_ERROR || f->cost < 0 || f->is_cancelled) {
         struct cel_val spent = frame_spent(f);
@@ -138,12 +142,14 @@ int cel_eval_cost(const struct cel_program *program, const struct cel_env *env,
 {
     const struct op *root = program->root;
     struct cel_scratch *scratch = env->scratch;
-    if (scratch->arena.at != scratch->clean || scratch->made)
-        cel_scratch_clear(scratch);
+    if (UNLIKELY(scratch->arena.at != scratch->clean || scratch->made))
+        clear_scratch(scratch);
+    if (UNLIKELY(program->slots > scratch->local_cap))
+        grow_locals(scratch, program->slots);
     int64_t limit = env->cost_limit > 0 ? env->cost_limit : CEL_COST_DEFAULT;
     struct cel_frame f = {
         .arena = &scratch->arena,
-        .locals = room_for_locals(scratch, program->slots),
+        .locals = scratch->locals,
         .env = env,
         .scratch = scratch,
         .cost = limit - root->cost,

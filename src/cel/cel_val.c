@@ -5,6 +5,7 @@
 #include "cel/cel_type.h"
 #include "cel/number.h"
 #include "cel/runes.h"
+#include "data/peek.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 
 struct cel_val cel_val_from_json(json_t *json)
 {
+    size_t len;
+    const char *text;
     switch (json_typeof(json)) {
     case JSON_OBJECT: return (struct cel_val){ CEL_MAP, true, .json = json };
     case JSON_ARRAY: return (struct cel_val){ CEL_LIST, true, .json = json };
-    case JSON_STRING: return cel_of_text(json_string_value(json), json_string_length(json));
-    case JSON_INTEGER: return cel_of_int(json_integer_value(json));
-    case JSON_REAL: return cel_of_double(json_real_value(json));
+    case JSON_STRING: text = peek_text(json, &len); return cel_of_text(text, len);
+    case JSON_INTEGER: return cel_of_int(peek_integer(json));
+    case JSON_REAL: return cel_of_double(peek_real(json));
     case JSON_TRUE: return cel_of_bool(true);
     case JSON_FALSE: return cel_of_bool(false);
     default: return (struct cel_val){ CEL_NULL };
@@ -28,14 +31,13 @@ struct cel_val cel_val_from_json(json_t *json)
 uint32_t cel_size(struct cel_val v)
 {
     if (v.is_json)
-        return (uint32_t)(v.kind == CEL_LIST ? json_array_size(v.json)
-                                             : json_object_size(v.json));
+        return (uint32_t)(v.kind == CEL_LIST ? peek_count(v.json) : peek_size(v.json));
     return v.kind == CEL_LIST ? v.list->count : v.map->count;
 }
 
 struct cel_val cel_item(struct cel_val list, uint32_t i)
 {
-    return list.is_json ? cel_val_from_json(json_array_get(list.json, i)) : list.list->items[i];
+    return list.is_json ? cel_val_from_json(peek_item(list.json, i)) : list.list->items[i];
 }
 
 struct cel_list *cel_list_new(struct cel_frame *f, uint32_t cap)
@@ -265,8 +267,7 @@ bool cel_map_add(struct cel_frame *f, struct cel_map *map, struct cel_val key,
 bool cel_map_get(struct cel_val map, struct cel_val key, struct cel_val *ret)
 {
     if (map.is_json) {
-        json_t *found =
-            key.kind == CEL_STRING ? json_object_getn(map.json, key.text, key.len) : NULL;
+        json_t *found = key.kind == CEL_STRING ? peek_get(map.json, key.text, key.len) : NULL;
         if (found)
             *ret = cel_val_from_json(found);
         return found;
@@ -280,7 +281,7 @@ bool cel_map_get(struct cel_val map, struct cel_val key, struct cel_val *ret)
 bool cel_map_field(struct cel_val map, const struct cel_name *name, struct cel_val *ret)
 {
     if (map.is_json) {
-        json_t *found = json_object_getn(map.json, name->text, name->len);
+        json_t *found = peek_get(map.json, name->text, name->len);
         if (found)
             *ret = cel_val_from_json(found);
         return found;

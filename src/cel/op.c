@@ -8,6 +8,7 @@
 #include "cel/cel_val.h"
 #include "cel/fn_operator.h"
 #include "cel/fn_string.h"
+#include "data/peek.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static inline struct cel_val select_field(struct cel_frame *f, struct cel_val fr
                                           const struct cel_name *name)
 {
     if (LIKELY(from.kind == CEL_MAP && from.is_json)) {
-        json_t *json = json_object_getn(from.json, name->text, name->len);
+        json_t *json = peek_get(from.json, name->text, name->len);
         if (LIKELY(json))
             return cel_val_from_json(json);
     }
@@ -86,8 +87,7 @@ struct cel_val op_select_optional(const struct op *op, struct cel_frame *f)
     return select_other(f, from, &op->name);
 }
 
-/* has(a.b) for an a that has been worked out. */
-static struct cel_val has_field(struct cel_frame *f, struct cel_val from,
+static struct cel_val has_other(struct cel_frame *f, struct cel_val from,
                                 const struct cel_name *name)
 {
     struct cel_val found;
@@ -96,11 +96,18 @@ static struct cel_val has_field(struct cel_frame *f, struct cel_val from,
             return cel_of_bool(false);
         from = *from.inner;
     }
-    if (LIKELY(from.kind == CEL_MAP && from.is_json))
-        return cel_of_bool(json_object_getn(from.json, name->text, name->len));
     if (from.kind == CEL_MAP)
         return cel_of_bool(cel_map_field(from, name, &found));
     return select_other(f, from, name);
+}
+
+/* has(a.b) for an a that has been worked out. */
+static inline struct cel_val has_field(struct cel_frame *f, struct cel_val from,
+                                       const struct cel_name *name)
+{
+    if (LIKELY(from.kind == CEL_MAP && from.is_json))
+        return cel_of_bool(peek_get(from.json, name->text, name->len));
+    return has_other(f, from, name);
 }
 
 struct cel_val op_has(const struct op *op, struct cel_frame *f)
@@ -139,8 +146,8 @@ static inline struct cel_val select_rest(struct cel_frame *f, const struct cel_r
     return v;
 }
 
-static __attribute__((noinline)) struct cel_val
-finish_path(struct cel_frame *f, const struct cel_ref *ref, size_t used, struct cel_val v)
+static APART struct cel_val finish_path(struct cel_frame *f, const struct cel_ref *ref,
+                                        size_t used, struct cel_val v)
 {
     return used ? select_rest(f, ref, used, v) : unresolved(f, ref->names);
 }
@@ -448,25 +455,31 @@ struct cel_val op_add(const struct op *op, struct cel_frame *f)
 /* A text among the items of a JSON array, without making values of them. */
 static struct cel_val in_array(struct cel_frame *f, struct cel_val text, const json_t *array)
 {
-    size_t count = json_array_size(array);
-    frame_spend(f, count);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *item = json_array_get(array, i);
-        if (json_is_string(item) && json_string_length(item) == text.len &&
-            memcmp(json_string_value(item), text.text, text.len) == 0)
+    const struct peek_array *a = PEEK(array, array);
+    frame_spend(f, a->size);
+    for (size_t i = 0; i < a->size; i++) {
+        const struct peek_string *item = PEEK(a->items[i], string);
+        if (json_is_string(&item->json) && item->len == text.len &&
+            peek_same(item->text, text.text, text.len))
             return cel_of_bool(true);
     }
     return cel_of_bool(false);
 }
 
+static APART struct cel_val in_other(const struct op *op, struct cel_frame *f,
+                                     struct cel_val item, struct cel_val range)
+{
+    if (cel_is_error(item) || cel_is_error(range))
+        return item.kind == CEL_ERROR ? item : range;
+    return dispatch(op, f, (struct cel_val[]){ item, range });
+}
+
 struct cel_val op_in(const struct op *op, struct cel_frame *f)
 {
-    struct cel_val args[2] = { RUN_CONST(op->a), RUN(op->b) };
-    if (args[0].kind == CEL_STRING && args[1].kind == CEL_LIST && args[1].is_json)
-        return in_array(f, args[0], args[1].json);
-    if (cel_is_error(args[0]) || cel_is_error(args[1]))
-        return args[args[0].kind != CEL_ERROR];
-    return dispatch(op, f, args);
+    struct cel_val item = RUN_CONST(op->a), range = RUN(op->b);
+    if (PEEK_WORKS && item.kind == CEL_STRING && range.kind == CEL_LIST && range.is_json)
+        return in_array(f, item, range.json);
+    return in_other(op, f, item, range);
 }
 
 struct cel_val op_matches(const struct op *op, struct cel_frame *f)

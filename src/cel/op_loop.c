@@ -5,6 +5,7 @@
 #include "cel/cel_val.h"
 #include "cel/fn_list.h"
 #include "cel/op.h"
+#include "data/peek.h"
 
 #define RUN(operand) ((operand)->run((operand), f))
 
@@ -58,7 +59,7 @@ static inline bool pass_next(const struct op *op, struct cel_frame *f, struct pa
     uint32_t i = p->at++;
     if (UNLIKELY(p->range.kind == CEL_MAP))
         return pass_of_map(op, f, p);
-    struct cel_val item = p->range.is_json ? cel_val_from_json(json_array_get(p->range.json, i))
+    struct cel_val item = p->range.is_json ? cel_val_from_json(peek_item(p->range.json, i))
                                            : p->range.list->items[i];
     if (!op->has_two) {
         f->locals[op->slot] = item;

@@ -53,6 +53,13 @@ static void deepen(struct ast *node, const struct ast *child)
         node->depth = child->depth + 1;
 }
 
+static struct ast *check_depth(struct parser *p, struct ast *node)
+{
+    return LIKELY(node->depth <= p->max_depth)
+               ? node
+               : too_large(p, node->offset, "levels", p->max_depth);
+}
+
 struct ast *parser_close(struct parser *p, struct ast *node)
 {
     deepen(node, node->a);
@@ -60,8 +67,7 @@ struct ast *parser_close(struct parser *p, struct ast *node)
     deepen(node, node->c);
     for (uint32_t i = 0; i < node->count; i++)
         deepen(node, node->args[i]);
-    return node->depth <= p->max_depth ? node
-                                       : too_large(p, node->offset, "levels", p->max_depth);
+    return check_depth(p, node);
 }
 
 /* ---- tokens ------------------------------------------------------------------------------ */
@@ -102,10 +108,12 @@ static bool accept(struct parser *p, enum token_kind kind, bool *ret_ok)
     return *ret_ok = next(p);
 }
 
+/* The byte behind a name belongs to no other: two names never touch in a text that is right. */
 static struct cel_name name_of(struct parser *p, const struct token *t)
 {
-    return (struct cel_name){ arena_dup(p->arena, t->text, t->text_len), t->text_len,
-                              t->offset };
+    char *name = p->names + (t->text - p->source.text);
+    name[t->text_len] = '\0';
+    return (struct cel_name){ name, t->text_len, t->offset };
 }
 
 /* ---- lists of things --------------------------------------------------------------------- */
@@ -216,33 +224,41 @@ static struct ast *read_entries(struct parser *p, struct ast *node)
 
 /* ---- literals ---------------------------------------------------------------------------- */
 
-/* strtoull() and strtod() want a NUL behind the digits, and none of the suffix. */
-static char *digits_of(struct parser *p, bool is_negative)
+/* strtod() wants a NUL behind the digits. */
+static double read_double(struct parser *p, bool is_negative)
 {
-    uint32_t len = p->token.len - (p->token.kind == TOKEN_UINT);
-    char *copy = arena_alloc(p->arena, len + 2);
-    copy[0] = '-';
-    memcpy(copy + is_negative, p->source.text + p->token.offset, len);
-    copy[is_negative + len] = '\0';
-    return copy;
+    char *digits = arena_dup(p->arena, p->source.text + p->token.offset, p->token.len);
+    double d = strtod(digits, NULL);
+    return is_negative ? -d : d;
+}
+
+/* False when there are too many. */
+static bool read_digits(const char *text, uint32_t len, uint64_t *ret)
+{
+    bool is_hex = len > 1 && text[1] == 'x', is_wide = false;
+    uint64_t n = 0;
+    for (uint32_t i = is_hex ? 2 : 0; i < len; i++) {
+        unsigned digit = text[i] <= '9' ? text[i] - '0' + 0u : (text[i] | 32) - 'a' + 10u;
+        is_wide |= __builtin_mul_overflow(n, is_hex ? 16 : 10, &n);
+        is_wide |= __builtin_add_overflow(n, digit, &n);
+    }
+    *ret = n;
+    return !is_wide;
 }
 
 static bool read_int(struct parser *p, struct ast *node, bool is_negative)
 {
-    const char *digits = digits_of(p, false);
-    bool is_hex = digits[0] == '0' && digits[1] == 'x';
-    errno = 0;
-    uint64_t n = strtoull(is_hex ? digits + 2 : digits, NULL, is_hex ? 16 : 10);
-    uint64_t most =
-        p->token.kind == TOKEN_UINT ? UINT64_MAX : (uint64_t)INT64_MAX + is_negative;
-    if (errno || n > most || (is_negative && p->token.kind == TOKEN_UINT)) {
-        parser_fail(
-            p, p->token.offset, "the number %s%.*s does not fit %s", is_negative ? "-" : "",
-            (int)runes_fit(p->source.text + p->token.offset, p->token.len, 40),
-            p->source.text + p->token.offset, p->token.kind == TOKEN_UINT ? "uint" : "int");
+    const char *text = p->source.text + p->token.offset;
+    bool is_uint = p->token.kind == TOKEN_UINT;
+    uint64_t n, most = is_uint ? UINT64_MAX : (uint64_t)INT64_MAX + is_negative;
+    if (!read_digits(text, p->token.len - is_uint, &n) || n > most ||
+        (is_negative && is_uint)) {
+        parser_fail(p, p->token.offset, "the number %s%.*s does not fit %s",
+                    is_negative ? "-" : "", (int)runes_fit(text, p->token.len, 40), text,
+                    is_uint ? "uint" : "int");
         return false;
     }
-    node->value.kind = p->token.kind == TOKEN_UINT ? CEL_UINT : CEL_INT;
+    node->value.kind = is_uint ? CEL_UINT : CEL_INT;
     node->value.u = is_negative ? 0 - n : n;
     return true;
 }
@@ -253,10 +269,7 @@ static bool fill_literal(struct parser *p, struct ast *node, bool is_negative)
     switch (t->kind) {
     case TOKEN_INT:
     case TOKEN_UINT: return read_int(p, node, is_negative);
-    case TOKEN_DOUBLE:
-        node->value =
-            (struct cel_val){ CEL_DOUBLE, .d = strtod(digits_of(p, is_negative), NULL) };
-        break;
+    case TOKEN_DOUBLE: node->value = cel_of_double(read_double(p, is_negative)); break;
     case TOKEN_STRING:
         node->value = (struct cel_val){ CEL_STRING, .len = t->text_len, .text = t->text };
         break;
@@ -347,8 +360,6 @@ static void widen_hyphens(struct parser *p, const struct ast *operand)
 {
     struct ast_path path;
     const struct token_source *s = &p->source;
-    if (!p->options->hyphen || s->at >= s->len || s->text[s->at] != '-')
-        return;
     if (operand->is_in_parens || !ast_path_read(operand, true, &path))
         return;
     uint32_t offset = p->token.offset;
@@ -368,7 +379,8 @@ static struct ast *read_select(struct parser *p, struct ast *operand)
     if (!ok)
         return NULL;
     bool is_word = p->token.text && p->token.text == p->source.text + p->token.offset;
-    if (is_word)
+    const struct token_source *s = &p->source;
+    if (is_word && p->options->hyphen && s->at < s->len && s->text[s->at] == '-')
         widen_hyphens(p, operand);
     if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED &&
         p->token.kind != TOKEN_QUOTED)
@@ -384,7 +396,8 @@ static struct ast *read_select(struct parser *p, struct ast *operand)
     node->a = operand;
     node->name = name_of(p, &name);
     node->is_optional = is_optional;
-    return parser_close(p, node);
+    deepen(node, operand);
+    return check_depth(p, node);
 }
 
 static struct ast *read_index(struct parser *p, struct ast *operand)
@@ -432,13 +445,25 @@ static struct ast *read_suffixes(struct parser *p, struct ast *node)
 
 /* ---- operators --------------------------------------------------------------------------- */
 
-static struct ast *call_operator(struct parser *p, const char *name, uint32_t offset,
+struct operator
+{
+    int level;
+    const char *name;
+    uint32_t len;
+};
+
+#define OPERATOR(level, name)                                                                  \
+    {                                                                                          \
+        level, name, sizeof name - 1                                                           \
+    }
+
+static struct ast *call_operator(struct parser *p, const struct operator* op, uint32_t offset,
                                  struct ast *a, struct ast *b)
 {
     struct ast *node = parser_node(p, AST_CALL, offset);
     if (!node)
         return NULL;
-    node->name = (struct cel_name){ name, (uint32_t)strlen(name), offset };
+    node->name = (struct cel_name){ op->name, op->len, offset };
     node->count = b ? 2 : 1;
     node->args = arena_alloc(p->arena, 2 * sizeof *node->args);
     node->args[0] = a;
@@ -450,6 +475,7 @@ static struct ast *call_operator(struct parser *p, const char *name, uint32_t of
    part of one. */
 static struct ast *read_unary(struct parser *p)
 {
+    static const struct operator not= OPERATOR(3, "!_"), minus = OPERATOR(3, "-_");
     uint32_t offset = p->token.offset, signs = 0;
     enum token_kind kind = p->token.kind;
     if (kind != TOKEN_NOT && kind != TOKEN_MINUS)
@@ -463,67 +489,80 @@ static struct ast *read_unary(struct parser *p)
     signs -= is_literal;
     node = read_suffixes(p, is_literal ? read_literal(p, true) : read_primary(p));
     while (node && signs-- > 0)
-        node = call_operator(p, kind == TOKEN_NOT ? "!_" : "-_", offset, node, NULL);
+        node = call_operator(p, kind == TOKEN_NOT ? &not : &minus, offset, node, NULL);
     return node;
 }
 
 /* By token, in the order of enum token_kind. */
-static const struct {
-    int level;
-    const char *name;
-} binaries[] = {
-    [TOKEN_LT - TOKEN_LT] = { 0, "_<_" },    [TOKEN_LE - TOKEN_LT] = { 0, "_<=_" },
-    [TOKEN_GT - TOKEN_LT] = { 0, "_>_" },    [TOKEN_GE - TOKEN_LT] = { 0, "_>=_" },
-    [TOKEN_EQ - TOKEN_LT] = { 0, "_==_" },   [TOKEN_NE - TOKEN_LT] = { 0, "_!=_" },
-    [TOKEN_IN - TOKEN_LT] = { 0, "@in" },    [TOKEN_PLUS - TOKEN_LT] = { 1, "_+_" },
-    [TOKEN_MINUS - TOKEN_LT] = { 1, "_-_" }, [TOKEN_STAR - TOKEN_LT] = { 2, "_*_" },
-    [TOKEN_SLASH - TOKEN_LT] = { 2, "_/_" }, [TOKEN_PERCENT - TOKEN_LT] = { 2, "_%_" },
+static const struct operator binaries[] = {
+    [TOKEN_LT - TOKEN_LT] = OPERATOR(0, "_<_"),
+    [TOKEN_LE - TOKEN_LT] = OPERATOR(0, "_<=_"),
+    [TOKEN_GT - TOKEN_LT] = OPERATOR(0, "_>_"),
+    [TOKEN_GE - TOKEN_LT] = OPERATOR(0, "_>=_"),
+    [TOKEN_EQ - TOKEN_LT] = OPERATOR(0, "_==_"),
+    [TOKEN_NE - TOKEN_LT] = OPERATOR(0, "_!=_"),
+    [TOKEN_IN - TOKEN_LT] = OPERATOR(0, "@in"),
+    [TOKEN_PLUS - TOKEN_LT] = OPERATOR(1, "_+_"),
+    [TOKEN_MINUS - TOKEN_LT] = OPERATOR(1, "_-_"),
+    [TOKEN_STAR - TOKEN_LT] = OPERATOR(2, "_*_"),
+    [TOKEN_SLASH - TOKEN_LT] = OPERATOR(2, "_/_"),
+    [TOKEN_PERCENT - TOKEN_LT] = OPERATOR(2, "_%_"),
 };
 
-static const char *binary_name(enum token_kind kind, int level)
+/* What the token stands for, if it binds at least as tightly as level; else NULL. */
+static const struct operator* binary_of(enum token_kind kind, int level)
 {
-    bool is_binary = kind >= TOKEN_LT && kind <= TOKEN_PERCENT;
-    return is_binary && binaries[kind - TOKEN_LT].level == level
-               ? binaries[kind - TOKEN_LT].name
-               : NULL;
+    if (kind < TOKEN_LT || kind > TOKEN_PERCENT)
+        return NULL;
+    const struct operator* op = & binaries[kind - TOKEN_LT];
+    return op->level >= level ? op : NULL;
 }
 
 static struct ast *read_binary(struct parser *p, int level)
 {
-    if (level > 2)
-        return read_unary(p);
-    struct ast *node = read_binary(p, level + 1);
-    const char *name;
-    while (node && (name = binary_name(p->token.kind, level))) {
+    struct ast *node = read_unary(p);
+    const struct operator* op;
+    while (node && (op = binary_of(p->token.kind, level))) {
         uint32_t offset = p->token.offset;
-        struct ast *right = next(p) ? read_binary(p, level + 1) : NULL;
-        node = right ? call_operator(p, name, offset, node, right) : NULL;
+        struct ast *right = next(p) ? read_binary(p, op->level + 1) : NULL;
+        node = right ? call_operator(p, op, offset, node, right) : NULL;
     }
     return node;
 }
 
-/* A row of terms joined by && or ||. */
-static struct ast *read_row(struct parser *p, enum ast_kind kind)
+static struct ast *read_row(struct parser *p, enum ast_kind kind);
+
+static struct ast *read_term(struct parser *p, enum ast_kind kind)
+{
+    return kind == AST_OR ? read_row(p, AST_AND) : read_binary(p, 0);
+}
+
+/* The terms behind the first one, and the row of them all. */
+static APART struct ast *read_terms(struct parser *p, enum ast_kind kind, struct ast *term)
 {
     struct items items = { 0 };
-    enum token_kind joint = kind == AST_OR ? TOKEN_OR : TOKEN_AND;
+    enum token_kind joint = p->token.kind;
     uint32_t offset = p->token.offset;
     bool ok;
-    do {
-        struct ast *term = kind == AST_OR ? read_row(p, AST_AND) : read_binary(p, 0);
-        if (!term)
+    items_add(p, &items, term, false);
+    while (accept(p, joint, &ok)) {
+        if (!(term = read_term(p, kind)))
             return NULL;
-        if (items.count == 0 && p->token.kind != joint)
-            return term;
-        if (items.count == 0)
-            offset = p->token.offset;
         items_add(p, &items, term, false);
-    } while (accept(p, joint, &ok));
+    }
     struct ast *node = ok ? parser_node(p, kind, offset) : NULL;
     if (!node)
         return NULL;
     items_move(&items, node);
     return parser_close(p, node);
+}
+
+/* A row of terms joined by && or ||; mostly there is only one. */
+static struct ast *read_row(struct parser *p, enum ast_kind kind)
+{
+    struct ast *term = read_term(p, kind);
+    bool is_joint = p->token.kind == (kind == AST_OR ? TOKEN_OR : TOKEN_AND);
+    return term && is_joint ? read_terms(p, kind, term) : term;
 }
 
 static struct ast *read_condition(struct parser *p)
@@ -560,6 +599,7 @@ struct ast *parser_run(const char *text, size_t len, const struct cel_options *o
         .options = options,
         .arena = arena,
         .source = { text, (uint32_t)len, 0, arena },
+        .names = arena_dup(arena, text, len),
         .max_nodes = options->max_nodes ? (uint32_t)options->max_nodes : NODES_DEFAULT,
         .max_depth = options->max_depth ? (uint32_t)options->max_depth : DEPTH_DEFAULT,
         .err = err,

@@ -13,6 +13,7 @@ struct parser {
     struct arena *arena;
     struct token_source source;
     struct token token;   // the one to look at next
+    char *names;          // the text once more; each name that is used gets a NUL behind it
     uint32_t nodes, max_nodes, max_depth, nesting;
     rondo_error *err;
 };

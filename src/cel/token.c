@@ -5,7 +5,6 @@
 
 #include "cel/runes.h"
 
-#include <ctype.h>
 #include <string.h>
 
 void token_position(const char *text, size_t len, size_t offset, int *ret_line, int *ret_column)
@@ -31,78 +30,108 @@ static char peek(const struct token_source *s, uint32_t ahead)
     return s->at + ahead < s->len ? s->text[s->at + ahead] : '\0';
 }
 
-/* Plain ASCII, whatever the locale. */
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+/* What a character can be part of.  Plain ASCII, whatever the locale. */
+enum {
+    BLANK = 1,
+    LETTER = 2,
+    DIGIT = 4,
+    HEX = 8,
+    QUOTE = 16,   // a quote, or a letter that can stand before one
+};
 
-static bool is_letter(char c)
+// clang-format off
+static const uint8_t classes[256] = {
+    [' '] = BLANK, ['\t'] = BLANK, ['\n'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK,
+    ['0' ... '9'] = DIGIT | HEX, ['"'] = QUOTE, ['\''] = QUOTE, ['_'] = LETTER,
+    ['a'] = LETTER | HEX, ['b'] = LETTER | HEX | QUOTE, ['c' ... 'f'] = LETTER | HEX,
+    ['g' ... 'q'] = LETTER, ['r'] = LETTER | QUOTE, ['s' ... 'z'] = LETTER,
+    ['A'] = LETTER | HEX, ['B'] = LETTER | HEX | QUOTE, ['C' ... 'F'] = LETTER | HEX,
+    ['G' ... 'Q'] = LETTER, ['R'] = LETTER | QUOTE, ['S' ... 'Z'] = LETTER,
+};
+// clang-format on
+
+static bool is_a(char c, int class)
 {
-    return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
+    return classes[(unsigned char)c] & class;
 }
 
 static void skip_blanks(struct token_source *s)
 {
-    while (s->at < s->len) {
-        char c = s->text[s->at];
-        if (c == '/' && peek(s, 1) == '/')
-            while (s->at < s->len && s->text[s->at] != '\n')
-                s->at++;
-        else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f')
-            s->at++;
+    uint32_t at = s->at;
+    while (at < s->len) {
+        if (is_a(s->text[at], BLANK))
+            at++;
+        else if (s->text[at] == '/' && at + 1 < s->len && s->text[at + 1] == '/')
+            while (at < s->len && s->text[at] != '\n')
+                at++;
         else
-            return;
+            break;
     }
+    s->at = at;
+}
+
+static void skip_class(struct token_source *s, int class)
+{
+    uint32_t at = s->at;
+    while (at < s->len && is_a(s->text[at], class))
+        at++;
+    s->at = at;
 }
 
 /* ---- names and operators ----------------------------------------------------------------- */
 
-#define WORD_MAX 9              // letters
-#define WORD_FIRSTS 0x6aa937u   // the letters that words begin with, a in the lowest bit
-
+/* In the order of the alphabet; words_from says where the words of each letter begin. */
 static const struct {
-    char text[WORD_MAX + 1];
+    char text[10];
     enum token_kind kind;
 } words[] = {
-    { "true", TOKEN_TRUE },          { "false", TOKEN_FALSE },
-    { "null", TOKEN_NULL },          { "in", TOKEN_IN },
-    { "as", TOKEN_RESERVED },        { "break", TOKEN_RESERVED },
-    { "const", TOKEN_RESERVED },     { "continue", TOKEN_RESERVED },
-    { "else", TOKEN_RESERVED },      { "for", TOKEN_RESERVED },
-    { "function", TOKEN_RESERVED },  { "if", TOKEN_RESERVED },
-    { "import", TOKEN_RESERVED },    { "let", TOKEN_RESERVED },
-    { "loop", TOKEN_RESERVED },      { "package", TOKEN_RESERVED },
-    { "namespace", TOKEN_RESERVED }, { "return", TOKEN_RESERVED },
-    { "var", TOKEN_RESERVED },       { "void", TOKEN_RESERVED },
+    { "as", TOKEN_RESERVED },     { "break", TOKEN_RESERVED },
+    { "const", TOKEN_RESERVED },  { "continue", TOKEN_RESERVED },
+    { "else", TOKEN_RESERVED },   { "false", TOKEN_FALSE },
+    { "for", TOKEN_RESERVED },    { "function", TOKEN_RESERVED },
+    { "if", TOKEN_RESERVED },     { "import", TOKEN_RESERVED },
+    { "in", TOKEN_IN },           { "let", TOKEN_RESERVED },
+    { "loop", TOKEN_RESERVED },   { "namespace", TOKEN_RESERVED },
+    { "null", TOKEN_NULL },       { "package", TOKEN_RESERVED },
+    { "return", TOKEN_RESERVED }, { "true", TOKEN_TRUE },
+    { "var", TOKEN_RESERVED },    { "void", TOKEN_RESERVED },
     { "while", TOKEN_RESERVED },
 };
 
+static const uint8_t words_from[27] = {
+    /* a b c d e f g h i j k  l  m  n  o  p  q  r  s  t  u  v  w  x  y  z  end */
+    0,  1,  2,  4,  4,  5,  8,  8,  8,  11, 11, 11, 13, 13,
+    15, 15, 16, 16, 17, 17, 18, 18, 20, 21, 21, 21, 21,
+};
+
+static enum token_kind word_kind(const char *text, uint32_t len)
+{
+    unsigned letter = (unsigned char)text[0] - 'a' + 0u;
+    if (letter > 25 || len < 2 || len >= sizeof words[0].text)
+        return TOKEN_NAME;
+    for (uint32_t i = words_from[letter]; i < words_from[letter + 1]; i++) {
+        uint32_t same = 1;
+        while (same < len && words[i].text[same] == text[same])
+            same++;
+        if (same == len && words[i].text[len] == '\0')
+            return words[i].kind;
+    }
+    return TOKEN_NAME;
+}
+
 static void read_name(struct token_source *s, struct token *t)
 {
-    uint32_t at = s->at;
-    while (at < s->len && (is_letter(s->text[at]) || is_digit(s->text[at])))
-        at++;
-    s->at = at;
-    t->kind = TOKEN_NAME;
+    skip_class(s, LETTER | DIGIT);
     t->text = s->text + t->offset;
     t->text_len = s->at - t->offset;
-    unsigned first = (unsigned)t->text[0] - 'a';
-    if (t->text_len > WORD_MAX || first > 25 || !(WORD_FIRSTS >> first & 1))
-        return;
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (words[i].text[0] == t->text[0] &&
-            strncmp(words[i].text, t->text, t->text_len) == 0 &&
-            words[i].text[t->text_len] == '\0')
-            t->kind = words[i].kind;
+    t->kind = word_kind(t->text, t->text_len);
 }
 
 /* `name` with letters, digits and _ . - / and blank. */
 static int read_quoted(struct token_source *s, struct token *t, rondo_error *err)
 {
     uint32_t start = ++s->at;
-    while (is_letter(peek(s, 0)) || is_digit(peek(s, 0)) ||
-           (peek(s, 0) && strchr(".-/ ", peek(s, 0))))
+    while (is_a(peek(s, 0), LETTER | DIGIT) || (peek(s, 0) && strchr(".-/ ", peek(s, 0))))
         s->at++;
     if (peek(s, 0) != '`' || s->at == start) {
         err_set(err, RONDO_EPARSE,
@@ -116,32 +145,38 @@ static int read_quoted(struct token_source *s, struct token *t, rondo_error *err
     return 0;
 }
 
-/* Of two that begin alike the longer comes first; else the commonest do. */
+/* By their first character: what it is alone, and with the second one behind it.  TOKEN_END for
+   nothing. */
 static const struct {
-    char text[3];
-    enum token_kind kind;
-} operators[] = {
-    { ".", TOKEN_DOT },      { "(", TOKEN_LPAREN },   { ")", TOKEN_RPAREN },
-    { ",", TOKEN_COMMA },    { "==", TOKEN_EQ },      { "&&", TOKEN_AND },
-    { "||", TOKEN_OR },      { ">=", TOKEN_GE },      { "<=", TOKEN_LE },
-    { "!=", TOKEN_NE },      { "<", TOKEN_LT },       { ">", TOKEN_GT },
-    { "[", TOKEN_LBRACKET }, { "]", TOKEN_RBRACKET }, { "+", TOKEN_PLUS },
-    { "-", TOKEN_MINUS },    { "!", TOKEN_NOT },      { "?", TOKEN_QUESTION },
-    { ":", TOKEN_COLON },    { "{", TOKEN_LBRACE },   { "}", TOKEN_RBRACE },
-    { "*", TOKEN_STAR },     { "/", TOKEN_SLASH },    { "%", TOKEN_PERCENT },
+    uint8_t alone;
+    char second;
+    uint8_t both;
+} operators[128] = {
+    ['.'] = { TOKEN_DOT },
+    ['('] = { TOKEN_LPAREN },
+    [')'] = { TOKEN_RPAREN },
+    [','] = { TOKEN_COMMA },
+    ['='] = { 0, '=', TOKEN_EQ },
+    ['&'] = { 0, '&', TOKEN_AND },
+    ['|'] = { 0, '|', TOKEN_OR },
+    ['>'] = { TOKEN_GT, '=', TOKEN_GE },
+    ['<'] = { TOKEN_LT, '=', TOKEN_LE },
+    ['!'] = { TOKEN_NOT, '=', TOKEN_NE },
+    ['['] = { TOKEN_LBRACKET },
+    [']'] = { TOKEN_RBRACKET },
+    ['+'] = { TOKEN_PLUS },
+    ['-'] = { TOKEN_MINUS },
+    ['?'] = { TOKEN_QUESTION },
+    [':'] = { TOKEN_COLON },
+    ['{'] = { TOKEN_LBRACE },
+    ['}'] = { TOKEN_RBRACE },
+    ['*'] = { TOKEN_STAR },
+    ['/'] = { TOKEN_SLASH },
+    ['%'] = { TOKEN_PERCENT },
 };
 
-static int read_operator(struct token_source *s, struct token *t, rondo_error *err)
+static int no_token(struct token_source *s, rondo_error *err)
 {
-    char first = peek(s, 0), second = peek(s, 1);
-    for (size_t i = 0; i < COUNT(operators); i++) {
-        const char *text = operators[i].text;
-        if (text[0] != first || (text[1] && text[1] != second))
-            continue;
-        t->kind = operators[i].kind;
-        s->at += text[1] ? 2 : 1;
-        return 0;
-    }
     uint32_t rune;
     size_t len = runes_read(s->text + s->at, s->len - s->at, &rune);
     if (rune >= ' ' && rune != 0x7f)
@@ -151,36 +186,46 @@ static int read_operator(struct token_source *s, struct token *t, rondo_error *e
     return wrong(s, s->at, err);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------- */
-
-static void skip_digits(struct token_source *s)
+/* False when there is none; .5 is a number. */
+static bool read_operator(struct token_source *s, struct token *t, char first)
 {
-    while (is_digit(peek(s, 0)))
-        s->at++;
+    unsigned i = (unsigned char)first;
+    char second = peek(s, 1);
+    if (i >= COUNT(operators) || (first == '.' && is_a(second, DIGIT)))
+        return false;
+    bool is_both = second && second == operators[i].second;
+    t->kind = is_both ? operators[i].both : operators[i].alone;
+    if (t->kind == TOKEN_END)
+        return false;
+    s->at += 1 + is_both;
+    return true;
 }
+
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static bool skip_exponent(struct token_source *s)
 {
+    if ((peek(s, 0) | 32) != 'e')
+        return false;
     uint32_t sign = peek(s, 1) == '+' || peek(s, 1) == '-';
-    if ((peek(s, 0) | 32) != 'e' || !is_digit(peek(s, 1 + sign)))
+    if (!is_a(peek(s, 1 + sign), DIGIT))
         return false;
     s->at += 1 + sign;
-    skip_digits(s);
+    skip_class(s, DIGIT);
     return true;
 }
 
 static int read_number(struct token_source *s, struct token *t, rondo_error *err)
 {
     t->kind = TOKEN_INT;
-    if (peek(s, 0) == '0' && peek(s, 1) == 'x' && isxdigit((unsigned char)peek(s, 2))) {
+    if (peek(s, 0) == '0' && peek(s, 1) == 'x' && is_a(peek(s, 2), HEX)) {
         s->at += 2;
-        while (isxdigit((unsigned char)peek(s, 0)))
-            s->at++;
+        skip_class(s, HEX);
     } else {
-        skip_digits(s);
-        if (peek(s, 0) == '.' && is_digit(peek(s, 1))) {
+        skip_class(s, DIGIT);
+        if (peek(s, 0) == '.' && is_a(peek(s, 1), DIGIT)) {
             s->at++;
-            skip_digits(s);
+            skip_class(s, DIGIT);
             t->kind = TOKEN_DOUBLE;
         }
         if (skip_exponent(s))
@@ -190,7 +235,7 @@ static int read_number(struct token_source *s, struct token *t, rondo_error *err
         t->kind = TOKEN_UINT;
         s->at++;
     }
-    if (is_letter(peek(s, 0)) || is_digit(peek(s, 0))) {
+    if (is_a(peek(s, 0), LETTER | DIGIT)) {
         err_set(err, RONDO_EPARSE, "unexpected character '%c' behind a number", peek(s, 0));
         return wrong(s, s->at, err);
     }
@@ -216,10 +261,10 @@ static bool read_code(struct token_source *s, int digits, unsigned base, uint32_
 {
     *ret = 0;
     for (int i = 0; i < digits; i++) {
-        unsigned char c = (unsigned char)peek(s, 0);
-        unsigned digit = isdigit(c)    ? c - '0' + 0u
-                         : isxdigit(c) ? (unsigned)(c | 32) - 'a' + 10u
-                                       : 99u;
+        char c = peek(s, 0);
+        unsigned digit = is_a(c, DIGIT) ? c - '0' + 0u
+                         : is_a(c, HEX) ? (c | 32) - 'a' + 10u
+                                        : 99u;
         if (digit >= base)
             return false;
         *ret = *ret * base + digit;
@@ -326,7 +371,7 @@ static bool is_quote(struct token_source *s, struct quote *q)
         char c = (char)(peek(s, ahead) | 32);
         if (c == 'r' && !q->is_raw)
             q->is_raw = true;
-        else if (c == 'b' && !q->is_bytes && isalpha((unsigned char)peek(s, ahead)))
+        else if (c == 'b' && !q->is_bytes && is_a(peek(s, ahead), LETTER))
             q->is_bytes = true;
         else
             break;
@@ -339,31 +384,41 @@ static bool is_quote(struct token_source *s, struct quote *q)
     return true;
 }
 
-static bool may_be_quote(char c)
+static bool is_string_ahead(const struct token_source *s, char c)
 {
-    return c == '"' || c == '\'' || (c | 32) == 'r' || (c | 32) == 'b';
+    return is_a(c, QUOTE) && (!is_a(c, LETTER) || is_a(peek(s, 1), QUOTE));
+}
+
+/* What is neither a name nor an operator, if it is anything.  Kept out of the way of those two,
+   which are most of every expression. */
+static APART int read_other(struct token_source *s, struct token *t, rondo_error *err)
+{
+    struct quote quote;
+    char c = peek(s, 0);
+    int code = 0;
+    if (is_string_ahead(s, c) && is_quote(s, &quote))
+        code = read_quotes(s, &quote, t, err);
+    else if (is_a(c, LETTER))
+        read_name(s, t);
+    else if (is_a(c, DIGIT) || c == '.')
+        code = read_number(s, t, err);
+    else if (c == '`')
+        code = read_quoted(s, t, err);
+    else if (s->at < s->len)
+        code = no_token(s, err);
+    t->len = s->at - t->offset;
+    return code;
 }
 
 int token_next(struct token_source *s, struct token *t, rondo_error *err)
 {
-    struct quote quote;
-    int code = 0;
-
     skip_blanks(s);
-    *t = (struct token){ .offset = s->at };
+    *t = (struct token){ TOKEN_END, .offset = s->at };
     char c = peek(s, 0);
-    if (s->at >= s->len)
-        t->kind = TOKEN_END;
-    else if (may_be_quote(c) && is_quote(s, &quote))
-        code = read_quotes(s, &quote, t, err);
-    else if (is_letter(c))
+    if (is_a(c, LETTER) && !is_string_ahead(s, c))
         read_name(s, t);
-    else if (c == '`')
-        code = read_quoted(s, t, err);
-    else if (is_digit(c) || (c == '.' && is_digit(peek(s, 1))))
-        code = read_number(s, t, err);
-    else
-        code = read_operator(s, t, err);
+    else if (!read_operator(s, t, c))
+        return read_other(s, t, err);
     t->len = s->at - t->offset;
-    return code;
+    return 0;
 }

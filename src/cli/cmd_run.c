@@ -6,11 +6,13 @@
 #include "cli/commands.h"
 #include "cli/drive.h"
 #include "cli/given.h"
+#include "cli/interrupt.h"
 #include "cli/notify.h"
 #include "cli/problems.h"
 #include "cli/show.h"
 #include "cli/term.h"
 #include "engine/flows.h"
+#include "io/orphan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,10 +190,12 @@ static int run_file(const struct cmdline *line, bool rehearses)
     struct running r = { .line = line, .args = line->options, .command = line->command->name,
                          .file = line->args.list[0], .rehearses = rehearses };
     int code = check_args(&r);
+    orphan_adopt();
     for (size_t i = 0; i < COUNT(stages) && code == EXIT_OK; i++)
         code = stages[i](&r);
     rondo_run_close(r.run);
     rondo_engine_free(r.engine);
+    interrupt_stop();
     json_decref(r.env.script);
     json_decref(r.inputs);
     flow_unref(r.flow);

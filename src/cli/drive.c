@@ -161,14 +161,12 @@ static void note_cap(struct drive *d, const rondo_event *ev)
 /* Did everything that failed do so because a loop reached its cap? */
 static bool failed_at_caps(const struct row *row)
 {
-    if (row->state != ROW_FAILED && row->up)
-        return true;
-    if (row_is_loop(row) && row->is_mine && row->reason == RONDO_REASON_MAX_ITERATIONS)
-        return true;
-    bool all = row->kid_count > 0;
+    if (row_is_origin(row))
+        return row_is_loop(row) && row->reason == RONDO_REASON_MAX_ITERATIONS;
     for (uint32_t i = 0; i < row->kid_count; i++)
-        all = all && (!row->kids[i] || failed_at_caps(row->kids[i]));
-    return all && !row->is_mine;
+        if (row->kids[i] && !failed_at_caps(row->kids[i]))
+            return false;
+    return true;
 }
 
 /* A rehearsal's answers are made up: that they never satisfy a loop is worth a note, no more. */
@@ -318,7 +316,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
 static void summarise(struct drive *d)
 {
     d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
-    d->view.height = d->options->verbose ? 0 : d->is_live ? d->term.height - 1 : SUMMARY_LINES;
+    d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
     view_put(&d->frame, &d->view);
     if (d->is_live)
@@ -427,7 +425,7 @@ int drive(rondo_run *run, const struct drive_options *options)
         put_plan(&d);
     pull(&d);
     int code = finish(&d);
-    interrupt_stop();
+    interrupt_over();
     drive_clear(&d);
     return code;
 }

@@ -19,7 +19,8 @@ struct drive_options {
     bool rehearses;
 };
 
-/* Drives the run to its end and says how it went: an enum exit_code. */
+/* Drives the run to its end and says how it went: an enum exit_code.  Signals stay caught: closing the
+   engine may still have to wait for children to die, and interrupt_stop() comes after that. */
 int drive(rondo_run *run, const struct drive_options *options);
 
 /* Is there a person to ask: are stdin and stderr terminals? */

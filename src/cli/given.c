@@ -1,37 +1,20 @@
 /* given.c - values from the command line and from files named there. */
 #include "cli/given.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "io/file.h"
 
-static int read_all(const char *path, struct buf *out, rondo_error *err)
-{
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "rbe");
-    if (!file)
-        return err_set(err, RONDO_ENOTFOUND, "%s: %s", path, strerror(errno));
-    for (size_t n = 1; n > 0 && out->len <= GIVEN_BYTES_MAX; out->len += n) {
-        buf_reserve(out, 65536);
-        n = fread(out->data + out->len, 1, 65536, file);
-    }
-    int why = ferror(file) ? errno : 0;
-    if (!is_stdin)
-        fclose(file);
-    if (why)
-        return err_set(err, RONDO_EFAILED, "%s: %s", path, strerror(why));
-    if (out->len > GIVEN_BYTES_MAX)
-        return err_set(err, RONDO_ELIMIT, "%s: is larger than %d MiB", path, GIVEN_BYTES_MAX >> 20);
-    return 0;
-}
+#include <string.h>
+#include <strings.h>
 
 json_t *given_file(const char *path, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     rondo_error why;
-    if (read_all(path, &text, err) < 0)
-        return NULL;
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (file_read(path, GIVEN_BYTES_MAX, &text, err) < 0) {
+        err_in(err, "%s", name);
+        return NULL;
+    }
     struct source *source = source_new(name, text.data ? text.data : "", text.len);
     auto_doc struct doc *doc = doc_read_yaml(source, NULL, &why);
     source_unref(source);
@@ -95,8 +78,8 @@ static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, r
     const char *value = pair_value(pair, &key_len);
     buf_put(&key, pair, key_len);
     if (value[0] == '@' && value[1] != '@') {
-        if (read_all(value + 1, &text, err) < 0)
-            return err_in(err, "--input %s", buf_text(&key));
+        if (file_read(value + 1, GIVEN_BYTES_MAX, &text, err) < 0)
+            return err_in(err, "--input %s: %s", buf_text(&key), value + 1);
     } else {
         buf_puts(&text, value[0] == '@' ? value + 1 : value);
     }

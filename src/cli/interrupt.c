@@ -1,7 +1,8 @@
 /* interrupt.c - signals that reach the program while it drives a run.
 
    SIGPIPE is caught so that a write tells instead; SIGHUP is left alone under nohup.  Who is told to
-   stop a third time, while the second is still not through, leaves from the handler. */
+   stop a third time, while the second is still not through, or once more when everything is said and
+   only children still have to die, leaves from the handler. */
 #include "cli/interrupt.h"
 
 #include "base/mem.h"
@@ -13,15 +14,16 @@
 
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGWINCH, SIGCONT };
 static struct sigaction before[COUNT(caught)];
+static bool is_caught;
 static rondo_engine *volatile waiting;
-static volatile sig_atomic_t stops, first, resized, continued;
+static volatile sig_atomic_t stops, first, resized, continued, is_over;
 
 static void note(int signal)
 {
     int was = errno;
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
         first = first ? first : signal;
-        if (++stops > 2)
+        if (++stops > 2 || is_over)
             _exit(128 + first);
     }
     resized = resized || signal == SIGWINCH;
@@ -35,8 +37,9 @@ void interrupt_start(rondo_engine *engine)
 {
     struct sigaction action = { .sa_handler = note, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
-    stops = first = resized = continued = 0;
+    stops = first = resized = continued = is_over = 0;
     waiting = engine;
+    is_caught = true;
     for (size_t i = 0; i < COUNT(caught); i++) {
         sigaction(caught[i], &action, &before[i]);
         if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
@@ -44,10 +47,17 @@ void interrupt_start(rondo_engine *engine)
     }
 }
 
+void interrupt_over(void)
+{
+    is_over = 1;
+    waiting = NULL;
+}
+
 void interrupt_stop(void)
 {
-    for (size_t i = 0; i < COUNT(caught); i++)
+    for (size_t i = 0; is_caught && i < COUNT(caught); i++)
         sigaction(caught[i], &before[i], NULL);
+    is_caught = false;
     waiting = NULL;
 }
 

@@ -7,8 +7,10 @@
 
 #include "rondo.h"
 
-/* Begins to catch; interrupt_stop() puts everything back as it was. */
+/* Begins to catch.  over: the engine is no longer driven, and the next signal to stop ends the program.
+   stop: everything is as it was before. */
 void interrupt_start(rondo_engine *engine);
+void interrupt_over(void);
 void interrupt_stop(void);
 
 int interrupt_count(void);  // how often the program was told to stop

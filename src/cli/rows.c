@@ -137,6 +137,14 @@ void row_put_path(struct buf *out, const struct row *row)
         buf_printf(out, "~%u", row->attempt);
 }
 
+bool row_is_origin(const struct row *row)
+{
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i] && row->kids[i]->state == ROW_FAILED)
+            return false;
+    return row->state == ROW_FAILED;
+}
+
 /* ---- what steps say ------------------------------------------------------------------------------------ */
 
 /* Keeps the last line that is not empty.  A long line loses its beginning never, its end soon. */
@@ -177,7 +185,6 @@ static void row_reset(struct row *row)
     row->passes = 0;
     row->reason = 0;
     row->attempt = 0;
-    row->is_mine = false;
     buf_clear(&row->tail);
     mem_free(row->error);
     row->error = NULL;
@@ -252,7 +259,6 @@ static void on_start(struct rows *rows, const rondo_event *ev)
 
 static void fail(struct row *row, const rondo_event *ev)
 {
-    row->is_mine = ev->flags & EF_MINE || node_is_leaf(row->node);
     mem_free(row->error);
     row->error = mem_strdup(rondo_event_text(ev));
     buf_clear(&row->tail);

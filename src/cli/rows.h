@@ -30,7 +30,7 @@ struct row {
     uint32_t slot;
     uint8_t state;  // enum row_state
     uint8_t reason; // loops: enum rondo_reason
-    bool is_item, is_mine; // is_mine: failed for a reason of its own
+    bool is_item;
     uint16_t attempt;
     int64_t start_ns, end_ns;
     int64_t pass, passes; // loops: the present one, from 0; how many ran
@@ -77,6 +77,9 @@ static inline bool row_is_seen(const struct row *row)
 {
     return row->up && (*row->name || row->is_item);
 }
+
+/* Did it fail, and nothing in it?  Everything around it then fails with it, in its words. */
+bool row_is_origin(const struct row *row);
 
 static inline bool row_is_loop(const struct row *row)
 {

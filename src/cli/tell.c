@@ -7,6 +7,7 @@
 #include "cli/view.h"
 #include "data/value.h"
 #include "run/event.h"
+#include "run/review.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,6 +137,16 @@ static void put_choice(struct buf *out, const struct tell *tell, const rondo_eve
         buf_printf(out, " %s", node->children[ev->child].name);
 }
 
+/* The event is about the graph; what was looked at is one of its steps. */
+static void put_review(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const rondo_node *graph = rondo_event_node(ev);
+    if (graph && ev->ordinal < graph->count)
+        buf_printf(out, " %s", graph->children[ev->ordinal].name);
+    buf_printf(out, " %s", review_text(ev->code));
+    put_value(out, tell, ev);
+}
+
 static void put_spent(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
     int64_t tokens = json_integer_value(json_object_get(ev->value, "prompt")) +
@@ -183,6 +194,7 @@ static const struct line_kind {
     [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, NULL },
     [RONDO_EV_CHOICE] = { ALWAYS, STYLE_NONE, put_choice },
     [RONDO_EV_RULE_FAILED] = { ALWAYS, STYLE_RED, put_value },
+    [RONDO_EV_REVIEW] = { ALWAYS, STYLE_NONE, put_review },
     [RONDO_EV_OUTPUT] = { VERBOSE, STYLE_NONE, put_value },
 };
 
@@ -203,12 +215,20 @@ static void put_clock(struct buf *out, struct tell *tell, int64_t ns)
     buf_puts(out, tell->clock);
 }
 
+/* Bodies without a name start and end with what they are in; and what is closed was told why. */
+static bool is_inner(const struct tell *tell, const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    bool starts_or_ends = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_CANCELLED;
+    return (ev->type == RONDO_EV_CANCEL && ev->act) ||
+           (starts_or_ends && node && !node_is_leaf(node) && !*rondo_event_step(ev));
+}
+
 void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
 {
     static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
     const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
-    bool inner_cancel = ev->type == RONDO_EV_CANCEL && ev->act; // a part that is closed
-    if (kind->worth == NEVER || ((kind->worth == VERBOSE || inner_cancel) && !tell->verbose))
+    if (kind->worth == NEVER || (!tell->verbose && (kind->worth == VERBOSE || is_inner(tell, ev))))
         return;
     put_clock(out, tell, ev->time_ns);
     buf_putc(out, ' ');

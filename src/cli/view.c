@@ -231,7 +231,7 @@ static void put_items(struct line *line, const struct row *row)
 static void put_tail(struct line *line, const struct row *row)
 {
     bool failed = row->state == ROW_FAILED;
-    bool says = node_is_leaf(row->node) || row->is_item || (failed && row->is_mine);
+    bool says = failed ? row_is_origin(row) : node_is_leaf(row->node) || row->is_item;
     if (row->state == ROW_SKIPPED || row->state == ROW_CANCELLED || row->state == ROW_RETRYING) {
         line_gap(line, STYLE_DIM);
         buf_puts(&line->text, looks[row->state].word);
@@ -303,7 +303,7 @@ static unsigned rank(struct frame *f, const struct row *row)
     bool is_leaf = node_is_leaf(row->node);
     switch ((enum row_state)row->state) {
     case ROW_ASKING: return 0;
-    case ROW_FAILED: return row->is_mine ? 1 : 4;
+    case ROW_FAILED: return row_is_origin(row) ? 1 : 4;
     case ROW_RUNNING:
     case ROW_RETRYING: return is_leaf ? 2 : 3;
     case ROW_PENDING: return f->coming++ < NEAR_MAX ? 6 : 8;
@@ -492,6 +492,15 @@ static void put_head(struct line *line, struct buf *out)
 
 /* ---- what the summary adds --------------------------------------------------------------------------------------- */
 
+/* How much of a line that is too long goes into the first one: up to a blank, if there is one. */
+static size_t fit_words(const char *line, size_t len, size_t room)
+{
+    size_t fits = show_fit(line, len, room), at = fits;
+    while (fits < len && at > fits / 2 && line[at] != ' ')
+        at--;
+    return fits < len && line[at] == ' ' && at ? at : fits;
+}
+
 /* A text of several lines, each wrapped at the width. */
 static void put_wrapped(struct line *line, enum term_style style, const char *indent, const char *text,
                         struct buf *out)
@@ -499,10 +508,10 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
     size_t room = (size_t)line->view->term->width - strlen(indent);
     auto_buf struct buf clean = { 0 };
     show_lines(&clean, text, strlen(text));
-    for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && clean.data[end] == '\n')) {
+    for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && strchr(" \n", clean.data[end]))) {
         const char *stop = memchr(clean.data + at, '\n', clean.len - at);
         end = stop ? (size_t)(stop - clean.data) : clean.len;
-        end = at + show_fit(clean.data + at, end - at, room);
+        end = at + fit_words(clean.data + at, end - at, room);
         line_add(line, STYLE_NONE, indent);
         line_style(line, style);
         buf_put(&line->text, clean.data + at, end - at);
@@ -516,7 +525,7 @@ static void put_errors(struct line *line, const struct row *row, struct buf *out
     for (uint32_t i = 0; i < row->kid_count; i++)
         if (row->kids[i])
             put_errors(line, row->kids[i], out, count);
-    if (row->state != ROW_FAILED || !row->is_mine || !row->error || ++*count > ERRORS_MAX)
+    if (!row_is_origin(row) || !row->error || ++*count > ERRORS_MAX)
         return;
     line_style(line, STYLE_RED);
     row_put_path(&line->text, row);

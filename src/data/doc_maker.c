@@ -142,6 +142,7 @@ int maker_begin(struct maker *maker, struct source *source, const struct doc_lim
     memset(err, 0, sizeof *err);
     use_limits(&maker->limits, limits);
     place_init(&maker->place, source);
+    mem_grow(&maker->entries, &maker->cap, 0, sizeof(struct doc_val *));
     if (source->len > maker->limits.max_bytes)
         return maker_fail(maker, RONDO_ELIMIT, 0, "the file has %zu bytes, more than the limit of %zu",
                           source->len, maker->limits.max_bytes);
@@ -338,15 +339,13 @@ static void merge(struct doc_val *into, const struct doc_val *from)
 
 static int fail_twice(struct maker *maker, const struct doc_val *key, const struct doc_val *first)
 {
-    size_t len = MIN(key->text_len, 60);
-    while (len < key->text_len && is_inside(key->text[len]))
-        len--;
+    size_t len = utf8_fit(key->text, key->text_len, 60);
     return maker_fail(maker, RONDO_EPARSE, key->offset,
                       "the key '%.*s%s' is here twice; the first is in line %u", (int)len, key->text,
                       len < key->text_len ? "..." : "", first->line);
 }
 
-/* One of the map's own pairs; references move from the entry to the map's json. */
+/* One of the map's own pairs. */
 static int put_pair(struct maker *maker, struct doc_val *map, struct doc_val **pair)
 {
     uint32_t first = doc_put(map, pair[0], pair[1]);
@@ -356,19 +355,30 @@ static int put_pair(struct maker *maker, struct doc_val *map, struct doc_val **p
     return 0;
 }
 
-static int finish_map(struct maker *maker, const struct maker_frame *frame)
+/* The pair that is a merge, when there is one; what it brings will be copied, so it counts again. */
+static int find_merge(struct maker *maker, struct doc_val **pairs, uint32_t count,
+                      struct doc_val ***ret, uint32_t *ret_more)
 {
-    struct doc_val *map = frame->val, **pairs = maker->entries + frame->first, **merged = NULL;
-    uint32_t count = maker->count - frame->first, more = 0;
     int rc = 0;
     for (uint32_t i = 0; i < count && rc == 0; i += 2) {
         if (!is_merge(pairs[i]))
             continue;
-        rc = merged ? fail_twice(maker, pairs[i], merged[0])
-                    : check_merge(maker, pairs[i], pairs[i + 1]);
-        merged = pairs + i;
-        more = merged_count(merged[1]);
+        if (*ret)
+            return fail_twice(maker, pairs[i], (*ret)[0]);
+        *ret = pairs + i;
+        *ret_more = merged_count(pairs[i + 1]);
+        rc = check_merge(maker, pairs[i], pairs[i + 1]);
+        if (rc == 0)
+            rc = count_values(maker, *ret_more, pairs[i]->offset);
     }
+    return rc;
+}
+
+static int finish_map(struct maker *maker, const struct maker_frame *frame)
+{
+    struct doc_val *map = frame->val, **pairs = maker->entries + frame->first, **merged = NULL;
+    uint32_t count = maker->count - frame->first, more = 0;
+    int rc = find_merge(maker, pairs, count, &merged, &more);
     map->json = json_object();
     doc_make_map(&maker->doc->arena, map, count / 2 + more);
     for (uint32_t i = 0; i < count && rc == 0; i += 2)

@@ -1,12 +1,16 @@
 /* hygiene.c - characters that people cannot see do not get into names and prompts.
 
    What could make a text look like another one is refused (bidirectional overrides) or taken out
-   (controls, zero-width characters, private use, what is no character at all). */
+   (controls, zero-width characters, private use, what is no character at all); what looks the same
+   becomes the same (NFC). */
 #include "data/doc.h"
 
+#include "data/nfc.h"
 #include "data/utf8.h"
 
 #include <string.h>
+
+#define FIRST_MARK 0x300   // all characters before the combining marks are in NFC
 
 struct range {
     uint32_t first, last;
@@ -14,14 +18,18 @@ struct range {
 
 static const struct range overrides[] = { { 0x202a, 0x202e }, { 0x2066, 0x2069 } };
 
+// clang-format off
 static const struct range unseen[] = {
-    { 0x00, 0x08 },     { 0x0b, 0x1f },         // controls, but TAB and LF
-    { 0x7f, 0x9f },     { 0xad, 0xad },         // DEL, C1, the soft hyphen
-    { 0x200b, 0x200f }, { 0x2028, 0x2029 },     // zero width, direction marks, separators
-    { 0x2060, 0x2065 }, { 0x206a, 0x206f },
-    { 0xe000, 0xf8ff }, { 0xfeff, 0xfeff },     // private use, the byte-order mark
-    { 0xfff0, 0xfffb }, { 0xe0000, 0x10ffff },  // specials, tags, the private planes
+    { 0x00, 0x08 },       { 0x0b, 0x1f },        // controls, but TAB and LF
+    { 0x7f, 0x9f },       { 0xad, 0xad },        // DEL, C1, the soft hyphen
+    { 0x61c, 0x61c },     { 0x180e, 0x180e },
+    { 0x200b, 0x200f },   { 0x2028, 0x2029 },    // zero width, direction marks, separators
+    { 0x2060, 0x2065 },   { 0x206a, 0x206f },
+    { 0xe000, 0xf8ff },   { 0xfeff, 0xfeff },    // private use, the byte-order mark
+    { 0xfff0, 0xfffb },
+    { 0xe0000, 0xe00ff }, { 0xe01f0, 0x10ffff }, // tags, the private planes
 };
+// clang-format on
 
 static bool is_in(const struct range *ranges, size_t count, uint32_t code)
 {
@@ -37,42 +45,52 @@ static bool is_unseen(uint32_t code)
     return is_no_character || is_in(unseen, COUNT(unseen), code);
 }
 
+/* Printable ASCII, TAB and LF: nearly always. */
 static bool is_simple(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if ((text[i] < ' ' && text[i] != '\t' && text[i] != '\n') || text[i] == 0x7f)
+        if ((uint8_t)text[i] >= 0x7f || (text[i] < ' ' && text[i] != '\t' && text[i] != '\n'))
             return false;
+    return true;
+}
+
+/* Copies what can be seen; bytes that are no UTF-8 cannot.  False at an override. */
+static bool copy_seen(const char *text, size_t len, char *out, size_t *ret_len, bool *ret_marks,
+                      size_t *ret_bad)
+{
+    uint32_t code;
+    for (size_t at = 0, n; at < len; at += n) {
+        n = utf8_decode(text + at, len - at, &code);
+        if (n && is_in(overrides, COUNT(overrides), code)) {
+            *ret_bad = at;
+            return false;
+        }
+        if (n && !is_unseen(code)) {
+            memcpy(out + *ret_len, text + at, n);
+            *ret_len += n;
+            *ret_marks |= code >= FIRST_MARK;
+        }
+        n += !n;
+    }
+    out[*ret_len] = '\0';
     return true;
 }
 
 bool doc_clean_text(struct arena *arena, const char *text, size_t len, const char **ret,
                     size_t *ret_len, size_t *ret_bad)
 {
-    *ret = text;
-    *ret_len = len;
-    if (is_simple(text, len))
-        return true;
-    char *out = arena_alloc(arena, len + 1);
-    size_t used = 0;
-    uint32_t code;
-    for (size_t at = 0, n; at < len; at += n) {
-        if (!(n = utf8_decode(text + at, len - at, &code))) {
-            n = 1;
-            continue;
-        }
-        if (is_in(overrides, COUNT(overrides), code)) {
-            *ret_bad = at;
+    const char *clean = text;
+    size_t clean_len = len;
+    if (!is_simple(text, len)) {
+        char *seen = arena_alloc(arena, len + 1);
+        bool has_marks = false;
+        clean_len = 0;
+        if (!copy_seen(text, len, seen, &clean_len, &has_marks, ret_bad))
             return false;
-        }
-        if (is_unseen(code))
-            continue;
-        memcpy(out + used, text + at, n);
-        used += n;
+        clean = has_marks ? nfc_text(arena, seen, clean_len, &clean_len) : seen;
     }
-    out[used] = '\0';
-    if (used < len) {
-        *ret = out;
-        *ret_len = used;
-    }
+    bool is_same = clean_len == len && memcmp(clean, text, len) == 0;
+    *ret = is_same ? text : clean;
+    *ret_len = clean_len;
     return true;
 }

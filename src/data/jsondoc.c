@@ -58,34 +58,56 @@ static int measure(struct maker *maker)
 
 /* ---- is it JSON? ------------------------------------------------------------------------------------ */
 
+/* How jansson's texts begin, and what we say. */
 static const struct {
-    enum json_error_code code;
-    const char *say;
+    const char *text, *say;
+    bool has_token;   // and what was found instead
 } problems[] = {
-    { json_error_premature_end_of_input, "the file ends too early" },
-    { json_error_null_character, "a text may not contain NUL characters" },
-    { json_error_null_byte_in_key, "a text may not contain NUL characters" },
-    { json_error_stack_overflow, "lists and maps are nested too deep" },
-    { json_error_numeric_overflow, "a number that is too large" },
+    { "string or '}' expected", "expected a key in quotes or '}'", true },
+    { "':' expected", "expected ':'", true },
+    { "'}' expected", "expected ',' or '}'", true },
+    { "']' expected", "expected ',' or ']'", true },
+    { "unexpected token", "expected a value", true },
+    { "invalid token", "expected a value", true },
+    { "unexpected newline", "the text in quotes has no end on its line; a line break is written \\n" },
+    { "control character", "control characters are written as \\u and four digits" },
+    { "invalid escape", "an escape that JSON does not have" },
+    { "invalid Unicode", "a \\u escape that is no character" },
+    { "\\u0000", "a text may not contain NUL characters" },
+    { "NUL byte", "a text may not contain NUL characters" },
+    { "maximum parsing depth", "lists and maps are nested too deep" },
+    { "too big", "a number that is too large" },
+    { "real number overflow", "a number that is too large" },
 };
 
 /* jansson stops behind the token it does not like; "near" tells which one that is. */
-static size_t find_token(const struct source *source, const json_error_t *why, const char *near)
+static size_t token_len(const struct source *source, size_t end, const json_error_t *why)
 {
-    size_t at = MIN(source->lines[0] + (size_t)MAX(why->position, 0), source->len);
-    const char *end = near ? strrchr(near, '\'') : NULL;
-    size_t len = end && end > near ? (size_t)(end - near) : 0;
-    return len && len <= at && memcmp(source->text + at - len, near, len) == 0 ? at - len : at;
+    const char *near = strstr(why->text, " near '");
+    if (!near)
+        return 0;
+    near += strlen(" near '");
+    const char *quote = strrchr(near, '\'');
+    size_t len = quote ? (size_t)(quote - near) : 0;
+    return len <= end && memcmp(source->text + end - len, near, len) == 0 ? len : 0;
 }
 
 static int fail_by_jansson(struct maker *maker, const json_error_t *why)
 {
-    const char *near = strstr(why->text, " near '");
-    size_t at = find_token(maker->doc->source, why, near ? near + strlen(" near '") : NULL);
-    for (size_t i = 0; i < COUNT(problems); i++)
-        if (problems[i].code == json_error_code(why))
-            return maker_fail(maker, RONDO_EPARSE, at, "%s", problems[i].say);
-    return maker_fail(maker, RONDO_EPARSE, at, "%s", why->text);
+    const struct source *source = maker->doc->source;
+    size_t end = MIN(source->lines[0] + (size_t)MAX(why->position, 0), source->len);
+    size_t len = token_len(source, end, why), at = end - len, row = 0;
+    if (json_error_code(why) == json_error_premature_end_of_input)
+        return maker_fail(maker, RONDO_EPARSE, at, "the file ends too early");
+    while (row < COUNT(problems) &&
+           strncmp(why->text, problems[row].text, strlen(problems[row].text)) != 0)
+        row++;
+    if (row == COUNT(problems))
+        return maker_fail(maker, RONDO_EPARSE, at, "this is not JSON");
+    if (problems[row].has_token && len)
+        return maker_fail(maker, RONDO_EPARSE, at, "%s, got '%.*s'", problems[row].say,
+                          (int)utf8_fit(source->text + at, len, 40), source->text + at);
+    return maker_fail(maker, RONDO_EPARSE, at, "%s", problems[row].say);
 }
 
 /* Whole numbers of more than 64 bits are fine as real ones, which jansson takes only for all. */

@@ -60,10 +60,16 @@ static bool step_fold(struct walk *walk)
     return true;
 }
 
+/* A backslash at the end of a line: the line goes on, and the break means nothing. */
+static bool is_joint(const struct walk *walk, char quote)
+{
+    return quote == '"' && walk->at[0] == '\\' && (walk->at[1] == '\n' || walk->at[1] == '\r');
+}
+
 static void step_escape(struct walk *walk)
 {
     const char *next = walk->at + 1;
-    if (*next == '\n' || *next == '\r') {   // a line that goes on means nothing
+    if (is_joint(walk, '"')) {
         walk->at = skip(next, walk->end, " \t\r\n");
         walk->done += MAX(count_breaks(next, walk->at), 1) - 1;
         return;
@@ -90,15 +96,18 @@ static size_t locate_flow(const struct source *source, const struct doc_val *val
     char quote = val->is_quoted ? *start : '\0';
     struct walk walk = { .at = start + !!quote, .end = start + val->len, .text = val->text,
                          .len = val->text_len };
-    while (walk.done < at && walk.at < walk.end)
+    while (walk.at < walk.end && (walk.done < at || is_joint(&walk, quote)))
         step(&walk, quote);
     return (size_t)(MIN(walk.at, walk.end) - source->text);
 }
 
-/* How many blanks are in front of every line, by the first that is not empty. */
+/* How many blanks are in front of every line, by the first with more than blanks in it; some of those
+   may be its own. */
 static size_t block_indent(const struct source *source, const struct doc_val *val, uint32_t line)
 {
-    size_t len, own = strspn(val->text + strspn(val->text, "\n"), " ");
+    size_t len, first = strspn(val->text, " \n"), own = 0;
+    while (own < first && val->text[first - own - 1] == ' ')
+        own++;
     for (const char *text; (text = source_line(source, line, &len)); line++) {
         size_t blanks = strspn(text, " ");
         if (blanks < len)

@@ -142,6 +142,7 @@ struct schema *schema_compile(json_t *doc, const struct schema_options *options,
 {
     static const struct schema_options usual;
     options = options ? options : &usual;
+    peek_learn();
     auto_schema struct schema *schema = schema_new(options);
     struct compile c = {
         .schema = schema,

@@ -10,9 +10,9 @@
 
 /* Steps that a match costs beside one for each 16 bytes.  A match is first tried with few steps of
    backtracking; only if they do not suffice is it tried again with many, which is paid for. */
-#define TRIES_MAX      1000000 // of one pattern on one text,
-#define TRIES_PER_BYTE 16      // and this many more for a long one
-#define TRIES_PER_STEP 5       // what they count against the limit of the whole check
+#define TRIES_MAX 1000000   // of one pattern on one text,
+#define TRIES_PER_BYTE 16   // and this many more for a long one
+#define TRIES_PER_STEP 5    // what they count against the limit of the whole check
 
 /* ---- marks ------------------------------------------------------------------------------------ */
 
@@ -47,9 +47,9 @@ static inline __attribute__((always_inline)) bool
 run_rules(struct check *check, const struct schema_node *node, json_t *value)
 {
     unsigned type = 1u << json_typeof(value);
+    const struct rule *rule = node->rules, *end = rule + node->rule_count;
     bool ok = true;
-    for (uint32_t i = 0; i < node->rule_count; i++) {
-        const struct rule *rule = &node->rules[i];
+    for (; rule < end; rule++) {
         if (!(rule->types & type) || LIKELY(rule->check(check, rule, value)))
             continue;
         ok = false;
@@ -73,7 +73,7 @@ static bool run_tracked(struct check *check, const struct schema_node *node, jso
     return ok;
 }
 
-static bool run_scoped(struct check *check, const struct schema_node *node, json_t *value)
+static APART bool run_scoped(struct check *check, const struct schema_node *node, json_t *value)
 {
     struct scope scope = { check->scope, node->resource };
     bool moves = !scope.up || scope.up->resource != node->resource;
@@ -96,11 +96,8 @@ bool schema_node_check(struct check *check, const struct schema_node *node, json
     if (UNLIKELY(!check->depth))
         return schema_check_limit(check, "depth");
     check->depth--;
-    bool ok;
-    if (LIKELY(node->is_plain))
-        ok = run_rules(check, node, value);
-    else
-        ok = run_scoped(check, node, value);
+    bool ok =
+        LIKELY(node->is_plain) ? run_rules(check, node, value) : run_scoped(check, node, value);
     check->depth++;
     return ok;
 }
@@ -147,8 +144,9 @@ bool schema_branch_fits(struct check *check, const struct schema_node *node, jso
 
 /* ---- any value -------------------------------------------------------------------------------- */
 
-static bool fail_with_value(struct check *check, const struct rule *rule, const char *keyword,
-                            const char *expected, const json_t *wanted, const json_t *value)
+static APART bool fail_with_value(struct check *check, const struct rule *rule,
+                                  const char *keyword, const char *expected,
+                                  const json_t *wanted, const json_t *value)
 {
     if (!check->loud)
         return false;
@@ -183,11 +181,11 @@ static bool constants_have(struct check *check, const struct constants *constant
 
 static bool few_constants_have(const struct constants *constants, const json_t *value)
 {
-    const char *text = json_string_value(value);
-    size_t len = json_string_length(value);
+    size_t len = 0;
+    const char *text = json_is_string(value) ? peek_text(value, &len) : NULL;
     for (uint32_t i = 0; i < constants->count; i++) {
         const struct constant *one = &constants->list[i];
-        if (text ? one->text && one->len == len && memcmp(one->text, text, len) == 0
+        if (text ? one->text && one->len == len && peek_same(one->text, text, len)
                  : schema_equal(one->value, value))
             return true;
     }
@@ -229,7 +227,7 @@ static const struct {
     [LESS_THAN] = { "exclusiveMaximum", "less than ", -1, 1 },
 };
 
-static bool fail_range(struct check *check, const struct rule *rule, json_t *value)
+static APART bool fail_range(struct check *check, const struct rule *rule, json_t *value)
 {
     struct number n = schema_number_of(value);
     bool ok = true;
@@ -247,11 +245,11 @@ bool schema_rule_range(struct check *check, const struct rule *rule, json_t *val
 {
     const struct range *range = rule->range;
     if (json_is_integer(value)) {
-        int64_t n = json_integer_value(value);
+        int64_t n = peek_integer(value);
         if (LIKELY(n >= range->least_int && n <= range->most_int))
             return true;
     } else {
-        double n = json_real_value(value);
+        double n = peek_real(value);
         if (LIKELY(n >= range->least_real && n <= range->most_real))
             return true;
     }
@@ -267,10 +265,11 @@ bool schema_rule_multiple(struct check *check, const struct rule *rule, json_t *
 
 bool schema_rule_length(struct check *check, const struct rule *rule, json_t *value)
 {
-    size_t bytes = json_string_length(value);
+    size_t bytes;
+    const char *text = peek_text(value, &bytes);
     if (bytes <= rule->length.max && bytes / 4 >= rule->length.min)
         return true;   // a character has one to four bytes
-    size_t n = schema_text_length(json_string_value(value), bytes);
+    size_t n = schema_text_length(text, bytes);
     if (n < rule->length.min)
         return schema_check_fail(
             check, rule, "minLength", "expected at least %llu character%s, got %zu",
@@ -418,7 +417,8 @@ bool schema_rule_if(struct check *check, const struct rule *rule, json_t *value)
 void schema_check_begin(struct check *check, const struct schema *schema)
 {
     struct schema *shared = (struct schema *)schema;
-    *check = (struct check){ .schema = schema };
+    mem_wipe(check, sizeof *check);
+    check->schema = schema;
     check->steps = schema->max_steps;
     check->depth = schema->max_depth;
     if (schema->regex_count)

@@ -75,7 +75,7 @@ bool schema_pattern_fits(struct check *check, const struct pattern_entry *patter
 /* Plain types pass without a call. */
 static inline bool node_passes(const struct schema_node *node, const json_t *value)
 {
-    return !node->rule_count && node->types >> json_typeof(value) & 1;
+    return node->passing >> json_typeof(value) & 1;
 }
 
 /* ---- marks ------------------------------------------------------------------------------------ */
@@ -102,9 +102,11 @@ static inline void seen_mark_all(struct seen *seen)
 /* Each tells what is wrong if the check is loud, and returns false. */
 bool schema_check_fail(struct check *check, const struct rule *rule, const char *keyword,
                        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-bool schema_check_fail_type(struct check *check, const struct schema_node *node, json_t *value);
-bool schema_check_fail_branches(struct check *check, const struct rule *rule, json_t *value);
-bool schema_check_limit(struct check *check, const char *what);
+APART bool schema_check_fail_type(struct check *check, const struct schema_node *node,
+                                  json_t *value);
+APART bool schema_check_fail_branches(struct check *check, const struct rule *rule,
+                                      json_t *value);
+APART bool schema_check_limit(struct check *check, const char *what);
 
 static inline const char *plural(uint64_t n)
 {

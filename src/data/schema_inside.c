@@ -7,14 +7,24 @@
 
 #define NAMES_SHOWN 12
 
+/* Inside the value, where only yes or no is wanted and nobody marks. */
+static inline bool node_fits(struct check *check, const struct schema_node *node, json_t *value)
+{
+    unsigned type = 1u << json_typeof(value);
+    if (node->passing & type)
+        return true;
+    if (node->alone & type && LIKELY(--check->steps >= 0))
+        return node->rules->check(check, node->rules, value);
+    return schema_node_check(check, node, value);
+}
+
 static inline bool fits_at(struct check *check, const struct schema_node *node, json_t *value,
                            const char *key, size_t index)
 {
-    if (node_passes(node, value))
-        return true;
     return UNLIKELY(check->loud || check->seen)
-               ? schema_node_check_at(check, node, value, key, index)
-               : schema_node_check(check, node, value);
+               ? node_passes(node, value) ||
+                     schema_node_check_at(check, node, value, key, index)
+               : node_fits(check, node, value);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------- */
@@ -26,7 +36,8 @@ static bool fail_missing(struct check *check, const struct rule *rule, const jso
     json_t *name;
     if (!check->loud)
         return false;
-    json_array_foreach(members->required, i, name) {
+    json_array_foreach(members->required, i, name)
+    {
         const char *text = json_string_value(name);
         if (!json_object_getn(value, text, json_string_length(name)))
             schema_check_fail(check, rule, "required", "missing property '%s'", text);
@@ -103,7 +114,38 @@ static inline const struct name_entry *name_expect(const struct name_table *tabl
     return entry;
 }
 
-bool schema_rule_members(struct check *check, const struct rule *rule, json_t *value)
+static APART const struct name_entry *name_search(const struct name_table *table,
+                                                  const char *name, size_t len)
+{
+    return name_find(table, name, len);
+}
+
+/* The usual case by itself: only yes or no is wanted, nobody marks, and names are all that
+   decides about a member. */
+static APART bool members_fit(struct check *check, const struct members *members,
+                              const json_t *value)
+{
+    const struct name_table *table = &members->table;
+    const struct name_entry *expected = table->names, *last = expected + table->count;
+    uint32_t required = 0;
+    PEEK_EACH (value, at) {
+        const struct peek_member *member = peek_member(at);
+        const struct schema_node *node = members->additional;
+        const struct name_entry *entry = expected;
+        if (entry == last || !name_equal(entry, member->key, member->key_len))
+            entry = name_search(table, member->key, member->key_len);
+        if (LIKELY(entry)) {
+            node = entry->node ? entry->node : node;
+            required += entry->required;
+            expected = entry + 1;
+        }
+        if (node && !node_fits(check, node, member->value))
+            return false;
+    }
+    return required >= members->required_count;
+}
+
+static APART bool members_check(struct check *check, const struct rule *rule, json_t *value)
 {
     const struct members *members = rule->members;
     bool asks_all = members->pattern_count || check->seen;
@@ -127,6 +169,14 @@ bool schema_rule_members(struct check *check, const struct rule *rule, json_t *v
     if ((ok || check->all) && required < members->required_count)
         return fail_missing(check, rule, value);
     return ok;
+}
+
+bool schema_rule_members(struct check *check, const struct rule *rule, json_t *value)
+{
+    const struct members *members = rule->members;
+    if (PEEK_WORKS && members->only_names && LIKELY(!check->loud && !check->seen))
+        return members_fit(check, members, value);
+    return members_check(check, rule, value);
 }
 
 bool schema_rule_property_names(struct check *check, const struct rule *rule, json_t *value)
@@ -154,7 +204,8 @@ static bool needs_met(struct check *check, const struct rule *rule,
     size_t i;
     json_t *name;
     bool ok = true;
-    json_array_foreach(entry->needs, i, name) {
+    json_array_foreach(entry->needs, i, name)
+    {
         const char *text = json_string_value(name);
         if (!json_object_getn(value, text, json_string_length(name)))
             ok = schema_check_fail(check, rule, rule->keyword,
@@ -212,13 +263,23 @@ static bool fail_extra(struct check *check, const struct rule *rule, const char 
                              expected, plural(expected), size);
 }
 
-bool schema_rule_items(struct check *check, const struct rule *rule, json_t *value)
+static APART bool items_fit(struct check *check, const struct schema_node *node,
+                            const json_t *value)
+{
+    size_t size = peek_count(value);
+    for (size_t i = 0; i < size; i++)
+        if (!node_fits(check, node, peek_item(value, i)))
+            return false;
+    return true;
+}
+
+static APART bool items_check(struct check *check, const struct rule *rule, json_t *value)
 {
     const struct items *items = rule->items;
-    size_t size = json_array_size(value), i = 0;
+    size_t size = peek_count(value), i = 0;
     bool ok = (size >= items->min && size <= items->max) || fail_count(check, rule, size);
     for (; i < size && i < items->prefix_count && (ok || check->all); i++) {
-        ok &= fits_at(check, items->prefix[i], json_array_get(value, i), NULL, i);
+        ok &= fits_at(check, items->prefix[i], peek_item(value, i), NULL, i);
         seen_mark(check->seen, i);
     }
     if (!items->rest || i >= size)
@@ -227,8 +288,18 @@ bool schema_rule_items(struct check *check, const struct rule *rule, json_t *val
     if (!items->rest->types)
         return ok && fail_extra(check, rule, items->rest_keyword, i, size);
     for (; i < size && (ok || check->all); i++)
-        ok &= fits_at(check, items->rest, json_array_get(value, i), NULL, i);
+        ok &= fits_at(check, items->rest, peek_item(value, i), NULL, i);
     return ok;
+}
+
+bool schema_rule_items(struct check *check, const struct rule *rule, json_t *value)
+{
+    const struct items *items = rule->items;
+    size_t size = peek_count(value);
+    if (items->rest && !items->prefix_count && size >= items->min && size <= items->max &&
+        LIKELY(!check->loud && !check->seen))
+        return items_fit(check, items->rest, value);
+    return items_check(check, rule, value);
 }
 
 static bool item_fits(struct check *check, const struct schema_node *node, json_t *item)
@@ -277,9 +348,9 @@ static bool fail_equal_items(struct check *check, const struct rule *rule, size_
 static bool few_are_unique(struct check *check, const struct rule *rule, json_t *value)
 {
     json_t *items[FEW_ITEMS];
-    size_t size = json_array_size(value);
+    size_t size = peek_count(value);
     for (size_t i = 0; i < size; i++) {
-        items[i] = json_array_get(value, i);
+        items[i] = peek_item(value, i);
         for (size_t j = 0; j < i; j++)
             if (schema_equal(items[i], items[j]))
                 return fail_equal_items(check, rule, j, i);
@@ -327,8 +398,8 @@ static bool many_are_unique(struct check *check, const struct rule *rule, json_t
 
 bool schema_rule_unique(struct check *check, const struct rule *rule, json_t *value)
 {
-    return json_array_size(value) <= FEW_ITEMS ? few_are_unique(check, rule, value)
-                                               : many_are_unique(check, rule, value);
+    return peek_count(value) <= FEW_ITEMS ? few_are_unique(check, rule, value)
+                                          : many_are_unique(check, rule, value);
 }
 
 bool schema_rule_left_items(struct check *check, const struct rule *rule, json_t *value)

@@ -149,7 +149,8 @@ static int dialect_read(struct schema_resource *resource, json_t *meta, rondo_er
     if (!json_is_object(listed))
         return 0;
     resource->vocabularies = V_CORE;
-    json_object_foreach(listed, uri, needed) {
+    json_object_foreach(listed, uri, needed)
+    {
         int rc = vocabulary_add(resource, uri, json_is_true(needed), err);
         if (rc < 0)
             return rc;
@@ -515,6 +516,7 @@ static void shorten(const struct schema_node **at)
 static void rule_shorten(struct rule *rule)
 {
     if (rule->check == schema_rule_members) {
+        rule->members->only_names = !rule->members->pattern_count && !rule->members->has_size;
         for (uint32_t i = 0; i < rule->members->table.count; i++)
             shorten(&rule->members->table.names[i].node);
         shorten(&rule->members->additional);
@@ -529,6 +531,22 @@ static void rule_shorten(struct rule *rule)
     }
 }
 
+static bool is_about_value_alone(const struct rule *rule)
+{
+    return rule->check == schema_rule_range || rule->check == schema_rule_length ||
+           rule->check == schema_rule_enum || rule->check == schema_rule_const;
+}
+
+static void node_sort_types(struct schema_node *node)
+{
+    uint8_t ruled = 0;
+    for (uint32_t i = 0; i < node->rule_count; i++)
+        ruled |= node->rules[i].types;
+    node->passing = node->types & ~ruled;
+    if (node->is_plain && node->rule_count == 1 && is_about_value_alone(node->rules))
+        node->alone = node->types & ruled;
+}
+
 int schema_tree_check(struct compile *c, rondo_error *err)
 {
     for (struct schema_node *node = c->first; node; node = node->next) {
@@ -536,6 +554,7 @@ int schema_tree_check(struct compile *c, rondo_error *err)
         if (rc < 0)
             return rc;
         node->is_plain = !node->tracks && !c->schema->has_dynamic_refs;
+        node_sort_types(node);
     }
     for (struct schema_node *node = c->first; node; node = node->next)
         for (uint32_t n = 0; n < node->rule_count; n++)

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/regex.h"
 #include "data/format.h"
+#include "data/peek.h"
 #include "data/schema.h"
 
 #include <string.h>
@@ -70,9 +71,11 @@ struct schema_resource {
 
 struct schema_node {
     uint8_t types;
-    bool whole;      // a real number without a fraction passes as an integer
-    bool tracks;     // has unevaluatedItems or unevaluatedProperties
-    bool is_plain;   // neither tracks nor has a part in dynamic references
+    bool whole;        // a real number without a fraction passes as an integer
+    bool tracks;       // has unevaluatedItems or unevaluatedProperties
+    bool is_plain;     // neither tracks nor has a part in dynamic references
+    uint8_t passing;   // of types, those that no rule has anything to say about
+    uint8_t alone;     // those that the only rule decides without going further
     uint8_t rule_count;
     struct rule *rules;
     const struct schema_resource *resource;
@@ -114,7 +117,8 @@ struct
     uint32_t required_count;
     const struct schema_node *additional;
     json_t *required;
-    bool has_size;   // min or max
+    bool has_size;     // min or max
+    bool only_names;   // neither patterns nor sizes
     uint64_t min, max;
 };
 
@@ -328,20 +332,9 @@ static inline uint64_t name_hash(uint64_t seed, const char *name, size_t len)
     return a ^ a >> 32;
 }
 
-/* A call of memcmp() costs more than most names are long. */
 static inline bool name_equal(const struct name_entry *entry, const char *name, size_t len)
 {
-    if (entry->len != len)
-        return false;
-    if (len >= 8 && len <= 16)
-        return memcmp(entry->name, name, 8) == 0 &&
-               memcmp(entry->name + len - 8, name + len - 8, 8) == 0;
-    if (len >= 4 && len < 8)
-        return memcmp(entry->name, name, 4) == 0 &&
-               memcmp(entry->name + len - 4, name + len - 4, 4) == 0;
-    if (len == 2)
-        return memcmp(entry->name, name, 2) == 0;
-    return memcmp(entry->name, name, len) == 0;
+    return entry->len == len && peek_same(entry->name, name, len);
 }
 
 static inline const struct name_entry *name_find(const struct name_table *table,

@@ -14,8 +14,8 @@
 struct number schema_number_of(const json_t *value)
 {
     if (json_is_integer(value))
-        return (struct number){ true, json_integer_value(value), 0 };
-    return (struct number){ false, 0, json_real_value(value) };
+        return (struct number){ true, peek_integer(value), 0 };
+    return (struct number){ false, 0, peek_real(value) };
 }
 
 static int compare_mixed(int64_t a, double b)
@@ -187,6 +187,13 @@ static bool object_equal(const json_t *a, const json_t *b)
     return true;
 }
 
+static bool text_equal(const json_t *a, const json_t *b)
+{
+    size_t len, other_len;
+    const char *text = peek_text(a, &len), *other = peek_text(b, &other_len);
+    return len == other_len && peek_same(text, other, len);
+}
+
 bool schema_equal(const json_t *a, const json_t *b)
 {
     if (a == b)
@@ -196,9 +203,7 @@ bool schema_equal(const json_t *a, const json_t *b)
     if (json_typeof(a) != json_typeof(b))
         return false;
     switch (json_typeof(a)) {
-    case JSON_STRING:
-        return json_string_length(a) == json_string_length(b) &&
-               memcmp(json_string_value(a), json_string_value(b), json_string_length(a)) == 0;
+    case JSON_STRING: return text_equal(a, b);
     case JSON_ARRAY: return array_equal(a, b);
     case JSON_OBJECT: return object_equal(a, b);
     default: return true;

@@ -39,6 +39,16 @@ static inline size_t utf8_encode(char *out, uint32_t code)
     return n;
 }
 
+/* How many bytes of a valid text to show when there is room for max: no character is cut. */
+static inline size_t utf8_fit(const char *text, size_t len, size_t max)
+{
+    if (len <= max)
+        return len;
+    while (max && ((uint8_t)text[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
 static inline bool utf8_is_valid(const char *text, size_t len)
 {
     uint32_t code;

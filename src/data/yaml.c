@@ -6,10 +6,14 @@
 #include "data/anchor.h"
 #include "data/doc_maker.h"
 #include "data/scalar.h"
+#include "data/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
+
+#define MAX_DIRECTIVES 100
+#define ANCHOR_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 struct yaml {
     yaml_parser_t parser;
@@ -19,43 +23,48 @@ struct yaml {
 
 /* ---- what libyaml says, in other words ------------------------------------------------------------ */
 
-/* The first row whose texts are in libyaml's tells what to say; the place is where the problem was
-   noticed or, for what was begun and not ended, where it begins. */
+/* The first row whose texts are in libyaml's, and whose `after` is on the line before the place, tells
+   what to say.  The place is where the problem was noticed or, for what was begun and not ended, where
+   it begins. */
+#define ANYTHING "?"
 static const struct {
     const char *context, *problem;
+    const char *after;    // a text that is in front on the same line; NULL: does not matter
     bool is_at_context;
     const char *say;
 } problems[] = {
     // clang-format off
-    { "simple key", "could not find expected ':'", true,
+    { "simple key", "could not find expected ':'", NULL, true,
       "expected ':' behind the key; a text of several lines needs quotes or '|'" },
-    { "", "mapping values are not allowed", false,
-      "a ':' with a blank behind it is not allowed here; is the line indented wrongly, or does a text need quotes?" },
-    { "", "mapping keys are not allowed", false, "a key is not allowed here; is the line indented wrongly?" },
-    { "", "block sequence entries are not allowed", false,
+    { "", "mapping values are not allowed", ": ", false, "a text with ': ' in it needs quotes" },
+    { "", "mapping values are not allowed", NULL, false,
+      "a key is not allowed here; is the line indented wrongly, or the one before not complete?" },
+    { "", "mapping keys are not allowed", NULL, false, "a key is not allowed here; is the line indented wrongly?" },
+    { "", "block sequence entries are not allowed", ":", false, "a '-' item begins on a line of its own" },
+    { "", "block sequence entries are not allowed", NULL, false,
       "a '-' item is not allowed here; is the line indented wrongly?" },
-    { "", "tab character", false, "tabs cannot be used for indentation" },
-    { "quoted scalar", "unexpected end of stream", true, "the quoted text that begins here has no end" },
-    { "quoted scalar", "unexpected document indicator", true, "the quoted text that begins here has no end" },
-    { "quoted scalar", "unknown escape", false, "an unknown escape: in \"...\" a backslash is written \\\\" },
-    { "quoted scalar", "hexdecimal", false, "an escape that lacks hexadecimal digits" },
-    { "quoted scalar", "invalid Unicode", false,
+    { "", "tab character", NULL, false, "tabs cannot be used for indentation" },
+    { "quoted scalar", "unexpected end of stream", NULL, true, "the quoted text that begins here has no end" },
+    { "quoted scalar", "unexpected document indicator", NULL, true, "the quoted text that begins here has no end" },
+    { "quoted scalar", "unknown escape", NULL, false, "an unknown escape: in \"...\" a backslash is written \\\\" },
+    { "quoted scalar", "hexdecimal", NULL, false, "an escape that lacks hexadecimal digits" },
+    { "quoted scalar", "invalid Unicode", NULL, false,
       "an escape that is no character; beyond \\uffff it is written as \\U and eight digits" },
-    { "block scalar", "indentation indicator equal to 0", false, "an indentation of 0 is not possible" },
-    { "block scalar", "comment or line break", false, "the text of a '|' or '>' begins on the next line" },
-    { "anchor", "alphabetic or numeric", false, "expected a name of letters and digits behind '&'" },
-    { "alias", "alphabetic or numeric", false,
+    { "block scalar", "indentation indicator equal to 0", NULL, false, "an indentation of 0 is not possible" },
+    { "block scalar", "comment or line break", NULL, false, "the text of a '|' or '>' begins on the next line" },
+    { "anchor", "alphabetic or numeric", NULL, false, "expected a name of letters and digits behind '&'" },
+    { "alias", "alphabetic or numeric", NULL, false,
       "expected a name of letters and digits behind '*'; a text that begins with '*' needs quotes" },
-    { "tag", "", false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
-    { "", "undefined tag handle", false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
-    { "block mapping", "expected key", false, "expected a key; is the line indented wrongly?" },
-    { "block collection", "expected '-'", false, "expected a '-' item; is the line indented wrongly?" },
-    { "flow sequence", "", false, "expected ',' or ']' in the list" },
-    { "flow mapping", "", false, "expected ',' or '}' in the map" },
-    { "", "expected node content", false, "expected a value" },
-    { "", "expected <document start>", false, "nothing may follow here; is the line indented wrongly?" },
-    { "", "incompatible YAML", false, "expected YAML 1.1 or 1.2" },
-    { "irective", "", false, "a directive that cannot be read" },
+    { "tag", "", NULL, false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
+    { "", "undefined tag handle", NULL, false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
+    { "block mapping", "expected key", ANYTHING, false, "expected the end of the line; does the text before need quotes?" },
+    { "block mapping", "expected key", NULL, false, "expected a key; is the line indented wrongly?" },
+    { "block collection", "expected '-'", ANYTHING, false, "expected the end of the line; does the text before need quotes?" },
+    { "block collection", "expected '-'", NULL, false, "expected a '-' item; is the line indented wrongly?" },
+    { "", "expected node content", NULL, false, "expected a value" },
+    { "", "expected <document start>", NULL, false, "expected '---' behind the directives" },
+    { "", "incompatible YAML", NULL, false, "expected YAML 1.1 or 1.2" },
+    { "irective", "", NULL, false, "a directive that cannot be read" },
     // clang-format on
 };
 
@@ -84,19 +93,40 @@ static int fail_at_character(struct yaml *yaml, size_t at)
     return maker_fail(&yaml->maker, RONDO_EPARSE, at, "an unexpected character");
 }
 
-/* A list or map in brackets that has no end is better shown where it begins. */
+/* Is `after` in front of a byte, on its line? */
+static bool is_after(const struct source *source, size_t at, const char *after)
+{
+    uint32_t line, column;
+    source_place(source, at, &line, &column);
+    const char *start = source->text + source->lines[line - 1], *end = source->text + at;
+    if (strcmp(after, ANYTHING) == 0)
+        return start + strspn(start, " \t") < end;
+    const char *found = strstr(start, after);
+    return found && found < end;
+}
+
 static int fail_by_row(struct yaml *yaml, size_t at, size_t context_at)
 {
+    const struct source *source = yaml->maker.doc->source;
     const char *context = either(yaml->parser.context), *problem = either(yaml->parser.problem);
-    struct maker_frame *top = maker_top(&yaml->maker);
-    if (strstr(context, "flow ") && top && at >= yaml->maker.doc->source->len)
-        return maker_fail(&yaml->maker, RONDO_EPARSE, top->val->offset,
-                          "the %s that begins here has no end", doc_kind_text(top->val));
     for (size_t i = 0; i < COUNT(problems); i++)
-        if (strstr(context, problems[i].context) && strstr(problem, problems[i].problem))
+        if (strstr(context, problems[i].context) && strstr(problem, problems[i].problem) &&
+            (!problems[i].after || is_after(source, at, problems[i].after)))
             return maker_fail(&yaml->maker, RONDO_EPARSE,
                               problems[i].is_at_context ? context_at : at, "%s", problems[i].say);
     return maker_fail(&yaml->maker, RONDO_EPARSE, at, "%s", problem);
+}
+
+/* Inside of a list or map in brackets. */
+static int fail_in_flow(struct yaml *yaml, size_t at)
+{
+    const struct doc_val *val = maker_top(&yaml->maker)->val;
+    const char *kind = doc_kind_text(val);
+    if (at >= yaml->maker.doc->source->len)
+        return maker_fail(&yaml->maker, RONDO_EPARSE, val->offset, "the %s that begins here has no end",
+                          kind);
+    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "expected ',' or '%c' in the %s that begins in line %u",
+                      val->kind == DOC_LIST ? ']' : '}', kind, val->line);
 }
 
 static int fail_by_parser(struct yaml *yaml)
@@ -118,6 +148,8 @@ static int fail_by_parser(struct yaml *yaml)
         return maker_fail(maker, RONDO_EPARSE, tab, "tabs cannot be used for indentation");
     if (strstr(either(parser->problem), "cannot start any token"))
         return fail_at_character(yaml, at);
+    if (top && top->is_flow && strstr(either(parser->context), "flow "))
+        return fail_in_flow(yaml, at);
     return fail_by_row(yaml, at, context_at);
 }
 
@@ -133,11 +165,15 @@ static const struct {
     { "null", DOC_NULL }, { "seq", DOC_LIST },  { "map", DOC_MAP },
 };
 
-static int fail_tag(struct yaml *yaml, size_t at, const char *tag)
+static int fail_tag(struct yaml *yaml, const yaml_event_t *event, const char *tag)
 {
+    size_t at = maker_offset(&yaml->maker, event->start_mark.index);
     bool is_short = strncmp(tag, TAG_PREFIX, strlen(TAG_PREFIX)) == 0;
-    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "the tag '%s%.80s' does not fit here",
-                      is_short ? "!!" : "", is_short ? tag + strlen(TAG_PREFIX) : tag);
+    const char *name = is_short ? tag + strlen(TAG_PREFIX) : tag;
+    if (!utf8_is_valid(tag, strlen(tag)))   // it may be written %80
+        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "the tag is not UTF-8");
+    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "the tag '%s%.*s' does not fit here",
+                      is_short ? "!!" : "", (int)utf8_fit(name, strlen(name), 80), name);
 }
 
 static bool find_tag(const char *tag, enum doc_kind *ret)
@@ -171,7 +207,8 @@ static size_t skip_properties(const struct source *source, size_t at, size_t end
     const char *text = source->text;
     size_t start = at;
     while (start < end && (text[start] == '&' || text[start] == '!')) {
-        start += strcspn(text + start, " \t\r\n");
+        start += text[start] == '&' ? 1 + strspn(text + start + 1, ANCHOR_CHARS)
+                                    : strcspn(text + start, " \t\r\n");
         while (start < end && strchr(" \t\r\n#", text[start]))
             start += text[start] == '#' ? strcspn(text + start, "\r\n") : 1;
     }
@@ -212,20 +249,22 @@ static int fail_number(struct yaml *yaml, size_t at, const char *text)
                       "'%.40s' is a number that no JSON value can be; in quotes it is a text", text);
 }
 
+/* What a scalar means.  A key without a tag is its text, whatever that looks like. */
 static int resolve(struct yaml *yaml, const yaml_event_t *event, size_t at, struct scalar *ret)
 {
     const char *text = (const char *)event->data.scalar.value, *tag = (char *)event->data.scalar.tag;
     size_t len = event->data.scalar.length;
     enum doc_kind kind = DOC_TEXT;
     bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    bool is_name = maker_wants_key(&yaml->maker) && !event->data.scalar.anchor;
     if (strlen(text) != len)
         return maker_fail(&yaml->maker, RONDO_EPARSE, at, "a text may not contain NUL characters");
     *ret = (struct scalar){ DOC_TEXT };
     if (tag && strcmp(tag, "!") != 0 && !find_tag(tag, &kind))
-        return fail_tag(yaml, at, tag);
-    if ((tag ? kind != DOC_TEXT : is_plain) && !scalar_resolve(text, len, ret))
+        return fail_tag(yaml, event, tag);
+    if ((tag ? kind != DOC_TEXT : is_plain && !is_name) && !scalar_resolve(text, len, ret))
         return fail_number(yaml, at, text);
-    return !tag || apply_tag(ret, kind) ? 0 : fail_tag(yaml, at, tag);
+    return !tag || apply_tag(ret, kind) ? 0 : fail_tag(yaml, event, tag);
 }
 
 static void set_style(struct doc_val *val, yaml_scalar_style_t style)
@@ -282,7 +321,7 @@ static int open_any(struct yaml *yaml, const yaml_event_t *event, enum doc_kind 
     size_t at = start_of(yaml, event, anchor || tag);
     enum doc_kind tagged = kind;
     if (tag && strcmp(tag, "!") != 0 && (!find_tag(tag, &tagged) || tagged != kind))
-        return fail_tag(yaml, at, tag);
+        return fail_tag(yaml, event, tag);
     if (maker_wants_key(&yaml->maker))
         return maker_fail(&yaml->maker, RONDO_EPARSE, at, "a key has to be a text, not a %s",
                           kind == DOC_LIST ? "list" : "map");
@@ -342,20 +381,10 @@ static int (*const takers[])(struct yaml *yaml, const yaml_event_t *event) = {
     [YAML_MAPPING_START_EVENT] = open_map,   [YAML_MAPPING_END_EVENT] = close_any,
 };
 
-/* One event; *ret_type is what it was, and is_explicit of its data for the end of a document. */
-static int take_event(struct yaml *yaml, yaml_event_type_t *ret_type, bool *ret_is_explicit)
+static int take_event(struct yaml *yaml, const yaml_event_t *event)
 {
-    yaml_event_t event;
-    int rc = 0;
-    if (!yaml_parser_parse(&yaml->parser, &event))
-        return fail_by_parser(yaml);
-    *ret_type = event.type;
-    if (event.type == YAML_DOCUMENT_END_EVENT)
-        *ret_is_explicit = !event.data.document_end.implicit;
-    if ((size_t)event.type < COUNT(takers) && takers[event.type] && !maker_is_done(&yaml->maker))
-        rc = takers[event.type](yaml, &event);
-    yaml_event_delete(&event);
-    return rc;
+    size_t type = (size_t)event->type;
+    return type < COUNT(takers) && takers[type] ? takers[type](yaml, event) : 0;
 }
 
 static bool is_nothing(const struct doc *doc)
@@ -364,20 +393,48 @@ static bool is_nothing(const struct doc *doc)
     return !root || (root->kind == DOC_NULL && !root->text_len);
 }
 
-/* A document without "..." ends where libyaml cannot go on; only what comes next tells whether that
-   is a second document or a mistake. */
+/* A document without "..." ends where libyaml could not go on: at the next one, or at a mistake. */
+static int check_end(struct yaml *yaml, const yaml_event_t *event)
+{
+    const struct source *source = yaml->maker.doc->source;
+    size_t at = end_of(yaml, event);
+    const char *text = source->text + at;
+    if (event->type == YAML_DOCUMENT_END_EVENT && event->data.document_end.implicit &&
+        at < source->len && strncmp(text, "---", 3) != 0 && *text != '%')
+        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "expected the end of the file");
+    if (is_nothing(yaml->maker.doc))
+        return maker_fail(&yaml->maker, RONDO_EPARSE, 0, "the file is empty");
+    return 0;
+}
+
 static int read_document(struct yaml *yaml)
 {
-    yaml_event_type_t type = YAML_NO_EVENT;
-    bool is_explicit = false;
-    int rc = 0;
-    while (rc == 0 && type != YAML_STREAM_END_EVENT && type != YAML_DOCUMENT_END_EVENT)
-        rc = take_event(yaml, &type, &is_explicit);
-    if (rc == 0 && type == YAML_DOCUMENT_END_EVENT && !is_explicit)
-        rc = take_event(yaml, &type, &is_explicit);
-    if (rc == 0 && is_nothing(yaml->maker.doc))
-        rc = maker_fail(&yaml->maker, RONDO_EPARSE, 0, "the file is empty");
+    yaml_event_t event;
+    bool is_end;
+    int rc;
+    do {
+        if (!yaml_parser_parse(&yaml->parser, &event))
+            return fail_by_parser(yaml);
+        is_end = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
+        rc = is_end ? check_end(yaml, &event) : take_event(yaml, &event);
+        yaml_event_delete(&event);
+    } while (rc == 0 && !is_end);
     return rc;
+}
+
+/* libyaml compares every %TAG with all before it.  It lets a line end also at U+0085, U+2028 and
+   U+2029, whose last bytes these are. */
+static int check_directives(struct yaml *yaml)
+{
+    const struct source *source = yaml->maker.doc->source;
+    const char *first = source->text + source->lines[0], *at = first;
+    for (unsigned count = 0; (at = strstr(at, "%TAG")); at++) {
+        count += at == first || strchr("\n\r\x85\xa8\xa9", at[-1]);
+        if (count > MAX_DIRECTIVES)
+            return maker_fail(&yaml->maker, RONDO_ELIMIT, (size_t)(at - source->text),
+                              "there are more than %d directives", MAX_DIRECTIVES);
+    }
+    return 0;
 }
 
 static int read_stream(struct yaml *yaml)
@@ -388,7 +445,9 @@ static int read_stream(struct yaml *yaml)
     yaml_parser_set_encoding(&yaml->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&yaml->parser, (unsigned char *)source->text + source->lines[0],
                                  source->len - source->lines[0]);
-    int rc = read_document(yaml);
+    int rc = check_directives(yaml);
+    if (rc == 0)
+        rc = read_document(yaml);
     yaml_parser_delete(&yaml->parser);
     return rc;
 }

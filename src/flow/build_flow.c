@@ -325,7 +325,7 @@ static rondo_node *loop_body_node(const struct builder *b, struct flow_step *ste
     const struct flow_loop *loop = step->loop;
     if (loop->scope && loop->scope->count)
         return graph_node(b, loop->scope, NULL, loop->on_failure, no_options);
-    rondo_node *body = body_node(b, step, NULL, no_options);
+    rondo_node *body = body_node(b, step, NULL, (rondo_options){ .timeout_ms = step->timeout_ms });
     body->anonymous = true; // its path is the pass's: "check.0"
     return body;
 }
@@ -367,7 +367,7 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
 static rondo_node *loop_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     struct flow_loop *loop = step->loop;
-    o.timeout_ms = smaller(o.timeout_ms, loop->timeout_ms);
+    o.timeout_ms = loop->timeout_ms; // the step's own is for each pass
     o.budget = both_budgets(&o.budget, &loop->budget);
     return mark(b, loop->is_each ? each_node(b, step, o) : repeat_node(b, step, o), step, loop->scope);
 }

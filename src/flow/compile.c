@@ -114,6 +114,7 @@ static unsigned allows_of(const struct pending *p)
     case AT_RULE: return ALLOW_PASS;
     case AT_RETRY: return ALLOW_ERROR;
     case AT_AGENT: return ALLOW_USER;
+    case AT_INNER: return ALLOW_PASS; // an edge is asked about the state that has just run
     default: return ALLOW_NONE;
     }
 }

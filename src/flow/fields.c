@@ -54,21 +54,27 @@ static const struct word item_failures[] = { { "stop", RONDO_ERROR_FAILS, IN_BOT
     { "continue", RONDO_ERROR_CONTINUES, IN_BOTH }, { NULL } };
 static const struct word compats[] = { { "adk", 1, IN_BOTH }, { NULL } };
 
+/* The codes of failures, as replies name them. */
+static const struct word codes[] = { { "inval", 0, IN_BOTH }, { "parse", 0, IN_BOTH }, { "state", 0, IN_BOTH },
+    { "notfound", 0, IN_BOTH }, { "failed", 0, IN_BOTH }, { "cancelled", 0, IN_BOTH }, { "time", 0, IN_BOTH },
+    { "limit", 0, IN_BOTH }, { "budget", 0, IN_BOTH }, { "stalled", 0, IN_BOTH }, { "schema", 0, IN_BOTH },
+    { "store", 0, IN_BOTH }, { "mismatch", 0, IN_BOTH }, { "unknown", 0, IN_BOTH }, { "retry", 0, IN_BOTH }, { NULL } };
+
 /* ---- the file ------------------------------------------------------------------------------------ */
 
 static const struct field root_rows[] = {
     { "rondo", F_OWN, IN_RONDO, CHECKED, .read = own_version, .stage = STAGE_VERSION,
-      .schema = "{\"const\": 1}", .about = "Says that the file is in the rondo dialect, version 1." },
+      .schema = "{const: 1}", .about = "Says that the file is in the rondo dialect, version 1." },
     { "name", F_CLEAN, IN_BOTH, .needed = IN_BOTH, IN(flow, name), .not_empty = true,
       .stage = STAGE_NAME, .code = "missing_name", .missing = "missing_name",
       .about = "The name of the workflow." },
     { "description", F_CLEAN, IN_BOTH, IN(flow, description), .stage = STAGE_CAPS,
       .v1_chars = FLOW_TEXT_V1, .about = "What the workflow is for." },
     { "version", F_OWN, IN_BOTH, CHECKED, .read = own_version, .stage = STAGE_VERSION,
-      .schema = "{\"type\": \"integer\", \"const\": 1}", .about = "Version of the format; 1." },
+      .schema = "{type: integer, const: 1}", .about = "Version of the format; 1." },
     { "agents", F_OWN, IN_BOTH, CHECKED, .read = own_agents, .stage = STAGE_AGENT_NAME,
-      .schema = "{\"type\": \"object\", \"propertyNames\": {\"$name\": true}, "
-                "\"additionalProperties\": {\"$ref\": \"agent\"}}",
+      .schema = "{type: object, propertyNames: {'$name': true}, "
+                "additionalProperties: {'$ref': agent}}",
       .about = "Who does the work, by name." },
     { "includes", F_TEXT_MAP, IN_BOTH, CHECKED, .about = "Names for other workflow files." },
     { "steps", F_STEPS, IN_BOTH, .needed = IN_BOTH, IN(flow, scope), .kind = SCOPE_FILE,
@@ -78,8 +84,8 @@ static const struct field root_rows[] = {
     { "order", F_CHOICE, IN_RONDO, IN(flow, is_sequence), .words = orders,
       .about = "graph: by dependsOn; sequence: one after the other, each gets the output before." },
     { "inputs", F_OWN, IN_RONDO, CHECKED, .read = own_inputs,
-      .schema = "{\"type\": \"object\", \"propertyNames\": {\"pattern\": \"^[a-zA-Z_][a-zA-Z0-9_-]*$\"}, "
-                "\"additionalProperties\": {\"type\": [\"object\", \"boolean\", \"null\"]}}",
+      .schema = "{type: object, propertyNames: {pattern: '^[a-zA-Z_][a-zA-Z0-9_-]*$'}, "
+                "additionalProperties: {type: [object, boolean, null]}}",
       .about = "What a run is given: name and JSON Schema, which may have a default." },
     { "models", F_MAP, IN_RONDO, IN(flow, models), .of = &model_fields, .about = "Models by alias." },
     { "mcpServers", F_MAP, IN_RONDO, IN(flow, mcp_servers), .of = &server_fields,
@@ -109,7 +115,7 @@ static const struct field options_rows[] = {
     { "agent", F_AGENT, IN_RONDO, IN(flow, agent), .about = "For steps that name none." },
     { "model", F_TEXT, IN_RONDO, IN(flow, model), .not_empty = true, .about = "For agents that name none." },
     { "memory", F_OWN, IN_RONDO, IN(flow, memory), .read = own_memory,
-      .schema = "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"const\": false}]}",
+      .schema = "{anyOf: [{type: string, minLength: 1}, {const: false}]}",
       .about = "Memory scope of agents that name none." },
     { "store", F_TEXT, IN_RONDO, IN(flow, store), .not_empty = true, .about = "Where runs are kept." },
     { "durability", F_WORD, IN_RONDO, IN(flow, durability), .words = durabilities,
@@ -147,7 +153,7 @@ static const struct field model_rows[] = {
       .about = "Its name there." },
     { "baseUrl", F_TEXT, IN_RONDO, CHECKED, .not_empty = true, .about = "Where it is." },
     { "apiKey", F_OWN, IN_RONDO, CHECKED, .read = own_secret,
-      .schema = "{\"type\": \"string\", \"pattern\": \"^(env|file):.\"}",
+      .schema = "{type: string, pattern: '^(env|file):.'}",
       .about = "env:NAME or file:PATH; never the key itself." },
     { "temperature", F_NUMBER, IN_RONDO, CHECKED, RANGE(0, 2), .about = "Sampling." },
     { "topP", F_NUMBER, IN_RONDO, CHECKED, RANGE(0, 1), .about = "Sampling." },
@@ -207,7 +213,7 @@ static const struct field agent_rows[] = {
     { "outputKey", F_TEXT, IN_RONDO, IN(flow_agent, output_key), .not_empty = true,
       .about = "Its content is also stored in state, under this key." },
     { "memory", F_OWN, IN_RONDO, IN(flow_agent, memory), .read = own_memory,
-      .schema = "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"const\": false}]}",
+      .schema = "{anyOf: [{type: string, minLength: 1}, {const: false}]}",
       .about = "The memory scope it reads and adds to, or false." },
     { "timeout", F_DURATION, IN_RONDO, IN(flow_agent, timeout_ms), .about = "For one call." },
     { "effects", F_ENUM, IN_RONDO, IN(flow_agent, effects), .words = effects,
@@ -218,7 +224,7 @@ static const struct field agent_rows[] = {
     { "maxOutput", F_LONG, IN_RONDO, IN(flow_agent, max_output), RANGE(1, 1 << 30),
       .about = "Bytes; what is longer is cut." },
     { "skills", F_OWN, IN_RONDO, CHECKED, .read = own_skills,
-      .schema = "{\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"skill\"}}",
+      .schema = "{type: object, additionalProperties: {'$ref': skill}}",
       .about = "Several things it can do, by name." },
     /* model */
     { "model", F_TEXT, IN_BOTH, IN(flow_agent, model), .about = "provider/name, or an alias." },
@@ -235,22 +241,21 @@ static const struct field agent_rows[] = {
     { "effort", F_TEXT, IN_RONDO, IN(flow_agent, effort), .not_empty = true, .about = "How hard to think." },
     /* command */
     { "run", F_OWN, IN_RONDO, CHECKED, .read = own_run, .where = AT_AGENT,
-      .schema = "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, "
-                "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": [\"string\", \"number\", \"boolean\"]}}]}",
+      .schema = "{anyOf: [{type: string, minLength: 1}, "
+                "{type: array, minItems: 1, items: {type: [string, number, boolean]}}]}",
       .about = "A command: words, or text for the shell." },
     { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
-      .schema = "{\"anyOf\": [{\"type\": \"array\", \"items\": {\"type\": \"string\"}}, "
-                "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"string\", \"number\", \"boolean\"]}}]}",
+      .schema = "{anyOf: [{type: array, items: {type: string}}, "
+                "{type: object, additionalProperties: {type: [string, number, boolean]}}]}",
       .about = "Variables for the command: names to pass on, or name and text." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
-      .schema = "{\"$ref\": \"sandbox\"}", .about = "What the command may touch." },
+      .schema = "{'$ref': sandbox}", .about = "What the command may touch." },
     /* the others */
-    { "script", F_OWN, IN_RONDO, IN(flow_agent, script), .read = own_script,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": ["
-                "{\"type\": [\"string\", \"number\", \"boolean\"]}, {\"$ref\": \"reply\"}]}}",
+    { "script", F_LIST, IN_RONDO, IN(flow_agent, script), .of = &reply_fields, .or_text = true,
+      .not_empty = true,
       .about = "Canned replies: the n-th call gives the n-th, the last repeats." },
     { "workflow", F_TEXT, IN_RONDO, CHECKED, .not_empty = true,
       .about = "A workflow file that is run as the agent." },
@@ -281,37 +286,70 @@ static const struct field reply_rows[] = {
     { "result", F_JSON, IN_RONDO, CHECKED, .about = "The structured result." },
     { "actions", F_OBJECT, IN_RONDO, CHECKED, .of = &actions_fields,
       .about = "What it does to the loop around it, and to state." },
-    { "toolCalls", F_OWN, IN_RONDO, CHECKED, .read = own_list, .schema = "{\"type\": \"array\"}",
+    { "toolCalls", F_LIST, IN_RONDO, CHECKED, .of = &call_fields,
       .about = "Tools that it claims to have used." },
-    { "events", F_OWN, IN_RONDO, CHECKED, .read = own_list, .schema = "{\"type\": \"array\"}",
+    { "events", F_LIST, IN_RONDO, CHECKED, .of = &event_fields, .or_text = true,
       .about = "What it says before it ends." },
-    { "fail", F_JSON, IN_RONDO, CHECKED, .about = "It fails with this text." },
+    { "fail", F_OBJECT, IN_RONDO, CHECKED, .of = &fail_fields, .or_text = true,
+      .about = "It fails with this text." },
     { "delay", F_DURATION, IN_RONDO, CHECKED, .about = "How long it takes." },
-    { "usage", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{\"type\": \"object\"}",
-      .about = "What it claims to have used." },
+    { "usage", F_OBJECT, IN_RONDO, CHECKED, .of = &usage_fields, .about = "What it claims to have used." },
 };
 const struct fields reply_fields = TABLE("a reply", "reply", reply_rows, 0);
 
 static const struct field actions_rows[] = {
     { "break", F_OWN, IN_RONDO, CHECKED, .read = own_name_or_flag,
-      .schema = "{\"type\": [\"boolean\", \"string\"]}",
+      .schema = "{type: [boolean, string]}",
       .about = "Ends the nearest loop, or the one that is named." },
     { "continue", F_BOOL, IN_RONDO, CHECKED, .about = "Ends the pass." },
     { "escalate", F_BOOL, IN_RONDO, CHECKED, .about = "Ends the loop, with a flag that its parent sees." },
-    { "state", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{\"type\": \"object\"}",
+    { "state", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{type: object}",
       .about = "Changes of the state." },
 };
 const struct fields actions_fields = TABLE("actions", "actions", actions_rows, 0);
+
+static const struct field call_rows[] = {
+    { "name", F_TEXT, IN_RONDO, .needed = IN_RONDO, CHECKED, .not_empty = true, .about = "The tool." },
+    { "input", F_JSON, IN_RONDO, CHECKED, .about = "What it was given." },
+    { "output", F_JSON, IN_RONDO, CHECKED, .about = "What it gave." },
+};
+const struct fields call_fields = TABLE("a tool call", "toolCall", call_rows, 0);
+
+static const struct field event_rows[] = {
+    { "content", F_TEXT, IN_RONDO, CHECKED, .about = "The text." },
+    { "author", F_TEXT, IN_RONDO, CHECKED, .about = "Who says it; the agent." },
+    { "data", F_JSON, IN_RONDO, CHECKED, .about = "A value beside the text." },
+    { "partial", F_BOOL, IN_RONDO, CHECKED, .about = "Shown, but not kept." },
+    { "state", F_OWN, IN_RONDO, CHECKED, .read = own_map, .schema = "{type: object}",
+      .about = "Changes of the state." },
+};
+const struct fields event_fields = TABLE("an event", "event", event_rows, 0);
+
+static const struct field fail_rows[] = {
+    { "message", F_TEXT, IN_RONDO, CHECKED, .about = "Why." },
+    { "code", F_WORD, IN_RONDO, CHECKED, .words = codes, .about = "What kind of failure." },
+    { "retry", F_BOOL, IN_RONDO, CHECKED, .about = "Trying again may help." },
+};
+const struct fields fail_fields = TABLE("a failure", "failure", fail_rows, 0);
+
+static const struct field usage_rows[] = {
+    { "prompt", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Tokens read." },
+    { "completion", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Tokens written." },
+    { "cost", F_NUMBER, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "US dollars." },
+    { "calls", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Calls of the model." },
+};
+const struct fields usage_fields = TABLE("usage", "usage", usage_rows, 0);
 
 /* ---- steps ------------------------------------------------------------------------------------------- */
 
 #define STEP_ONLY .place = P_STEP
 static const struct field step_rows[] = {
     { "id", F_OWN, IN_BOTH, STEP_ONLY, .needed = IN_BOTH, CHECKED, .read = own_id, .stage = STAGE_ID,
-      .missing = "invalid_step_id", .schema = "{\"type\": \"string\", \"pattern\": \"^[a-zA-Z][a-zA-Z0-9_-]*$\"}",
+      .missing = "invalid_step_id",
+      .schema = "{type: string, pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}",
       .about = "Its name in the workflow." },
     { "when", F_OWN, IN_RONDO, .place = P_CASE, .needed = IN_RONDO, CHECKED, .read = own_when, .where = AT_BODY,
-      .want = WANT_BOOL, .schema = "{\"type\": [\"string\", \"boolean\"], \"minLength\": 1}",
+      .want = WANT_BOOL, .schema = "{type: [string, boolean], minLength: 1}",
       .about = "The case is taken when this holds." },
     { "name", F_CLEAN, IN_RONDO, .place = P_CASE, IN(flow_step, id), .not_empty = true,
       .about = "Of the case, in paths." },
@@ -327,7 +365,7 @@ static const struct field step_rows[] = {
     { "timeout", F_DURATION, IN_BOTH, IN(flow_step, timeout_ms),
       .about = "For all tries and passes together." },
     { "retries", F_OWN, IN_BOTH, CHECKED, .read = own_retries, FROM(0), .stage = STAGE_REFERENCE,
-      .schema = "{\"type\": \"integer\", \"minimum\": 0}", .about = "Further tries when it fails." },
+      .schema = "{type: integer, minimum: 0}", .about = "Further tries when it fails." },
     { "maxRetries", F_INT, IN_BOTH, IN(flow_step, max_retries), FROM(0), .stage = STAGE_REFERENCE,
       .about = "Retries of a request to a model." },
     { "condition", F_EXPR, IN_BOTH, STEP_ONLY, IN(flow_step, condition), .where = AT_STEP, .want = WANT_BOOL,
@@ -335,7 +373,7 @@ static const struct field step_rows[] = {
     { "include", F_TEXT, IN_BOTH, IN(flow_step, include_path), .not_empty = true, .stage = STAGE_INCLUDE,
       .about = "Another workflow, by name or path." },
     { "loop", F_OWN, IN_BOTH, IN(flow_step, loop), .read = own_loop, .of = &loop_fields,
-      .schema = "{\"$ref\": \"loop\"}",
+      .schema = "{'$ref': loop}",
       .about = "The step is repeated." },
     { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_GROUP,
       .about = "Steps of its own: a phase." },
@@ -345,7 +383,7 @@ static const struct field step_rows[] = {
     { "parallel", F_OBJECT, IN_RONDO, .offset = 0, .of = &parallel_fields,
       .about = "All at once, with the same input." },
     { "branch", F_OWN, IN_RONDO, CHECKED, .read = own_branch,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [{\"$ref\": \"case\"}, {\"$ref\": \"else\"}]}}",
+      .schema = "{type: array, minItems: 1, items: {anyOf: [{'$ref': case}, {'$ref': else}]}}",
       .about = "The first case that holds." },
     { "forum", F_OBJECT, IN_RONDO, .offset = 0, .of = &forum_fields,
       .about = "Members speak, a captain decides." },
@@ -358,7 +396,7 @@ static const struct field step_rows[] = {
       .about = "success, failure or always." },
     { "retry", F_OBJECT, IN_RONDO, .offset = 0, .of = &retry_fields, .about = "Further tries when it fails." },
     { "review", F_OWN, IN_RONDO, IN(flow_step, review), .read = own_review, .of = &review_fields,
-      .schema = "{\"$ref\": \"review\"}", .about = "Who approves its output." },
+      .schema = "{'$ref': review}", .about = "Who approves its output." },
     { "budget", F_OBJECT, IN_RONDO, IN(flow_step, budget), .of = &budget_fields, .about = "What it may use." },
     { "inputSchema", F_SCHEMA, IN_RONDO, IN(flow_step, input_schema), .about = "JSON Schema of its input." },
 };
@@ -367,7 +405,7 @@ const struct fields body_fields = TABLE("a body", "body", step_rows, P_BODY);
 const struct fields case_fields = TABLE("a case", "case", step_rows, P_CASE);
 
 static const struct field else_rows[] = {
-    { "else", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_else, .schema = "{\"$ref\": \"body\"}",
+    { "else", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_else, .schema = "{'$ref': body}",
       .about = "When no case holds." },
 };
 const struct fields else_fields = TABLE("an else case", "else", else_rows, 0);
@@ -390,7 +428,7 @@ static const struct field review_rows[] = {
     { "agent", F_MADE, IN_RONDO, IN(flow_review, reviewer), .kind = AS_REVIEWER, .made = "review",
       .about = "An agent." },
     { "gate", F_OWN, IN_RONDO, CHECKED, .read = own_review_gate, .of = &gate_fields,
-      .schema = "{\"$ref\": \"gate\"}",
+      .schema = "{'$ref': gate}",
       .about = "Or a person." },
     { "maxRetries", F_INT, IN_RONDO, IN(flow_review, max_retries), RANGE(0, 1000000),
       .about = "Retries of the step; 2." },
@@ -403,7 +441,7 @@ const struct fields review_fields = TABLE("a review", "review", review_rows, 0);
 
 static const struct field parallel_rows[] = {
     { "agents", F_OWN, IN_RONDO, CHECKED, .read = own_members, .kind = SCOPE_PARALLEL,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}",
+      .schema = "{type: array, minItems: 1, items: {type: string}}",
       .about = "Agents." },
     { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_PARALLEL, .about = "Or steps." },
     { "mode", F_ENUM, IN_RONDO, IN(flow_step, mode), .words = modes,
@@ -415,10 +453,10 @@ const struct fields parallel_fields = TABLE("a parallel", "parallel", parallel_r
 
 static const struct field forum_rows[] = {
     { "members", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_members, .kind = SCOPE_FORUM,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}",
+      .schema = "{type: array, minItems: 1, items: {type: string}}",
       .about = "Who speaks." },
     { "captain", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_captain,
-      .schema = "{\"type\": \"string\"}",
+      .schema = "{type: string}",
       .about = "Who decides." },
     { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 1000), .about = "How often; 1." },
     { "quorum", F_INT, IN_RONDO, IN(flow_step, quorum), FROM(1), .about = "Members that have to answer; all." },
@@ -430,10 +468,10 @@ const struct fields forum_fields = TABLE("a forum", "forum", forum_rows, 0);
 static const struct field machine_rows[] = {
     { "start", F_TEXT, IN_RONDO, .needed = IN_RONDO, IN(flow_step, start), .about = "The first state." },
     { "states", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_states,
-      .schema = "{\"type\": \"object\", \"minProperties\": 1, \"propertyNames\": {\"pattern\": \"^[a-zA-Z][a-zA-Z0-9_-]*$\"}, "
-                "\"additionalProperties\": {\"$ref\": \"body\"}}", .about = "What is done in each." },
+      .schema = "{type: object, minProperties: 1, propertyNames: {pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}, "
+                "additionalProperties: {'$ref': body}}", .about = "What is done in each." },
     { "edges", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_edges,
-      .schema = "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"$ref\": \"edge\"}}",
+      .schema = "{type: array, minItems: 1, items: {'$ref': edge}}",
       .about = "Where to go from each; the first that holds." },
     { "maxSteps", F_INT, IN_RONDO, IN(flow_step, max_steps), FROM(1), .about = "States entered at most; 50." },
 };
@@ -453,7 +491,7 @@ static const struct field gate_rows[] = {
     { "schema", F_SCHEMA, IN_RONDO, IN(flow_step, gate_schema), .about = "JSON Schema of the answer." },
     { "timeout", F_DURATION, IN_RONDO, IN(flow_step, gate_timeout_ms), .about = "How long to wait." },
     { "onTimeout", F_OWN, IN_RONDO, CHECKED, .read = own_on_timeout,
-      .schema = "{\"anyOf\": [{\"enum\": [\"fail\", \"exit\"]}, {\"$ref\": \"answer\"}]}",
+      .schema = "{anyOf: [{enum: [fail, exit]}, {'$ref': answer}]}",
       .about = "fail, exit, or { answer: VALUE }." },
 };
 const struct fields gate_fields = TABLE("a gate", "gate", gate_rows, 0);
@@ -469,15 +507,16 @@ const struct fields answer_fields = TABLE("an answer", "answer", answer_rows, 0)
 static const struct field loop_rows[] = {
     { "forEach", F_OWN, IN_BOTH, CHECKED, .read = own_for_each, .where = AT_STEP, .want = WANT_LIST,
       .stage = STAGE_FOREACH,
-      .schema = "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"type\": \"array\", \"minItems\": 1}]}",
+      .schema = "{anyOf: [{type: string, minLength: 1}, {type: array, minItems: 1}]}",
       .about = "A list, or CEL that gives one: the body once per item." },
-    { "maxConcurrency", F_INT, IN_BOTH, IN(flow_loop, max_concurrency), FROM(0), .stage = STAGE_LOOP_CONCURRENCY,
+    { "maxConcurrency", F_INT, IN_BOTH, IN(flow_loop, max_concurrency), FROM(0),
+      .stage = STAGE_LOOP_CONCURRENCY,
       .about = "Items at a time; 0: all." },
     { "onItemFailure", F_ENUM, IN_RONDO, IN(flow_loop, on_item_failure), .words = item_failures,
       .about = "When an item fails." },
     { "maxIterations", F_INT, IN_BOTH, IN(flow_loop, max_iterations), FROM(1), .stage = STAGE_ITERATIONS,
       .code = "negative_value", .about = "The most passes." },
-    { "unbounded", F_OWN, IN_RONDO, CHECKED, .read = own_unbounded, .schema = "{\"type\": \"boolean\"}",
+    { "unbounded", F_OWN, IN_RONDO, CHECKED, .read = own_unbounded, .schema = "{type: boolean}",
       .about = "No cap." },
     { "onMaxIterations", F_ENUM, IN_RONDO, IN(flow_loop, on_max), .words = on_maxes,
       .about = "What reaching the cap means." },
@@ -485,7 +524,8 @@ static const struct field loop_rows[] = {
       .about = "Tested before each pass." },
     { "until", F_EXPR, IN_BOTH, IN(flow_loop, until), .where = AT_RULE, .want = WANT_BOOL, .not_empty = true,
       .stage = STAGE_EMPTY, .about = "Tested after each pass; the loop ends when it holds." },
-    { "untilAgent", F_MADE, IN_BOTH, IN(flow_loop, judge), .kind = AS_JUDGE, .made = "judge", .stage = STAGE_JUDGE,
+    { "untilAgent", F_MADE, IN_BOTH, IN(flow_loop, judge), .kind = AS_JUDGE, .made = "judge",
+      .stage = STAGE_JUDGE,
       .code = "untilagent_bad_ref", .about = "An agent that says when it is done." },
     { "next", F_EXPR, IN_RONDO, IN(flow_loop, next), .where = AT_RULE, .not_empty = true,
       .about = "The next input; null ends the loop." },
@@ -508,7 +548,7 @@ static const struct field loop_rows[] = {
     { "memoryWindow", F_INT, IN_RONDO, IN(flow_loop, memory_window), FROM(1),
       .about = "Entries kept, with memoryMode window." },
     { "feedback", F_OWN, IN_RONDO, CHECKED, .read = own_feedback, .where = AT_LOOP,
-      .schema = "{\"type\": [\"boolean\", \"string\"]}", .about = "What the next pass is told." },
+      .schema = "{type: [boolean, string]}", .about = "What the next pass is told." },
     { "onError", F_ENUM, IN_RONDO, IN(flow_loop, on_error), .words = errors, .about = "When a pass fails." },
     { "maxFailures", F_INT, IN_RONDO, IN(flow_loop, max_failures), FROM(1),
       .about = "Failed passes in a row; 3." },

@@ -33,6 +33,7 @@ enum field_type {
     F_OBJECT,   // what `of` describes, at that offset
     F_KEPT,     // json_t *: such an object, checked
     F_MAP,      // json_t *: a map of such objects, checked
+    F_LIST,     // json_t *: a list of such objects, checked
     F_TEXT_MAP, // name -> text; only checked
     F_STEPS,    // struct flow_scope *
     F_AGENT,    // struct flow_agent *, by name
@@ -77,6 +78,7 @@ struct field {
     uint16_t count_at;  // of the count of a list
     bool has_range;     // numbers
     bool not_empty;     // texts and lists
+    bool or_text;       // F_OBJECT, F_LIST: a scalar will do as well
     double min, max;
     uint32_t v1_chars;  // longest text in v1
     const char *code;   // when the value is out of range; NULL: "validation"
@@ -85,7 +87,7 @@ struct field {
     const struct fields *of;
     const char *made;   // F_MADE: the id of the step
     void (*read)(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
-    const char *schema; // F_OWN: its JSON Schema; $STEP, $BODY... stand for tables
+    const char *schema; // F_OWN: its JSON Schema, in YAML; $ref names a table
     const char *about;
 };
 
@@ -101,7 +103,8 @@ extern const struct fields root_fields, options_fields, agent_fields, step_field
     case_fields, else_fields, loop_fields, retry_fields, review_fields, parallel_fields, forum_fields,
     machine_fields, edge_fields, gate_fields, answer_fields, stall_fields, budget_fields,
     model_fields, price_fields, limits_fields, timeouts_fields, server_fields, coordinator_fields,
-    sandbox_fields, skill_fields, reply_fields, actions_fields;
+    sandbox_fields, skill_fields, reply_fields, actions_fields, call_fields, event_fields, fail_fields,
+    usage_fields;
 
 /* Whether a row is there for a table and a dialect. */
 static inline bool field_is_in(const struct fields *table, const struct field *field, uint8_t dialect)

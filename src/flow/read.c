@@ -242,12 +242,51 @@ static void check_text_map(struct loading *l, const struct field *field, const s
             read_text(l, val->items[i], val->keys[i]->text);
 }
 
+static bool is_scalar(const struct doc_val *val)
+{
+    return val->text && val->kind != DOC_NULL;
+}
+
+/* An object of the row's table, where it is. */
+static void read_one(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
+{
+    if (field->or_text && is_scalar(val))
+        return;
+    if (val->kind == DOC_MAP)
+        read_object(l, field->of, val, into);
+    else
+        wrong_type(l, val, field->key, field->or_text ? "text or a map" : "a map");
+}
+
+static void check_list(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    if (!read_expect(l, val, DOC_LIST, field->key))
+        return;
+    if (field->not_empty && !val->count)
+        complain_empty(l, field, val);
+    for (uint32_t i = 0; i < val->count; i++)
+        read_one(l, field, val->items[i], NULL);
+}
+
 static void check_map(struct loading *l, const struct field *field, const struct doc_val *val)
 {
     if (read_expect(l, val, DOC_MAP, field->key))
         for (uint32_t i = 0; i < val->count; i++)
             if (read_expect(l, val->items[i], DOC_MAP, val->keys[i]->text))
                 read_object(l, field->of, val->items[i], NULL);
+}
+
+/* What stays JSON is checked all the same. */
+static void read_kept(struct loading *l, const struct field *field, const struct doc_val *val, json_t **ret)
+{
+    if (field->type == F_MAP)
+        check_map(l, field, val);
+    else if (field->type == F_LIST)
+        check_list(l, field, val);
+    else
+        read_one(l, field, val, NULL);
+    if (ret)
+        *ret = val->json;
 }
 
 /* ---- what is compiled later ------------------------------------------------------------------------- */
@@ -411,19 +450,10 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
             *(json_t **)at = val->json;
         break;
     case F_SCHEMA: read_schema_field(l, field, val, at); break;
-    case F_OBJECT:
-        if (read_expect(l, val, DOC_MAP, field->key))
-            read_object(l, field->of, val, at);
-        break;
+    case F_OBJECT: read_one(l, field, val, at); break;
     case F_KEPT:
     case F_MAP:
-        if (field->type == F_MAP)
-            check_map(l, field, val);
-        else if (read_expect(l, val, DOC_MAP, field->key))
-            read_object(l, field->of, val, NULL);
-        if (at)
-            *(json_t **)at = val->json;
-        break;
+    case F_LIST: read_kept(l, field, val, at); break;
     case F_TEXT_MAP: check_text_map(l, field, val); break;
     case F_STEPS: read_steps(l, field, val, at); break;
     case F_AGENT: read_agent(l, field, val, at); break;

@@ -185,22 +185,6 @@ void own_env(struct loading *l, const struct field *field, const struct doc_val 
     }
 }
 
-void own_script(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
-{
-    if (!read_expect(l, val, DOC_LIST, field->key))
-        return;
-    *(json_t **)into = val->json;
-    if (!val->count)
-        load_error(l, field->stage, val, "validation", "`script` must not be empty");
-    for (uint32_t i = 0; i < val->count; i++) {
-        if (val->items[i]->kind == DOC_MAP)
-            read_object(l, &reply_fields, val->items[i], NULL);
-        else if (val->items[i]->kind == DOC_LIST || val->items[i]->kind == DOC_NULL)
-            load_error(l, STAGE_DECODE, val->items[i], "validation",
-                       "a reply has to be text or a map, not %s", doc_kind_text(val->items[i]));
-    }
-}
-
 void own_skills(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_agent *agent = into;
@@ -265,11 +249,6 @@ void own_secret(struct loading *l, const struct field *field, const struct doc_v
     const char *env = text ? after(text, ENV_PREFIX) : NULL, *file = text ? after(text, FILE_PREFIX) : NULL;
     if (text && !(env && *env) && !(file && *file)) // what it says is not quoted: it may be the secret
         load_error(l, field->stage, val, "validation", "`%s` has to be env:NAME or file:PATH", field->key);
-}
-
-void own_list(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
-{
-    read_expect(l, val, DOC_LIST, field->key);
 }
 
 void own_map(struct loading *l, const struct field *field, const struct doc_val *val, void *into)

@@ -14,7 +14,6 @@ OWN_READER(own_inputs);     // flow: inputs
 OWN_READER(own_memory);     // const char *: a scope, or false
 OWN_READER(own_run);        // agent: argv or shell text
 OWN_READER(own_env);        // agent: a list of names, or a map
-OWN_READER(own_script);     // agent: replies
 OWN_READER(own_skills);     // agent
 OWN_READER(own_sandbox);    // agent
 OWN_READER(own_retries);    // step: retries
@@ -33,7 +32,6 @@ OWN_READER(own_for_each);   // loop
 OWN_READER(own_feedback);   // loop
 OWN_READER(own_unbounded);  // loop
 OWN_READER(own_secret);     // checked only: env:NAME or file:PATH
-OWN_READER(own_list);       // checked only: a list of anything
 OWN_READER(own_map);        // checked only: a map of anything
 OWN_READER(own_name_or_flag); // checked only: true, false or a text
 

@@ -256,7 +256,7 @@ static void note_answer(const struct act *act, struct result *res)
 /* Containers show the results of their children; a loop or each has its own way. */
 static void take_steps(struct act *act, struct result *res)
 {
-    if (!act->kids || node_is_loop(act->node))
+    if (!act->kids || act->node->kind == RONDO_KIND_LOOP) // a machine shows its states
         return;
     struct outcome *more = result_more(res);
     more->steps = TAKE(act->kids);

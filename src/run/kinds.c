@@ -26,8 +26,11 @@ bool container_is_full(const struct act *act)
 
 void project_kid(const struct kid *kid, struct result *ret)
 {
+    const struct outcome *more = kid->res.more;
     ret->value = json_incref(kid->res.value);
     ret->seq = kid->res.seq;
+    if (UNLIKELY(more && more->content))
+        result_more(ret)->content = mem_strdup(more->content);
 }
 
 static enum plan holder_end(struct run *run, struct act *act, struct rondo_event *ev)

@@ -710,6 +710,11 @@ static void take_pass_result(struct run *run, struct act *act, struct result *ou
         run_drop(run, out->value);
         out->value = json_incref(named->value);
         out->seq = named->seq;
+        const char *content = named->more ? named->more->content : NULL;
+        if (content || out->more->content) {
+            mem_free(out->more->content);
+            out->more->content = content ? mem_strdup(content) : NULL;
+        }
     }
     kid->res = (struct result){ 0 };
     if (UNLIKELY(loop_is_machine(act)))

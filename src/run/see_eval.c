@@ -118,7 +118,7 @@ int see_object(struct see *see, const struct flow_named *named, uint32_t count, 
     for (uint32_t i = 0; i < count; i++) {
         json_t *value = NULL;
         if (see_value(see, &named[i].expr, &value, err) < 0)
-            return err_in(err, "'%s'", named[i].name);
+            return err->code;
         json_object_set_new(object, named[i].name, value);
     }
     *ret = TAKE(object);

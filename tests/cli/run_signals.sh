@@ -54,7 +54,7 @@ stop "a child that ignores SIGTERM" 130 stubborn.yaml INT
 if [ -e cleaned ]; then ok; else bad "runOn: always did not run after a stubborn child"; fi
 stop "SIGHUP" 129 polite.yaml HUP
 
-sed -i 's/grace: 300ms/grace: 60s/' stubborn.yaml
+sed -i 's/grace: 300ms/grace: 60s/; s/\[touch, cleaned\]/"sleep 60; touch cleaned"/' stubborn.yaml
 stop "Ctrl-C twice" 130 stubborn.yaml INT INT
 if [ ! -e cleaned ]; then ok; else bad "the second Ctrl-C still cleaned up"; fi
 stop "Ctrl-C, then SIGTERM" 130 stubborn.yaml INT TERM

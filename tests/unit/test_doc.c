@@ -104,13 +104,13 @@ static const struct outcome tagged[] = {
     { "!!map {a: !!str 1}", "{\"a\":\"1\"}" },
     { "!<tag:yaml.org,2002:str> 7", "\"7\"" },
     { "{!!str 1: 2}", "{\"1\":2}" },
-    { "!!int abc", "1:7: the tag '!!int' does not fit here" },
-    { "a: !!int 1.5", "1:10: the tag '!!int' does not fit here" },
-    { "a: !!binary aGk=", "1:13: the tag '!!binary' does not fit here" },
-    { "a: !secret x", "1:12: the tag '!secret' does not fit here" },
-    { "!!set {a}", "1:7: the tag '!!set' does not fit here" },
-    { "!!map [1]", "1:7: the tag '!!map' does not fit here" },
-    { "!!seq x", "1:7: the tag '!!seq' does not fit here" },
+    { "!!int abc", "1:1: the tag '!!int' does not fit here" },
+    { "a: !!int 1.5", "1:4: the tag '!!int' does not fit here" },
+    { "a: !!binary aGk=", "1:4: the tag '!!binary' does not fit here" },
+    { "a: !secret x", "1:4: the tag '!secret' does not fit here" },
+    { "!!set {a}", "1:1: the tag '!!set' does not fit here" },
+    { "!!map [1]", "1:1: the tag '!!map' does not fit here" },
+    { "!!seq x", "1:1: the tag '!!seq' does not fit here" },
     { "!!float .inf", "1:9: '.inf' is a number that no JSON value can be; in quotes it is a text" },
 };
 
@@ -212,6 +212,37 @@ static const struct outcome wrong[] = {
     { "\xef\xbb\xbf" "a: \x7f", "1:4: the control character U+007F is not allowed" },
     { "a: \"x\\0y\"", "1:4: a text may not contain NUL characters" },
     { "\"\\0\": 1", "1:1: a text may not contain NUL characters" },
+    { "a: b: c", "1:5: a text with ': ' in it needs quotes" },
+    { "a: 1\n b: 2", "2:3: a key is not allowed here; is the line indented wrongly, or the one before not complete?" },
+    { "a:\n  b: 1\n c: 2", "3:2: expected a key; is the line indented wrongly?" },
+    { "a: 1\nb\nc: 2", "2:1: expected ':' behind the key; a text of several lines needs quotes or '|'" },
+    { "- a\nb: 1", "2:1: expected a '-' item; is the line indented wrongly?" },
+    { "a: - b", "1:4: a '-' item begins on a line of its own" },
+    { "a:\n  [1,\n  2", "2:3: the list that begins here has no end" },
+    { "a: {x: 1,\nb: 2]", "2:5: expected ',' or '}' in the map that begins in line 1" },
+    { "a: [1\nb: 3", "2:2: expected ',' or ']' in the list that begins in line 1" },
+    { "a: 1\nb: \"x\nc: 2", "2:4: the quoted text that begins here has no end" },
+    { "a: 'x\n---\n'", "1:4: the quoted text that begins here has no end" },
+    { "a: 'it's'", "1:8: expected the end of the line; does the text before need quotes?" },
+    { "- 'a' b", "1:7: expected the end of the line; does the text before need quotes?" },
+    { "a: \"\\d\"", "1:5: an unknown escape: in \"...\" a backslash is written \\\\" },
+    { "a: \"\\u12\"", "1:7: an escape that lacks hexadecimal digits" },
+    { "a: \"\\ud83d\\ude00\"",
+      "1:7: an escape that is no character; beyond \\uffff it is written as \\U and eight digits" },
+    { "a: @x", "1:4: a text that begins with '@' needs quotes" },
+    { "\xc3\xa4: `x`", "1:4: a text that begins with '`' needs quotes" },
+    { "a: %x", "1:4: a text that begins with '%' needs quotes" },
+    { "a: |x\n  y", "1:5: the text of a '|' or '>' begins on the next line" },
+    { "a: |0\n  y", "1:5: an indentation of 0 is not possible" },
+    { "a: *", "1:5: expected a name of letters and digits behind '*'; a text that begins with '*' needs quotes" },
+    { "a: & b", "1:5: expected a name of letters and digits behind '&'" },
+    { "a: !e!x y", "1:4: a tag that cannot be read; a text that begins with '!' needs quotes" },
+    { "a: ]", "1:4: expected a value" },
+    { "[a] b", "1:5: expected the end of the file" },
+    { "&a &b x", "1:4: expected the end of the file" },
+    { "%YAML 3.0\n---\na", "1:1: expected YAML 1.1 or 1.2" },
+    { "%YAML 1.2\na", "2:1: expected '---' behind the directives" },
+    { "%FOO\n---\na", "1:5: a directive that cannot be read" },
 };
 
 TEST(wrong_yaml_is_refused_with_its_place)
@@ -247,19 +278,375 @@ static const struct outcome jsons[] = {
     { " \n", "1:1: the file is empty" },
     { "{\"a\": 1,\n \"a\": 2}", "2:2: the key 'a' is here twice; the first is in line 1" },
     { "[1, 2", "1:6: the file ends too early" },
-    { "[1,, 2]", "1:4: unexpected token near ','" },
-    { "{\"a\" 1}", "1:6: ':' expected near '1'" },
-    { "{a: 1}", "1:2: string or '}' expected near 'a'" },
-    { "[\"\xc3\xa4\", tru]", "1:7: invalid token near 'tru'" },
+    { "[1,, 2]", "1:4: expected a value, got ','" },
+    { "{\"a\" 1}", "1:6: expected ':', got '1'" },
+    { "{a: 1}", "1:2: expected a key in quotes or '}', got 'a'" },
+    { "[\"\xc3\xa4\", tru]", "1:7: expected a value, got 'tru'" },
     { "[1]\n", "[1]" },
+    { "['a']", "1:2: expected a value, got '''" },
+    { "[1 2]", "1:4: expected ',' or ']', got '2'" },
+    { "{\"a\": 1 \"b\": 2}", "1:9: expected ',' or '}', got '\"b\"'" },
+    { "[\n  \"a\nb\"]", "2:3: the text in quotes has no end on its line; a line break is written \\n" },
+    { "[\"\t\"]", "1:2: control characters are written as \\u and four digits" },
+    { "[\"\\x\"]", "1:2: an escape that JSON does not have" },
+    { "[\"\\ud800\"]", "1:2: a \\u escape that is no character" },
+    { "[1, // no\n2]", "1:5: expected a value, got '/'" },
     { "\n[\n1e999]", "3:1: a number that is too large" },
     { "[\"a\\u0000b\"]", "1:2: a text may not contain NUL characters" },
     { "{\"\\u0000\": 1}", "1:2: a text may not contain NUL characters" },
-    { "[01]", "1:2: invalid token near '0'" },
-    { "]", "1:1: unexpected token near ']'" },
+    { "[01]", "1:2: expected a value, got '0'" },
+    { "]", "1:1: expected a value, got ']'" },
 };
 
 TEST(json_is_read_strictly_and_only_its_first_value)
 {
     check_all(JSON, jsons, COUNT(jsons));
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------- */
+
+/* "line:column+length kind" of the value or key at a path such as "a.1.b" or "a.1.b!". */
+static void check_place(const struct doc *doc, const char *path, const char *want)
+{
+    struct doc_val *val = doc->root;
+    char part[20], is[80];
+    while (*path) {
+        size_t n = strcspn(path, ".!");
+        snprintf(part, sizeof part, "%.*s", (int)n, path);
+        path += n;
+        if (*path == '!')
+            val = doc_key(val, part);
+        else if (val->kind == DOC_LIST)
+            val = val->items[atoi(part)];
+        else
+            val = doc_get(val, part);
+        path += *path != '\0';
+        CHECK(val);
+    }
+    snprintf(is, sizeof is, "%u:%u+%u %s%s", val->line, val->column, val->len, doc_kind_text(val),
+             val->is_block ? " block" : val->is_quoted ? " quoted" : "");
+    CHECK_STR(is, want);
+}
+
+TEST(every_value_and_key_knows_its_place)
+{
+    auto_doc struct doc *doc = read_text(YAML, "\xef\xbb\xbf"
+                                               "# \xc3\xa4\r\n"
+                                               "a: { \xc3\xb6: [1, 'two', \"\xe4\xb8\x96\"], z: x }\r\n"
+                                               "list:\r\n"
+                                               "  - &k !!str 7\r\n"
+                                               "  - |\r\n"
+                                               "    text\r\n"
+                                               "\r\n"
+                                               "  - deep:\r\n"
+                                               "      er:   plain words # remark\r\n"
+                                               "  - *k\r\n"
+                                               "none:\r\n");
+    check_place(doc, "", "2:1+136 map");
+    check_place(doc, "a!", "2:1+1 text");
+    check_place(doc, "a", "2:4+31 map");
+    check_place(doc, "a.\xc3\xb6!", "2:6+2 text");
+    check_place(doc, "a.\xc3\xb6", "2:9+17 list");
+    check_place(doc, "a.\xc3\xb6.0", "2:10+1 number");
+    check_place(doc, "a.\xc3\xb6.1", "2:13+5 text quoted");
+    check_place(doc, "a.\xc3\xb6.2", "2:20+5 text quoted");
+    check_place(doc, "a.z", "2:29+1 text");
+    check_place(doc, "list", "4:3+84 list");
+    check_place(doc, "list.0", "4:14+1 text");
+    check_place(doc, "list.1", "5:5+15 text block");
+    check_place(doc, "list.2", "8:5+30 map");
+    check_place(doc, "list.2.deep.er", "9:13+11 text");
+    check_place(doc, "list.3", "4:14+1 text");
+    check_place(doc, "none", "11:6+0 null");
+}
+
+TEST(json_values_know_their_places_too)
+{
+    auto_doc struct doc *doc = read_text(JSON, "{\"\xc3\xa4\": [1, {\"b\": \"x\\ny\"}],\n"
+                                               "  \"c\" : null }");
+    check_place(doc, "", "1:1+41 map");
+    check_place(doc, "\xc3\xa4!", "1:2+4 text quoted");
+    check_place(doc, "\xc3\xa4", "1:7+18 list");
+    check_place(doc, "\xc3\xa4.1", "1:11+13 map");
+    check_place(doc, "\xc3\xa4.1.b", "1:17+6 text quoted");
+    check_place(doc, "c!", "2:3+3 text quoted");
+    check_place(doc, "c", "2:9+4 null");
+}
+
+/* Every @ of the text is where the source has it. */
+static const struct {
+    enum language language;
+    const char *text;
+} located[] = {
+    { YAML, "a: plain @ words @ here @" },
+    { YAML, "a: plain @ of\n   more @ lines\n\n   and @ a gap\n\n\n   @" },
+    { YAML, "a: '@ it''s @ single\n  @ folded\n\n  @'" },
+    { YAML, "a: \"@ \\n @ \\x41 @ \\u00e4 @ \\U0001F600 @ \\\"@\\\" \xc3\xa4 @\"" },
+    { YAML, "a: \"one \\\n   @ two @\n   @ three\n\n\n  \\  @ four\\\n\n  @\"" },
+    { YAML, "a: |\n  @ one\n    @ two\n\n  \xc3\xa4 @\n" },
+    { YAML, "a: |\n\n\n  @ one\n\n\n  @ two" },
+    { YAML, "a: |2-\n    @ one\n  @ two\n" },
+    { YAML, "a: !!str &x |\r\n   @ one\r\n   @ two\r\n" },
+    { YAML, "a: >\n  @ one\n  @ two\n\n  @ three\n\n\n  @ four\n    @ five\n      @ six\n\n    @ seven\n  @ eight\n" },
+    { YAML, "a: >+\n\n  @ one\n  @\n\n" },
+    { YAML, "- a:\n    - >-\n      @ x\n      @ y\n" },
+    { JSON, "[\"@ \\n @ \\ud83d\\ude00 @ \\u00e4\\\\ @ \\\"@\xc3\xa4@\"]" },
+};
+
+static const struct doc_val *first_text(const struct doc_val *val)
+{
+    while (val->kind == DOC_LIST || val->kind == DOC_MAP)
+        val = val->items[0];
+    return val;
+}
+
+TEST(every_byte_of_a_text_is_found_in_the_source)
+{
+    for (size_t i = 0; i < COUNT(located); i++) {
+        auto_doc struct doc *doc = read_text(located[i].language, located[i].text);
+        const struct doc_val *val = first_text(doc->root);
+        const char *at = doc->source->text;
+        for (const char *mark = val->text; (mark = strchr(mark, '@')); mark++) {
+            uint32_t line, column, want_line, want_column;
+            at = strchr(at, '@');
+            CHECK(at);
+            source_place(doc->source, (size_t)(at++ - doc->source->text), &want_line, &want_column);
+            doc_locate(doc, val, (size_t)(mark - val->text), &line, &column);
+            if (line != want_line || column != want_column)
+                FAIL("%s\n'%s' is at %u:%u, not at %u:%u", located[i].text, mark, want_line, want_column,
+                     line, column);
+        }
+        CHECK_NULL(strchr(at, '@'));
+    }
+}
+
+TEST(what_has_no_text_is_located_at_its_start)
+{
+    uint32_t line, column;
+    auto_doc struct doc *doc = read_text(YAML, "a:\n  - [1]");
+    doc_locate(doc, doc_get(doc->root, "a"), 5, &line, &column);
+    CHECK_UINT(line, 2);
+    CHECK_UINT(column, 3);
+    doc_locate(doc, doc_key(doc->root, "a"), 99, &line, &column);
+    CHECK_UINT(line, 1);
+    CHECK_UINT(column, 2);
+}
+
+TEST(a_source_has_lines_without_their_breaks)
+{
+    static const char *const want[] = { "one", "two", "", "three", "" };
+    struct source *source = source_new("s", "\xef\xbb\xbfone\ntwo\r\n\rthree\n", 19);
+    size_t len;
+    for (uint32_t i = 0; i < COUNT(want); i++) {
+        const char *line = source_line(source, i + 1, &len);
+        CHECK_UINT(len, strlen(want[i]));
+        CHECK_MEM(line, want[i], len);
+    }
+    CHECK_NULL(source_line(source, 0, &len));
+    CHECK_NULL(source_line(source, COUNT(want) + 1, &len));
+    source_unref(source_ref(source));
+    source_unref(source);
+    source_unref(NULL);
+}
+
+/* ---- looking up --------------------------------------------------------------------------------------------- */
+
+TEST(keys_are_found_in_small_and_large_maps)
+{
+    for (int count = 0; count < 300; count = count * 2 + 1) {
+        auto_buf struct buf text = { 0 };
+        buf_puts(&text, "{");
+        for (int i = 0; i < count; i++)
+            buf_printf(&text, "key%d: %d,", i, i);
+        buf_puts(&text, "}");
+        auto_doc struct doc *doc = read_text(YAML, buf_text(&text));
+        for (int i = 0; i < count; i++) {
+            char key[20];
+            snprintf(key, sizeof key, "key%d", i);
+            CHECK_INT(json_integer_value(doc_get(doc->root, key)->json), i);
+            CHECK_PTR(doc_key(doc->root, key), doc->root->keys[i]);
+            CHECK_STR(doc_key(doc->root, key)->text, key);
+        }
+        CHECK_NULL(doc_get(doc->root, "key"));
+        CHECK_NULL(doc_key(doc->root, "key300"));
+    }
+}
+
+TEST(looking_into_what_is_no_map_finds_nothing)
+{
+    auto_doc struct doc *doc = read_text(YAML, "[a, 1]");
+    CHECK_NULL(doc_get(NULL, "a"));
+    CHECK_NULL(doc_get(doc->root, "a"));
+    CHECK_NULL(doc_key(doc->root->items[0], "a"));
+    CHECK_STR(doc_kind_text(doc->root), "list");
+    CHECK_STR(doc_kind_text(doc->root->items[1]), "number");
+    CHECK_STR(doc_kind_text(NULL), "nothing");
+    doc_free(NULL);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------------- */
+
+/* count times `part`, in which %d is its number, between two texts. */
+static void repeat(struct buf *out, const char *before, const char *part, int count, const char *after)
+{
+    buf_clear(out);
+    buf_puts(out, before);
+    for (int i = 0; i < count; i++) {
+        const char *number = strstr(part, "%d");
+        buf_put(out, part, number ? (size_t)(number - part) : strlen(part));
+        if (number)
+            buf_printf(out, "%d%s", i, number + 2);
+    }
+    buf_puts(out, after);
+}
+
+static const struct {
+    enum language language;
+    const char *before, *part;
+    int count;
+    const char *after, *want;
+} hostile[] = {
+    { YAML, "", "[", 200, "", "1:200: the list that begins here has no end" },
+    { YAML, "", "[", 1000000, "", "1:201: lists and maps are nested deeper than 200 levels" },
+    { YAML, "", "{a: ", 250000, "", "1:801: lists and maps are nested deeper than 200 levels" },
+    { YAML, "", "- ", 500000, "", "1:401: lists and maps are nested deeper than 200 levels" },
+    { JSON, "", "[", 1000000, "", "1:201: lists and maps are nested deeper than 200 levels" },
+    { JSON, "", "{\"a\":", 200000, "", "1:1001: lists and maps are nested deeper than 200 levels" },
+    { YAML, "", "%TAG !a%d! b\n", 80000, "", "101:1: there are more than 100 directives" },
+    { YAML, "[", "1,", 2000000, "1]", "1:4000000: there are more than 2000000 values" },
+    { JSON, "[", "1,", 2000000, "1]", "1:4000000: there are more than 2000000 values" },
+    { JSON, "[", "1,", 8000000, "1]", "1:7999999: there are more than 2000000 values" },
+    { YAML, "", "k%d: 1\n", 90000, "k5: 2", "90001:1: the key 'k5' is here twice; the first is in line 6" },
+    { YAML, "", "- &a%d x\n- *a0\n", 40000, "- *b", "80001:3: there is no anchor '&b' before this" },
+    { YAML, "\"", "\\n", 500000, "", "1:1: the quoted text that begins here has no end" },
+    { YAML, "a: ", "1", 400, "", "1:4: '1111111111111111111111111111111111111111' is a number that no JSON value can be;"
+                               " in quotes it is a text" },
+};
+
+TEST(hostile_texts_are_refused_at_once)
+{
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    for (size_t i = 0; i < COUNT(hostile); i++) {
+        repeat(&text, hostile[i].before, hostile[i].part, hostile[i].count, hostile[i].after);
+        buf_clear(&out);
+        put_outcome(&out, hostile[i].language, text.data, text.len);
+        CHECK_STR(buf_text(&out), hostile[i].want);
+    }
+}
+
+/* Ten levels of nine aliases each. */
+TEST(aliases_of_aliases_do_not_explode)
+{
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    buf_puts(&text, "a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for (int i = 1; i < 11; i++) {
+        buf_printf(&text, "a%d: &a%d [", i, i);
+        for (int k = 0; k < 9; k++)
+            buf_printf(&text, "*a%d, ", i - 1);
+        buf_puts(&text, "]\n");
+    }
+    put_outcome(&out, YAML, text.data, text.len);
+    CHECK_STR(buf_text(&out), "7:20: there are more than 2000000 values when aliases are followed");
+}
+
+TEST(depth_is_measured_through_aliases)
+{
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    buf_puts(&text, "a0: &a0 [x]\n");
+    for (int i = 1; i < 1000; i++)
+        buf_printf(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
+    put_outcome(&out, YAML, text.data, text.len);
+    CHECK_STR(buf_text(&out), "200:14: lists and maps are nested deeper than 200 levels");
+}
+
+static const struct {
+    enum language language;
+    const char *text;
+    struct doc_limits limits;
+    const char *want;   // NULL: it is within them
+} limited[] = {
+    { YAML, "a: 12", { .max_bytes = 5 }, NULL },
+    { YAML, "a: 12", { .max_bytes = 4 }, "1:1: the file has 5 bytes, more than the limit of 4" },
+    { JSON, "[123]", { .max_bytes = 4 }, "1:1: the file has 5 bytes, more than the limit of 4" },
+    { YAML, "[[[]]]", { .max_depth = 3 }, NULL },
+    { YAML, "[[[]]]", { .max_depth = 2 }, "1:3: lists and maps are nested deeper than 2 levels" },
+    { JSON, "[[{}]]", { .max_depth = 3 }, NULL },
+    { JSON, "[[{}]]", { .max_depth = 2 }, "1:3: lists and maps are nested deeper than 2 levels" },
+    { YAML, "[&a [1], [*a]]", { .max_depth = 3 }, NULL },
+    { YAML, "[&a [1], [*a]]", { .max_depth = 2 }, "1:11: lists and maps are nested deeper than 2 levels" },
+    { YAML, "{a: 1, b: [2, 3]}", { .max_values = 5 }, NULL },
+    { YAML, "{a: 1, b: [2, 3]}", { .max_values = 4 }, "1:15: there are more than 4 values" },
+    { JSON, "{\"a\": 1, \"b\": [2, 3]}", { .max_values = 5 }, NULL },
+    { JSON, "{\"a\": 1, \"b\": [2, 3]}", { .max_values = 4 }, "1:19: there are more than 4 values" },
+    { YAML, "[&a [1, 2], *a]", { .max_values = 7 }, NULL },
+    { YAML, "[&a [1, 2], *a]", { .max_values = 6 },
+      "1:13: there are more than 6 values when aliases are followed" },
+    { YAML, "[&a {k: 1, l: 2}, {<<: *a}]", { .max_values = 10 }, NULL },
+    { YAML, "[&a {k: 1, l: 2}, {<<: *a}]", { .max_values = 9 },
+      "1:20: there are more than 9 values when aliases are followed" },
+};
+
+TEST(limits_are_kept_exactly)
+{
+    for (size_t i = 0; i < COUNT(limited); i++) {
+        rondo_error err;
+        char is[600] = "";
+        auto_doc struct doc *doc = read_bytes(limited[i].language, limited[i].text,
+                                              strlen(limited[i].text), &limited[i].limits, &err);
+        if (!doc)
+            snprintf(is, sizeof is, "%d:%d: %s", err.line, err.column, err.message);
+        CHECK_STR(is, limited[i].want ? limited[i].want : "");
+        CHECK(doc || err.code == RONDO_ELIMIT);
+    }
+}
+
+/* ---- hygiene -------------------------------------------------------------------------------------------------- */
+
+static const struct outcome cleaned[] = {
+    { "plain text\twith\nlines", "plain text\twith\nlines" },
+    { "", "" },
+    { "a\rb\x01" "c\x7f" "d\xc2\x85" "e", "abcde" },
+    { "a\xe2\x80\x8b" "b\xe2\x80\x8d" "c\xe2\x81\xa0" "d\xef\xbb\xbf" "e", "abcde" },
+    { "a\xee\x80\x80" "b\xf3\xb0\x80\x80" "c\xf4\x8f\xbf\xbf" "d\xef\xbf\xbe" "e", "abcde" },
+    { "\xc3\xa4 \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80\xef\xb8\x8f", "\xc3\xa4 \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80\xef\xb8\x8f" },
+    { "a\xcc\x88", "\xc3\xa4" },                                     // a, diaeresis
+    { "a\xe2\x80\x8b\xcc\x88", "\xc3\xa4" },                         // with nothing to see between them
+    { "\xe2\x84\xab", "\xc3\x85" },                                  // Angstrom
+    { "s\xcc\x87\xcc\xa3", "\xe1\xb9\xa9" },                         // dot above, dot below: any order
+    { "a\xcc\x96\xcc\x88", "\xc3\xa4\xcc\x96" },
+    { "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", "\xea\xb0\x81" },      // Hangul
+    { "\xe0\xa5\x98", "\xe0\xa4\x95\xe0\xa4\xbc" },                  // is never put together
+    { "a\xff" "b", "ab" },
+};
+
+TEST(clean_texts_have_no_unseen_characters_and_one_spelling)
+{
+    auto_arena struct arena arena = { 0 };
+    for (size_t i = 0; i < COUNT(cleaned); i++) {
+        const char *text = cleaned[i].text, *clean;
+        size_t len, bad;
+        CHECK(doc_clean_text(&arena, text, strlen(text), &clean, &len, &bad));
+        CHECK_STR(clean, cleaned[i].want);
+        CHECK_UINT(len, strlen(cleaned[i].want));
+        CHECK((clean == text) == (strcmp(text, cleaned[i].want) == 0));
+    }
+}
+
+TEST(texts_that_change_their_direction_are_refused)
+{
+    static const uint8_t last[] = { 0xaa, 0xab, 0xac, 0xad, 0xae };
+    auto_arena struct arena arena = { 0 };
+    char text[] = "ab\xe2\x80\xaa", isolate[] = "\xe2\x81\xa6";
+    const char *clean;
+    size_t len, bad = 0;
+    for (size_t i = 0; i < COUNT(last); i++) {
+        text[4] = (char)last[i];
+        CHECK(!doc_clean_text(&arena, text, 5, &clean, &len, &bad));
+        CHECK_UINT(bad, 2);
+    }
+    for (uint8_t byte = 0xa6; byte <= 0xa9; byte++) {
+        isolate[2] = (char)byte;
+        CHECK(!doc_clean_text(&arena, isolate, 3, &clean, &len, &bad));
+        CHECK_UINT(bad, 0);
+    }
 }

@@ -1,6 +1,10 @@
 /* test_prompt.c - the parts that prompts are made of; whole prompts are in tests/prompts. */
 #include "agent/prompt.h"
+#include "data/value.h"
 #include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <string.h>
 
@@ -70,6 +74,8 @@ TEST(a_pass_is_told_step_by_step_and_then_by_its_judge)
     pass_put(&out, &pass, 2);
     CHECK_STR(buf_text(&out), "## Iteration 2\n\n### draft\na text\n\n### critique\ntoo short\n\n"
                               "## Judge Feedback (Iteration 2)\nnot yet");
+    json_decref(kids[0].res.value);
+    json_decref(kids[2].res.value);
 }
 
 TEST(a_pass_of_one_step_stands_by_itself)
@@ -80,6 +86,7 @@ TEST(a_pass_of_one_step_stands_by_itself)
     buf_puts(&out, "before|");
     pass_put(&out, &pass, 1);
     CHECK_STR(buf_text(&out), "before|## Iteration 1\ndone");
+    json_decref(pass.out.value);
 }
 
 TEST(a_pass_that_failed_says_why)
@@ -94,7 +101,7 @@ TEST(a_pass_that_failed_says_why)
 
 TEST(a_pass_that_was_read_back_looks_the_same)
 {
-    json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft", "content", "a text",
+    auto_json json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft", "content", "a text",
                              "status", "completed", "broken", "content", "x", "status", "failed",
                              "content", "a text", "judge", "not yet");
     auto_buf struct buf out = { 0 };
@@ -102,10 +109,13 @@ TEST(a_pass_that_was_read_back_looks_the_same)
     CHECK_STR(buf_text(&out), "## Iteration 2\n\n### draft\na text\n\n## Judge Feedback (Iteration 2)\nnot yet");
 }
 
-static char *shown(struct result *res, bool is_cumulative)
+/* What is shown of a result with that value (JSON). */
+static char *shown(struct result *res, const char *value, bool is_cumulative)
 {
     static char kept[300];
     auto_buf struct buf out = { 0 };
+    auto_json json_t *json = rondo_value_parse(value, NULL);
+    res->value = json;
     put_result(&out, "x", res, is_cumulative);
     return strcpy(kept, buf_text(&out));
 }
@@ -113,14 +123,210 @@ static char *shown(struct result *res, bool is_cumulative)
 TEST(a_result_has_content_and_what_is_more_than_text)
 {
     struct outcome more = { .content = "for people" };
-    struct result res = { .value = json_string("text"), .status = RONDO_STATUS_COMPLETED };
-    CHECK_STR(shown(&res, false), "### x (completed)\ntext");
-    res.value = json_pack("{s:i}", "n", 1);
-    CHECK_STR(shown(&res, false), "### x (completed)\n\n### x result\n{\"n\":1}");
+    struct result res = { .status = RONDO_STATUS_COMPLETED };
+    CHECK_STR(shown(&res, "\"text\"", false), "### x (completed)\ntext");
+    CHECK_STR(shown(&res, "{\"n\": 1}", false), "### x (completed)\n\n### x result\n{\"n\":1}");
     res.more = &more;
-    CHECK_STR(shown(&res, false), "### x (completed)\nfor people\n\n### x result\n{\"n\":1}");
-    res.value = json_pack("[s, n]", "pass one");
-    CHECK_STR(shown(&res, true), "### x (completed)\nfor people"); // it is all in there
+    CHECK_STR(shown(&res, "{\"n\": 1}", false), "### x (completed)\nfor people\n\n### x result\n{\"n\":1}");
+    CHECK_STR(shown(&res, "[\"one\", null]", true), "### x (completed)\nfor people"); // it is all in there
     res.status = RONDO_STATUS_FAILED;
-    CHECK_STR(shown(&res, false), "");
+    CHECK_STR(shown(&res, "{\"n\": 1}", false), "");
+}
+
+/* ---- prompts of whole flows --------------------------------------------------------------------------- */
+
+/* Runs a flow whose agents `function: look` keep what they are shown, by path, and answer with `says`
+   (times 1024 characters when that is a number). */
+static json_t *seen;
+static const char *says;
+static int last; // the pass after which the judge is content
+
+static char *long_text(size_t len)
+{
+    char *text = mem_alloc(len + 1);
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)('a' + i % 26);
+    text[len] = '\0';
+    return text;
+}
+
+static void look(rondo_task *task, void *user)
+{
+    auto_buf struct buf system = { 0 }, shown = { 0 };
+    rondo_error err;
+    CHECK_INT(prompt_put(task, task_act(task)->node->step, &system, &shown, &err), 0);
+    json_object_set_new(seen, rondo_task_path(task), json_stringn(buf_text(&shown), shown.len));
+    auto_free char *text = atoi(says) ? long_text((size_t)atoi(says) * 1024) : mem_strdup(says);
+    rondo_task_return_text(task, text);
+}
+
+static void judge(rondo_task *task, void *user)
+{
+    auto_buf struct buf system = { 0 }, shown = { 0 };
+    rondo_error err;
+    prompt_put(task, task_act(task)->node->step, &system, &shown, &err);
+    json_object_set_new(seen, rondo_task_path(task), json_stringn(buf_text(&shown), shown.len));
+    rondo_task_return_both(task, "go on", json_pack("{s:b}", "done", rondo_task_pass(task) >= last));
+}
+
+static void start(const char *steps, int last_pass, rondo_engine **engine, rondo_run **run)
+{
+    last = last_pass;
+    auto_buf struct buf text = { 0 };
+    rondo_flow *flow = NULL;
+    rondo_error err = { 0 };
+    rondo_flow_function functions[] = { { "look", look, NULL }, { "judge", judge, NULL } };
+    buf_puts(&text, "rondo: 1\nname: t\nagents:\n"
+                    "  worker: { description: w, function: look }\n"
+                    "  clerk: { description: c, prompt: \"You are ${inputs.who}.\", function: look }\n"
+                    "  judge: { description: j, function: judge, resultSchema: { type: object, "
+                    "required: [done], properties: { done: { type: boolean } } } }\n"
+                    "inputs: { who: { type: string, default: nobody } }\n"
+                    "steps:\n");
+    buf_puts(&text, steps);
+    seen = json_object();
+    int rc = rondo_flow_parse("t", buf_text(&text), text.len,
+                              &(rondo_flow_options){ RONDO_FLOW, .functions = functions, .function_count = 2 },
+                              &flow, &err);
+    CHECK_STR(err.message, "");
+    CHECK_INT(rc, 0);
+    CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .virtual_time = true }, engine, &err), 0);
+    CHECK_INT(rondo_flow_start(*engine, flow, NULL, NULL, run, &err), 0);
+    rondo_flow_free(flow);
+}
+
+static int run_to_end(const char *steps, int last_pass, rondo_error *err)
+{
+    rondo_engine *engine;
+    rondo_run *run;
+    start(steps, last_pass, &engine, &run);
+    int rc = rondo_run_wait(run, err);
+    rondo_run_close(run);
+    rondo_engine_free(engine);
+    return rc;
+}
+
+static const char *prompt(const char *path)
+{
+    const char *text = json_string_value(json_object_get(seen, path));
+    return text ? text : "";
+}
+
+static size_t prompt_len(const char *path)
+{
+    return json_string_length(json_object_get(seen, path));
+}
+
+TEST(what_a_dependency_said_is_cut_at_16_kib)
+{
+    rondo_error err;
+    says = "20";
+    CHECK_INT(run_to_end("- { id: a, agent: worker }\n- { id: b, agent: worker, dependsOn: [a] }\n", 0, &err), 0);
+    CHECK_UINT(prompt_len("b"), strlen("## Previous Step Results\n\n### a (completed)\n") + PART_MAX);
+    CHECK_STR(prompt("b") + prompt_len("b") - strlen(CUT_NOTE), CUT_NOTE);
+    json_decref(seen);
+}
+
+TEST(all_passes_of_a_loop_may_be_as_long_as_a_prompt)
+{
+    rondo_error err;
+    says = "20";
+    CHECK_INT(run_to_end("- { id: a, agent: worker, loop: { maxIterations: 3, outputMode: cumulative } }\n"
+                         "- { id: b, agent: worker, dependsOn: [a] }\n", 0, &err), 0);
+    CHECK(prompt_len("b") > 60 * 1024);
+    CHECK_NULL(strstr(prompt("b"), CUT_NOTE));
+    json_decref(seen);
+}
+
+TEST(a_prompt_is_cut_at_120_kib)
+{
+    rondo_error err;
+    says = "50";
+    CHECK_INT(run_to_end("- { id: a, agent: worker, loop: { maxIterations: 3, outputMode: cumulative } }\n"
+                         "- { id: b, agent: worker, dependsOn: [a] }\n", 0, &err), 0);
+    CHECK_UINT(prompt_len("b"), PROMPT_MAX);
+    CHECK_STR(prompt("b") + PROMPT_MAX - strlen(CUT_NOTE), CUT_NOTE);
+    json_decref(seen);
+}
+
+TEST(a_judge_reads_all_passes_those_in_the_journal_too)
+{
+    rondo_error err;
+    char want[100];
+    says = "same";
+    CHECK_INT(run_to_end("- id: l\n  loop:\n    maxIterations: 9\n    untilAgent: judge\n    steps:\n"
+                         "      - { id: x, agent: worker }\n      - { id: y, agent: worker, dependsOn: [x] }\n",
+                         5, &err), 0);
+    const char *at = strstr(prompt("l.5.judge"), "## Iteration 1\n");
+    CHECK(at != NULL);
+    for (int pass = 1; pass <= 6; pass++) {
+        snprintf(want, sizeof want, "## Iteration %d\n\n### x\nsame\n\n### y\nsame", pass);
+        CHECK_MEM(at, want, strlen(want));
+        at += strlen(want);
+        snprintf(want, sizeof want, "\n\n## Judge Feedback (Iteration %d)\ngo on\n\n---\n\n", pass);
+        if (pass < 6)
+            CHECK_MEM(at, want, strlen(want));
+        at += pass < 6 ? strlen(want) : 0;
+    }
+    CHECK_STR(at, "");
+    json_decref(seen);
+}
+
+TEST(the_oldest_passes_are_the_first_that_a_judge_does_not_read)
+{
+    rondo_error err;
+    says = "50";
+    CHECK_INT(run_to_end("- { id: l, agent: worker, loop: { maxIterations: 9, untilAgent: judge } }\n", 3, &err), 0);
+    CHECK(prompt_len("l.3.judge") <= PROMPT_MAX);
+    CHECK(strstr(prompt("l.3.judge"), CUT_NOTE "\n\n## Iteration 3\n"));
+    CHECK(strstr(prompt("l.3.judge"), "## Iteration 4\n"));
+    CHECK_NULL(strstr(prompt("l.3.judge"), "## Iteration 2\n"));
+    CHECK(strstr(prompt("l.1.judge"), "## Iteration 1\n"));
+    json_decref(seen);
+}
+
+TEST(a_pass_that_is_too_long_by_itself_is_cut)
+{
+    rondo_error err;
+    says = "200";
+    CHECK_INT(run_to_end("- { id: l, agent: worker, loop: { maxIterations: 9, untilAgent: judge } }\n", 1, &err), 0);
+    CHECK(prompt_len("l.1.judge") <= PROMPT_MAX);
+    CHECK(strstr(prompt("l.1.judge"), "## Iteration 2\nabc"));
+    CHECK_STR(prompt("l.1.judge") + prompt_len("l.1.judge") - strlen(CUT_NOTE), CUT_NOTE);
+    json_decref(seen);
+}
+
+TEST(a_hole_that_cannot_be_filled_fails_its_step_and_is_named)
+{
+    rondo_error err;
+    says = "x";
+    CHECK(run_to_end("- { id: a, agent: worker, condition: \"false\" }\n"
+                     "- { id: b, agent: worker, dependsOn: [a], instructions: \"Use ${steps.a.result.n}.\" }\n",
+                     0, &err) < 0);
+    CHECK(strstr(err.message, "steps.a.result.n"));
+    json_decref(seen);
+}
+
+TEST(steps_inside_of_containers_see_what_those_wait_for)
+{
+    rondo_error err;
+    says = "x";
+    CHECK_INT(run_to_end("- { id: a, agent: worker }\n"
+                         "- id: g\n  dependsOn: [a]\n  steps:\n"
+                         "    - { id: first, agent: worker }\n"
+                         "    - { id: second, agent: worker, dependsOn: [first] }\n"
+                         "- id: p\n  dependsOn: [a]\n  parallel: { agents: [worker] }\n", 0, &err), 0);
+    CHECK_STR(prompt("g.first"), "## Previous Step Results\n\n### a (completed)\nx");
+    CHECK_STR(prompt("g.second"), "## Previous Step Results\n\n### first (completed)\nx");
+    CHECK_STR(prompt("p.worker"), "## Previous Step Results\n\n### a (completed)\nx");
+    json_decref(seen);
+}
+
+TEST(feedback_can_be_turned_off)
+{
+    rondo_error err;
+    says = "x";
+    CHECK_INT(run_to_end("- { id: l, agent: worker, loop: { maxIterations: 2, feedback: false } }\n", 0, &err), 0);
+    CHECK_STR(prompt("l.1"), "## Iteration 2\n");
+    json_decref(seen);
 }

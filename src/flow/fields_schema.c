@@ -1,0 +1,277 @@
+/* fields_schema.c - the tables of fields.h as a JSON Schema, for editors and other programs.
+
+   Both dialects are in one schema: the key `rondo` tells which definitions hold.  Rules between keys
+   are added where a schema can say them; names that have to exist, circles and expressions are beyond
+   it. */
+#include "flow/fields.h"
+
+#include "base/mem.h"
+#include "data/value.h"
+#include "flow/load.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct fields *const tables[] = {
+    &root_fields,    &options_fields,  &agent_fields,    &step_fields,    &body_fields,       &case_fields,
+    &else_fields,    &loop_fields,     &retry_fields,    &review_fields,  &parallel_fields,   &forum_fields,
+    &machine_fields, &edge_fields,     &gate_fields,     &answer_fields,  &stall_fields,      &budget_fields,
+    &model_fields,   &price_fields,    &limits_fields,   &timeouts_fields, &server_fields,    &coordinator_fields,
+    &sandbox_fields, &skill_fields,    &reply_fields,    &actions_fields, &call_fields,       &event_fields,
+    &fail_fields,    &usage_fields,
+};
+
+#define ONE_BODY                                                                                            \
+    "{oneOf: [{required: [agent]}, {required: [include]}, {required: [steps]}, {required: [parallel]}, "    \
+    "{required: [branch]}, {required: [forum]}, {required: [gate]}, {required: [set]}, "                    \
+    "{required: [machine]}, {not: {anyOf: [{required: [agent]}, {required: [include]}, "                    \
+    "{required: [steps]}, {required: [parallel]}, {required: [branch]}, {required: [forum]}, "              \
+    "{required: [gate]}, {required: [set]}, {required: [machine]}]}}]}"
+#define NOT_BOTH(a, b) "{not: {required: [" a ", " b "]}}"
+
+/* Rules between the keys of an object, in YAML. */
+static const struct {
+    const struct fields *table;
+    uint8_t dialects;
+    const char *rule;
+} rules[] = {
+    { &step_fields, IN_V1,
+      "{if: {required: [include]}, then: {not: {anyOf: [{required: [agent]}, {required: [instructions]}, "
+      "{required: [loop]}, {required: [condition]}, {required: [contextFiles]}, {required: [model]}]}}}" },
+    { &step_fields, IN_RONDO, ONE_BODY },
+    { &body_fields, IN_RONDO, ONE_BODY },
+    { &case_fields, IN_RONDO, ONE_BODY },
+    { &step_fields, IN_RONDO, NOT_BOTH("retry", "retries") },
+    { &loop_fields, IN_V1,
+      "{if: {required: [forEach]}, then: {not: {anyOf: [{required: [maxIterations]}, {required: [until]}, "
+      "{required: [untilAgent]}, {required: [delay], properties: {delay: {pattern: '[1-9]'}}}]}}, "
+      "else: {required: [maxIterations]}}" },
+    { &loop_fields, IN_V1, "{properties: {steps: {items: {not: {required: [loop]}}}}}" },
+    { &loop_fields, IN_RONDO,
+      "{if: {required: [forEach]}, then: {not: {anyOf: [{required: [maxIterations]}, {required: [until]}, "
+      "{required: [untilAgent]}, {required: [while]}, {required: [next]}, {required: [unbounded]}, "
+      "{required: [score]}, {required: [scoreAgent]}, {required: [patience]}, {required: [stall]}]}}, "
+      "else: {anyOf: [{required: [maxIterations]}, {required: [while]}, "
+      "{required: [unbounded], properties: {unbounded: {const: true}}}]}}" },
+    { &loop_fields, IN_RONDO, NOT_BOTH("score", "scoreAgent") },
+    { &agent_fields, IN_RONDO,
+      "{oneOf: [{required: [model]}, {required: [run]}, {required: [script]}, {required: [workflow]}, "
+      "{required: [function]}, {not: {anyOf: [{required: [model]}, {required: [run]}, {required: [script]}, "
+      "{required: [workflow]}, {required: [function]}]}}]}" },
+    { &parallel_fields, IN_RONDO, "{oneOf: [{required: [agents]}, {required: [steps]}]}" },
+    { &review_fields, IN_RONDO, "{oneOf: [{required: [agent]}, {required: [gate]}]}" },
+    { &server_fields, IN_RONDO, "{oneOf: [{required: [command]}, {required: [url]}]}" },
+};
+
+/* ---- small pieces ---------------------------------------------------------------------------------- */
+
+static json_t *type_named(const char *name)
+{
+    return json_pack("{s:s}", "type", name);
+}
+
+static json_t *from_yaml(const char *text)
+{
+    rondo_error err;
+    struct source *source = source_new("fields", text, strlen(text));
+    auto_doc struct doc *doc = doc_read_yaml(source, NULL, &err);
+    source_unref(source);
+    return doc ? json_deep_copy(doc->json) : json_object();
+}
+
+static json_t *ref_to(const char *table, uint8_t dialect)
+{
+    return json_pack("{s:s++}", "$ref", "#/$defs/", dialect == IN_V1 ? "v1-" : "", table);
+}
+
+/* Makes `$ref: step` a reference to the step of the dialect, and `$name` what a name looks like. */
+static json_t *resolve(json_t *schema, uint8_t dialect)
+{
+    static const char strict[] = "^[a-z][a-z0-9_-]{0,63}$", loose[] = "^[a-zA-Z][a-zA-Z0-9_-]*$";
+    const char *table = json_string_value(json_object_get(schema, "$ref")), *key;
+    json_t *part;
+    size_t i;
+    if (table && table[0] != '#') {
+        auto_json json_t *ref = ref_to(table, dialect);
+        json_object_update(schema, ref);
+    }
+    if (json_object_get(schema, "$name")) {
+        json_object_del(schema, "$name");
+        json_object_set_new(schema, "pattern", json_string(dialect == IN_V1 ? strict : loose));
+    }
+    json_object_foreach(schema, key, part) resolve(part, dialect);
+    json_array_foreach(schema, i, part) resolve(part, dialect);
+    return schema;
+}
+
+static json_t *number_type(const struct field *field)
+{
+    json_t *schema = type_named(field->type == F_NUMBER || field->type == F_MONEY ? "number" : "integer");
+    if (field->has_range)
+        json_object_set_new(schema, "minimum", json_integer((json_int_t)field->min));
+    if (field->has_range && field->max < INT_MAX)
+        json_object_set_new(schema, "maximum", json_integer((json_int_t)field->max));
+    return schema;
+}
+
+static json_t *text_type(const struct field *field, uint8_t dialect)
+{
+    json_t *schema = type_named("string");
+    if (field->not_empty)
+        json_object_set_new(schema, "minLength", json_integer(1));
+    if (field->v1_chars && dialect == IN_V1)
+        json_object_set_new(schema, "maxLength", json_integer(field->v1_chars));
+    return schema;
+}
+
+static json_t *expr_type(uint8_t dialect)
+{
+    return from_yaml(dialect == IN_V1 ? "{type: string, minLength: 1}"
+                                      : "{type: [string, number, boolean], minLength: 1}");
+}
+
+static json_t *words_type(const struct field *field, uint8_t dialect)
+{
+    json_t *names = json_array();
+    for (const struct word *w = field->words; w->name; w++)
+        if (w->dialects & dialect)
+            json_array_append_new(names, json_string(w->name));
+    return json_pack("{s:o}", "enum", names);
+}
+
+static json_t *duration_type(uint8_t dialect)
+{
+    static const char plain[] = "^(?=.)(\\d+h)?(\\d+m)?(\\d+s)?$";
+    static const char full[] = "^(?=.)(\\d+(\\.\\d+)?h)?(\\d+(\\.\\d+)?m)?(\\d+(\\.\\d+)?s)?(\\d+(\\.\\d+)?ms)?$";
+    return json_pack("{s:s, s:s}", "type", "string", "pattern", dialect == IN_V1 ? plain : full);
+}
+
+static json_t *list_type(json_t *items, bool not_empty)
+{
+    json_t *schema = json_pack("{s:s, s:o}", "type", "array", "items", items);
+    if (not_empty)
+        json_object_set_new(schema, "minItems", json_integer(1));
+    return schema;
+}
+
+static json_t *map_type(json_t *values)
+{
+    return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", values);
+}
+
+static json_t *object_type(const struct field *field, uint8_t dialect)
+{
+    json_t *object = ref_to(field->of->name, dialect);
+    if (!field->or_text)
+        return object;
+    return json_pack("{s:[o, o]}", "anyOf", from_yaml("{type: [string, number, boolean]}"), object);
+}
+
+/* ---- fields, tables, all ----------------------------------------------------------------------------- */
+
+static json_t *steps_type(const struct field *field, uint8_t dialect)
+{
+    json_t *schema = list_type(ref_to("step", dialect), true);
+    if (dialect == IN_V1 && field->kind == SCOPE_FILE)
+        json_object_set_new(schema, "maxItems", json_integer(FLOW_STEPS_V1));
+    return schema;
+}
+
+static json_t *field_type(const struct field *field, uint8_t dialect)
+{
+    switch ((enum field_type)field->type) {
+    case F_TEXT:
+    case F_CLEAN:
+    case F_HOLES: return text_type(field, dialect);
+    case F_WORD:
+    case F_ENUM:
+    case F_CHOICE: return words_type(field, dialect);
+    case F_INT:
+    case F_LONG:
+    case F_NUMBER:
+    case F_MONEY: return number_type(field);
+    case F_BOOL: return type_named("boolean");
+    case F_DURATION: return duration_type(dialect);
+    case F_TEXTS: return list_type(type_named("string"), field->not_empty);
+    case F_EXPR: return expr_type(dialect);
+    case F_EXPRS: return map_type(expr_type(dialect));
+    case F_JSON: return json_object();
+    case F_SCHEMA: return from_yaml(field->kind ? "{type: object}" : "{type: [object, boolean]}");
+    case F_OBJECT:
+    case F_KEPT: return object_type(field, dialect);
+    case F_MAP: return map_type(ref_to(field->of->name, dialect));
+    case F_LIST: return list_type(object_type(field, dialect), field->not_empty);
+    case F_TEXT_MAP: return map_type(type_named("string"));
+    case F_STEPS: return steps_type(field, dialect);
+    case F_AGENT:
+    case F_MADE: return type_named("string");
+    case F_OWN: return resolve(from_yaml(field->schema), dialect);
+    }
+    return json_object();
+}
+
+static void add_rules(json_t *schema, const struct fields *table, uint8_t dialect)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < COUNT(rules); i++)
+        if (rules[i].table == table && (rules[i].dialects & dialect))
+            json_array_append_new(all, from_yaml(rules[i].rule));
+    if (json_array_size(all))
+        json_object_set(schema, "allOf", all);
+    json_decref(all);
+}
+
+static json_t *table_type(const struct fields *table, uint8_t dialect)
+{
+    json_t *properties = json_object(), *required = json_array();
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->list[i];
+        if (!field_is_in(table, field, dialect))
+            continue;
+        json_t *type = field_type(field, dialect);
+        json_object_set_new(type, "description", json_string(field->about));
+        json_object_set_new(properties, field->key, type);
+        if (field->needed & dialect)
+            json_array_append_new(required, json_string(field->key));
+    }
+    json_t *schema = json_pack("{s:s, s:b, s:o}", "type", "object", "additionalProperties", 0, "properties",
+                               properties);
+    if (json_array_size(required))
+        json_object_set(schema, "required", required);
+    json_decref(required);
+    add_rules(schema, table, dialect);
+    return schema;
+}
+
+static bool is_in_dialect(const struct fields *table, uint8_t dialect)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (field_is_in(table, &table->list[i], dialect))
+            return true;
+    return false;
+}
+
+static void add_tables(json_t *definitions, uint8_t dialect)
+{
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        const struct fields *table = tables[i];
+        char name[64];
+        if ((dialect == IN_V1 && table->place && table->place != P_STEP) || !is_in_dialect(table, dialect))
+            continue;
+        snprintf(name, sizeof name, "%s%s", dialect == IN_V1 ? "v1-" : "", table->name);
+        json_object_set_new(definitions, name, table_type(table, dialect));
+    }
+}
+
+json_t *fields_schema(void)
+{
+    json_t *definitions = json_object();
+    add_tables(definitions, IN_RONDO);
+    add_tables(definitions, IN_V1);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "$schema",
+                     "https://json-schema.org/draft/2020-12/schema", "title", "rondo workflow", "description",
+                     "A workflow file of rondo; without the key `rondo` it is in the dialect of Zenflow v1.", "if",
+                     from_yaml("{required: [rondo]}"), "then", ref_to("workflow", IN_RONDO), "else",
+                     ref_to("workflow", IN_V1), "$defs", definitions);
+}

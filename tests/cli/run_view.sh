@@ -1,0 +1,188 @@
+# The live view of rondo run, in a real terminal (tmux): widths, resizing, many steps, the summary.
+[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
+command -v tmux >/dev/null || { echo "there is no tmux"; exit 77; }
+export LC_ALL=C.UTF-8 TERM=screen
+passed=0 failed=0
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+
+n=0
+tm() { tmux -L "rondo-view-$$-$n" -f /dev/null "$@"; } # a server of its own for each terminal
+trap 'tm kill-server 2>/dev/null' EXIT
+
+# term COLUMNS ROWS COMMAND: a terminal that shows "before", runs it, and says "status N"
+term() {
+    rm -f done
+    tm kill-server 2>/dev/null
+    n=$((n + 1))
+    tm new-session -d -x "$1" -y "$2" \
+        "stty -echoctl; echo before; $3; echo \"status \$?\"; : >done; exec sleep 1000"
+}
+screen() { tm capture-pane -p -J; }  # wrapped lines are joined again
+all() { tm capture-pane -p -J -S -; } # with what was scrolled away
+finish() { until [ -e done ]; do sleep 0.02; done; sleep 0.1; }
+wait_for() { until screen | grep -qF -- "$1"; do [ ! -e done ] && tm has-session || break; sleep 0.02; done; }
+
+# fits NAME: no line on the screen was wrapped
+fits() {
+    local both plain joined # one look at the screen, shown in two ways
+    both=$(tm capture-pane -p \; display-message -p "cut here" \; capture-pane -p -J | sed 's/ *$//')
+    plain=${both%%cut here*} joined=${both#*cut here}
+    if [ "$(echo "$plain" | sed '/^$/d')" = "$(echo "$joined" | sed '/^$/d')" ]; then ok
+    else bad "$1: a line is too long:"; echo "$joined"; fi
+}
+has() { if screen | grep -qF -- "$2"; then ok; else bad "$1: the screen has no '$2':"; screen; fi; }
+once() { # NAME TEXT: on exactly one line
+    local times
+    times=$(all | grep -cF -- "$2")
+    if [ "$times" = 1 ]; then ok; else bad "$1: '$2' is there $times times:"; all; fi
+}
+
+flow() { { echo "rondo: 1"; cat; } >"$1"; }
+flow nested.yaml <<'END'
+name: nested
+agents:
+  a: { script: [ { content: "日本語の文章はとても広いので行の終わりで切られなければなりません、そうでしょう、ええ、そうです", delay: 150ms } ] }
+  b: { script: [ { content: "a\u001b[2J\u001b]0;stolen\u0007\u001b[31mnd then", events: [ { content: "half of a li", partial: true } ], delay: 150ms } ] }
+steps:
+  - id: outer
+    loop:
+      maxIterations: 2
+      until: "false"
+      onMaxIterations: returnLast
+      steps:
+        - id: inner
+          loop:
+            maxIterations: 3
+            until: "false"
+            onMaxIterations: returnLast
+            steps:
+              - { id: draft, agent: a, instructions: x }
+              - { id: critique, agent: b, instructions: x, dependsOn: [draft] }
+  - { id: publish, agent: a, instructions: x, dependsOn: [outer] }
+END
+
+for columns in 80 40; do
+    term $columns 24 "'$RONDO' run nested.yaml 2>&1 >answer"
+    wait_for "pass 2/3"
+    has "$columns columns" "pass 2/3 [##.]"
+    until [ -e done ]; do fits "$columns columns, live"; sleep 0.1; done
+    finish
+    fits "$columns columns, at the end"
+    has "$columns columns" "status 0"
+    once "$columns columns: what was there before" "before"
+    once "$columns columns: one summary" "nested  completed"
+    once "$columns columns: one line a step" "critique"
+    if all | grep -q '[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]'; then bad "a frame was left behind:"; all; else ok; fi
+    if [ "$(tm display-message -p '#{pane_title}')" != stolen ]; then ok; else bad "the title was changed"; fi
+done
+
+# The last frame is the summary: the same text that is written where there is no terminal.
+for columns in 80 40; do
+    term $columns 24 "'$RONDO' rehearse nested.yaml >/dev/null"
+    finish
+    screen | sed -n '/nested/,/^status/p' | sed '$d; s/ r[0-9a-f]*…\{0,1\}$/ ID/' >last
+    COLUMNS=$columns "$RONDO" rehearse nested.yaml 2>&1 >/dev/null </dev/null |
+        sed '1,/workflow_end/d; s/ r[0-9a-f]*…\{0,1\}$/ ID/' >summary
+    if [ -s summary ] && diff last summary >diffs; then ok; else bad "the last frame is not the summary:"; cat diffs; fi
+done
+
+# Resizing while it runs: the old frame goes, nothing is wider than the new width.
+term 100 24 "'$RONDO' run nested.yaml 2>&1 >answer"
+wait_for "pass 2/3"
+tm resize-window -x 50 -y 20
+sleep 0.3
+fits "narrower"
+if [ "$(screen | grep -c "nested")" = 1 ]; then ok; else bad "after a resize:"; screen; fi
+tm resize-window -x 120 -y 30
+sleep 0.3
+fits "wider"
+if [ "$(screen | grep -c "nested")" = 1 ]; then ok; else bad "after a second resize:"; screen; fi
+finish
+once "one summary after resizing" "nested  completed"
+
+# 200 steps: what matters is there, the rest is counted, nothing scrolls away.
+{
+    printf 'rondo: 1\nname: many\norder: sequence\nagents: { a: { script: [ { content: x, delay: 10ms } ] } }\nsteps:\n'
+    for i in $(seq 200); do echo "  - { id: step$i, agent: a, instructions: x }"; done
+} >many.yaml
+term 80 20 "'$RONDO' run many.yaml 2>&1 >answer"
+wait_for "more:"
+fits "200 steps"
+has "200 steps: what runs" "⠋
+⠙
+⠹
+⠸
+⠼
+⠴
+⠦
+⠧
+⠇
+⠏"
+has "200 steps: what comes" "to come"
+finish
+has "200 steps" "status 0"
+has "200 steps" "200/200 steps"
+once "200 steps: what was there before" "before"
+if [ "$(all | grep -c "more:")" = 1 ]; then ok; else bad "200 steps: frames left behind:"; all; fi
+lines=$(screen | grep -c "✓ step")
+if [ "$lines" -lt 20 ] && [ "$lines" -gt 5 ]; then ok; else bad "200 steps: $lines are shown"; fi
+
+# Ctrl-C
+flow slow.yaml <<'END'
+name: slow
+agents: { s: { run: [sleep, "100"] }, t: { run: [echo, tidy] } }
+steps:
+  - { id: one, agent: s, instructions: x }
+  - { id: clean, agent: t, instructions: x, dependsOn: [one], runOn: always }
+END
+term 80 24 "'$RONDO' run slow.yaml"
+wait_for "one"
+sleep 0.2
+tm send-keys C-c
+finish
+has "Ctrl-C" "status 130"
+has "Ctrl-C" "stopped by SIGINT"
+has "Ctrl-C: what runs always" "✓ clean"
+
+# A gate asks, refuses what does not fit, and goes on.
+flow gate.yaml <<'END'
+name: gate
+agents: { say: { run: [echo, "it was ${steps.ok.result.go}"] } }
+steps:
+  - id: ok
+    gate: { ask: "Shall it go on?", schema: { type: object, required: [go], properties: { go: { type: boolean }, why: { enum: [a, b] } } } }
+  - { id: after, dependsOn: [ok], agent: say, instructions: x }
+END
+term 80 24 "'$RONDO' run gate.yaml"
+wait_for "›"
+has "a gate" "Shall it go on?"
+has "a gate's shape" "{ go: yes or no, why?: one of a, b }"
+tm send-keys "maybe" Enter
+wait_for "expected object"
+tm send-keys '{"go": true}' Enter
+finish
+has "a gate" "it was true"
+has "a gate" "status 0"
+term 80 24 "'$RONDO' run gate.yaml"
+wait_for "›"
+tm send-keys C-d
+finish
+has "a gate that nobody answers" "status 5"
+
+# Colours, and none.
+term 80 24 "'$RONDO' run nested.yaml 2>&1 >answer"
+finish
+if tm capture-pane -p -e | grep -q "$(printf '\033')\[32m"; then ok; else bad "no colours"; fi
+for how in "NO_COLOR=1 '$RONDO' run" "'$RONDO' run --no-color"; do
+    term 80 24 "$how nested.yaml 2>&1 >answer"
+    finish
+    if tm capture-pane -p -e | grep -q "$(printf '\033')\[3"; then bad "colours with $how"; else ok; fi
+done
+term 80 24 "'$RONDO' run --quiet nested.yaml >answer"
+finish
+if [ "$(screen | sed '/^$/d')" = "before
+status 0" ]; then ok; else bad "--quiet in a terminal:"; screen; fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
