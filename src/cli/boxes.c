@@ -25,12 +25,12 @@ struct text_line {
 /* A node with its measures; in the arena. */
 struct shape {
     const struct pic_node *node;
-    uint32_t cap; // index into caps
-    int room;     // a container: columns that it may take
+    uint32_t cap;   // index into caps
+    int room;       // a container: columns that it may take
     struct text_line lines[LINES_MAX];
     int line_count;
     int text_width;
-    struct frame *inside; // NULL for a leaf
+    struct frame *inside;   // NULL for a leaf
 };
 
 /* A picture with its measures. */
@@ -43,7 +43,7 @@ struct frame {
 struct drawing {
     struct arena *arena;
     const struct term *term;
-    uint32_t tries; // how often something was measured
+    uint32_t tries;   // how often something was measured
 };
 
 /* ---- text of a box ---------------------------------------------------------------------------- */
@@ -53,7 +53,8 @@ static void add_line(struct drawing *d, struct shape *s, struct buf *text, int s
     auto_buf struct buf cut = { 0 };
     if (s->line_count == LINES_MAX || !text->len)
         return;
-    int width = (int)show_cut(&cut, text->data, text->len, (size_t)caps[s->cap], !d->term->is_utf8);
+    int width =
+        (int)show_cut(&cut, text->data, text->len, (size_t)caps[s->cap], !d->term->is_utf8);
     s->lines[s->line_count++] =
         (struct text_line){ arena_dup(d->arena, cut.data, cut.len), cut.len, style };
     s->text_width = MAX(s->text_width, width);
@@ -293,8 +294,8 @@ static void draw_lines(struct canvas *c, const struct layers *l, int x, int y)
 
 static void draw_frame(struct canvas *c, const struct frame *frame, int x, int y);
 
-static void draw_shape(struct canvas *c, const struct shape *s, const struct layer_box *box, int x,
-                       int y)
+static void draw_shape(struct canvas *c, const struct shape *s, const struct layer_box *box,
+                       int x, int y)
 {
     canvas_box(c, x, y, box->w, box->h, STYLE_DIM);
     for (int i = 0; i < s->line_count; i++)

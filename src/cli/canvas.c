@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char arrow[] = "v"; // stands for an arrow head; see glyph_of()
+static const char arrow[] = "v";   // stands for an arrow head; see glyph_of()
 
 void canvas_init(struct canvas *canvas, int width, int height)
 {
@@ -42,7 +42,8 @@ void canvas_text(struct canvas *canvas, int x, int y, const char *text, size_t l
         struct canvas_cell *cell = cell_at(canvas, x, y), *rest = cell_at(canvas, x + 1, y);
         if (!n || n > UINT8_MAX || !cell || (width == 2 && !rest))
             return;
-        *cell = (struct canvas_cell){ .text = text, .len = (uint8_t)n, .style = (uint8_t)style };
+        *cell =
+            (struct canvas_cell){ .text = text, .len = (uint8_t)n, .style = (uint8_t)style };
         if (width == 2)
             *rest = (struct canvas_cell){ .is_rest = true };
         x += width;
@@ -77,8 +78,8 @@ void canvas_box(struct canvas *canvas, int x, int y, int w, int h, int style)
 void canvas_across(struct canvas *canvas, int x1, int x2, int y, uint32_t owner)
 {
     for (int x = MIN(x1, x2); x <= MAX(x1, x2); x++) {
-        add(canvas, x, y, (x > MIN(x1, x2) ? LINE_LEFT : 0) | (x < MAX(x1, x2) ? LINE_RIGHT : 0),
-            STYLE_DIM);
+        add(canvas, x, y,
+            (x > MIN(x1, x2) ? LINE_LEFT : 0) | (x < MAX(x1, x2) ? LINE_RIGHT : 0), STYLE_DIM);
         struct canvas_cell *cell = cell_at(canvas, x, y);
         if (cell)
             cell->owner = owner;

@@ -1,7 +1,7 @@
 /* cmd_doctor.c - rondo doctor: what works on this host.
 
    One function a question, each in a row of the table.  Names of keys are told, values never. */
-#define _GNU_SOURCE // syscall
+#define _GNU_SOURCE   // syscall
 #include "base/buf.h"
 #include "base/regex.h"
 #include "cli/commands.h"
@@ -37,7 +37,8 @@ static const char *env_text(const char *name)
 static bool find_program(const char *name, struct buf *out)
 {
     const char *path = env_text("PATH");
-    for (const char *at = path ? path : "/usr/bin:/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+    for (const char *at = path ? path : "/usr/bin:/bin"; at;
+         at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
         size_t len = strcspn(at, ":");
         buf_clear(out);
         buf_printf(out, "%.*s/%s", (int)len, len ? at : ".", name);
@@ -165,7 +166,8 @@ static enum finding ask_seccomp(struct buf *out)
 {
     uint32_t action = SECCOMP_RET_ERRNO;
     bool is_there = syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
-    buf_puts(out, is_there ? "filters" : "the kernel does not have it: the network cannot be shut off");
+    buf_puts(out, is_there ? "filters"
+                           : "the kernel does not have it: the network cannot be shut off");
     return is_there ? FINE : LESS;
 }
 
@@ -177,7 +179,8 @@ static enum finding ask_terminal(struct buf *out)
         buf_puts(out, "stdout is no terminal");
         return FINE;
     }
-    buf_printf(out, "%d columns, %s, %s%s", term.width, term.has_colour ? "colours" : "no colours",
+    buf_printf(out, "%d columns, %s, %s%s", term.width,
+               term.has_colour ? "colours" : "no colours",
                term.is_utf8 ? "UTF-8" : "not UTF-8: set LANG, for instance to C.UTF-8",
                term.can_move ? "" : ", dumb");
     return term.is_utf8 && term.can_move ? FINE : LESS;
@@ -187,12 +190,12 @@ static enum finding ask_terminal(struct buf *out)
 static enum finding ask_keys(struct buf *out)
 {
     static const char *const names[] = {
-        "ANTHROPIC_API_KEY",  "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK",
-        "AZURE_OPENAI_API_KEY", "CEREBRAS_API_KEY",   "COMPAT_API_KEY",
-        "CO_API_KEY",         "DEEPSEEK_API_KEY",     "FIREWORKS_API_KEY",
-        "GEMINI_API_KEY",     "GOOGLE_API_KEY",       "GROQ_API_KEY",
-        "MISTRAL_API_KEY",    "OLLAMA_HOST",          "OPENAI_API_KEY",
-        "OPENROUTER_API_KEY", "VLLM_BASE_URL",        "XAI_API_KEY",
+        "ANTHROPIC_API_KEY",    "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK",
+        "AZURE_OPENAI_API_KEY", "CEREBRAS_API_KEY",     "COMPAT_API_KEY",
+        "CO_API_KEY",           "DEEPSEEK_API_KEY",     "FIREWORKS_API_KEY",
+        "GEMINI_API_KEY",       "GOOGLE_API_KEY",       "GROQ_API_KEY",
+        "MISTRAL_API_KEY",      "OLLAMA_HOST",          "OPENAI_API_KEY",
+        "OPENROUTER_API_KEY",   "VLLM_BASE_URL",        "XAI_API_KEY",
     };
     for (size_t i = 0; i < COUNT(names); i++)
         if (env_text(names[i]))
@@ -203,6 +206,7 @@ static enum finding ask_keys(struct buf *out)
     return LESS;
 }
 
+// clang-format off
 static const struct {
     const char *name;
     enum finding (*ask)(struct buf *out);
@@ -223,10 +227,12 @@ static const struct {
     { "Graphviz", ask_graphviz },
     { "model keys", ask_keys },
 };
+// clang-format on
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-static void tell(const struct term *term, const char *name, enum finding finding, const char *text)
+static void tell(const struct term *term, const char *name, enum finding finding,
+                 const char *text)
 {
     static const struct {
         const char *sign;
@@ -245,8 +251,8 @@ static void tell_json(json_t *list, const char *name, enum finding finding, cons
 
 static void print_json(json_t *list, bool works)
 {
-    json_t *all = json_pack("{s:s, s:b, s:o}", "version", rondo_version(), "works", works, "checks",
-                            list);
+    json_t *all = json_pack("{s:s, s:b, s:o}", "version", rondo_version(), "works", works,
+                            "checks", list);
     json_dumpf(all, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     putchar('\n');
     json_decref(all);
@@ -287,9 +293,10 @@ const struct cmd command_doctor = {
     .name = "doctor",
     .args = "",
     .summary = "say what works on this host",
-    .about = "Looks at libraries, the shell, the store, the terminal, sandboxes and keys. Only\n"
-             "names of keys are told, never their values. Exits with 1 when something that\n"
-             "nothing works without is missing (!!); what is merely less (--) is no error.",
+    .about =
+        "Looks at libraries, the shell, the store, the terminal, sandboxes and keys. Only\n"
+        "names of keys are told, never their values. Exits with 1 when something that\n"
+        "nothing works without is missing (!!); what is merely less (--) is no error.",
     .options = options,
     .size = sizeof(struct doctor_options),
     .run = cmd_doctor,

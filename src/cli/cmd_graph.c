@@ -1,6 +1,7 @@
 /* cmd_graph.c - rondo graph: what a workflow looks like. */
 #include "cli/commands.h"
 #include "cli/picture.h"
+#include "cli/problems.h"
 #include "engine/flows.h"
 
 #include <errno.h>
@@ -51,8 +52,9 @@ static int print_svg(const struct cmd *command, const struct buf *dot)
     int rc = run_dot(input, &pid);
     fclose(input);
     if (rc == ENOENT)
-        return command_fail(command, "--format svg needs 'dot' of Graphviz, which is not installed; "
-                                     "--format dot prints what it would be given");
+        return command_fail(command,
+                            "--format svg needs 'dot' of Graphviz, which is not installed; "
+                            "--format dot prints what it would be given");
     if (rc != 0)
         return command_fail(command, "dot: %s", strerror(rc));
     rc = wait_for(pid);
@@ -84,7 +86,7 @@ static const struct {
     void (*put)(struct buf *out, const struct picture *picture, const struct term *term);
     bool is_svg;
 } formats[] = {
-    { "boxes", put_boxes },     { "tree", picture_tree },    { "dot", put_dot },
+    { "boxes", put_boxes },     { "tree", picture_tree }, { "dot", put_dot },
     { "mermaid", put_mermaid }, { "svg", put_dot, true },
 };
 
@@ -109,18 +111,6 @@ static int show(const struct cmdline *line, const struct picture *picture)
 
 /* ----------------------------------------------------------------------------------------------- */
 
-static void print_problems(struct diags *diags, bool no_color)
-{
-    struct term term;
-    term_init(&term, STDERR_FILENO, no_color);
-    diags_sort(diags);
-    for (uint32_t i = 0; i < diags->count; i++) {
-        auto_buf struct buf text = { 0 };
-        diag_put(&text, &diags->list[i], term.has_colour);
-        fwrite(text.data, 1, text.len, stderr);
-    }
-}
-
 static int cmd_graph(const struct cmdline *line)
 {
     const struct graph_options *options = line->options;
@@ -128,7 +118,7 @@ static int cmd_graph(const struct cmdline *line)
     struct diags diags = { 0 };
     struct flow *flow = flows_open(line->args.list[0], true, &diags);
     if (!flow)
-        print_problems(&diags, line->no_color);
+        problems_show(line, &diags, true);
     int rc = flow ? show(line, picture_of(&arena, flow, options->open)) : EXIT_INVALID;
     flow_unref(flow);
     diags_clear(&diags);
@@ -153,13 +143,14 @@ const struct cmd command_graph = {
     .min_args = 1,
     .max_args = 1,
     .summary = "draw the plan of a workflow",
-    .about = "Boxes are steps, with their agents in parentheses and what is special about them\n"
-             "in brackets; arrows go from a step to those that wait for it. Loops, groups,\n"
-             "branches, forums and machines are boxes around their steps. What does not fit\n"
-             "the width is drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
-             "\n"
-             "  rondo graph flow.yaml\n"
-             "  rondo graph flow.yaml --format svg >flow.svg",
+    .about =
+        "Boxes are steps, with their agents in parentheses and what is special about them\n"
+        "in brackets; arrows go from a step to those that wait for it. Loops, groups,\n"
+        "branches, forums and machines are boxes around their steps. What does not fit\n"
+        "the width is drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
+        "\n"
+        "  rondo graph flow.yaml\n"
+        "  rondo graph flow.yaml --format svg >flow.svg",
     .options = options,
     .size = sizeof(struct graph_options),
     .run = cmd_graph,

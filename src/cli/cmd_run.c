@@ -8,6 +8,7 @@
 #include "cli/given.h"
 #include "cli/interrupt.h"
 #include "cli/notify.h"
+#include "cli/problems.h"
 #include "cli/show.h"
 #include "cli/term.h"
 #include "engine/flows.h"
@@ -43,27 +44,12 @@ struct running {
 
 /* ---- before the run ------------------------------------------------------------------------------- */
 
-static void show_diags(const struct cmdline *line, struct diags *diags, bool warnings)
-{
-    struct term term;
-    auto_buf struct buf text = { 0 };
-    term_init(&term, STDERR_FILENO, line->no_color);
-    diags_sort(diags);
-    for (uint32_t i = 0; i < diags->count; i++)
-        if (warnings || !diags->list[i].is_warning)
-            diag_put(&text, &diags->list[i], term.has_colour);
-    uint32_t all = diags->errors + (warnings ? diags->warnings : 0);
-    if (all > DIAG_MAX)
-        buf_printf(&text, "and %u more\n", all - DIAG_MAX);
-    fputs(buf_text(&text), stderr);
-}
-
 static int read_flow(struct running *r)
 {
     struct diags diags = { 0 };
     r->flow = flows_open(r->file, false, &diags);
     if (diags.count)
-        show_diags(r->line, &diags, !r->args->quiet);
+        problems_show(r->line, &diags, !r->args->quiet);
     diags_clear(&diags);
     return r->flow ? EXIT_OK : EXIT_INVALID;
 }

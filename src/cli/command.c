@@ -1,13 +1,14 @@
 /* command.c - reading a command line by the table of its command. */
 #include "cli/command.h"
 
+#include "cli/show.h"
 #include "flow/diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define OPTIONS_MAX 100 // of one command, for the search of the nearest
+#define OPTIONS_MAX 100   // of one command, for the search of the nearest
 
 // clang-format off
 const struct option command_common[] = {
@@ -71,8 +72,8 @@ static int unknown_option(struct reader *r, const char *name, size_t len)
     snprintf(text, sizeof text, "%.*s", (int)MIN(len, sizeof text - 1), name);
     const char *near = nearest(text, names, count);
     if (near)
-        return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?", text,
-                       near);
+        return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?",
+                       text, near);
     return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'", text);
 }
 
@@ -184,11 +185,14 @@ void cmdline_clear(struct cmdline *line)
 
 /* ---- complaining ------------------------------------------------------------------------------ */
 
+/* Arguments and names of files come from outside, too: what is said is clean. */
 static void complain(const struct cmd *command, const char *fmt, va_list args)
 {
-    fprintf(stderr, "rondo %s: ", command->name);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
+    char text[2048];
+    auto_buf struct buf clean = { 0 };
+    int len = vsnprintf(text, sizeof text, fmt, args);
+    show_lines(&clean, text, MIN((size_t)MAX(len, 0), sizeof text - 1));
+    fprintf(stderr, "rondo %s: %s\n", command->name, buf_text(&clean));
 }
 
 int command_fail(const struct cmd *command, const char *fmt, ...)
@@ -206,7 +210,7 @@ int usage_error(const struct cmd *command, const char *fmt, ...)
     va_start(args, fmt);
     complain(command, fmt, args);
     va_end(args);
-    fprintf(stderr, "usage: rondo %s%s%s [OPTION...]\n'rondo help %s' says more\n", command->name,
-            *command->args ? " " : "", command->args, command->name);
+    fprintf(stderr, "usage: rondo %s%s%s [OPTION...]\n'rondo help %s' says more\n",
+            command->name, *command->args ? " " : "", command->args, command->name);
     return EXIT_USAGE;
 }

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "cli/cmd_help.h"
+#include "cli/show.h"
 #include "flow/diag.h"
 
 #include <errno.h>
@@ -16,8 +17,9 @@ const struct cmd *const commands[] = {
 /* What is written like an option but means a command. */
 static const struct {
     const char *option, *command;
-} aliases[] = { { "--version", "version" }, { "-V", "version" }, { "--help", "help" },
-                { "-h", "help" } };
+} aliases[] = {
+    { "--version", "version" }, { "-V", "version" }, { "--help", "help" }, { "-h", "help" }
+};
 
 const struct cmd *commands_find(const char *name)
 {
@@ -31,6 +33,9 @@ int commands_unknown(const char *name)
 {
     const char *names[COUNT(commands)];
     size_t count = 0;
+    auto_buf struct buf clean = { 0 };
+    show_line(&clean, name, strlen(name));
+    name = buf_text(&clean);
     for (; commands[count]; count++)
         names[count] = commands[count]->name;
     const char *near = diag_nearest(name, names, count);
@@ -38,7 +43,8 @@ int commands_unknown(const char *name)
     if (name[0] == '-')
         fprintf(stderr, "rondo: options come after the command; 'rondo help' lists them\n");
     else if (dot && commands_find("run") && strpbrk(dot, "ym") && near == NULL)
-        fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name, name);
+        fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name,
+                name);
     else if (near)
         fprintf(stderr, "rondo: unknown command '%s'; did you mean '%s'?\n", name, near);
     else

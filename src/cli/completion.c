@@ -166,9 +166,11 @@ static void put_zsh(struct buf *out)
                   "    case $command in\n");
     for (size_t i = 0; commands[i]; i++)
         zsh_command(out, commands[i]);
-    buf_puts(out, "    esac\n"
-                  "}\n"
-                  "if [ \"$funcstack[1]\" = _rondo ]; then _rondo \"$@\"; else compdef _rondo rondo; fi\n");
+    buf_puts(
+        out,
+        "    esac\n"
+        "}\n"
+        "if [ \"$funcstack[1]\" = _rondo ]; then _rondo \"$@\"; else compdef _rondo rondo; fi\n");
 }
 
 /* ---- fish ------------------------------------------------------------------------------------- */

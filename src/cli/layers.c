@@ -18,7 +18,9 @@ enum { GAP = LAYERS_GAP, SWEEPS = 8 };
 
 void layers_init(struct layers *l, struct arena *arena, uint32_t count)
 {
-    *l = (struct layers){ .arena = arena, .given = count, .count = count, .cap = LAYERS_MAX + count };
+    *l = (struct layers){
+        .arena = arena, .given = count, .count = count, .cap = LAYERS_MAX + count
+    };
     l->boxes = arena_zalloc(arena, sizeof *l->boxes * l->cap);
 }
 
@@ -52,9 +54,10 @@ static bool find_layers(struct layers *l)
     for (uint32_t round = 0; moved; round++) {
         moved = false;
         if (round > l->count)
-            return false; // a cycle
+            return false;   // a cycle
         for (uint32_t i = 0; i < l->link_count; i++) {
-            struct layer_box *from = &l->boxes[l->links[i].from], *to = &l->boxes[l->links[i].to];
+            struct layer_box *from = &l->boxes[l->links[i].from],
+                             *to = &l->boxes[l->links[i].to];
             if (to->layer <= from->layer) {
                 to->layer = from->layer + 1;
                 moved = true;
@@ -165,8 +168,8 @@ static void order(struct layers *l, struct layer_box **list)
 /* ---- 4: columns ------------------------------------------------------------------------------- */
 
 struct block {
-    double sum;     // of what its boxes want, less their offsets
-    uint32_t count; // of boxes
+    double sum;       // of what its boxes want, less their offsets
+    uint32_t count;   // of boxes
 };
 
 /* Puts each box as near to what it wants as the others let it. */
@@ -306,7 +309,7 @@ static void move_ports(struct layers *l)
 static void make_tracks(struct layers *l)
 {
     l->tracks = arena_zalloc(l->arena, sizeof *l->tracks * (l->link_count + 1));
-    l->track_count = 1; // so that 0 is none
+    l->track_count = 1;   // so that 0 is none
     for (uint32_t i = 0; i < l->link_count; i++) {
         struct layer_link *link = &l->links[i];
         int x1 = l->boxes[link->from].out_x, x2 = l->boxes[link->to].in_x;

@@ -15,7 +15,8 @@ static int wrong(const struct option *option, const char *wanted, const char *te
                    text);
 }
 
-static int set_flag(const struct option *option, void *field, const char *text, rondo_error *err)
+static int set_flag(const struct option *option, void *field, const char *text,
+                    rondo_error *err)
 {
     *(bool *)field = true;
     return 0;
@@ -31,7 +32,8 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
-static int set_text(const struct option *option, void *field, const char *text, rondo_error *err)
+static int set_text(const struct option *option, void *field, const char *text,
+                    rondo_error *err)
 {
     if (option->choices && !is_choice(option->choices, text))
         return wrong(option, option->choices, text, err);
@@ -39,7 +41,8 @@ static int set_text(const struct option *option, void *field, const char *text, 
     return 0;
 }
 
-static int set_count(const struct option *option, void *field, const char *text, rondo_error *err)
+static int set_count(const struct option *option, void *field, const char *text,
+                     rondo_error *err)
 {
     char *end;
     errno = 0;
@@ -50,7 +53,8 @@ static int set_count(const struct option *option, void *field, const char *text,
     return 0;
 }
 
-static int set_number(const struct option *option, void *field, const char *text, rondo_error *err)
+static int set_number(const struct option *option, void *field, const char *text,
+                      rondo_error *err)
 {
     char *end;
     double n = strtod(text, &end);
@@ -69,7 +73,8 @@ static int set_duration(const struct option *option, void *field, const char *te
     return 0;
 }
 
-static int add_text(const struct option *option, void *field, const char *text, rondo_error *err)
+static int add_text(const struct option *option, void *field, const char *text,
+                    rondo_error *err)
 {
     struct texts *texts = field;
     mem_grow(&texts->list, &texts->cap, texts->count, sizeof *texts->list);
@@ -77,7 +82,8 @@ static int add_text(const struct option *option, void *field, const char *text, 
     return 0;
 }
 
-static int add_pair(const struct option *option, void *field, const char *text, rondo_error *err)
+static int add_pair(const struct option *option, void *field, const char *text,
+                    rondo_error *err)
 {
     if (text[0] == '=' || !strchr(text, '='))
         return wrong(option, "KEY=VALUE", text, err);

@@ -39,7 +39,8 @@ static const char *clean_name(struct painter *p, const char *name)
 
 static const char *expr_text(struct painter *p, const struct flow_expr *expr)
 {
-    return expr->at && expr->at->text ? clean_text(p, expr->at->text, expr->at->text_len) : "...";
+    return expr->at && expr->at->text ? clean_text(p, expr->at->text, expr->at->text_len)
+                                      : "...";
 }
 
 static void add_tag(struct painter *p, struct pic_node *node, const char *fmt, ...)
@@ -155,7 +156,8 @@ static void paint_agent(struct painter *p, struct pic_node *node, const struct f
     paint_file(p, node, step->include ? step->include : step->agent->workflow);
 }
 
-static void paint_include(struct painter *p, struct pic_node *node, const struct flow_step *step)
+static void paint_include(struct painter *p, struct pic_node *node,
+                          const struct flow_step *step)
 {
     add_tag(p, node, "include %s", step->include_path ? step->include_path : "");
     paint_file(p, node, step->include);
@@ -167,7 +169,8 @@ static void paint_steps(struct painter *p, struct pic_node *node, const struct f
         node->inside = paint_scope(p, step->inner, step->is_sequence);
 }
 
-static void paint_parallel(struct painter *p, struct pic_node *node, const struct flow_step *step)
+static void paint_parallel(struct painter *p, struct pic_node *node,
+                           const struct flow_step *step)
 {
     add_tag(p, node, "parallel");
     if (step->mode == RONDO_COLLECT)
@@ -241,11 +244,12 @@ static uint32_t find_node(const struct picture *picture, const struct flow_scope
     for (uint32_t i = 0; i < scope->count; i++)
         if (strcmp(scope->steps[i]->id, id) == 0)
             return i;
-    return picture->count; // "end"
+    return picture->count;   // "end"
 }
 
 /* The states, and one node more for the end. */
-static void paint_machine(struct painter *p, struct pic_node *node, const struct flow_step *step)
+static void paint_machine(struct painter *p, struct pic_node *node,
+                          const struct flow_step *step)
 {
     add_tag(p, node, "machine");
     if (step->max_steps > 0)
@@ -281,11 +285,12 @@ static void paint_machine(struct painter *p, struct pic_node *node, const struct
 
 static void paint_step(struct painter *p, struct pic_node *node, const struct flow_step *step)
 {
-    static void (*const bodies[])(struct painter *, struct pic_node *, const struct flow_step *) = {
-        [BODY_AGENT] = paint_agent,   [BODY_INCLUDE] = paint_include,
-        [BODY_STEPS] = paint_steps,   [BODY_PARALLEL] = paint_parallel,
-        [BODY_BRANCH] = paint_branch, [BODY_FORUM] = paint_forum,
-        [BODY_GATE] = paint_gate,     [BODY_SET] = paint_set,
+    static void (*const bodies[])(struct painter *, struct pic_node *,
+                                  const struct flow_step *) = {
+        [BODY_AGENT] = paint_agent,     [BODY_INCLUDE] = paint_include,
+        [BODY_STEPS] = paint_steps,     [BODY_PARALLEL] = paint_parallel,
+        [BODY_BRANCH] = paint_branch,   [BODY_FORUM] = paint_forum,
+        [BODY_GATE] = paint_gate,       [BODY_SET] = paint_set,
         [BODY_MACHINE] = paint_machine,
     };
     node->name = clean_name(p, step->id ? step->id : "");

@@ -84,8 +84,8 @@ static uint32_t anchor(const struct pic_node *node, bool is_last)
     return node->number;
 }
 
-static void put_edge(struct buf *out, const struct picture *picture, const struct pic_edge *edge,
-                     int depth)
+static void put_edge(struct buf *out, const struct picture *picture,
+                     const struct pic_edge *edge, int depth)
 {
     const struct pic_node *from = &picture->nodes[edge->from], *to = &picture->nodes[edge->to];
     indent(out, depth);

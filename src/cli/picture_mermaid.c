@@ -46,9 +46,9 @@ static void put_picture(struct buf *out, const struct picture *picture, int dept
 static void put_node(struct buf *out, const struct pic_node *node, int depth)
 {
     static const char *const shapes[][2] = {
-        [PIC_STEP] = { "[\"", "\"]" },    [PIC_GATE] = { "{\"", "\"}" },
-        [PIC_SET] = { "[/\"", "\"/]" },   [PIC_FILE] = { "[[\"", "\"]]" },
-        [PIC_GROUP] = { "[\"", "\"]" },   [PIC_END] = { "([\"", "\"])" },
+        [PIC_STEP] = { "[\"", "\"]" },  [PIC_GATE] = { "{\"", "\"}" },
+        [PIC_SET] = { "[/\"", "\"/]" }, [PIC_FILE] = { "[[\"", "\"]]" },
+        [PIC_GROUP] = { "[\"", "\"]" }, [PIC_END] = { "([\"", "\"])" },
     };
     bool is_group = node->inside && node->inside->count;
     const char *const *shape = shapes[is_group ? PIC_GROUP : node->shape];
@@ -63,11 +63,12 @@ static void put_node(struct buf *out, const struct pic_node *node, int depth)
     buf_puts(out, "end\n");
 }
 
-static void put_edge(struct buf *out, const struct picture *picture, const struct pic_edge *edge,
-                     int depth)
+static void put_edge(struct buf *out, const struct picture *picture,
+                     const struct pic_edge *edge, int depth)
 {
     indent(out, depth);
-    buf_printf(out, "n%u %s", picture->nodes[edge->from].number, edge->is_rare ? "-.->" : "-->");
+    buf_printf(out, "n%u %s", picture->nodes[edge->from].number,
+               edge->is_rare ? "-.->" : "-->");
     if (edge->label) {
         buf_puts(out, "|\"");
         put_escaped(out, edge->label);

@@ -156,8 +156,8 @@ static bool is_unwanted(uint32_t code)
 struct cleaning {
     struct buf *out;
     bool keeps_lines;
-    size_t column; // for tabs
-    int marks;     // on the character before
+    size_t column;   // for tabs
+    int marks;       // on the character before
 };
 
 static void put_char(struct cleaning *c, const char *text, size_t n, uint32_t code)

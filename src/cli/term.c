@@ -2,7 +2,7 @@
 
    The locale is read from the environment and never set: setlocale() costs more than a whole
    `rondo version`, and all we want to know is whether UTF-8 is understood. */
-#define _GNU_SOURCE // strcasestr
+#define _GNU_SOURCE   // strcasestr
 #include "cli/term.h"
 
 #include "base/mem.h"
@@ -26,7 +26,8 @@ static bool is_utf8(void)
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
     for (size_t i = 0; i < COUNT(names); i++)
         if (is_set(names[i]))
-            return strcasestr(getenv(names[i]), "utf-8") || strcasestr(getenv(names[i]), "utf8");
+            return strcasestr(getenv(names[i]), "utf-8") ||
+                   strcasestr(getenv(names[i]), "utf8");
     return false;
 }
 
@@ -61,9 +62,9 @@ void term_init(struct term *term, int fd, bool no_color)
 const char *term_style(const struct term *term, enum term_style style)
 {
     static const char *const codes[STYLES] = {
-        [STYLE_NONE] = "\033[0m",    [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
-        [STYLE_RED] = "\033[31m",    [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m",
-        [STYLE_BLUE] = "\033[34m",   [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
+        [STYLE_NONE] = "\033[0m",  [STYLE_BOLD] = "\033[1m",     [STYLE_DIM] = "\033[2m",
+        [STYLE_RED] = "\033[31m",  [STYLE_GREEN] = "\033[32m",   [STYLE_YELLOW] = "\033[33m",
+        [STYLE_BLUE] = "\033[34m", [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
     };
     return term->has_colour ? codes[style] : "";
 }

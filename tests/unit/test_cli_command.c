@@ -194,9 +194,6 @@ TEST(every_row_of_the_table_is_complete)
         CHECK_PTR(commands_find(c->name), c);
         CHECK(!c->defaults || c->size);
         check_options(c->options, c);
-        for (const char *at = c->about; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
-            if (strcspn(at, "\n") > 80)
-                FAIL("%s: a line of its text is too long: %.60s", c->name, at);
     }
     check_options(command_common, &(struct cmd){ .name = "common" });
 }
