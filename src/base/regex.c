@@ -185,3 +185,13 @@ bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_
     *ret_end = at[2 * n + 1];
     return true;
 }
+
+bool regex_version(struct buf *out)
+{
+    char text[64] = "";
+    uint32_t has_jit = 0;
+    pcre2_config(PCRE2_CONFIG_VERSION, text);
+    pcre2_config(PCRE2_CONFIG_JIT, &has_jit);
+    buf_puts(out, text);
+    return has_jit;
+}

@@ -6,8 +6,8 @@
 #ifndef RONDO_REGEX_H
 #define RONDO_REGEX_H
 
+#include "base/buf.h"
 #include "base/error.h"
-#include "base/mem.h"
 
 struct regex;         // a compiled pattern: immutable, for any number of threads
 struct regex_match;   // room for one match at a time: one per thread
@@ -40,5 +40,8 @@ enum regex_answer regex_find(const struct regex *regex, struct regex_match *matc
 /* Where group n of the last match that said yes begins and ends; false when it took no part. */
 bool regex_match_group(const struct regex_match *match, unsigned n, size_t *ret_start,
                        size_t *ret_end);
+
+/* Puts the version of PCRE2; true when it compiles to machine code here. */
+bool regex_version(struct buf *out);
 
 #endif

@@ -7,7 +7,7 @@
    one a line, as "file: place: what"; with --json they go to stdout as objects, one a line. */
 #include "base/buf.h"
 #include "cli/commands.h"
-#include "cli/term.h"
+#include "cli/problems.h"
 #include "data/schema.h"
 #include "engine/flow_files.h"
 
@@ -125,17 +125,6 @@ static int files_check(const struct check_args *args, const struct texts *files)
 
 /* ---- workflows ------------------------------------------------------------------------------------ */
 
-static void show_diags(const struct diags *diags, const struct term *term)
-{
-    auto_buf struct buf out = { 0 };
-    uint32_t all = diags->errors + diags->warnings;
-    for (uint32_t i = 0; i < diags->count; i++)
-        diag_put(&out, &diags->list[i], term->has_colour);
-    if (all > diags->count)
-        buf_printf(&out, "... and %u more\n", (unsigned)(all - diags->count));
-    fwrite(out.data, 1, out.len, stderr);
-}
-
 static json_t *diags_json(const struct diags *diags, bool warnings)
 {
     json_t *list = json_array();
@@ -161,15 +150,16 @@ static void print_json(const char *path, const struct flow *flow, const struct d
     json_decref(line);
 }
 
-static int workflow_check(const struct check_args *args, const char *path, const struct term *term)
+static int workflow_check(const struct cmdline *line, const char *path)
 {
+    const struct check_args *args = line->options;
     struct diags diags = { 0 };
     struct flow *flow = flows_open(path, true, &diags);
     int status = flow ? EXIT_OK : EXIT_INVALID;
     if (args->as_json)
         print_json(path, flow, &diags);
     else
-        show_diags(&diags, term);
+        problems_show(line, &diags, true);
     flow_unref(flow);
     diags_clear(&diags);
     return status;
@@ -178,10 +168,8 @@ static int workflow_check(const struct check_args *args, const char *path, const
 static int workflows_check(const struct cmdline *line)
 {
     int status = EXIT_OK;
-    struct term term;
-    term_init(&term, 2, line->no_color);
     for (uint32_t i = 0; i < line->args.count; i++) {
-        int rc = workflow_check(line->options, line->args.list[i], &term);
+        int rc = workflow_check(line, line->args.list[i]);
         status = rc ? rc : status;
     }
     return status;
@@ -209,7 +197,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_check = {
+const struct cmd command_check = {
     .name = "check",
     .args = "FILE...",
     .min_args = 1,

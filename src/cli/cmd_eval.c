@@ -123,7 +123,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_eval = {
+const struct cmd command_eval = {
     .name = "eval",
     .args = "EXPR",
     .min_args = 1,

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_COLUMNS = 11, HELP_WIDTH_MAX = 96 };
+enum { HELP_WIDTH_MAX = 96 };
 
 struct help_options {
     const char *completion;
@@ -26,19 +26,44 @@ static struct term screen(void)
     return term;
 }
 
-/* Words from column `indent` on; later lines are indented, too. */
+/* Words up to `end` from *column on; later lines begin at `indent`. */
+static void put_words(const char *text, const char *end, int indent, int width, int *column)
+{
+    while (text < end) {
+        int len = (int)strcspn(text, " \n");
+        if (*column > indent && *column + 1 + len > width)
+            *column = printf("\n%*s", indent, "") - 1;
+        *column += printf("%s%.*s", *column > indent ? " " : "", len, text);
+        text += len;
+        text += strspn(text, " \n");
+    }
+}
+
 static void put_wrapped(const char *text, int indent, int width)
 {
     int column = indent;
-    for (const char *at = text; *at;) {
-        int len = (int)strcspn(at, " ");
-        if (column > indent && column + 1 + len > width)
-            column = printf("\n%*s", indent, "") - 1;
-        column += printf("%s%.*s", column > indent ? " " : "", len, at);
-        at += len;
-        at += strspn(at, " ");
-    }
+    put_words(text, text + strlen(text), indent, width, &column);
     putchar('\n');
+}
+
+/* Paragraphs are wrapped; lines that begin with a blank stay as they are. */
+static void put_about(const char *text, int width)
+{
+    for (int column = 0; *text;) {
+        const char *end = text + strcspn(text, "\n");
+        if (*text == ' ')
+            printf("%.*s\n", (int)(end - text), text);
+        else
+            put_words(text, end, 0, width, &column);
+        text = *end ? end + 1 : end;
+        bool goes_on = *text && *text != '\n' && *text != ' ';
+        if (column && !goes_on) {
+            putchar('\n');
+            column = 0;
+        }
+        if (*text == '\n')
+            putchar(*text++);
+    }
 }
 
 /* ---- all commands ----------------------------------------------------------------------------- */
@@ -46,12 +71,15 @@ static void put_wrapped(const char *text, int indent, int width)
 static int list_commands(void)
 {
     struct term term = screen();
+    int longest = 0;
+    for (size_t i = 0; commands[i]; i++)
+        longest = MAX(longest, (int)strlen(commands[i]->name));
     printf("%srondo%s %s, the loop engine for agents\n\nusage: rondo COMMAND [ARGUMENT...]\n\n",
            term_style(&term, STYLE_BOLD), term_style(&term, STYLE_NONE), rondo_version());
     for (size_t i = 0; commands[i]; i++) {
-        printf("  %s%-*s%s", term_style(&term, STYLE_BOLD), NAME_COLUMNS - 2, commands[i]->name,
+        printf("  %s%-*s%s", term_style(&term, STYLE_BOLD), longest + 2, commands[i]->name,
                term_style(&term, STYLE_NONE));
-        put_wrapped(commands[i]->summary, NAME_COLUMNS, term.width);
+        put_wrapped(commands[i]->summary, longest + 4, term.width);
     }
     printf("\n'rondo help COMMAND' says more about one of them.\n");
     return EXIT_OK;
@@ -98,15 +126,17 @@ static void put_options(const struct option *options, int column, const struct t
     }
 }
 
-int help_show(const struct command *command)
+int help_show(const struct cmd *command)
 {
     struct term term = screen();
     int column = widest(command_common, widest(command->options, 0)) + 4;
     printf("usage: rondo %s%s%s [OPTION...]\n\n%s%s%s\n", command->name, *command->args ? " " : "",
            command->args, term_style(&term, STYLE_BOLD), command->summary,
            term_style(&term, STYLE_NONE));
-    if (command->about)
-        printf("\n%s\n", command->about);
+    if (command->about) {
+        putchar('\n');
+        put_about(command->about, term.width);
+    }
     printf("\nOptions:\n");
     put_options(command->options, column, &term);
     put_options(command_common, column, &term);
@@ -133,7 +163,7 @@ static int cmd_help(const struct cmdline *line)
         return put(&text);
     if (!line->args.count)
         return list_commands();
-    const struct command *command = commands_find(line->args.list[0]);
+    const struct cmd *command = commands_find(line->args.list[0]);
     return command ? help_show(command) : commands_unknown(line->args.list[0]);
 }
 
@@ -147,7 +177,7 @@ static const struct option options[] = {
 };
 // clang-format on
 
-const struct command command_help = {
+const struct cmd command_help = {
     .name = "help",
     .args = "[COMMAND]",
     .max_args = 1,

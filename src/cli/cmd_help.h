@@ -4,6 +4,6 @@
 
 #include "cli/command.h"
 
-int help_show(const struct command *command); // on stdout; EXIT_OK
+int help_show(const struct cmd *command); // on stdout; EXIT_OK
 
 #endif

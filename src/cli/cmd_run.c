@@ -8,6 +8,7 @@
 #include "cli/given.h"
 #include "cli/interrupt.h"
 #include "cli/notify.h"
+#include "cli/problems.h"
 #include "cli/show.h"
 #include "cli/term.h"
 #include "engine/flows.h"
@@ -43,27 +44,12 @@ struct running {
 
 /* ---- before the run ------------------------------------------------------------------------------- */
 
-static void show_diags(const struct cmdline *line, struct diags *diags, bool warnings)
-{
-    struct term term;
-    auto_buf struct buf text = { 0 };
-    term_init(&term, STDERR_FILENO, line->no_color);
-    diags_sort(diags);
-    for (uint32_t i = 0; i < diags->count; i++)
-        if (warnings || !diags->list[i].is_warning)
-            diag_put(&text, &diags->list[i], term.has_colour);
-    uint32_t all = diags->errors + (warnings ? diags->warnings : 0);
-    if (all > DIAG_MAX)
-        buf_printf(&text, "and %u more\n", all - DIAG_MAX);
-    fputs(buf_text(&text), stderr);
-}
-
 static int read_flow(struct running *r)
 {
     struct diags diags = { 0 };
     r->flow = flows_open(r->file, false, &diags);
     if (diags.count)
-        show_diags(r->line, &diags, !r->args->quiet);
+        problems_show(r->line, &diags, !r->args->quiet);
     diags_clear(&diags);
     return r->flow ? EXIT_OK : EXIT_INVALID;
 }
@@ -119,7 +105,7 @@ static bool is_folder(const char *path)
 static int check_args(const struct running *r)
 {
     const struct run_args *a = r->args;
-    const struct command *command = r->line->command;
+    const struct cmd *command = r->line->command;
     if (a->quiet && a->verbose)
         return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->store && strcmp(a->store, ":memory:") != 0)
@@ -262,7 +248,7 @@ static const struct option rehearse_options[] = {
     { NULL }
 };
 
-const struct command command_run_file = {
+const struct cmd command_run_file = {
     .name = "run", .args = "FILE", .min_args = 1, .max_args = 1,
     .summary = "run a workflow",
     .about = "FILE is a workflow in YAML or JSON; - is standard input.  The final answer goes to\n"
@@ -279,7 +265,7 @@ const struct command command_run_file = {
     .options = run_options, .size = sizeof(struct run_args), .run = cmd_run,
 };
 
-const struct command command_rehearse = {
+const struct cmd command_rehearse = {
     .name = "rehearse", .args = "FILE", .min_args = 1, .max_args = 1,
     .summary = "run a workflow with made-up answers",
     .about = "Models, commands, tools and gates are replaced by answers that fit their schemas,\n"

@@ -9,7 +9,7 @@ static int cmd_version(const struct cmdline *line)
     return EXIT_OK;
 }
 
-const struct command command_version = {
+const struct cmd command_version = {
     .name = "version",
     .args = "",
     .summary = "print the version",

@@ -1,7 +1,8 @@
 /* command.c - reading a command line by the table of its command. */
 #include "cli/command.h"
 
-#include "base/buf.h"
+#include "cli/show.h"
+#include "flow/diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,6 +54,15 @@ static size_t names_of(const struct option *options, const char **names, size_t 
     return count;
 }
 
+/* Also a name that begins like this. */
+static const char *nearest(const char *text, const char *const *names, size_t count)
+{
+    const char *near = diag_nearest(text, names, count);
+    for (size_t i = 0; i < count && !near && strlen(text) > 2; i++)
+        near = strncmp(names[i], text, strlen(text)) == 0 ? names[i] : NULL;
+    return near;
+}
+
 static int unknown_option(struct reader *r, const char *name, size_t len)
 {
     char text[80];
@@ -60,7 +70,7 @@ static int unknown_option(struct reader *r, const char *name, size_t len)
     size_t count = names_of(r->line->command->options, names, 0);
     count = names_of(command_common, names, count);
     snprintf(text, sizeof text, "%.*s", (int)MIN(len, sizeof text - 1), name);
-    const char *near = command_nearest(text, names, count);
+    const char *near = nearest(text, names, count);
     if (near)
         return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?", text,
                        near);
@@ -140,7 +150,7 @@ static int read_one(struct reader *r)
 
 static int check_args(const struct cmdline *line, rondo_error *err)
 {
-    const struct command *command = line->command;
+    const struct cmd *command = line->command;
     uint32_t count = line->args.count;
     if (line->help || (count >= command->min_args && count <= command->max_args))
         return 0;
@@ -150,7 +160,7 @@ static int check_args(const struct cmdline *line, rondo_error *err)
                    line->args.list[command->max_args]);
 }
 
-int cmdline_read(struct cmdline *line, const struct command *command, int argc, char *const *argv,
+int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char *const *argv,
                  rondo_error *err)
 {
     struct reader r = { line, argv, argv + argc, err };
@@ -175,14 +185,17 @@ void cmdline_clear(struct cmdline *line)
 
 /* ---- complaining ------------------------------------------------------------------------------ */
 
-static void complain(const struct command *command, const char *fmt, va_list args)
+/* Arguments and names of files come from outside, too: what is said is clean. */
+static void complain(const struct cmd *command, const char *fmt, va_list args)
 {
-    fprintf(stderr, "rondo %s: ", command->name);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
+    char text[2048];
+    auto_buf struct buf clean = { 0 };
+    int len = vsnprintf(text, sizeof text, fmt, args);
+    show_lines(&clean, text, MIN((size_t)MAX(len, 0), sizeof text - 1));
+    fprintf(stderr, "rondo %s: %s\n", command->name, buf_text(&clean));
 }
 
-int command_fail(const struct command *command, const char *fmt, ...)
+int command_fail(const struct cmd *command, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -191,7 +204,7 @@ int command_fail(const struct command *command, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
-int usage_error(const struct command *command, const char *fmt, ...)
+int usage_error(const struct cmd *command, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -200,44 +213,4 @@ int usage_error(const struct command *command, const char *fmt, ...)
     fprintf(stderr, "usage: rondo %s%s%s [OPTION...]\n'rondo help %s' says more\n", command->name,
             *command->args ? " " : "", command->args, command->name);
     return EXIT_USAGE;
-}
-
-/* Changes that turn one name into the other, in the manner of Levenshtein; swapped neighbours
-   count as one. */
-static unsigned distance(const char *a, const char *b)
-{
-    enum { LONGEST = 40 };
-    size_t na = strlen(a), nb = strlen(b);
-    unsigned row[3][LONGEST + 1];
-    if (na > LONGEST || nb > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= nb; j++)
-        row[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned *now = row[i % 3], *was = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            unsigned least = was[j - 1] + (a[i - 1] != b[j - 1]);
-            least = MIN(least, MIN(was[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                least = MIN(least, before[j - 2] + 1);
-            now[j] = least;
-        }
-    }
-    return row[na % 3][nb];
-}
-
-const char *command_nearest(const char *text, const char *const *names, size_t count)
-{
-    const char *best = NULL;
-    unsigned least = (unsigned)strlen(text) / 3 + 2;
-    for (size_t i = 0; i < count; i++) {
-        size_t len = strlen(text);
-        unsigned d = len >= 3 && strncmp(names[i], text, len) == 0 ? 1 : distance(text, names[i]);
-        if (d < least) {
-            least = d;
-            best = names[i];
-        }
-    }
-    return best;
 }

@@ -1,14 +1,15 @@
 /* command.h - the commands of the program, and how a command line becomes a call of one.
 
-   A command is a row: name, arguments, help, options, function.  Each stands in its own file
-   (cmd_eval.c has command_eval), and commands.c lists them; nothing else has to know of a new one.
+   A command is a row: name, arguments, help, options, function.  (The struct is called cmd because
+   the core has commands, too.)  Each stands in its own file (cmd_eval.c has command_eval), and
+   commands.c lists them; nothing else has to know of a new one.
 
        static const struct option options[] = {
            { "data", 'd', OPT_TEXT, OPTION_AT(struct eval_options, data), "FILE",
              .help = "variables" },
            { NULL }
        };
-       const struct command command_eval = {
+       const struct cmd command_eval = {
            .name = "eval", .args = "EXPR", .min_args = 1, .max_args = 1,
            .summary = "evaluate a CEL expression", .options = options,
            .size = sizeof(struct eval_options), .run = cmd_eval,
@@ -22,11 +23,11 @@
 #include "cli/option.h"
 #include "engine/exit.h"
 
-struct command;
+struct cmd;
 
 /* A command line that was read.  Texts are borrowed from argv, lists are owned. */
 struct cmdline {
-    const struct command *command;
+    const struct cmd *command;
     void *options;     // the command's own struct; given options are filled in
     struct texts args; // what is no option
     bool help, no_color;
@@ -34,7 +35,7 @@ struct cmdline {
 
 #define ARGS_ANY UINT16_MAX
 
-struct command {
+struct cmd {
     const char *name;
     const char *args; // as help shows them: "FILE...", "" for none
     uint16_t min_args, max_args;
@@ -50,17 +51,14 @@ extern const struct option command_common[]; // --help, --no-color: fields of st
 
 /* Reads what follows the command's name.  RONDO_EINVAL with a sentence for the user; clear the line
    afterwards in either case.  With --help the number of arguments is not checked. */
-int cmdline_read(struct cmdline *line, const struct command *command, int argc, char *const *argv,
+int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char *const *argv,
                  rondo_error *err);
 void cmdline_clear(struct cmdline *line);
 
 /* Says "rondo NAME: message" on stderr and gives EXIT_USAGE; usage_error() adds the usage line. */
-int command_fail(const struct command *command, const char *fmt, ...)
+int command_fail(const struct cmd *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-int usage_error(const struct command *command, const char *fmt, ...)
+int usage_error(const struct cmd *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* The nearest name, or NULL. */
-const char *command_nearest(const char *text, const char *const *names, size_t count);
 
 #endif

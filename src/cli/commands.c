@@ -2,13 +2,16 @@
 #include "cli/commands.h"
 
 #include "cli/cmd_help.h"
+#include "cli/show.h"
+#include "flow/diag.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const commands[] = {
-    &command_run_file, &command_rehearse, &command_check, &command_eval, &command_version, &command_help, NULL,
+const struct cmd *const commands[] = {
+    &command_run_file, &command_rehearse, &command_check,  &command_graph,   &command_eval,
+    &command_init,     &command_doctor,   &command_version, &command_help, NULL,
 };
 
 /* What is written like an option but means a command. */
@@ -17,7 +20,7 @@ static const struct {
 } aliases[] = { { "--version", "version" }, { "-V", "version" }, { "--help", "help" },
                 { "-h", "help" } };
 
-const struct command *commands_find(const char *name)
+const struct cmd *commands_find(const char *name)
 {
     for (size_t i = 0; commands[i]; i++)
         if (strcmp(commands[i]->name, name) == 0)
@@ -29,9 +32,12 @@ int commands_unknown(const char *name)
 {
     const char *names[COUNT(commands)];
     size_t count = 0;
+    auto_buf struct buf clean = { 0 };
+    show_line(&clean, name, strlen(name));
+    name = buf_text(&clean);
     for (; commands[count]; count++)
         names[count] = commands[count]->name;
-    const char *near = command_nearest(name, names, count);
+    const char *near = diag_nearest(name, names, count);
     const char *dot = strrchr(name, '.');
     if (name[0] == '-')
         fprintf(stderr, "rondo: options come after the command; 'rondo help' lists them\n");
@@ -44,7 +50,7 @@ int commands_unknown(const char *name)
     return EXIT_USAGE;
 }
 
-static int call(const struct command *command, int argc, char **argv)
+static int call(const struct cmd *command, int argc, char **argv)
 {
     rondo_error err;
     struct cmdline line;
@@ -74,7 +80,7 @@ int commands_main(int argc, char **argv)
     for (size_t i = 0; i < COUNT(aliases); i++)
         if (strcmp(name, aliases[i].option) == 0)
             name = aliases[i].command;
-    const struct command *command = commands_find(name);
+    const struct cmd *command = commands_find(name);
     if (!command)
         return commands_unknown(name);
     int rc = call(command, MAX(argc - 2, 0), argv + MIN(argc, 2));

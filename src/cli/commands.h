@@ -4,11 +4,11 @@
 
 #include "cli/command.h"
 
-extern const struct command *const commands[]; // NULL at the end
-extern const struct command command_check, command_eval, command_help, command_rehearse,
-    command_run_file, command_version;
+extern const struct cmd *const commands[]; // NULL at the end
+extern const struct cmd command_check, command_doctor, command_eval, command_graph, command_help,
+    command_init, command_rehearse, command_run_file, command_version;
 
-const struct command *commands_find(const char *name); // NULL when there is none
+const struct cmd *commands_find(const char *name); // NULL when there is none
 int commands_unknown(const char *name); // says so, with the nearest; EXIT_USAGE
 
 /* The whole program: argv as main() gets it. */

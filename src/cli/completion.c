@@ -43,7 +43,7 @@ static void bash_options(struct buf *out, const struct option *options)
 }
 
 /* Values of an option with choices, or of one that takes no file. */
-static void bash_values(struct buf *out, const struct command *command)
+static void bash_values(struct buf *out, const struct cmd *command)
 {
     for (const struct option *o = command->options; o && o->name; o++) {
         if (!o->choices)
@@ -127,7 +127,7 @@ static void zsh_options(struct buf *out, const struct option *options)
         zsh_option(out, options);
 }
 
-static void zsh_command(struct buf *out, const struct command *command)
+static void zsh_command(struct buf *out, const struct cmd *command)
 {
     buf_printf(out, "    %s)\n        _arguments", command->name);
     zsh_options(out, command->options);

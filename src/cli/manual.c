@@ -22,10 +22,21 @@ static void put_text(struct buf *out, const char *text, size_t len)
     }
 }
 
+/* Each sentence begins a line, as mdoc wants it. */
+static void put_sentences(struct buf *out, const char *text, size_t len)
+{
+    for (size_t i = 0, from = 0; i <= len; i++) {
+        if (i < len && (text[i] != ' ' || i < 1 || text[i - 1] != '.'))
+            continue;
+        put_text(out, text + from, i - from);
+        buf_putc(out, '\n');
+        from = i + 1;
+    }
+}
+
 static void put_line(struct buf *out, const char *text)
 {
-    put_text(out, text, strlen(text));
-    buf_putc(out, '\n');
+    put_sentences(out, text, strlen(text));
 }
 
 /* A word of a macro line is taken literally when it is quoted. */
@@ -80,16 +91,17 @@ static void put_about(struct buf *out, const char *text)
             buf_putc(out, '\n');
         shown = len ? is_shown : shown;
         begins = false;
-        if (len) {
+        if (len && shown) {
             put_text(out, text, len);
             buf_putc(out, '\n');
-        }
+        } else if (len)
+            put_sentences(out, text, len);
     }
     if (shown)
         buf_puts(out, ".Ed\n");
 }
 
-static void put_command(struct buf *out, const struct command *command)
+static void put_command(struct buf *out, const struct cmd *command)
 {
     buf_puts(out, ".Ss");
     put_word(out, command->name);

@@ -1,6 +1,8 @@
 /* option.c - reading the value of an option into its field: one function a kind. */
 #include "cli/option.h"
 
+#include "data/duration.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -58,25 +60,13 @@ static int set_number(const struct option *option, void *field, const char *text
     return 0;
 }
 
-static const struct {
-    const char *name;
-    double ms;
-} units[] = { { "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 } };
-
-#define DURATION_MAX_MS 3e12 // about a century
-
 static int set_duration(const struct option *option, void *field, const char *text,
                         rondo_error *err)
 {
-    char *unit;
-    double n = strtod(text, &unit);
-    for (size_t i = 0; i < COUNT(units) && text[0] >= '0' && text[0] <= '9'; i++) {
-        if (strcmp(unit, units[i].name) != 0 || n * units[i].ms > DURATION_MAX_MS)
-            continue;
-        *(int64_t *)field = (int64_t)llround(n * units[i].ms);
-        return 0;
-    }
-    return wrong(option, "a duration such as 30s, 1.5h or 250ms", text, err);
+    rondo_error why;
+    if (duration_parse(text, false, field, &why) < 0)
+        return wrong(option, "a duration such as 30s, 1h30m or 250ms", text, err);
+    return 0;
 }
 
 static int add_text(const struct option *option, void *field, const char *text, rondo_error *err)

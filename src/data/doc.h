@@ -71,6 +71,7 @@ struct doc_limits {
    an error.  doc_read_json() is strict, but ignores what follows the first value.  limits may be NULL. */
 struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err);
 struct doc *doc_read_json(struct source *source, const struct doc_limits *limits, rondo_error *err);
+const char *doc_yaml_version(void); // of the library that reads YAML
 void doc_free(struct doc *doc); // NULL is fine
 void doc_free_at(struct doc **at);
 #define auto_doc __attribute__((cleanup(doc_free_at)))

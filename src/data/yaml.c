@@ -460,3 +460,8 @@ struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits
     anchors_clear(&yaml.anchors);
     return maker_end(&yaml.maker);
 }
+
+const char *doc_yaml_version(void)
+{
+    return yaml_get_version_string();
+}

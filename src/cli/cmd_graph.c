@@ -1,0 +1,155 @@
+/* cmd_graph.c - rondo graph: what a workflow looks like. */
+#include "cli/commands.h"
+#include "cli/picture.h"
+#include "cli/problems.h"
+#include "engine/flows.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct graph_options {
+    const char *format;
+    bool open;
+    int64_t width;
+};
+
+/* ---- pictures by Graphviz --------------------------------------------------------------------- */
+
+/* dot reads a file of ours without a name, so nobody has to write and read at the same time. */
+static int run_dot(FILE *input, pid_t *ret_pid)
+{
+    char *argv[] = { "dot", "-Tsvg", NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
+    int rc = posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int print_svg(const struct cmd *command, const struct buf *dot)
+{
+    pid_t pid;
+    FILE *input = tmpfile();
+    if (!input || fwrite(dot->data, 1, dot->len, input) != dot->len || fflush(input) != 0)
+        return command_fail(command, "a temporary file: %s", strerror(errno));
+    rewind(input);
+    int rc = run_dot(input, &pid);
+    fclose(input);
+    if (rc == ENOENT)
+        return command_fail(command, "--format svg needs 'dot' of Graphviz, which is not installed; "
+                                     "--format dot prints what it would be given");
+    if (rc != 0)
+        return command_fail(command, "dot: %s", strerror(rc));
+    rc = wait_for(pid);
+    if (rc != 0)
+        fprintf(stderr, "rondo graph: dot failed (%d)\n", rc);
+    return rc == 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+/* ---- formats ---------------------------------------------------------------------------------- */
+
+static void put_boxes(struct buf *out, const struct picture *picture, const struct term *term)
+{
+    if (!picture_boxes(out, picture, term))
+        picture_tree(out, picture, term);
+}
+
+static void put_dot(struct buf *out, const struct picture *picture, const struct term *term)
+{
+    picture_dot(out, picture);
+}
+
+static void put_mermaid(struct buf *out, const struct picture *picture, const struct term *term)
+{
+    picture_mermaid(out, picture);
+}
+
+static const struct {
+    const char *name;
+    void (*put)(struct buf *out, const struct picture *picture, const struct term *term);
+    bool is_svg;
+} formats[] = {
+    { "boxes", put_boxes },     { "tree", picture_tree },    { "dot", put_dot },
+    { "mermaid", put_mermaid }, { "svg", put_dot, true },
+};
+
+static int show(const struct cmdline *line, const struct picture *picture)
+{
+    const struct graph_options *options = line->options;
+    auto_buf struct buf out = { 0 };
+    struct term term;
+    size_t format = 0;
+    term_init(&term, STDOUT_FILENO, line->no_color);
+    if (options->width)
+        term.width = (int)MIN(options->width, 10000);
+    for (size_t i = 0; options->format && i < COUNT(formats); i++)
+        if (strcmp(formats[i].name, options->format) == 0)
+            format = i;
+    formats[format].put(&out, picture, &term);
+    if (formats[format].is_svg)
+        return print_svg(line->command, &out);
+    fwrite(out.data, 1, out.len, stdout);
+    return EXIT_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- */
+
+static int cmd_graph(const struct cmdline *line)
+{
+    const struct graph_options *options = line->options;
+    auto_arena struct arena arena = { 0 };
+    struct diags diags = { 0 };
+    struct flow *flow = flows_open(line->args.list[0], true, &diags);
+    if (!flow)
+        problems_show(line, &diags, true);
+    int rc = flow ? show(line, picture_of(&arena, flow, options->open)) : EXIT_INVALID;
+    flow_unref(flow);
+    diags_clear(&diags);
+    return rc;
+}
+
+// clang-format off
+static const struct option options[] = {
+    { "format", 'f', OPT_TEXT, OPTION_AT(struct graph_options, format), "FORMAT",
+      "boxes|tree|dot|mermaid|svg", "how to draw it" },
+    { "open", 0, OPT_FLAG, OPTION_AT(struct graph_options, open),
+      .help = "show what is in included files, too" },
+    { "width", 0, OPT_COUNT, OPTION_AT(struct graph_options, width), "COLUMNS",
+      .help = "as if the terminal were that wide" },
+    { NULL }
+};
+// clang-format on
+
+const struct cmd command_graph = {
+    .name = "graph",
+    .args = "FILE",
+    .min_args = 1,
+    .max_args = 1,
+    .summary = "draw the plan of a workflow",
+    .about = "Boxes are steps, with their agents in parentheses and what is special about them\n"
+             "in brackets; arrows go from a step to those that wait for it. Loops, groups,\n"
+             "branches, forums and machines are boxes around their steps. What does not fit\n"
+             "the width is drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
+             "\n"
+             "  rondo graph flow.yaml\n"
+             "  rondo graph flow.yaml --format svg >flow.svg",
+    .options = options,
+    .size = sizeof(struct graph_options),
+    .run = cmd_graph,
+};

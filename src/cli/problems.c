@@ -1,0 +1,22 @@
+/* problems.c - what is wrong with a file, on stderr. */
+#include "cli/problems.h"
+
+#include "cli/term.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+void problems_show(const struct cmdline *line, struct diags *diags, bool warnings)
+{
+    struct term term;
+    auto_buf struct buf text = { 0 };
+    term_init(&term, STDERR_FILENO, line->no_color);
+    diags_sort(diags);
+    for (uint32_t i = 0; i < diags->count; i++)
+        if (warnings || !diags->list[i].is_warning)
+            diag_put(&text, &diags->list[i], term.has_colour);
+    uint32_t all = diags->errors + diags->warnings;
+    if (all > diags->count)
+        buf_printf(&text, "... and %u more\n", (unsigned)(all - diags->count));
+    fputs(buf_text(&text), stderr);
+}

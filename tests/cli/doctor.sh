@@ -1,0 +1,24 @@
+#!/bin/bash
+# doctor.sh - rondo doctor: names of keys but no values, and an exit status that means something.
+[ -x "$RONDO" ] || { echo "no program"; exit 77; }
+passed=0 failed=0
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+
+OPENAI_API_KEY=sk-secret-1234 ANTHROPIC_API_KEY=other-secret "$RONDO" doctor >out 2>err && ok || bad "exit status: $(cat out err)"
+grep -q 'model keys .*ANTHROPIC_API_KEY, OPENAI_API_KEY' out && ok || bad "keys: $(cat out)"
+grep -q secret out err && bad "a value was told" || ok
+for what in rondo libuv jansson libyaml PCRE2 shell store Landlock seccomp Graphviz; do
+    grep -qE "^(ok|--|!!)  $what  *[^ ]" out && ok || bad "$what is not told"
+done
+OPENAI_API_KEY=sk-secret-1234 "$RONDO" doctor --json >json && ok || bad "--json"
+grep -q secret json && bad "a value was told" || ok
+[ "$("$RONDO" eval "works && checks.exists(c, c.name == 'libuv' && c.status == 'ok') && checks.all(c, c.detail != '')" --data json)" = true ] &&
+    ok || bad "as JSON: $(cat json)"
+TMPDIR=$PWD/none "$RONDO" doctor >out
+[ $? = 1 ] && grep -q '^!!  temporary files .*none: No such file' out && ok || bad "nowhere to write: $(cat out)"
+TMPDIR=$PWD/none "$RONDO" doctor --json >json
+[ $? = 1 ] && [ "$("$RONDO" eval '!works' --data json)" = true ] && ok || bad "nowhere to write, as JSON"
+PATH=$PWD/empty "$RONDO" doctor | grep -q '^--  Graphviz .*not installed' && ok || bad "no Graphviz"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

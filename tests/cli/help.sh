@@ -1,0 +1,73 @@
+#!/bin/bash
+# help.sh - help, wrong command lines, completion and the manual page: all from one table.
+[ -x "$RONDO" ] || { echo "no program"; exit 77; }
+passed=0 failed=0
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+
+# expect NAME STATUS PATTERN ARGS...: exit status, and a line of the output that fits the pattern
+expect() {
+    local name=$1 status=$2 pattern=$3 out rc
+    shift 3
+    out=$("$RONDO" "$@" 2>&1)
+    rc=$?
+    if [ $rc = "$status" ] && grep -qE -- "$pattern" <<<"$out"; then ok; else bad "$name: exit status $rc, $out"; fi
+}
+
+commands=$("$RONDO" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+[ "$(wc -w <<<"$commands")" -ge 6 ] && ok || bad "the list of commands: $commands"
+for c in $commands; do
+    expect "help $c" 0 "^usage: rondo $c" help "$c"
+    expect "$c --help" 0 "^usage: rondo $c" "$c" --help
+    expect "$c -h" 0 '^ *-h, --help' "$c" -h
+    [ "$("$RONDO" help "$c")" = "$("$RONDO" "$c" --help 2>/dev/null)" ] && ok || bad "$c: two helps"
+    expect "$c: unknown option" 3 "unknown option '--helpp'; did you mean '--help'\?" "$c" --helpp
+    expect "$c: usage line" 3 "^usage: rondo $c" "$c" --nonsense-option
+    width=$(COLUMNS=40 "$RONDO" help "$c" | sed -n '/^Options/,$p' | wc -L)
+    [ "$width" -le 60 ] && ok || bad "$c: options at 40 columns are $width wide"
+done
+expect "no arguments" 0 '^usage: rondo COMMAND'
+expect "--help" 0 '^usage: rondo COMMAND' --help
+expect "--version" 0 '^rondo [0-9]+\.' --version
+expect "version" 0 '^rondo [0-9]+\.' version
+expect "a command that is nearly one" 3 "did you mean 'eval'" evla
+expect "a command that is none" 3 "unknown command 'elephants'" elephants
+expect "an option first" 3 'options come after the command' --json run
+expect "help about nothing" 3 "unknown command 'elephants'" help elephants
+expect "too many arguments" 3 "unexpected argument 'x'" version x
+expect "a choice" 3 'expected bash.zsh.fish' help --completion tcsh
+"$RONDO" help >/dev/full 2>err
+[ $? = 1 ] && grep -q 'standard output' err && ok || bad "a full disk: $(cat err)"
+
+# --- completion -------------------------------------------------------------------------------
+for shell in bash zsh fish; do
+    "$RONDO" help --completion $shell >complete.$shell || bad "completion for $shell"
+    if command -v $shell >/dev/null; then $shell -n complete.$shell && ok || bad "$shell -n"; fi
+done
+complete_words() ( # what bash offers for these words
+    source ./complete.bash
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _rondo
+    echo "${COMPREPLY[*]}"
+)
+offers() { # wanted, words...
+    local wanted=$1 is
+    shift
+    is=$(complete_words "$@")
+    [ "$is" = "$wanted" ] && ok || bad "completing '$*': '$is'"
+}
+offers "eval" rondo ev
+offers "--data" rondo eval --d
+offers "bash" rondo help --completion b
+offers "version" rondo help vers
+offers "" rondo eval fi
+[ "$(complete_words rondo '')" = "$(echo $commands)" ] && ok || bad "all commands are offered"
+
+# --- the manual page --------------------------------------------------------------------------
+"$ROOT/tools/manual" --check "$RONDO" && ok || bad "man/rondo.1"
+if command -v mandoc >/dev/null; then
+    lint=$(mandoc -T lint -W warning "$ROOT/man/rondo.1")
+    [ -z "$lint" ] && ok || bad "mandoc: $lint"
+fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
