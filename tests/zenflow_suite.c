@@ -3,9 +3,11 @@
    Usage: zenflow_suite DIR, with DIR/testcases/valid, DIR/testcases/invalid and DIR/examples.
 
    A fixture has a workflow as text and what is expected of it: the code of the first error, or the
-   number of steps and their order.  Examples have to be valid.  One line is printed for each failure,
-   and at the end "N passed, M failed". */
+   number of steps and their order.  Examples have to be valid.  The JSON Schema of workflow files has to
+   agree, where a schema can tell.  One line is printed for each failure, and at the end
+   "N passed, M failed". */
 #include "engine/flow_files.h"
+#include "flow/fields.h"
 #include "io/file.h"
 
 #include <dirent.h>
@@ -15,6 +17,7 @@
 #include <sys/stat.h>
 
 static int passed, failed;
+static struct schema *schema;
 
 static bool complain(const char *path, const char *what, const char *is, const char *want)
 {
@@ -123,6 +126,34 @@ static bool check_fixture(const char *path, const struct flow *flow, const struc
     return ok;
 }
 
+/* ---- the JSON Schema ---------------------------------------------------------------------------------- */
+
+/* What only a program can find. */
+static const char *const beyond[] = { "cycle", "duplicate_step", "missing_agent", "missing_dep",
+                                      "untilagent_bad_ref" };
+
+static bool is_beyond(const char *path, const char *code)
+{
+    for (size_t i = 0; i < COUNT(beyond); i++)
+        if (strcmp(code, beyond[i]) == 0)
+            return true;
+    return strstr(path, "/untilagent-"); // what the judge's own schema says
+}
+
+static bool check_schema(const char *path, const struct source *source, json_t *expected)
+{
+    rondo_error err = { 0 };
+    struct doc *doc = doc_read_yaml((struct source *)source, NULL, &err);
+    bool fits = doc && schema_check(schema, doc->json, &err) == 0, ok = true;
+    const char *code = json_string_value(json_object_get(expected, "error"));
+    if (!code && !fits)
+        ok = complain(path, "schema", err.message, "that it fits");
+    else if (code && fits && !is_beyond(path, code))
+        ok = complain(path, "schema", "that it fits", code);
+    doc_free(doc);
+    return ok;
+}
+
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 static void count(bool ok)
@@ -140,6 +171,7 @@ static void run_fixture(const char *path)
     struct diags diags = { 0 };
     struct flow *flow = flow_load(source, &how, &diags);
     count(check_fixture(path, flow, &diags, expected->json));
+    count(check_schema(path, source, expected->json));
     flow_unref(flow);
     diags_clear(&diags);
     source_unref(source);
@@ -184,10 +216,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: zenflow_suite DIR\n");
         return 3;
     }
+    rondo_error err;
+    json_t *tables = fields_schema();
+    if (!(schema = schema_compile(tables, NULL, &err))) {
+        printf("FAIL the schema of workflow files: %s\n", err.message);
+        return 1;
+    }
     each_file(argv[1], "testcases/valid", run_fixture);
     each_file(argv[1], "testcases/invalid", run_fixture);
     each_file(argv[1], "examples", run_example);
     each_file(argv[1], "examples/workflows", run_example);
+    schema_unref(schema);
+    json_decref(tables);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

@@ -17,9 +17,9 @@ static bool may_be_missing(const struct loading *l)
     return l->is_v1 && (l->how->is_lenient || !l->how->files);
 }
 
-static void complain(struct loading *l, const struct doc_val *at, const char *path, const rondo_error *err)
+static void complain(struct loading *l, const struct doc_val *at, const rondo_error *err)
 {
-    struct diag *diag = load_error(l, STAGE_RONDO, at, "file", "'%.200s': %s", path, err->message);
+    struct diag *diag = load_error(l, STAGE_RONDO, at, "file", "%s", err->message);
     if (may_be_missing(l) && err->code == RONDO_ENOTFOUND)
         diag_warn(l->diags, diag);
 }
@@ -29,7 +29,7 @@ static int file_read(struct loading *l, const char *path, size_t max, struct buf
 {
     const struct flow_files *files = l->how->files;
     if (!files || !files->read || !l->flow->folder)
-        return err_set(err, RONDO_ENOTFOUND, "files beside the workflow cannot be read here");
+        return err_set(err, RONDO_ENOTFOUND, "%.200s: files beside the workflow cannot be read here", path);
     return files->read(files->user, l->flow->folder, path, max, out, ret_folder, err);
 }
 
@@ -90,9 +90,10 @@ static int follow(struct loading *l, const struct hop *before, const char *path,
     }
     char *copy = arena_dup(&l->flow->arena, buf_text(&text), text.len);
     if (!utf8_is_valid(copy, text.len) || strlen(copy) != text.len)
-        return err_set(err, RONDO_EPARSE, "this is not a text in UTF-8");
+        return err_set(err, RONDO_EPARSE, "%.200s: this is not a text in UTF-8", path);
     if (!doc_clean_text(&l->flow->arena, copy, text.len, &ret->text, &ret->len, &bad))
-        return err_set(err, RONDO_EPARSE, "it has a character that changes the direction of writing");
+        return err_set(err, RONDO_EPARSE, "%.200s: it has a character that changes the direction of writing",
+                       path);
     return 0;
 }
 
@@ -108,7 +109,7 @@ static void expand_texts(struct loading *l)
         const struct pending *p = &l->pendings[i];
         rondo_error err;
         if (is_reference(p) && follow(l, NULL, p->text->text + 1, p->text, &err) < 0)
-            complain(l, p->at, p->text->text + 1, &err);
+            complain(l, p->at, &err);
     }
 }
 
@@ -143,9 +144,10 @@ static bool is_open(const struct loading *l, const char *folder, const char *nam
 static int check_depth(const struct loading *l, const char *folder, const char *path, rondo_error *err)
 {
     if (folder && is_open(l, folder, base_name(path)))
-        return err_set(err, RONDO_EINVAL, "this file includes itself");
+        return err_set(err, RONDO_EINVAL, "%.200s: this file includes itself", path);
     if (l->depth >= FLOW_INCLUDES_MAX)
-        return err_set(err, RONDO_ELIMIT, "files in files are more than %d deep", FLOW_INCLUDES_MAX);
+        return err_set(err, RONDO_ELIMIT, "%.200s: files in files are more than %d deep", path,
+                       FLOW_INCLUDES_MAX);
     if (*l->file_count >= FLOW_FILES_MAX)
         return err_set(err, RONDO_ELIMIT, "a workflow of more than %d files", FLOW_FILES_MAX);
     return 0;
@@ -160,7 +162,7 @@ static struct flow *open_file(struct loading *l, const char *path, const struct 
     rc = rc < 0 ? rc : check_depth(l, folder, path, &err);
     if (rc < 0) {
         mem_free(folder);
-        complain(l, at, path, &err);
+        complain(l, at, &err);
         return NULL;
     }
     ++*l->file_count;

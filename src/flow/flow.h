@@ -356,7 +356,8 @@ void flow_own_file(struct flow *flow, struct flow *file);
 
    read: the file `path`, relative to `folder`, which it must not leave once links are resolved; at
    most max bytes.  Fills out, and *ret_folder (the caller's) with the folder that the file is in.
-   Codes: RONDO_ENOTFOUND, RONDO_EINVAL (leaves the folder), RONDO_ELIMIT, RONDO_EFAILED. */
+   Codes: RONDO_ENOTFOUND, RONDO_EINVAL (leaves the folder), RONDO_ELIMIT, RONDO_EFAILED; messages begin
+   with the path. */
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
                 char **ret_folder, rondo_error *err);

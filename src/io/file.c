@@ -1,12 +1,14 @@
 /* file.c - files on the disk: read whole, bounded, and inside a folder when they have to be.
 
    "Inside" is decided on the resolved path, and the file is opened by that path without following a
-   link at its end, so that a link that is swapped in between leads nowhere. */
+   link at its end; then the system is asked what was opened, so that a link that is swapped in between
+   leads nowhere. */
 #include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,15 +38,25 @@ int file_read_fd(int fd, const char *name, size_t max, struct buf *out, rondo_er
     }
 }
 
+/* Whether what was opened without following a link is what its path says; true where the system cannot
+   tell. */
+static bool is_still(int fd, const char *path)
+{
+    char link[64], real[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, real, sizeof real);
+    return len < 0 || ((size_t)len == strlen(path) && memcmp(real, path, (size_t)len) == 0);
+}
+
 /* What is not a file in the usual sense could be endless, or wait for ever. */
-static int check_kind(int fd, const char *path, size_t max, rondo_error *err)
+static int check_kind(int fd, const char *path, bool allows_pipe, size_t max, rondo_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
         return fail(err, path, errno);
     if (S_ISDIR(st.st_mode))
         return fail(err, path, EISDIR);
-    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+    if (!S_ISREG(st.st_mode) && !(allows_pipe && S_ISFIFO(st.st_mode)))
         return err_set(err, RONDO_EFAILED, "%s: not a regular file", path);
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
         return err_set(err, RONDO_ELIMIT, "%s: larger than %zu bytes", path, max);
@@ -57,7 +69,10 @@ static int read_path(const char *path, int flags, const char *name, size_t max, 
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
     if (fd < 0)
         return fail(err, name, errno);
-    int rc = check_kind(fd, name, max, err);
+    bool is_bound = flags & O_NOFOLLOW;
+    int rc = check_kind(fd, name, !is_bound, max, err);
+    if (rc == 0 && is_bound && !is_still(fd, path))
+        rc = err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", name);
     if (rc == 0)
         rc = file_read_fd(fd, name, max, out, err);
     close(fd);

@@ -36,7 +36,7 @@ static int read_file(void *user, const char *folder, const char *path, size_t ma
     struct text_case *c = user;
     struct buf full = { 0 };
     if (path[0] == '/' || strncmp(path, "../", 3) == 0)
-        return err_set(err, RONDO_EINVAL, "leads out of the folder");
+        return err_set(err, RONDO_EINVAL, "%s: leads out of the folder", path);
     buf_printf(&full, "%s/%s", folder, path);
     for (int i = 1; i < c->count; i++) {
         if (strcmp(buf_text(&full) + 2, c->files[i].path) != 0)
@@ -44,10 +44,10 @@ static int read_file(void *user, const char *folder, const char *path, size_t ma
         buf_put(out, c->files[i].text.data, c->files[i].text.len);
         *strrchr(full.data, '/') = '\0';
         *ret_folder = buf_take(&full);
-        return out->len > max ? err_set(err, RONDO_ELIMIT, "too large") : 0;
+        return out->len > max ? err_set(err, RONDO_ELIMIT, "%s: too large", path) : 0;
     }
     buf_free(&full);
-    return err_set(err, RONDO_ENOTFOUND, "No such file");
+    return err_set(err, RONDO_ENOTFOUND, "%s: No such file", path);
 }
 
 /* ---- one case ------------------------------------------------------------------------------------------ */

@@ -1,0 +1,96 @@
+#!/bin/bash
+# check.sh - rondo check on workflow files: exit status, and what is printed where.
+[ -x "$RONDO" ] || { echo "no program"; exit 77; }
+
+passed=0 failed=0
+expect() { # name, status, stdout, stderr, command...
+    local name=$1 status=$2 out=$3 err=$4 rc
+    shift 4
+    "$@" >out 2>err
+    rc=$?
+    if [ $rc -eq "$status" ] && [ "$(cat out)" = "$out" ] && [ "$(cat err)" = "$err" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name: exit status $rc"
+        cat out err
+    fi
+}
+
+cat >good.yaml <<'END'
+name: good
+steps:
+  - { id: b, dependsOn: [a] }
+  - { id: a }
+END
+cat >bad.yaml <<'END'
+rondo: 1
+name: bad
+agents:
+  writer: { description: d }
+steps:
+  - id: draft
+    agent: writr
+    loop:
+      maxIterations: 3
+      untl: steps.draft.content == ""
+END
+cat >warned.yaml <<'END'
+name: warned
+steps: [{ id: a, include: none.yaml }]
+END
+
+expect "a good file" 0 "" "" "$RONDO" check good.yaml
+expect "a good file as JSON" 0 \
+    '{"file":"good.yaml","valid":true,"name":"good","dialect":"v1","steps":2,"order":["a","b"],"errors":[],"warnings":[]}' \
+    "" "$RONDO" check --json good.yaml
+expect "a bad file" 2 "" "bad.yaml:7:12: error[missing_agent]: there is no agent 'writr'
+    7 |     agent: writr
+      |            ^~~~~
+      = did you mean 'writer'?
+bad.yaml:10:7: error[validation]: unknown key \`untl\` in a loop
+   10 |       untl: steps.draft.content == \"\"
+      |       ^~~~
+      = did you mean \`until\`?" "$RONDO" check bad.yaml
+expect "several files" 2 "" "$(cat err)" "$RONDO" check good.yaml bad.yaml good.yaml
+expect "a bad file as JSON" 2 \
+    '{"file":"bad.yaml","valid":false,"errors":[{"file":"bad.yaml","line":7,"column":12,"severity":"error","code":"missing_agent","message":"there is no agent '"'writr'"'","hint":"did you mean '"'writer'"'?"},{"file":"bad.yaml","line":10,"column":7,"severity":"error","code":"validation","message":"unknown key `untl` in a loop","hint":"did you mean `until`?"}],"warnings":[]}' \
+    "" "$RONDO" check --json bad.yaml
+expect "standard input" 0 "" "" "$RONDO" check - <good.yaml
+expect "what is only a warning" 0 "" "warned.yaml:2:27: warning[file]: none.yaml: No such file or directory
+    2 | steps: [{ id: a, include: none.yaml }]
+      |                           ^~~~~~~~~" "$RONDO" check warned.yaml
+expect "a file that is not there" 2 "" "error[file]: none.yaml: No such file or directory" "$RONDO" check none.yaml
+echo '{ "name": 5, "steps": [{ "id": "a" }] }' >strict.json
+expect "JSON is taken at its word" 2 "" "strict.json:1:11: error[validation]: \`name\` has to be text, not 5
+    1 | { \"name\": 5, \"steps\": [{ \"id\": \"a\" }] }
+      |           ^" "$RONDO" check strict.json
+expect "no file" 3 "" "$("$RONDO" check 2>&1)" "$RONDO" check
+
+# Files beside the workflow stay in its folder, whatever the links say.
+mkdir -p flow/parts secret
+echo 'name: part
+steps: [{ id: x }]' >flow/parts/part.yaml
+cp flow/parts/part.yaml secret/part.yaml
+ln -s ../secret flow/out
+ln -s parts/part.yaml flow/in.yaml
+status() { # name, status, what to include
+    printf 'rondo: 1\nname: a\nsteps: [{ id: a, include: "%s" }]\n' "$3" >flow/flow.yaml
+    "$RONDO" check flow/flow.yaml >out 2>&1
+    if [ $? -eq "$2" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; cat out; fi
+}
+status "a file below" 0 parts/part.yaml
+status "a link inside" 0 in.yaml
+status "a way up and down again" 0 parts/../in.yaml
+status "out of the folder" 2 ../secret/part.yaml
+status "a link out of the folder" 2 out/part.yaml
+status "an absolute path" 2 /etc/passwd
+status "a folder" 2 parts
+status "the file itself" 2 flow.yaml
+
+# Every example is valid.
+for f in "$ROOT"/examples/*.yaml; do
+    expect "${f##*/}" 0 "" "" "$RONDO" check "$f"
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
