@@ -157,6 +157,23 @@ bool rondo_event_escalates(const rondo_event *ev)
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
 
+/* A line being written.  Where the event is gets looked up once. */
+struct line {
+    struct buf *out;
+    const rondo_event *ev;
+    rondo_run *run;
+    struct place place;
+    const rondo_node *node; // what it is about; NULL for events of the run
+    bool has_data;          // `data` is open
+};
+
+static void put_literal(struct line *l, const char *text, size_t len)
+{
+    buf_put(l->out, text, len);
+}
+#define PUT(l, text) put_literal(l, text, sizeof(text) - 1)
+#define KEY(name) ",\"" name "\":"
+
 /* RFC 3339 with nanoseconds, in UTC: the days are counted by hand because gmtime_r would cost more
    than all the rest of the line. */
 static void put_time(struct buf *buf, int64_t ns)
@@ -192,83 +209,112 @@ static void put_stamp(struct buf *buf, rondo_engine *engine, int64_t ns)
     buf_put(buf, engine->stamp.data, engine->stamp.len);
 }
 
-static void put_text(struct buf *buf, const char *key, const char *text)
+/* As Go writes it: "1m10.88s", "12.4ms". */
+static void put_duration(struct buf *buf, int64_t ns)
 {
-    buf_puts(buf, ",\"");
-    buf_puts(buf, key);
-    buf_puts(buf, "\":");
-    buf_put_json_string(buf, text, strlen(text));
+    static const struct { const char *name; int64_t ns; int digits; } units[] = {
+        { "s", SECOND, 9 }, { "ms", 1000000, 6 }, { "\xc2\xb5s", 1000, 3 }, { "ns", 1, 0 },
+    };
+    size_t unit = 0;
+    while (ns < units[unit].ns && unit + 1 < COUNT(units))
+        unit++;
+    int64_t secs = ns / SECOND, part = ns % units[unit].ns;
+    if (secs >= 3600)
+        buf_printf(buf, "%lldh", (long long)secs / 3600);
+    if (secs >= 60)
+        buf_printf(buf, "%lldm", (long long)secs / 60 % 60);
+    buf_put_number(buf, (uint64_t)(unit ? ns / units[unit].ns : secs % 60), 0);
+    if (part) {
+        buf_putc(buf, '.');
+        buf_put_number(buf, (uint64_t)part, units[unit].digits);
+        while (buf->data[buf->len - 1] == '0')
+            buf->len--;
+    }
+    buf_puts(buf, ns ? units[unit].name : "s");
 }
+
+static void put_string(struct line *l, const char *text)
+{
+    buf_put_json_string(l->out, text, strlen(text));
+}
+
+/* ---- data ------------------------------------------------------------------------------------------------- */
 
 /* A member of `data`; the first one opens it. */
-static void put_key(struct buf *buf, bool *open, const char *key)
+static void put_key(struct line *l, const char *key)
 {
-    buf_puts(buf, *open ? ",\"" : ",\"data\":{\"");
-    buf_puts(buf, key);
-    buf_puts(buf, "\":");
-    *open = true;
+    if (l->has_data)
+        PUT(l, ",\"");
+    else
+        PUT(l, ",\"data\":{\"");
+    buf_puts(l->out, key);
+    PUT(l, "\":");
+    l->has_data = true;
 }
 
-static void put_data_text(struct buf *buf, bool *open, const char *key, const char *text)
+static void put_text(struct line *l, const char *key, const char *text)
 {
-    put_key(buf, open, key);
-    buf_put_json_string(buf, text, strlen(text));
+    put_key(l, key);
+    put_string(l, text);
 }
 
-static void put_data_number(struct buf *buf, bool *open, const char *key, uint64_t n)
+static void put_number(struct line *l, const char *key, uint64_t n)
 {
-    put_key(buf, open, key);
-    buf_put_number(buf, n, 0);
+    put_key(l, key);
+    buf_put_number(l->out, n, 0);
 }
 
-static void put_best(struct buf *buf, bool *open, const rondo_event *ev)
+static void put_best(struct line *l)
 {
-    const struct loop_seen *loop = reader_loop(&run_of(ev->run)->reader, ev->act);
+    const struct loop_seen *loop = reader_loop(&l->run->reader, l->ev->act);
     if (!loop || loop->best < 0)
         return;
-    put_key(buf, open, "best");
-    buf_printf(buf, "{\"pass\":%lld,\"score\":%.17g}", (long long)loop->best, loop->score);
+    put_key(l, "best");
+    buf_printf(l->out, "{\"pass\":%lld,\"score\":%.17g}", (long long)loop->best, loop->score);
 }
 
 /* What each step of the pass gave: its result, or else its content. */
-static void put_outputs(struct buf *buf, bool *open, const rondo_event *ev, const rondo_node *loop)
+static void put_outputs(struct line *l)
 {
-    rondo_run *run = run_of(ev->run);
-    const struct loop_seen *seen = reader_loop(&run->reader, ev->act);
-    auto_json json_t *pass = seen ? look_pass(run, loop, seen->pass_seq, false) : NULL;
+    const struct loop_seen *seen = reader_loop(&l->run->reader, l->ev->act);
+    auto_json json_t *pass = seen ? look_pass(l->run, l->node, seen->pass_seq, false) : NULL;
     const char *name, *before = "{";
     json_t *step;
     if (!json_object_size(json_object_get(pass, "steps")))
         return;
-    put_key(buf, open, "outputs");
+    put_key(l, "outputs");
     json_object_foreach(json_object_get(pass, "steps"), name, step) {
         json_t *result = json_object_get(step, "result");
-        buf_puts(buf, before);
-        buf_put_json_string(buf, name, strlen(name));
-        buf_putc(buf, ':');
-        value_put_json(buf, result ? result : json_object_get(step, "content"));
+        buf_puts(l->out, before);
+        put_string(l, name);
+        buf_putc(l->out, ':');
+        value_put_json(l->out, result ? result : json_object_get(step, "content"));
         before = ",";
     }
-    buf_putc(buf, '}');
+    buf_putc(l->out, '}');
 }
 
-static void put_pass(struct buf *buf, bool *open, const rondo_event *ev)
+static void put_pass(struct line *l)
 {
-    const rondo_node *loop = rondo_event_node(ev);
-    if (ev->type == RONDO_EV_LOOP_END) {
-        put_data_text(buf, open, "reason", rondo_reason_text(ev->code));
-        put_data_number(buf, open, "passes", ev->ordinal);
-        put_best(buf, open, ev);
-        return;
-    }
-    put_data_number(buf, open, "pass", ev->ordinal);
-    if (loop && loop->loop.cap != RONDO_UNBOUNDED)
-        put_data_number(buf, open, "cap", (uint64_t)loop->loop.cap);
-    if (ev->type != RONDO_EV_ITERATION_END)
-        return;
-    put_best(buf, open, ev);
-    if (loop && loop->flow)
-        put_outputs(buf, open, ev, loop);
+    put_number(l, "pass", l->ev->ordinal);
+    if (l->node && l->node->loop.cap != RONDO_UNBOUNDED)
+        put_number(l, "cap", (uint64_t)l->node->loop.cap);
+}
+
+static void put_iteration_end(struct line *l)
+{
+    put_pass(l);
+    put_best(l);
+    if (l->node && l->node->flow)
+        put_outputs(l);
+    put_text(l, "status", rondo_status_text(l->ev->code));
+}
+
+static void put_loop_end(struct line *l)
+{
+    put_text(l, "reason", rondo_reason_text(l->ev->code));
+    put_number(l, "passes", l->ev->ordinal);
+    put_best(l);
 }
 
 /* Where a step is in the order of its file; false for inner ones. */
@@ -284,237 +330,236 @@ static bool find_rank(const struct flow_step *step, uint32_t *ret)
 }
 
 /* Zenflow's fields of a start: which of how many, and what sort of container. */
-static void put_start(struct buf *buf, bool *open, const rondo_event *ev)
+static void put_start(struct line *l)
 {
-    const rondo_node *node = rondo_event_node(ev);
+    const rondo_node *node = l->node;
     const struct flow_step *step = node ? node->step : NULL;
     uint32_t rank;
-    struct place place;
     if (!step)
         return;
-    bool is_own = reader_place(&run_of(ev->run)->reader, ev, &place) && // not the body of a loop
-                  *name_at(&run_of(ev->run)->reader, &place);
-    if (is_own && find_rank(step, &rank)) {
-        put_data_number(buf, open, "index", rank);
-        put_data_number(buf, open, "total", step->scope->count);
+    if (*name_at(&l->run->reader, &l->place) && find_rank(step, &rank)) { // not the body of a loop
+        put_number(l, "index", rank);
+        put_number(l, "total", step->scope->count);
     }
     if (step->loop && node->kind == (step->loop->is_each ? RONDO_KIND_EACH : RONDO_KIND_LOOP))
-        put_data_text(buf, open, "loop_type", step->loop->is_each ? "forEach" : "repeat");
+        put_text(l, "loop_type", step->loop->is_each ? "forEach" : "repeat");
     if (step->loop && node->kind == RONDO_KIND_EACH && step->loop->items)
-        put_data_number(buf, open, "items", json_array_size(step->loop->items));
+        put_number(l, "items", json_array_size(step->loop->items));
     if (step->include_path && node->is_file)
-        put_data_text(buf, open, "include", step->include_path);
+        put_text(l, "include", step->include_path);
 }
 
-static void put_tokens(struct buf *buf, const rondo_usage *u)
+static void put_tokens(struct line *l, const rondo_usage *u)
 {
-    buf_printf(buf, "{\"prompt\":%lld,\"completion\":%lld,\"total\":%lld", (long long)u->input_tokens,
+    buf_printf(l->out, "{\"prompt\":%lld,\"completion\":%lld,\"total\":%lld", (long long)u->input_tokens,
                (long long)u->output_tokens, (long long)(u->input_tokens + u->output_tokens));
 }
 
 /* What it cost is only told when something had a price. */
-static void put_end(struct buf *buf, bool *open, const rondo_event *ev)
+static void put_workflow_end(struct line *l)
 {
     static const rondo_usage none = { 0 };
-    rondo_run *run = run_of(ev->run);
-    const rondo_usage *usage = reader_usage(&run->reader, 0);
+    const rondo_usage *usage = reader_usage(&l->run->reader, 0);
     usage = usage ? usage : &none;
-    put_key(buf, open, "usage");
-    put_tokens(buf, usage);
-    buf_printf(buf, ",\"calls\":%lld}", (long long)usage->calls);
+    put_text(l, "status", rondo_status_text(l->ev->code));
+    put_key(l, "usage");
+    put_tokens(l, usage);
+    buf_printf(l->out, ",\"calls\":%lld}", (long long)usage->calls);
     if (usage->cost_nano) {
-        put_key(buf, open, "cost");
-        buf_printf(buf, "%.9g", (double)usage->cost_nano / 1e9);
+        put_key(l, "cost");
+        buf_printf(l->out, "%.9g", (double)usage->cost_nano / 1e9);
     }
-    put_data_number(buf, open, "exitCode", (uint64_t)exit_code(run));
+    put_number(l, "exitCode", (uint64_t)exit_code(l->run));
 }
 
-static uint32_t steps_of(const rondo_run *run)
+static void put_workflow_start(struct line *l)
 {
-    return run->node->flow ? run->node->count : 0;
+    if (l->run->node->flow)
+        put_number(l, "total", l->run->node->flow->scope->count);
 }
 
-static const char *value_key(int type)
+static void put_reason(struct line *l)
 {
-    switch (type) {
-    case RONDO_EV_STEP_START:
-    case RONDO_EV_ITERATION_START: return "input";
-    case RONDO_EV_STEP_END:
-    case RONDO_EV_ITERATION_END:
-    case RONDO_EV_WORKFLOW_END: return "output";
-    default: return "value";
-    }
+    put_text(l, "reason", rondo_reason_text(l->ev->code));
 }
 
-static void put_data(struct buf *buf, const rondo_event *ev)
+/* What an event's data begins with, and the name of its value there. */
+static const struct {
+    void (*put)(struct line *l);
+    const char *value;
+} rows[64] = {
+    [RONDO_EV_WORKFLOW_START] = { put_workflow_start, NULL },
+    [RONDO_EV_WORKFLOW_END] = { put_workflow_end, "output" },
+    [RONDO_EV_STEP_START] = { put_start, "input" },
+    [RONDO_EV_STEP_END] = { NULL, "output" },
+    [RONDO_EV_ITERATION_START] = { put_pass, "input" },
+    [RONDO_EV_ITERATION_END] = { put_iteration_end, "output" },
+    [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
+    [RONDO_EV_DETECTOR] = { put_reason, NULL },
+};
+
+static void put_data(struct line *l)
 {
-    bool open = false;
-    if (rondo_event_pass(ev) >= 0)
-        put_pass(buf, &open, ev);
-    if (ev->type == RONDO_EV_WORKFLOW_END || ev->type == RONDO_EV_ITERATION_END)
-        put_data_text(buf, &open, "status", rondo_status_text(ev->code));
-    if (ev->type == RONDO_EV_DETECTOR)
-        put_data_text(buf, &open, "reason", rondo_reason_text(ev->code));
-    if (ev->type == RONDO_EV_STEP_START)
-        put_start(buf, &open, ev);
-    if (ev->type == RONDO_EV_WORKFLOW_START && steps_of(run_of(ev->run)))
-        put_data_number(buf, &open, "total", steps_of(run_of(ev->run)));
-    if (ev->type == RONDO_EV_WORKFLOW_END)
-        put_end(buf, &open, ev);
-    if (*rondo_event_skill(ev))
-        put_data_text(buf, &open, "skill", rondo_event_skill(ev));
+    const rondo_event *ev = l->ev;
+    json_t *value = ev->type == RONDO_EV_STEP_FAILED ? NULL : rondo_event_value(ev);
+    if (rows[ev->type].put)
+        rows[ev->type].put(l);
+    if (ev->type == RONDO_EV_STEP_START && *rondo_event_skill(ev))
+        put_text(l, "skill", rondo_event_skill(ev));
     if (ev->flags & EF_SCORED) {
-        put_key(buf, &open, "score");
-        buf_printf(buf, "%.17g", ev->score);
+        put_key(l, "score");
+        buf_printf(l->out, "%.17g", ev->score);
     }
-    if (rondo_event_value(ev) && ev->type != RONDO_EV_STEP_FAILED) {
-        put_key(buf, &open, value_key(ev->type));
-        value_put_json(buf, rondo_event_value(ev));
+    if (value) {
+        put_key(l, rows[ev->type].value ? rows[ev->type].value : "value");
+        value_put_json(l->out, value);
     }
     if (ev->flags & EF_FULL)
-        put_data_text(buf, &open, "content", rondo_event_text(ev));
-    if (open)
-        buf_putc(buf, '}');
+        put_text(l, "content", rondo_event_text(ev));
+    if (l->has_data)
+        buf_putc(l->out, '}');
 }
 
 /* ---- the envelope ------------------------------------------------------------------------------------------- */
 
-/* As Go writes it: "1m10.88s", "12.4ms". */
-static void put_duration(struct buf *buf, int64_t ns)
-{
-    static const struct { const char *name; int64_t ns; } units[] = {
-        { "s", SECOND }, { "ms", 1000000 }, { "\xc2\xb5s", 1000 }, { "ns", 1 },
-    };
-    size_t unit = 0;
-    while (ns < units[unit].ns && unit + 1 < COUNT(units))
-        unit++;
-    int64_t secs = ns / SECOND, part = ns % units[unit].ns, one = units[unit].ns;
-    if (secs >= 3600)
-        buf_printf(buf, "%lldh", (long long)secs / 3600);
-    if (secs >= 60)
-        buf_printf(buf, "%lldm", (long long)secs / 60 % 60);
-    buf_put_number(buf, (uint64_t)(unit ? ns / one : secs % 60), 0);
-    if (part)
-        buf_putc(buf, '.');
-    for (; part; part = part * 10 % one)
-        buf_putc(buf, (char)('0' + part * 10 / one));
-    buf_puts(buf, ns ? units[unit].name : "s");
-}
-
 /* When that began which the event ends; 0 when it ends nothing, or that is not known. */
-static int64_t began_ns(const rondo_event *ev)
+static int64_t began_ns(const struct line *l)
 {
-    const rondo_run *run = run_of(ev->run);
     const struct loop_seen *loop;
-    struct place place;
-    switch (ev->type) {
-    case RONDO_EV_WORKFLOW_END: return run->core.acts[0]->start_ns;
+    switch (l->ev->type) {
+    case RONDO_EV_WORKFLOW_END: return l->run->core.acts[0]->start_ns;
     case RONDO_EV_ITERATION_END:
-        loop = reader_loop(&run->reader, ev->act);
+        loop = reader_loop(&l->run->reader, l->ev->act);
         return loop ? loop->pass_ns : 0;
     case RONDO_EV_STEP_END:
     case RONDO_EV_STEP_FAILED:
-    case RONDO_EV_STEP_CANCELLED: return reader_place(&run->reader, ev, &place) ? place.start_ns : 0;
+    case RONDO_EV_STEP_CANCELLED: return l->place.start_ns;
     default: return 0;
     }
 }
 
-static const rondo_usage *usage_of(const rondo_event *ev)
+static const rondo_usage *usage_of(const struct line *l)
 {
-    const struct reader *reader = &run_of(ev->run)->reader;
-    bool ends_step = ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_FAILED;
-    if (LIKELY(!reader->usage) || ev->flags & EF_UNSTARTED)
+    const struct reader *reader = &l->run->reader;
+    if (LIKELY(!reader->usage) || l->ev->flags & EF_UNSTARTED)
         return NULL;
-    return ends_step ? reader_usage(reader, ev->act)
-           : ev->type == RONDO_EV_WORKFLOW_END ? reader_usage(reader, 0) : NULL;
+    switch (l->ev->type) {
+    case RONDO_EV_STEP_END:
+    case RONDO_EV_STEP_FAILED: return reader_usage(reader, l->ev->act);
+    case RONDO_EV_WORKFLOW_END: return reader_usage(reader, 0);
+    default: return NULL;
+    }
 }
 
-static const char *agent_of(const rondo_event *ev)
+static const char *agent_of(const struct line *l)
 {
-    const rondo_node *node = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_FAILED
-                                 ? rondo_event_node(ev) : NULL;
-    const struct flow_step *step = node && node->kind == RONDO_KIND_AGENT ? node->step : NULL;
-    return step && step->agent ? step->agent->name : NULL;
+    bool has_agent = l->ev->type >= RONDO_EV_STEP_START && l->ev->type <= RONDO_EV_STEP_FAILED;
+    const struct flow_step *step = l->node && l->node->kind == RONDO_KIND_AGENT ? l->node->step : NULL;
+    return has_agent && step && step->agent ? step->agent->name : NULL;
 }
 
-static const char *message_of(const rondo_event *ev)
+static const char *message_of(const struct line *l)
 {
-    if (ev->type == RONDO_EV_WORKFLOW_START)
-        return run_of(ev->run)->node->flow ? run_of(ev->run)->node->flow->name : NULL;
-    const rondo_node *node = ev->type == RONDO_EV_STEP_SKIPPED && ev->flags & EF_MINE
-                                 ? rondo_event_node(ev) : NULL;
-    return node && node->opts.when ? "condition false" : NULL;
+    if (l->ev->type == RONDO_EV_WORKFLOW_START)
+        return l->run->node->flow ? l->run->node->flow->name : NULL;
+    bool is_own = l->ev->type == RONDO_EV_STEP_SKIPPED && l->ev->flags & EF_MINE;
+    return is_own && l->node && l->node->opts.when ? "condition false" : NULL;
 }
 
 /* In files Zenflow's: the path, but a step that is repeated by itself keeps its id in every pass.  The
    nameless body of a loop has none. */
-static void put_step_id(struct buf *line, const rondo_event *ev, const char *path)
+static const char *step_id(struct line *l, const char *path)
 {
-    rondo_run *run = run_of(ev->run);
-    struct place place;
-    const rondo_node *parent = parent_of(ev, &place);
-    bool is_own = *name_at(&run->reader, &place);
-    if (!place.node->flow) {
-        put_text(line, "stepId", rondo_event_step(ev));
-    } else if (is_own || (parent->kind == RONDO_KIND_EACH && node_is_leaf(place.node))) {
-        put_text(line, "stepId", path);
-    } else if (node_is_leaf(place.node)) {
-        buf_clear(&run->text);
-        path_put(&run->text, reader_find, &run->reader, &run->reader.places[place.parent]);
-        put_text(line, "stepId", buf_text(&run->text));
+    const struct reader *reader = &l->run->reader;
+    const char *name = name_at(reader, &l->place);
+    if (!l->node->flow)
+        return *name ? name : rondo_event_step(l->ev);
+    bool is_item = reader->places[l->place.parent].node->kind == RONDO_KIND_EACH;
+    if (*name || (is_item && node_is_leaf(l->node)))
+        return path;
+    if (!node_is_leaf(l->node))
+        return "";
+    buf_clear(&l->run->text);
+    path_put(&l->run->text, reader_find, reader, &reader->places[l->place.parent]);
+    return buf_text(&l->run->text);
+}
+
+static void put_ids(struct line *l)
+{
+    struct buf *path = &l->run->path;
+    buf_clear(path);
+    path_put(path, reader_find, &l->run->reader, &l->place);
+    const char *id = path->len ? step_id(l, buf_text(path)) : "";
+    if (*id) {
+        PUT(l, KEY("stepId"));
+        put_string(l, id);
+    }
+    if (path->len) {
+        PUT(l, KEY("path"));
+        buf_put_json_string(l->out, path->data, path->len);
     }
 }
 
 /* What Zenflow has between the ids and data. */
-static void put_envelope(struct buf *line, const rondo_event *ev)
+static void put_envelope(struct line *l)
 {
-    const char *agent = agent_of(ev), *message = message_of(ev);
-    const rondo_usage *usage = usage_of(ev);
-    int64_t start_ns = began_ns(ev);
-    if (agent)
-        put_text(line, "agent", agent);
-    if (message)
-        put_text(line, "message", message);
+    const char *agent = agent_of(l), *message = message_of(l);
+    const rondo_usage *usage = usage_of(l);
+    int64_t start_ns = began_ns(l);
+    if (agent) {
+        PUT(l, KEY("agent"));
+        put_string(l, agent);
+    }
+    if (message) {
+        PUT(l, KEY("message"));
+        put_string(l, message);
+    }
     if (start_ns) {
-        buf_puts(line, ",\"duration\":\"");
-        put_duration(line, MAX(ev->time_ns - start_ns, 0));
-        buf_putc(line, '"');
+        PUT(l, KEY("duration") "\"");
+        put_duration(l->out, MAX(l->ev->time_ns - start_ns, 0));
+        buf_putc(l->out, '"');
     }
     if (usage) {
-        buf_puts(line, ",\"tokens\":");
-        put_tokens(line, usage);
-        buf_putc(line, '}');
+        PUT(l, KEY("tokens"));
+        put_tokens(l, usage);
+        buf_putc(l->out, '}');
     }
+    if (l->ev->type == RONDO_EV_STEP_FAILED) {
+        PUT(l, KEY("error"));
+        put_string(l, rondo_event_text(l->ev));
+    }
+}
+
+static void put_head(struct line *l)
+{
+    const rondo_event *ev = l->ev;
+    PUT(l, "{\"type\":\"");
+    buf_puts(l->out, event_type_text(ev->type));
+    buf_putc(l->out, '"');
+    if (ev->seq) {
+        PUT(l, KEY("seq"));
+        buf_put_number(l->out, ev->seq, 0);
+    }
+    PUT(l, KEY("timestamp") "\"");
+    put_stamp(l->out, l->run->engine, ev->time_ns);
+    PUT(l, "\"" KEY("runId"));
+    put_string(l, l->run->id);
 }
 
 const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
 {
     rondo_run *run = run_of(ev->run);
-    struct buf *line = &run->line;
-    buf_clear(line);
-    buf_puts(line, "{\"type\":\"");
-    buf_puts(line, event_type_text(ev->type));
-    if (ev->seq) {
-        buf_puts(line, "\",\"seq\":");
-        buf_put_number(line, ev->seq, 0);
-        buf_puts(line, ",\"timestamp\":\"");
-    } else {
-        buf_puts(line, "\",\"timestamp\":\"");
-    }
-    put_stamp(line, run->engine, ev->time_ns);
-    buf_puts(line, "\",\"runId\":");
-    buf_put_json_string(line, run->id, strlen(run->id));
-    const char *path = rondo_event_path(ev);
-    if (*path) {
-        put_step_id(line, ev, path);
-        put_text(line, "path", path);
-    }
-    put_envelope(line, ev);
-    if (ev->type == RONDO_EV_STEP_FAILED)
-        put_text(line, "error", rondo_event_text(ev));
-    put_data(line, ev);
-    buf_putc(line, '}');
+    struct line l = { .out = &run->line, .ev = ev, .run = run };
+    if (reader_place(&run->reader, ev, &l.place) && run->reader.places[l.place.parent].node)
+        l.node = l.place.node;
+    buf_clear(l.out);
+    put_head(&l);
+    if (l.node)
+        put_ids(&l);
+    put_envelope(&l);
+    put_data(&l);
+    buf_putc(l.out, '}');
     if (ret_len)
-        *ret_len = line->len;
-    return buf_text(line);
+        *ret_len = l.out->len;
+    return buf_text(l.out);
 }

@@ -25,8 +25,9 @@ static const char *came_to(const char *text, const char *inputs)
     json_t *given = inputs ? json_loads(inputs, 0, NULL) : NULL;
     buf_clear(&out);
     CHECK(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .seed = 1, .virtual_time = true }, &engine, &err) == 0);
-    if (rondo_flow_parse("t.yaml", text, strlen(text),
-                         &(rondo_flow_options){ RONDO_FLOW, .report = problem, .user = &out }, &flow, &err) < 0)
+    bool is_v1 = strncmp(text, "rondo", 5) != 0; // its agents are models
+    rondo_flow_options options = { RONDO_FLOW, .report = problem, .user = &out, .rehearse = is_v1 };
+    if (rondo_flow_parse("t.yaml", text, strlen(text), &options, &flow, &err) < 0)
         return buf_text(&out);
     if (rondo_flow_start(engine, flow, given, &(rondo_run_options){ RONDO_RUN, .id = "run-1" }, &run, &err) < 0) {
         buf_puts(&out, err.message);
@@ -280,7 +281,41 @@ static const struct row {
            "output: '[steps.m.content, steps.m.passes, steps.m.steps.stop.content]'\n",
       NULL, "[\"said\",3,\"said\"]" },
 
+    /* passes that are only in the journal, with what was inside and what the judge said */
+    { HEAD "  judge:\n"
+           "    description: d\n"
+           "    script: [{ content: no, result: { done: false } }, { content: better, result: { done: false } },"
+           " { content: hm, result: { done: false } }, { content: yes, result: { done: true } }]\n"
+           "    resultSchema: { type: object, properties: { done: { type: boolean } }, required: [done] }\n"
+           "steps:\n"
+           "  - id: l\n"
+           "    loop:\n"
+           "      maxIterations: 9\n"
+           "      untilAgent: judge\n"
+           "      steps:\n"
+           "        - { id: g, steps: [{ id: x, agent: both, instructions: i }, { id: y, agent: text, instructions: i, dependsOn: [x] }] }\n"
+           "        - { id: s, dependsOn: [g], set: { judged: feedback.judge } }\n"
+           "output: '[steps.l.reason, steps.l.history.map(p, p.steps.g.steps.y.content), steps.l.history.map(p, p.judge),"
+           " steps.l.history[0].steps.g.steps.x.content, steps.l.history[0].steps.g.steps.x.result.n, state.judged]'\n",
+      NULL, "[\"judge\",[\"first\",\"second\",\"third\",\"fourth\"],[\"no\",\"better\",\"hm\",\"yes\"],\"said\",7,\"hm\"]" },
+    { HEAD "steps:\n"
+           "  - { id: l, agent: text, instructions: i, loop: { maxIterations: 5, maxHistory: 2, until: 'iteration == 3' } }\n"
+           "output: \"steps.l.history.map(p, p == null ? 'gone' : p.content)\"\n",
+      NULL, "[\"gone\",\"gone\",\"third\",\"fourth\"]" },
+    { STEPS "  - { id: a, agent: both, instructions: i }\n"
+            "output: '[steps.?b, steps.a.?result.?n.orValue(0), steps.a.?result.?m.orValue(3)]'\n",
+      NULL, "[null,7,3]" },
+
     /* v1 */
+    { "name: old\n"
+      "agents: { a: { description: d, resultSchema: { type: object, properties: { l: { type: array, minItems: 2, maxItems: 2, items: { const: 7 } } }, required: [l] } }, b: { description: d } }\n"
+      "steps:\n"
+      "  - { id: one, agent: a, instructions: i }\n"
+      "  - { id: e, agent: b, instructions: i, dependsOn: [one], loop: { forEach: result.l } }\n"
+      "  - { id: r, agent: b, instructions: i, loop: { maxIterations: 3, until: 'content != \"\" && iteration == 1' } }\n"
+      "  - { id: skip, agent: b, instructions: i, condition: 'steps.r.result.x == 1', dependsOn: [r] }\n"
+      "  - { id: fails, agent: b, instructions: i, dependsOn: [skip, e], loop: { maxIterations: 3, until: result.x == 1 } }\n",
+      NULL, "partial: until of loop 'fails' failed in pass 1: until: no such key: 'x'\n  result.x == 1\n         ^" },
     { "name: old\n"
       "agents: { a: { description: d } }\n"
       "steps: [{ id: one, agent: a, instructions: i, condition: steps.one.result.x == 1 }]\n",
