@@ -46,7 +46,7 @@ int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
 
 /* For a task that was deferred: call(user) on the engine's thread, once, when its result is no longer
    wanted; at once when it already is not.  Not after it has finished.  What it says afterwards to its
-   token is refused, but it has to finish all the same. */
+   token is refused, but it has to finish all the same: until then its step has not ended either. */
 void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user);
 
 /* ---- agents ---------------------------------------------------------------------------------------------- */

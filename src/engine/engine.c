@@ -91,6 +91,17 @@ void shell_happened(rondo_run *run, const struct rondo_event *ev)
         json_decref(ev->value);
 }
 
+void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)
+{
+    struct act *act = run_find_act(&run->core, slot, gen);
+    if (!act || run->ended)
+        return;
+    act->lingers = false;
+    run_touch(&run->core, act);
+    run->urgent = true;
+    make_ready(run);
+}
+
 /* ---- 2 apply and plan ---------------------------------------------------------------------------------- */
 
 static struct rondo_event *next_slot(rondo_engine *engine)

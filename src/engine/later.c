@@ -30,6 +30,7 @@ static void later_close(struct mailbox *mail, struct later *later)
     json_decref(later->work.delta);
     later->input = later->output = NULL;
     later->on_cancel = NULL;
+    later->lingers = false;
     later->work = (struct work){ 0 };
 }
 
@@ -190,6 +191,24 @@ int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *out
 
 /* ---- other threads ---------------------------------------------------------------------------------- */
 
+static void put_post(struct mailbox *mail, const struct post *message)
+{
+    mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
+    mail->posts[mail->count++] = *message;
+}
+
+/* Cancelled work has finished: nobody will ask for it again, but its step may be waiting for it. */
+static void retire(struct mailbox *mail, rondo_later at, struct later *later)
+{
+    if (later->lingers)
+        put_post(mail, &(struct post){ .token = at.token, .winds_down = true });
+    else
+        give_back(mail, (uint32_t)at.token);
+    if (later->lingers)
+        loop_wake(at.engine->loop);
+    later->lingers = false;
+}
+
 /* Posts a message about an open token; takes post->ev.value in any case. */
 static int post(rondo_later at, struct post *message)
 {
@@ -202,11 +221,10 @@ static int post(rondo_later at, struct post *message)
         message->token = at.token;
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
-        mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
-        mail->posts[mail->count++] = *message;
+        put_post(mail, message);
     }
     if (later && later->cancelled && message->finishes)
-        give_back(mail, (uint32_t)at.token); // nobody will ask for it again
+        retire(mail, at, later);
     pthread_mutex_unlock(&mail->lock);
     if (good)
         loop_wake(at.engine->loop);
@@ -361,8 +379,7 @@ int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *pa
     if (by)
         json_object_set_new(p.ev.value, "by", task_text(by));
     pthread_mutex_lock(&mail->lock);
-    mem_grow(&mail->posts, &mail->cap, mail->count, sizeof *mail->posts);
-    mail->posts[mail->count++] = p;
+    put_post(mail, &p);
     pthread_mutex_unlock(&mail->lock);
     loop_wake(engine->loop);
     return 0;
@@ -397,6 +414,22 @@ static void take_post(rondo_engine *engine, struct post *message)
         json_decref(message->ev.value);
     mem_free(message->target);
     json_decref(message->delta);
+}
+
+/* The step of cancelled work may end now. */
+static void take_farewell_post(rondo_engine *engine, const struct post *message)
+{
+    struct mailbox *mail = &engine->mail;
+    struct work work = { 0 };
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, message->token);
+    if (later) {
+        work = later->work;
+        give_back(mail, (uint32_t)message->token);
+    }
+    pthread_mutex_unlock(&mail->lock);
+    if (work.run)
+        shell_wound_down(work.run, work.act, work.gen);
 }
 
 static rondo_run *find_run(rondo_engine *engine, const char *id)
@@ -463,6 +496,8 @@ void task_take_posts(rondo_engine *engine)
     for (uint32_t i = 0; i < count; i++) {
         if (posts[i].run_id)
             take_answer(engine, &posts[i]);
+        else if (posts[i].winds_down)
+            take_farewell_post(engine, &posts[i]);
         else
             take_post(engine, &posts[i]);
     }
@@ -518,6 +553,7 @@ void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user)
     } else {
         later->on_cancel = call;
         later->on_cancel_user = user;
+        later->lingers = run_find_act(&task->work.run->core, task->work.act, task->work.gen)->lingers = true;
     }
     pthread_mutex_unlock(&mail->lock);
     say_farewell(farewell);

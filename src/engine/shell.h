@@ -69,6 +69,7 @@ struct later {
     int fd; // readable when cancelled; -1 until somebody asks
     void (*on_cancel)(void *user); // see task_on_cancel(); NULL
     void *on_cancel_user;
+    bool lingers; // once cancelled, its step ends when the token is finished
     json_t *input;  // kept alive for the worker
     json_t *output; // rondo_task_return_after(), task_after()
     void (*then)(rondo_later later, json_t *output, void *user); // what to do with it; NULL: return it
@@ -93,6 +94,7 @@ struct post {
     char *target;
     json_t *delta; // state that was set before
     bool finishes;
+    bool winds_down; // cancelled work has ended now
 };
 
 struct mailbox {
@@ -175,6 +177,9 @@ void shell_happened(rondo_run *run, const struct rondo_event *ev);
 /* The same, to be filled in by the caller; NULL when the run has ended. */
 struct rondo_event *shell_next_event(rondo_run *run);
 int64_t shell_now_ns(rondo_engine *engine);
+
+/* What an activation had to wind down is gone: if it is closing, it may end. */
+void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);
 
 /* Fails a run that cannot go on, as when the journal cannot be written. */
 void shell_drop(rondo_run *run);

@@ -7,11 +7,19 @@ static enum plan agent_plan(struct run *run, struct act *act, struct rondo_event
     return PLAN_IDLE;
 }
 
+/* What the shell has to wind down, as a process, is told to end and then waited for. */
+static bool must_linger(struct run *run, struct act *act)
+{
+    if (!act->revoked)
+        run_command(run, CMD_REVOKE, act);
+    act->revoked = true;
+    return act->lingers && !run->forced;
+}
+
 static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if (act_is_awaited(run, act))
+    if (act_is_awaited(run, act) || must_linger(run, act))
         return PLAN_IDLE;
-    run_command(run, CMD_REVOKE, act);
     if (act->close == CLOSE_BUDGET && act->node->has_budget && !run_act(run, act->parent)->close) {
         decide(act, RONDO_EV_STEP_END, ev); // its own time is over: it completes with what it has
         ev->flags = EF_VALUE;

@@ -64,6 +64,8 @@ struct act {
     bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
+    bool lingers;   // the shell has something to wind down before it may end,
+    bool revoked;   // and was told to
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over, or a gate began to wait

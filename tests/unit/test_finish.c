@@ -369,9 +369,13 @@ TEST(a_text_that_is_cut_is_cut_between_characters)
 
 /* ---- who is told of a cancel ---------------------------------------------------------------------------- */
 
+/* what: 1 has finished before, 2 takes its time to wind down */
 static void count_farewell(void *user)
 {
-    ++*(int *)user;
+    struct worker *w = user;
+    w->rc++;
+    if (w->what != 2)
+        w->rc2 = rondo_later_return(w->later, json_integer(9));
 }
 
 static void wants_farewell(rondo_task *task, void *user)
@@ -379,7 +383,7 @@ static void wants_farewell(rondo_task *task, void *user)
     struct worker *w = user;
     w->calls++;
     w->later = rondo_task_defer(task);
-    task_on_cancel(task, count_farewell, &w->rc);
+    task_on_cancel(task, count_farewell, w);
     if (w->what == 1)
         rondo_later_return(w->later, json_integer(1));
 }
@@ -392,10 +396,55 @@ TEST(a_cancel_is_told_once)
     trial_run(&t, agent(wants_farewell, &w, &options), "0");
     CHECK_INT(t.rc, RONDO_ETIME);
     CHECK_INT(w.rc, 1);
+    CHECK_INT(w.rc2, RONDO_ESTATE);
     CHECK_INT(rondo_later_return(w.later, NULL), RONDO_ESTATE);
     rondo_run_close(t.run);
     t.run = NULL;
     CHECK_INT(w.rc, 1);
+}
+
+static void *winds_down(void *user)
+{
+    struct worker *w = user;
+    usleep(50000);
+    w->rc2 = rondo_later_fail(w->later, RONDO_ECANCELLED, "over");
+    return NULL;
+}
+
+/* A step ends when its work has: what comes after it finds nothing of it any more. */
+TEST(a_cancelled_step_ends_when_its_work_has)
+{
+    struct worker w = { .what = 2 };
+    rondo_options options = { .timeout_ms = 1 };
+    TRIAL t = { .real_time = true, .options = { RONDO_RUN, .no_cursor = true } };
+    trial_start(&t, agent(wants_farewell, &w, &options), "0");
+    while (!w.rc)
+        rondo_engine_poll(t.engine, 10);
+    rondo_engine_poll(t.engine, 20);
+    CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_RUNNING);
+    CHECK_INT(pthread_create(&w.thread, NULL, winds_down, &w), 0);
+    trial_finish(&t);
+    pthread_join(w.thread, NULL);
+    CHECK_INT(w.rc2, RONDO_ESTATE);
+    CHECK_INT(t.rc, RONDO_ETIME);
+    CHECK_STR(t.err.message, "timed out after 1 ms");
+}
+
+TEST(who_insists_does_not_wait_for_that)
+{
+    struct worker w = { .what = 2 };
+    TRIAL t = { 0 };
+    trial_start(&t, agent(wants_farewell, &w, NULL), "0");
+    while (!w.calls)
+        rondo_engine_poll(t.engine, 0), trial_next(&t);
+    rondo_run_cancel(t.run, "stop");
+    rondo_engine_poll(t.engine, 0);
+    CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_RUNNING);
+    rondo_run_cancel(t.run, "stop now");
+    trial_finish(&t);
+    CHECK_INT(t.rc, RONDO_ECANCELLED);
+    CHECK_INT(w.rc, 1);
+    CHECK_INT(rondo_later_return(w.later, NULL), RONDO_ESTATE);
 }
 
 TEST(closing_a_run_is_a_cancel)
