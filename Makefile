@@ -193,6 +193,7 @@ bench-check: $(BENCHES)
 	else echo "bench-check: there is no bench/check.c yet"; fi
 
 bench-peers: $(BENCHES)
+	@B='$(B)' bench/peers/run
 	@if [ -x $(PEERS)/run.sh ]; then EXTRA='rondo=$(abspath $(B)/bench/peer)' $(PEERS)/run.sh; \
 	else echo "bench-peers: the other engines' programs belong in $(PEERS)/ (run.sh)"; fi
 

@@ -1,8 +1,10 @@
 /* launch.c - how long a program takes from its start to its end, seen from outside.
 
    `launch COUNT PROGRAM [ARGUMENT...]` runs the program that often, one after the other, output
-   thrown away, and prints the medians of wall time and of peak resident memory.  It is small and
-   spawns with vfork, because a child's peak includes what its parent had when it was made. */
+   thrown away, and prints the medians of wall time and of peak resident memory as NAME_ms and
+   NAME_rss_mb, with the NAME of the environment or "startup".  With UNTIL in the environment the
+   time is the one until that text comes on stdout.  It is small and spawns with vfork, because a
+   child's peak includes what its parent had when it was made. */
 #define _GNU_SOURCE
 #include "measure.h"
 
@@ -24,32 +26,68 @@ static double median(double *values, long n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* Reads all there is; the time when `text` was first in it. */
+static int64_t read_until(int fd, const char *text)
+{
+    static char seen[1 << 20];
+    size_t len = 0;
+    int64_t at = 0;
+    for (ssize_t n; (n = read(fd, seen + len, sizeof seen - 1 - len)) > 0;) {
+        seen[len += (size_t)n] = '\0';
+        if (!at && strstr(seen, text))
+            at = measure_ns();
+        REQUIRE(len < sizeof seen - 1, "the program prints too much");
+    }
+    close(fd);
+    REQUIRE(at, "the program did not print '%s'", text);
+    return at;
+}
+
+/* One start: its time in milliseconds, and its memory. */
+static double launch(char **argv, const char *until, double *ret_mb)
+{
+    posix_spawn_file_actions_t files;
+    struct rusage usage;
+    pid_t pid;
+    int status, pipes[2] = { -1, -1 };
+    REQUIRE(posix_spawn_file_actions_init(&files) == 0, "memory");
+    REQUIRE(!until || pipe2(pipes, O_CLOEXEC) == 0, "pipe2: %s", strerror(errno));
+    if (until)
+        posix_spawn_file_actions_adddup2(&files, pipes[1], 1);
+    else
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    int64_t since = measure_ns(), end = 0;
+    int rc = posix_spawn(&pid, argv[0], &files, NULL, argv, environ);
+    REQUIRE(rc == 0, "%s: %s", argv[0], strerror(rc));
+    if (until) {
+        close(pipes[1]);
+        end = read_until(pipes[0], until);
+    }
+    REQUIRE(wait4(pid, &status, 0, &usage) == pid, "wait4: %s", strerror(errno));
+    end = end ? end : measure_ns();
+    REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s ended with %d", argv[0], status);
+    posix_spawn_file_actions_destroy(&files);
+    *ret_mb = (double)usage.ru_maxrss / 1024;
+    return (double)(end - since) / 1e6;
+}
+
 int main(int argc, char **argv)
 {
     REQUIRE(argc >= 3, "usage: launch COUNT PROGRAM [ARGUMENT...]");
     long n = measure_count(argv[1]);
-    double *ms = calloc((size_t)n, sizeof *ms), *mb = calloc((size_t)n, sizeof *mb);
-    posix_spawn_file_actions_t files;
-    REQUIRE(ms && mb && posix_spawn_file_actions_init(&files) == 0 &&
-                posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) == 0,
-            "memory");
-
+    const char *given = getenv("NAME"), *name = given ? given : "startup", *until = getenv("UNTIL");
+    double *ms = calloc((size_t)n, sizeof *ms), *mb = calloc((size_t)n, sizeof *mb), spare;
+    char key[80];
+    REQUIRE(ms && mb, "memory");
     for (long i = -2; i < n; i++) {   // the first two fill the page cache
-        struct rusage usage;
-        pid_t pid;
-        int status;
-        int64_t since = measure_ns();
-        int rc = posix_spawn(&pid, argv[2], &files, NULL, argv + 2, environ);
-        REQUIRE(rc == 0, "%s: %s", argv[2], strerror(rc));
-        REQUIRE(wait4(pid, &status, 0, &usage) == pid, "wait4: %s", strerror(errno));
-        int64_t end = measure_ns();
-        REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s ended with %d", argv[2], status);
-        if (i < 0)
-            continue;
-        ms[i] = (double)(end - since) / 1e6;
-        mb[i] = (double)usage.ru_maxrss / 1024;
+        double took = launch(argv + 2, until, i < 0 ? &spare : &mb[i]);
+        if (i >= 0)
+            ms[i] = took;
     }
-    measure_print("startup_ms", median(ms, n));
-    measure_print("startup_rss_mb", median(mb, n));
+    snprintf(key, sizeof key, "%s_ms", name);
+    measure_print(key, median(ms, n));
+    snprintf(key, sizeof key, "%s_rss_mb", name);
+    measure_print(key, median(mb, n));
     return 0;
 }

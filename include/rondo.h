@@ -303,7 +303,8 @@ RONDO_API rondo_node *rondo_branch(const rondo_branch_spec *spec);
 
 /* Members speak concurrently, in rounds; then the captain decides and its output is the forum's.
    In round 1 members get the forum's input.  Later rounds and the captain get
-   { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order;
+   { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order (with
+   "content" beside an output that came with a text);
    with RONDO_SHOW_CAPTAIN members always get the plain input, with RONDO_SHOW_NOBODY the captain
    too.  A member's failure fails the forum unless at least `quorum` members answered. */
 enum rondo_show { RONDO_SHOW_ALL = 0, RONDO_SHOW_CAPTAIN, RONDO_SHOW_NOBODY };

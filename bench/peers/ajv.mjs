@@ -19,11 +19,23 @@ function check(name) {
     return () => validate(subject) || undefined;
 }
 
+// The same instance each time, which has read its meta-schema once; a copy, so that it does not
+// know the schema yet.
+function compile({ schema }) {
+    const ajv = new Ajv();
+    return () => {
+        const copy = structuredClone(schema);
+        const validate = ajv.compile(copy);
+        ajv.removeSchema(copy);
+        return validate;
+    };
+}
+
 const measures = {
     schema_judge_ns: () => [1, check('judge')],
     schema_result_ns: () => [1, check('result')],
     schema_big_ms: () => [1e6, check('big')],
-    schema_compile_us: () => [1e3, () => new Ajv().compile(structuredClone(cases.result.schema))],
+    schema_compile_us: () => [1e3, compile(cases.result)],
 };
 const key = process.argv[2];
 repeat(key, ...measures[key]());

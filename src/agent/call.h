@@ -19,6 +19,8 @@ struct call_env {
     const char *context;    // text for [Flow Context]; NULL
     const char *workdir;    // where commands run; NULL: the workflow's folder
     const char *model;      // --model; NULL
+    int64_t max_turns;      // of a model in one step; 0: as the file says
+    int64_t max_retries;    // of a provider that is not reached; -1: as the file says
     const struct flow_function *functions; // for `function:` agents
     size_t function_count;
 };
@@ -67,6 +69,10 @@ int command_can_run(const struct flow_step *step, rondo_error *err);
 
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
+
+/* What is wrong with a script for this flow: it names a step that there is none of, or a reply makes no
+   sense.  0 or RONDO_EINVAL. */
+int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err);
 
 /* The answer to a gate in a rehearsal, for whoever drives it: new. */
 json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path);

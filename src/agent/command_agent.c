@@ -29,8 +29,6 @@
 #define VARIABLE_MAX   (32 * 1024) // of the values that may be large: then they are only in the context
 #define SHOW_MS        50          // partial output is not shown more often
 #define TEMPORARY      75          // the exit status of programs that say: try again (EX_TEMPFAIL)
-#define CONTEXT        "context.json"
-#define REPLY          "reply.json"
 
 extern char **environ;
 
@@ -40,7 +38,7 @@ struct errand {
     const struct flow_step *step; // not to be touched once is_unwanted
     struct process *process;
     struct secrets secrets;
-    char *folder;
+    char *reply, *context; // paths of its files
     size_t shown; // of the output, in bytes as they came
     bool is_unwanted;
 };
@@ -121,8 +119,11 @@ static const char *fill(struct setup *setup, const struct flow_text *text, rondo
 /* Relative ones are in the workflow's folder. */
 static int read_secret(struct setup *setup, const char *path, struct buf *out, rondo_error *err)
 {
-    const char *folder = setup->step->flow->folder;
-    if (tempdir_read(*path == '/' || !folder ? "" : folder, path, SECRET_MAX, out, err) < 0)
+    auto_buf struct buf full = { 0 };
+    if (*path != '/' && setup->step->flow->folder)
+        buf_printf(&full, "%s/", setup->step->flow->folder);
+    buf_puts(&full, path);
+    if (tempdir_read(buf_text(&full), SECRET_MAX, out, err) < 0)
         return err->code;
     while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
         out->len--;
@@ -188,7 +189,7 @@ static int put_listed(struct setup *setup, rondo_error *err)
     return 0;
 }
 
-/* ---- what rondo says ------------------------------------------------------------------------------------ */
+/* ---- what rondo says -------------------------------------------------------------------------------- */
 
 /* Large values are in the context; here they would be too much for the system. */
 static void put_small(struct setup *setup, const char *name, const char *text, size_t len)
@@ -215,13 +216,13 @@ static void put_feedback(struct setup *setup, const json_t *feedback)
     put_small(setup, "RONDO_FEEDBACK", text.data, text.len);
 }
 
-static int put_context(struct setup *setup, const char *folder, rondo_error *err)
+static int put_context(struct setup *setup, const char *path, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     auto_json json_t *all = see_everything(&setup->see);
     value_put_json(&text, all);
     put_feedback(setup, json_object_get(all, "feedback"));
-    return tempdir_write(folder, CONTEXT, text.data, text.len, err);
+    return tempdir_write(path, text.data, text.len, err);
 }
 
 /* Who must not act twice is the same however often it is tried: attempts ("~1") are left out. */
@@ -243,14 +244,17 @@ static void put_key(struct setup *setup, const char *path)
     put_variable(setup, "RONDO_KEY", key);
 }
 
-static void put_path(struct setup *setup, const char *name, const char *folder, const char *file)
+static int put_path(struct setup *setup, const char *name, const char *file, char **ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };
-    buf_printf(&path, "%s/%s", folder, file);
-    put_variable(setup, name, buf_text(&path));
+    if (process_path(task_loop(setup->task), file, &path, err) < 0)
+        return err->code;
+    *ret = buf_take(&path);
+    put_variable(setup, name, *ret);
+    return 0;
 }
 
-static int put_own(struct setup *setup, const char *folder, rondo_error *err)
+static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
 {
     char number[24];
     int64_t pass = rondo_task_pass(setup->task);
@@ -263,12 +267,13 @@ static int put_own(struct setup *setup, const char *folder, rondo_error *err)
         put_variable(setup, "RONDO_PASS", number);
     }
     put_item(setup);
-    put_path(setup, "RONDO_REPLY", folder, REPLY);
-    put_path(setup, "RONDO_CONTEXT", folder, CONTEXT);
-    return put_context(setup, folder, err);
+    if (put_path(setup, "RONDO_REPLY", "reply.json", &errand->reply, err) < 0 ||
+        put_path(setup, "RONDO_CONTEXT", "context.json", &errand->context, err) < 0)
+        return err->code;
+    return put_context(setup, errand->context, err);
 }
 
-/* ---- arguments and folder --------------------------------------------------------------------------------- */
+/* ---- arguments and folder --------------------------------------------------------------------------- */
 
 static int put_arguments(struct setup *setup, rondo_error *err)
 {
@@ -308,7 +313,7 @@ static int put_folder(struct setup *setup, rondo_error *err)
     return 0;
 }
 
-/* ---- output as it comes -------------------------------------------------------------------------------------- */
+/* ---- output as it comes ----------------------------------------------------------------------------- */
 
 static void show(struct errand *errand, bool is_end)
 {
@@ -329,7 +334,7 @@ static void on_output(struct process *process, void *user)
         show(errand, false);
 }
 
-/* ---- the end: failures ------------------------------------------------------------------------------------------ */
+/* ---- the end: failures ------------------------------------------------------------------------------ */
 
 /* The tail of the errors without the blanks around it and without half a character in front. */
 static void put_errors(struct errand *errand, struct buf *out)
@@ -385,7 +390,7 @@ static int fail_with(struct errand *errand, const rondo_error *err)
     return err->code;
 }
 
-/* ---- the end: results ---------------------------------------------------------------------------------------------- */
+/* ---- the end: results ------------------------------------------------------------------------------- */
 
 /* What was written, less the line breaks at its end, as a shell would take it. */
 static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
@@ -443,7 +448,7 @@ static json_t *read_reply(struct errand *errand, rondo_error *err)
     auto_buf struct buf bytes = { 0 }, text = { 0 };
     json_error_t error;
     err->code = 0;
-    int rc = tempdir_read(errand->folder, REPLY, REPLY_MAX, &bytes, err);
+    int rc = tempdir_read(errand->reply, REPLY_MAX, &bytes, err);
     if (rc == RONDO_ENOTFOUND || (rc == 0 && !bytes.len)) {
         err->code = 0;
         return NULL;
@@ -506,8 +511,10 @@ static int finish(struct errand *errand)
 
 static void errand_free(struct errand *errand)
 {
-    tempdir_remove(errand->folder);
-    mem_free(errand->folder);
+    tempdir_unlink(errand->context);
+    tempdir_unlink(errand->reply);
+    mem_free(errand->context);
+    mem_free(errand->reply);
     secrets_clear(&errand->secrets);
     mem_free(errand);
 }
@@ -532,15 +539,14 @@ static void on_cancel(void *user)
     process_cancel(errand->process, -1);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------------------------------- */
+/* ---- the beginning ---------------------------------------------------------------------------------- */
 
 static int prepare(struct setup *setup, struct errand *errand, rondo_error *err)
 {
     put_passed(setup);
     if (put_arguments(setup, err) < 0 || put_folder(setup, err) < 0 || put_listed(setup, err) < 0)
         return err->code;
-    errand->folder = tempdir_make(err);
-    return errand->folder ? put_own(setup, errand->folder, err) : err->code;
+    return put_own(setup, errand, err);
 }
 
 static int start(struct setup *setup, struct errand *errand, const char *prompt, size_t len,

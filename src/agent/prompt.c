@@ -185,6 +185,18 @@ static int put_input(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
+/* A text and what came with it. */
+static void put_said(struct buf *out, const json_t *content, const json_t *output)
+{
+    if (!content) {
+        sheet_put_content(out, output);
+        return;
+    }
+    sheet_put_content(out, content);
+    text_line(out);
+    sheet_put_json(out, output, PART_MAX);
+}
+
 static int put_contributions(struct sheet *sheet, rondo_error *err)
 {
     json_t *said;
@@ -198,7 +210,7 @@ static int put_contributions(struct sheet *sheet, rondo_error *err)
         const char *name = json_string_value(json_object_get(said, "name"));
         text_heading(sheet->out, "### %s (round %lld)", name ? name : "",
                      (long long)json_integer_value(json_object_get(said, "round")));
-        sheet_put_content(sheet->out, json_object_get(said, "output"));
+        put_said(sheet->out, json_object_get(said, "content"), json_object_get(said, "output"));
     }
     return 0;
 }
@@ -307,8 +319,8 @@ static int (*const layouts[][12])(struct sheet *, rondo_error *) = {
                     put_passes, put_contributions, put_attempt },
     [AS_CAPTAIN] = { put_context, put_memory, put_captain_task, put_order, put_input, put_results, put_files,
                      put_items, put_passes, put_contributions, put_attempt },
-    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_history },
-    [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_this_pass },
+    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_judged },
+    [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_judged },
     [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
 };
 

@@ -57,7 +57,6 @@ int put_passes(struct sheet *sheet, rondo_error *err);
 int put_attempt(struct sheet *sheet, rondo_error *err);
 int put_judge_task(struct sheet *sheet, rondo_error *err);
 int put_scorer_task(struct sheet *sheet, rondo_error *err);
-int put_history(struct sheet *sheet, rondo_error *err);
-int put_this_pass(struct sheet *sheet, rondo_error *err);
+int put_judged(struct sheet *sheet, rondo_error *err);
 
 #endif

@@ -8,6 +8,133 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- judges and scorers ------------------------------------------------------------------------------ */
+
+int put_judge_task(struct sheet *sheet, rondo_error *err)
+{
+    text_heading(sheet->out, "## Your Task: Evaluate Loop Progress");
+    buf_puts(sheet->out,
+             "Below is what the passes of a loop came to. Decide whether its goal is reached, and answer "
+             "with a structured result: done is true when no further pass is needed, false when another "
+             "one would help. When you are not sure, say true. Whatever else you write is shown to the "
+             "next pass: say what is still missing.");
+    return 0;
+}
+
+int put_scorer_task(struct sheet *sheet, rondo_error *err)
+{
+    text_heading(sheet->out, "## Your Task: Score This Pass");
+    buf_puts(sheet->out, "Below is what one pass of a loop came to. Say how good it is, as a number: higher is "
+                         "better. Answer with a structured result, its score is that number.");
+    return 0;
+}
+
+/* Blocks of text are set apart like sections. */
+static void set_apart(struct buf *out)
+{
+    text_line(out);
+    if (out->len)
+        buf_putc(out, '\n');
+}
+
+static void put_old_pass(struct sheet *sheet, struct act *loop, int64_t pass, struct buf *out)
+{
+    const struct pass *kept = history_get(&loop->loop->history, pass);
+    if (kept) {
+        pass_put(out, kept, pass + 1);
+        return;
+    }
+    auto_json json_t *old = sheet->see.old_pass(sheet->see.user, loop, NULL, pass);
+    if (old)
+        pass_put_json(out, old, pass + 1);
+}
+
+/* The passes that fit, the newest first; how many, and whether older ones were left out. */
+struct passes {
+    struct buf *blocks;
+    uint32_t count, cap;
+    bool is_cut;
+};
+
+#define RULE "\n\n---\n\n" // between passes
+
+static void collect_passes(struct sheet *sheet, struct act *loop, size_t room, struct passes *ret)
+{
+    size_t used = sizeof CUT_NOTE + 2;
+    for (int64_t pass = (int64_t)loop->loop->history.count - 1; pass >= 0; pass--) {
+        struct buf block = { 0 };
+        put_old_pass(sheet, loop, pass, &block);
+        used += block.len + sizeof RULE;
+        ret->is_cut = !block.len || (used > room && ret->count);
+        if (ret->is_cut) {
+            buf_free(&block);
+            return;
+        }
+        mem_grow(&ret->blocks, &ret->cap, ret->count, sizeof *ret->blocks);
+        ret->blocks[ret->count++] = block;
+    }
+}
+
+static void put_last_result(struct sheet *sheet, const struct act *loop, struct buf *out)
+{
+    const struct pass *last = history_last(&loop->loop->history);
+    if (!last || !is_structured(last->out.value))
+        return;
+    text_heading(out, "## Structured Result (Iteration %u)", loop->loop->history.count);
+    sheet_put_json(out, last->out.value, PART_MAX);
+}
+
+/* All passes, the oldest cut first. */
+static void put_history(struct sheet *sheet, struct act *loop)
+{
+    auto_buf struct buf tail = { 0 };
+    struct passes passes = { 0 };
+    put_last_result(sheet, loop, &tail);
+    size_t taken = sheet->out->len + tail.len + 4, room = PROMPT_MAX - MIN(PROMPT_MAX, taken);
+    collect_passes(sheet, loop, room, &passes);
+    set_apart(sheet->out);
+    buf_puts(sheet->out, passes.is_cut ? CUT_NOTE "\n\n" : "");
+    for (uint32_t i = passes.count; i-- > 0; buf_free(&passes.blocks[i])) {
+        sheet_put_buf(sheet->out, &passes.blocks[i], room);
+        buf_puts(sheet->out, i ? RULE : "");
+    }
+    mem_free(passes.blocks);
+    if (tail.len) {
+        set_apart(sheet->out);
+        buf_put(sheet->out, tail.data, tail.len);
+    }
+}
+
+/* The pass has not ended yet: its body has. */
+static void put_this_pass(struct sheet *sheet, const struct act *loop)
+{
+    const struct result *body = &loop_body(loop)->res;
+    struct pass pass = { .out = *body, .status = body->status };
+    auto_buf struct buf text = { 0 };
+    pass_put(&text, &pass, loop->loop->history.count + 1);
+    set_apart(sheet->out);
+    sheet_put_buf(sheet->out, &text, PROMPT_MAX);
+    if (is_structured(body->value)) {
+        text_heading(sheet->out, "## Structured Result (Iteration %u)", loop->loop->history.count + 1);
+        sheet_put_json(sheet->out, body->value, PART_MAX);
+    }
+}
+
+/* A rule may be a whole file: then the steps in it that wait for nobody see this. */
+static int put_what_rules_see(struct sheet *sheet, struct act *loop, uint32_t role)
+{
+    if (role == ROLE_SCORE)
+        put_this_pass(sheet, loop);
+    else
+        put_history(sheet, loop);
+    return 0;
+}
+
+int put_judged(struct sheet *sheet, rondo_error *err)
+{
+    return put_what_rules_see(sheet, sheet_parent(sheet, sheet->act), sheet->act->child);
+}
+
 /* ---- loops ------------------------------------------------------------------------------------------- */
 
 /* Items of loops in loops: the outermost first. */
@@ -144,11 +271,13 @@ static int put_visit(struct sheet *sheet, const struct act *machine)
 static int put_passes_of(struct sheet *sheet, const struct act *act, bool is_nearest, rondo_error *err)
 {
     char which[100] = "";
-    const struct act *parent = sheet_parent(sheet, act);
+    struct act *parent = sheet_parent(sheet, act);
     const struct flow_step *step = sheet_step_in(parent, act);
     bool is_loop = node_is_loop(parent->node);
     if (!parent->slot || (step && step->depends_count))
         return 0;
+    if (is_loop && !loop_is_machine(parent) && act->child != ROLE_BODY)
+        return put_what_rules_see(sheet, parent, act->child);
     if (put_passes_of(sheet, parent, is_nearest && !is_loop, err) < 0)
         return err->code;
     if (!is_loop)
@@ -182,111 +311,3 @@ int put_attempt(struct sheet *sheet, rondo_error *err)
     sheet_put_section(sheet->out, is_reviewed ? "## Review Feedback" : "## Previous Attempt Failed", act->failure);
     return 0;
 }
-
-/* ---- judges and scorers ------------------------------------------------------------------------------ */
-
-int put_judge_task(struct sheet *sheet, rondo_error *err)
-{
-    text_heading(sheet->out, "## Your Task: Evaluate Loop Progress");
-    buf_puts(sheet->out,
-             "Below is what the passes of a loop came to. Decide whether its goal is reached, and answer "
-             "with a structured result: done is true when no further pass is needed, false when another "
-             "one would help. When you are not sure, say true. Whatever else you write is shown to the "
-             "next pass: say what is still missing.");
-    return 0;
-}
-
-int put_scorer_task(struct sheet *sheet, rondo_error *err)
-{
-    text_heading(sheet->out, "## Your Task: Score This Pass");
-    buf_puts(sheet->out, "Below is what one pass of a loop came to. Say how good it is, as a number: higher is "
-                         "better. Answer with a structured result, its score is that number.");
-    return 0;
-}
-
-static void put_old_pass(struct sheet *sheet, struct act *loop, int64_t pass, struct buf *out)
-{
-    const struct pass *kept = history_get(&loop->loop->history, pass);
-    if (kept) {
-        pass_put(out, kept, pass + 1);
-        return;
-    }
-    auto_json json_t *old = sheet->see.old_pass(sheet->see.user, loop, NULL, pass);
-    if (old)
-        pass_put_json(out, old, pass + 1);
-}
-
-/* The passes that fit, the newest first; how many, and whether older ones were left out. */
-struct passes {
-    struct buf *blocks;
-    uint32_t count, cap;
-    bool is_cut;
-};
-
-#define RULE "\n\n---\n\n" // between passes
-
-static void collect_passes(struct sheet *sheet, struct act *loop, size_t room, struct passes *ret)
-{
-    size_t used = sizeof CUT_NOTE + 2;
-    for (int64_t pass = (int64_t)loop->loop->history.count - 1; pass >= 0; pass--) {
-        struct buf block = { 0 };
-        put_old_pass(sheet, loop, pass, &block);
-        used += block.len + sizeof RULE;
-        ret->is_cut = !block.len || (used > room && ret->count);
-        if (ret->is_cut) {
-            buf_free(&block);
-            return;
-        }
-        mem_grow(&ret->blocks, &ret->cap, ret->count, sizeof *ret->blocks);
-        ret->blocks[ret->count++] = block;
-    }
-}
-
-static void put_last_result(struct sheet *sheet, const struct act *loop, struct buf *out)
-{
-    const struct pass *last = history_last(&loop->loop->history);
-    if (!last || !is_structured(last->out.value))
-        return;
-    text_heading(out, "## Structured Result (Iteration %u)", loop->loop->history.count);
-    sheet_put_json(out, last->out.value, PART_MAX);
-}
-
-/* All passes, the oldest cut first. */
-int put_history(struct sheet *sheet, rondo_error *err)
-{
-    struct act *loop = sheet_parent(sheet, sheet->act);
-    auto_buf struct buf tail = { 0 };
-    struct passes passes = { 0 };
-    put_last_result(sheet, loop, &tail);
-    size_t taken = sheet->out->len + tail.len + 4, room = PROMPT_MAX - MIN(PROMPT_MAX, taken);
-    collect_passes(sheet, loop, room, &passes);
-    buf_puts(sheet->out, passes.is_cut ? "\n\n" CUT_NOTE "\n\n" : "\n\n");
-    for (uint32_t i = passes.count; i-- > 0; buf_free(&passes.blocks[i])) {
-        sheet_put_buf(sheet->out, &passes.blocks[i], room);
-        buf_puts(sheet->out, i ? RULE : "");
-    }
-    mem_free(passes.blocks);
-    if (tail.len) {
-        buf_puts(sheet->out, "\n\n");
-        buf_put(sheet->out, tail.data, tail.len);
-    }
-    return 0;
-}
-
-/* The pass has not ended yet: its body has. */
-int put_this_pass(struct sheet *sheet, rondo_error *err)
-{
-    const struct act *loop = sheet_parent(sheet, sheet->act);
-    const struct result *body = &loop_body(loop)->res;
-    struct pass pass = { .out = *body, .status = body->status };
-    auto_buf struct buf text = { 0 };
-    pass_put(&text, &pass, loop->loop->history.count + 1);
-    buf_puts(sheet->out, "\n\n");
-    sheet_put_buf(sheet->out, &text, PROMPT_MAX);
-    if (is_structured(body->value)) {
-        text_heading(sheet->out, "## Structured Result (Iteration %u)", loop->loop->history.count + 1);
-        sheet_put_json(sheet->out, body->value, PART_MAX);
-    }
-    return 0;
-}
-

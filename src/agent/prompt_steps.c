@@ -1,8 +1,8 @@
 /* prompt_steps.c - what an agent is shown of other steps: those that it, or a container around it, waits
    for.
 
-   A loop over steps shows all of them.  A result that is only a value has no content of its own: its
-   text would say the same again. */
+   A loop over steps shows all of them, and so does a parallel.  A result that is only a value has no
+   content of its own: its text would say the same again. */
 #include "agent/prompt.h"
 
 #include "data/value.h"
@@ -41,10 +41,9 @@ void put_result(struct buf *out, const char *name, const struct result *res, boo
     sheet_put_json(out, value, PART_MAX);
 }
 
-/* A loop over steps shows all of them, as they were in the pass that counts.  False when it has none. */
-static bool put_body_steps(struct buf *out, const char *name, const struct result *res)
+/* The steps inside of a container, each for itself.  False when none has completed. */
+static bool put_inner_steps(struct buf *out, const char *name, const struct outcome *more)
 {
-    const struct outcome *more = res->more ? res->more->body.more : NULL;
     bool shown = false;
     for (uint32_t i = 0; more && i < more->step_count; i++) {
         auto_buf struct buf full = { 0 };
@@ -55,16 +54,27 @@ static bool put_body_steps(struct buf *out, const char *name, const struct resul
     return shown;
 }
 
-static void put_dependency(struct buf *out, const struct flow_step *step, const struct result *res)
+/* Where the steps are that speak for the whole: all branches of a parallel, and all steps of a loop as
+   they were in the pass that counts.  NULL when the whole speaks for itself. */
+static const struct outcome *speaking_steps(const struct flow_step *step, const struct result *res)
 {
     const struct flow_loop *loop = step->loop;
-    bool cumulative = loop && loop->output_mode == RONDO_OUTPUT_CUMULATIVE;
-    bool shows_body = loop && !loop->is_each && loop->scope && loop->scope->count &&
-                      (loop->output_mode == RONDO_OUTPUT_LAST || loop->output_mode == RONDO_OUTPUT_BEST);
+    if (!res->more)
+        return NULL;
+    if (!loop)
+        return step->body == BODY_PARALLEL ? res->more : NULL;
+    bool is_pass = loop->output_mode == RONDO_OUTPUT_LAST || loop->output_mode == RONDO_OUTPUT_BEST;
+    bool has_steps = loop->scope && loop->scope->count;
+    return is_pass && has_steps && !loop->is_each ? res->more->body.more : NULL;
+}
+
+static void put_dependency(struct buf *out, const struct flow_step *step, const struct result *res)
+{
+    bool is_cumulative = step->loop && step->loop->output_mode == RONDO_OUTPUT_CUMULATIVE;
     if (res->status != RONDO_STATUS_COMPLETED)
         return;
-    if (!shows_body || !put_body_steps(out, step->id, res))
-        put_result(out, step->id, res, cumulative);
+    if (!put_inner_steps(out, step->id, speaking_steps(step, res)))
+        put_result(out, step->id, res, is_cumulative);
 }
 
 /* In a sequence the step before is the input, unless that is given. */

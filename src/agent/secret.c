@@ -91,13 +91,13 @@ size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *t
         bool half = false;
         uint32_t code;
         size_t n = secrets->count ? match(secrets, text + at, len - at, &half) : 0;
+        if (half && !is_end)
+            break; // it may become a longer one
         if (n) {
             buf_puts(out, SECRET_MARK);
             at += n;
             continue;
         }
-        if (half && !is_end)
-            break;
         n = utf8_decode(text + at, len - at, &code);
         if (n && code) {
             buf_put(out, text + at, n);

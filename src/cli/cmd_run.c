@@ -8,6 +8,7 @@
 #include "cli/given.h"
 #include "cli/interrupt.h"
 #include "cli/notify.h"
+#include "cli/picture.h"
 #include "cli/problems.h"
 #include "cli/show.h"
 #include "cli/term.h"
@@ -128,6 +129,24 @@ static int check_agents(struct running *r)
     return command_fail(r->line->command, "%s", err.message);
 }
 
+/* The plan goes to stderr: stdout is for the answer. */
+static int draw_plan(struct running *r)
+{
+    auto_arena struct arena arena = { 0 };
+    auto_buf struct buf text = { 0 };
+    struct term term;
+    if (!r->args->plan || r->args->quiet)
+        return EXIT_OK;
+    term_init(&term, STDERR_FILENO, r->line->no_color);
+    const struct picture *picture = picture_of(&arena, r->flow, true);
+    if (!picture_boxes(&text, picture, &term)) {
+        buf_clear(&text);
+        picture_tree(&text, picture, &term);
+    }
+    fwrite(text.data, 1, text.len, stderr);
+    return EXIT_OK;
+}
+
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
 static int prepare_env(struct running *r)
@@ -135,17 +154,20 @@ static int prepare_env(struct running *r)
     const struct run_args *a = r->args;
     rondo_error err;
     r->env = (struct call_env){ .rehearse = r->rehearses, .commands = a->commands, .prompts = a->prompts,
-                                .context = a->context, .workdir = a->workdir, .model = a->model };
+                                .context = a->context, .workdir = a->workdir, .model = a->model,
+                                .max_retries = a->max_retries, .max_turns = a->max_turns };
     if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
     if (!a->script)
         return EXIT_OK;
     r->env.script = given_file(a->script, &err);
-    if (r->env.script && json_is_object(r->env.script))
-        return EXIT_OK;
-    return r->env.script ? command_fail(r->line->command, "--script %s: expected a map from steps to replies",
-                                        a->script)
-                         : command_fail(r->line->command, "%s", err.message);
+    if (!r->env.script)
+        return command_fail(r->line->command, "%s", err.message);
+    if (!json_is_object(r->env.script))
+        return command_fail(r->line->command, "--script %s: expected a map from steps to replies", a->script);
+    if (rehearse_check(r->flow, r->env.script, &err) < 0)
+        return command_fail(r->line->command, "--script %s: %s", a->script, err.message);
+    return EXIT_OK;
 }
 
 static int start(struct running *r)
@@ -158,12 +180,13 @@ static int start(struct running *r)
         .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
         .budget = { .tokens = a->max_tokens, .cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9) },
     };
-    if (rondo_engine_new(&config, &r->engine, &err) < 0 ||
-        flows_start(r->engine, r->flow, &r->env, r->inputs, &options, &r->run, &err) < 0) {
-        fprintf(stderr, "rondo %s: %s\n", r->command, err.message);
-        return EXIT_FAILED;
-    }
-    return EXIT_OK;
+    int rc = rondo_engine_new(&config, &r->engine, &err);
+    if (rc == 0)
+        rc = flows_start(r->engine, r->flow, &r->env, r->inputs, &options, &r->run, &err);
+    if (rc == 0)
+        return EXIT_OK;
+    command_fail(r->line->command, "%s", err.message);
+    return rc == RONDO_EINVAL ? EXIT_INVALID : EXIT_FAILED;
 }
 
 static int carry_out(struct running *r)
@@ -182,7 +205,7 @@ static int carry_out(struct running *r)
 
 /* In this order; the first that does not give EXIT_OK ends it. */
 static int (*const stages[])(struct running *r) = {
-    read_flow, read_inputs, prepare_env, check_agents, check_gates, start, carry_out,
+    read_flow, read_inputs, prepare_env, check_agents, check_gates, draw_plan, start, carry_out,
 };
 
 static int run_file(const struct cmdline *line, bool rehearses)
@@ -220,6 +243,7 @@ static int cmd_rehearse(const struct cmdline *line)
     { "json", 0, OPT_FLAG, AT(json), .help = "every event as a line of JSON on stdout" },               \
     { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr" },                  \
     { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "say everything, what goes in and out too" },      \
+    { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },                               \
     { "input", 'i', OPT_PAIRS, AT(input), "NAME=VALUE", .help = "an input; @FILE is a file's content" }, \
     { "inputs", 0, OPT_TEXT, AT(inputs), "FILE", .help = "all inputs, in YAML or JSON" },               \
     { "context", 0, OPT_TEXT, AT(context), "TEXT", .help = "text that every agent is shown" },          \
@@ -234,6 +258,8 @@ static int cmd_rehearse(const struct cmdline *line)
 static const struct option run_options[] = {
     OPTIONS_OF_BOTH,
     { "model", 'm', OPT_TEXT, AT(model), "MODEL", .help = "for all agents, whatever the file says" },
+    { "max-turns", 0, OPT_COUNT, AT(max_turns), "N", .help = "answers of a model in one step" },
+    { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { "store", 0, OPT_TEXT, AT(store), "PLACE", .help = "where the run is kept; only :memory: yet" },
     { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
@@ -247,6 +273,8 @@ static const struct option rehearse_options[] = {
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { NULL }
 };
+
+static const struct run_args defaults = { .max_retries = -1 };
 
 const struct cmd command_run_file = {
     .name = "run", .args = "FILE", .min_args = 1, .max_args = 1,
@@ -262,7 +290,7 @@ const struct cmd command_run_file = {
              "configuration; 4 the run's budget is used up; 5 waiting for a person; 6 a detector\n"
              "ended it; 75 failed, but trying again may help; 124 the run's timeout; 130 and 143\n"
              "stopped by a signal.",
-    .options = run_options, .size = sizeof(struct run_args), .run = cmd_run,
+    .options = run_options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_run,
 };
 
 const struct cmd command_rehearse = {
@@ -271,5 +299,6 @@ const struct cmd command_rehearse = {
     .about = "Models, commands, tools and gates are replaced by answers that fit their schemas,\n"
              "and delays are skipped: the whole flow is seen, nothing is touched and nothing\n"
              "spent.  A loop that ends at its cap is noted and does not fail the rehearsal.",
-    .options = rehearse_options, .size = sizeof(struct run_args), .run = cmd_rehearse,
+    .options = rehearse_options, .size = sizeof(struct run_args),
+    .defaults = &defaults, .run = cmd_rehearse,
 };

@@ -3,6 +3,10 @@
    YAML (the 1.2 core schema) and JSON become the same thing: a tree of doc_val, each with its place
    in the text and its value.  Everything downstream can therefore point at what it talks about.
 
+   Words of YAML mean what the 1.2 core schema says: yes and on are texts, whole numbers beyond 64
+   bits are real ones.  What JSON cannot hold (.inf, .nan, 1e999, NUL) is an error; keys are texts,
+   whatever they look like; tags other than the core schema's are refused.
+
    Text from outside is bounded here: size, depth, and the number of values once aliases have been
    followed; duplicate keys, tabs in indentation, bad UTF-8 and unbalanced aliases are errors with a
    position.  Only the first document of a stream is read. */
@@ -84,8 +88,8 @@ struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key 
 /* "text", "list", "number"...: what a value is, for messages. */
 const char *doc_kind_text(const struct doc_val *val);
 
-/* Where in the source the byte `at` of val's text is: exact for plain, block and simple quoted
-   texts, else the start of the value. */
+/* Where in the source the byte `at` of val's text is: exact for plain, quoted and block texts, escapes
+   and folded lines included; the start of what is no scalar. */
 void doc_locate(const struct doc *doc, const struct doc_val *val, size_t at, uint32_t *ret_line,
                 uint32_t *ret_column);
 

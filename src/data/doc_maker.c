@@ -12,7 +12,6 @@
 #include "data/scalar.h"
 #include "data/utf8.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

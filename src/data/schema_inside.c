@@ -7,15 +7,20 @@
 
 #define NAMES_SHOWN 12
 
-/* Inside the value, where only yes or no is wanted and nobody marks. */
+/* Inside the value, where only yes or no is wanted and nobody marks: what schema_node_check()
+   does, for a node of one rule. */
 static inline bool node_fits(struct check *check, const struct schema_node *node, json_t *value)
 {
     unsigned type = 1u << json_typeof(value);
     if (node->passing & type)
         return true;
-    if (node->alone & type && LIKELY(--check->steps >= 0))
-        return node->rules->check(check, node->rules, value);
-    return schema_node_check(check, node, value);
+    if (!(node->single & type) || UNLIKELY(check->steps <= 0 || !check->depth))
+        return schema_node_check(check, node, value);
+    check->steps--;
+    check->depth--;
+    bool ok = node->rules->check(check, node->rules, value);
+    check->depth++;
+    return ok;
 }
 
 static inline bool fits_at(struct check *check, const struct schema_node *node, json_t *value,

@@ -531,20 +531,14 @@ static void rule_shorten(struct rule *rule)
     }
 }
 
-static bool is_about_value_alone(const struct rule *rule)
-{
-    return rule->check == schema_rule_range || rule->check == schema_rule_length ||
-           rule->check == schema_rule_enum || rule->check == schema_rule_const;
-}
-
 static void node_sort_types(struct schema_node *node)
 {
     uint8_t ruled = 0;
     for (uint32_t i = 0; i < node->rule_count; i++)
         ruled |= node->rules[i].types;
     node->passing = node->types & ~ruled;
-    if (node->is_plain && node->rule_count == 1 && is_about_value_alone(node->rules))
-        node->alone = node->types & ruled;
+    if (node->is_plain && node->rule_count == 1)
+        node->single = node->types & ruled;
 }
 
 int schema_tree_check(struct compile *c, rondo_error *err)

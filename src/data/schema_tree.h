@@ -75,7 +75,7 @@ struct schema_node {
     bool tracks;       // has unevaluatedItems or unevaluatedProperties
     bool is_plain;     // neither tracks nor has a part in dynamic references
     uint8_t passing;   // of types, those that no rule has anything to say about
-    uint8_t alone;     // those that the only rule decides without going further
+    uint8_t single;    // those that the only rule is about
     uint8_t rule_count;
     struct rule *rules;
     const struct schema_resource *resource;

@@ -8,7 +8,6 @@
 #include "data/scalar.h"
 #include "data/utf8.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -57,9 +56,11 @@ static const struct {
       "expected a name of letters and digits behind '*'; a text that begins with '*' needs quotes" },
     { "tag", "", NULL, false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
     { "", "undefined tag handle", NULL, false, "a tag that cannot be read; a text that begins with '!' needs quotes" },
-    { "block mapping", "expected key", ANYTHING, false, "expected the end of the line; does the text before need quotes?" },
+    { "block mapping", "expected key", ANYTHING, false,
+      "expected the end of the line; does the text before need quotes?" },
     { "block mapping", "expected key", NULL, false, "expected a key; is the line indented wrongly?" },
-    { "block collection", "expected '-'", ANYTHING, false, "expected the end of the line; does the text before need quotes?" },
+    { "block collection", "expected '-'", ANYTHING, false,
+      "expected the end of the line; does the text before need quotes?" },
     { "block collection", "expected '-'", NULL, false, "expected a '-' item; is the line indented wrongly?" },
     { "", "expected node content", NULL, false, "expected a value" },
     { "", "expected <document start>", NULL, false, "expected '---' behind the directives" },
@@ -201,25 +202,25 @@ static bool apply_tag(struct scalar *meaning, enum doc_kind kind)
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
-/* The marks of a value with an anchor or a tag begin at that; the value itself is behind it. */
-static size_t skip_properties(const struct source *source, size_t at, size_t end)
+/* The marks of a value with an anchor or a tag begin at that; the value itself is behind both. */
+static size_t skip_properties(const char *text, size_t at, size_t end)
 {
-    const char *text = source->text;
-    size_t start = at;
-    while (start < end && (text[start] == '&' || text[start] == '!')) {
-        start += text[start] == '&' ? 1 + strspn(text + start + 1, ANCHOR_CHARS)
-                                    : strcspn(text + start, " \t\r\n");
-        while (start < end && strchr(" \t\r\n#", text[start]))
-            start += text[start] == '#' ? strcspn(text + start, "\r\n") : 1;
+    char first = text[at];
+    for (int i = 0; i < 2 && at < end && (text[at] == '&' || text[at] == '!'); i++) {
+        if (i > 0 && text[at] == first)   // of the first key in it
+            break;
+        at += text[at] == '&' ? 1 + strspn(text + at + 1, ANCHOR_CHARS)
+                              : strcspn(text + at, " \t\r\n");
+        while (at < end && strchr(" \t\r\n#", text[at]))
+            at += text[at] == '#' ? strcspn(text + at, "\r\n") : 1;
     }
-    return MIN(start, end);
+    return MIN(at, end);
 }
 
-static size_t start_of(struct yaml *yaml, const yaml_event_t *event, bool has_properties)
+static size_t start_of(struct yaml *yaml, const yaml_event_t *event, bool has_properties, size_t end)
 {
     size_t at = maker_offset(&yaml->maker, event->start_mark.index);
-    return has_properties ? skip_properties(yaml->maker.doc->source, at, yaml->maker.doc->source->len)
-                          : at;
+    return has_properties ? skip_properties(yaml->maker.doc->source->text, at, end) : at;
 }
 
 static size_t end_of(struct yaml *yaml, const yaml_event_t *event)
@@ -307,7 +308,7 @@ static int take_key(struct yaml *yaml, const yaml_event_t *event, size_t at, siz
 static int take_scalar(struct yaml *yaml, const yaml_event_t *event)
 {
     bool has_properties = event->data.scalar.anchor || event->data.scalar.tag;
-    size_t end = end_of(yaml, event), at = MIN(start_of(yaml, event, has_properties), end);
+    size_t end = end_of(yaml, event), at = start_of(yaml, event, has_properties, end);
     struct scalar meaning;
     int rc = resolve(yaml, event, at, &meaning);
     if (rc < 0)
@@ -318,7 +319,7 @@ static int take_scalar(struct yaml *yaml, const yaml_event_t *event)
 static int open_any(struct yaml *yaml, const yaml_event_t *event, enum doc_kind kind, bool is_flow,
                     const yaml_char_t *anchor, const char *tag)
 {
-    size_t at = start_of(yaml, event, anchor || tag);
+    size_t at = start_of(yaml, event, anchor || tag, yaml->maker.doc->source->len);
     enum doc_kind tagged = kind;
     if (tag && strcmp(tag, "!") != 0 && (!find_tag(tag, &tagged) || tagged != kind))
         return fail_tag(yaml, event, tag);
@@ -359,7 +360,7 @@ static int take_alias(struct yaml *yaml, const yaml_event_t *event)
     struct maker *maker = &yaml->maker;
     const char *name = (const char *)event->data.alias.anchor;
     struct anchor *anchor = anchors_find(&yaml->anchors, name);
-    size_t at = start_of(yaml, event, false), end = end_of(yaml, event);
+    size_t end = end_of(yaml, event), at = start_of(yaml, event, false, end);
     if (!anchor)
         return maker_fail(maker, RONDO_EPARSE, at, "there is no anchor '&%.80s' before this", name);
     if (!anchor->val)

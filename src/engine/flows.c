@@ -361,6 +361,7 @@ static struct call_env *env_of(struct flow *flow, const rondo_flow_options *o)
     env->functions = functions;
     env->function_count = o->function_count;
     env->rehearse = o->rehearse;
+    env->max_retries = -1;
     return env;
 }
 

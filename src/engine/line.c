@@ -289,9 +289,12 @@ static void put_start(struct buf *buf, bool *open, const rondo_event *ev)
     const rondo_node *node = rondo_event_node(ev);
     const struct flow_step *step = node ? node->step : NULL;
     uint32_t rank;
+    struct place place;
     if (!step)
         return;
-    if (find_rank(step, &rank)) {
+    bool is_own = reader_place(&run_of(ev->run)->reader, ev, &place) && // not the body of a loop
+                  *name_at(&run_of(ev->run)->reader, &place);
+    if (is_own && find_rank(step, &rank)) {
         put_data_number(buf, open, "index", rank);
         put_data_number(buf, open, "total", step->scope->count);
     }
@@ -443,6 +446,25 @@ static const char *message_of(const rondo_event *ev)
     return node && node->opts.when ? "condition false" : NULL;
 }
 
+/* In files Zenflow's: the path, but a step that is repeated by itself keeps its id in every pass.  The
+   nameless body of a loop has none. */
+static void put_step_id(struct buf *line, const rondo_event *ev, const char *path)
+{
+    rondo_run *run = run_of(ev->run);
+    struct place place;
+    const rondo_node *parent = parent_of(ev, &place);
+    bool is_own = *name_at(&run->reader, &place);
+    if (!place.node->flow) {
+        put_text(line, "stepId", rondo_event_step(ev));
+    } else if (is_own || (parent->kind == RONDO_KIND_EACH && node_is_leaf(place.node))) {
+        put_text(line, "stepId", path);
+    } else if (node_is_leaf(place.node)) {
+        buf_clear(&run->text);
+        path_put(&run->text, reader_find, &run->reader, &run->reader.places[place.parent]);
+        put_text(line, "stepId", buf_text(&run->text));
+    }
+}
+
 /* What Zenflow has between the ids and data. */
 static void put_envelope(struct buf *line, const rondo_event *ev)
 {
@@ -482,11 +504,11 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
     put_stamp(line, run->engine, ev->time_ns);
     buf_puts(line, "\",\"runId\":");
     buf_put_json_string(line, run->id, strlen(run->id));
-    const char *path = rondo_event_path(ev), *step = *path ? rondo_event_step(ev) : "";
-    if (*step)
-        put_text(line, "stepId", step);
-    if (*path)
+    const char *path = rondo_event_path(ev);
+    if (*path) {
+        put_step_id(line, ev, path);
         put_text(line, "path", path);
+    }
     put_envelope(line, ev);
     if (ev->type == RONDO_EV_STEP_FAILED)
         put_text(line, "error", rondo_event_text(ev));

@@ -49,7 +49,7 @@ static void names_add(struct names *names, const char *name)
 /* The nearest name, or all that there are if they are few. */
 static void suggest(struct binding *b, const struct cel_name *bad, const struct names *known)
 {
-    const char *near = diag_nearest(bad->text, known->list, known->count);
+    const char *near = b->is_quiet ? NULL : diag_nearest(bad->text, known->list, known->count);
     size_t len = 0;
     if (near) {
         snprintf(b->hint, sizeof b->hint, "did you mean '%s'?", near);
@@ -197,9 +197,11 @@ static struct flow_step *visible_step(const struct flow_scope *scope, const char
     return step;
 }
 
+#define NAMES_MAX 1000 // that are looked at for the nearest
+
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
-    for (uint32_t i = 0; i < scope->count; i++)
+    for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
         names_add(names, scope->steps[i]->id);
 }
 
@@ -676,6 +678,8 @@ static size_t begins_with(const char *text, size_t len, const char *name)
 static void note_near(struct binding *b, const struct flow_scope *scope, const char *text, size_t len)
 {
     size_t end = 0;
+    if (b->is_quiet)
+        return;
     while (end < len && (is_word(text[end]) || text[end] == '-'))
         end++;
     auto_free char *word = mem_dup(text, end);
@@ -687,11 +691,31 @@ static void note_near(struct binding *b, const struct flow_scope *scope, const c
     mem_free(known.list);
 }
 
+static bool has_id(const struct flow_scope *scope, const char *text, size_t len)
+{
+    uint32_t low = 0, high = scope->count;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const char *id = scope->steps[scope->by_name[mid]]->id;
+        int order = strncmp(text, id, len);
+        order = order ? order : -(id[len] != '\0');
+        if (order == 0)
+            return true;
+        if (order < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return false;
+}
+
+/* Every place where an id may end is tried, so that the number of steps hardly matters. */
 static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
 {
     size_t best = 0;
-    for (uint32_t i = 0; scope && i < scope->count; i++)
-        best = MAX(best, begins_with(text, len, scope->steps[i]->id));
+    for (size_t end = 1; scope && end <= len && (is_word(text[end - 1]) || text[end - 1] == '-'); end++)
+        if ((end == len || !is_word(text[end])) && has_id(scope, text, end))
+            best = end;
     return best;
 }
 

@@ -9,6 +9,7 @@
 struct binding {
     struct flow_scope *scope;
     unsigned allows;   // enum scope_allow
+    bool is_quiet;     // so much is wrong already that hints will not be shown
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
     char hint[240];

@@ -85,7 +85,7 @@ static const struct field root_rows[] = {
       .about = "graph: by dependsOn; sequence: one after the other, each gets the output before." },
     { "inputs", F_OWN, IN_RONDO, CHECKED, .read = own_inputs,
       .schema = "{type: object, propertyNames: {pattern: '^[a-zA-Z_][a-zA-Z0-9_-]*$'}, "
-                "additionalProperties: {type: [object, boolean, null]}}",
+                "additionalProperties: {type: [object, boolean, 'null']}}",
       .about = "What a run is given: name and JSON Schema, which may have a default." },
     { "models", F_MAP, IN_RONDO, IN(flow, models), .of = &model_fields, .about = "Models by alias." },
     { "mcpServers", F_MAP, IN_RONDO, IN(flow, mcp_servers), .of = &server_fields,

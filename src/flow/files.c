@@ -209,7 +209,7 @@ static void unknown_input(struct loading *l, const struct flow_step *step, const
     for (uint32_t i = 0; i < file->input_count; i++)
         names[i] = file->inputs[i].name;
     const struct doc_val *at = doc_key(load_get(step->at, "with"), name);
-    load_suggest(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "'%s' has no input '%.80s'",
+    load_suggest_name(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "'%s' has no input '%.80s'",
                                file->source->name, name), name, names, file->input_count);
 }
 

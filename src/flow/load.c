@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define SUGGESTED_FROM 2000 // names that are looked at
+#define SUGGESTED_FROM 1000 // names that are looked at
 
 /* ---- diagnostics --------------------------------------------------------------------------------------- */
 
@@ -20,28 +20,43 @@ uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
     return scope->kind == SCOPE_FILE ? stage : STAGE_INNER;
 }
 
+/* Looking for names is not worth it for what will not be shown. */
+static bool is_shown(const struct loading *l)
+{
+    return l->diags->errors + l->diags->warnings <= DIAG_MAX;
+}
+
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
 {
-    bool is_shown = l->diags->errors + l->diags->warnings <= DIAG_MAX;
-    const char *near = is_shown ? diag_nearest(text, names, MIN(count, SUGGESTED_FROM)) : NULL;
+    const char *near = is_shown(l) ? diag_nearest(text, names, count) : NULL;
     if (near)
         diag_hint(diag, "did you mean `%s`?", near);
 }
 
+void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
+                       size_t count)
+{
+    const char *near = is_shown(l) ? diag_nearest(text, names, count) : NULL;
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
+}
+
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 {
-    auto_free const char **names = mem_alloc((l->flow->agent_count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+    const char *names[SUGGESTED_FROM];
+    uint32_t count = is_shown(l) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
+    for (uint32_t i = 0; i < count; i++)
         names[i] = l->flow->agents[i]->name;
-    load_suggest(l, diag, text, names, l->flow->agent_count);
+    load_suggest_name(l, diag, text, names, count);
 }
 
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
 {
-    auto_free const char **names = mem_alloc((scope->count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < scope->count; i++)
+    const char *names[SUGGESTED_FROM];
+    uint32_t count = is_shown(l) ? MIN(scope->count, SUGGESTED_FROM) : 0;
+    for (uint32_t i = 0; i < count; i++)
         names[i] = scope->steps[i]->id;
-    load_suggest(l, diag, text, names, scope->count);
+    load_suggest_name(l, diag, text, names, count);
 }
 
 struct doc_val *load_get(const struct doc_val *map, const char *key)
@@ -77,7 +92,8 @@ static bool find_dialect(struct loading *l)
     l->is_v1 = !load_get(root, "rondo");
     l->flow->dialect = l->is_v1 ? FLOW_V1 : FLOW_RONDO;
     if (root->kind != DOC_MAP)
-        load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s", doc_kind_text(root));
+        load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s",
+                   read_shown(l, root));
     else if (l->is_v1 && l->flow->source->len > FLOW_BYTES_V1)
         load_error(l, STAGE_DECODE, NULL, "validation", "the file has %zu bytes; at most %d are allowed",
                    l->flow->source->len, FLOW_BYTES_V1);
@@ -106,6 +122,14 @@ static void run_passes(struct loading *l)
     load_compile(l);
 }
 
+/* Stages are about Zenflow; what is said of other files goes by place alone. */
+static void forget_stages(const struct loading *l)
+{
+    for (uint32_t i = 0; i < l->diags->count; i++)
+        if (l->diags->list[i].source == l->flow->source)
+            l->diags->list[i].stage = STAGE_DECODE;
+}
+
 /* Takes folder. */
 static struct flow *load_one(struct loading *l, struct source *source, char *folder)
 {
@@ -114,6 +138,8 @@ static struct flow *load_one(struct loading *l, struct source *source, char *fol
     l->flow->folder = folder;
     l->flow->outer = l->outer ? l->outer->flow : NULL;
     run_passes(l);
+    if (!l->is_v1)
+        forget_stages(l);
     mem_free(l->pendings);
     mem_free(l->namings);
     mem_free(l->schemas);

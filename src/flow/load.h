@@ -99,9 +99,11 @@ struct loading {
     load_at_stage(diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
 struct diag *load_at_stage(struct diag *diag, uint8_t stage);
 
-/* Adds "did you mean 'x'?" if one of the names is near. */
+/* Adds "did you mean `x`?" if one of the keys or words is near, and 'x' if it is a name. */
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names,
                   size_t count);
+void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
+                       size_t count);
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text);
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text,
                        const struct flow_scope *scope);
@@ -110,6 +112,9 @@ void load_suggest_step(struct loading *l, struct diag *diag, const char *text,
 struct doc_val *load_get(const struct doc_val *map, const char *key);
 
 /* ---- read.c ------------------------------------------------------------------------------------ */
+
+/* What a value looks like, for messages: "12", "the text 'x'", "a list". */
+const char *read_shown(struct loading *l, const struct doc_val *val);
 
 /* The text of a scalar where a text is wanted; NULL after an error. */
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what);

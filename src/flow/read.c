@@ -25,13 +25,14 @@ static const char *code_of(const struct field *field)
 
 /* ---- saying what is wrong ---------------------------------------------------------------------- */
 
-/* What a value looks like, for messages: "number 12", "list". */
-static const char *shown(struct loading *l, const struct doc_val *val)
+const char *read_shown(struct loading *l, const struct doc_val *val)
 {
     auto_buf struct buf out = { 0 };
-    buf_puts(&out, doc_kind_text(val));
-    if (val->text && val->text_len <= 60 && !val->is_block)
-        buf_printf(&out, " '%s'", val->text);
+    if (val->kind == DOC_LIST || val->kind == DOC_MAP)
+        return val->kind == DOC_LIST ? "a list" : "a map";
+    if (!val->text || val->text_len > 60 || val->is_block)
+        return val->kind == DOC_TEXT ? "a text" : doc_kind_text(val);
+    buf_printf(&out, val->kind == DOC_TEXT ? "the text '%s'" : "%s", val->text);
     return arena_dup(&l->flow->arena, out.data, out.len);
 }
 
@@ -39,7 +40,7 @@ static struct diag *wrong_type(struct loading *l, const struct doc_val *val, con
                                const char *expected)
 {
     return load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be %s, not %s", what, expected,
-                      shown(l, val));
+                      read_shown(l, val));
 }
 
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what)
@@ -52,11 +53,16 @@ bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kin
 
 static void complain_range(struct loading *l, const struct field *field, const struct doc_val *val)
 {
-    if (field->max >= INT_MAX)
-        load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %g, not %s",
+    double n = json_number_value(val->json);
+    bool is_open = field->max >= INT_MAX;
+    if (is_open && n > field->max)
+        load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
+                   field->max, val->text);
+    else if (is_open)
+        load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %.15g, not %s",
                    field->key, field->min, val->text);
     else
-        load_error(l, field->stage, val, code_of(field), "`%s` has to be between %g and %g, not %s",
+        load_error(l, field->stage, val, code_of(field), "`%s` has to be between %.15g and %.15g, not %s",
                    field->key, field->min, field->max, val->text);
 }
 
@@ -141,9 +147,10 @@ static void complain_word(struct loading *l, const struct field *field, const st
         }
     struct diag *diag = load_error(l, field->stage, val, code_of(field), "`%s` has to be %s%s, not '%s'",
                                    field->key, count > 1 ? "one of " : "", buf_text(&all), val->text);
-    load_suggest(l, diag, val->text, names, count);
-    if (!diag->hint && l->is_v1 && word_find(field->words, val->text, IN_RONDO))
+    if (l->is_v1 && word_find(field->words, val->text, IN_RONDO))
         diag_hint(diag, "'%s' is known in the rondo dialect: add `rondo: 1` at the top", val->text);
+    else
+        load_suggest(l, diag, val->text, names, count);
 }
 
 /* The word's value goes where the type says. */
@@ -411,8 +418,10 @@ static void read_steps(struct loading *l, const struct field *field, const struc
     scope->steps = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof *scope->steps);
     scope->count = 0;
     for (uint32_t i = 0; i < val->count; i++) {
-        if (!read_expect(l, val->items[i], DOC_MAP, field->key))
+        if (val->items[i]->kind != DOC_MAP) {
+            wrong_type(l, val->items[i], "steps[]", "a map that describes a step");
             continue;
+        }
         struct flow_step *step = read_new_step(l, val->items[i]);
         step->scope = scope;
         step->index = scope->count;
@@ -462,19 +471,30 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
     }
 }
 
-static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+/* The nearest key of a dialect, as a hint. */
+static void suggest_key(struct loading *l, struct diag *diag, const struct fields *table, const char *key,
+                        uint8_t dialect)
 {
     const char *names[64];
     size_t count = 0;
     for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
-        if (field_is_in(table, &table->list[i], dialect_of(l)))
+        if (field_is_in(table, &table->list[i], dialect))
             names[count++] = table->list[i].key;
+    load_suggest(l, diag, key, names, count);
+}
+
+static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+{
     struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
                                    key->text, table->noun);
     if (l->is_v1 && fields_find(table, key->text, IN_RONDO))
         diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key->text);
     else
-        load_suggest(l, diag, key->text, names, count);
+        suggest_key(l, diag, table, key->text, dialect_of(l));
+    if (!diag->hint && table == &case_fields)
+        suggest_key(l, diag, &else_fields, key->text, IN_RONDO);
+    if (!diag->hint && l->is_v1)
+        suggest_key(l, diag, table, key->text, IN_RONDO);
 }
 
 static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)

@@ -46,7 +46,7 @@ void own_version(struct loading *l, const struct field *field, const struct doc_
 {
     if (val->kind != DOC_INT)
         load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be a whole number, not %s", field->key,
-                   doc_kind_text(val));
+                   read_shown(l, val));
     else if (json_integer_value(val->json) < 1)
         load_error(l, field->stage, val, "validation", "`%s` has to be 1, not %s", field->key, val->text);
     else if (json_integer_value(val->json) > 1)
@@ -137,7 +137,7 @@ void own_run(struct loading *l, const struct field *field, const struct doc_val 
         agent->shell = val->text;
     else
         load_error(l, STAGE_DECODE, val, "validation",
-                   "`run` has to be a list of words, or text for the shell, not %s", doc_kind_text(val));
+                   "`run` has to be a list of words, or text for the shell, not %s", read_shown(l, val));
 }
 
 static void read_variable(struct loading *l, const struct field *field, const struct doc_val *key,
@@ -170,7 +170,7 @@ void own_env(struct loading *l, const struct field *field, const struct doc_val 
     struct flow_agent *agent = into;
     if (val->kind != DOC_LIST && val->kind != DOC_MAP) {
         load_error(l, STAGE_DECODE, val, "validation", "`env` has to be a list of names, or a map, not %s",
-                   doc_kind_text(val));
+                   read_shown(l, val));
         return;
     }
     agent->env = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof *agent->env);
@@ -235,7 +235,7 @@ void own_inputs(struct loading *l, const struct field *field, const struct doc_v
         if (schema->kind != DOC_MAP && schema->kind != DOC_BOOL && schema->kind != DOC_NULL)
             load_error(l, STAGE_DECODE, schema, "validation",
                        "the input `%s` needs a JSON Schema, which is a map, not %s", input->name,
-                       doc_kind_text(schema));
+                       read_shown(l, schema));
         struct doc_val *default_ = doc_get(schema, "default");
         input->default_ = default_ ? default_->json : NULL;
     }
@@ -260,5 +260,5 @@ void own_name_or_flag(struct loading *l, const struct field *field, const struct
 {
     if (val->kind != DOC_BOOL && val->kind != DOC_TEXT)
         load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be true, false or the name of a loop, not %s",
-                   field->key, doc_kind_text(val));
+                   field->key, read_shown(l, val));
 }

@@ -306,7 +306,7 @@ void own_for_each(struct loading *l, const struct field *field, const struct doc
     }
     if (val->kind != DOC_LIST)
         load_error(l, field->stage, val, "loop_validation",
-                   "`forEach` has to be a list, or CEL that gives one, not %s", doc_kind_text(val));
+                   "`forEach` has to be a list, or CEL that gives one, not %s", read_shown(l, val));
     else if (!val->count)
         load_error(l, field->stage, val, "foreach_empty_array", "`forEach` must not be empty: nothing would run");
     else

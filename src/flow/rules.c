@@ -56,7 +56,7 @@ static void check_model(struct loading *l, const struct doc_val *at)
                                    "'%.80s' is neither provider/name nor one of `models`", at->text);
     for (uint32_t i = 0; models && i < models->count && count < COUNT(names); i++)
         names[count++] = models->keys[i]->text;
-    load_suggest(l, diag, at->text, names, count);
+    load_suggest_name(l, diag, at->text, names, count);
 }
 
 static void check_step_model(struct loading *l, struct flow_step *step)

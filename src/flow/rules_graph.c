@@ -180,7 +180,7 @@ bool load_is_graph(const struct flow_scope *scope)
            scope->kind == SCOPE_EACH;
 }
 
-/* Everywhere else steps do not wait for each other. */
+/* Steps of a parallel do not wait for each other. */
 static void refuse_waiting(struct loading *l, const struct flow_step *step)
 {
     static const char *const keys[] = { "dependsOn", "runOn" };
@@ -196,7 +196,7 @@ void rules_graph(struct loading *l, struct flow_scope *scope)
     for (uint32_t i = 0; i < scope->count; i++) {
         if (load_is_graph(scope))
             link_dependencies(l, scope->steps[i], sequence_of(scope));
-        else
+        else if (scope->kind == SCOPE_PARALLEL && !scope->steps[i]->is_made)
             refuse_waiting(l, scope->steps[i]);
     }
     if (load_is_graph(scope))

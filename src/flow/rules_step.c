@@ -68,8 +68,9 @@ static void check_companions(struct loading *l, const struct flow_step *step)
 {
     static const char *const for_agents[] = { "instructions", "contextFiles", "model" };
     static const char *const for_steps[] = { "order", "onStepFailure" };
+    bool makes_steps = step->body == BODY_FORUM || step->body == BODY_PARALLEL; // which are told the same
     if (step->body != BODY_AGENT && step->body != BODY_INCLUDE)
-        for (size_t i = 0; i < COUNT(for_agents); i++)
+        for (size_t i = makes_steps; i < COUNT(for_agents); i++)
             if (has(step, for_agents[i]))
                 load_error(l, STAGE_RONDO, doc_key(step->at, for_agents[i]), "validation",
                            "`%s` is for an agent, and this step has `%s` instead", for_agents[i],
@@ -168,7 +169,7 @@ static void check_ways(struct loading *l, const struct flow_step *step)
     }
     for (uint32_t i = 0; i < step->inner->count; i++) {
         const struct flow_step *state = step->inner->steps[i];
-        if (!leads_out[i])
+        if (!leads_out[i] && strcmp(state->id, "end") != 0)
             diag_hint(load_error(l, STAGE_RONDO, state->id_at, "validation",
                                  "no edge leads out of the state '%.80s'", state->id),
                       "to stop there: { from: %.80s, to: end }", state->id);
@@ -211,6 +212,16 @@ static void check_review(struct loading *l, const struct flow_step *step)
                   "put the body into `steps` with one step, and the review there");
 }
 
+/* An agent's own limit is for one call.  A command is stopped by whoever runs it, and may then be tried
+   again. */
+static int64_t default_timeout(const struct loading *l, const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    if (!agent || !agent->timeout_ms)
+        return l->flow->step_timeout_ms;
+    return agent->kind == AGENT_COMMAND ? 0 : agent->timeout_ms;
+}
+
 /* A leaf is limited by its own timeout, its agent's, or the default of the file.  Around a loop the
    step's timeout is the loop's. */
 static void settle_timeout(struct loading *l, struct flow_step *step)
@@ -228,8 +239,7 @@ static void settle_timeout(struct loading *l, struct flow_step *step)
         is_given = false;
     }
     if (is_leaf && !is_given)
-        step->timeout_ms = step->agent && step->agent->timeout_ms ? step->agent->timeout_ms
-                                                                  : l->flow->step_timeout_ms;
+        step->timeout_ms = default_timeout(l, step);
 }
 
 static void settle_defaults(struct loading *l, struct flow_step *step)

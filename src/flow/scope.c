@@ -46,7 +46,8 @@ static void place(const struct origin *from, size_t at, rondo_error *err)
 static struct diag *complain(const struct origin *from, size_t at, const char *code, rondo_error *err,
                              struct diags *diags)
 {
-    place(from, at, err);
+    if (diags->count < DIAG_MAX) // what is beyond is not shown
+        place(from, at, err);
     struct diag *diag = diag_error(diags, from->flow->source, code, err);
     diag->stage = STAGE_EXPRESSIONS;
     return diag;
@@ -69,7 +70,7 @@ static void complain_of_names(const struct binding *b, const struct origin *from
 static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
-    struct binding b = { .scope = scope, .allows = allows };
+    struct binding b = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX };
     struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b };
     rondo_error err = { 0 };
     struct cel_program *program = cel_compile(text, len, &options, &err);

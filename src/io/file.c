@@ -69,14 +69,20 @@ int file_read(const char *path, size_t max, struct buf *out, rondo_error *err)
     return read_path(path, 0, path, max, out, err);
 }
 
-char *file_resolve(const char *path, rondo_error *err)
+/* Messages speak of the name that the user knows. */
+static char *resolve(const char *path, const char *name, rondo_error *err)
 {
     char resolved[PATH_MAX];
     if (!realpath(path, resolved)) {
-        fail(err, path, errno);
+        fail(err, name, errno);
         return NULL;
     }
     return mem_strdup(resolved);
+}
+
+char *file_resolve(const char *path, rondo_error *err)
+{
+    return resolve(path, path, err);
 }
 
 /* Up to the last slash; "/" stays. */
@@ -126,7 +132,7 @@ int file_read_inside(const char *folder, const char *path, size_t max, struct bu
     if (*path == '/' || climbs(path)) // said without looking, so that nothing is told of what is there
         return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);
     buf_printf(&joined, "%s/%s", folder, path);
-    if (!(home = file_resolve(folder, err)) || !(resolved = file_resolve(buf_text(&joined), err)))
+    if (!(home = file_resolve(folder, err)) || !(resolved = resolve(buf_text(&joined), path, err)))
         return err->code;
     if (!is_inside(home, resolved))
         return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);

@@ -24,15 +24,22 @@
 #define GROUPS_MAX 65536   // untouched pages of the table cost nothing
 #define ROUNDS     20      // what is being killed may still start others
 #define ENVIRON    65536   // of each process; the mark is at the front
+#define PATH_LEN   512
 
 #ifndef __WCLONE
 #define __WCLONE 0x80000000
 #endif
 
+/* In memory that is shared with the guard. */
+struct table {
+    char folder[PATH_LEN]; // "": none
+    pid_t groups[GROUPS_MAX];
+};
+
 struct guard {
     pid_t pid;
     uint32_t next; // where to look for a free place
-    pid_t *groups; // shared with the guard
+    struct table *table;
     char mark[GUARD_MARK];
 };
 
@@ -174,12 +181,29 @@ static void kill_all(const struct guard *guard)
 {
     bool found = true;
     for (uint32_t i = 0; i < GROUPS_MAX; i++)
-        if (guard->groups[i])
-            syscall(SYS_kill, -guard->groups[i], SIGKILL);
+        if (guard->table->groups[i])
+            syscall(SYS_kill, -guard->table->groups[i], SIGKILL);
     for (int i = 0; i < ROUNDS && found; i++) {
         found = false;
         stray_each(guard->mark, kill_stray, &found);
     }
+}
+
+/* There are only files in it, unless a child put more there. */
+static void remove_folder(const char *path)
+{
+    _Alignas(8) char list[4096];
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    long len, fd = *path ? syscall(SYS_openat, AT_FDCWD, path, flags, 0) : -1;
+    while (fd >= 0 && (len = syscall(SYS_getdents64, fd, list, sizeof list)) > 0) {
+        for (long at = 0; at < len;) {
+            const struct entry *entry = (const void *)(list + at);
+            syscall(SYS_unlinkat, fd, entry->name, 0);
+            at += entry->len;
+        }
+    }
+    if (fd >= 0)
+        syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 }
 
 static void be_guard(const struct guard *guard, pid_t parent)
@@ -194,6 +218,7 @@ static void be_guard(const struct guard *guard, pid_t parent)
     while (syscall(SYS_getppid) == parent) // without a descriptor, look now and then
         syscall(SYS_ppoll, &gone, 1, gone.fd < 0 ? &moment : NULL, NULL, 8);
     kill_all(guard);
+    remove_folder(guard->table->folder);
     syscall(SYS_exit_group, 0);
 }
 
@@ -213,17 +238,16 @@ static pid_t make_guard(const struct guard *guard)
 
 struct guard *guard_open(const char *mark)
 {
-    pid_t *groups = mmap(NULL, GROUPS_MAX * sizeof *groups, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (groups == MAP_FAILED)
+    struct table *table = mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED)
         return NULL;
     struct guard *guard = mem_zalloc(sizeof *guard);
-    guard->groups = groups;
+    guard->table = table;
     strncpy(guard->mark, mark, sizeof guard->mark - 1);
     guard->pid = make_guard(guard);
     if (guard->pid > 0)
         return guard;
-    munmap(groups, GROUPS_MAX * sizeof *groups);
+    munmap(table, sizeof *table);
     mem_free(guard);
     return NULL;
 }
@@ -235,8 +259,18 @@ void guard_close(struct guard *guard)
     kill(guard->pid, SIGKILL);
     while (waitpid(guard->pid, NULL, __WCLONE) < 0 && errno == EINTR)
         ;
-    munmap(guard->groups, GROUPS_MAX * sizeof *guard->groups);
+    munmap(guard->table, sizeof *guard->table);
     mem_free(guard);
+}
+
+void guard_set_folder(struct guard *guard, const char *path)
+{
+    size_t len = path ? strlen(path) : 0;
+    if (!guard)
+        return;
+    guard->table->folder[0] = '\0';
+    if (len && len < PATH_LEN)
+        memcpy(guard->table->folder, path, len + 1);
 }
 
 pid_t guard_pid(const struct guard *guard)
@@ -248,9 +282,9 @@ uint32_t guard_add(struct guard *guard, pid_t group)
 {
     for (uint32_t i = 0; guard && i < GROUPS_MAX; i++) {
         uint32_t place = guard->next++ % GROUPS_MAX;
-        if (guard->groups[place])
+        if (guard->table->groups[place])
             continue;
-        guard->groups[place] = group;
+        guard->table->groups[place] = group;
         return place;
     }
     return UINT32_MAX; // the mark is then all that there is
@@ -260,6 +294,6 @@ void guard_remove(struct guard *guard, uint32_t place)
 {
     if (!guard || place >= GROUPS_MAX)
         return;
-    guard->groups[place] = 0;
+    guard->table->groups[place] = 0;
     guard->next = place; // the table stays short
 }

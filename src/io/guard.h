@@ -20,6 +20,9 @@ struct guard *guard_open(const char *mark);
 void guard_close(struct guard *guard); // it ends without doing anything; NULL is fine
 pid_t guard_pid(const struct guard *guard);
 
+/* A folder of files to remove then; NULL: none. */
+void guard_set_folder(struct guard *guard, const char *path);
+
 /* Groups to kill.  add returns the place to give back. */
 uint32_t guard_add(struct guard *guard, pid_t group);
 void guard_remove(struct guard *guard, uint32_t place);

@@ -13,17 +13,16 @@
 
    A group's number cannot be given to somebody else while one of its processes is there, even a dead
    one that nobody has waited for; so signals reach those they are meant for. */
-#define _GNU_SOURCE // pipe2
 #include "io/process.h"
 
-#include "base/buf.h"
 #include "io/guard.h"
 #include "io/orphan.h"
+#include "io/pipes.h"
 #include "io/spawn.h"
+#include "io/tempdir.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +88,8 @@ struct nest {
     struct process *first, *ended;
     struct process *by_pid[BUCKETS];
     size_t count;
-    uint64_t made;
+    uint64_t made, paths; // so far
+    char *folder;         // for files that are shared with children; NULL until then
     struct guard *guard;
     int64_t sweep_at, stray_since; // see sweep()
     char mark[GUARD_MARK];
@@ -229,28 +229,10 @@ static void source_open(struct nest *nest, struct source *source, int fd, uint32
     epoll_ctl(nest->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Writing to somebody who no longer reads is not worth a signal to the whole program. */
-static ssize_t write_quietly(int fd, const void *bytes, size_t len)
-{
-    sigset_t pipe, before, pending;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    ssize_t n = write(fd, bytes, len);
-    int error = errno;
-    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-        while (sigtimedwait(&pipe, NULL, &(struct timespec){ 0 }) < 0 && errno == EINTR)
-            ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return n;
-}
-
 static void send_input(struct process *process)
 {
     while (process->sent < process->input.len) {
-        ssize_t n = write_quietly(process->in.fd, process->input.data + process->sent,
+        ssize_t n = pipes_write(process->in.fd, process->input.data + process->sent,
                                   process->input.len - process->sent);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
@@ -564,9 +546,29 @@ void nest_close(struct nest *nest)
     assert(!nest->count);
     orphan_share(-1);
     guard_close(nest->guard);
+    tempdir_remove(nest->folder);
+    mem_free(nest->folder);
     uv_close((uv_handle_t *)&nest->poll, on_closed);
     source_close(&nest->timer);
     loop_fd_close(nest->epoll);
+}
+
+/* Somebody who cleans up may have taken the folder away. */
+int process_path(struct loop *loop, const char *name, struct buf *out, rondo_error *err)
+{
+    struct nest **at = loop_nest(loop);
+    if (!*at && nest_open(loop, at, err) < 0)
+        return err->code;
+    struct nest *nest = *at;
+    if (nest->folder && !tempdir_exists(nest->folder)) {
+        mem_free(nest->folder);
+        nest->folder = NULL;
+    }
+    if (!nest->folder && !(nest->folder = tempdir_make(err)))
+        return err->code;
+    guard_set_folder(nest->guard, nest->folder);
+    buf_printf(out, "%s/%llu-%s", nest->folder, (unsigned long long)++nest->paths, name);
+    return 0;
 }
 
 size_t process_count(struct loop *loop)
@@ -604,49 +606,6 @@ void process_kill_all(struct loop *loop)
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------------ */
-
-/* What the child gets and what we keep, of each of the three. */
-struct pipes {
-    int theirs[3], ours[3];
-};
-
-static void pipes_close(struct pipes *pipes)
-{
-    for (int i = 0; i < 3; i++) {
-        loop_fd_close(pipes->theirs[i]);
-        loop_fd_close(pipes->ours[i]);
-    }
-}
-
-/* Numbers below 3 are the child's own business. */
-static int move_up(int fd)
-{
-    if (fd < 0 || fd > 2)
-        return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    close(fd);
-    return moved;
-}
-
-static int pipes_open(struct pipes *pipes, rondo_error *err)
-{
-    bool good = true;
-    for (int i = 0; i < 3; i++)
-        pipes->theirs[i] = pipes->ours[i] = -1;
-    for (int i = 0; i < 3 && good; i++) {
-        int ends[2] = { -1, -1 };
-        good = pipe2(ends, O_CLOEXEC) == 0;
-        pipes->theirs[i] = move_up(ends[i ? 1 : 0]);
-        pipes->ours[i] = move_up(ends[i ? 0 : 1]);
-        good = good && pipes->theirs[i] >= 0 && pipes->ours[i] >= 0 &&
-               fcntl(pipes->ours[i], F_SETFL, O_NONBLOCK) == 0;
-    }
-    if (good)
-        return 0;
-    int error = errno;
-    pipes_close(pipes);
-    return err_set(err, RONDO_ERETRY, "no pipes for a child: %s", strerror(error));
-}
 
 static const char *find_variable(const char *const *env, const char *name)
 {

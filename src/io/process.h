@@ -14,6 +14,7 @@
 #ifndef RONDO_PROCESS_H
 #define RONDO_PROCESS_H
 
+#include "base/buf.h"
 #include "io/loop_uv.h"
 
 #define PROCESS_TAIL  4096 // of the errors
@@ -59,6 +60,10 @@ const char *process_output(const struct process *process, size_t *ret_len); // w
 uint64_t process_dropped(const struct process *process);                    // bytes that were not
 const char *process_errors(struct process *process, size_t *ret_len);       // the tail
 uint64_t process_errors_dropped(const struct process *process);
+
+/* A path that nobody uses yet, "FOLDER/17-name", for a file that is shared with a child.  The folder is
+   private, and removed with all that is in it when the loop is closed. */
+int process_path(struct loop *loop, const char *name, struct buf *out, rondo_error *err);
 
 size_t process_count(struct loop *loop); // those that have not ended
 

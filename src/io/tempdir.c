@@ -25,17 +25,21 @@ char *tempdir_make(rondo_error *err)
     return NULL;
 }
 
-static int open_in(const char *folder, const char *name, int flags)
+bool tempdir_exists(const char *folder)
 {
-    auto_buf struct buf path = { 0 };
-    buf_printf(&path, "%s/%s", folder, name);
-    return open(buf_text(&path), flags | O_CLOEXEC | O_NONBLOCK, 0600);
+    return access(folder, W_OK) == 0;
 }
 
-int tempdir_write(const char *folder, const char *name, const void *bytes, size_t len, rondo_error *err)
+void tempdir_unlink(const char *path)
+{
+    if (path)
+        unlink(path);
+}
+
+int tempdir_write(const char *path, const void *bytes, size_t len, rondo_error *err)
 {
     const char *at = bytes;
-    int fd = open_in(folder, name, O_WRONLY | O_CREAT | O_EXCL);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     ssize_t n = fd < 0 ? -1 : 0;
     while (n >= 0 && len) {
         n = write(fd, at, len);
@@ -47,14 +51,14 @@ int tempdir_write(const char *folder, const char *name, const void *bytes, size_
     int error = errno;
     if (fd >= 0)
         close(fd);
-    return n < 0 ? err_set(err, RONDO_EFAILED, "'%s/%s': %s", folder, name, strerror(error)) : 0;
+    return n < 0 ? err_set(err, RONDO_EFAILED, "'%s': %s", path, strerror(error)) : 0;
 }
 
-int tempdir_read(const char *folder, const char *name, size_t max, struct buf *out, rondo_error *err)
+int tempdir_read(const char *path, size_t max, struct buf *out, rondo_error *err)
 {
-    int fd = open_in(folder, name, O_RDONLY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return err_set(err, errno == ENOENT ? RONDO_ENOTFOUND : RONDO_EFAILED, "'%s': %s", name,
+        return err_set(err, errno == ENOENT ? RONDO_ENOTFOUND : RONDO_EFAILED, "'%s': %s", path,
                        strerror(errno));
     ssize_t n = 1;
     size_t before = out->len;
@@ -68,9 +72,9 @@ int tempdir_read(const char *folder, const char *name, size_t max, struct buf *o
     int error = errno;
     close(fd);
     if (n < 0)
-        return err_set(err, RONDO_EFAILED, "'%s': %s", name, strerror(error));
+        return err_set(err, RONDO_EFAILED, "'%s': %s", path, strerror(error));
     if (out->len - before > max)
-        return err_set(err, RONDO_ELIMIT, "'%s' has more than %zu bytes", name, max);
+        return err_set(err, RONDO_ELIMIT, "'%s' has more than %zu bytes", path, max);
     return 0;
 }
 

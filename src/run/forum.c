@@ -4,7 +4,8 @@
    the transcript (notes), which grows by one round when the next one begins. */
 #include "run/kinds.h"
 
-/* { name, round, output } for every member that answered, in declaration order. */
+/* { name, round, output } for every member that answered, in declaration order, with the content where
+   that is not the output. */
 static void add_round(json_t *contributions, const struct act *act, uint32_t round)
 {
     for (uint32_t i = 0; i < act->node->forum.members; i++) {
@@ -15,6 +16,8 @@ static void add_round(json_t *contributions, const struct act *act, uint32_t rou
         json_object_set_new(said, "name", json_string(act->node->children[i].name));
         json_object_set_new(said, "round", json_integer(round + 1));
         json_object_set(said, "output", kid->res.value);
+        if (kid->res.more && kid->res.more->content)
+            json_object_set_new(said, "content", json_string(kid->res.more->content));
         json_array_append_new(contributions, said);
     }
 }

@@ -4,6 +4,7 @@ if ! "$RONDO" help rehearse >/dev/null 2>&1; then
     echo "rondo cannot rehearse yet"
     exit 77
 fi
+export LC_ALL=C
 passed=0 failed=0
 
 for flow in "$ROOT"/tests/prompts/*.yaml; do

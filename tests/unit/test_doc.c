@@ -519,8 +519,8 @@ static const struct {
     { YAML, "", "k%d: 1\n", 90000, "k5: 2", "90001:1: the key 'k5' is here twice; the first is in line 6" },
     { YAML, "", "- &a%d x\n- *a0\n", 40000, "- *b", "80001:3: there is no anchor '&b' before this" },
     { YAML, "\"", "\\n", 500000, "", "1:1: the quoted text that begins here has no end" },
-    { YAML, "a: ", "1", 400, "", "1:4: '1111111111111111111111111111111111111111' is a number that no JSON value can be;"
-                               " in quotes it is a text" },
+    { YAML, "a: ", "1", 400, "",
+      "1:4: '1111111111111111111111111111111111111111' is a number that no JSON value can be; in quotes it is a text" },
 };
 
 TEST(hostile_texts_are_refused_at_once)
@@ -608,7 +608,8 @@ static const struct outcome cleaned[] = {
     { "a\rb\x01" "c\x7f" "d\xc2\x85" "e", "abcde" },
     { "a\xe2\x80\x8b" "b\xe2\x80\x8d" "c\xe2\x81\xa0" "d\xef\xbb\xbf" "e", "abcde" },
     { "a\xee\x80\x80" "b\xf3\xb0\x80\x80" "c\xf4\x8f\xbf\xbf" "d\xef\xbf\xbe" "e", "abcde" },
-    { "\xc3\xa4 \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80\xef\xb8\x8f", "\xc3\xa4 \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80\xef\xb8\x8f" },
+    { "\xc3\xa4 \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80\xef\xb8\x8f",
+      "\xc3\xa4 \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80\xef\xb8\x8f" },
     { "a\xcc\x88", "\xc3\xa4" },                                     // a, diaeresis
     { "a\xe2\x80\x8b\xcc\x88", "\xc3\xa4" },                         // with nothing to see between them
     { "\xe2\x84\xab", "\xc3\x85" },                                  // Angstrom

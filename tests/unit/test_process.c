@@ -695,6 +695,11 @@ static void die_with_children(bool adopt)
         if (adopt)
             orphan_adopt();
         open_loop();
+        auto_buf struct buf path = { 0 };
+        rondo_error err;
+        setenv("TMPDIR", getcwd((char[200]){ 0 }, 200), 1);
+        CHECK(process_path(loop, "file", &path, &err) == 0);
+        write_file(buf_text(&path), "x", 0600);
         start_shell(&child, "setsid sh -c 'echo $$ >far; exec sleep 1000' & sleep 1000 & echo $! >near;"
                             "echo $$ >leader; wait", (struct process_spec){ .grace_ms = -1 });
         for (;;)
@@ -705,6 +710,9 @@ static void die_with_children(bool adopt)
     kill(us, SIGKILL);
     CHECK_INT(waitpid(us, NULL, 0), us);
     CHECK(is_gone_soon(leader) && is_gone_soon(near) && is_gone_soon(far));
+    for (int i = 0; i < 1000 && system("ls -d rondo-* >/dev/null 2>&1") == 0; i++)
+        nap(5);
+    CHECK(system("ls -d rondo-* >/dev/null 2>&1") != 0); // files that were shared are gone
     leave_folder();
 }
 

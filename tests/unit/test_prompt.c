@@ -101,9 +101,9 @@ TEST(a_pass_that_failed_says_why)
 
 TEST(a_pass_that_was_read_back_looks_the_same)
 {
-    auto_json json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft", "content", "a text",
-                             "status", "completed", "broken", "content", "x", "status", "failed",
-                             "content", "a text", "judge", "not yet");
+    auto_json json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft",
+                                       "content", "a text", "status", "completed", "broken", "content", "x",
+                                       "status", "failed", "content", "a text", "judge", "not yet");
     auto_buf struct buf out = { 0 };
     pass_put_json(&out, pass, 2);
     CHECK_STR(buf_text(&out), "## Iteration 2\n\n### draft\na text\n\n## Judge Feedback (Iteration 2)\nnot yet");

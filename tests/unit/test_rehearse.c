@@ -339,3 +339,22 @@ TEST(gates_are_answered_with_consent)
     CHECK_STR(gate_answer("{ ask: May I? }", "{\"g\": {\"result\": 5}}"), "5");
     CHECK_STR(gate_answer("{ ask: May I? }", "{\"g\": \"no\"}"), "\"no\"");
 }
+
+static const char *script_problem(const char *script)
+{
+    static char kept[300];
+    PLAY p = { .env = { .script = json_of(script) } };
+    play_load(&p, SCRIPTED "steps:\n- { id: s, agent: a }\n"
+                           "- { id: l, loop: { maxIterations: 2, steps: [ { id: draft, agent: a } ] } }\n");
+    p.err.message[0] = '\0';
+    rehearse_check(p.flow, p.env.script, &p.err);
+    return strcpy(kept, p.err.message);
+}
+
+TEST(a_script_that_cannot_be_meant_is_refused)
+{
+    CHECK_STR(script_problem("{\"s\": \"x\", \"l.0.draft\": [1, {}], \"l.draft\": \"y\", \"draft\": \"z\"}"), "");
+    CHECK_STR(script_problem("{\"drft\": \"x\"}"), "drft: there is no step 'drft'; did you mean 'draft'?");
+    CHECK_STR(script_problem("{\"l.3.nothing\": \"x\"}"), "l.3.nothing: there is no step 'nothing'");
+    CHECK_STR(script_problem("{\"s\": [\"x\", {\"contnt\": 1}]}"), "s: 2: unknown key 'contnt'");
+}

@@ -1,0 +1,490 @@
+/* test_flow_load.c - what becomes of a workflow file: defaults, made steps, order, and damage.
+
+   What is said about wrong files is in tests/flow; see test_flow_text.c. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "flow/fields.h"
+#include "flow/flow.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct diags diags;
+
+static struct flow *try_text(const char *text, size_t len, const char *name)
+{
+    struct flow_load how = { .is_lenient = true };
+    struct source *source = source_new(name, text, len);
+    diags_clear(&diags);
+    struct flow *flow = flow_load(source, &how, &diags);
+    source_unref(source);
+    return flow;
+}
+
+static struct flow *load(const char *text)
+{
+    struct flow *flow = try_text(text, strlen(text), "test.yaml");
+    if (!flow)
+        FAIL("%s", diags.count ? diags.list[0].message : "nothing is said");
+    return flow;
+}
+
+static struct flow_step *step_named(const struct flow_scope *scope, const char *id)
+{
+    for (uint32_t i = 0; i < scope->count; i++)
+        if (strcmp(scope->steps[i]->id, id) == 0)
+            return scope->steps[i];
+    FAIL("there is no step %s", id);
+}
+
+static struct flow_step *step_of(const struct flow *flow, const char *id)
+{
+    return step_named(flow->scope, id);
+}
+
+#define AGENTS                                                                                          \
+    "agents:\n"                                                                                         \
+    "  w: { description: d, script: [x] }\n"                                                            \
+    "  j: { script: [{ result: { done: true } }],\n"                                                    \
+    "       resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }\n"
+
+/* ---- order ------------------------------------------------------------------------------------------- */
+
+static void check_order(const char *text, const char *expected)
+{
+    struct flow *flow = load(text);
+    json_t *order = flow_order_json(flow);
+    struct buf got = { 0 };
+    size_t i;
+    json_t *id;
+    json_array_foreach(order, i, id) buf_printf(&got, "%s%s", i ? " " : "", json_string_value(id));
+    CHECK_STR(buf_text(&got), expected);
+    buf_free(&got);
+    json_decref(order);
+    flow_unref(flow);
+}
+
+TEST(the_order_is_kahns_with_a_queue_in_the_order_of_the_file)
+{
+    check_order("name: a\nsteps: [{id: c, dependsOn: [a]}, {id: a}, {id: b}, {id: d, dependsOn: [b, c]}]", "a b c d");
+    check_order("name: a\nsteps: [{id: a}, {id: e, dependsOn: [c]}, {id: b, dependsOn: [a]}, {id: c, dependsOn: [a]}, "
+                "{id: d, dependsOn: [b]}]", "a b c d e");
+}
+
+TEST(in_a_sequence_each_step_waits_for_the_one_before)
+{
+    struct flow *flow = load("rondo: 1\nname: a\norder: sequence\n" AGENTS
+                             "steps: [{id: a, agent: w}, {id: b, agent: w}, {id: c, agent: w, dependsOn: [a]}]");
+    CHECK(!step_of(flow, "a")->takes_previous);
+    CHECK(step_of(flow, "b")->takes_previous);
+    CHECK_INT(step_of(flow, "b")->depends_count, 1);
+    CHECK_STR(step_of(flow, "b")->depends_on[0], "a");
+    CHECK_INT(step_of(flow, "c")->depends_count, 2);
+    CHECK_INT(step_of(flow, "c")->deps[1], 1);
+    flow_unref(flow);
+}
+
+/* ---- agents ----------------------------------------------------------------------------------------------- */
+
+TEST(an_agent_is_what_its_keys_say)
+{
+    struct flow *flow = load("rondo: 1\nname: a\noptions: { agent: c }\nagents:\n"
+                             "  m: { description: Writes. }\n  c: { run: [echo, '${input}'], env: { A: b, S: 'env:X' } }\n"
+                             "  s: { script: [x], effects: once }\n  f: { function: g, memory: false }\n"
+                             "steps: [{ id: a, instructions: i }, { id: b, agent: m }]");
+    struct flow_agent **a = flow->agents;
+    CHECK_INT(a[0]->kind, AGENT_MODEL);
+    CHECK_STR(a[0]->prompt.text, "Writes.");
+    CHECK(isnan(a[0]->temperature));
+    CHECK_INT(a[0]->effects, RONDO_IDEMPOTENT);
+    CHECK_INT(a[1]->kind, AGENT_COMMAND);
+    CHECK_INT(a[1]->argc, 2);
+    CHECK(a[1]->argv[1].pieces && !a[1]->argv[0].pieces);
+    CHECK_INT(a[1]->env[0].kind, ENV_TEXT);
+    CHECK_INT(a[1]->env[1].kind, ENV_FROM_ENV);
+    CHECK_STR(a[1]->env[1].from, "X");
+    CHECK_INT(a[2]->effects, RONDO_ONCE);
+    CHECK_STR(a[3]->memory, "");
+    CHECK_PTR(step_of(flow, "a")->agent, a[1]);
+    CHECK_PTR(step_of(flow, "b")->agent, a[0]);
+    flow_unref(flow);
+}
+
+TEST(an_empty_list_of_tools_is_not_the_same_as_none)
+{
+    struct flow *flow = load("name: a\nagents: { a: { description: d, tools: [] }, b: { description: d } }\n"
+                             "steps: [{ id: s }]");
+    CHECK(flow->agents[0]->has_tools && !flow->agents[1]->has_tools);
+    flow_unref(flow);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------------------------- */
+
+static struct flow_loop *loop_with(struct flow **flow, const char *keys)
+{
+    struct buf text = { 0 };
+    buf_printf(&text, "rondo: 1\nname: a\n" AGENTS "steps:\n  - { id: l, agent: w, loop: { %s } }\n", keys);
+    *flow = load(buf_text(&text));
+    buf_free(&text);
+    return step_of(*flow, "l")->loop;
+}
+
+TEST(what_reaching_the_cap_means_depends_on_what_was_wanted)
+{
+    static const struct {
+        const char *keys;
+        int on_max;
+    } cases[] = {
+        { "maxIterations: 2", RONDO_RETURN_LAST },
+        { "maxIterations: 2, until: 'false'", RONDO_FAIL },
+        { "maxIterations: 2, untilAgent: j", RONDO_FAIL },
+        { "maxIterations: 2, next: '1'", RONDO_FAIL },
+        { "maxIterations: 2, until: 'false', outputMode: best, score: '1'", RONDO_RETURN_LAST },
+        { "maxIterations: 2, until: 'false', onMaxIterations: flag", RONDO_FLAG },
+        { "maxIterations: 2, outputMode: best, score: '1', onMaxIterations: fail", RONDO_FAIL },
+        { "maxIterations: 2, while: 'true'", RONDO_RETURN_LAST },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct flow *flow;
+        CHECK_INT(loop_with(&flow, cases[i].keys)->on_max, cases[i].on_max);
+        flow_unref(flow);
+    }
+}
+
+TEST(while_and_unbounded_have_no_cap)
+{
+    struct flow *flow;
+    CHECK_INT(loop_with(&flow, "while: 'true'")->max_iterations, RONDO_UNBOUNDED);
+    flow_unref(flow);
+    CHECK_INT(loop_with(&flow, "unbounded: true, until: 'true'")->max_iterations, RONDO_UNBOUNDED);
+    flow_unref(flow);
+    CHECK_INT(loop_with(&flow, "while: 'true', maxIterations: 7")->max_iterations, 7);
+    flow_unref(flow);
+}
+
+TEST(a_judge_is_a_step_in_the_scope_of_its_loop)
+{
+    struct flow *flow;
+    struct flow_loop *loop = loop_with(&flow, "maxIterations: 2, untilAgent: j, stall: {}");
+    CHECK_STR(loop->judge->id, "judge");
+    CHECK_INT(loop->judge->part, AS_JUDGE);
+    CHECK_PTR(loop->judge->agent, flow->agents[1]);
+    CHECK_PTR(loop->judge->scope, loop->scope);
+    CHECK_PTR(loop->scope->up, flow->scope);
+    CHECK_PTR(loop->scope->owner, step_of(flow, "l"));
+    CHECK_INT(loop->stall_repeats, 3);
+    flow_unref(flow);
+}
+
+TEST(a_timeout_is_of_the_whole_loop_and_the_default_of_each_pass)
+{
+    struct flow *flow = load("rondo: 1\nname: a\noptions: { stepTimeout: 5s }\n"
+                             "agents: { w: { script: [x] }, slow: { script: [x], timeout: 9s }, "
+                             "j: { script: [x], resultSchema: { required: [done], properties: { done: { type: boolean } } } } }\n"
+                             "steps:\n"
+                             "  - { id: plain, agent: w }\n  - { id: own, agent: w, timeout: 1.5s }\n"
+                             "  - { id: none, agent: w, timeout: 0s }\n  - { id: agents, agent: slow }\n"
+                             "  - { id: loop, agent: w, timeout: 1m, loop: { maxIterations: 2, untilAgent: j } }\n"
+                             "  - { id: group, steps: [{ id: x, agent: w }] }\n  - { id: gate, gate: { ask: x } }\n");
+    CHECK_INT(step_of(flow, "plain")->timeout_ms, 5000);
+    CHECK_INT(step_of(flow, "own")->timeout_ms, 1500);
+    CHECK_INT(step_of(flow, "none")->timeout_ms, 0);
+    CHECK_INT(step_of(flow, "agents")->timeout_ms, 9000);
+    CHECK_INT(step_of(flow, "loop")->timeout_ms, 5000);
+    CHECK_INT(step_of(flow, "loop")->loop->timeout_ms, 60000);
+    CHECK_INT(step_of(flow, "loop")->loop->judge->timeout_ms, 5000);
+    CHECK_INT(step_of(flow, "group")->timeout_ms, 0);
+    CHECK_INT(step_named(step_of(flow, "group")->inner, "x")->timeout_ms, 5000);
+    CHECK_INT(step_of(flow, "gate")->timeout_ms, 0);
+    flow_unref(flow);
+}
+
+TEST(retries_are_attempts_after_the_first)
+{
+    struct flow *flow = load("name: a\nsteps: [{ id: a, retries: 2 }, { id: b }, { id: c, maxRetries: 0 }]");
+    CHECK_INT(step_of(flow, "a")->retry.attempts, 3);
+    CHECK_INT(step_of(flow, "b")->retry.attempts, 0);
+    CHECK_INT(step_of(flow, "b")->max_retries, -1);
+    CHECK_INT(step_of(flow, "c")->max_retries, 0);
+    flow_unref(flow);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
+
+TEST(agents_that_are_named_become_steps)
+{
+    struct flow *flow = load("rondo: 1\nname: a\n" AGENTS "steps:\n"
+                             "  - { id: p, parallel: { agents: [w, j, w, w] } }\n"
+                             "  - { id: f, forum: { captain: j, members: [w, w], rounds: 2 } }\n"
+                             "  - { id: r, agent: w, review: { agent: j } }\n");
+    const struct flow_scope *p = step_of(flow, "p")->inner, *f = step_of(flow, "f")->inner;
+    CHECK_INT(p->count, 4);
+    CHECK_STR(p->steps[0]->id, "w");
+    CHECK_STR(p->steps[2]->id, "w#2");
+    CHECK_STR(p->steps[3]->id, "w#3");
+    CHECK_INT(p->kind, SCOPE_PARALLEL);
+    CHECK_INT(f->count, 3);
+    CHECK_STR(f->steps[1]->id, "w#2");
+    CHECK_STR(f->steps[2]->id, "captain");
+    CHECK_INT(f->steps[2]->part, AS_CAPTAIN);
+    CHECK_INT(f->steps[2]->index, 2);
+    CHECK_STR(step_of(flow, "r")->review->reviewer->id, "review");
+    CHECK_INT(step_of(flow, "r")->review->max_retries, 2);
+    flow_unref(flow);
+}
+
+TEST(cases_of_a_branch_are_called_after_what_they_do)
+{
+    struct flow *flow = load("rondo: 1\nname: a\n" AGENTS "steps:\n  - id: b\n    branch:\n"
+                             "      - { when: 'true', agent: w }\n      - { when: 'true', agent: w }\n"
+                             "      - { when: 'true', name: named, agent: w }\n      - { when: 'true', instructions: i }\n"
+                             "      - { when: 'true', steps: [{ id: x, agent: w }] }\n      - { else: { agent: j } }\n");
+    static const char *const names[] = { "w", "w#2", "named", "case", "steps", "else" };
+    const struct flow_step *branch = step_of(flow, "b");
+    CHECK_INT(branch->case_count, COUNT(names));
+    for (size_t i = 0; i < COUNT(names); i++) {
+        CHECK_STR(branch->cases[i].name, names[i]);
+        CHECK_PTR(branch->cases[i].step, branch->inner->steps[i]);
+        CHECK_INT(branch->cases[i].when.program != NULL, i + 1 < COUNT(names));
+    }
+    flow_unref(flow);
+}
+
+TEST(a_loop_around_a_body_is_between_its_scope_and_the_outer_one)
+{
+    struct flow *flow = load("rondo: 1\nname: a\n" AGENTS "steps:\n"
+                             "  - { id: l, loop: { maxIterations: 2 }, steps: [{ id: x, agent: w, instructions: '${iteration}' }] }\n");
+    const struct flow_step *l = step_of(flow, "l");
+    CHECK_INT(l->body, BODY_STEPS);
+    CHECK_PTR(l->inner->up, l->loop->scope);
+    CHECK_INT(l->loop->scope->count, 0);
+    CHECK_INT(l->loop->scope->kind, SCOPE_LOOP);
+    flow_unref(flow);
+}
+
+TEST(budgets_and_durations_are_read_exactly)
+{
+    struct flow *flow = load("rondo: 1\nname: a\nbudget: { cost: 0.1, tokens: 123456789012345, time: 0.001s }\n"
+                             "steps: [{ id: a, instructions: i, timeout: 1h0.5m2.5s3ms }]");
+    CHECK_INT(flow->budget.cost_nano, 100000000);
+    CHECK_INT(flow->budget.tokens, 123456789012345);
+    CHECK_INT(flow->budget.time_ms, 1);
+    CHECK_INT(step_of(flow, "a")->timeout_ms, 3600000 + 30000 + 2503);
+    flow_unref(flow);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+
+/* Whatever is said has a place in the file. */
+static void check_places(const struct source *source, const char *what)
+{
+    if (!diags.errors)
+        FAIL("%s: nothing is said", what);
+    for (uint32_t i = 0; i < diags.count; i++) {
+        const struct diag *d = &diags.list[i];
+        struct buf out = { 0 };
+        diag_put(&out, d, i % 2);
+        if (!d->line || !d->column || !*d->message || d->line > source->line_count + 1)
+            FAIL("%s: %u:%u %s", what, (unsigned)d->line, (unsigned)d->column, d->message);
+        buf_free(&out);
+    }
+}
+
+static void try_damaged(const struct buf *text, const char *what)
+{
+    struct source *source = source_new("damaged.yaml", text->data, text->len);
+    struct flow *flow = try_text(text->data, text->len, "damaged.yaml");
+    if (!flow)
+        check_places(source, what);
+    flow_unref(flow);
+    source_unref(source);
+}
+
+/* The text with a part of it replaced. */
+static void replaced(struct buf *out, const struct source *source, size_t from, size_t to, const char *by)
+{
+    buf_clear(out);
+    buf_put(out, source->text, from);
+    buf_puts(out, by);
+    buf_put(out, source->text + to, source->len - to);
+}
+
+static bool said_unknown(const char *key)
+{
+    for (uint32_t i = 0; i < diags.count; i++)
+        if (strncmp(diags.list[i].message, "unknown key `", 13) == 0 &&
+            strncmp(diags.list[i].message + 13, key, strlen(key)) == 0)
+            return diags.list[i].hint != NULL;
+    return true; // it is a name, or a key of something free
+}
+
+static void damage_map(const struct source *source, const struct doc_val *val, struct buf *text)
+{
+    static const char *const values[] = { "[1]", "{ a: b }", "-12", "''", "text", "true", "null", "1e400", "[", "&a" };
+    for (uint32_t i = 0; i < val->count; i++) {
+        const struct doc_val *item = val->items[i], *key = val->kind == DOC_MAP ? val->keys[i] : item;
+        size_t end = item->offset + item->len;
+        if (val->kind == DOC_MAP && key->text_len > 3) { // renamed
+            replaced(text, source, key->offset + key->len, key->offset + key->len, "x");
+            try_damaged(text, key->text);
+            if (!said_unknown(key->text))
+                FAIL("%s:%u: nothing is suggested for %sx", source->name, (unsigned)key->line, key->text);
+        }
+        replaced(text, source, key->offset, end, ""); // dropped
+        try_damaged(text, key->text);
+        for (size_t k = 0; k < COUNT(values); k++) {
+            replaced(text, source, item->offset, end, values[k]);
+            try_damaged(text, key->text);
+        }
+        damage_map(source, item, text);
+    }
+}
+
+static void damage_bytes(const struct source *source, struct buf *text)
+{
+    for (size_t at = 0; at < source->len; at += 7) {
+        replaced(text, source, at, source->len, "");
+        try_damaged(text, "cut off");
+        replaced(text, source, at, at + 1, at % 2 ? "\x01" : "{");
+        try_damaged(text, "another byte");
+    }
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && strcmp(dot, ".yaml") == 0;
+}
+
+static void read_whole(const char *path, struct buf *out)
+{
+    FILE *file = fopen(path, "rb");
+    CHECK(file);
+    buf_reserve(out, 1 << 20);
+    out->len = fread(out->data, 1, 1 << 20, file);
+    fclose(file);
+}
+
+static void each_example(void (*run)(const char *path))
+{
+    struct dirent **entries;
+    int count = scandir("examples", &entries, is_yaml, alphasort);
+    CHECK(count > 0);
+    for (int i = 0; i < count; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "examples/%s", entries[i]->d_name);
+        run(path);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void damage_example(const char *path)
+{
+    struct buf whole = { 0 }, text = { 0 };
+    rondo_error err;
+    read_whole(path, &whole);
+    struct source *source = source_new(path, whole.data, whole.len);
+    struct doc *doc = doc_read_yaml(source, NULL, &err);
+    CHECK(doc);
+    damage_map(source, doc->root, &text);
+    damage_bytes(source, &text);
+    doc_free(doc);
+    source_unref(source);
+    buf_free(&whole);
+    buf_free(&text);
+}
+
+TEST(damaged_examples_are_refused_with_a_place_or_make_sense)
+{
+    each_example(damage_example);
+    diags_clear(&diags);
+}
+
+/* ---- the JSON Schema ----------------------------------------------------------------------------------------------------- */
+
+TEST(the_json_schema_in_docs_is_that_of_the_tables)
+{
+    json_t *made = fields_schema(), *stored = json_load_file("docs/rondo.schema.json", 0, NULL);
+    if (!json_equal(made, stored))
+        FAIL("docs/rondo.schema.json is old: make docs/rondo.schema.json");
+    json_decref(made);
+    json_decref(stored);
+}
+
+static struct schema *schema;
+
+static void check_example(const char *path)
+{
+    struct buf whole = { 0 };
+    rondo_error err;
+    read_whole(path, &whole);
+    struct source *source = source_new(path, whole.data, whole.len);
+    struct doc *doc = doc_read_yaml(source, NULL, &err);
+    CHECK(doc);
+    if (schema_check(schema, doc->json, &err) < 0)
+        FAIL("%s: %s", path, err.message);
+    doc_free(doc);
+    source_unref(source);
+    buf_free(&whole);
+}
+
+TEST(the_json_schema_accepts_the_examples)
+{
+    json_t *doc = fields_schema();
+    rondo_error err;
+    schema = schema_compile(doc, NULL, &err);
+    if (!schema)
+        FAIL("%s: %s", err.path, err.message);
+    each_example(check_example);
+    schema_unref(schema);
+    json_decref(doc);
+}
+
+/* ---- many things ---------------------------------------------------------------------------------------------------------- */
+
+TEST(more_mistakes_than_are_kept_are_counted)
+{
+    struct buf text = { 0 };
+    buf_puts(&text, "rondo: 1\nname: a\nsteps:\n");
+    for (int i = 0; i < 5000; i++)
+        buf_printf(&text, "  - { id: a%d, agnt: x, dependsOn: [b%d] }\n", i, i);
+    CHECK_NULL(try_text(buf_text(&text), text.len, "many.yaml"));
+    CHECK_INT(diags.count, DIAG_MAX);
+    CHECK_INT(diags.errors, 15000);
+    buf_free(&text);
+    diags_clear(&diags);
+}
+
+TEST(ten_thousand_steps_are_put_in_order)
+{
+    struct buf text = { 0 };
+    buf_puts(&text, "rondo: 1\nname: a\nagents: { w: { script: [x] } }\nsteps:\n  - { id: s-0, agent: w }\n");
+    for (int i = 1; i < 10000; i++)
+        buf_printf(&text, "  - { id: s-%d, agent: w, dependsOn: [s-%d], condition: steps.s-%d.status == 'completed' }\n",
+                   i, i - 1, i / 2);
+    struct flow *flow = load(buf_text(&text));
+    for (uint32_t i = 0; i < 10000; i++)
+        CHECK_UINT(flow->order[i], i);
+    flow_unref(flow);
+    buf_free(&text);
+}
+
+TEST(steps_cannot_be_nested_without_end)
+{
+    struct buf text = { 0 };
+    buf_puts(&text, "rondo: 1\nname: a\nsteps: ");
+    for (int i = 0; i < 60; i++)
+        buf_puts(&text, "[{ id: a, steps: ");
+    buf_puts(&text, "[{ id: b, instructions: i }]");
+    for (int i = 0; i < 60; i++)
+        buf_puts(&text, "}]");
+    CHECK_NULL(try_text(buf_text(&text), text.len, "deep.yaml"));
+    CHECK(strstr(diags.list[0].message, "nested"));
+    buf_free(&text);
+    diags_clear(&diags);
+}
