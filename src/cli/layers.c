@@ -267,43 +267,44 @@ static bool is_free(const struct layers *l, uint32_t box, int x)
     return true;
 }
 
+/* A bend moves as a whole, by the column that is free beside it; a box only moves its port. */
 static bool port_try(struct layers *l, uint32_t at, int x)
 {
     struct layer_box *box = &l->boxes[at];
-    if (x <= box->x || x >= box->x + box->w - 1 || !is_free(l, at, x))
+    bool fits = box->is_bend ? x >= 0 && abs(x - box->x) <= 1
+                             : x > box->x && x < box->x + box->w - 1;
+    if (!fits || !is_free(l, at, x))
         return false;
     box->in_x = x;
+    if (box->is_bend)
+        box->x = box->out_x = x;
     return true;
 }
 
 /* A line that is nearly straight becomes straight. */
 static bool straighten(struct layers *l, uint32_t at)
 {
-    struct layer_box *box = &l->boxes[at];
     for (uint32_t i = 0; i < l->link_count; i++) {
         int x = l->boxes[l->links[i].from].out_x;
-        if (l->links[i].to != at || abs(x - box->in_x) > (box->is_bend ? 1 : 2))
-            continue;
-        if (box->is_bend)
-            box->in_x = box->out_x = box->x = x;
-        else if (!port_try(l, at, x))
-            continue;
-        return true;
+        if (l->links[i].to == at && abs(x - l->boxes[at].in_x) <= 2 && port_try(l, at, x))
+            return true;
     }
     return false;
 }
 
+/* From above: where the lines of a layer begin is settled before those below look for a place. */
 static void move_ports(struct layers *l)
 {
     static const int aside[] = { 0, 2, -2, 1, -1, 3, -3 };
-    for (uint32_t i = 0; i < l->count; i++) {
-        int middle = l->boxes[i].in_x;
-        if (straighten(l, i) || l->boxes[i].is_bend)
-            continue;
-        for (size_t k = 0; k < COUNT(aside); k++)
-            if (port_try(l, i, middle + aside[k]))
-                break;
-    }
+    for (uint32_t layer = 1; layer < l->depth; layer++)
+        for (uint32_t i = 0; i < l->count; i++) {
+            int middle = l->boxes[i].in_x;
+            if (l->boxes[i].layer != layer || straighten(l, i))
+                continue;
+            for (size_t k = 0; k < COUNT(aside); k++)
+                if (port_try(l, i, middle + aside[k]))
+                    break;
+        }
 }
 
 static void make_tracks(struct layers *l)

@@ -30,6 +30,8 @@ static void put_sentences(struct buf *out, const char *text, size_t len)
             continue;
         put_text(out, text + from, i - from);
         buf_putc(out, '\n');
+        while (i + 1 < len && text[i + 1] == ' ')
+            i++;
         from = i + 1;
     }
 }

@@ -49,6 +49,15 @@ static void check_links(const struct layers *l)
     }
 }
 
+static void check_tracks(const struct layers *l)
+{
+    for (uint32_t i = 1; i < l->track_count; i++)
+        for (uint32_t k = 1; k < i; k++) {
+            const struct layer_track *a = &l->tracks[i], *b = &l->tracks[k];
+            CHECK(a->y < 0 || a->y != b->y || a->x2 < b->x1 || b->x2 < a->x1);
+        }
+}
+
 TEST(boxes_never_overlap_and_lines_go_down)
 {
     for (uint32_t round = 1; round <= 300; round++) {
@@ -67,6 +76,7 @@ TEST(boxes_never_overlap_and_lines_go_down)
         CHECK(layers_arrange(&l, 200));
         check_boxes(&l);
         check_links(&l);
+        check_tracks(&l);
         arena_free(&arena);
     }
 }
