@@ -166,9 +166,12 @@ static void carry_out(struct call *call)
 static void run_agent(rondo_task *task, const struct flow_step *step)
 {
     struct call call = { .task = task, .step = step };
+    const struct call_env *env = task_env(task);
     rondo_error err;
     int rc = prompt_put(task, step, &call.system, &call.user, &err);
-    if (rc == 0 && task_env(task)->prompts)
+    if (rc == 0 && env->on_prompt)
+        env->on_prompt(env->user, rondo_task_path(task), call.system.len, call.user.len);
+    if (rc == 0 && env->prompts)
         rc = write_prompt(task, &call.system, &call.user, &err);
     if (rc == 0)
         carry_out(&call);

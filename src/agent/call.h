@@ -23,6 +23,8 @@ struct call_env {
     int64_t max_retries;    // of a provider that is not reached; -1: as the file says
     const struct flow_function *functions; // for `function:` agents
     size_t function_count;
+    void (*on_prompt)(void *user, const char *path, size_t system, size_t text); // bytes; NULL
+    void *user; // for on_prompt
 };
 
 struct flow_function {

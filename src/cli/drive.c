@@ -196,6 +196,13 @@ static void on_event(struct drive *d, const rondo_event *ev)
     d->has_changed = true;
 }
 
+/* --verbose: prompts are no events, they follow from them. */
+static void on_prompt(void *user, const char *path, size_t system, size_t text)
+{
+    struct drive *d = user;
+    tell_prompt(&d->lines, &d->tell, shell_now_ns(d->engine), path, system, text);
+}
+
 /* ---- signals --------------------------------------------------------------------------------------------- */
 
 static const char *signal_name(int number)
@@ -394,6 +401,10 @@ static void prepare(struct drive *d)
     d->view = (struct view){ .rows = d->rows, .title = options->title, .term = &d->term };
     d->tell = (struct tell){ .rows = d->rows, .term = &d->term, .title = options->title,
                              .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
+    if (options->verbose && d->tells && options->env) {
+        options->env->on_prompt = on_prompt;
+        options->env->user = d;
+    }
     d->gates.run = d->run;
     d->gates.has_person = drive_has_person() && !options->quiet;
     d->gates.rehearses = options->rehearses ? options->env : NULL;
@@ -401,6 +412,8 @@ static void prepare(struct drive *d)
 
 static void drive_clear(struct drive *d)
 {
+    if (d->options->env)
+        d->options->env->on_prompt = NULL;
     rows_free(d->rows);
     screen_clear(&d->screen);
     gates_clear(&d->gates);

@@ -14,7 +14,7 @@ struct drive_options {
     const char *title;   // the workflow's name
     const char *answers; // a file; NULL
     rondo_value *plan;   // the whole workflow, for --json; NULL: none
-    const struct call_env *env; // of the run, for what gates answer in a rehearsal
+    struct call_env *env; // of the run: gates ask it in a rehearsal, and it tells of prompts; NULL
     bool json, quiet, verbose, no_color;
     bool rehearses;
 };

@@ -244,3 +244,16 @@ void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
         kind->put(out, tell, ev);
     buf_putc(out, '\n');
 }
+
+void tell_prompt(struct buf *out, struct tell *tell, int64_t time_ns, const char *path, size_t system,
+                 size_t text)
+{
+    put_clock(out, tell, time_ns);
+    buf_puts(out, " prompt ");
+    put_text(out, tell, path);
+    if (system)
+        buf_printf(out, " %zu bytes and %zu of the agent", text, system);
+    else
+        buf_printf(out, " %zu bytes", text);
+    buf_putc(out, '\n');
+}

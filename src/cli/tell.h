@@ -18,4 +18,8 @@ struct tell {
 /* Puts the line of an event; nothing when it is not worth one. */
 void tell_event(struct buf *out, struct tell *tell, const rondo_event *event);
 
+/* Puts the line of a prompt that a step was given: how long it is. */
+void tell_prompt(struct buf *out, struct tell *tell, int64_t time_ns, const char *path, size_t system,
+                 size_t text);
+
 #endif

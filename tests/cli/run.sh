@@ -301,6 +301,7 @@ if grep -q "Greet." shown/greet.txt; then ok; else bad "--prompts: $(ls shown 2>
 check "--context" 0 "hello, world" "$RONDO" run --prompts shown2 --context "some context" hello.yaml
 if grep -q "some context" shown2/greet.txt; then ok; else bad "--context"; fi
 check "--verbose" 0 "hello, world" "$RONDO" run --verbose hello.yaml
+says "prompt greet"
 says "step_end greet"
 says "hello, world"
 check "--plan" 0 "hello, world" "$RONDO" run --plan hello.yaml

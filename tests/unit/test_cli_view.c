@@ -295,7 +295,8 @@ TEST(items_that_ended_long_ago_are_forgotten)
 
 TEST(events_become_lines)
 {
-    struct bot add = { "add", ADD, 1, .delay_ms = 1500, .fails = 1, .options = { .retry = { .attempts = 2, .delay_ms = 100 } } };
+    struct bot add = { "add", ADD, 1, .delay_ms = 1500, .fails = 1,
+                       .options = { .retry = { .attempts = 2, .delay_ms = 100 } } };
     LOOK l = { 0 };
     look_start(&l, LOOP("refine", bot_node(&add), .max_iterations = 2), "0", 80);
     look_to_end(&l);
