@@ -87,7 +87,7 @@ steps:
 E
 run "items and their number" 0 '["0:a","1:b c"]' <<'E'
 agents: { a: { run: 'echo "$(sed "s/.*\"index\":\([0-9]*\).*/\1/" $RONDO_CONTEXT):$RONDO_ITEM"' } }
-output: steps.l.result
+output: steps.l.result.iterations.map(i, i.content)
 steps:
   - id: l
     loop: { forEach: ["a", "b c"], steps: [ { id: s, agent: a, instructions: x } ] }
