@@ -13,7 +13,9 @@
 #include "cli/show.h"
 #include "cli/term.h"
 #include "engine/flows.h"
+#include "engine/shell.h"
 #include "io/orphan.h"
+#include "io/process.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,6 +200,7 @@ static int carry_out(struct running *r)
         .no_color = r->line->no_color, .rehearses = r->rehearses,
     };
     int code = drive(r->run, &options);
+    process_kill_all(r->engine->loop); // before anybody is told that it is over
     if (a->notify)
         notify_run(a->notify, r->run, r->flow->name, code);
     return code;

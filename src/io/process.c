@@ -89,6 +89,7 @@ struct nest {
     struct process *by_pid[BUCKETS];
     size_t count;
     uint64_t made, paths; // so far
+    uint64_t swept;       // what made was when all were killed
     char *folder;         // for files that are shared with children; NULL until then
     struct guard *guard;
     int64_t sweep_at, stray_since; // see sweep()
@@ -600,8 +601,9 @@ void process_kill_all(struct loop *loop)
             process_cancel(process, -1);
     while (nest->count)
         turn(nest, -1);
-    if (nest->made)
+    if (nest->made != nest->swept)
         kill_strays(nest);
+    nest->swept = nest->made; // who comes later was not started by us
     nest->sweep_at = NEVER;
 }
 
