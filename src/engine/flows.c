@@ -173,7 +173,7 @@ static json_t *with_values(rondo_context *context, struct see *see, const struct
     json_t *values = NULL;
     rondo_error err;
     if (see_object(see, step->with, step->with_count, &values, &err) < 0)
-        rondo_context_fail(context, err.code, "%s", err.message);
+        rondo_context_fail(context, err.code, "with: %s", err.message);
     return values;
 }
 

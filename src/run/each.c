@@ -101,7 +101,7 @@ static enum plan ask_items(struct run *run, struct act *act, struct rondo_event 
         if (must_ask(run, act, ASK_ITEMS, 0))
             return PLAN_ASK;
         if (run->question.yes < 0)
-            return decide_fail(run, act, RONDO_EFAILED, ev, "items: %s",
+            return decide_fail(run, act, RONDO_EFAILED, ev, "%s%s", act->node->flow ? "" : "items: ",
                                run->question.error ? run->question.error : "failed");
         items = run->question.value;
     }

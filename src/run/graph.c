@@ -193,7 +193,7 @@ static enum plan end_with_output(struct run *run, struct act *act, struct rondo_
     if (must_ask(run, act, ASK_OUTPUT, 0))
         return PLAN_ASK;
     if (run->question.yes < 0)
-        return decide_fail(run, act, RONDO_EFAILED, ev, "output: %s",
+        return decide_fail(run, act, RONDO_EFAILED, ev, "%s",
                            run->question.error ? run->question.error : "failed");
     decide(act, RONDO_EV_STEP_END, ev);
     ev->flags = EF_VALUE;

@@ -121,7 +121,7 @@ static enum plan refuse_start(struct run *run, const struct act *act, uint32_t c
 {
     char message[600];
     json_t *error;
-    snprintf(message, sizeof message, "%s: %s", what, why ? why : "failed");
+    snprintf(message, sizeof message, "%s%s%s", what, *what ? ": " : "", why ? why : "failed");
     error = error_value(run, act, code, message);
     return decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_FAILED, error, ev);
 }
@@ -172,6 +172,12 @@ static bool must_ask_about(struct run *run, struct act *act, enum ask what, uint
     return true;
 }
 
+/* Expressions of files say themselves which they are. */
+static const char *asker(const struct act *act, const char *what)
+{
+    return act->node->flow ? "" : what;
+}
+
 /* The questions before a start, in order: may it, with what, and as what.  PLAN_IDLE: all said. */
 static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                            struct kid *kid, struct rondo_event *ev)
@@ -182,7 +188,8 @@ static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uin
         if (must_ask_about(run, act, ASK_WHEN, child, ordinal, kid))
             return PLAN_ASK;
         if (q->yes < 0)
-            return refuse_start(run, act, child, ordinal, kid, ev, "when", q->error, RONDO_EFAILED);
+            return refuse_start(run, act, child, ordinal, kid, ev, asker(act, "when"), q->error,
+                                RONDO_EFAILED);
         if (q->yes == 0) {
             decide_unstarted(act, child, ordinal, kid, RONDO_EV_STEP_SKIPPED, NULL, ev);
             ev->flags |= EF_MINE;
@@ -194,7 +201,8 @@ static enum plan ask_first(struct run *run, struct act *act, uint32_t child, uin
         if (must_ask_about(run, act, ASK_INPUT, child, ordinal, kid))
             return PLAN_ASK;
         if (q->yes < 0)
-            return refuse_start(run, act, child, ordinal, kid, ev, "input", q->error, RONDO_EFAILED);
+            return refuse_start(run, act, child, ordinal, kid, ev, asker(act, "input"), q->error,
+                                RONDO_EFAILED);
         kid->given = q->value ? TAKE(q->value) : json_null();
     }
     if (def->node->kind == RONDO_KIND_AGENT && def->node->agent.skill_count &&

@@ -140,9 +140,9 @@ static const struct row {
       NULL, "\"skipped\"" },
     { STEPS "  - { id: a, agent: data, instructions: i }\n"
             "  - { id: b, agent: text, instructions: i, condition: steps.a.result.l }\n",
-      NULL, "partial: when: condition: must be true or false, this gives [\"a\",\"b\"]\n  steps.a.result.l\n  ^" },
+      NULL, "partial: condition: must be true or false, this gives [\"a\",\"b\"]\n  steps.a.result.l\n  ^" },
     { STEPS "  - { id: a, agent: text, instructions: i, condition: '1 / 0 == 1' }\n", NULL,
-      "failed: when: condition: division of 1 by zero\n  1 / 0 == 1\n    ^" },
+      "failed: condition: division of 1 by zero\n  1 / 0 == 1\n    ^" },
     { STEPS "  - { id: a, agent: text, instructions: 'x ${state.y} z' }\n", NULL,
       "failed: ${state.y}: there is no value for 'y' yet\n  state.y\n        ^" },
 
@@ -232,7 +232,7 @@ static const struct row {
       NULL, "[0,[],\"items\"]" },
     { HEAD "steps:\n"
            "  - { id: e, loop: { forEach: input.list, steps: [{ id: s, agent: text, instructions: i }] } }\n",
-      NULL, "failed: items: forEach: no such key: 'list'\n  input.list\n        ^" },
+      NULL, "failed: forEach: no such key: 'list'\n  input.list\n        ^" },
 
     /* nested: inner steps see outer ones, and each loop's names are its own */
     { HEAD "steps:\n"
