@@ -150,22 +150,26 @@ static char *long_text(size_t len)
     return text;
 }
 
+static void keep_prompt(rondo_task *task)
+{
+    auto_buf struct buf system = { 0 }, user = { 0 }, name = { 0 };
+    rondo_error err;
+    CHECK_INT(prompt_put(task, task_act(task)->node->step, &system, &user, &err), 0);
+    json_object_set_new(seen, rondo_task_path(task), json_stringn(buf_text(&user), user.len));
+    buf_printf(&name, "%s:system", rondo_task_path(task));
+    json_object_set_new(seen, buf_text(&name), json_stringn(buf_text(&system), system.len));
+}
+
 static void look(rondo_task *task, void *user)
 {
-    auto_buf struct buf system = { 0 }, shown = { 0 };
-    rondo_error err;
-    CHECK_INT(prompt_put(task, task_act(task)->node->step, &system, &shown, &err), 0);
-    json_object_set_new(seen, rondo_task_path(task), json_stringn(buf_text(&shown), shown.len));
+    keep_prompt(task);
     auto_free char *text = atoi(says) ? long_text((size_t)atoi(says) * 1024) : mem_strdup(says);
     rondo_task_return_text(task, text);
 }
 
 static void judge(rondo_task *task, void *user)
 {
-    auto_buf struct buf system = { 0 }, shown = { 0 };
-    rondo_error err;
-    prompt_put(task, task_act(task)->node->step, &system, &shown, &err);
-    json_object_set_new(seen, rondo_task_path(task), json_stringn(buf_text(&shown), shown.len));
+    keep_prompt(task);
     rondo_task_return_both(task, "go on", json_pack("{s:b}", "done", rondo_task_pass(task) >= last));
 }
 
@@ -319,6 +323,39 @@ TEST(steps_inside_of_containers_see_what_those_wait_for)
     CHECK_STR(prompt("g.first"), "## Previous Step Results\n\n### a (completed)\nx");
     CHECK_STR(prompt("g.second"), "## Previous Step Results\n\n### first (completed)\nx");
     CHECK_STR(prompt("p.worker"), "## Previous Step Results\n\n### a (completed)\nx");
+    json_decref(seen);
+}
+
+/* AE-130 */
+TEST(from_the_second_pass_on_a_step_is_told_to_revise)
+{
+    rondo_error err;
+    says = "x";
+    CHECK_INT(run_to_end("- { id: l, agent: worker, instructions: Do it., loop: { maxIterations: 3 } }\n"
+                         "- { id: own, agent: worker, "
+                         "loop: { maxIterations: 2, feedback: \"After ${feedback.previous}.\" } }\n"
+                         "- { id: free, agent: worker, loop: { unbounded: true, until: iteration == 1 } }\n",
+                         0, &err), 0);
+    CHECK_STR(prompt("l.0"), "## Task\nDo it.\n\n## Iteration 1\n");
+    CHECK_STR(prompt("l.2"), "## Task\nDo it.\n\n## Iteration 3\n\n## Previous Iteration Output (Iteration 2)\nx\n\n"
+                             "## Revision Instructions\nLoop iteration 3 of 3. Improve on the previous output.");
+    CHECK(strstr(prompt("own.1"), "## Revision Instructions\nAfter x."));
+    CHECK(strstr(prompt("free.1"), "## Revision Instructions\nLoop iteration 2. Improve"));
+    json_decref(seen);
+}
+
+/* AE-131 */
+TEST(who_the_agent_is_stands_apart_and_the_schema_follows_the_task)
+{
+    rondo_error err;
+    says = "x";
+    CHECK_INT(run_to_end("- { id: a, agent: clerk, instructions: Do it. }\n"
+                         "- { id: l, agent: worker, loop: { maxIterations: 2, untilAgent: judge } }\n", 0, &err), 0);
+    CHECK_STR(json_string_value(json_object_get(seen, "a:system")), "You are nobody.");
+    CHECK_STR(json_string_value(json_object_get(seen, "l.0:system")), "w");
+    const char *task = strstr(prompt("l.0.judge"), "## Your Task: ");
+    const char *order = strstr(prompt("l.0.judge"), "## Required: ");
+    CHECK(task && order && task < order && strstr(order, "Required schema: {") && strstr(order, "## Iteration 1\nx"));
     json_decref(seen);
 }
 
