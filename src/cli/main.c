@@ -1,7 +1,19 @@
 /* main.c - the rondo program. */
 #include "cli/commands.h"
 
+#include <fcntl.h>
+
+/* A standard descriptor that is closed would be given to the next file that is opened, and what is
+   said on stderr be written into it.  Writing to what takes its place fails. */
+static void hold_descriptors(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
+    hold_descriptors();
     return commands_main(argc, argv);
 }

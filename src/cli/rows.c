@@ -175,10 +175,22 @@ static void tail_set(struct row *row, const char *text)
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
 
-static void row_reset(struct row *row)
+static void drop_items(struct rows *rows, struct row *each)
+{
+    while (each->kid_count)
+        row_free(rows, each->kids[--each->kid_count]);
+    each->items = each->done = each->failed = 0;
+    each->kept = 0;
+}
+
+/* As if it had never begun. */
+static void row_reset(struct rows *rows, struct row *row)
 {
     if (!row)
         return;
+    if (row->node->kind == RONDO_KIND_EACH)
+        drop_items(rows, row);
+    forget_slot(rows, row);
     row->state = ROW_PENDING;
     row->start_ns = row->end_ns = 0;
     row->pass = -1;
@@ -189,7 +201,7 @@ static void row_reset(struct row *row)
     mem_free(row->error);
     row->error = NULL;
     for (uint32_t i = 0; i < row->kid_count; i++)
-        row_reset(row->kids[i]);
+        row_reset(rows, row->kids[i]);
 }
 
 /* The first item in one of these states; kid_count when there is none. */
@@ -246,7 +258,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
     struct row *row = up->node->kind == RONDO_KIND_EACH ? item_start(rows, up, ev) : kid_at(up, ev);
     if (!row)
         return;
-    row_reset(row);
+    row_reset(rows, row);
     make_kids(rows, row);
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
@@ -306,10 +318,10 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
         item_end(rows, row);
 }
 
-static void on_pass(struct row *row, const rondo_event *ev)
+static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
 {
     for (uint32_t i = 0; i < row->kid_count; i++)
-        row_reset(row->kids[i]);
+        row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
     row->state = ROW_RUNNING;
 }
@@ -337,7 +349,7 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     case RONDO_EV_STEP_FAILED:
     case RONDO_EV_STEP_SKIPPED:
     case RONDO_EV_STEP_CANCELLED: on_end(rows, row, ev); break;
-    case RONDO_EV_ITERATION_START: on_pass(row, ev); break;
+    case RONDO_EV_ITERATION_START: on_pass(rows, row, ev); break;
     case RONDO_EV_ITERATION_END: row->passes = (int64_t)ev->ordinal + 1; break;
     case RONDO_EV_LOOP_END:
         row->reason = ev->code;

@@ -137,6 +137,19 @@ static void put_choice(struct buf *out, const struct tell *tell, const rondo_eve
         buf_printf(out, " %s", node->children[ev->child].name);
 }
 
+static void put_answer(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const char *by = json_string_value(json_object_get(ev->value, "by"));
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, json_object_get(ev->value, "value"));
+    buf_puts(out, ": ");
+    put_text(out, tell, buf_text(&text));
+    if (by) {
+        buf_puts(out, " by ");
+        put_text(out, tell, by);
+    }
+}
+
 /* The event is about the graph; what was looked at is one of its steps. */
 static void put_review(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
@@ -183,7 +196,7 @@ static const struct line_kind {
     [RONDO_EV_MEMORY] = { VERBOSE, STYLE_NONE, put_value },
     [RONDO_EV_MEMORY_TRIM] = { VERBOSE, STYLE_NONE, NULL },
     [RONDO_EV_GATE_WAITING] = { ALWAYS, STYLE_YELLOW, put_value },
-    [RONDO_EV_GATE_ANSWERED] = { ALWAYS, STYLE_GREEN, put_value },
+    [RONDO_EV_GATE_ANSWERED] = { ALWAYS, STYLE_GREEN, put_answer },
     [RONDO_EV_DETECTOR] = { ALWAYS, STYLE_YELLOW, put_reason },
     [RONDO_EV_BUDGET] = { VERBOSE, STYLE_NONE, put_spent },
     [RONDO_EV_CANCEL] = { ALWAYS, STYLE_YELLOW, put_value },

@@ -206,6 +206,8 @@ echo 'ok: maybe' >wrong.in
 check "an answer that does not fit" 5 "" "$RONDO" run --answers wrong.in gate.yaml
 says "ok"
 echo 'other: 1' >none.in
+check "who answered" 0 "true" "$RONDO" run --answers yes.in gate.yaml
+says "gate_answered ok: true by answers"
 check "no answer for this gate" 5 "" "$RONDO" run --answers none.in gate.yaml
 check "answers that are not there" 3 "" "$RONDO" run --answers nowhere gate.yaml
 "$RONDO" rehearse -q gate.yaml >out 2>err </dev/null
@@ -263,6 +265,10 @@ if [ -e /dev/full ]; then
     "$RONDO" run hello.yaml >/dev/full 2>err
     if [ $? = 1 ] && grep -q "standard output" err; then ok; else bad "a full disk: $(cat err)"; fi
 fi
+"$RONDO" run hello.yaml 2>err >&-
+if [ $? = 1 ] && grep -q "standard output: Bad file" err; then ok; else bad "stdout is closed: $(cat err)"; fi
+check "stderr is closed" 0 "hello, world" sh -c '"$0" run hello.yaml 2>&-' "$RONDO"
+check "stdin is closed" 0 "hello, world" sh -c '"$0" run hello.yaml <&-' "$RONDO"
 events "20,000 passes" "plan_ready*workflow_end" "$RONDO" run --json many.yaml
 
 flow flood.yaml <<'END'

@@ -38,7 +38,7 @@ stop() {
         kill "-$s" $job
         sleep 0.1
     done
-    wait $job
+    { wait $job; } 2>/dev/null
     rc=$?
     if [ $rc = "$wanted" ]; then ok; else bad "$name: status $rc, wanted $wanted: $(cat err)"; fi
     until_true is_gone "$(cat child)" # hangs when a child stays

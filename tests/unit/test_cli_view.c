@@ -155,6 +155,19 @@ TEST(an_each_shows_items_at_work_and_counts_the_others)
                               "  \u2713 [3] work    10ms  d\n");
 }
 
+TEST(items_begin_anew_with_every_pass)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, LOOP("again", EACH("all", bot_node(&work)), .max_iterations = 3), "[1, 2]", 80);
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
+                              "\u2713 again           30ms  3 passes, max_iterations\n"
+                              "  \u2713 all           10ms  2 of 2 items\n"
+                              "    \u2713 [0] work    10ms  1\n"
+                              "    \u2713 [1] work    10ms  2\n");
+}
+
 static void spend(rondo_task *task, struct bot *bot)
 {
     rondo_task_spend(task, &(rondo_usage){ .input_tokens = 1000, .output_tokens = 234,
