@@ -180,9 +180,8 @@ test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES)
 fuzz:
 	@tests/fuzz/run $(or $(TARGET),cel_eval) $(or $(SECONDS),60)
 
-demo: $(SOLIB) $(EXAMPLES)
-	@if [ -x $(B)/examples/reflection ]; then $(B)/examples/reflection; \
-	else echo "demo: there is no examples/c/reflection.c yet"; fi
+demo: $(PROGRAM)
+	@$(B)/rondo run examples/refine.yaml
 
 bench: $(BENCHES) $(PROGRAM)
 	@if [ -x bench/run ]; then B='$(B)' bench/run; \
