@@ -164,6 +164,7 @@ struct line {
     rondo_run *run;
     struct place place;
     const rondo_node *node; // what it is about; NULL for events of the run
+    bool is_scope;          // about a container without a name, which is no step to the outside
     bool has_data;          // `data` is open
 };
 
@@ -402,6 +403,8 @@ static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
     json_t *value = ev->type == RONDO_EV_STEP_FAILED ? NULL : rondo_event_value(ev);
+    if (l->is_scope)
+        put_text(l, "scope", event_type_text(ev->type));
     if (rows[ev->type].put)
         rows[ev->type].put(l);
     if (ev->type == RONDO_EV_STEP_START && *rondo_event_skill(ev))
@@ -534,7 +537,7 @@ static void put_head(struct line *l)
 {
     const rondo_event *ev = l->ev;
     PUT(l, "{\"type\":\"");
-    buf_puts(l->out, event_type_text(ev->type));
+    buf_puts(l->out, l->is_scope ? "decision" : event_type_text(ev->type));
     buf_putc(l->out, '"');
     if (ev->seq) {
         PUT(l, KEY("seq"));
@@ -546,12 +549,22 @@ static void put_head(struct line *l)
     put_string(l, l->run->id);
 }
 
+/* Files: the steps as a whole, and those of one pass, are containers that nobody named.  Zenflow's
+   readers would take their start for a step's. */
+static bool is_scope(const struct line *l)
+{
+    bool starts_or_ends = l->ev->type >= RONDO_EV_STEP_START && l->ev->type <= RONDO_EV_STEP_CANCELLED;
+    return l->node && l->node->flow && starts_or_ends && !node_is_leaf(l->node) &&
+           !*name_at(&l->run->reader, &l->place);
+}
+
 const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
 {
     rondo_run *run = run_of(ev->run);
     struct line l = { .out = &run->line, .ev = ev, .run = run };
     if (reader_place(&run->reader, ev, &l.place) && run->reader.places[l.place.parent].node)
         l.node = l.place.node;
+    l.is_scope = is_scope(&l);
     buf_clear(l.out);
     put_head(&l);
     if (l.node)
