@@ -391,9 +391,12 @@ static void forgive_item(const struct act *parent, const struct act *act, struct
     ev->flags |= EF_KEPT;
 }
 
+/* Whether a run that failed is partial: did any of its steps complete?  In a file only its own steps
+   count, not what runs inside them. */
 static void count_end(struct run *run, const struct act *parent, const struct result *res)
 {
-    run->completed += res->status == RONDO_STATUS_COMPLETED && parent->slot;
+    bool counts = parent->slot && (!parent->node->flow || !parent->parent);
+    run->completed += res->status == RONDO_STATUS_COMPLETED && counts;
 }
 
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
