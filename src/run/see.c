@@ -133,13 +133,21 @@ static const struct result *body_now(const struct act *loop)
     return loop->loop->phase == LOOP_SCORE ? &loop_body(loop)->res : pass_now(loop);
 }
 
+static bool is_made_from(const rondo_node *node, uint32_t i, const struct flow_step *step)
+{
+    return node->children[i].node && node->children[i].node->step == step;
+}
+
+/* Most containers have their steps in the order of the file. */
 static const struct result *kid_of(const struct kid *kids, uint32_t count, const rondo_node *node,
                                    const struct flow_step *step)
 {
-    for (uint32_t i = 0; node && i < count && i < node->count; i++)
-        if (node->children[i].node && node->children[i].node->step == step)
-            return kids[i].res.status ? &kids[i].res : NULL;
-    return NULL;
+    uint32_t i = step->index;
+    count = node ? MIN(count, node->count) : 0;
+    if (i >= count || !is_made_from(node, i, step))
+        for (i = 0; i < count && !is_made_from(node, i, step);)
+            i++;
+    return i < count && kids[i].res.status ? &kids[i].res : NULL;
 }
 
 const struct result *see_inner(const struct result *res, const struct flow_step *step)

@@ -164,7 +164,8 @@ static void write_file(const char *folder, const char *name, const char *text)
 static const char inner_file[] = "rondo: 1\nname: inner\n"
                                  "agents: { s: { description: d, script: [x] } }\n"
                                  "inputs: { a: { type: integer }, b: { type: string, default: dd } }\n"
-                                 "steps: [{ id: s, set: { seen: '[inputs.a, inputs.b, has(state.outer), input.a]' } }]\n"
+                                 "steps: [{ id: s, set: { seen: "
+                                 "'[inputs.a, inputs.b, has(state.outer), input.a]' } }]\n"
                                  "output: state.seen\n";
 
 /* What a flow that includes inner.yaml returns. */
@@ -213,7 +214,7 @@ TEST(inputs_of_a_file_in_a_file_are_checked_when_they_are_known)
               "input 'a': expected integer, got \"5\"");
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------------- */
+/* ---- lines -------------------------------------------------------------------------------------------------- */
 
 static const char lines_flow[] =
     "rondo: 1\n"
@@ -267,7 +268,8 @@ TEST(lines_say_what_zenflow_says)
     CHECK_STR(line_of("step_start", "l"),
               "{\"stepId\":\"l\",\"data\":{\"index\":0,\"total\":4,\"loop_type\":\"repeat\",\"input\":{}}}");
     CHECK_STR(line_of("step_start", "e"),
-              "{\"stepId\":\"e\",\"data\":{\"index\":3,\"total\":4,\"loop_type\":\"forEach\",\"items\":1,\"input\":{}}}");
+              "{\"stepId\":\"e\",\"data\":{\"index\":3,\"total\":4,\"loop_type\":\"forEach\","
+              "\"items\":1,\"input\":{}}}");
     CHECK_STR(line_of("step_end", "l.0.a"),
               "{\"stepId\":\"l.0.a\",\"agent\":\"t\",\"duration\":\"1.5s\",\"tokens\":{\"prompt\":10,"
               "\"completion\":5,\"total\":15},\"data\":{\"output\":\"one\"}}");
@@ -281,10 +283,13 @@ TEST(lines_say_what_zenflow_says)
 TEST(lines_of_passes_have_outputs_and_the_best_so_far)
 {
     CHECK_STR(line_of("iteration_end", "l"),
-              "{\"stepId\":\"l\",\"duration\":\"1.5s\",\"data\":{\"pass\":0,\"cap\":2,\"best\":{\"pass\":0,\"score\":3},"
+              "{\"stepId\":\"l\",\"duration\":\"1.5s\",\"data\":{\"pass\":0,\"cap\":2,"
+              "\"best\":{\"pass\":0,\"score\":3},"
               "\"outputs\":{\"a\":\"one\",\"b\":{\"n\":3}},\"status\":\"completed\",\"score\":3,\"output\":{\"n\":3}}}"
-              "{\"stepId\":\"l\",\"duration\":\"1m10s\",\"data\":{\"pass\":1,\"cap\":2,\"best\":{\"pass\":0,\"score\":3},"
-              "\"outputs\":{\"a\":\"two\",\"b\":{\"n\":1}},\"status\":\"completed\",\"score\":1,\"output\":{\"n\":1}}}");
+              "{\"stepId\":\"l\",\"duration\":\"1m10s\",\"data\":{\"pass\":1,\"cap\":2,"
+              "\"best\":{\"pass\":0,\"score\":3},"
+              "\"outputs\":{\"a\":\"two\",\"b\":{\"n\":1}},\"status\":\"completed\",\"score\":1,"
+              "\"output\":{\"n\":1}}}");
     CHECK_STR(line_of("loop_end", "l"), "{\"stepId\":\"l\",\"data\":{\"reason\":\"max_iterations\",\"passes\":2,"
                                         "\"best\":{\"pass\":0,\"score\":3}}}");
 }

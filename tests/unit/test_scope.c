@@ -108,7 +108,7 @@ static const char *said(const char *name, const char *text)
 static const char *message(const char *name, const char *text)
 {
     static char kept[600];
-    const char *all = said(name, text), *at = strstr(all, "]: "), *hint = strstr(all, "| = ") ? NULL : strstr(all, "      = ");
+    const char *all = said(name, text), *at = strstr(all, "]: "), *hint = strstr(all, "      = ");
     if (!at)
         return strcpy(kept, all);
     at += 3;
