@@ -227,6 +227,17 @@ static bool is_attached(const char *path)
     return false;
 }
 
+/* Where the workflow lies is nobody's business: the system's own message names the whole path. */
+static const char *why_unreadable(int code)
+{
+    switch (code) {
+    case RONDO_ENOTFOUND: return "there is no such file";
+    case RONDO_EINVAL: return "the file is outside of the workflow's folder";
+    case RONDO_ELIMIT: return "the file is larger than 10 MiB";
+    default: return "the file cannot be read";
+    }
+}
+
 /* A file that cannot be shown is told, and does not fail the step. */
 static void put_file(struct buf *out, const char *folder, const char *path)
 {
@@ -236,7 +247,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
     if (!folder)
         buf_puts(out, "(error: the workflow has no folder to read from)");
     else if (file_read_inside(folder, path, FILE_MAX, &text, NULL, &err) < 0)
-        buf_printf(out, "(error: %s)", err.message);
+        buf_printf(out, "(error: %s)", why_unreadable(err.code));
     else if (is_attached(path))
         buf_puts(out, "(attached as multimodal content)");
     else if (!utf8_is_valid(text.data, text.len))
