@@ -111,6 +111,15 @@ static void stage_open(struct stage *s)
     s->from = fds[0];
 }
 
+static void stage_close(struct stage *s)
+{
+    screen_clear(&s->screen);
+    close(s->from);
+    close(s->term.fd);
+}
+
+#define STAGE __attribute__((cleanup(stage_close))) struct stage
+
 static void stage_read(struct stage *s)
 {
     static char bytes[65536];
@@ -144,7 +153,7 @@ static const char *stage_text(struct stage *s)
 
 TEST(a_frame_takes_the_place_of_the_one_before)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     stage_show(&s, "one\ntwo\nthree\n");
     CHECK_STR(stage_text(&s), "one|two|three|");
@@ -159,7 +168,7 @@ TEST(a_frame_takes_the_place_of_the_one_before)
 
 TEST(lines_that_did_not_change_are_not_written)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     stage_show(&s, "the first line\nthe second line\n");
     size_t before = s.fake.bytes;
@@ -172,7 +181,7 @@ TEST(lines_that_did_not_change_are_not_written)
 
 TEST(a_line_of_the_whole_width_is_written_and_erased_well)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     stage_show(&s, "12345678901234567890\nx\n");
     CHECK_STR(stage_text(&s), "12345678901234567890|x|");
@@ -184,7 +193,7 @@ TEST(a_line_of_the_whole_width_is_written_and_erased_well)
 
 TEST(a_frame_at_the_bottom_scrolls_only_once)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     feed(&s.fake, "a\r\nb\r\nc\r\nd\r\ne\r\n");
     for (int i = 0; i < 20; i++) {
@@ -199,7 +208,7 @@ TEST(a_frame_at_the_bottom_scrolls_only_once)
 
 TEST(lines_above_stay_above)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     stage_show(&s, "frame 1\nframe 2\n");
     screen_above(&s.screen, "said\n", 5);
@@ -214,7 +223,7 @@ TEST(lines_above_stay_above)
 
 TEST(colours_take_no_room_when_a_terminal_becomes_narrow)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     stage_show(&s, "head\nbody\n");
     buf_clear(&s.screen.frame); // as if it had been drawn in colours, 15 columns wide
@@ -229,7 +238,7 @@ TEST(colours_take_no_room_when_a_terminal_becomes_narrow)
 
 TEST(a_terminal_that_is_gone_is_left_alone)
 {
-    struct stage s;
+    STAGE s;
     stage_open(&s);
     stage_show(&s, "x\n");
     close(s.term.fd);
@@ -237,5 +246,4 @@ TEST(a_terminal_that_is_gone_is_left_alone)
     screen_show(&s.screen, "y\n", 2);
     CHECK(s.screen.is_gone);
     screen_show(&s.screen, "z\n", 2);
-    screen_clear(&s.screen);
 }
