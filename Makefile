@@ -7,7 +7,7 @@
 #   make test FAST=1     built quickly: little optimisation, in build/fast
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
-#                        bench-peers measures other engines beside this one
+#                        bench-peers measures other engines and packages beside this one
 #   make lint            layers, file openings, banned calls, ARCHITECTURE.md
 #   make exports         the shared library exports what rondo.h declares, no more
 #   make coverage-ids    docs/coverage.md against tests/ids.txt and the tests
