@@ -173,6 +173,23 @@ static const struct row {
            "output: '[steps.l.content, steps.l.best.pass, steps.l.best.score, steps.l.score, steps.l.history[0].steps.b.result.n,"
            " steps.l.history[3].steps.a.content, steps.l.best.steps.a.content, steps.l.steps.b.result.n]'\n",
       NULL, "[\"second\",1,9.0,9.0,1,\"fourth\",\"second\",2]" },
+    /* passes that were read back tell the same as those in memory */
+    { HEAD "steps:\n"
+           "  - id: l\n"
+           "    loop:\n"
+           "      maxIterations: 4\n"
+           "      steps: [{ id: n, agent: text, instructions: i, loop: { maxIterations: 2, score: '0.5' } }]\n"
+           "output: steps.l.history.map(p, [p.steps.n.passes, p.steps.n.reason, p.steps.n.capped, p.steps.n.score, p.steps.n.content])\n",
+      NULL, "[[2,\"max_iterations\",false,0.5,\"second\"],[2,\"max_iterations\",false,0.5,\"fourth\"],"
+            "[2,\"max_iterations\",false,0.5,\"fifth\"],[2,\"max_iterations\",false,0.5,\"fifth\"]]" },
+    { HEAD "steps:\n"
+           "  - id: m\n"
+           "    machine:\n"
+           "      start: p\n"
+           "      states: { p: { agent: text }, q: { agent: text }, r: { agent: text } }\n"
+           "      edges: [{ from: p, to: q }, { from: q, to: r }, { from: r, to: end }]\n"
+           "output: steps.m.history.map(p, p.steps.transformMap(id, s, s.content))\n",
+      NULL, "[{\"p\":\"first\"},{\"q\":\"second\"},{\"r\":\"third\"}]" },
     { HEAD "steps:\n"
            "  - { id: l, agent: text, instructions: i, loop: { while: 'iteration < 2', onMaxIterations: returnLast } }\n"
            "output: '[steps.l.passes, steps.l.reason]'\n",
