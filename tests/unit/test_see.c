@@ -183,6 +183,10 @@ static const struct row {
       NULL, "[[2,\"max_iterations\",false,0.5,\"second\"],[2,\"max_iterations\",false,0.5,\"fourth\"],"
             "[2,\"max_iterations\",false,0.5,\"fifth\"],[2,\"max_iterations\",false,0.5,\"fifth\"]]" },
     { HEAD "steps:\n"
+           "  - { id: l, agent: text, instructions: i, loop: { maxIterations: 2 } }\n"
+           "output: '[steps.l].map(s, [s.passes, s.error, s.history.map(p, p.content)])'\n",
+      NULL, "[[2,\"\",[\"first\",\"second\"]]]" },
+    { HEAD "steps:\n"
            "  - id: m\n"
            "    machine:\n"
            "      start: p\n"
