@@ -105,6 +105,11 @@ static const struct row {
             "  - { id: r, set: { a: 'state.a * 2' } }\n"
             "output: '[state.a, state.b, state]'\n",
       NULL, "[4,\"x\",{\"a\":4,\"b\":\"x\"}]" },
+    { HEAD "steps:\n"
+           "  - { id: s, set: { n: '0' } }\n"
+           "  - { id: p, dependsOn: [s], loop: { forEach: '[1, 2, 3]', maxConcurrency: 3, steps: [{ id: a, set: { n: state.n + item } }] } }\n"
+           "output: state.n\n",
+      NULL, "6" },
     { STEPS "  - { id: s, set: { a: state.nothing } }\n", NULL,
       "failed: a: there is no value for 'nothing' yet\n  state.nothing\n        ^" },
     { STEPS "  - { id: a, agent: text, instructions: i }\n"
