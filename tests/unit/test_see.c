@@ -110,6 +110,9 @@ static const struct row {
            "  - { id: p, dependsOn: [s], loop: { forEach: '[1, 2, 3]', maxConcurrency: 3, steps: [{ id: a, set: { n: state.n + item } }] } }\n"
            "output: state.n\n",
       NULL, "6" },
+    { "rondo: 1\nname: t\nagents: { a: { outputKey: k, script: [{ content: words, result: [1] }] } }\n"
+      "steps: [{ id: s, agent: a }]\noutput: state.k\n",
+      NULL, "\"words\"" },
     { STEPS "  - { id: s, set: { a: state.nothing } }\n", NULL,
       "failed: a: there is no value for 'nothing' yet\n  state.nothing\n        ^" },
     { STEPS "  - { id: a, agent: text, instructions: i }\n"
