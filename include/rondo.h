@@ -228,7 +228,7 @@ typedef struct rondo_agent {
     const char *(*select)(const rondo_value *input, void *user); /* the name of a skill */
     int effects;            /* enum rondo_effects */
     const char *memory;     /* scope that its content is added to, and that it reads first */
-    const char *output_key; /* state key that also gets its output, unless that is empty */
+    const char *output_key; /* state key that also gets its content or else output, unless empty */
     rondo_options options;
 } rondo_agent;
 #define RONDO_AGENT sizeof(rondo_agent)

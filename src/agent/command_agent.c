@@ -266,6 +266,8 @@ static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
         snprintf(number, sizeof number, "%lld", (long long)pass);
         put_variable(setup, "RONDO_PASS", number);
     }
+    if (setup->agent->skill_count)
+        put_variable(setup, "RONDO_SKILL", rondo_task_skill(setup->task));
     put_item(setup);
     if (put_path(setup, "RONDO_REPLY", "reply.json", &errand->reply, err) < 0 ||
         put_path(setup, "RONDO_CONTEXT", "context.json", &errand->context, err) < 0)

@@ -61,8 +61,26 @@ const struct call_env *task_env(rondo_task *task)
     return env ? env : flow && flow->env ? flow->env : &plain;
 }
 
+/* Does this event set the state that the activation sees, and only waits for its turn? */
+static bool is_pending(rondo_run *run, const struct rondo_event *ev, const struct act *act)
+{
+    const struct act *by = ev->type == RONDO_EV_STATE ? run_find_act(&run->core, ev->act, ev->ordinal) : NULL;
+    return by && run_state_at(&run->core, by) == run_state_at(&run->core, act);
+}
+
+/* Steps that start together see what the ones before them set, so that `n: state.n + 1` counts all. */
 void task_see(rondo_task *task, struct see *ret)
 {
-    eyes_of(task->work.run, task_act(task), ret);
-    ret->delta = task->work.delta;
+    rondo_run *run = task->work.run;
+    json_t *delta = NULL;
+    eyes_of(run, task_act(task), ret);
+    for (uint32_t i = 0; i < run->inbox_count; i++) {
+        if (!is_pending(run, &run->inbox[i], ret->act))
+            continue;
+        delta = delta ? delta : see_keep(ret, json_object());
+        json_object_update(delta, run->inbox[i].value);
+    }
+    if (delta)
+        json_object_update(delta, task->work.delta);
+    ret->delta = delta ? delta : task->work.delta;
 }

@@ -6,6 +6,7 @@
 
 #include "data/value.h"
 #include "run/loop.h"
+#include "run/see.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -99,9 +100,8 @@ struct loop_note {
     bool scored;
 };
 
-static void note_loop(struct loop_note *notes, const struct rondo_event *ev, const rondo_node *node)
+static void note_loop(struct loop_note *note, const struct rondo_event *ev, const rondo_node *node)
 {
-    struct loop_note *note = &notes[ev->act];
     if (ev->type == RONDO_EV_STEP_START)
         *note = (struct loop_note){ .so_far = { .best = -1 } };
     if (ev->type == RONDO_EV_ITERATION_END && ev->flags & EF_SCORED &&
@@ -143,7 +143,7 @@ static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
         reader_note(&reader, run, &ev);
         bool placed = reader_place(&reader, &ev, &place);
         if (placed && !(ev.flags & EF_UNSTARTED) && ev.type != RONDO_EV_RETRY)
-            note_loop(notes, &ev, place.node);
+            note_loop(&notes[ev.act], &ev, place.node);
         if (placed && is_end(&ev)) {
             buf_clear(&run->path);
             path_put(&run->path, reader_find, &reader, &place);
@@ -371,33 +371,38 @@ bool rondo_history_score(rondo_history *h, int64_t pass, double *ret)
 
 /* ---- passes as data -------------------------------------------------------------------------------------- */
 
-/* What is read of a pass: by slot the steps inside, as far as they have ended. */
+/* What is inside a slot: the steps that have ended, and how far its loop came if it is one. */
+struct inside {
+    json_t *steps;
+    struct loop_note note;
+};
+
 struct pass_reader {
     rondo_run *run;
     struct reader reader;
     uint32_t slot; // of the loop
-    json_t **inside;
+    struct inside *inside; // by slot
     uint32_t inside_count, inside_cap;
     json_t *contents; // texts that came with values, by the seq of their event
     json_t *pass;
     bool with_judge;
 };
 
-static json_t *inside_of(struct pass_reader *r, uint32_t slot)
+static struct inside *inside_of(struct pass_reader *r, uint32_t slot)
 {
     while (slot >= r->inside_count) {
         mem_grow(&r->inside, &r->inside_cap, r->inside_count, sizeof *r->inside);
-        r->inside[r->inside_count++] = NULL;
+        r->inside[r->inside_count++] = (struct inside){ 0 };
     }
-    if (!r->inside[slot])
-        r->inside[slot] = json_object();
-    return r->inside[slot];
+    if (!r->inside[slot].steps)
+        r->inside[slot].steps = json_object();
+    return &r->inside[slot];
 }
 
 static void forget_inside(struct pass_reader *r, uint32_t slot)
 {
     if (slot < r->inside_count)
-        json_decref(TAKE(r->inside[slot]));
+        json_decref(TAKE(r->inside[slot].steps));
 }
 
 /* The seq of the event that holds an event's value. */
@@ -428,21 +433,49 @@ static void put_output(struct pass_reader *r, json_t *object, const struct rondo
     json_decref(value);
 }
 
+static void put_loop(json_t *step, const struct loop_note *note, const rondo_node *node)
+{
+    const rondo_result *loop = &note->so_far;
+    json_object_set_new(step, "reason", json_string(rondo_reason_text(loop->reason)));
+    if (loop->escalated)
+        json_object_set_new(step, "escalated", json_true());
+    if (!node_is_loop(node))
+        return;
+    json_object_set_new(step, "passes", json_integer(loop->passes));
+    json_object_set_new(step, "capped", json_boolean(loop->capped));
+    if (note->scored)
+        json_object_set_new(step, "score", json_real(loop->score));
+}
+
+/* What else there is to say about a step that had begun. */
+static void put_inside(struct pass_reader *r, json_t *step, const struct rondo_event *ev, const rondo_node *node)
+{
+    const struct inside *inside = inside_of(r, ev->act);
+    const rondo_usage *usage = reader_usage(&r->reader, ev->act);
+    if (inside->note.so_far.reason)
+        put_loop(step, &inside->note, node);
+    if (usage)
+        json_object_set_new(step, "usage", see_usage_json(usage));
+    if (json_object_size(inside->steps))
+        json_object_set(step, "steps", inside->steps);
+}
+
 /* A step of the pass has ended: it goes to what is inside its parent; the nameless only hand on. */
 static void read_end(struct pass_reader *r, const struct rondo_event *ev, const struct place *place)
 {
     const rondo_node *parent = r->reader.places[place->parent].node;
-    json_t *steps = ev->flags & EF_UNSTARTED ? NULL : inside_of(r, ev->act);
     const char *name = parent->children[place->child].name;
+    bool is_begun = !(ev->flags & EF_UNSTARTED);
+    json_t *around = inside_of(r, place->parent)->steps;
     if (!*name || place->node->anonymous) {
-        json_object_update(inside_of(r, place->parent), steps);
+        json_object_update(around, is_begun ? inside_of(r, ev->act)->steps : NULL);
         return;
     }
     json_t *step = json_object();
     put_output(r, step, ev, status_of_end[ev->type - RONDO_EV_STEP_END]);
-    if (json_object_size(steps))
-        json_object_set(step, "steps", steps);
-    json_object_set_new(inside_of(r, place->parent), name, step);
+    if (is_begun)
+        put_inside(r, step, ev, place->node);
+    json_object_set_new(around, name, step);
 }
 
 static void read_iteration_end(struct pass_reader *r, const struct rondo_event *ev)
@@ -452,7 +485,7 @@ static void read_iteration_end(struct pass_reader *r, const struct rondo_event *
     put_output(r, r->pass, ev, ev->code);
     if (ev->flags & EF_SCORED)
         json_object_set_new(r->pass, "score", json_real(ev->score));
-    json_object_set(r->pass, "steps", inside_of(r, r->slot));
+    json_object_set(r->pass, "steps", inside_of(r, r->slot)->steps);
 }
 
 static void read_judge(struct pass_reader *r, const struct rondo_event *ev)
@@ -479,6 +512,8 @@ static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
     reader_note(&r->reader, r->run, ev);
     if (ev->type == RONDO_EV_STEP_START)
         forget_inside(r, ev->act);
+    if (ev->act != r->slot && reader_place(&r->reader, ev, &place) && !(ev->flags & EF_UNSTARTED))
+        note_loop(&inside_of(r, ev->act)->note, ev, place.node);
     if (r->pass && ev->act == r->slot && ev->type != RONDO_EV_RULE_FAILED)
         return false;
     if (is_end(ev) && reader_place(&r->reader, ev, &place)) {
@@ -505,7 +540,7 @@ json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool w
         json_decref(ev.value);
     }
     for (uint32_t i = 0; i < r.inside_count; i++)
-        json_decref(r.inside[i]);
+        json_decref(r.inside[i].steps);
     mem_free(r.inside);
     json_decref(r.contents);
     reader_clear(&r.reader);

@@ -85,10 +85,13 @@ static const struct schema *output_schema(const struct act *act)
     return act->node->output_schema;
 }
 
-/* Memory and state that an agent always leaves behind, before its end. */
-static void leave_behind(struct work *work, const struct act *act, json_t *output)
+/* Memory and state that an agent always leaves behind, before its end: its text if it gave one beside
+   its output. */
+static void leave_behind(struct work *work, const struct act *act, json_t *output, json_t *text)
 {
     const struct node_agent *agent = &act->node->agent;
+    if (json_string_length(text))
+        output = text;
     if (value_is_empty(output))
         return;
     if (agent->memory)
@@ -142,7 +145,7 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     }
     flush_delta(work);
     if (UNLIKELY(act->node->agent.memory || act->node->agent.output_key))
-        leave_behind(work, act, output);
+        leave_behind(work, act, output, flags & EF_FULL ? json_object_get(value, "content") : NULL);
     shell_happened(work->run, &end);
 }
 

@@ -15,6 +15,7 @@ struct pass {
     uint64_t start_seq;
     int64_t start_ns, end_ns;
     double score;
+    const char *state; // of a machine: the one that was visited, borrowed; NULL
     uint8_t status;
     bool scored;
 };

@@ -745,6 +745,7 @@ static void apply_iteration_end(struct run *run, struct act *act, struct rondo_e
     pass->status = ev->code;
     pass->scored = ev->flags & EF_SCORED;
     pass->score = pass->scored ? ev->score : 0;
+    pass->state = UNLIKELY(loop_is_machine(act)) ? act->node->children[l->target].name : NULL;
     if (pass->out.more)
         slim(run, &pass->out);
     if (pass->status == RONDO_STATUS_COMPLETED && pass->out.status != RONDO_STATUS_SKIPPED)

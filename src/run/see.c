@@ -224,13 +224,24 @@ static struct cel_val inner_steps(struct see *see, const struct result *res)
     return json(json_object_get(all, "steps"));
 }
 
+/* A step as a value has the fields that it has by name. */
+static struct cel_val all_of(struct see *see, const struct result *res, const struct outcome *more)
+{
+    json_t *all = see_result_json(res);
+    if (!more->error)
+        json_object_set_new(all, "error", json_string(""));
+    if (more->history)
+        json_object_set_new(all, "history", see_history_json(see, NULL, more));
+    return kept(see, all);
+}
+
 static struct cel_val field_of(struct see *see, const struct result *res, enum flow_field field,
                                bool is_v1)
 {
     static const struct outcome none = { .best = -1 };
     const struct outcome *more = res->more ? res->more : &none;
     switch (field) {
-    case FIELD_ALL: return kept(see, see_result_json(res));
+    case FIELD_ALL: return all_of(see, res, more);
     case FIELD_CONTENT: return content_of(see, res);
     case FIELD_RESULT: return result_of(see, res, is_v1);
     case FIELD_STATUS: return text(rondo_status_text(res->status));

@@ -108,7 +108,9 @@ json_t *see_pass_json(const struct pass *pass, int64_t number)
     put(object, "score", pass->scored ? json_real(pass->score) : NULL);
     put(object, "judge", more && more->judge ? json_string(more->judge) : NULL);
     put(object, "error", more && more->error ? json_string(more->error) : NULL);
-    if (more)
+    if (pass->state)
+        put(steps, pass->state, see_result_json(&pass->out));
+    else if (more)
         put_inner(steps, more);
     put(object, "steps", steps);
     return object;

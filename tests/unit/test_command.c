@@ -343,6 +343,16 @@ TEST(a_call_knows_where_it_is)
     CHECK_STR(step(&t, "l.1.s"), wanted);
 }
 
+TEST(a_call_knows_which_skill_was_chosen)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n  a: { run: 'echo $RONDO_SKILL', skills: { count: { inputSchema: { type: array } },\n"
+               "       talk: { inputSchema: { type: object } } } }\n"
+               "steps: [ { id: s, agent: a, with: { word: '1' } } ]\n");
+    CHECK_STR(step(&t, "s"), "talk");
+}
+
 TEST(the_key_is_the_same_on_a_retry)
 {
     FOLDER;
