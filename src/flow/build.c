@@ -176,7 +176,8 @@ static bool is_repeat(const struct node_child *a, const struct node_child *b)
 {
     size_t len = b->name ? strlen(b->name) : 0;
     bool same = a->node && b->node &&
-                (a->node == b->node || (a->node->anonymous && b->node->anonymous));
+                (a->node == b->node || (a->node->anonymous && b->node->anonymous) ||
+                 (a->node->step && b->node->step)); // an agent that a file names twice
     return same && strncmp(a->name, b->name, len) == 0 &&
            (a->name[len] == '\0' || a->name[len] == '#');
 }

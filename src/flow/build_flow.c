@@ -27,6 +27,13 @@ static rondo_node *mark(const struct builder *b, rondo_node *node, const struct 
     return node;
 }
 
+/* The second use of an agent is called "writer#2" in the file; nodes get that from their container. */
+static const char *name_of(const struct builder *b, const char *id)
+{
+    size_t len = strcspn(id, "#");
+    return id[len] ? arena_dup(&b->flow->arena, id, len) : id;
+}
+
 /* ---- options ------------------------------------------------------------------------------------------ */
 
 static int64_t smaller(int64_t a, int64_t b) // 0 means no limit
@@ -109,7 +116,7 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
     o.input_schema = schema_text(input);
     o.output_schema = schema_text(agent->result_schema);
     rondo_node *node = rondo_agent_node(&(rondo_agent){
-        .size = RONDO_AGENT, .name = step->id, .description = agent->description,
+        .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description,
         .run = skills ? NULL : b->hooks->run, .user = step, .skills = skills,
         .skill_count = agent->skill_count, .effects = agent->effects, .memory = memory_of(step),
         .output_key = agent->output_key, .options = o });
@@ -122,7 +129,7 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
 
 static rondo_node *set_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
-    return mark(b, rondo_agent_node(&(rondo_agent){ .size = RONDO_AGENT, .name = step->id,
+    return mark(b, rondo_agent_node(&(rondo_agent){ .size = RONDO_AGENT, .name = name_of(b, step->id),
                                                     .run = b->hooks->run, .user = step,
                                                     .effects = RONDO_PURE, .options = o }),
                 step, NULL);
@@ -131,7 +138,7 @@ static rondo_node *set_node(const struct builder *b, struct flow_step *step, ron
 static rondo_node *gate_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     char *schema = schema_text(step->gate_schema), *answer = schema_text(step->gate_answer);
-    rondo_node *node = rondo_gate(&(rondo_gate_spec){ .size = RONDO_GATE, .name = step->id,
+    rondo_node *node = rondo_gate(&(rondo_gate_spec){ .size = RONDO_GATE, .name = name_of(b, step->id),
                                                       .ask = step->ask.text, .schema = schema,
                                                       .timeout_ms = step->gate_timeout_ms,
                                                       .on_timeout = answer, .options = o });
@@ -248,7 +255,7 @@ static rondo_node *branch_node(const struct builder *b, struct flow_step *step, 
         struct flow_case *c = &step->cases[i];
         rondo_node *body = build_step(b, c->step);
         if (c->when.program)
-            cases[count++] = (rondo_case){ c->name, b->hooks->case_, c, body };
+            cases[count++] = (rondo_case){ name_of(b, c->name), b->hooks->case_, c, body };
         else
             otherwise = body;
     }
@@ -287,7 +294,7 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
                                  edge->when.program ? b->hooks->edge : NULL, edge };
     }
     return mark(b,
-                rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE, .name = name ? name : step->id,
+                rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE, .name = name ? name : name_of(b, step->id),
                                                      .start = step->start, .states = states,
                                                      .state_count = step->inner->count, .edges = edges,
                                                      .edge_count = step->edge_count,
@@ -333,7 +340,7 @@ static rondo_node *loop_body_node(const struct builder *b, struct flow_step *ste
 static rondo_node *each_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     struct flow_loop *loop = step->loop;
-    return rondo_each(&(rondo_each_spec){ .size = RONDO_EACH, .name = step->id,
+    return rondo_each(&(rondo_each_spec){ .size = RONDO_EACH, .name = name_of(b, step->id),
                                           .body = loop_body_node(b, step), .items = b->hooks->items,
                                           .user = loop, .max_concurrency = loop->max_concurrency,
                                           .on_item_failure = loop->on_item_failure,
@@ -346,7 +353,7 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
     const struct flow_hooks *h = b->hooks;
     bool free_running = loop->max_iterations == 0; // `while` needs no cap
     return rondo_loop(&(rondo_loop_spec){
-        .size = RONDO_LOOP, .name = step->id, .body = loop_body_node(b, step),
+        .size = RONDO_LOOP, .name = name_of(b, step->id), .body = loop_body_node(b, step),
         .while_ = loop->while_.program ? h->while_ : NULL,
         .until = loop->until.program ? h->until : NULL, .next = loop->next.program ? h->next : NULL,
         .score = loop->score.program ? h->score : NULL,
@@ -375,7 +382,7 @@ static rondo_node *loop_node(const struct builder *b, struct flow_step *step, ro
 static rondo_node *build_step(const struct builder *b, struct flow_step *step)
 {
     rondo_options o = step_options(b, step);
-    return step->loop ? loop_node(b, step, o) : body_node(b, step, step->id, o);
+    return step->loop ? loop_node(b, step, o) : body_node(b, step, name_of(b, step->id), o);
 }
 
 rondo_node *flow_build(struct flow *flow, const struct flow_hooks *hooks)

@@ -20,6 +20,7 @@ OWN_READER(own_retries);    // step: retries
 OWN_READER(own_loop);       // step
 OWN_READER(own_branch);     // step: cases
 OWN_READER(own_when);       // of a case
+OWN_READER(own_case_name);  // of a case
 OWN_READER(own_else);       // of a case
 OWN_READER(own_members);    // step: the agents of a forum or a parallel
 OWN_READER(own_captain);    // step
@@ -35,7 +36,7 @@ OWN_READER(own_secret);     // checked only: env:NAME or file:PATH
 OWN_READER(own_map);        // checked only: a map of anything
 OWN_READER(own_name_or_flag); // checked only: true, false or a text
 
-/* Letters, digits, - and _, a letter first; strict: lower case, at most 64. */
+/* Letters, digits, - and _, a letter first, not very long; strict: lower case, at most 64. */
 bool read_is_name(const char *text);
 bool read_is_strict_name(const char *text);
 

@@ -156,6 +156,17 @@ void own_when(struct loading *l, const struct field *field, const struct doc_val
     l->step = step;
 }
 
+void own_case_name(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
+{
+    struct flow_step *step = into;
+    const char *name = read_text(l, val, field->key);
+    if (name && !read_is_name(name))
+        load_error(l, field->stage, val, "validation",
+                   "the case's name '%.80s' has to begin with a letter and have only letters, digits, - and _", name);
+    else if (name)
+        step->id = name;
+}
+
 void own_else(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_step *step = into;

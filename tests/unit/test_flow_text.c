@@ -3,7 +3,9 @@
    A case begins with "=== its name" and holds a workflow, then "---", then all diagnostics in their
    order, or "valid".  "+++ path" before the "---" begins a file beside the workflow.  A name that ends in
    "(json)" says that the workflow is JSON; "(lenient)" that it is only checked, "(alone)" that nothing can
-   be read.  Lines before the first case are remarks. */
+   be read.  Lines before the first case are remarks.
+
+   What is valid can also be built: a file that passes does not fail later. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -62,6 +64,42 @@ static void put_diag(struct buf *out, const struct diag *diag)
         buf_printf(out, "  = %s\n", diag->hint);
 }
 
+/* ---- building what is valid ---------------------------------------------------------------------------- */
+
+static void no_run(rondo_task *task, void *user)
+{
+}
+
+static int no_answer(rondo_context *context, void *user)
+{
+    return 0;
+}
+
+static rondo_value *no_value(rondo_context *context, void *user)
+{
+    return NULL;
+}
+
+static double no_score(rondo_context *context, void *user)
+{
+    return 0;
+}
+
+static const struct flow_hooks hooks = {
+    .when = no_answer, .retry = no_answer, .case_ = no_answer, .edge = no_answer, .while_ = no_answer,
+    .until = no_answer, .input = no_value, .next = no_value, .items = no_value, .output = no_value,
+    .ask = no_value, .score = no_score, .run = no_run,
+};
+
+static void check_built(struct flow *flow, struct buf *got)
+{
+    rondo_error err;
+    rondo_node *node = flow_build(flow, &hooks);
+    if (rondo_node_check(node, &err) < 0)
+        buf_printf(got, "cannot be built: %s\n", err.message);
+    rondo_node_unref(node);
+}
+
 static void run_case(struct text_case *c, struct buf *got)
 {
     struct flow_files files = { read_file, c };
@@ -74,6 +112,8 @@ static void run_case(struct text_case *c, struct buf *got)
         put_diag(got, &diags.list[i]);
     if (flow)
         buf_puts(got, "valid\n");
+    if (flow && !diags.warnings)
+        check_built(flow, got);
     CHECK(!flow == !!diags.errors);
     flow_unref(flow);
     diags_clear(&diags);
