@@ -1,6 +1,6 @@
 /* process.h - child processes: what they say, how they end, and that nothing of them stays.
 
-   A process is started with its arguments, environment, folder and input, in a session of its own.
+   A process is started with its arguments, environment, folder and input, in a group of its own.
    What it writes to standard output is kept up to a limit, the rest is read and counted; of its
    errors the tail is kept.  It ends in exactly one call of on_end, after everything that it
    started has ended too:

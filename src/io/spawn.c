@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -47,11 +48,22 @@ static CHILD void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* A group of its own, so that a Ctrl-C is ours to deal with, and no terminal, so that nobody stops to
+   ask for a password.  Not a session of its own: the scheduler takes that for somebody else's work, and
+   on a busy machine lets it wait. */
+static CHILD void leave_terminal(void)
+{
+    setpgid(0, 0);
+    int tty = open("/dev/tty", O_RDWR | O_NOCTTY);
+    if (tty >= 0)
+        ioctl(tty, TIOCNOTTY);
+}
+
 static CHILD int be_child(void *at)
 {
     struct birth *birth = at;
     const struct spawn *spawn = birth->spawn;
-    setsid();
+    leave_terminal();
     if (spawn->dies_with_us)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < 3; i++)

@@ -18,7 +18,7 @@ struct spawn {
     bool dies_with_us;       // killed when the thread that started it ends
 };
 
-/* A session of its own, default signals, no other open files.  The caller gets the pid, to wait for,
+/* A group of its own, no terminal, default signals, no other open files.  The caller gets the pid, to wait for,
    and a descriptor that is readable once it has ended. */
 int spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_pidfd, rondo_error *err);
 

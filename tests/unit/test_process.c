@@ -1,4 +1,5 @@
 /* test_process.c - children: what they say, how they end, and that nothing of them stays. */
+#define _GNU_SOURCE // terminals
 #include "test.h"
 
 #include "base/mem.h"
@@ -313,13 +314,43 @@ TEST(a_child_has_default_signals_whatever_ours_are)
     loop_close(loop);
 }
 
-TEST(a_child_is_a_session_of_its_own)
+TEST(a_child_is_a_group_of_its_own)
 {
     struct child child;
     open_loop();
-    SHELL(&child, "set -- $(sed 's/.*) //' /proc/$$/stat); test $3 = $$ && test $4 = $$ && echo own");
+    SHELL(&child, "set -- $(sed 's/.*) //' /proc/$$/stat); test $3 = $$ && echo own");
     CHECK_STR(child.output, "own\n");
     loop_close(loop);
+}
+
+/* With a terminal of ours, a child has none: it fails at once instead of asking.  1: there is no
+   terminal to try with. */
+static int try_terminal(int master)
+{
+    struct child child;
+    setsid();
+    int slave = open(ptsname(master), O_RDWR), tty = open("/dev/tty", O_RDWR); // becomes ours
+    if (slave < 0 || tty < 0)
+        return 1;
+    open_loop();
+    SHELL(&child, "if (exec </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi");
+    loop_close(loop);
+    bool still_ours = isatty(tty) && tcgetpgrp(tty) == getpgrp();
+    return strcmp(child.output, "none\n") != 0 ? 2 : still_ours ? 0 : 3;
+}
+
+TEST(a_child_has_no_terminal)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY), status;
+    if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+        SKIP("no terminals here");
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(try_terminal(master));
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    if (WEXITSTATUS(status) == 1)
+        SKIP("no terminals here");
+    CHECK_INT(WEXITSTATUS(status), 0);
 }
 
 TEST(works_when_our_standard_descriptors_are_closed)
