@@ -374,5 +374,5 @@ TEST(a_heading_may_be_long)
     auto_free char *name = long_text(5000);
     text_heading(&out, "### %s!", name);
     CHECK_UINT(out.len, 4 + 5000 + 2);
-    CHECK_STR(buf_text(&out) + 5000, "fgh!\n"); // 5000 is 192 times the alphabet and 8 letters
+    CHECK_STR(buf_text(&out) + 5000, "efgh!\n"); // 5000 is 192 times the alphabet and 8 letters
 }
