@@ -73,7 +73,8 @@ const struct flow_step *sheet_step_in(const struct act *graph, const struct act 
 /* A step made for an agent that the file only names speaks with the words of the step around it. */
 static const struct flow_step *speaker(const struct flow_step *step)
 {
-    while (step->is_made && !step->instructions.text && step->scope && step->scope->owner)
+    while (step->is_made && step->part != AS_REVIEWER && !step->instructions.text && step->scope &&
+           step->scope->owner)
         step = step->scope->owner;
     return step;
 }

@@ -16,15 +16,19 @@ void text_line(struct buf *out)
 
 void text_heading(struct buf *out, const char *fmt, ...)
 {
-    char heading[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(heading, sizeof heading, fmt, args);
-    va_end(args);
+    va_list args, again;
     text_line(out);
     if (out->len)
         buf_putc(out, '\n');
-    buf_puts(out, heading);
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    size_t len = n > 0 ? (size_t)n : 0;
+    buf_reserve(out, len + 1);
+    vsnprintf(out->data + out->len, len + 1, fmt, again);
+    va_end(again);
+    va_end(args);
+    out->len += len;
     buf_putc(out, '\n');
 }
 

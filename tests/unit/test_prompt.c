@@ -367,3 +367,12 @@ TEST(feedback_can_be_turned_off)
     CHECK_STR(prompt("l.1"), "## Iteration 2\n");
     json_decref(seen);
 }
+
+TEST(a_heading_may_be_long)
+{
+    auto_buf struct buf out = { 0 };
+    auto_free char *name = long_text(5000);
+    text_heading(&out, "### %s!", name);
+    CHECK_UINT(out.len, 4 + 5000 + 2);
+    CHECK_STR(buf_text(&out) + 5000, "efgh!\n"); // 5000 is 192 times the alphabet and 8 letters
+}
