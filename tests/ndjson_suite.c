@@ -4,7 +4,9 @@
    numbers without gaps, nothing numbered twice.  What is right is printed as "type path", so that a
    test can compare; what is wrong is said on stderr, and the exit status is 1.
 
-   `ndjson_suite KEY...` prints instead the values of these keys ("data.status") of the last line. */
+   `ndjson_suite KEY...` prints instead the values of these keys ("data.status") of the last line;
+   `ndjson_suite type=step_end path=refine KEY...` of every line that has these texts, where an empty
+   text (`path=`) stands for any. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,12 +78,36 @@ static json_t *at(json_t *value, const char *path)
     return json_object_get(value, path);
 }
 
+static bool has_filter(int argc, char **argv)
+{
+    return argc > 1 && strchr(argv[1], '=');
+}
+
+static bool fits(json_t *event, int argc, char **argv)
+{
+    char key[80];
+    for (int i = 1; i < argc; i++) {
+        const char *wanted = strchr(argv[i], '=');
+        if (!wanted)
+            continue;
+        snprintf(key, sizeof key, "%.*s", (int)(wanted - argv[i]), argv[i]);
+        const char *text = json_string_value(at(event, key));
+        if (!text || (wanted[1] && strcmp(text, wanted + 1) != 0))
+            return false;
+    }
+    return true;
+}
+
 static void print_keys(json_t *event, int argc, char **argv)
 {
+    const char *before = "";
     for (int i = 1; i < argc; i++) {
+        if (strchr(argv[i], '='))
+            continue;
         char *text = json_dumps(at(event, argv[i]), JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
-        printf("%s%s", i > 1 ? " " : "", text ? text : "-");
+        printf("%s%s", before, text ? text : "-");
         free(text);
+        before = " ";
     }
     putchar('\n');
 }
@@ -102,12 +128,14 @@ int main(int argc, char **argv)
         if (!bad && argc < 2)
             printf("%s%s%s\n", text_of(event, "type"), *text_of(event, "path") ? " " : "",
                    text_of(event, "path"));
+        if (!bad && has_filter(argc, argv) && fits(event, argc, argv))
+            print_keys(event, argc, argv);
         json_decref(c.last);
         c.last = event;
     }
     if (!bad && !c.ended)
         bad = wrong(c.line, "workflow_end is missing");
-    if (!bad && argc > 1)
+    if (!bad && argc > 1 && !has_filter(argc, argv))
         print_keys(c.last, argc, argv);
     json_decref(c.last);
     free(line);

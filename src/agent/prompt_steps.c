@@ -55,11 +55,11 @@ static bool put_inner_steps(struct buf *out, const char *name, const struct outc
 }
 
 /* Where the steps are that speak for the whole: all branches of a parallel, and all steps of a loop as
-   they were in the pass that counts.  NULL when the whole speaks for itself. */
+   they were in the pass that counts.  NULL when the whole speaks for itself, as everything does in v1. */
 static const struct outcome *speaking_steps(const struct flow_step *step, const struct result *res)
 {
     const struct flow_loop *loop = step->loop;
-    if (!res->more)
+    if (!res->more || step->flow->dialect == FLOW_V1)
         return NULL;
     if (!loop)
         return step->body == BODY_PARALLEL ? res->more : NULL;

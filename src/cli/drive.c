@@ -145,6 +145,11 @@ static void put_plan(struct drive *d)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
+static bool makes_up(const struct drive *d)
+{
+    return d->options->rehearses && !(d->options->env && d->options->env->script);
+}
+
 static void note_cap(struct drive *d, const rondo_event *ev)
 {
     const rondo_node *loop = rondo_event_node(ev);
@@ -169,11 +174,12 @@ static bool failed_at_caps(const struct row *row)
     return true;
 }
 
-/* A rehearsal's answers are made up: that they never satisfy a loop is worth a note, no more. */
+/* Answers that were made up never satisfied a loop: that is worth a note, no more.  Those of a script
+   were meant. */
 static void on_end(struct drive *d)
 {
     bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;
-    if (d->options->rehearses && bad && d->capped_count && failed_at_caps(d->rows->root))
+    if (makes_up(d) && bad && d->capped_count && failed_at_caps(d->rows->root))
         exit_set(d->run, EXIT_OK);
 }
 
@@ -184,7 +190,7 @@ static void on_event(struct drive *d, const rondo_event *ev)
         tell_event(&d->lines, &d->tell, ev);
     rows_event(d->rows, ev);
     gates_event(&d->gates, ev);
-    if (d->options->rehearses && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
+    if (makes_up(d) && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
         note_cap(d, ev);
     if (ev->type == RONDO_EV_WORKFLOW_END)
         on_end(d);

@@ -384,6 +384,18 @@ static void put_reason(struct line *l)
     put_text(l, "reason", rondo_reason_text(l->ev->code));
 }
 
+/* Zenflow says that what never began was skipped, whichever way it was kept from it. */
+static bool never_began(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_STEP_CANCELLED && ev->flags & EF_UNSTARTED;
+}
+
+static void put_cancelled(struct line *l)
+{
+    if (never_began(l->ev))
+        put_text(l, "status", rondo_status_text(RONDO_STATUS_CANCELLED));
+}
+
 /* What an event's data begins with, and the name of its value there. */
 static const struct {
     void (*put)(struct line *l);
@@ -393,6 +405,7 @@ static const struct {
     [RONDO_EV_WORKFLOW_END] = { put_workflow_end, "output" },
     [RONDO_EV_STEP_START] = { put_start, "input" },
     [RONDO_EV_STEP_END] = { NULL, "output" },
+    [RONDO_EV_STEP_CANCELLED] = { put_cancelled, NULL },
     [RONDO_EV_ITERATION_START] = { put_pass, "input" },
     [RONDO_EV_ITERATION_END] = { put_iteration_end, "output" },
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
@@ -469,6 +482,14 @@ static const char *message_of(const struct line *l)
     return is_own && l->node && l->node->opts.when ? "condition false" : NULL;
 }
 
+/* Without attempts. */
+static const char *plain_id(struct line *l, const char *path)
+{
+    buf_clear(&l->run->text);
+    path_put_id(&l->run->text, path);
+    return buf_text(&l->run->text);
+}
+
 /* In files Zenflow's: the path, but a step that is repeated by itself keeps its id in every pass.  The
    nameless body of a loop has none. */
 static const char *step_id(struct line *l, const char *path)
@@ -479,12 +500,12 @@ static const char *step_id(struct line *l, const char *path)
         return *name ? name : rondo_event_step(l->ev);
     bool is_item = reader->places[l->place.parent].node->kind == RONDO_KIND_EACH;
     if (*name || (is_item && node_is_leaf(l->node)))
-        return path;
+        return strchr(path, '~') ? plain_id(l, path) : path;
     if (!node_is_leaf(l->node))
         return "";
-    buf_clear(&l->run->text);
-    path_put(&l->run->text, reader_find, reader, &reader->places[l->place.parent]);
-    return buf_text(&l->run->text);
+    auto_buf struct buf loop = { 0 };
+    path_put(&loop, reader_find, reader, &reader->places[l->place.parent]);
+    return plain_id(l, buf_text(&loop));
 }
 
 static void put_ids(struct line *l)
@@ -533,11 +554,18 @@ static void put_envelope(struct line *l)
     }
 }
 
+static const char *type_text(const struct line *l)
+{
+    if (l->is_scope)
+        return "decision";
+    return event_type_text(never_began(l->ev) ? RONDO_EV_STEP_SKIPPED : l->ev->type);
+}
+
 static void put_head(struct line *l)
 {
     const rondo_event *ev = l->ev;
     PUT(l, "{\"type\":\"");
-    buf_puts(l->out, l->is_scope ? "decision" : event_type_text(ev->type));
+    buf_puts(l->out, type_text(l));
     buf_putc(l->out, '"');
     if (ev->seq) {
         PUT(l, KEY("seq"));

@@ -147,11 +147,18 @@ static int refuse_property(const struct path *p, uint32_t at, json_t *properties
     return code;
 }
 
+/* In v1 all results are dyn, so that integers may be compared with 3.0; what else a schema says stays
+   useful to whoever gets it wrong. */
+static const char *type_in(const struct binding *b, const json_t *schema)
+{
+    return is_v1(b) && is_of(schema, "integer") ? NULL : schema_type(schema);
+}
+
 /* Follows the rest of the path into what a schema describes; type is the whole value's if the schema
    says nothing.  Answers how many names are used. */
 static int describe(const struct path *p, struct flow_ref *ref, const json_t *schema, const char *type)
 {
-    const char *own = schema_type(schema);
+    const char *own = type_in(p->b, schema);
     type = own ? own : type;
     while (ref->used < p->count && is_plain(schema)) {
         json_t *properties = json_object_get(schema, "properties");
@@ -161,7 +168,7 @@ static int describe(const struct path *p, struct flow_ref *ref, const json_t *sc
         if (!inner)
             break;
         schema = inner;
-        type = schema_type(schema);
+        type = type_in(p->b, schema);
         ref->used++;
         ref->inside++;
     }
@@ -333,7 +340,7 @@ static int bind_result(const struct path *p, struct flow_ref *ref, const struct 
         auto_json json_t *schema = each_schema();
         return describe(p, ref, schema, NULL);
     }
-    if (step->loop && step->loop->output_mode == RONDO_OUTPUT_CUMULATIVE)
+    if (step->loop && step->loop->output_mode == RONDO_OUTPUT_CUMULATIVE && !is_v1(p->b))
         return describe(p, ref, NULL, ANY_LIST);
     if (step->loop)
         return describe(p, ref, pass_schema(step), NULL);

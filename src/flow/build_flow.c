@@ -337,12 +337,18 @@ static rondo_node *loop_body_node(const struct builder *b, struct flow_step *ste
     return body;
 }
 
+static int items_at_a_time(const struct flow_step *step)
+{
+    int most = step->loop->max_concurrency;
+    return step->flow->dialect == FLOW_V1 && (!most || most > FLOW_ITEMS_V1) ? FLOW_ITEMS_V1 : most;
+}
+
 static rondo_node *each_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     struct flow_loop *loop = step->loop;
     return rondo_each(&(rondo_each_spec){ .size = RONDO_EACH, .name = name_of(b, step->id),
                                           .body = loop_body_node(b, step), .items = b->hooks->items,
-                                          .user = loop, .max_concurrency = loop->max_concurrency,
+                                          .user = loop, .max_concurrency = items_at_a_time(step),
                                           .on_item_failure = loop->on_item_failure,
                                           .output_mode = loop->output_mode, .options = o });
 }

@@ -96,6 +96,15 @@ static void check_servers(struct loading *l)
                        "the server '%.80s' needs either `command` or `url`", servers->keys[i]->text);
 }
 
+/* Whoever relies on it has to know. */
+static void warn_of_isolation(struct loading *l)
+{
+    const struct doc_val *at = load_get(load_get(l->flow->doc->root, "options"), "isolation");
+    if (at && l->flow->isolation && strcmp(l->flow->isolation, "none") != 0)
+        diag_warn(l->diags, load_error(l, STAGE_RONDO, at, "validation",
+                                       "`isolation` is not carried out: all steps work in one folder"));
+}
+
 void load_rules(struct loading *l)
 {
     rules_agents(l);
@@ -108,4 +117,5 @@ void load_rules(struct loading *l)
         check_models(l);
         check_servers(l);
     }
+    warn_of_isolation(l);
 }

@@ -98,6 +98,10 @@ typedef bool (*place_finder)(const void *places, uint32_t slot, struct place *re
 
 void path_put(struct buf *buf, place_finder find, const void *places, const struct place *place);
 void path_put_act(struct buf *buf, struct run *run, const struct act *act);
+
+/* A path of a workflow file as Zenflow's id: the same whichever attempt it was. */
+void path_put_id(struct buf *buf, const char *path);
+void path_put_act_id(struct buf *buf, struct run *run, const struct act *act);
 bool path_find_act(const void *run, uint32_t slot, struct place *ret);
 
 #endif

@@ -212,7 +212,7 @@ static json_t *file_result(struct run *run, const struct act *act)
     const struct each_act *each = act->each;
     auto_buf struct buf path = { 0 };
     json_t *all = json_array(), *failed = json_array(), *ret = json_object();
-    path_put_act(&path, run, act);
+    path_put_act_id(&path, run, act);
     for (uint32_t i = 0; i < each->count; i++) {
         json_t *item = item_json(act, i, buf_text(&path));
         if (each->results[i].status == RONDO_STATUS_FAILED)
@@ -235,12 +235,29 @@ static void say_result(struct run *run, const struct act *act, struct rondo_even
     mem_free(content);
 }
 
+/* The first failure is what it is about; in files the others are told too. */
+static enum plan fail(struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    const struct each_act *each = act->each;
+    const struct result *first = first_failure(each);
+    auto_buf struct buf text = { 0 };
+    if (!act->node->flow || each->failed < 2)
+        return decide_fail_with(run, act, first, ev);
+    for (uint32_t i = 0; i < each->count && text.len < ERROR_TEXT_MAX; i++)
+        if (each->results[i].status == RONDO_STATUS_FAILED)
+            buf_printf(&text, "%sitem %u: %s", text.len ? "; " : "", i, each->results[i].more && each->results[i].more->error ? each->results[i].more->error : "failed");
+    decide_fail(run, act, first->more && first->more->code ? first->more->code : RONDO_EFAILED, ev, "%s",
+                buf_text(&text));
+    ev->flags &= (uint16_t)~EF_MINE;
+    return PLAN_DECIDE;
+}
+
 static enum plan each_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct each_act *each = act->each;
     bool bad = each->failed && (act->node->mode == RONDO_ERROR_FAILS || !each->completed);
     if (bad)
-        return decide_fail_with(run, act, first_failure(each), ev);
+        return fail(run, act, ev);
     decide(act, RONDO_EV_STEP_END, ev);
     if (act->node->flow)
         say_result(run, act, ev);

@@ -207,7 +207,7 @@ static void say_all(struct run *run, const struct act *act, struct rondo_event *
 {
     json_t *inner = json_object(), *both = json_object(), *result = NULL;
     auto_buf struct buf text = { 0 }, path = { 0 };
-    path_put_act(&path, run, act);
+    path_put_act_id(&path, run, act);
     for (uint32_t i = 0; i < act->kid_count; i++) {
         const struct result *res = &act->kids[i].res;
         auto_buf struct buf id = { 0 };

@@ -1,6 +1,7 @@
 /* loop_output.c - what a loop shows of its passes: the last, the best, or all of them. */
 #include "base/buf.h"
 #include "data/value.h"
+#include "flow/flow.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
 
@@ -95,11 +96,21 @@ static void project_all(const struct act *act, struct result *ret)
     result_more(ret)->content = act->node->flow ? file_content(act) : cumulative_content(act);
 }
 
+/* In v1 the texts are of all passes, but the result is that of the last one, if it has any. */
+static json_t *file_result(const struct act *act)
+{
+    const struct pass *last = history_good(&act->loop->history);
+    if (act->node->flow->dialect != FLOW_V1)
+        return cumulative_values(act);
+    return last && json_is_object(last->out.value) ? json_incref(last->out.value) : NULL;
+}
+
 void loop_say_all(const struct act *act, struct rondo_event *ev)
 {
     char *content = file_content(act);
-    ev->flags |= EF_VALUE | EF_FULL;
-    ev->value = json_pack("{s:s, s:o}", "content", content, "result", cumulative_values(act));
+    json_t *result = file_result(act);
+    ev->flags |= EF_VALUE | (result ? EF_FULL : 0);
+    ev->value = result ? json_pack("{s:s, s:o}", "content", content, "result", result) : json_string(content);
     mem_free(content);
 }
 

@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "run/act.h"
 
+#include <string.h>
+
 static void put_ordinal(struct buf *buf, const char *before, uint32_t n, const char *after)
 {
     buf_puts(buf, before);
@@ -60,4 +62,23 @@ void path_put_act(struct buf *buf, struct run *run, const struct act *act)
     struct place place;
     if (path_find_act(run, act->slot, &place))
         path_put(buf, path_find_act, run, &place);
+}
+
+void path_put_id(struct buf *buf, const char *path)
+{
+    size_t len = strcspn(path, "~");
+    buf_put(buf, path, len);
+    while (path[len]) {
+        path += len + 1;
+        path += strspn(path, "0123456789");
+        len = strcspn(path, "~");
+        buf_put(buf, path, len);
+    }
+}
+
+void path_put_act_id(struct buf *buf, struct run *run, const struct act *act)
+{
+    auto_buf struct buf path = { 0 };
+    path_put_act(&path, run, act);
+    path_put_id(buf, buf_text(&path));
 }
