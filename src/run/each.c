@@ -235,6 +235,11 @@ static void say_result(struct run *run, const struct act *act, struct rondo_even
     mem_free(content);
 }
 
+static const char *why(const struct result *res)
+{
+    return res->more && res->more->error ? res->more->error : "failed";
+}
+
 /* The first failure is what it is about; in files the others are told too. */
 static enum plan fail(struct run *run, const struct act *act, struct rondo_event *ev)
 {
@@ -245,7 +250,7 @@ static enum plan fail(struct run *run, const struct act *act, struct rondo_event
         return decide_fail_with(run, act, first, ev);
     for (uint32_t i = 0; i < each->count && text.len < ERROR_TEXT_MAX; i++)
         if (each->results[i].status == RONDO_STATUS_FAILED)
-            buf_printf(&text, "%sitem %u: %s", text.len ? "; " : "", i, each->results[i].more && each->results[i].more->error ? each->results[i].more->error : "failed");
+            buf_printf(&text, "%sitem %u: %s", text.len ? "; " : "", i, why(&each->results[i]));
     decide_fail(run, act, first->more && first->more->code ? first->more->code : RONDO_EFAILED, ev, "%s",
                 buf_text(&text));
     ev->flags &= (uint16_t)~EF_MINE;

@@ -52,7 +52,7 @@ static struct flow_step *step_of(const struct flow *flow, const char *id)
     "  j: { script: [{ result: { done: true } }],\n"                                                    \
     "       resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }\n"
 
-/* ---- order ------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------------- */
 
 static void check_order(const char *text, const char *expected)
 {
@@ -88,12 +88,13 @@ TEST(in_a_sequence_each_step_waits_for_the_one_before)
     flow_unref(flow);
 }
 
-/* ---- agents ----------------------------------------------------------------------------------------------- */
+/* ---- agents ---------------------------------------------------------------------------------------- */
 
 TEST(an_agent_is_what_its_keys_say)
 {
     struct flow *flow = load("rondo: 1\nname: a\noptions: { agent: c }\nagents:\n"
-                             "  m: { description: Writes. }\n  c: { run: [echo, '${input}'], env: { A: b, S: 'env:X' } }\n"
+                             "  m: { description: Writes. }\n"
+                             "  c: { run: [echo, '${input}'], env: { A: b, S: 'env:X' } }\n"
                              "  s: { script: [x], effects: once }\n  f: { function: g, memory: false }\n"
                              "steps: [{ id: a, instructions: i }, { id: b, agent: m }]");
     struct flow_agent **a = flow->agents;
@@ -122,7 +123,7 @@ TEST(an_empty_list_of_tools_is_not_the_same_as_none)
     flow_unref(flow);
 }
 
-/* ---- loops ----------------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------------- */
 
 static struct flow_loop *loop_with(struct flow **flow, const char *keys)
 {
@@ -184,7 +185,8 @@ TEST(a_timeout_is_of_the_whole_loop_and_the_default_of_each_pass)
 {
     struct flow *flow = load("rondo: 1\nname: a\noptions: { stepTimeout: 5s }\n"
                              "agents: { w: { script: [x] }, slow: { script: [x], timeout: 9s }, "
-                             "j: { script: [x], resultSchema: { required: [done], properties: { done: { type: boolean } } } } }\n"
+                             "j: { script: [x], resultSchema: { required: [done], "
+                             "properties: { done: { type: boolean } } } } }\n"
                              "steps:\n"
                              "  - { id: plain, agent: w }\n  - { id: own, agent: w, timeout: 1.5s }\n"
                              "  - { id: none, agent: w, timeout: 0s }\n  - { id: agents, agent: slow }\n"
@@ -213,7 +215,7 @@ TEST(retries_are_attempts_after_the_first)
     flow_unref(flow);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------------------ */
+/* ---- bodies ---------------------------------------------------------------------------------------- */
 
 TEST(agents_that_are_named_become_steps)
 {
@@ -241,8 +243,10 @@ TEST(cases_of_a_branch_are_called_after_what_they_do)
 {
     struct flow *flow = load("rondo: 1\nname: a\n" AGENTS "steps:\n  - id: b\n    branch:\n"
                              "      - { when: 'true', agent: w }\n      - { when: 'true', agent: w }\n"
-                             "      - { when: 'true', name: named, agent: w }\n      - { when: 'true', instructions: i }\n"
-                             "      - { when: 'true', steps: [{ id: x, agent: w }] }\n      - { else: { agent: j } }\n");
+                             "      - { when: 'true', name: named, agent: w }\n"
+                             "      - { when: 'true', instructions: i }\n"
+                             "      - { when: 'true', steps: [{ id: x, agent: w }] }\n"
+                             "      - { else: { agent: j } }\n");
     static const char *const names[] = { "w", "w#2", "named", "case", "steps", "else" };
     const struct flow_step *branch = step_of(flow, "b");
     CHECK_INT(branch->case_count, COUNT(names));
@@ -257,7 +261,8 @@ TEST(cases_of_a_branch_are_called_after_what_they_do)
 TEST(a_loop_around_a_body_is_between_its_scope_and_the_outer_one)
 {
     struct flow *flow = load("rondo: 1\nname: a\n" AGENTS "steps:\n"
-                             "  - { id: l, loop: { maxIterations: 2 }, steps: [{ id: x, agent: w, instructions: '${iteration}' }] }\n");
+                             "  - { id: l, loop: { maxIterations: 2 },\n"
+                             "      steps: [{ id: x, agent: w, instructions: '${iteration}' }] }\n");
     const struct flow_step *l = step_of(flow, "l");
     CHECK_INT(l->body, BODY_STEPS);
     CHECK_PTR(l->inner->up, l->loop->scope);
@@ -277,7 +282,7 @@ TEST(budgets_and_durations_are_read_exactly)
     flow_unref(flow);
 }
 
-/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------------- */
 
 /* Whatever is said has a place in the file. */
 static void check_places(const struct source *source, const char *what)
@@ -405,7 +410,7 @@ TEST(damaged_examples_are_refused_with_a_place_or_make_sense)
     diags_clear(&diags);
 }
 
-/* ---- the JSON Schema ----------------------------------------------------------------------------------------------------- */
+/* ---- the JSON Schema ------------------------------------------------------------------------------- */
 
 TEST(the_json_schema_in_docs_is_that_of_the_tables)
 {
@@ -445,7 +450,7 @@ TEST(the_json_schema_accepts_the_examples)
     json_decref(doc);
 }
 
-/* ---- many things ---------------------------------------------------------------------------------------------------------- */
+/* ---- many things ----------------------------------------------------------------------------------- */
 
 TEST(more_mistakes_than_are_kept_are_counted)
 {
@@ -465,7 +470,8 @@ TEST(ten_thousand_steps_are_put_in_order)
     struct buf text = { 0 };
     buf_puts(&text, "rondo: 1\nname: a\nagents: { w: { script: [x] } }\nsteps:\n  - { id: s-0, agent: w }\n");
     for (int i = 1; i < 10000; i++)
-        buf_printf(&text, "  - { id: s-%d, agent: w, dependsOn: [s-%d], condition: steps.s-%d.status == 'completed' }\n",
+        buf_printf(&text,
+                   "  - { id: s-%d, agent: w, dependsOn: [s-%d], condition: steps.s-%d.status == 'completed' }\n",
                    i, i - 1, i / 2);
     struct flow *flow = load(buf_text(&text));
     for (uint32_t i = 0; i < 10000; i++)
