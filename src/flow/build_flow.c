@@ -207,7 +207,13 @@ static rondo_node *include_node(const struct builder *b, struct flow_step *step,
         build_refuse(node, "the file '%s' was not found", step->include_path ? step->include_path : "");
         return build_finish(node);
     }
-    rondo_node *node = file_node(b, step->include, name, o);
+    struct flow *file = step->include;
+    o.timeout_ms = o.timeout_ms ? o.timeout_ms : file->timeout_ms; // the step's own takes its place
+    o.budget = both_budgets(&o.budget, &file->budget);
+    if (step->agent)
+        o.budget = both_budgets(&o.budget, &step->agent->budget);
+    rondo_node *node = file_node(b, file, name, o);
+    node->max_concurrency = file->max_concurrency;
     node->step = step;
     node->shows_all = step->body == BODY_INCLUDE && step->flow->dialect == FLOW_V1;
     return node;

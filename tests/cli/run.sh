@@ -290,6 +290,32 @@ END
 "$RONDO" run -q big.yaml | wc -c >out
 if [ "$(cat out)" = 900001 ]; then ok; else bad "a large answer: $(cat out)"; fi
 
+# ---- limits of included files --------------------------------------------------------------------------------
+
+flow slow_part.yaml <<'END'
+name: part
+options: { timeout: 50ms }
+agents: { a: { run: [sleep, "30"] } }
+steps: [ { id: t, agent: a, instructions: x } ]
+END
+flow dear_part.yaml <<'END'
+name: part
+budget: { tokens: 100 }
+agents: { a: { script: [ { content: some, usage: { prompt: 60 } } ] } }
+steps: [ { id: t, agent: a, instructions: x, loop: { unbounded: true, budget: { tokens: 100000 } } } ]
+END
+flow slow.yaml <<'END'
+name: slow
+steps: [ { id: part, include: slow_part.yaml } ]
+END
+flow dear.yaml <<'END'
+name: dear
+steps: [ { id: part, include: dear_part.yaml } ]
+END
+check "an included file has its timeout" 1 "" "$RONDO" run -q slow.yaml
+says "timed out after 50 ms"
+check "an included file has its budget" 0 "some" "$RONDO" run -q dear.yaml
+
 # ---- other options -------------------------------------------------------------------------------------------
 
 mkdir -p work
