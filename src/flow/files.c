@@ -148,7 +148,7 @@ static int check_depth(const struct loading *l, const char *folder, const char *
     if (l->depth >= FLOW_INCLUDES_MAX)
         return err_set(err, RONDO_ELIMIT, "%.200s: files in files are more than %d deep", path,
                        FLOW_INCLUDES_MAX);
-    if (*l->file_count >= FLOW_FILES_MAX)
+    if (l->totals->files >= FLOW_FILES_MAX)
         return err_set(err, RONDO_ELIMIT, "a workflow of more than %d files", FLOW_FILES_MAX);
     return 0;
 }
@@ -165,7 +165,7 @@ static struct flow *open_file(struct loading *l, const char *path, const struct 
         complain(l, at, &err);
         return NULL;
     }
-    ++*l->file_count;
+    l->totals->files++;
     struct source *source = source_new(path, buf_text(&text), text.len);
     struct flow *flow = load_inner(l, source, folder, base_name(path));
     source_unref(source);

@@ -95,7 +95,7 @@ static bool find_dialect(struct loading *l)
         load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s",
                    read_shown(l, root));
     else if (l->is_v1 && l->flow->source->len > FLOW_BYTES_V1)
-        load_error(l, STAGE_DECODE, NULL, "validation", "the file has %zu bytes; at most %d are allowed",
+        load_error(l, STAGE_DECODE, root, "validation", "the file has %zu bytes; at most %d are allowed",
                    l->flow->source->len, FLOW_BYTES_V1);
     else
         return true;
@@ -159,7 +159,7 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 {
     struct flow_load how = *l->how;
     struct loading inner = { .outer = l, .diags = l->diags, .how = &how, .file_name = file_name,
-                             .depth = l->depth + 1, .file_count = l->file_count,
+                             .depth = l->depth + 1, .totals = l->totals,
                              .nesting = l->nesting + 4 };
     how.folder = folder;
     how.is_json = ends_in_json(file_name);
@@ -168,9 +168,9 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 
 struct flow *flow_load(struct source *source, const struct flow_load *how, struct diags *diags)
 {
-    uint32_t file_count = 0;
+    struct load_totals totals = { 0 };
     const char *slash = strrchr(source->name, '/');
-    struct loading l = { .diags = diags, .how = how, .file_count = &file_count,
+    struct loading l = { .diags = diags, .how = how, .totals = &totals,
                          .file_name = slash ? slash + 1 : source->name };
     struct flow *flow = load_one(&l, source, mem_strdup(how->folder));
     diags_sort(diags);

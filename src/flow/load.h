@@ -68,6 +68,11 @@ struct pending_schema {
     bool is_result; // has to be about objects
 };
 
+/* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
+struct load_totals {
+    uint32_t files, steps;
+};
+
 /* Files that are open: each includes the next. */
 struct loading {
     struct loading *outer;
@@ -77,7 +82,7 @@ struct loading {
     const char *file_name; // in flow->folder; NULL
     uint32_t depth;        // files around this one
     uint32_t nesting;      // steps around this file
-    uint32_t *file_count;  // of all files together
+    struct load_totals *totals;
     bool is_v1;
     struct flow_step *step; // which is being read, NULL at the top
     struct flow_case *case_;
@@ -92,6 +97,7 @@ struct loading {
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
+#define FLOW_STEPS_MAX 200000
 #define FLOW_NESTING_MAX 40 // steps in steps, included files too
 
 /* An error at a place in the file that is being loaded. */

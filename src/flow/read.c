@@ -410,6 +410,11 @@ static void read_steps(struct loading *l, const struct field *field, const struc
                    (unsigned)val->count, NODE_COUNT_MAX);
         return;
     }
+    l->totals->steps += val->count;
+    if (l->totals->steps > FLOW_STEPS_MAX) {
+        load_error(l, STAGE_RONDO, val, "validation", "a workflow of more than %d steps", FLOW_STEPS_MAX);
+        return;
+    }
     struct flow_scope *scope = *ret ? *ret : arena_zalloc(&l->flow->arena, sizeof *scope);
     *ret = scope;
     scope->kind = scope->owner ? scope->kind : field->kind;

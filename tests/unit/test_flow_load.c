@@ -494,3 +494,17 @@ TEST(steps_cannot_be_nested_without_end)
     buf_free(&text);
     diags_clear(&diags);
 }
+
+TEST(aliases_cannot_multiply_steps_without_end)
+{
+    struct buf text = { 0 };
+    buf_puts(&text, "rondo: 1\nname: a\ninputs:\n  x:\n    default:\n      - &l0 [{ id: s, instructions: i }]\n");
+    for (int n = 1; n < 19; n++)
+        buf_printf(&text, "      - &l%d [{ id: a, steps: *l%d }, { id: b, steps: *l%d }]\n", n, n - 1, n - 1);
+    buf_puts(&text, "steps: *l18\n");
+    CHECK_NULL(try_text(buf_text(&text), text.len, "alias.yaml"));
+    CHECK(strstr(diags.list[0].message, "more than"));
+    CHECK(diags.list[0].line > 0);
+    buf_free(&text);
+    diags_clear(&diags);
+}
