@@ -301,7 +301,8 @@ const struct cmd command_rehearse = {
     .summary = "run a workflow with made-up answers",
     .about = "Models, commands, tools and gates are replaced by answers that fit their schemas,\n"
              "and delays are skipped: the whole flow is seen, nothing is touched and nothing\n"
-             "spent.  A loop that ends at its cap is noted and does not fail the rehearsal.",
+             "spent.  A loop that made-up answers lead to its cap is noted and does not fail\n"
+             "the rehearsal.",
     .options = rehearse_options, .size = sizeof(struct run_args),
     .defaults = &defaults, .run = cmd_rehearse,
 };

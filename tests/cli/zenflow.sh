@@ -21,6 +21,7 @@ bad() {
 }
 same() { if [ "$2" = "$3" ]; then ok; else bad "$1 is '$2', wanted '$3'"; fi; } # WHAT IS WANTED
 
+# That workflow_end comes last, ZF-B33, and more about the lines is checked every time.
 # play NAME STATUS FILE [OPTION...] <ANSWERS: rehearses, and keeps events, prompts and stderr.  Everything
 # else looks at what was kept.
 play() {
@@ -130,13 +131,13 @@ xs() { awk -v n="$1" -v x="${2:-x}" 'BEGIN { for (i = 0; i < n; i++) printf "%s"
 
 # ---- the examples of the specification ---------------------------------------------------------
 
-if example minimal.yaml; then # ZF-minimal-1
+if example minimal.yaml; then # ZF-E01
     f=$examples/minimal.yaml
     checked $f "greet"
     play minimal 0 $f <<<'{ "greet": "hello" }'
     calls 1; of status '"completed"'; of output '"hello"'
 fi
-if example simple-chain.yaml; then # ZF-simple-chain-1
+if example simple-chain.yaml; then # ZF-E02
     f=$examples/simple-chain.yaml
     checked $f "draft review publish"
     play simple-chain 0 $f <<<'{ "draft": "a draft of mine" }'
@@ -145,7 +146,7 @@ if example simple-chain.yaml; then # ZF-simple-chain-1
     lists review "## Previous Step Results" "### draft (completed)" "a draft of mine"
     hides publish "### draft (completed)"
 fi
-if example parallel-fan-out.yaml; then # ZF-parallel-fan-out-1
+if example parallel-fan-out.yaml; then # ZF-E03
     f=$examples/parallel-fan-out.yaml
     checked $f "design api-server database ui-components integrate"
     play parallel-fan-out 0 $f <<<'{ "api-server": { "content": "a", "delay": "3s" }, "database": { "content": "b", "delay": "1s" } }'
@@ -154,7 +155,7 @@ if example parallel-fan-out.yaml; then # ZF-parallel-fan-out-1
     order "step_end design" "step_start api-server" "step_end api-server" "step_start integrate"
     lists integrate "### api-server (completed)" "### database (completed)" "### ui-components (completed)"
 fi
-if example condition.yaml; then # ZF-condition-1
+if example condition.yaml; then # ZF-E04
     f=$examples/condition.yaml
     checked $f "design implement security_audit test optimize finalize"
     play condition 0 $f <<<'{ "design": { "result": { "features": ["authentication", "search"] } }, "test": { "result": { "passed": true } } }'
@@ -162,7 +163,7 @@ if example condition.yaml; then # ZF-condition-1
     play condition-without 0 $f <<<'{ "design": { "result": { "features": ["search"] } }, "test": { "result": { "passed": false } } }'
     calls 4; ends security_audit skipped optimize skipped finalize completed
 fi
-if example loop-foreach.yaml; then # ZF-loop-foreach-1
+if example loop-foreach.yaml; then # ZF-E05
     f=$examples/loop-foreach.yaml
     checked $f "list_services deploy_each summary"
     play loop-foreach 0 $f <<<'{ "list_services": { "result": { "services": [ { "name": "a" }, { "name": "b" }, { "name": "c" }, { "name": "d" } ] } } }'
@@ -174,7 +175,7 @@ if example loop-foreach.yaml; then # ZF-loop-foreach-1
     play loop-foreach-none 0 $f <<<'{ "list_services": { "result": { "services": [] } } }'
     calls 2; of status '"completed"'; ends deploy_each completed
 fi
-if example loop-repeat-until.yaml; then # ZF-loop-repeat-until-1
+if example loop-repeat-until.yaml; then # ZF-E06
     f=$examples/loop-repeat-until.yaml
     checked $f "design dev_cycle"
     play loop-repeat-until 0 $f <<<'{ "review": ["no", "no", "LGTM"], "judge": { "result": { "done": false } } }'
@@ -186,14 +187,14 @@ if example loop-repeat-until.yaml; then # ZF-loop-repeat-until-1
     calls 16; of status '"partial"'; of exitCode 1; ends design completed dev_cycle failed
     at error dev_cycle 40
 fi
-if example loop-bidirectional.yaml; then # ZF-loop-bidirectional-1
+if example loop-bidirectional.yaml; then # ZF-E07
     f=$examples/loop-bidirectional.yaml
     checked $f "setup loop-stages"
     play loop-bidirectional 0 $f </dev/null
     ends loop-stages.0.worker completed loop-stages completed
     says loop-stages "## Iteration 2"
 fi
-if example loop-parallel-bidirectional.yaml; then # ZF-loop-parallel-bidirectional-1
+if example loop-parallel-bidirectional.yaml; then # ZF-E08
     f=$examples/loop-parallel-bidirectional.yaml
     checked $f "plan loop-stages report"
     play loop-parallel-bidirectional 0 $f <<<'{ "plan": { "result": { "tasks": [ { "name": "a" }, { "name": "b" }, { "name": "c" } ] } },
@@ -201,7 +202,7 @@ if example loop-parallel-bidirectional.yaml; then # ZF-loop-parallel-bidirection
     calls 5; overlap "loop-stages[0].worker" "loop-stages[1].worker" "loop-stages[2].worker"
     lists report "sang" "danced" "slept"
 fi
-if example include-reuse.yaml; then # ZF-include-reuse-1
+if example include-reuse.yaml; then # ZF-E09
     f=$examples/include-reuse.yaml
     checked $f "design build deploy-staging deploy-production"
     play include-reuse 0 $f <<<'{ "deploy-staging.run-deploy": "staged", "verify-deploy": "fine" }'
@@ -210,7 +211,7 @@ if example include-reuse.yaml; then # ZF-include-reuse-1
     gives deploy-staging '{"innerSteps":{"deploy-staging.run-deploy":{"content":"staged","status":"completed"},"deploy-staging.verify-deploy":{"content":"fine","status":"completed"}}}'
     lists deploy-staging.run-deploy "## Parent Context" "### build (completed)"
 fi
-if example full-featured.yaml; then # ZF-full-featured-1
+if example full-featured.yaml; then # ZF-E10
     f=$examples/full-featured.yaml
     checked $f "plan implement code_review test fix_issues deploy_staging"
     play full-featured 0 $f <<<'{ "code_review": "fine" }'
@@ -218,37 +219,37 @@ if example full-featured.yaml; then # ZF-full-featured-1
     play full-featured-changes 0 $f <<<'{ "code_review": "CHANGES_REQUESTED" }'
     ends fix_issues completed deploy_staging completed
 fi
-if example code-review.yaml; then # ZF-code-review-1
+if example code-review.yaml; then # ZF-E11
     f=$examples/code-review.yaml
     checked $f "implement security-review perf-review final-report"
     play code-review 0 $f </dev/null
     calls 4; overlap security-review perf-review
 fi
-if example research-team.yaml; then # ZF-research-team-1
+if example research-team.yaml; then # ZF-E12
     f=$examples/research-team.yaml
     checked $f "research write-draft fact-check suggest-visuals final-edit"
     play research-team 0 $f </dev/null
     calls 5; overlap write-draft fact-check suggest-visuals
 fi
-if example product-launch.yaml; then # ZF-product-launch-1
+if example product-launch.yaml; then # ZF-E13
     f=$examples/product-launch.yaml
     checked $f "market-research pricing-strategy marketing-copy legal-review launch-plan"
     play product-launch 0 $f </dev/null
     calls 5; overlap pricing-strategy marketing-copy legal-review
 fi
-if example debate.yaml; then # ZF-debate-1
+if example debate.yaml; then # ZF-E14
     f=$examples/debate.yaml
     checked $f "setup team-pro team-con verdict"
     play debate 0 $f </dev/null
     calls 4; overlap team-pro team-con
 fi
-if example debate-soak.yaml; then # ZF-debate-soak-1
+if example debate-soak.yaml; then # ZF-E15
     f=$examples/debate-soak.yaml
     checked $f "argue verdict"
     play debate-soak 0 $f </dev/null
     calls 2
 fi
-if example debate-until.yaml; then # ZF-debate-until-1
+if example debate-until.yaml; then # ZF-E16
     f=$examples/debate-until.yaml
     checked $f "setup debate-rounds verdict"
     play debate-until 0 $f <<END
@@ -259,13 +260,13 @@ END
     lists verdict "$(xs 20000 p) one" "$(xs 20000 c) one" "$(xs 20000 p) two" "against two" "three for" "against three"
     hides verdict "truncated"
 fi
-if example workflows/deploy.yaml; then # ZF-deploy-1
+if example workflows/deploy.yaml; then # ZF-E20
     f=$examples/workflows/deploy.yaml
     checked $f "run-deploy verify-deploy"
     play deploy 0 $f </dev/null
     calls 2
 fi
-if example coordinator-output.json; then # ZF-coordinator-output-1
+if example coordinator-output.json; then # ZF-E21
     f=$examples/coordinator-output.json
     checked $f "analyze plan refactor_each_file integration_test"
     play coordinator-output 0 $f <<<'{ "analyze": { "result": { "files": ["x.go", "y.go", "z.go"] } } }'

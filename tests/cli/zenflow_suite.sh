@@ -1,6 +1,7 @@
 #!/bin/bash
 # zenflow_suite.sh - the fixtures of the Zenflow specification, where they are at hand.
 #
+# ZF-P01: those that are invalid, with the code of the first error.  ZF-P02: those that are valid.
 # Looks for them in $CONFORMANCE, else beside the source tree.
 suite=$ROOT/$B/tests/zenflow_suite
 data=${CONFORMANCE:-$ROOT/../shared/conformance}/zenflow

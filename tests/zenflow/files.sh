@@ -2,7 +2,7 @@
 
 # ---- our own house --------------------------------------------------------------------------------------
 
-f=$own/house.yaml # ZF-full-featured-1
+f=$own/house.yaml # ZF-E10
 checked "$f" "plan build inspect measure repair move_in"
 play "a house" 0 "$f" <<<'{ "inspect": "solid" }'
 calls 6; ends repair skipped move_in completed move_in.carry completed move_in.unpack completed
@@ -20,7 +20,7 @@ lists move_in.carry "## Parent Context" "### repair (completed)" "### measure (c
 
 # ---- workflows in workflows -------------------------------------------------------------------------------
 
-# ZF-INCLUDE-1: by name and by path, with what the include came to, and its own rules for failures.
+# ZF-B17 ZF-B46: by name and by path, with what the include came to, and its own rules for failures.
 flow inc/parts/two.yaml <<'END'
 name: two
 agents: { inner: { description: "Works inside.", resultSchema: { type: object, required: [ok], properties: { ok: { type: boolean } } } } }
@@ -70,7 +70,7 @@ END
 play "an include in a loop, by name" 0 inc/loop.yaml <<<'{ "second": { "result": { "ok": true } } }'
 calls 4; ends l.0.i.first completed l.1.i.second completed
 
-# ZF-INCLUDE-LIMITS-1: five deep and no more, no names twice, nothing from outside of the folder.
+# ZF-B14 ZF-B15 ZF-B16: five deep and no more, no names twice, nothing from outside of the folder.
 mkdir -p deep outside
 for i in 1 2 3 4 5 6; do printf 'name: n%s\nsteps: [ { id: s, include: f%s.yaml } ]\n' $i $((i + 1)) >deep/f$i.yaml; done
 printf 'name: last\nsteps: [ { id: s } ]\n' >deep/f7.yaml
@@ -93,7 +93,7 @@ for path in "$PWD/outside/f7.yaml" ../outside/f7.yaml parts/../../outside/f7.yam
     refused "an include of $path by name" "$path: leaves the folder" inc/escape.yaml
 done
 
-# ---- texts from files: ZF-AT-1 -----------------------------------------------------------------------------
+# ---- texts from files: ZF-B40 -----------------------------------------------------------------------------
 
 mkdir -p at/deep
 at_flow() { printf 'name: at\nagents: { w: { description: d, prompt: "%s" } }\nsteps: [ { id: a, agent: w, instructions: "%s" }, { id: l, loop: { maxIterations: 1, steps: [ { id: b, instructions: "%s" } ] } } ]\n' "$1" "$2" "$3" >at/flow.yaml; }
@@ -137,7 +137,7 @@ play "instructions of 2000 bytes" 0 long-text.yaml </dev/null
 printf 'name: t\nsteps: [ { id: a, instructions: "%sz" } ]\n' "$long" >long-text.yaml
 refused "one more" "at most 2000" long-text.yaml
 
-# ---- what is written how: ZF-UNICODE-1 ZF-YAML-1 -----------------------------------------------------------
+# ---- what is written how: ZF-B41 ZF-B42 -----------------------------------------------------------
 
 printf 'name: "f\\u00fcr e\\u0301ine"\nsteps: [ { id: a, instructions: "caf\\u0065\\u0301 \\u200bzero\\u2060 \\u0007bell \\ue000private\\ufeff tab\\there" } ]\n' >unicode.yaml
 play "characters" 0 unicode.yaml </dev/null

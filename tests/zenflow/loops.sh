@@ -2,7 +2,7 @@
 
 # ---- our own loops ------------------------------------------------------------------------------------
 
-f=$own/practice.yaml # ZF-loop-bidirectional-1
+f=$own/practice.yaml # ZF-E07
 checked "$f" "tune-up play-along"
 play "practice" 0 "$f" <<<'{ "play": ["rough", "better", "fine"], "play-along.judge": [ { "result": { "done": false }, "content": "slower" }, { "result": { "done": false } }, { "result": { "done": true } } ] }'
 calls 7
@@ -13,7 +13,7 @@ lists play-along.1.play "### tune-up (completed)" "## Iteration 2" "rough" "## J
 lists play-along.2.judge "## Your Task: Evaluate Loop Progress" "## Iteration 1" "rough" "## Judge Feedback (Iteration 1)" "slower" \
     "## Iteration 2" "better" "## Iteration 3" "fine"
 
-f=$own/stalls.yaml # ZF-loop-foreach-1 ZF-loop-parallel-bidirectional-1
+f=$own/stalls.yaml # ZF-E05 ZF-E08
 checked "$f" "list visit tell"
 play "stalls" 0 "$f" <<<'{ "list": { "result": { "stalls": [ { "owner": "Ada" }, { "owner": "Bo" }, { "owner": "Cy" } ] } },
     "visit[0].buy": "apples", "visit[1].buy": "bread", "visit[2].buy": "cheese", "look": { "content": "l", "delay": "1s" } }'
@@ -24,21 +24,21 @@ lists tell "apples" "bread" "cheese"
 play "no stalls" 0 "$f" <<<'{ "list": { "result": { "stalls": [] } } }'
 calls 2; ends visit completed tell completed; gives visit '{"iterations":[]}'
 
-f=$own/refine.yaml # ZF-loop-repeat-until-1
+f=$own/refine.yaml # ZF-E06
 checked "$f" "idea cycle"
 play "until" 0 "$f" <<<'{ "read": ["no", "PRINT IT"], "judge": { "result": { "done": false } } }'
 calls 6; never "step_start cycle.1.judge"; gives cycle '"PRINT IT"'
 at step_start cycle.1.write 10; at step_end cycle 10
-play "a judge that is content" 0 "$f" <<<'{ "read": "no", "judge": [ { "result": { "done": false } }, { "result": { "done": true } } ] }' # ZF-JUDGE-DONE-1
+play "a judge that is content" 0 "$f" <<<'{ "read": "no", "judge": [ { "result": { "done": false } }, { "result": { "done": true } } ] }' # ZF-B02
 calls 7; never "step_start cycle.2.write"; ends cycle.1.judge completed cycle completed
 same "the reason" "$("$ndjson" type=loop_end data.reason data.passes <events)" '"judge" 2'
 
-# ZF-JUDGE-OPEN-1: a judge that fails is told, and the loop goes on.
+# ZF-B01: a judge that fails is told, and the loop goes on.
 play "a judge that fails" 0 "$f" <<<'{ "read": "no", "judge": [ { "fail": "asleep" }, "no result at all", { "result": { "done": 5 } }, { "result": { "done": true } } ] }'
 fails cycle.0.judge "asleep"; ends cycle.1.judge failed cycle.2.judge failed cycle.3.judge completed cycle completed
 calls 13; of status '"completed"'
 
-# ZF-EXHAUSTED-1: the error says which conditions never held; without any it is a success.
+# ZF-B03: the error says which conditions never held; without any it is a success.
 play "never content" 1 "$f" <<<'{ "read": "no", "judge": { "result": { "done": false } } }'
 calls 13; of status '"partial"'; fails cycle "exhausted 4 iterations"; fails cycle "until and untilAgent"; at error cycle 30
 capped() { # NAME STATUS LOOP
@@ -64,7 +64,7 @@ ends l completed; gives l '"w2"'
 
 # ---- until ------------------------------------------------------------------------------------------------
 
-# ZF-UNTIL-1: it reads inner steps, the result of the pass, its number, and what the loop waits for.
+# ZF-B06: it reads inner steps, the result of the pass, its number, and what the loop waits for.
 flow until.yaml <<'END'
 name: until
 agents: { n: { description: n, resultSchema: { type: object, required: [n], properties: { n: { type: integer } } } } }
@@ -81,7 +81,7 @@ END
 play "until" 0 until.yaml <<<'{ "goal-is": { "result": { "n": 3 } }, "a": ["a1", "a2", "a3"], "b": [ { "result": { "n": 1 } }, { "result": { "n": 2 } }, { "result": { "n": 3 } } ] }'
 ends l completed reads completed; calls 8
 
-# ZF-UNTIL-ERROR-1: in v1 any trouble with it fails the loop.
+# ZF-B43: in v1 any trouble with it fails the loop.
 flow until-error.yaml <<'END'
 name: until error
 steps:
@@ -91,7 +91,7 @@ END
 play "an until that cannot be evaluated" 1 until-error.yaml <<<'{ "a": { "result": { "n": 1 } }, "m": "" }'
 ends l failed m failed; calls 2
 
-# A step that is repeated by itself keeps its id, and is shown what it said before: ZF-SINGLE-1.
+# A step that is repeated by itself keeps its id, and is shown what it said before: ZF-B49.
 flow single.yaml <<'END'
 name: single
 steps: [ { id: s, instructions: "Improve.", loop: { maxIterations: 3, until: "content.endsWith('!')" } }, { id: t, dependsOn: [s] } ]
@@ -100,14 +100,14 @@ play "a step by itself" 0 single.yaml <<<'{ "s": ["one", "two!"] }'
 same "ids" "$("$ndjson" type=step_end stepId=s data.output <events | tr '\n' ' ')" '"one" "two!" "two!" '
 shows t "### s (completed)"; shows s.1 "## Previous Iteration Output (Iteration 1)"; shows s.1 "one"
 
-# ZF-WORKER-FAILS-1: the loop fails with the error, at once.
+# ZF-B05: the loop fails with the error, at once.
 play "a worker that fails" 1 "$own/refine.yaml" <<<'{ "write": ["fine", { "fail": "no ink" }], "read": "no", "judge": { "result": { "done": false } } }'
 ends cycle.0.judge completed cycle.1.write failed cycle.1.read cancelled cycle failed; fails cycle "no ink"
 never "step_start cycle.1.judge"; never "step_start cycle.2.write"; calls 5; of status '"partial"'
 
 # ---- waiting -----------------------------------------------------------------------------------------------
 
-# ZF-DELAY-1: who stops the run does not wait for a delay.
+# ZF-B04: who stops the run does not wait for a delay.
 flow delay.yaml <<'END'
 name: delay
 steps:
@@ -135,7 +135,7 @@ same "the exit status" $? 130
 ends_with=$("$ndjson" data.status <events)
 same "the status" "$ends_with" '"cancelled"'
 
-# A timeout is of the whole loop, as the specification says: ZF-LOOP-TIMEOUT-1.
+# A timeout is of the whole loop, as the specification says: ZF-B45.
 flow loop-timeout.yaml <<'END'
 name: loop timeout
 steps: [ { id: l, timeout: 25s, loop: { maxIterations: 5, steps: [ { id: a } ] } } ]
@@ -145,7 +145,7 @@ ends l failed l.1.a completed l.2.a cancelled; at error l 25; fails l "timed out
 
 # ---- output -------------------------------------------------------------------------------------------------
 
-# ZF-LAST-1: the last in the file, not the last to finish; of those that completed.
+# ZF-B08: the last in the file, not the last to finish; of those that completed.
 flow last.yaml <<'END'
 name: last
 steps:
@@ -156,7 +156,7 @@ play "the last step" 0 last.yaml <<<'{ "slow": { "content": "SLOW", "delay": "5s
 order "step_end l.1.quick" "step_end l.1.slow" "step_end l"
 gives l '"QUICK"'; lists t "### l (completed)" "QUICK"; hides t "SLOW"
 
-# ZF-CUMULATIVE-1: all passes, exempt from 16 KiB but not from 120; the result is the last one's.
+# ZF-B07: all passes, exempt from 16 KiB but not from 120; the result is the last one's.
 flow modes.yaml <<'END'
 name: modes
 agents: { n: { description: n, resultSchema: { type: object, required: [n], properties: { n: { type: integer } } } } }
@@ -181,7 +181,7 @@ if [ "$size" -gt 122500 ] && [ "$size" -le 122881 ]; then ok; else bad "sees-all
 
 # ---- items --------------------------------------------------------------------------------------------------
 
-# ZF-FOREACH-1: so many at a time; a failure starts no more, those at work finish, all errors are told.
+# ZF-B09 ZF-B11: so many at a time; a failure starts no more, those at work finish, all errors are told.
 items() { # KEYS [OPTIONS]
     flow items.yaml <<END
 name: items
@@ -210,7 +210,14 @@ items "maxConcurrency: 1,"
 play "an item that fails and leaves the others unbegun" 1 items.yaml <<<'{ "e[0].w": { "fail": "no salt" } }'
 ends e failed; calls 1; fails e "no salt"; never "step_start e[1].w"
 
-# ZF-FOREACH-CEL-1: any list of CEL's, of any step that has ended; what is none fails the step.
+# ZF-B12: items that are only cut off are not a success.
+items "maxConcurrency: 2," "onStepFailure: abort"
+sed 's/^options/  - { id: w2 }\noptions/' items.yaml >cut.yaml
+play "items that are cut off" 1 cut.yaml <<<'{ "e[0].w": { "content": "x", "delay": "1s" }, "w": { "content": "x", "delay": "1h" }, "w2": { "fail": "no", "delay": "5s" } }'
+ends "e[0].w" completed "e[1].w" cancelled "e[2].w" cancelled e cancelled t cancelled w2 failed; at step_cancelled e 5
+never "step_start e[3].w"; of status '"failed"'
+
+# ZF-B13: any list of CEL's, of any step that has ended; what is none fails the step.
 flow cel.yaml <<'END'
 name: cel
 steps:
@@ -225,7 +232,7 @@ play "lists" 1 cel.yaml <<<'{ "a": { "content": "x", "result": { "list": [1, 2, 
 ends f completed bad failed none failed after cancelled "f[0].w" completed "f[1].w" skipped "f[2].w" completed
 shows "f[2].w" '{"n":4}'; calls 4
 
-# ZF-FOREACH-SINGLE-1: a step by itself for every item.
+# ZF-B50: a step by itself for every item.
 flow each-single.yaml <<'END'
 name: each single
 steps: [ { id: e, instructions: "Taste it.", loop: { forEach: [ soup, { cake: 2 } ] } }, { id: t, dependsOn: [e], condition: "steps.e.result.iterations.size() == 2 && steps.e.content == 'sweet'" } ]
@@ -234,7 +241,7 @@ play "a step for every item" 0 each-single.yaml <<<'{ "e[0]": "salty", "e[1]": "
 ends "e[0]" completed "e[1]" completed t completed; shows "e[0]" '"soup"'; lists "e[1]" "Taste it." "## forEach Item (index: 1)" '{"cake":2}'
 gives e '{"iterations":[{"content":"salty","id":"e[0]","index":0,"item":"soup","status":"completed"},{"content":"sweet","id":"e[1]","index":1,"item":{"cake":2},"status":"completed"}]}'
 
-# ZF-FOREACH-CAP-1: a hundred at a time, and all get their turn.
+# ZF-B10: a hundred at a time, and all get their turn.
 flow many.yaml <<END
 name: many
 steps: [ { id: e, loop: { forEach: [ $(seq -s , 0 149) ] } } ]

@@ -2,7 +2,7 @@
 
 # ---- our own dinner, conditions ---------------------------------------------------------------------
 
-f=$own/dinner.yaml # ZF-condition-1
+f=$own/dinner.yaml # ZF-E04
 checked "$f" "menu cook label_nuts taste garnish serve"
 play "dinner with nuts" 0 "$f" <<<'{ "menu": { "result": { "dishes": ["soup", "nut cake"] } }, "taste": { "result": { "good": true } } }'
 calls 6; of status '"completed"'
@@ -17,7 +17,7 @@ calls 4; ends label_nuts skipped garnish skipped serve completed
 play "a menu without dishes" 1 "$f" <<<'{ "menu": { "result": { "courses": 3 } } }'
 ends menu failed cook cancelled serve cancelled; of status '"failed"'
 
-# ZF-CONDITION-KEEPS-1: what is skipped keeps nobody from running, and can be asked about.
+# ZF-B19: what is skipped keeps nobody from running, and can be asked about.
 flow keeps.yaml <<'END'
 name: keeps
 steps:
@@ -38,7 +38,7 @@ END
 play "all is skipped" 0 all-skipped.yaml </dev/null
 calls 0; of status '"completed"'; ends a skipped b skipped
 
-# ZF-CONDITION-ERROR-1: any other trouble fails the step, and is told.
+# ZF-B44: any other trouble fails the step, and is told.
 flow trouble.yaml <<'END'
 name: trouble
 steps:
@@ -52,7 +52,7 @@ play "a condition that cannot be evaluated" 1 trouble.yaml <<<'{ "a": { "content
 ends b failed c cancelled d failed e completed; of status '"partial"'
 fails b "division"
 
-# A condition sees all steps of its scope that have ended, and gates a whole loop: ZF-CONDITION-SCOPE-1.
+# A condition sees all steps of its scope that have ended, and gates a whole loop: ZF-B44.
 flow scope.yaml <<'END'
 name: scope
 steps:
@@ -64,7 +64,7 @@ END
 play "steps that are no dependencies" 0 scope.yaml <<<'{ "quick": "done", "slow": { "content": "s", "delay": "2s" } }'
 ends asks completed loop-it skipped; calls 3
 
-# ---- failures: ZF-POLICY-1 ------------------------------------------------------------------------------
+# ---- failures: ZF-B18 ------------------------------------------------------------------------------
 
 # a -> b -> c -> d, b fails; e depends on b and x; w works for a while by itself, and w2 follows.
 policy() { # NAME POLICY
@@ -106,7 +106,7 @@ of status '"failed"'; ends a failed b cancelled; calls 1
 
 # ---- retries and timeouts --------------------------------------------------------------------------------
 
-# ZF-RETRIES-1: N more attempts at once, the tokens of all of them summed.
+# ZF-B20 ZF-B48: N more attempts at once, the tokens of all of them summed.
 flow retries.yaml <<'END'
 name: retries
 steps: [ { id: a, retries: 2 }, { id: b, dependsOn: [a] } ]
@@ -119,7 +119,7 @@ play "never" 1 retries.yaml <<<'{ "a": { "fail": "no", "usage": { "prompt": 10, 
 ends a failed b cancelled
 same "the tokens" "$("$ndjson" data.usage.prompt <events)" 30
 
-# ZF-STEP-TIMEOUT-1: all attempts share one window; steps without one have the default; 0s is none.
+# ZF-B21: all attempts share one window; steps without one have the default; 0s is none.
 flow timeouts.yaml <<'END'
 name: timeouts
 steps:
@@ -153,9 +153,21 @@ play "a run that takes too long" 124 whole.yaml <<<'{ "a": { "content": "x", "de
 ends a completed b cancelled c cancelled
 at step_cancelled b 90
 
+# ZF-B23: what crashes takes nobody along.
+flow crash.yaml <<'END'
+rondo: 1
+name: crash
+agents: { crash: { run: "kill -SEGV $$" }, fine: { run: [echo, fine] } }
+steps: [ { id: a, agent: crash }, { id: b, agent: fine } ]
+END
+now="a crash"
+"$RONDO" run --json crash.yaml >events 2>err </dev/null
+same "the exit status" $? 1
+of status '"partial"'; fails a "signal"; gives b '"fine"'
+
 # ---- what is shown ----------------------------------------------------------------------------------------
 
-# ZF-PROMPT-1: the sections, in their order.
+# ZF-B47: the sections, in their order.
 flow sections.yaml <<'END'
 name: sections
 agents:
@@ -177,7 +189,7 @@ hides c "Describes itself."
 lists d "[System]" "Only described." "### c result" '{"n":3}'
 hides d "## Task"
 
-# ZF-TRUNCATE-1: 16 KiB of a dependency, 120 KiB of a prompt, cut between characters.
+# ZF-B37: 16 KiB of a dependency, 120 KiB of a prompt, cut between characters.
 flow long.yaml <<END
 name: long
 steps:
