@@ -133,7 +133,9 @@ static void put_items(struct buf *out, const struct tell *tell, const rondo_even
 static void put_choice(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
-    if (node && ev->child < node->count)
+    if (node && node->kind == RONDO_KIND_FORUM)
+        buf_printf(out, " round %u", ev->child + 1u);
+    else if (node && ev->child < node->count)
         buf_printf(out, " %s", node->children[ev->child].name);
 }
 

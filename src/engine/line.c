@@ -4,6 +4,7 @@
 #include "data/value.h"
 #include "engine/exit.h"
 #include "flow/flow.h"
+#include "run/review.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -396,6 +397,34 @@ static void put_cancelled(struct line *l)
         put_text(l, "status", rondo_status_text(RONDO_STATUS_CANCELLED));
 }
 
+static void put_retry(struct line *l)
+{
+    put_number(l, "attempt", l->ev->attempt + 1u);
+    if (l->ev->num <= l->ev->time_ns)
+        return;
+    put_key(l, "delay");
+    buf_putc(l->out, '"');
+    put_duration(l->out, l->ev->num - l->ev->time_ns);
+    buf_putc(l->out, '"');
+}
+
+static void put_choice(struct line *l)
+{
+    if (l->node && l->node->kind == RONDO_KIND_FORUM)
+        put_number(l, "round", l->ev->child + 1u);
+    else if (l->node && l->ev->child < l->node->count)
+        put_text(l, "choice", l->node->children[l->ev->child].name);
+}
+
+/* The event is about the graph, which may be the run's: what was looked at is one of its steps. */
+static void put_review(struct line *l)
+{
+    const rondo_node *graph = l->place.node;
+    if (graph && l->ev->ordinal < graph->count)
+        put_text(l, "step", graph->children[l->ev->ordinal].name);
+    put_text(l, "decision", review_text(l->ev->code));
+}
+
 /* What an event's data begins with, and the name of its value there. */
 static const struct {
     void (*put)(struct line *l);
@@ -410,6 +439,9 @@ static const struct {
     [RONDO_EV_ITERATION_END] = { put_iteration_end, "output" },
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
     [RONDO_EV_DETECTOR] = { put_reason, NULL },
+    [RONDO_EV_RETRY] = { put_retry, NULL },
+    [RONDO_EV_CHOICE] = { put_choice, NULL },
+    [RONDO_EV_REVIEW] = { put_review, "feedback" },
 };
 
 static void put_data(struct line *l)

@@ -134,7 +134,7 @@ static void check_forum(struct loading *l, const struct flow_step *step)
 
 static void check_gate(struct loading *l, const struct flow_step *step, const struct doc_val *at)
 {
-    if (load_get(at, "onTimeout") && !load_get(at, "timeout"))
+    if (load_get(at, "onTimeout") && !step->gate_timeout_ms) // 0s is none
         load_error(l, STAGE_RONDO, doc_key(at, "onTimeout"), "validation", "`onTimeout` needs a `timeout`");
 }
 

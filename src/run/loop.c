@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "data/value.h"
+#include "flow/flow.h"
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
@@ -355,6 +356,14 @@ static int rule_until_node(struct run *run, struct act *act, struct rondo_event 
     return done ? (int)end_with(act, RONDO_REASON_UNTIL, ev) : RULE_PASS;
 }
 
+/* In the rondo dialect a judge that only ever fails ends the loop. */
+static bool is_misjudged(const struct act *act)
+{
+    const struct flow *flow = act->node->flow;
+    return flow && flow->dialect == FLOW_RONDO &&
+           act->loop->misjudged >= (uint32_t)act->node->loop.max_failures;
+}
+
 /* A judge that fails or babbles has not said that it is done. */
 static int rule_judge(struct run *run, struct act *act, struct rondo_event *ev)
 {
@@ -363,8 +372,10 @@ static int rule_judge(struct run *run, struct act *act, struct rondo_event *ev)
         return RULE_PASS;
     if (!run_rule_node(run, act, ROLE_JUDGE, ev, &what))
         return (int)what;
-    bool done = act->kids[ROLE_JUDGE].res.status == RONDO_STATUS_COMPLETED &&
-                is_done(act->kids[ROLE_JUDGE].res.value) > 0;
+    const struct result *res = &act->kids[ROLE_JUDGE].res;
+    if (res->status == RONDO_STATUS_FAILED && is_misjudged(act))
+        return (int)end_failed(act, res->more->code, "untilAgent", res->more->error, ev);
+    bool done = res->status == RONDO_STATUS_COMPLETED && is_done(res->value) > 0;
     return done ? (int)end_with(act, RONDO_REASON_JUDGE, ev) : RULE_PASS;
 }
 
@@ -629,6 +640,7 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
     struct loop_act *l = act->loop;
     if (loop_is_machine(act) || child != ROLE_JUDGE)
         return;
+    l->misjudged = kid->res.status == RONDO_STATUS_FAILED ? l->misjudged + 1 : 0;
     const char *said = kid->res.more ? kid->res.more->content : NULL;
     const char *error = kid->res.more ? kid->res.more->error : NULL;
     if (kid->res.status == RONDO_STATUS_COMPLETED && !said)

@@ -30,6 +30,7 @@ struct loop_act {
     uint32_t visits;                  // machine: earlier visits of this state
     json_t *previous;                 // machine: what the last of them gave, owned
     uint32_t failures;                // failed passes in a row
+    uint32_t misjudged;               // times in a row that the judge failed
     uint32_t seen;                    // outputs since counting began
     uint32_t repeats;                 // same output in a row
     uint32_t no_gain;                 // scored passes without a gain

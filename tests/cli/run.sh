@@ -240,6 +240,28 @@ last '"failed" 1' data.status data.exitCode
 events "a loop" "plan_ready*iteration_start refine*loop_end refine*workflow_end" \
     "$RONDO" run --json --max-tokens 250 spends.yaml
 last '"completed" 4' data.status data.exitCode
+flow decides.yaml <<'END'
+name: decides
+order: sequence
+agents:
+  a: { script: [said] }
+  c: { script: [{ result: { decision: retry, feedback: more } }, { result: { decision: approve } }] }
+  u: { script: [{ fail: early }, late] }
+steps:
+  - { id: tries, agent: u, retry: { attempts: 2, delay: 1ms } }
+  - { id: picks, branch: [{ when: "false", agent: a }, { when: "true", name: second, agent: a }] }
+  - { id: talks, instructions: t, forum: { members: [a, u], captain: a, rounds: 2 } }
+  - { id: looks, agent: a, review: { agent: c } }
+END
+check "decisions, told" 0 "said" "$RONDO" run decides.yaml
+says "decision picks second"
+says "decision talks round 2"
+says "review looks retry: more"
+"$RONDO" run --json decides.yaml >out 2>err </dev/null
+for line in '"retry".*"attempt":2,"delay":"1ms"' '"decision".*"picks".*"choice":"second"' \
+    '"decision".*"talks".*"round":2' '"review".*"step":"looks","decision":"retry","feedback":"more"'; do
+    if grep -q "\"type\":$line" out; then ok; else bad "no line of JSON has $line"; fi
+done
 events "a rehearsal" "plan_ready*iteration_end refine*workflow_end" "$RONDO" rehearse --json capped.yaml
 last '0' data.exitCode
 
