@@ -39,6 +39,7 @@ struct errand {
     struct process *process;
     struct secrets secrets;
     char *reply, *context; // paths of its files
+    char *box;             // a folder of its own, when it is confined; NULL
     size_t shown; // of the output, in bytes as they came
     bool is_unwanted;
 };
@@ -244,14 +245,36 @@ static void put_key(struct setup *setup, const char *path)
     put_variable(setup, "RONDO_KEY", key);
 }
 
-static int put_path(struct setup *setup, const char *name, const char *file, char **ret, rondo_error *err)
+static int make_path(struct setup *setup, const char *file, char **ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };
     if (process_path(task_loop(setup->task), file, &path, err) < 0)
         return err->code;
     *ret = buf_take(&path);
-    put_variable(setup, name, *ret);
     return 0;
+}
+
+/* Who is confined gets a folder to write to: for its reply, and for whatever it needs. */
+static int put_box(struct setup *setup, struct errand *errand, rondo_error *err)
+{
+    auto_buf struct buf reply = { 0 };
+    if (make_path(setup, "box", &errand->box, err) < 0 || tempdir_make_at(errand->box, err) < 0)
+        return err->code;
+    buf_printf(&reply, "%s/reply.json", errand->box);
+    errand->reply = buf_take(&reply);
+    put_variable(setup, "TMPDIR", errand->box);
+    return 0;
+}
+
+static int put_files(struct setup *setup, struct errand *errand, rondo_error *err)
+{
+    int rc = setup->agent->has_sandbox ? put_box(setup, errand, err)
+                                       : make_path(setup, "reply.json", &errand->reply, err);
+    if (rc < 0 || make_path(setup, "context.json", &errand->context, err) < 0)
+        return err->code;
+    put_variable(setup, "RONDO_REPLY", errand->reply);
+    put_variable(setup, "RONDO_CONTEXT", errand->context);
+    return put_context(setup, errand->context, err);
 }
 
 static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
@@ -269,10 +292,7 @@ static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
     if (setup->agent->skill_count)
         put_variable(setup, "RONDO_SKILL", rondo_task_skill(setup->task));
     put_item(setup);
-    if (put_path(setup, "RONDO_REPLY", "reply.json", &errand->reply, err) < 0 ||
-        put_path(setup, "RONDO_CONTEXT", "context.json", &errand->context, err) < 0)
-        return err->code;
-    return put_context(setup, errand->context, err);
+    return put_files(setup, errand, err);
 }
 
 /* ---- arguments and folder --------------------------------------------------------------------------- */
@@ -296,22 +316,26 @@ static int put_arguments(struct setup *setup, rondo_error *err)
     return 0;
 }
 
+/* A path as seen from where commands run; NULL for "" when that is nowhere in particular. */
+static const char *place(struct setup *setup, const char *path)
+{
+    auto_buf struct buf full = { 0 };
+    const char *base = task_env(setup->task)->workdir;
+    base = base ? base : setup->step->flow->folder;
+    if (*path == '/' || !base)
+        return *path ? path : NULL;
+    buf_puts(&full, base);
+    if (*path)
+        buf_printf(&full, "/%s", path);
+    return arena_dup(&setup->arena, full.data, full.len);
+}
+
 static int put_folder(struct setup *setup, rondo_error *err)
 {
-    const char *base = task_env(setup->task)->workdir;
     const char *own = setup->agent->cwd.text ? fill(setup, &setup->agent->cwd, err) : "";
     if (!own)
         return err_in(err, "cwd");
-    base = base ? base : setup->step->flow->folder;
-    if (*own == '/' || !base) {
-        setup->cwd = *own ? own : NULL;
-        return 0;
-    }
-    auto_buf struct buf path = { 0 };
-    buf_puts(&path, base);
-    if (*own)
-        buf_printf(&path, "/%s", own);
-    setup->cwd = arena_dup(&setup->arena, path.data, path.len);
+    setup->cwd = place(setup, own);
     return 0;
 }
 
@@ -515,6 +539,8 @@ static void errand_free(struct errand *errand)
 {
     tempdir_unlink(errand->context);
     tempdir_unlink(errand->reply);
+    tempdir_remove(errand->box);
+    mem_free(errand->box);
     mem_free(errand->context);
     mem_free(errand->reply);
     secrets_clear(&errand->secrets);
@@ -551,13 +577,28 @@ static int prepare(struct setup *setup, struct errand *errand, rondo_error *err)
     return put_own(setup, errand, err);
 }
 
+static int open_sandbox(struct setup *setup, struct errand *errand, struct sandbox **ret, rondo_error *err)
+{
+    const struct flow_agent *agent = setup->agent;
+    uint32_t count = agent->sandbox_write_count;
+    const char **write = arena_alloc(&setup->arena, (count + 1) * sizeof *write);
+    for (uint32_t i = 0; i < count; i++) {
+        write[i] = place(setup, agent->sandbox_write[i]);
+        write[i] = write[i] ? write[i] : ".";
+    }
+    write[count] = errand->box;
+    return sandbox_open(&(struct sandbox_spec){ write, count + 1, agent->sandbox_network }, ret, err);
+}
+
 static int start(struct setup *setup, struct errand *errand, const char *prompt, size_t len,
                  rondo_error *err)
 {
     const struct flow_agent *agent = setup->agent;
-    if (prepare(setup, errand, err) < 0)
+    struct sandbox *sandbox = NULL;
+    if (prepare(setup, errand, err) < 0 ||
+        (agent->has_sandbox && open_sandbox(setup, errand, &sandbox, err) < 0))
         return err->code;
-    return process_start(task_loop(setup->task),
+    int rc = process_start(task_loop(setup->task),
                          &(struct process_spec){
                              .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
                              .input = prompt, .input_len = len,
@@ -565,8 +606,10 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                              .timeout_ms = agent->timeout_ms,
                              .grace_ms = agent->grace_ms > 0 ? agent->grace_ms : -1,
                              .on_output = on_output, .show_ms = SHOW_MS,
-                             .on_end = on_end, .user = errand },
+                             .on_end = on_end, .user = errand, .sandbox = sandbox },
                          &errand->process, err);
+    sandbox_close(sandbox);
+    return rc;
 }
 
 void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len)
@@ -593,9 +636,9 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
 
 int command_can_run(const struct flow_step *step, rondo_error *err)
 {
-    if (!step->agent->has_sandbox)
+    rondo_error why;
+    if (!step->agent->has_sandbox || sandbox_can_be(&why))
         return 0;
-    return err_set(err, RONDO_EINVAL,
-                   "agent '%s' asks for a sandbox, which this version of rondo cannot enforce: without "
-                   "`sandbox:` the command runs unconfined", step->agent->name);
+    return err_set(err, RONDO_EINVAL, "agent '%s' asks for a sandbox, which cannot be enforced here: %s",
+                   step->agent->name, why.message);
 }

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "io/loop_uv.h"
+#include "io/sandbox.h"
 
 #define PROCESS_TAIL  4096 // of the errors
 #define PROCESS_GRACE 2000 // milliseconds between SIGTERM and SIGKILL, unless told otherwise
@@ -32,6 +33,7 @@ struct process_spec {
     size_t max_output;       // bytes of standard output to keep
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
+    const struct sandbox *sandbox; // NULL: it may do what we may
 
     /* There is more output than at the last call; not more often than every show_ms.  May be NULL. */
     void (*on_output)(struct process *process, void *user);

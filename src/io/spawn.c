@@ -27,10 +27,12 @@
 #endif
 
 /* The child writes what it was doing, and with what outcome. */
+enum stage { IN_FOLDER = 1, IN_SANDBOX, IN_EXEC };
+
 struct birth {
     const struct spawn *spawn;
     pid_t parent;
-    volatile bool in_folder, failed;
+    volatile int failed; // enum stage, or 0
     volatile int error;
 };
 
@@ -59,6 +61,13 @@ static CHILD void leave_terminal(void)
         ioctl(tty, TIOCNOTTY);
 }
 
+static CHILD void give_up(struct birth *birth, enum stage stage, int error)
+{
+    birth->error = error;
+    birth->failed = stage;
+    syscall(SYS_exit_group, 127);
+}
+
 static CHILD int be_child(void *at)
 {
     struct birth *birth = at;
@@ -68,18 +77,16 @@ static CHILD int be_child(void *at)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < 3; i++)
         dup2(spawn->files[i], i);
+    if (spawn->cwd && chdir(spawn->cwd) < 0)
+        give_up(birth, IN_FOLDER, errno);
+    int error = spawn->sandbox ? sandbox_enter(spawn->sandbox) : 0;
+    if (error)
+        give_up(birth, IN_SANDBOX, error);
     syscall(SYS_close_range, 3u, ~0u, 0u);
-    if (spawn->cwd && chdir(spawn->cwd) < 0) {
-        birth->error = errno;
-        birth->failed = birth->in_folder = true;
-        syscall(SYS_exit_group, 127);
-    }
     reset_signals();
     if (!spawn->dies_with_us || getppid() == birth->parent)
         execve(spawn->path, (char *const *)spawn->argv, (char *const *)spawn->env);
-    birth->error = errno;
-    birth->failed = true;
-    syscall(SYS_exit_group, 127);
+    give_up(birth, IN_EXEC, errno);
     return 0;
 }
 
@@ -104,6 +111,17 @@ static int fail_exec(const struct spawn *spawn, int error, rondo_error *err)
     return err_set(err, RONDO_EFAILED, "command '%s' cannot be executed: %s", spawn->name, why);
 }
 
+static int fail_sandbox(const struct spawn *spawn, int error, rondo_error *err)
+{
+    return err_set(err, RONDO_EFAILED, "command '%s' cannot be confined: %s", spawn->name, strerror(error));
+}
+
+static int (*const fail_at[])(const struct spawn *spawn, int error, rondo_error *err) = {
+    [IN_FOLDER] = fail_folder,
+    [IN_SANDBOX] = fail_sandbox,
+    [IN_EXEC] = fail_exec,
+};
+
 int spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_pidfd, rondo_error *err)
 {
     _Alignas(16) char stack[STACK_SIZE];
@@ -126,12 +144,12 @@ int spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_pidfd, rondo
     }
     waitpid(pid, NULL, 0);
     close(pidfd);
-    return birth.in_folder ? fail_folder(spawn, birth.error, err) : fail_exec(spawn, birth.error, err);
+    return fail_at[birth.failed](spawn, birth.error, err);
 }
 
 /* ---- finding -------------------------------------------------------------------------------------------- */
 
-/* 0 when out is a file that can be executed, else the reason. */
+/* 0 when out is a file that can be executed, else the reason: ENOEXEC when it only lacks permission. */
 static int look_at(struct buf *out)
 {
     struct stat st;
@@ -139,7 +157,7 @@ static int look_at(struct buf *out)
         return errno;
     if (S_ISDIR(st.st_mode))
         return EISDIR;
-    return access(out->data, X_OK) < 0 ? errno : 0;
+    return access(out->data, X_OK) == 0 ? 0 : errno == EACCES ? ENOEXEC : errno;
 }
 
 static void put_path(struct buf *out, const char *cwd, const char *folder, size_t len, const char *name)
@@ -158,7 +176,7 @@ static int explain(const char *name, int why, rondo_error *err)
         return err_set(err, RONDO_ENOTFOUND, "command '%s' not found", name);
     if (why == EISDIR)
         return err_set(err, RONDO_EFAILED, "command '%s' is a folder", name);
-    if (why == EACCES)
+    if (why == ENOEXEC)
         return err_set(err, RONDO_EFAILED, "command '%s' is not executable", name);
     return err_set(err, RONDO_EFAILED, "command '%s' cannot be executed: %s", name, strerror(why));
 }
@@ -179,7 +197,7 @@ int spawn_find(const char *name, const char *search, const char *cwd, struct buf
         int bad = look_at(out);
         if (!bad)
             return 0;
-        if (bad == EACCES)
+        if (bad == ENOEXEC)
             why = bad; // there is one, but it may not be used
     }
     return explain(name, why, err);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "io/sandbox.h"
 
 #include <sys/types.h>
 
@@ -16,6 +17,7 @@ struct spawn {
     const char *cwd;         // NULL: ours
     int files[3];            // become 0, 1 and 2; none of them is below 3
     bool dies_with_us;       // killed when the thread that started it ends
+    const struct sandbox *sandbox; // NULL: none
 };
 
 /* A group of its own, no terminal, default signals, no other open files.  The caller gets the pid, to wait for,

@@ -25,6 +25,11 @@ char *tempdir_make(rondo_error *err)
     return NULL;
 }
 
+int tempdir_make_at(const char *path, rondo_error *err)
+{
+    return mkdir(path, 0700) == 0 ? 0 : err_set(err, RONDO_EFAILED, "'%s': %s", path, strerror(errno));
+}
+
 bool tempdir_exists(const char *folder)
 {
     return access(folder, W_OK) == 0;

@@ -7,6 +7,7 @@
 
 /* A new folder for us alone, in $TMPDIR or /tmp: its path, the caller's; NULL with err filled in. */
 char *tempdir_make(rondo_error *err);
+int tempdir_make_at(const char *path, rondo_error *err); // the same, where one is told
 bool tempdir_exists(const char *folder);
 
 /* With everything in it; links are not followed.  NULL is fine. */

@@ -122,14 +122,6 @@ run "an agent's timeout, and what was tried again after it" 0 'in time' <<'E'
 agents: { a: { run: 'if [ -e slow ]; then rm slow; echo in time; else touch slow; sleep 100; fi', timeout: 300ms } }
 steps: [ { id: s, agent: a, instructions: x, retry: { attempts: 2, delay: 1ms } } ]
 E
-run "a sandbox that cannot be had is refused before anything runs" 3 '' <<'E'
-agents:
-  a: { run: [touch, ran] }
-  b: { run: ["true"], sandbox: { network: false } }
-steps: [ { id: s, agent: a, instructions: x }, { id: t, agent: b, instructions: x, dependsOn: [s] } ]
-E
-has "a sandbox" "$(cat err)" "sandbox"
-if [ ! -e ran ]; then ok; else bad "something ran before the sandbox was refused"; fi
 
 # ---- secrets ---------------------------------------------------------------------------------------------
 

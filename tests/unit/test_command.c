@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "engine/flows.h"
+#include "io/sandbox.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -692,10 +693,29 @@ TEST(many_commands_at_once)
     CHECK_STR(step(&t, "l[19].s"), "item 20");
 }
 
-TEST(a_sandbox_is_refused)
+TEST(a_sandbox_confines_what_is_written)
 {
+    rondo_error err;
+    if (!sandbox_can_be(&err))
+        SKIP("there are no sandboxes here");
+    FOLDER;
+    CHECK(mkdir("mine", 0700) == 0);
+    TRIP t = { 0 };
+    travel(&t, ONE("'echo a >mine/file; echo b >theirs; echo c >$TMPDIR/x && cat mine/file $TMPDIR/x; "
+                   "echo \"{\\\"result\\\": 5}\" >$RONDO_REPLY'",
+                   "    sandbox: { write: [mine] }\n"));
+    CHECK_STR(step(&t, "s"), "a\nc");
+    CHECK_STR(result(&t, "s"), "5");
+    CHECK(access("theirs", F_OK) < 0 && access("mine/file", F_OK) == 0);
+}
+
+TEST(a_sandbox_with_a_folder_that_is_not_there_fails)
+{
+    rondo_error err;
+    if (!sandbox_can_be(&err))
+        SKIP("there are no sandboxes here");
     FOLDER;
     TRIP t = { 0 };
-    travel(&t, ONE("[true]", "    sandbox: { network: false }\n"));
-    CHECK(strstr(step(&t, "s"), "sandbox") != NULL);
+    travel(&t, ONE("[true]", "    sandbox: { write: [not-there] }\n"));
+    CHECK(strncmp(step(&t, "s"), "! sandbox: '", 12) == 0);
 }
