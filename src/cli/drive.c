@@ -9,6 +9,7 @@
 #include "cli/gates.h"
 #include "cli/interrupt.h"
 #include "cli/screen.h"
+#include "cli/show.h"
 #include "cli/tell.h"
 #include "cli/view.h"
 #include "engine/exit.h"
@@ -342,18 +343,23 @@ static void summarise(struct drive *d)
 static void say_failure(struct drive *d, const rondo_result *res)
 {
     bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
+    auto_buf struct buf why = { 0 };
+    show_lines(&why, res->error, strlen(res->error));
     if (exit_code(d->run) && (bad || res->status == RONDO_STATUS_CANCELLED) && !d->out_failed)
         fprintf(stderr, "rondo %s: %s: %s\n", d->options->command, rondo_status_text(res->status),
-                *res->error ? res->error : "no reason was given");
+                why.len ? buf_text(&why) : "no reason was given");
 }
 
-/* The answer: a text as it is, anything else as JSON. */
+/* The answer: a text as it is, anything else as JSON.  A terminal only gets what can be shown. */
 static void put_answer(struct drive *d, const rondo_result *res)
 {
     size_t len = strlen(res->content);
     if (d->options->json || !len || res->status == RONDO_STATUS_CANCELLED)
         return;
-    buf_put(&d->out, res->content, len);
+    if (isatty(STDOUT_FILENO))
+        show_lines(&d->out, res->content, len);
+    else
+        buf_put(&d->out, res->content, len);
     if (res->content[len - 1] != '\n')
         buf_putc(&d->out, '\n');
     if (screen_write(STDOUT_FILENO, d->out.data, d->out.len))

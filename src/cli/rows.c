@@ -4,6 +4,7 @@
    in it last.  A step that ends without having begun is named by its place in its parent instead. */
 #include "cli/rows.h"
 
+#include "cli/show.h"
 #include "data/value.h"
 #include "run/event.h"
 
@@ -274,7 +275,7 @@ static void fail(struct row *row, const rondo_event *ev)
     mem_free(row->error);
     row->error = mem_strdup(rondo_event_text(ev));
     buf_clear(&row->tail);
-    buf_put(&row->tail, row->error, MIN(strlen(row->error), ROW_TAIL_MAX));
+    buf_put(&row->tail, row->error, MIN(show_without_caret(row->error), ROW_TAIL_MAX));
     row->tail_ends = true;
 }
 

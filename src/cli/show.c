@@ -232,3 +232,20 @@ void show_lines(struct buf *out, const char *text, size_t len)
     struct cleaning c = { .out = out, .keeps_lines = true };
     clean(&c, text, len);
 }
+
+static size_t last_break(const char *text, size_t len)
+{
+    while (len && text[len - 1] != '\n')
+        len--;
+    return len ? len - 1 : 0;
+}
+
+size_t show_without_caret(const char *error)
+{
+    size_t len = strlen(error), caret = last_break(error, len);
+    size_t blank = caret ? strspn(error + caret + 1, " ") : 0;
+    if (!caret || error[caret + 1 + blank] != '^')
+        return len;
+    size_t excerpt = last_break(error, caret);
+    return excerpt ? excerpt : len;
+}

@@ -27,6 +27,10 @@ size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, boo
 void show_line(struct buf *out, const char *text, size_t len);
 void show_lines(struct buf *out, const char *text, size_t len);
 
+/* How much of an error to show on one line: an expression and the caret under it, which end some, mean
+   nothing there. */
+size_t show_without_caret(const char *error);
+
 /* Columns of one character: 0, 1 or 2. */
 int show_char_width(uint32_t code);
 

@@ -71,8 +71,11 @@ static void put_end(struct buf *out, const struct tell *tell, const rondo_event 
 
 static void put_failure(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
+    auto_buf struct buf error = { 0 };
+    buf_put(&error, rondo_event_text(ev), show_without_caret(rondo_event_text(ev)));
     put_duration(out, tell, ev);
-    put_value(out, tell, ev);
+    buf_puts(out, error.len ? ": " : "");
+    put_text(out, tell, buf_text(&error));
 }
 
 static void put_title(struct buf *out, const struct tell *tell, const rondo_event *ev)

@@ -153,6 +153,19 @@ static int check_depth(const struct loading *l, const char *folder, const char *
     return 0;
 }
 
+/* A file is named by the way to it from where we are, as the one that includes it is. */
+static const char *name_from_here(struct loading *l, const char *path)
+{
+    const char *outer = l->flow->source->name;
+    size_t folder = (size_t)(base_name(outer) - outer);
+    if (*path == '/' || !folder)
+        return path;
+    auto_buf struct buf name = { 0 };
+    buf_put(&name, outer, folder);
+    buf_puts(&name, path);
+    return arena_dup(&l->flow->arena, name.data, name.len);
+}
+
 static struct flow *open_file(struct loading *l, const char *path, const struct doc_val *at)
 {
     auto_buf struct buf text = { 0 };
@@ -166,7 +179,7 @@ static struct flow *open_file(struct loading *l, const char *path, const struct 
         return NULL;
     }
     l->totals->files++;
-    struct source *source = source_new(path, buf_text(&text), text.len);
+    struct source *source = source_new(name_from_here(l, path), buf_text(&text), text.len);
     struct flow *flow = load_inner(l, source, folder, base_name(path));
     source_unref(source);
     if (flow)

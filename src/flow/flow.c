@@ -91,7 +91,7 @@ static void walk_step(const struct walk *walk, struct flow_step *step)
         walk_step(walk, loop->judge);
     if (loop && loop->scorer)
         walk_step(walk, loop->scorer);
-    if (step->review)
+    if (step->review && step->review->reviewer)
         walk_step(walk, step->review->reviewer);
     if (step->include)
         walk_scope(walk, step->include->scope);

@@ -26,6 +26,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MS 1000000ll // nanoseconds
@@ -233,10 +234,20 @@ static bool run_rule_node(struct run *run, struct act *act, enum role role, stru
 }
 
 /* A number, or an object with a number `score`. */
+/* A text that is a number and nothing else: what a command writes.  NAN. */
+static double text_score(const char *text)
+{
+    char *end;
+    double score = strtod(text, &end);
+    return end == text || end[strspn(end, " \t\r\n")] ? NAN : score;
+}
+
 static double score_from(const json_t *value)
 {
     if (json_is_object(value))
         value = json_object_get(value, "score");
+    if (json_is_string(value))
+        return text_score(json_string_value(value));
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 

@@ -87,6 +87,9 @@ status "a link out of the folder" 2 out/part.yaml
 status "an absolute path" 2 /etc/passwd
 status "a folder" 2 parts
 status "the file itself" 2 flow.yaml
+echo 'name: wrong' >flow/parts/wrong.yaml
+status "a file below that is wrong" 2 parts/wrong.yaml
+if grep -q '^flow/parts/wrong.yaml:1:1: error' out; then passed=$((passed + 1)); else failed=$((failed + 1)); cat out; fi
 
 # Every example is valid.
 for f in "$ROOT"/examples/*.yaml; do

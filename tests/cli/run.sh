@@ -61,6 +61,19 @@ check "a partial run" 1 "fine" "$RONDO" run partial.yaml
 says "partial"
 check "a workflow from stdin" 0 "hello, world" sh -c '"$0" run - <hello.yaml' "$RONDO"
 
+# What agents say goes into a pipe as it is; on a terminal nothing of it does more than show itself.
+flow colours.yaml <<'END'
+name: colours
+agents: { painter: { run: [printf, 'in \033[31mred\033[0m\a'] }, bad: { script: [{ fail: "no \e[31mred\a" }] } }
+steps: [ { id: one, agent: painter }, { id: two, agent: bad } ]
+END
+check "control characters into a pipe" 1 $'in \033[31mred\033[0m\a' "$RONDO" run -q colours.yaml
+if grep -q $'\033' err; then bad "control characters on stderr"; else ok; fi
+if command -v script >/dev/null; then
+    script -qec "'$RONDO' run -q colours.yaml 2>/dev/null" /dev/null </dev/null >out
+    if [ "$(tr -d '\r' <out)" = "in red" ]; then ok; else bad "on a terminal: $(od -c out)"; fi
+fi
+
 check "no such file" 2 "" "$RONDO" run nothing.yaml
 says "nothing.yaml"
 printf 'rondo: 1\nname: x\nsteps:\n  - { id: a, agnt: y }\n' >wrong.yaml

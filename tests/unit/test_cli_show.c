@@ -94,6 +94,14 @@ TEST(a_string_sequence_without_an_end_hides_nothing)
     LINE("\033]0;a\033[31mb", "b");
 }
 
+TEST(a_caret_means_nothing_on_one_line)
+{
+    CHECK_INT(show_without_caret("bad\n  a + b\n    ^"), 3);
+    CHECK_INT(show_without_caret("two\nlines"), 9);
+    CHECK_INT(show_without_caret("a + b\n  ^"), 9);
+    CHECK_INT(show_without_caret(""), 0);
+}
+
 TEST(controls_and_turners_are_taken_out)
 {
     LINE("a\001\010\016\177b\0c", "abc");
