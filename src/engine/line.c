@@ -444,6 +444,13 @@ static const struct {
     [RONDO_EV_REVIEW] = { put_review, "feedback" },
 };
 
+/* The text that came with the run's result: that is its answer then, and the result stands beside it. */
+static const char *answer_text(const struct line *l)
+{
+    const struct outcome *more = l->ev->type == RONDO_EV_WORKFLOW_END ? run_result(&l->run->core)->more : NULL;
+    return more && more->content && *more->content ? more->content : NULL;
+}
+
 static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
@@ -458,8 +465,11 @@ static void put_data(struct line *l)
         put_key(l, "score");
         buf_printf(l->out, "%.17g", ev->score);
     }
+    const char *answer = answer_text(l), *name = rows[ev->type].value;
+    if (answer)
+        put_text(l, "output", answer);
     if (value) {
-        put_key(l, rows[ev->type].value ? rows[ev->type].value : "value");
+        put_key(l, answer ? "result" : name ? name : "value");
         value_put_json(l->out, value);
     }
     if (ev->flags & EF_FULL)
