@@ -2,8 +2,8 @@
 
    `launch COUNT PROGRAM [ARGUMENT...]` runs the program that often, one after the other, output
    thrown away, and prints the medians of wall time and of peak resident memory as NAME_ms and
-   NAME_rss_mb, with the NAME of the environment or "startup".  With UNTIL in the environment the
-   time is the one until that text comes on stdout.  It is small and spawns with vfork, because a
+   NAME_rss_mb, with the NAME of the environment or "startup" (and RSS instead of NAME for the
+   latter).  With UNTIL there the time is the one until that text comes on stdout.  It is small and spawns with vfork, because a
    child's peak includes what its parent had when it was made. */
 #define _GNU_SOURCE
 #include "measure.h"
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     }
     snprintf(key, sizeof key, "%s_ms", name);
     measure_print(key, median(ms, n));
-    snprintf(key, sizeof key, "%s_rss_mb", name);
+    snprintf(key, sizeof key, "%s_rss_mb", getenv("RSS") ? getenv("RSS") : name);
     measure_print(key, median(mb, n));
     return 0;
 }
