@@ -42,7 +42,8 @@
    exceptions, callable from any thread, are rondo_later_*(), rondo_engine_wake() and
    rondo_engine_signal().  Nodes may be shared by engines of different threads.
 
-   Nothing here prints, exits, reads the environment or keeps global state.  When memory is
+   Nothing here prints, exits, reads the environment or keeps global state; only commands of a
+   workflow file are given the part of the environment that the file names.  When memory is
    exhausted the process ends (see rondo_on_exhausted()): the journal makes that safe. */
 #ifndef RONDO_H
 #define RONDO_H

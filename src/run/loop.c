@@ -74,8 +74,8 @@ static enum plan fail_at_cap(struct run *run, const struct act *act, struct rond
                            act->node->name, (long long)def->cap, def->until ? "until" : "",
                            both ? " and " : "",
                            judged ? "untilAgent never held" : def->until ? " never held" : "it never ended");
-    return decide_fail(run, act, RONDO_ELIMIT, ev, "loop '%s' reached its cap of %lld passes",
-                       act->node->name, (long long)act->node->loop.cap);
+    return decide_fail(run, act, RONDO_ELIMIT, ev, "%s '%s' reached its cap of %lld passes",
+                       rondo_kind_text(act->node->kind), act->node->name, (long long)act->node->loop.cap);
 }
 
 static bool is_detector(int reason)

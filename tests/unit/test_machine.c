@@ -151,7 +151,7 @@ TEST(a_machine_at_its_cap_returns_the_last_fails_or_flags)
     play_end(&last);
     play_flow(&fail, spin(3, RONDO_FAIL), NULL);
     CHECK_INT(fail.rc, RONDO_ELIMIT);
-    CHECK_STR(fail.err.message, "loop 'm' reached its cap of 3 passes");
+    CHECK_STR(fail.err.message, "machine 'm' reached its cap of 3 passes");
     play_end(&fail);
     play_flow(&flag, spin(3, RONDO_FLAG), NULL);
     CHECK_INT(flag.rc, 0);
