@@ -131,7 +131,8 @@ static APART bool members_fit(struct check *check, const struct members *members
                               const json_t *value)
 {
     const struct name_table *table = &members->table;
-    const struct name_entry *expected = table->names, *last = expected + table->count;
+    const struct name_entry *expected = table->names;
+    const struct name_entry *last = table->count ? expected + table->count : expected; // no names: NULL
     uint32_t required = 0;
     PEEK_EACH (value, at) {
         const struct peek_member *member = peek_member(at);
