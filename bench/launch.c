@@ -3,8 +3,8 @@
    `launch COUNT PROGRAM [ARGUMENT...]` runs the program that often, one after the other, output
    thrown away, and prints the medians of wall time and of peak resident memory as NAME_ms and
    NAME_rss_mb, with the NAME of the environment or "startup" (and RSS instead of NAME for the
-   latter).  With UNTIL there the time is the one until that text comes on stdout.  It is small and spawns with vfork, because a
-   child's peak includes what its parent had when it was made. */
+   latter).  With UNTIL there the time is the one until that text comes on stdout.  It is small and
+   spawns with vfork, because a child's peak includes what its parent had when it was made. */
 #define _GNU_SOURCE
 #include "measure.h"
 

@@ -47,9 +47,9 @@ static inline __attribute__((always_inline)) bool
 run_rules(struct check *check, const struct schema_node *node, json_t *value)
 {
     unsigned type = 1u << json_typeof(value);
-    const struct rule *rule = node->rules, *end = rule + node->rule_count;
+    const struct rule *rule = node->rules;
     bool ok = true;
-    for (; rule < end; rule++) {
+    for (uint32_t left = node->rule_count; left; left--, rule++) {
         if (!(rule->types & type) || LIKELY(rule->check(check, rule, value)))
             continue;
         ok = false;
