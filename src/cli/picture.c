@@ -348,3 +348,23 @@ struct picture *picture_of(struct arena *arena, const struct flow *flow, bool is
     picture->name = clean_name(&p, flow->name ? flow->name : "workflow");
     return picture;
 }
+
+void picture_put_label(struct buf *out, const struct pic_node *node, const struct pic_marks *marks)
+{
+    if (node->when) {
+        marks->put(out, node->when);
+        buf_puts(out, marks->line);
+    }
+    marks->put(out, node->name);
+    if (node->who) {
+        buf_puts(out, " (");
+        marks->put(out, node->who);
+        buf_putc(out, ')');
+    }
+    for (uint32_t i = 0; i < node->tag_count; i++) {
+        buf_puts(out, marks->line);
+        buf_puts(out, marks->open);
+        marks->put(out, node->tags[i]);
+        buf_puts(out, marks->close);
+    }
+}

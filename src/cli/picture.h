@@ -52,4 +52,13 @@ void picture_tree(struct buf *out, const struct picture *picture, const struct t
 void picture_dot(struct buf *out, const struct picture *picture);
 void picture_mermaid(struct buf *out, const struct picture *picture);
 
+/* How a format writes what stands on a node: texts, the break of a line, the brackets of a tag. */
+struct pic_marks {
+    void (*put)(struct buf *out, const char *text);
+    const char *line, *open, *close;
+};
+
+/* When it is taken, its name, who does it, and its tags. */
+void picture_put_label(struct buf *out, const struct pic_node *node, const struct pic_marks *marks);
+
 #endif

@@ -18,22 +18,9 @@ static void put_escaped(struct buf *out, const char *text)
 
 static void put_label(struct buf *out, const struct pic_node *node)
 {
+    static const struct pic_marks marks = { put_escaped, "\\n", "[", "]" };
     buf_puts(out, "label=\"");
-    if (node->when) {
-        put_escaped(out, node->when);
-        buf_puts(out, "\\n");
-    }
-    put_escaped(out, node->name);
-    if (node->who) {
-        buf_puts(out, " (");
-        put_escaped(out, node->who);
-        buf_putc(out, ')');
-    }
-    for (uint32_t i = 0; i < node->tag_count; i++) {
-        buf_puts(out, "\\n[");
-        put_escaped(out, node->tags[i]);
-        buf_putc(out, ']');
-    }
+    picture_put_label(out, node, &marks);
     buf_putc(out, '"');
 }
 

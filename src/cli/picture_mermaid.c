@@ -18,21 +18,8 @@ static void put_escaped(struct buf *out, const char *text)
 
 static void put_label(struct buf *out, const struct pic_node *node)
 {
-    if (node->when) {
-        put_escaped(out, node->when);
-        buf_puts(out, "<br/>");
-    }
-    put_escaped(out, node->name);
-    if (node->who) {
-        buf_puts(out, " (");
-        put_escaped(out, node->who);
-        buf_putc(out, ')');
-    }
-    for (uint32_t i = 0; i < node->tag_count; i++) {
-        buf_puts(out, "<br/>#91;");
-        put_escaped(out, node->tags[i]);
-        buf_puts(out, "#93;");
-    }
+    static const struct pic_marks marks = { put_escaped, "<br/>", "#91;", "#93;" };
+    picture_put_label(out, node, &marks);
 }
 
 static void indent(struct buf *out, int depth)

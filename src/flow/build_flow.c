@@ -159,11 +159,11 @@ static bool has_input(const struct flow_step *step)
     return step->has_with || step->takes_previous || is_file;
 }
 
-/* Paths say "draft.review". */
-static const char *reviewer_name(const struct builder *b, const struct flow_step *step)
+/* Paths say "draft.review".  In names, because flows do not change once they are loaded. */
+static const char *reviewer_name(struct arena *names, const struct flow_step *step)
 {
     size_t len = strlen(step->id) + sizeof ".review";
-    char *name = arena_alloc(&b->flow->arena, len);
+    char *name = arena_alloc(names, len);
     snprintf(name, len, "%s.review", step->id);
     return name;
 }
@@ -173,13 +173,14 @@ static rondo_node *graph_node(const struct builder *b, const struct flow_scope *
                               int on_failure, rondo_options o)
 {
     auto_free rondo_step *steps = mem_zalloc((2 * scope->count + 1) * sizeof *steps);
+    auto_arena struct arena names = { 0 };
     uint32_t count = scope->count;
     for (uint32_t i = 0; i < scope->count; i++) {
         struct flow_step *step = scope->steps[i];
         steps[i] = (rondo_step){ .name = step->id, .node = build_step(b, step),
                                  .input = has_input(step) ? b->hooks->input : NULL, .user = step };
         if (step->review) // reviewers come behind the steps
-            steps[count++] = (rondo_step){ .name = reviewer_name(b, step),
+            steps[count++] = (rondo_step){ .name = reviewer_name(&names, step),
                                            .node = build_step(b, step->review->reviewer) };
     }
     rondo_node *node = build_graph_of(&(rondo_graph_spec){ .size = RONDO_GRAPH, .name = name,
