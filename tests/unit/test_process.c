@@ -591,7 +591,8 @@ static void setsid_grandchild(bool adopt, const char *how)
         orphan_adopt();
     open_loop();
     own_folder();
-    snprintf(text, sizeof text, "%s sh -c 'echo $$ >pid; exec sleep 1000' >/dev/null 2>&1 &"
+    /* No exec behind the pid: while one is under way a process has no environment to be known by. */
+    snprintf(text, sizeof text, "%s sh -c 'echo $$ >pid; while :; do sleep 1000; done' >/dev/null 2>&1 &"
              "while ! [ -s pid ]; do sleep 0.01; done; echo done", how);
     SHELL(&child, text);
     CHECK_STR(child.output, "done\n");
