@@ -24,7 +24,7 @@ SO      := librondo.so.$(VERSION)
 SONAME  := librondo.so.$(firstword $(subst ., ,$(VERSION)))
 PREFIX  ?= /usr/local
 DESTDIR ?=
-PKGS    := libuv jansson libpcre2-8 yaml-0.1
+PKGS    := libuv jansson libpcre2-8 yaml-0.1 sqlite3
 PEERS   ?= ../shared/bench-peers
 
 # Jobs run in parallel without being asked to, unless one of them is removing build/.

@@ -98,7 +98,8 @@ typedef struct rondo_flow rondo_flow;       /* a workflow file */
     X(ESTORE, -12, "the journal could not be written or read")                 \
     X(EMISMATCH, -13, "the log belongs to another definition")                 \
     X(EUNKNOWN, -14, "a crash left the outcome of this work unknown")          \
-    X(ERETRY, -15, "a temporary failure: trying again may help")
+    X(ERETRY, -15, "a temporary failure: trying again may help")               \
+    X(EBUSY, -16, "another process drives this run")
 
 enum rondo_code {
     RONDO_OK = 0,
@@ -906,6 +907,8 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(CHOICE, 26, "decision")                /* which case of a branch; a forum's next round */  \
     X(RULE_FAILED, 27, "rule_failed")        /* a judge or score that failed; value: why */     \
     X(REVIEW, 28, "review")                  /* what a reviewer decided; value: its feedback */  \
+    X(FORKED, 29, "run_forked")              /* from here on it is a run of its own */          \
+    X(REOPENED, 30, "run_reopened")          /* failed or cancelled, and taken up again */      \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

@@ -153,7 +153,7 @@ int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, b
     size_t len;
     while (!reader->codec.left) {
         uint64_t first = reader->pos.seq;
-        if (!run->journal->ops->read(run->journal, &reader->pos, &record, &len))
+        if (run->journal->ops->read(run->journal, &reader->pos, &record, &len, NULL) <= 0)
             return 0;
         if (!codec_open(&reader->codec, record, len, first))
             return -1;

@@ -314,7 +314,7 @@ char *rondo_run_save(rondo_run *run, size_t *ret_len)
     put_varint(&out, strlen(run->id));
     buf_puts(&out, run->id);
     for (uint64_t first = 1; first <= last; first = pos.seq) {
-        if (!run->journal->ops->read(run->journal, &pos, &record, &len))
+        if (run->journal->ops->read(run->journal, &pos, &record, &len, NULL) <= 0)
             break;
         if (pos.seq > last + 1) { // the reader has seen only a part of this turn
             put_part(&part, run, record, len, first, last);

@@ -101,6 +101,8 @@ enum {
     X(CHOICE, JOURNALED | HAS_ACT | HAS_CHILD)                                  \
     X(RULE_FAILED, JOURNALED | HAS_ACT | HAS_CHILD)                             \
     X(REVIEW, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL | HAS_CODE)         \
+    X(FORKED, JOURNALED | HAS_NUM)                                              \
+    X(REOPENED, JOURNALED | HAS_NUM)                                            \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

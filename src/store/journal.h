@@ -19,13 +19,17 @@ struct journal_pos {
 struct journal_ops {
     int (*append)(struct journal *journal, const char *record, size_t len, uint64_t first_seq,
                   uint32_t count, rondo_error *err);
-    /* The record at pos, which then moves behind it; false at the end.  Borrowed until the next
-       append. */
-    bool (*read)(struct journal *journal, struct journal_pos *pos, const char **ret, size_t *ret_len);
+    /* The record at pos, which then moves behind it: 1, 0 at the end, or an error (RONDO_ESTORE) that says
+       which event is damaged.  Borrowed until the next append or read. */
+    int (*read)(struct journal *journal, struct journal_pos *pos, const char **ret, size_t *ret_len,
+                rondo_error *err);
     /* The record that holds event seq; false when there is none. */
     bool (*seek)(struct journal *journal, uint64_t seq, struct journal_pos *ret);
     void (*clear)(struct journal *journal); // forgets everything
     void (*close)(struct journal *journal);
+    /* What was appended, by all journals of the same store, becomes durable: all of it or nothing.  NULL:
+       appending is enough. */
+    int (*commit)(struct journal *journal, rondo_error *err);
 };
 
 struct journal {

@@ -70,8 +70,8 @@ static int mem_append(struct journal *journal, const char *record, size_t len, u
     return 0;
 }
 
-static bool mem_read(struct journal *journal, struct journal_pos *pos, const char **ret,
-                     size_t *ret_len)
+static int mem_read(struct journal *journal, struct journal_pos *pos, const char **ret, size_t *ret_len,
+                    rondo_error *err)
 {
     struct memjournal *j = (struct memjournal *)journal;
     uint64_t len, count;
@@ -80,19 +80,19 @@ static bool mem_read(struct journal *journal, struct journal_pos *pos, const cha
         pos->offset = 0;
     }
     if (pos->segment >= j->count || pos->offset >= j->segments[pos->segment].len)
-        return false;
+        return 0;
     const struct segment *segment = &j->segments[pos->segment];
     const char *at = segment->data + pos->offset, *end = segment->data + segment->len;
     if (!varint_get(&at, end, &len))
-        return false;
+        return 0;
     const char *peek = at;
     if (!varint_get(&peek, at + len, &count))
-        return false;
+        return 0;
     *ret = at;
     *ret_len = (size_t)len;
     pos->offset = (uint32_t)(at + len - segment->data);
     pos->seq += count;
-    return true;
+    return 1;
 }
 
 /* The last place in a segment that is known to be at or before seq. */
@@ -130,7 +130,7 @@ static bool mem_seek(struct journal *journal, uint64_t seq, struct journal_pos *
     struct journal_pos pos = near(j, low - 1, seq);
     do {
         *ret = pos;
-        if (!mem_read(journal, &pos, &record, &len))
+        if (mem_read(journal, &pos, &record, &len, NULL) <= 0)
             return false;
     } while (pos.seq <= seq);
     return true;

@@ -1,0 +1,156 @@
+/* store.h - runs that outlive their process.
+
+   A store is one SQLite file with the logs of many runs.  What is written belongs to the open batch and
+   is on disk, all of it or nothing, when store_commit() has returned 0.  The records of a run are its
+   truth: the row about it (struct store_run) is only a summary for lists.
+
+   One process drives a run at a time: it holds the run's lease, and its number (the fence) is looked at
+   whenever something is written, so that one who has lost the lease cannot write any more.
+
+   Other processes ask the driver for something (to cancel, to answer a gate) by the run's inbox. */
+#ifndef RONDO_STORE_H
+#define RONDO_STORE_H
+
+#include "store/journal.h"
+
+#include <jansson.h>
+
+struct store;
+
+enum {
+    STORE_CREATE = 1 << 0,    // make the file and its folder (0700, 0600) when there is none
+    STORE_READ_ONLY = 1 << 1, // nothing will be written, and nothing is touched
+    STORE_POWER = 1 << 2,     // a commit survives a power cut (synchronous FULL), not only kill -9
+};
+
+/* RONDO_ESTORE with a clear sentence for what is missing, foreign, cut off, damaged, from a newer version
+   or cannot be written; the file is then left as it is. */
+int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err);
+
+/* Without committing: what is in the batch is lost.  NULL is fine. */
+void store_close(struct store *store);
+const char *store_path(const struct store *store);
+
+/* Everything since the last commit.  When it fails nothing of it is there, and journals that had a part in
+   it are of no more use.  RONDO_EBUSY when a lease was lost meanwhile: nothing is written then. */
+int store_commit(struct store *store, rondo_error *err);
+bool store_has_batch(const struct store *store);
+void store_rollback(struct store *store);
+
+/* Time passes for the store only when it is told: leases and rows are stamped with it. */
+void store_set_now(struct store *store, int64_t now_ns);
+
+/* Has another process written since this was last asked?  Costs about a microsecond. */
+bool store_has_news(struct store *store);
+
+/* When there is nothing else to do: logs are gathered into chunks, the WAL is folded in. */
+int store_tidy(struct store *store, rondo_error *err);
+
+/* ---- runs ---------------------------------------------------------------------------------------------- */
+
+/* What lists show of a run.  Texts are borrowed from whoever filled it in. */
+struct store_run {
+    int64_t num;          // its number in this store
+    const char *id, *name; // name: the workflow's
+    const char *session;  // "" without
+    int status;           // enum rondo_status
+    bool waiting;         // for a person, and nobody drives it
+    int64_t start_ns, end_ns; // end_ns: of its last change
+    uint64_t hash;        // of the definition's nodes
+    uint64_t last_seq;    // as far as the summary goes
+    json_t *about;        // what else is known: exit code, error, tokens, cost, how it was started
+    int64_t parent;       // a fork's origin, 0: none
+    uint64_t fork_seq;    // its last event that the fork has too
+    const char *holder;   // who drives it, for people: "pid 4711 on host"; "" nobody
+};
+
+/* A new run, driven by us; definition (a text, e.g. the files it was made of; NULL) is kept once per
+   content.  RONDO_EINVAL when the id is taken.  The journal's close gives the lease back. */
+int store_add(struct store *store, const struct store_run *run, const char *definition, size_t len,
+              struct journal **ret, rondo_error *err);
+
+/* An existing run, to go on with: RONDO_EBUSY names who drives it, RONDO_ENOTFOUND (with the nearest id).
+   id may be shortened as long as it is unambiguous. */
+int store_take(struct store *store, const char *id, struct journal **ret, rondo_error *err);
+
+/* The same only for reading; appending fails.  It sees what others commit meanwhile. */
+int store_look(struct store *store, const char *id, struct journal **ret, rondo_error *err);
+
+/* The row of a journal's run (borrowed until the next call about this journal), its definition (NULL: none). */
+const struct store_run *store_about(struct journal *journal);
+const char *store_definition(struct journal *journal, size_t *ret_len);
+
+/* Changes status, waiting, end_ns, last_seq and what about holds, with the next commit. */
+int store_sum_up(struct journal *journal, const struct store_run *run, rondo_error *err);
+
+/* Puts another log and definition into the place of a run's own (migration): records are appended to the
+   new journal that is returned and replaces the old one with the next commit. */
+int store_rewrite(struct journal *journal, const char *definition, size_t len, uint64_t hash,
+                  struct journal **ret, rondo_error *err);
+
+/* A run that shares the past of another up to and including event seq (which ends one of its records). */
+int store_fork(struct journal *parent, uint64_t seq, const struct store_run *run, const char *definition,
+               size_t len, struct journal **ret, rondo_error *err);
+
+/* Runs, newest first.  status: a set of bits (1 << enum rondo_status), 0: any; name, session: NULL: any. */
+struct store_filter {
+    unsigned status;
+    const char *name, *session;
+    int64_t since_ns, until_ns; // by start; 0: any
+    uint32_t limit;             // 0: all
+};
+int store_runs(struct store *store, const struct store_filter *filter,
+               void (*visit)(const struct store_run *run, void *user), void *user, rondo_error *err);
+
+/* Forgets a run; RONDO_EBUSY while somebody drives it.  What forks need of it stays until they go. */
+int store_remove(struct store *store, const char *id, rondo_error *err);
+
+/* Lets go of what nothing refers to any more and gives the space back; says how many bytes. */
+int store_gc(struct store *store, int64_t *ret_bytes, rondo_error *err);
+
+/* How much there is, in bytes: of one run (its own records), or of everything (id NULL) by kind. */
+int store_usage(struct store *store, const char *id, json_t **ret, rondo_error *err);
+
+/* One run as a single file, and back (a new row; RONDO_EINVAL when its id is there already). */
+int store_export(struct store *store, const char *id, const char *file, rondo_error *err);
+int store_import(struct store *store, const char *file, char **ret_id, rondo_error *err);
+
+/* ---- the inbox: what other processes want of a run -------------------------------------------------------- */
+
+/* Committed at once.  what: { kind: "cancel" | "answer", ... }. */
+int store_send(struct store *store, const char *id, const json_t *what, rondo_error *err);
+
+/* What has come for this run: a list of { num, what }, oldest first; NULL when there is nothing.  New. */
+json_t *store_inbox(struct journal *journal);
+
+/* It has been seen to; gone with the next commit. */
+int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err);
+
+/* ---- sessions: what several runs share ---------------------------------------------------------------------- */
+
+/* State of a session: an object, new; empty when there is none of that name. */
+json_t *store_session_state(struct store *store, const char *session);
+
+/* Memory of a session: { scope: [entry, ...] }, oldest first, new. */
+json_t *store_session_memory(struct store *store, const char *session);
+
+/* With the next commit.  delta: final values, null removes; "temp:" keys are left out. */
+int store_session_set(struct store *store, const char *session, const json_t *delta, rondo_error *err);
+int store_session_remember(struct store *store, const char *session, const char *scope,
+                           const json_t *entry, int64_t now_ns, rondo_error *err);
+
+/* Keeps the newest `keep` entries of a scope (of those that were remembered since `since_ns`). */
+int store_session_trim(struct store *store, const char *session, const char *scope, uint32_t keep,
+                       rondo_error *err);
+
+/* Entries that match a full-text query (FTS5), best first: [{scope, entry, time, rank}], new. */
+int store_session_search(struct store *store, const char *session, const char *scope, const char *query,
+                         uint32_t limit, json_t **ret, rondo_error *err);
+
+/* All sessions [{name, keys, entries, runs, changed}]; all of one {name, state, memory}; forgetting one, or
+   one scope of it.  forget commits. */
+int store_sessions(struct store *store, json_t **ret, rondo_error *err);
+int store_session_export(struct store *store, const char *session, json_t **ret, rondo_error *err);
+int store_session_forget(struct store *store, const char *session, const char *scope, rondo_error *err);
+
+#endif
