@@ -5,7 +5,7 @@
      1  before    budget left?  while_?  delay (not before the first), memory mode
      2  body      any node
      3  after     score; history and best are updated; iteration_end; the listener
-     4  rules     asked in the order of the table below, first hit wins
+     4  rules     loop_rules.c: asked in the order of its table, first hit wins
      5  go on     with what `next` gave, else with the output
 
    Exactly one reason ends a loop.  A rule that is a callback is a question to the shell; one that
@@ -31,44 +31,13 @@
 
 #define MS 1000000ll // nanoseconds
 
-static const rondo_node *role_node(const struct act *act, enum role role)
-{
-    return loop_is_machine(act) || role >= act->node->count ? NULL : act->node->children[role].node;
-}
-
 /* ---- ends ---------------------------------------------------------------------------------------- */
-
-static enum plan end_with(const struct act *act, int reason, struct rondo_event *ev)
-{
-    decide(act, RONDO_EV_LOOP_END, ev);
-    ev->code = (uint8_t)reason;
-    ev->ordinal = act->loop->history.count;
-    ev->flags = act->loop->escalated ? EF_ESCALATE : 0;
-    return PLAN_DECIDE;
-}
-
-/* A rule that failed, or a pass: loop_end says so and step_failed says what. */
-static enum plan end_failed(struct act *act, int code, const char *rule, const char *why,
-                            struct rondo_event *ev)
-{
-    struct loop_act *l = act->loop;
-    char text[640];
-    uint32_t pass = l->history.count;
-    snprintf(text, sizeof text, "%s of loop '%s' failed in pass %u: %s", rule, act->node->name,
-             pass ? pass : 1, why ? why : "no reason given");
-    end_with(act, RONDO_REASON_FAILED, ev);
-    ev->flags |= EF_VALUE;
-    ev->value = json_pack("{s:i, s:s}", "code", code, "message", text);
-    if (!ev->value)
-        ev->value = json_pack("{s:i, s:s}", "code", code, "message", rule);
-    return PLAN_DECIDE;
-}
 
 /* Files are told in Zenflow's words, with what was waited for. */
 static enum plan fail_at_cap(struct run *run, const struct act *act, struct rondo_event *ev)
 {
     const struct node_loop *def = &act->node->loop;
-    bool judged = role_node(act, ROLE_JUDGE), both = def->until && judged;
+    bool judged = loop_role(act, ROLE_JUDGE), both = def->until && judged;
     if (act->node->flow && !loop_is_machine(act))
         return decide_fail(run, act, RONDO_ELIMIT, ev, "loop '%s' exhausted %lld iterations: %s%s%s",
                            act->node->name, (long long)def->cap, def->until ? "until" : "",
@@ -76,11 +45,6 @@ static enum plan fail_at_cap(struct run *run, const struct act *act, struct rond
                            judged ? "untilAgent never held" : def->until ? " never held" : "it never ended");
     return decide_fail(run, act, RONDO_ELIMIT, ev, "%s '%s' reached its cap of %lld passes",
                        rondo_kind_text(act->node->kind), act->node->name, (long long)act->node->loop.cap);
-}
-
-static bool is_detector(int reason)
-{
-    return reason == RONDO_REASON_STALLED || reason == RONDO_REASON_OSCILLATING;
 }
 
 /* loop_end was applied: how the step ends follows from the reason. */
@@ -96,7 +60,7 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
         return decide_fail(run, act, l->code, ev, "%s", l->error ? l->error : "failed");
     if (l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FAIL)
         return fail_at_cap(run, act, ev);
-    if (is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
+    if (loop_is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
         return decide_fail(run, act, RONDO_ESTALLED, ev, "loop '%s' is %s after %u passes",
                            act->node->name, rondo_reason_text(l->reason), l->history.count);
     decide(act, RONDO_EV_STEP_END, ev);
@@ -106,17 +70,6 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
 }
 
 /* ---- 1 before ------------------------------------------------------------------------------------ */
-
-/* Any decision between the answer of `next` and the pass it is for carries that answer, so that it
-   need not be asked again. */
-static enum plan with_given(const struct act *act, struct rondo_event *ev)
-{
-    if (act->loop->given) {
-        ev->flags |= EF_VALUE;
-        ev->value = json_incref(act->loop->given);
-    }
-    return PLAN_DECIDE;
-}
 
 static void keep_given(struct run *run, struct act *act, const struct rondo_event *ev)
 {
@@ -130,21 +83,21 @@ static enum plan plan_before(struct run *run, struct act *act, struct rondo_even
 {
     int spent = act->node->has_budget ? budget_reason(run, act) : 0;
     if (spent)
-        return end_with(act, spent, ev);
+        return loop_end_with(act, spent, ev);
     if (act->node->loop.while_) {
         if (must_ask(run, act, ASK_WHILE, 0))
             return PLAN_ASK;
         if (run->question.yes < 0)
-            return end_failed(act, RONDO_EFAILED, "while", run->question.error, ev);
+            return loop_end_failed(act, RONDO_EFAILED, "while", run->question.error, ev);
         if (run->question.yes == 0)
-            return end_with(act, RONDO_REASON_WHILE, ev);
+            return loop_end_with(act, RONDO_REASON_WHILE, ev);
     }
     act->loop->phase = LOOP_READY;
     if (act->loop->history.count == 0 || !act->node->loop.delay_ms)
         return PLAN_IDLE;
     decide(act, RONDO_EV_DELAY, ev);
     ev->num = run->now_ns + act->node->loop.delay_ms * MS;
-    return with_given(act, ev);
+    return loop_with_given(act, ev);
 }
 
 /* What the body of earlier passes left in memory, as far as the mode does not want it. */
@@ -177,7 +130,7 @@ static enum plan plan_ready(struct run *run, struct act *act, struct rondo_event
     if (must_trim(run, act, &keep)) {
         decide(act, RONDO_EV_MEMORY_TRIM, ev);
         ev->num = keep;
-        return with_given(act, ev);
+        return loop_with_given(act, ev);
     }
     decide(act, RONDO_EV_ITERATION_START, ev);
     ev->ordinal = l->history.count;
@@ -220,20 +173,6 @@ static int pass_status(const struct act *act)
     return status == RONDO_STATUS_SKIPPED ? RONDO_STATUS_COMPLETED : status;
 }
 
-/* Starts a rule's node, or waits for it.  True when it has ended. */
-static bool run_rule_node(struct run *run, struct act *act, enum role role, struct rondo_event *ev,
-                          enum plan *ret)
-{
-    struct kid *kid = &act->kids[role];
-    uint32_t pass = act->loop->history.count - (role == ROLE_SCORE ? 0 : 1);
-    if (kid->state == KID_NEW) {
-        *ret = kid_start(run, act, role, pass, kid, NULL, ev);
-        return false;
-    }
-    return kid_is_settled(run, act, role, pass, kid, ev, ret);
-}
-
-/* A number, or an object with a number `score`. */
 /* A text that is a number and nothing else: what a command writes.  NAN. */
 static double text_score(const char *text)
 {
@@ -242,6 +181,7 @@ static double text_score(const char *text)
     return end == text || end[strspn(end, " \t\r\n")] ? NAN : score;
 }
 
+/* A number, or an object with a number `score`. */
 static double score_from(const json_t *value)
 {
     if (json_is_object(value))
@@ -270,7 +210,7 @@ static enum plan plan_score(struct run *run, struct act *act, struct rondo_event
     bool asked = !l->broke && !l->continued && !l->unscored &&
                  pass_status(act) == RONDO_STATUS_COMPLETED;
     enum plan what;
-    if (!asked || (!def->score && !role_node(act, ROLE_SCORE)))
+    if (!asked || (!def->score && !loop_role(act, ROLE_SCORE)))
         return end_pass(act, NAN, ev);
     if (def->score) {
         if (must_ask(run, act, ASK_SCORE, 0))
@@ -283,281 +223,9 @@ static enum plan plan_score(struct run *run, struct act *act, struct rondo_event
         ev->value = json_string(run->question.error ? run->question.error : "score failed");
         return PLAN_DECIDE;
     }
-    if (!run_rule_node(run, act, ROLE_SCORE, ev, &what))
+    if (!loop_run_role(run, act, ROLE_SCORE, ev, &what))
         return what;
     return end_pass(act, score_from(act->kids[ROLE_SCORE].res.value), ev);
-}
-
-/* ---- 4 rules --------------------------------------------------------------------------------------- */
-
-/* A rule that does not hit says RULE_PASS, and the next one is asked. */
-enum { RULE_PASS = PLAN_ASK + 1 };
-
-/* After a failed pass, or one that was cut short by continue, only limits are asked. */
-static bool is_asked(struct act *act)
-{
-    return !act->loop->continued && history_last(&act->loop->history)->status == RONDO_STATUS_COMPLETED;
-}
-
-static int rule_listen(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    bool good = history_last(&act->loop->history)->status == RONDO_STATUS_COMPLETED;
-    if (act->node->loop.listener && good && must_ask(run, act, ASK_LISTEN, 0))
-        return PLAN_ASK;
-    return RULE_PASS;
-}
-
-static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    struct loop_act *l = act->loop;
-    const struct pass *pass = history_last(&l->history);
-    if (pass->status == RONDO_STATUS_COMPLETED)
-        return RULE_PASS;
-    if (act->node->loop.on_error == RONDO_ERROR_CONTINUES &&
-        l->failures < (uint32_t)act->node->loop.max_failures)
-        return RULE_PASS;
-    end_with(act, RONDO_REASON_FAILED, ev);
-    const struct outcome *more = pass->out.more;
-    const char *why = more && more->error ? more->error : "the body was cancelled";
-    ev->flags |= EF_VALUE;
-    ev->value = json_pack("{s:i, s:s}", "code", more && more->code ? more->code : RONDO_EFAILED,
-                          "message", why);
-    return PLAN_DECIDE;
-}
-
-static int rule_break(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    return act->loop->broke ? (int)end_with(act, RONDO_REASON_BREAK, ev) : RULE_PASS;
-}
-
-static int rule_until(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    if (!act->node->loop.until || !is_asked(act))
-        return RULE_PASS;
-    if (must_ask(run, act, ASK_UNTIL, 0))
-        return PLAN_ASK;
-    if (run->question.yes < 0)
-        return (int)end_failed(act, RONDO_EFAILED, "until", run->question.error, ev);
-    return run->question.yes ? (int)end_with(act, RONDO_REASON_UNTIL, ev) : RULE_PASS;
-}
-
-/* true, or an object whose `done` is true: 1; the opposite: 0; anything else: -1. */
-static int is_done(const json_t *value)
-{
-    if (json_is_object(value))
-        value = json_object_get(value, "done");
-    if (json_is_boolean(value))
-        return json_is_true(value);
-    return !value || json_is_null(value) ? 0 : -1;
-}
-
-static int rule_until_node(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    enum plan what;
-    if (!role_node(act, ROLE_UNTIL) || !is_asked(act))
-        return RULE_PASS;
-    if (!run_rule_node(run, act, ROLE_UNTIL, ev, &what))
-        return (int)what;
-    const struct result *res = &act->kids[ROLE_UNTIL].res;
-    if (res->status == RONDO_STATUS_FAILED)
-        return (int)end_failed(act, res->more->code, "until", res->more->error, ev);
-    int done = is_done(res->value);
-    if (done < 0)
-        return (int)end_failed(act, RONDO_EINVAL, "until", "expected true, false or { done }", ev);
-    return done ? (int)end_with(act, RONDO_REASON_UNTIL, ev) : RULE_PASS;
-}
-
-/* In the rondo dialect a judge that only ever fails ends the loop. */
-static bool is_misjudged(const struct act *act)
-{
-    const struct flow *flow = act->node->flow;
-    return flow && flow->dialect == FLOW_RONDO &&
-           act->loop->misjudged >= (uint32_t)act->node->loop.max_failures;
-}
-
-/* A judge that fails or babbles has not said that it is done. */
-static int rule_judge(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    enum plan what;
-    if (!role_node(act, ROLE_JUDGE) || !is_asked(act))
-        return RULE_PASS;
-    if (!run_rule_node(run, act, ROLE_JUDGE, ev, &what))
-        return (int)what;
-    const struct result *res = &act->kids[ROLE_JUDGE].res;
-    if (res->status == RONDO_STATUS_FAILED && is_misjudged(act))
-        return (int)end_failed(act, res->more->code, "untilAgent", res->more->error, ev);
-    bool done = res->status == RONDO_STATUS_COMPLETED && is_done(res->value) > 0;
-    return done ? (int)end_with(act, RONDO_REASON_JUDGE, ev) : RULE_PASS;
-}
-
-static int next_is(struct act *act, json_t *value, struct rondo_event *ev)
-{
-    if (!value || json_is_null(value)) {
-        json_decref(value);
-        return (int)end_with(act, RONDO_REASON_NEXT, ev);
-    }
-    json_decref(act->loop->given);
-    act->loop->given = value;
-    return RULE_PASS;
-}
-
-static int rule_next(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    enum plan what;
-    if (!is_asked(act))
-        return RULE_PASS;
-    if (act->node->loop.next) {
-        if (must_ask(run, act, ASK_NEXT, 0))
-            return PLAN_ASK;
-        if (run->question.yes < 0)
-            return (int)end_failed(act, RONDO_EFAILED, "next", run->question.error, ev);
-        return next_is(act, TAKE(run->question.value), ev);
-    }
-    if (!role_node(act, ROLE_NEXT))
-        return RULE_PASS;
-    if (!run_rule_node(run, act, ROLE_NEXT, ev, &what))
-        return (int)what;
-    const struct result *res = &act->kids[ROLE_NEXT].res;
-    if (res->status == RONDO_STATUS_FAILED)
-        return (int)end_failed(act, res->more->code, "next", res->more->error, ev);
-    return next_is(act, json_incref(res->value), ev);
-}
-
-static int no_edge(struct act *act, struct rondo_event *ev)
-{
-    auto_buf struct buf text = { 0 }, out = { 0 };
-    const struct result *res = loop_pass_output(act);
-    value_put_content(&out, res->value);
-    buf_printf(&text, "no edge leaves state '%s' for output '%.*s'; candidates:",
-               act->node->children[act->loop->target].name, (int)MIN(out.len, 200), buf_text(&out));
-    for (uint32_t i = 0; i < act->node->edge_count; i++) {
-        const struct node_edge *edge = &act->node->edges[i];
-        if (edge->from == act->loop->target)
-            buf_printf(&text, " %s", edge->to == act->node->count ? RONDO_END
-                                                                  : act->node->children[edge->to].name);
-    }
-    return (int)end_failed(act, RONDO_EINVAL, "edges", buf_text(&text), ev);
-}
-
-/* next: the edge to be asked, counted in act->next while they are asked. */
-static int rule_edges(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    if (!loop_is_machine(act) || !is_asked(act))
-        return RULE_PASS;
-    for (; act->next < act->node->edge_count; act->next++) {
-        const struct node_edge *edge = &act->node->edges[act->next];
-        if (edge->from != act->loop->target)
-            continue;
-        if (edge->when && must_ask(run, act, ASK_EDGE, act->next))
-            return PLAN_ASK;
-        if (edge->when && run->question.yes < 0)
-            return (int)end_failed(act, RONDO_EFAILED, "an edge", run->question.error, ev);
-        if (edge->when && run->question.yes == 0)
-            continue;
-        if (edge->to == act->node->count)
-            return (int)end_with(act, RONDO_REASON_NEXT, ev);
-        act->loop->target = edge->to;
-        return RULE_PASS;
-    }
-    return no_edge(act, ev);
-}
-
-/* The event comes first, then what it leads to; one nudge only. */
-static int rule_detect(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    struct loop_act *l = act->loop;
-    int reason = detect(act);
-    if (!reason)
-        return RULE_PASS;
-    bool nudge = is_detector(reason) && act->node->loop.stall_action == RONDO_ACTION_NUDGE &&
-                 !l->nudged;
-    if (l->tripped != reason) {
-        decide(act, RONDO_EV_DETECTOR, ev);
-        ev->code = (uint8_t)reason;
-        ev->flags = nudge ? EF_NUDGE : 0;
-        return with_given(act, ev);
-    }
-    return (int)end_with(act, reason, ev);
-}
-
-static int rule_budget(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    int reason = budget_reason(run, act);
-    return reason ? (int)end_with(act, reason, ev) : RULE_PASS;
-}
-
-static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    if (act->loop->history.count < act->node->loop.cap)
-        return RULE_PASS;
-    return (int)end_with(act, RONDO_REASON_MAX_ITERATIONS, ev);
-}
-
-enum rule {
-    RULE_LISTEN,
-    RULE_BREAK,
-    RULE_FAILED,
-    RULE_UNTIL,
-    RULE_UNTIL_NODE,
-    RULE_JUDGE,
-    RULE_NEXT,
-    RULE_EDGES,
-    RULE_DETECT,
-    RULE_BUDGET,
-    RULE_CAP,
-    RULE_COUNT
-};
-
-/* The order is the contract: first hit wins. */
-static int (*const rules[RULE_COUNT])(struct run *, struct act *, struct rondo_event *) = {
-    [RULE_LISTEN] = rule_listen,         [RULE_BREAK] = rule_break,   [RULE_FAILED] = rule_failed,
-    [RULE_UNTIL] = rule_until,           [RULE_UNTIL_NODE] = rule_until_node,
-    [RULE_JUDGE] = rule_judge,           [RULE_NEXT] = rule_next,     [RULE_EDGES] = rule_edges,
-    [RULE_DETECT] = rule_detect,         [RULE_BUDGET] = rule_budget, [RULE_CAP] = rule_cap,
-};
-
-/* Which rules can ever hit in this loop; the others are not even asked. */
-static uint16_t rules_of(const struct act *act)
-{
-    const struct node_loop *def = &act->node->loop;
-    const bool can_hit[RULE_COUNT] = {
-        [RULE_LISTEN] = def->listener,
-        [RULE_BREAK] = true,
-        [RULE_FAILED] = true,
-        [RULE_UNTIL] = def->until,
-        [RULE_UNTIL_NODE] = role_node(act, ROLE_UNTIL),
-        [RULE_JUDGE] = role_node(act, ROLE_JUDGE),
-        [RULE_NEXT] = def->next || role_node(act, ROLE_NEXT),
-        [RULE_EDGES] = loop_is_machine(act),
-        [RULE_DETECT] = def->stall_repeats || def->oscillation || def->patience,
-        [RULE_BUDGET] = act->node->has_budget,
-        [RULE_CAP] = def->cap != RONDO_UNBOUNDED,
-    };
-    uint16_t mask = 0;
-    for (int i = 0; i < RULE_COUNT; i++)
-        mask |= (uint16_t)(can_hit[i] << i);
-    return mask;
-}
-
-/* Which rule a rule's node belongs to: when it starts, all before it have said no. */
-static uint8_t rule_of(uint32_t role)
-{
-    static const uint8_t places[ROLE_COUNT] = { [ROLE_UNTIL] = RULE_UNTIL_NODE,
-                                                [ROLE_JUDGE] = RULE_JUDGE, [ROLE_NEXT] = RULE_NEXT };
-    return places[role];
-}
-
-static enum plan plan_rules(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    struct loop_act *l = act->loop;
-    for (; l->rules >> l->rule; l->rule++) {
-        l->rule += (uint8_t)__builtin_ctz(l->rules >> l->rule); // the next one that can hit
-        int what = rules[l->rule](run, act, ev);
-        if (what != RULE_PASS)
-            return (enum plan)what;
-    }
-    l->phase = LOOP_BEFORE;
-    return PLAN_IDLE;
 }
 
 /* ---- the kind ---------------------------------------------------------------------------------------- */
@@ -569,7 +237,7 @@ static enum plan plan_waiting(struct run *run, struct act *act, struct rondo_eve
 
 static enum plan (*const phases[])(struct run *, struct act *, struct rondo_event *) = {
     [LOOP_BEFORE] = plan_before, [LOOP_READY] = plan_ready, [LOOP_DELAY] = plan_waiting,
-    [LOOP_BODY] = plan_body,     [LOOP_SCORE] = plan_score, [LOOP_RULES] = plan_rules,
+    [LOOP_BODY] = plan_body,     [LOOP_SCORE] = plan_score, [LOOP_RULES] = loop_plan_rules,
     [LOOP_ENDED] = end_step,
 };
 
@@ -592,7 +260,7 @@ static enum plan loop_closed(struct run *run, struct act *act, struct rondo_even
     if (act->close == CLOSE_BUDGET && act->loop->phase <= LOOP_SCORE &&
         loop_body(act)->res.status == RONDO_STATUS_COMPLETED)
         return end_pass(act, NAN, ev); // what the body came to is paid for
-    return end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
+    return loop_end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 
 static void loop_open(struct run *run, struct act *act)
@@ -608,7 +276,7 @@ static void loop_open(struct run *run, struct act *act)
     if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
         act->loop->history.keep = UINT32_MAX; // all of it is the output
     detect_open(act);
-    act->loop->rules = rules_of(act);
+    act->loop->rules = loop_rules_of(act);
 }
 
 static void loop_free(struct run *run, struct act *act)
@@ -835,7 +503,7 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
     case RONDO_EV_RULE_FAILED: l->unscored = true; break;
     case RONDO_EV_STEP_START: // of a rule's node
         if (l->phase == LOOP_RULES)
-            l->rule = rule_of(ev->child);
+            l->rule = loop_rule_of(ev->child);
         break;
     default: break;
     }

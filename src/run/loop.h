@@ -57,6 +57,58 @@ static inline struct kid *loop_body(const struct act *act)
     return &act->kids[loop_is_machine(act) ? act->loop->target : ROLE_BODY];
 }
 
+/* The node of a rule; NULL. */
+static inline const rondo_node *loop_role(const struct act *act, enum role role)
+{
+    return loop_is_machine(act) || role >= act->node->count ? NULL : act->node->children[role].node;
+}
+
+static inline bool loop_is_detector(int reason)
+{
+    return reason == RONDO_REASON_STALLED || reason == RONDO_REASON_OSCILLATING;
+}
+
+/* ---- loop_rules.c -------------------------------------------------------------------------------- */
+
+/* The order is the contract: first hit wins. */
+enum rule {
+    RULE_LISTEN,
+    RULE_BREAK,
+    RULE_FAILED,
+    RULE_UNTIL,
+    RULE_UNTIL_NODE,
+    RULE_JUDGE,
+    RULE_NEXT,
+    RULE_EDGES,
+    RULE_DETECT,
+    RULE_BUDGET,
+    RULE_CAP,
+    RULE_COUNT
+};
+
+/* Which rules can ever hit in this loop, a bit for each; the others are not even asked. */
+uint16_t loop_rules_of(const struct act *act);
+
+/* Which rule a rule's node belongs to: when it starts, all before it have said no. */
+uint8_t loop_rule_of(uint32_t role);
+
+/* The rules after a pass.  Nothing follows and the phase is LOOP_BEFORE: another pass. */
+enum plan loop_plan_rules(struct run *run, struct act *act, struct rondo_event *ev);
+
+/* Starts a rule's node, or waits for it.  True when it has ended. */
+bool loop_run_role(struct run *run, struct act *act, enum role role, struct rondo_event *ev,
+                   enum plan *ret);
+
+enum plan loop_end_with(const struct act *act, int reason, struct rondo_event *ev);
+
+/* A rule that failed, or a pass: loop_end says so and step_failed says what. */
+enum plan loop_end_failed(struct act *act, int code, const char *rule, const char *why,
+                          struct rondo_event *ev);
+
+/* Any decision between the answer of `next` and the pass it is for carries that answer, so that it
+   need not be asked again. */
+enum plan loop_with_given(const struct act *act, struct rondo_event *ev);
+
 /* ---- loop_output.c ------------------------------------------------------------------------------- */
 
 /* What a pass came to: the body step named by `output`, else the body's own output. */
