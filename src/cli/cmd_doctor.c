@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/regex.h"
 #include "cli/commands.h"
+#include "cli/store_path.h"
 #include "cli/term.h"
 #include "data/doc.h"
 #include "io/tzfile.h"
@@ -57,12 +58,14 @@ static enum finding find_or_say(struct buf *out, const char *name, const char *o
     return LESS;
 }
 
-/* The nearest folder that exists, at or above path. */
+/* The nearest that exists, at or above path. */
 static void existing(struct buf *path)
 {
     while (path->len > 1 && access(buf_text(path), F_OK) < 0) {
         const char *slash = strrchr(buf_text(path), '/');
         path->len = slash && slash > path->data ? (size_t)(slash - path->data) : 1;
+        if (!slash)
+            path->data[0] = '.'; // a relative path: here
     }
 }
 
@@ -113,14 +116,15 @@ static enum finding ask_temporary(struct buf *out)
 
 static enum finding ask_store(struct buf *out)
 {
-    auto_buf struct buf parent = { 0 };
-    if (env_text("XDG_DATA_HOME"))
-        buf_printf(out, "%s/rondo", env_text("XDG_DATA_HOME"));
-    else
-        buf_printf(out, "%s/.local/share/rondo", env_text("HOME") ? env_text("HOME") : "");
-    buf_puts(&parent, buf_text(out));
-    existing(&parent);
-    if (access(buf_text(&parent), W_OK | X_OK) == 0)
+    auto_buf struct buf folder = { 0 };
+    rondo_error err;
+    if (store_path_find(NULL, out, &err) < 0) {
+        buf_puts(out, err.message);
+        return LESS;
+    }
+    buf_puts(&folder, buf_text(out));
+    existing(&folder);
+    if (access(buf_text(&folder), W_OK) == 0)
         return FINE;
     buf_printf(out, " cannot be written: %s", strerror(errno));
     return LESS;

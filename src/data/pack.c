@@ -189,35 +189,52 @@ json_t *pack_get(const char **at, const char *end)
     return get(at, end, 0);
 }
 
-bool pack_skip(const char **at, const char *end)
+/* Passes over a tag and what belongs to it alone, and says how many values follow inside; a map's keys
+   count as values. */
+static bool skip_one(const char **at, const char *end, uint64_t *ret_inside)
 {
     size_t len;
-    uint64_t left = 1, n; // values still to pass; a map's keys count as values
-    for (; left; left--) {
-        if (*at >= end)
+    uint64_t n;
+    *ret_inside = 0;
+    if (*at >= end)
+        return false;
+    uint8_t tag = (uint8_t) **at;
+    if (tag & TAG_SHORT || tag == TAG_TEXT)
+        return get_text(at, end, &len) != NULL;
+    (*at)++;
+    if (tag & TAG_SMALL || tag <= TAG_TRUE)
+        return true;
+    if (tag == TAG_REAL)
+        return u64_get(at, end, &n);
+    if (tag > TAG_MAP || !varint_get(at, end, &n))
+        return false;
+    if (tag == TAG_INT)
+        return true;
+    *ret_inside = tag == TAG_MAP ? 2 * n : n;
+    return n <= (uint64_t)(end - *at);
+}
+
+bool pack_skip(const char **at, const char *end)
+{
+    uint64_t inside;
+    for (uint64_t left = 1; left; left += inside, left--)
+        if (!skip_one(at, end, &inside))
             return false;
-        uint8_t tag = (uint8_t) **at;
-        if (tag & TAG_SHORT || tag == TAG_TEXT) {
-            if (!get_text(at, end, &len))
-                return false;
-            continue;
-        }
-        (*at)++;
-        if (tag & TAG_SMALL || tag <= TAG_TRUE)
-            continue;
-        if (tag == TAG_REAL) {
-            if (end - *at < 8)
-                return false;
-            *at += 8;
-            continue;
-        }
-        if (tag > TAG_MAP || !varint_get(at, end, &n))
-            return false;
-        if (tag == TAG_INT)
-            continue;
-        if (n > (uint64_t)(end - *at))
-            return false;
-        left += tag == TAG_MAP ? 2 * n : n;
-    }
     return true;
+}
+
+const char *pack_next_text(const char **at, const char *end, size_t min, size_t *ret_len)
+{
+    uint64_t inside; // what is inside follows, and is looked at in its turn
+    while (*at < end) {
+        if ((uint8_t)**at != TAG_TEXT) {
+            if (!skip_one(at, end, &inside))
+                return NULL;
+            continue;
+        }
+        const char *text = get_text(at, end, ret_len);
+        if (!text || *ret_len >= min)
+            return text;
+    }
+    return NULL;
 }

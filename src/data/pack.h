@@ -21,4 +21,8 @@ json_t *pack_get(const char **at, const char *end);
 /* Moves *at behind one value without building it; false as for pack_get(). */
 bool pack_skip(const char **at, const char *end);
 
+/* The next text of at least min bytes in the values from *at to end, which then is behind it; NULL when
+   there is none (or what is there is no packed value). */
+const char *pack_next_text(const char **at, const char *end, size_t min, size_t *ret_len);
+
 #endif

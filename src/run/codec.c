@@ -182,6 +182,7 @@ int codec_next(struct codec *codec, struct rondo_event *ev, bool values)
     if (!get_fields(codec, ev, fields_of(ev)))
         return -1;
     if (ev->flags & EF_VALUE) {
+        codec->value = codec->at;
         if (values && !(ev->value = pack_get(&codec->at, codec->end)))
             return -1;
         if (!values && !pack_skip(&codec->at, codec->end))

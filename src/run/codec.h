@@ -23,6 +23,7 @@ struct codec {
     uint32_t left; // events not yet read
     int64_t time_ns;
     uint64_t seq; // of the next event
+    const char *value; // where the last event's value begins, if it had one; it ends at `at`
 };
 
 /* False when the bytes are no record. */

@@ -1,0 +1,62 @@
+/* store_path.c - see store_path.h.
+
+   A `.rondo` folder counts only when it is the user's own: in a folder that others may write to, such
+   as /tmp, somebody else's must not catch what the user runs there. */
+#include "cli/store_path.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STORE_NAME "rondo.db"
+
+static const char *env_text(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static bool is_own_folder(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* The store of the project that the working folder belongs to; false without. */
+static bool find_project(struct buf *out)
+{
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder))
+        return false;
+    for (char *slash; (slash = strrchr(folder, '/')); *slash = 0) {
+        buf_clear(out);
+        buf_printf(out, "%s/.rondo", folder);
+        if (is_own_folder(buf_text(out))) {
+            buf_puts(out, "/" STORE_NAME);
+            return true;
+        }
+    }
+    buf_clear(out);
+    return false;
+}
+
+int store_path_find(const char *given, struct buf *out, rondo_error *err)
+{
+    const char *data = env_text("XDG_DATA_HOME"), *home = env_text("HOME");
+    const char *path = given ? given : env_text("RONDO_STORE");
+    if (given && !*given)
+        return err_set(err, RONDO_EINVAL, "--store: expected a path");
+    if (path)
+        buf_puts(out, path);
+    else if (find_project(out))
+        return 0;
+    else if (data && *data == '/') // a relative one means nothing
+        buf_printf(out, "%s/rondo/" STORE_NAME, data);
+    else if (home)
+        buf_printf(out, "%s/.local/share/rondo/" STORE_NAME, home);
+    else
+        return err_set(err, RONDO_EINVAL, "HOME is not set: say where the store is with --store PATH");
+    return 0;
+}

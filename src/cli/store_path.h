@@ -1,0 +1,23 @@
+/* store_path.h - which store a command works on.
+
+   In this order: --store PATH, RONDO_STORE, the folder `.rondo` of a project (in the working folder or
+   above it), and the user's own: $XDG_DATA_HOME/rondo/rondo.db or ~/.local/share/rondo/rondo.db. */
+#ifndef RONDO_STORE_PATH_H
+#define RONDO_STORE_PATH_H
+
+#include "base/buf.h"
+#include "cli/option.h"
+#include "store/store.h"
+
+/* The row of --store in a table of options; `type` has a `const char *store`. */
+#define STORE_OPTION(type)                                                        \
+    { "store", 0, OPT_TEXT, OPTION_AT(type, store), "PATH",                       \
+      .help = "the store to work on, instead of the project's or the user's own" }
+
+/* The path of the store, put into out.  given: what --store said, NULL without. */
+int store_path_find(const char *given, struct buf *out, rondo_error *err);
+
+/* store_open() of it. */
+int store_path_open(const char *given, unsigned flags, struct store **ret, rondo_error *err);
+
+#endif
