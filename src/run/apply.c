@@ -48,6 +48,16 @@ static void read_settings(struct run *run, const json_t *value)
                                   amount_in(value, "budgetNano"), amount_in(value, "budgetCalls") };
 }
 
+/* What the session held when the run began is part of its log: replay asks no store. */
+static void begin_session(struct run *run, json_t *value)
+{
+    const char *name = json_string_value(json_object_get(value, "session"));
+    if (!name)
+        return;
+    run->session = mem_strdup(name);
+    memory_begin(&run->memory, json_object_get(value, "memory"));
+}
+
 static void apply_workflow_start(struct run *run, struct rondo_event *ev)
 {
     json_t *state = json_object_get(ev->value, "state");
@@ -60,6 +70,7 @@ static void apply_workflow_start(struct run *run, struct rondo_event *ev)
         read_settings(run, ev->value);
     if (json_is_object(state))
         run->state = json_copy(state);
+    begin_session(run, ev->value);
     struct act *act = act_open(run, 0, run->holder);
     act->input = run->input;
     act->input_seq = ev->seq;
@@ -567,6 +578,8 @@ static void apply_state(struct run *run, struct rondo_event *ev)
 {
     const char *key;
     json_t *value, **state = run_state_at(run, run_act(run, ev->act));
+    if (state != &run->state)
+        ev->flags |= EF_INNER;
     if (!*state)
         *state = json_object();
     json_object_foreach(ev->value, key, value) {
@@ -600,7 +613,8 @@ static void apply_memory(struct run *run, struct rondo_event *ev)
     if (scope && entry) {
         struct act *act = run_act(run, ev->act);
         uint64_t *loops = loops_around(run, act, &count);
-        memory_add(&run->memory, scope, json_incref(entry), act->start_seq, loops, count);
+        memory_add(&run->memory, scope,
+                   &(struct memory_entry){ json_incref(entry), ev->seq, act->start_seq, loops, count });
     }
     run_drop(run, ev->value);
 }

@@ -26,6 +26,7 @@ enum {
     EF_FULL = 1 << 9,   // the value is { content, result }
     EF_NUDGE = 1 << 10, // detector: one more chance
     EF_MINE = 1 << 11,  // ended for a reason of its own, not because of a child or a sibling
+    EF_INNER = 1 << 12, // state: of a file inside another, not of the run
 };
 
 /* What the shell may find due. */

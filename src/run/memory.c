@@ -22,12 +22,21 @@ static struct memory_scope *find_or_add(struct memory *memory, const char *scope
     return found;
 }
 
-void memory_add(struct memory *memory, const char *name, json_t *value, uint64_t writer,
-                uint64_t *loops, uint32_t loop_count)
+void memory_add(struct memory *memory, const char *name, const struct memory_entry *entry)
 {
     struct memory_scope *scope = find_or_add(memory, name);
     mem_grow(&scope->entries, &scope->cap, scope->count, sizeof *scope->entries);
-    scope->entries[scope->count++] = (struct memory_entry){ value, writer, loops, loop_count };
+    scope->entries[scope->count++] = *entry;
+}
+
+void memory_begin(struct memory *memory, json_t *scopes)
+{
+    const char *name;
+    json_t *list, *value;
+    size_t i;
+    json_object_foreach(scopes, name, list)
+        json_array_foreach(list, i, value)
+            memory_add(memory, name, &(struct memory_entry){ .value = json_incref(value) });
 }
 
 static bool was_written_in(const struct memory_entry *entry, uint64_t loop)
@@ -60,13 +69,20 @@ static void entry_clear(struct memory_entry *entry)
     mem_free(entry->loops);
 }
 
-static void trim(struct memory_scope *scope, uint64_t loop, uint32_t keep)
+static void remove_entry(struct memory *memory, struct memory_entry *entry)
+{
+    mem_grow(&memory->gone, &memory->gone_cap, memory->gone_count, sizeof *memory->gone);
+    memory->gone[memory->gone_count++] = entry->seq;
+    entry_clear(entry);
+}
+
+static void trim(struct memory *memory, struct memory_scope *scope, uint64_t loop, uint32_t keep)
 {
     uint32_t own = count_own(scope, loop), kept = 0;
     uint32_t excess = own > keep ? own - keep : 0;
     for (uint32_t i = 0; i < scope->count; i++) {
         if (excess && was_written_in(&scope->entries[i], loop)) {
-            entry_clear(&scope->entries[i]);
+            remove_entry(memory, &scope->entries[i]);
             excess--;
         } else {
             scope->entries[kept++] = scope->entries[i];
@@ -78,7 +94,7 @@ static void trim(struct memory_scope *scope, uint64_t loop, uint32_t keep)
 void memory_trim(struct memory *memory, uint64_t loop, uint32_t keep)
 {
     for (uint32_t i = 0; i < memory->count; i++)
-        trim(&memory->scopes[i], loop, keep);
+        trim(memory, &memory->scopes[i], loop, keep);
 }
 
 void memory_forget(struct memory *memory, uint64_t writer)
@@ -88,7 +104,7 @@ void memory_forget(struct memory *memory, uint64_t writer)
         uint32_t kept = 0;
         for (uint32_t k = 0; k < scope->count; k++) {
             if (scope->entries[k].writer == writer)
-                entry_clear(&scope->entries[k]);
+                remove_entry(memory, &scope->entries[k]);
             else
                 scope->entries[kept++] = scope->entries[k];
         }
@@ -105,5 +121,6 @@ void memory_clear(struct memory *memory)
         mem_free(memory->scopes[i].name);
     }
     mem_free(memory->scopes);
+    mem_free(memory->gone);
     *memory = (struct memory){ 0 };
 }

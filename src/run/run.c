@@ -52,6 +52,7 @@ void run_clear(struct run *run)
     json_decref(run->input);
     json_decref(run->state);
     memory_clear(&run->memory);
+    mem_free(run->session);
     mem_free(run->cancel_why);
     *run = (struct run){ .acts = run->acts, .act_made = run->act_made, .act_cap = run->act_cap,
                          .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
@@ -79,6 +80,7 @@ void run_settle(struct run *run)
     for (uint32_t i = 0; i < run->drop_count; i++)
         json_decref(run->dropped[i]);
     run->drop_count = 0;
+    memory_settle(&run->memory);
 }
 
 struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)

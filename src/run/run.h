@@ -171,6 +171,7 @@ struct run {
     int64_t timeout_ns, cleanup_ns;
     json_t *input, *state; // state: NULL while it is empty
     struct memory memory;
+    char *session; // whose state and memory it shares; NULL
     struct question question;
     struct run_command *commands;
     uint32_t command_count, command_cap;
