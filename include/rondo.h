@@ -862,6 +862,15 @@ RONDO_API int rondo_flow_load(const char *path, const rondo_flow_options *option
 RONDO_API int rondo_flow_parse(const char *name, const char *text, size_t len,
                                const rondo_flow_options *options, rondo_flow **ret, rondo_error *err);
 
+/* A workflow with every file that was read for it, as one text, so that a run can be taken up again with
+   the definition it had: free with rondo_text_free().  unbundle makes the same workflow of it and reads no
+   file; what runs later (commands, context files) still looks into the original folder, and starting says
+   so when that is gone.  The functions of the options are matched by name: a missing one is RONDO_EINVAL.
+   A text that is damaged or from a newer version is RONDO_EINVAL too. */
+RONDO_API char *rondo_flow_bundle(const rondo_flow *flow, size_t *ret_len);
+RONDO_API int rondo_flow_unbundle(const char *text, size_t len, const rondo_flow_options *options,
+                                  rondo_flow **ret, rondo_error *err);
+
 /* The workflow as a node: a new reference, to be used like any other node, also inside of others.  Its
    input is then the object of its inputs, and it is the caller's task to give all of them. */
 RONDO_API rondo_node *rondo_flow_node(rondo_flow *flow);

@@ -218,3 +218,42 @@ int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_err
     flow_each_step(flow, look_at, &search);
     return search.rc;
 }
+
+/* ---- folders ----------------------------------------------------------------------------------------- */
+
+struct folders {
+    const struct call_env *env;
+    const char *seen; // the last that was there
+    rondo_error *err;
+    int rc;
+};
+
+/* What a step looks for in its workflow's folder; NULL: nothing. */
+static const char *needed_for(const struct flow_step *step, const struct call_env *env)
+{
+    bool runs = step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_COMMAND;
+    if (step->context_count)
+        return "context files";
+    return runs && !env->workdir && !is_replaced(env, AGENT_COMMAND) ? "command" : NULL;
+}
+
+static void look_for_folder(struct flow_step *step, void *user)
+{
+    struct folders *f = user;
+    const char *folder = step->flow->folder, *what = needed_for(step, f->env);
+    if (f->rc < 0 || !what || !folder || folder == f->seen)
+        return;
+    if (file_is_folder(folder))
+        f->seen = folder;
+    else
+        f->rc = err_set(f->err, RONDO_ENOTFOUND,
+                        "the workflow's folder '%s' is not there: step '%s' needs it for its %s", folder,
+                        step->id, what);
+}
+
+int agent_has_folders(const struct flow *flow, const struct call_env *env, rondo_error *err)
+{
+    struct folders folders = { .env = env, .err = err };
+    flow_each_step(flow, look_for_folder, &folders);
+    return folders.rc;
+}

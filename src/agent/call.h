@@ -60,6 +60,10 @@ void agent_run(rondo_task *task, void *step);
    what to do about it. */
 int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
 
+/* Are the folders still there that commands of the flow run in and context files are read from?  A flow
+   that was stored may outlive them.  0, or RONDO_ENOTFOUND naming the folder and who needs it. */
+int agent_has_folders(const struct flow *flow, const struct call_env *env, rondo_error *err);
+
 /* One each; all finish the task, now or later. */
 void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len);
 void script_run(rondo_task *task, const struct flow_step *step);

@@ -7,6 +7,7 @@
 
 #include "data/value.h"
 #include "engine/shell.h"
+#include "flow/bundle.h"
 
 #include <math.h>
 #include <string.h>
@@ -277,7 +278,10 @@ static rondo_run_options run_options(const struct flow *flow, const rondo_run_op
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, rondo_run **ret, rondo_error *err)
 {
+    static const struct call_env no_env;
     rondo_run_options o = run_options(flow, options);
+    if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
+        return err->code;
     rondo_node *node = flow_build(flow, &hooks);
     int code = rondo_run_start(engine, node, inputs, &o, ret, err);
     rondo_node_unref(node);
@@ -425,6 +429,27 @@ int rondo_flow_parse(const char *name, const char *text, size_t len, const rondo
     struct flow *flow = flow_load(source, &how, &diags);
     source_unref(source);
     return hand_out(flow, name ? name : "workflow", &o, &diags, ret, err);
+}
+
+char *rondo_flow_bundle(const rondo_flow *flow, size_t *ret_len)
+{
+    struct buf text = { 0 };
+    bundle_put(&text, inner(flow));
+    *ret_len = text.len;
+    return buf_take(&text);
+}
+
+int rondo_flow_unbundle(const char *text, size_t len, const rondo_flow_options *options,
+                        rondo_flow **ret, rondo_error *err)
+{
+    rondo_error spare;
+    rondo_flow_options o;
+    struct diags diags = { 0 };
+    err = err ? err : &spare;
+    if (copy_options(&o, options, err) < 0)
+        return err->code;
+    struct flow *flow = bundle_load(text, len, &diags);
+    return hand_out(flow, flow ? flow->source->name : "(stored)", &o, &diags, ret, err);
 }
 
 rondo_node *rondo_flow_node(rondo_flow *flow)

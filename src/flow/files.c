@@ -1,11 +1,13 @@
 /* files.c - other files that a workflow names: @file, include, workflow.
 
    They are read through struct flow_files; nothing here touches a disk.  Whoever reads keeps to the
-   folder of the workflow.  A file that several steps include is loaded once. */
+   folder of the workflow.  A file that several steps include is loaded once.  What was read is noted
+   in the workflow's bundle, so that a run can keep it. */
 #include "flow/load.h"
 
 #include "base/buf.h"
 #include "data/utf8.h"
+#include "flow/bundle.h"
 
 #include <string.h>
 
@@ -30,7 +32,7 @@ static int file_read(struct loading *l, const char *path, size_t max, struct buf
     const struct flow_files *files = l->how->files;
     if (!files || !files->read || !l->flow->folder)
         return err_set(err, RONDO_ENOTFOUND, "%.200s: files beside the workflow cannot be read here", path);
-    return files->read(files->user, l->flow->folder, path, max, out, ret_folder, err);
+    return bundle_fetch(l->totals->bundle, files, l->flow->folder, path, max, out, ret_folder, err);
 }
 
 /* ---- @file ------------------------------------------------------------------------------------------------ */

@@ -1,6 +1,8 @@
 /* flow.c - the life of a loaded workflow, and walks over its steps. */
 #include "flow/flow.h"
 
+#include "flow/bundle.h"
+
 #include <string.h>
 
 struct flow *flow_new(struct source *source)
@@ -29,6 +31,7 @@ void flow_unref(struct flow *flow)
         cel_program_unref(flow->programs[i]);
     for (uint32_t i = 0; i < flow->schema_count; i++)
         schema_unref(flow->schemas[i]);
+    bundle_free(flow->bundle);
     mem_free(flow->files);
     mem_free(flow->programs);
     mem_free(flow->schemas);

@@ -339,6 +339,7 @@ struct flow {
     uint32_t program_count, program_cap;
     struct schema **schemas;
     uint32_t schema_count, schema_cap;
+    struct bundle *bundle;      // of the outermost: what was read; flow/bundle.h
 };
 
 /* An empty flow with one reference; takes a reference to source. */

@@ -2,6 +2,7 @@
 #include "flow/load.h"
 
 #include "base/buf.h"
+#include "flow/bundle.h"
 
 #include <string.h>
 
@@ -168,11 +169,15 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 
 struct flow *flow_load(struct source *source, const struct flow_load *how, struct diags *diags)
 {
-    struct load_totals totals = { 0 };
+    struct load_totals totals = { .bundle = bundle_new(how) };
     const char *slash = strrchr(source->name, '/');
     struct loading l = { .diags = diags, .how = how, .totals = &totals,
                          .file_name = slash ? slash + 1 : source->name };
     struct flow *flow = load_one(&l, source, mem_strdup(how->folder));
+    if (flow)
+        flow->bundle = totals.bundle;
+    else
+        bundle_free(totals.bundle);
     diags_sort(diags);
     return flow;
 }

@@ -71,6 +71,7 @@ struct pending_schema {
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
 struct load_totals {
     uint32_t files, steps;
+    struct bundle *bundle; // everything that was read
 };
 
 /* Files that are open: each includes the next. */

@@ -109,6 +109,12 @@ static char *cut_name(char *path)
     return path;
 }
 
+bool file_is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 char *file_folder_of(const char *path, rondo_error *err)
 {
     char *resolved = file_resolve(path, err);

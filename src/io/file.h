@@ -20,6 +20,7 @@ int file_read_inside(const char *folder, const char *path, size_t max, struct bu
 /* Where path is: absolute, links resolved; the caller's.  NULL with err filled in. */
 char *file_resolve(const char *path, rondo_error *err);
 char *file_folder_of(const char *path, rondo_error *err); // of the file itself
+bool file_is_folder(const char *path);
 
 /* Writes a file in folder, making the folder (and those around it) when it is not there. */
 int file_write(const char *folder, const char *name, const char *bytes, size_t len, rondo_error *err);

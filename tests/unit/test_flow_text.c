@@ -9,7 +9,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "flow/flow.h"
+#include "flow/bundle.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -100,6 +100,29 @@ static void check_built(struct flow *flow, struct buf *got)
     rondo_node_unref(node);
 }
 
+/* The same comes of what a run would keep. */
+static void check_bundled(struct flow *flow, const struct diags *diags)
+{
+    struct buf kept = { 0 }, again = { 0 }, said = { 0 }, said_again = { 0 };
+    struct diags others = { 0 };
+    bundle_put(&kept, flow);
+    struct flow *other = bundle_load(kept.data, kept.len, &others);
+    for (uint32_t i = 0; i < diags->count; i++)
+        put_diag(&said, &diags->list[i]);
+    for (uint32_t i = 0; i < others.count; i++)
+        put_diag(&said_again, &others.list[i]);
+    CHECK_STR(buf_text(&said_again), buf_text(&said));
+    CHECK(other);
+    bundle_put(&again, other);
+    CHECK_STR(buf_text(&again), buf_text(&kept));
+    flow_unref(other);
+    diags_clear(&others);
+    buf_free(&kept);
+    buf_free(&again);
+    buf_free(&said);
+    buf_free(&said_again);
+}
+
 static void run_case(struct text_case *c, struct buf *got)
 {
     struct flow_files files = { read_file, c };
@@ -114,6 +137,8 @@ static void run_case(struct text_case *c, struct buf *got)
         buf_puts(got, "valid\n");
     if (flow && !diags.warnings)
         check_built(flow, got);
+    if (flow)
+        check_bundled(flow, &diags);
     CHECK(!flow == !!diags.errors);
     flow_unref(flow);
     diags_clear(&diags);
