@@ -80,6 +80,7 @@ typedef struct rondo_task rondo_task;       /* one activation of an agent, while
 typedef struct rondo_context rondo_context; /* what a predicate, next, score or listener sees */
 typedef struct rondo_history rondo_history; /* the passes of one loop */
 typedef struct rondo_flow rondo_flow;       /* a workflow file */
+typedef struct rondo_store rondo_store;     /* runs that outlive their process */
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
@@ -700,6 +701,7 @@ typedef struct rondo_config {
     bool virtual_time;   /* time stands still while there is work and jumps to the next timer */
     bool check_values;   /* notice a value that is changed after it was handed over */
     int max_concurrency; /* agents at work at a time in each run; 0: no limit */
+    rondo_store *store;  /* runs are kept there, see rondo_store_open(); NULL: in memory */
 } rondo_config;
 #define RONDO_CONFIG sizeof(rondo_config)
 
@@ -737,6 +739,10 @@ typedef struct rondo_run_options {
     int64_t cleanup_ms;  /* for `run_on: always` steps after a cancel; 0 means 30,000 */
     int on_unknown;      /* enum rondo_on_unknown */
     bool no_cursor;      /* nobody pulls this run's events: it never waits for a reader */
+    const char *session; /* state and memory that it shares with other runs of this name; NULL: none */
+    bool in_memory;      /* not kept, though the engine has a store */
+    bool reopen;         /* resume, recover: go on also when it failed or was cancelled */
+    bool from_start;     /* resume, recover: events are handed out again from the first one */
 } rondo_run_options;
 #define RONDO_RUN sizeof(rondo_run_options)
 
@@ -816,6 +822,45 @@ RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
 RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
+/* ---- stores ------------------------------------------------------------------------------------------- */
+
+/* A store is one file that keeps runs: a run of an engine with a store is on disk before anybody sees
+   its events, and survives its process.  One process drives a run at a time.
+
+       rondo_store_open("runs.db", NULL, &store, &err);
+       rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .store = store }, &engine, &err);
+       rondo_run_resume(engine, node, id, NULL, &run, &err); // after a crash, a stop, a gate
+
+   A store belongs to one thread, and outlives the engines that use it. */
+enum rondo_durability {
+    RONDO_KILL = 0, /* what was shown survives kill -9 */
+    RONDO_POWER,    /* and a power cut */
+};
+
+typedef struct rondo_store_options {
+    size_t size;     /* RONDO_STORE */
+    int durability;  /* enum rondo_durability */
+    bool must_exist; /* else it is made */
+    bool read_only;
+} rondo_store_options;
+#define RONDO_STORE sizeof(rondo_store_options)
+
+RONDO_API int rondo_store_open(const char *path, const rondo_store_options *options, rondo_store **ret,
+                               rondo_error *err);
+RONDO_API void rondo_store_close(rondo_store *store); /* NULL is fine */
+
+/* Goes on with a run that is in the engine's store: finished work stays, work that was under way starts
+   again with the same keys.  The definition is given again and compared.  RONDO_EBUSY: another process
+   drives it; the message says which. */
+RONDO_API int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
+                               const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* The same only to look at it, as far as it has come: nothing is carried out, and nobody is kept from
+   driving it.  Its events are handed out from the first one; then histories, results and state can be
+   asked for. */
+RONDO_API int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo_run **ret,
+                             rondo_error *err);
+
 /* ---- workflow files ---------------------------------------------------------------------------------- */
 
 /* A workflow that was written down, in YAML or JSON.  It is read and checked once (expressions,
@@ -880,6 +925,13 @@ RONDO_API rondo_node *rondo_flow_node(rondo_flow *flow);
    otherwise) holds where options are silent. */
 RONDO_API int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *inputs,
                                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* Goes on with a run of this workflow that is in the engine's store, as rondo_run_resume(), or looks at it. */
+RONDO_API int rondo_flow_resume(rondo_engine *engine, rondo_flow *flow, const char *id,
+                                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+RONDO_API int rondo_flow_look(rondo_engine *engine, rondo_flow *flow, const char *id, rondo_run **ret,
+                              rondo_error *err);
 
 /* Nodes and runs that were made from it stay good. */
 RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */

@@ -2,48 +2,13 @@
 
    Both read the file, look whether everything that it needs is there, and only then start: nothing
    that can be known before is found out on the way. */
-#include "agent/call.h"
 #include "cli/commands.h"
-#include "cli/drive.h"
 #include "cli/given.h"
-#include "cli/interrupt.h"
-#include "cli/notify.h"
-#include "cli/picture.h"
 #include "cli/problems.h"
-#include "cli/show.h"
-#include "cli/term.h"
+#include "cli/running.h"
 #include "engine/flows.h"
-#include "engine/shell.h"
-#include "io/orphan.h"
-#include "io/process.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Also of rehearse, which has its own list of options. */
-struct run_args {
-    bool json, quiet, verbose, plan, commands;
-    const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify;
-    double max_cost;
-    int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
-    struct texts input;
-};
-
-/* What a command has while it works; everything is let go of in the end. */
-struct running {
-    const struct cmdline *line;
-    const struct run_args *args;
-    const char *command, *file;
-    bool rehearses;
-    struct flow *flow;
-    json_t *inputs;
-    struct call_env env;
-    rondo_engine *engine;
-    rondo_run *run;
-};
 
 /* ---- before the run ------------------------------------------------------------------------------- */
 
@@ -84,148 +49,66 @@ static void find_gate(struct flow_step *step, void *user)
         *first = step;
 }
 
-/* Nobody could answer: better not to begin. */
+/* Nobody could answer, and the run could not wait: better not to begin. */
 static int check_gates(struct running *r)
 {
     const struct flow_step *gate = NULL;
-    if (r->rehearses || r->args->answers || (drive_has_person() && !r->args->quiet))
+    if (r->store || running_has_answers(r))
         return EXIT_OK;
     flow_each_step(r->flow, find_gate, &gate);
     if (!gate)
         return EXIT_OK;
     command_fail(r->line->command, "gate '%s' asks a person, and there is no terminal to ask on", gate->id);
-    fprintf(stderr, "  run it in a terminal, or give its answer with --answers FILE, as { %s: ANSWER }\n",
+    fprintf(stderr, "  run it in a terminal or with a store, or give its answer with --answers FILE, as { %s: ANSWER }\n",
             gate->id);
     return EXIT_USAGE;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat file;
-    return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
-}
-
-static int check_args(const struct running *r)
-{
-    const struct run_args *a = r->args;
-    const struct cmd *command = r->line->command;
-    if (a->quiet && a->verbose)
-        return usage_error(command, "--quiet and --verbose contradict each other");
-    if (a->store && strcmp(a->store, ":memory:") != 0)
-        return command_fail(command, "--store %s: runs cannot be stored yet, only :memory: is there",
-                            a->store);
-    if (a->workdir && !is_folder(a->workdir))
-        return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
-    if (a->max_cost < 0)
-        return usage_error(command, "--max-cost: expected an amount in US dollars, got %g", a->max_cost);
-    if (a->inputs && strcmp(a->inputs, "-") == 0 && strcmp(r->file, "-") == 0)
-        return usage_error(command, "the workflow and its inputs cannot both come from standard input");
-    return EXIT_OK;
-}
-
-static int check_agents(struct running *r)
-{
-    rondo_error err;
-    if (agent_can_run(r->flow, &r->env, &err) == 0)
-        return EXIT_OK;
-    return command_fail(r->line->command, "%s", err.message);
-}
-
-/* The plan goes to stderr: stdout is for the answer. */
-static int draw_plan(struct running *r)
-{
-    auto_arena struct arena arena = { 0 };
-    auto_buf struct buf text = { 0 };
-    struct term term;
-    if (!r->args->plan || r->args->quiet)
-        return EXIT_OK;
-    term_init(&term, STDERR_FILENO, r->line->no_color);
-    const struct picture *picture = picture_of(&arena, r->flow, true);
-    if (!picture_boxes(&text, picture, &term)) {
-        buf_clear(&text);
-        picture_tree(&text, picture, &term);
-    }
-    fwrite(text.data, 1, text.len, stderr);
-    return EXIT_OK;
-}
-
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
-static int prepare_env(struct running *r)
+/* What resume needs to go on in the same way. */
+static json_t *how_started(const struct running *r)
 {
     const struct run_args *a = r->args;
-    rondo_error err;
-    r->env = (struct call_env){ .rehearse = r->rehearses, .commands = a->commands, .prompts = a->prompts,
-                                .context = a->context, .workdir = a->workdir, .model = a->model,
-                                .max_retries = a->max_retries, .max_turns = a->max_turns };
-    if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
-        return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
-    if (!a->script)
-        return EXIT_OK;
-    r->env.script = given_file(a->script, &err);
-    if (!r->env.script)
-        return command_fail(r->line->command, "%s", err.message);
-    if (!json_is_object(r->env.script))
-        return command_fail(r->line->command, "--script %s: expected a map from steps to replies", a->script);
-    if (rehearse_check(r->flow, r->env.script, &err) < 0)
-        return command_fail(r->line->command, "--script %s: %s", a->script, err.message);
-    return EXIT_OK;
+    json_t *about = json_object();
+    const struct {
+        const char *key, *text;
+    } texts[] = { { "file", r->file }, { "workdir", a->workdir }, { "context", a->context },
+                  { "model", a->model } };
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (texts[i].text)
+            json_object_set_new(about, texts[i].key, json_string(texts[i].text));
+    if (a->max_turns)
+        json_object_set_new(about, "maxTurns", json_integer(a->max_turns));
+    if (a->max_retries >= 0)
+        json_object_set_new(about, "maxRetries", json_integer(a->max_retries));
+    return about;
+}
+
+static int open_store(struct running *r)
+{
+    return running_open_store(r, false);
 }
 
 static int start(struct running *r)
 {
-    const struct run_args *a = r->args;
     rondo_error err;
-    rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses };
-    rondo_run_options options = {
-        RONDO_RUN, .timeout_ms = a->timeout_ms,
-        .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
-        .budget = { .tokens = a->max_tokens, .cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9) },
-    };
-    int rc = rondo_engine_new(&config, &r->engine, &err);
-    if (rc == 0)
-        rc = flows_start(r->engine, r->flow, &r->env, r->inputs, &options, &r->run, &err);
-    if (rc == 0)
+    rondo_run_options options = running_options(r);
+    r->about = how_started(r);
+    if (flows_start(r->engine, r->flow, &r->env, r->inputs, &options, r->about, &r->run, &err) == 0)
         return EXIT_OK;
-    command_fail(r->line->command, "%s", err.message);
-    return rc == RONDO_EINVAL ? EXIT_INVALID : EXIT_FAILED;
+    return running_fail(r, &err);
 }
-
-static int carry_out(struct running *r)
-{
-    const struct run_args *a = r->args;
-    struct drive_options options = {
-        .command = r->command, .title = r->flow->name, .answers = a->answers, .plan = r->flow->doc->json,
-        .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
-        .no_color = r->line->no_color, .rehearses = r->rehearses,
-    };
-    int code = drive(r->run, &options);
-    process_kill_all(r->engine->loop); // before anybody is told that it is over
-    if (a->notify)
-        notify_run(a->notify, r->run, r->flow->name, code);
-    return code;
-}
-
-/* In this order; the first that does not give EXIT_OK ends it. */
-static int (*const stages[])(struct running *r) = {
-    read_flow, read_inputs, prepare_env, check_agents, check_gates, draw_plan, start, carry_out,
-};
 
 static int run_file(const struct cmdline *line, bool rehearses)
 {
+    static int (*const stages[])(struct running *r) = {
+        running_check_args, read_flow, read_inputs, running_prepare_env, running_check_agents, open_store,
+        check_gates, running_draw_plan, running_open_engine, start, running_carry_out,
+    };
     struct running r = { .line = line, .args = line->options, .command = line->command->name,
                          .file = line->args.list[0], .rehearses = rehearses };
-    int code = check_args(&r);
-    orphan_adopt();
-    for (size_t i = 0; i < COUNT(stages) && code == EXIT_OK; i++)
-        code = stages[i](&r);
-    rondo_run_close(r.run);
-    rondo_engine_free(r.engine);
-    interrupt_stop();
-    json_decref(r.env.script);
-    json_decref(r.inputs);
-    flow_unref(r.flow);
-    return code;
+    return running_go(&r, stages, COUNT(stages));
 }
 
 static int cmd_run(const struct cmdline *line)
@@ -264,7 +147,7 @@ static const struct option run_options[] = {
     { "max-turns", 0, OPT_COUNT, AT(max_turns), "N", .help = "answers of a model in one step" },
     { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
-    { "store", 0, OPT_TEXT, AT(store), "PLACE", .help = "where the run is kept; only :memory: yet" },
+    { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept; :memory: is nowhere" },
     { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
     { NULL }
 };

@@ -49,6 +49,7 @@ struct drive {
     bool is_live, tells;
     bool has_changed; // since the last frame
     bool is_cancelled;
+    bool is_left; // it waits for a person, who may come later
     bool out_failed;
     int out_errno;
     int64_t frame_ns; // when the last one was drawn
@@ -184,9 +185,23 @@ static void on_end(struct drive *d)
         exit_set(d->run, EXIT_OK);
 }
 
+/* What was shown when it happened: the picture has to know of it. */
+static void on_past(struct drive *d, const rondo_event *ev)
+{
+    rows_event(d->rows, ev);
+    gates_past(&d->gates, ev);
+    if (rondo_event_seq(ev) == d->options->past)
+        gates_go_on(&d->gates);
+    d->has_changed = true;
+}
+
 static void on_event(struct drive *d, const rondo_event *ev)
 {
     size_t len;
+    if (ev->seq && ev->seq <= d->options->past) {
+        on_past(d, ev);
+        return;
+    }
     if (d->tells)
         tell_event(&d->lines, &d->tell, ev);
     rows_event(d->rows, ev);
@@ -282,8 +297,12 @@ static const rondo_event *pause_and_pull(struct drive *d)
     flush_out(d);
     flush_lines(d);
     see_to_signals(d);
-    if (d->gates.trouble)
+    if (d->gates.trouble && d->run->stored)
+        d->is_left = run_waits_for_people(&d->run->core) && !d->run->inbox_count;
+    else if (d->gates.trouble)
         cancel(d, EXIT_WAITING, d->gates.trouble);
+    if (d->is_left)
+        return NULL;
     if (gates_wait(&d->gates)) {
         wait_for_person(d);
         return shell_next(d->run, 0);
@@ -297,7 +316,7 @@ static void pull(struct drive *d)
     for (;;) {
         const rondo_event *ev = shell_next(d->run, 0);
         if (!ev && !(ev = pause_and_pull(d))) {
-            if (d->run->ended)
+            if (d->run->ended || d->is_left)
                 return;
             continue;
         }
@@ -325,6 +344,8 @@ static void add_notes(struct drive *d, const rondo_result *res)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed)
         buf_printf(&d->notes, "%s\n", res->error);
+    if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
+        buf_printf(&d->notes, "go on with: rondo resume %s\n", rondo_run_id(d->run));
 }
 
 static void summarise(struct drive *d)
@@ -368,12 +389,28 @@ static void put_answer(struct drive *d, const rondo_result *res)
     d->out_errno = errno;
 }
 
+/* A stored run that waits for a person is left as it is: anybody can go on with it. */
+static int leave_waiting(struct drive *d)
+{
+    const char *id = rondo_run_id(d->run);
+    exit_set(d->run, EXIT_WAITING);
+    buf_printf(&d->notes, "%s\n", d->gates.trouble);
+    buf_printf(&d->notes, "answer it with: rondo answer %s PATH VALUE, then: rondo resume %s\n", id, id);
+    if (d->options->quiet)
+        fprintf(stderr, "rondo %s: waiting: %s\n", d->options->command, d->gates.trouble);
+    else
+        summarise(d);
+    return EXIT_WAITING;
+}
+
 static int finish(struct drive *d)
 {
     rondo_result res;
     rondo_error err;
     flush_out(d);
     flush_lines(d);
+    if (d->is_left)
+        return leave_waiting(d);
     if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
         fprintf(stderr, "rondo %s: %s\n", d->options->command, err.message);
         return EXIT_FAILED;
@@ -419,6 +456,7 @@ static void prepare(struct drive *d)
     }
     d->gates.run = d->run;
     d->gates.has_person = drive_has_person() && !options->quiet;
+    d->gates.can_wait = d->run->stored;
     d->gates.rehearses = options->rehearses ? options->env : NULL;
 }
 

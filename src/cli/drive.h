@@ -17,6 +17,7 @@ struct drive_options {
     struct call_env *env; // of the run: gates ask it in a rehearsal, and it tells of prompts; NULL
     bool json, quiet, verbose, no_color;
     bool rehearses;
+    uint64_t past; // the last event that happened before this program went on with the run; 0: none
 };
 
 /* Drives the run to its end and says how it went: an enum exit_code.  Signals stay caught: closing the

@@ -147,21 +147,39 @@ static void give_up(struct gates *gates, const char *path, const char *why)
         gates->trouble = buf_take(&text);
 }
 
-static void on_waiting(struct gates *gates, const rondo_event *ev)
+/* True when it is not for a person at this terminal. */
+static bool is_seen_to(struct gates *gates, const struct gate_open *gate)
 {
-    const rondo_node *node = rondo_event_node(ev);
-    auto_buf struct buf path = { 0 };
-    buf_puts(&path, rondo_event_path(ev));
-    json_t *value = answers_take(&gates->answers, buf_text(&path), rondo_event_step(ev));
+    json_t *value = answers_take(&gates->answers, gate->path, gate->id);
     if (value)
-        answer(gates, buf_text(&path), value, "answers");
+        answer(gates, gate->path, value, "answers");
     else if (gates->rehearses)
-        answer(gates, buf_text(&path), rehearse_answer(gates->rehearses, node->step, buf_text(&path)),
+        answer(gates, gate->path, rehearse_answer(gates->rehearses, gate->node->step, gate->path),
                "rehearsal");
     else if (gates->has_person)
-        add(gates, ev);
-    else if (!node->gate.timeout_ms)
-        give_up(gates, buf_text(&path), "there is no answer for it");
+        return false;
+    else if (!gate->node->gate.timeout_ms || gates->can_wait)
+        give_up(gates, gate->path, "there is no answer for it");
+    return true;
+}
+
+static void on_waiting(struct gates *gates, const rondo_event *ev)
+{
+    add(gates, ev);
+    if (is_seen_to(gates, &gates->open[gates->count - 1]))
+        open_clear(&gates->open[--gates->count]);
+}
+
+void gates_go_on(struct gates *gates)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < gates->count; i++) {
+        if (is_seen_to(gates, &gates->open[i]))
+            open_clear(&gates->open[i]);
+        else
+            gates->open[kept++] = gates->open[i];
+    }
+    gates->count = kept;
 }
 
 static void on_refused(struct gates *gates, const rondo_event *ev)
@@ -183,6 +201,15 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
         give_up(gates, p, rondo_event_text(ev));
 }
 
+static void on_closed(struct gates *gates, const rondo_event *ev)
+{
+    int type = rondo_event_type(ev);
+    bool closes = type == RONDO_EV_GATE_ANSWERED || type == RONDO_EV_STEP_END ||
+                  type == RONDO_EV_STEP_FAILED || type == RONDO_EV_STEP_CANCELLED;
+    if (closes && gates->count)
+        forget(gates, rondo_event_path(ev));
+}
+
 void gates_event(struct gates *gates, const rondo_event *ev)
 {
     const rondo_node *node;
@@ -193,15 +220,16 @@ void gates_event(struct gates *gates, const rondo_event *ev)
         if (node && node->kind == RONDO_KIND_GATE)
             on_refused(gates, ev);
         break;
-    case RONDO_EV_GATE_ANSWERED:
-    case RONDO_EV_STEP_END:
-    case RONDO_EV_STEP_FAILED:
-    case RONDO_EV_STEP_CANCELLED:
-        if (gates->count)
-            forget(gates, rondo_event_path(ev));
-        break;
-    default: break;
+    default: on_closed(gates, ev); break;
     }
+}
+
+void gates_past(struct gates *gates, const rondo_event *ev)
+{
+    if (rondo_event_type(ev) == RONDO_EV_GATE_WAITING)
+        add(gates, ev);
+    else
+        on_closed(gates, ev);
 }
 
 /* ---- the person -------------------------------------------------------------------------------------------- */

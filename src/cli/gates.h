@@ -19,6 +19,7 @@ struct gates {
     rondo_run *run;
     struct answers answers;
     bool has_person; // stdin and stderr are terminals
+    bool can_wait;   // the run is stored: a person may come later, so nobody has to wait for a timeout
     const struct call_env *rehearses; // NULL: it is no rehearsal
     struct gate_open *open; // those that the person is to answer, oldest first
     uint32_t count, cap;
@@ -32,6 +33,11 @@ void gates_clear(struct gates *gates);
 
 /* To be called with every event of the run. */
 void gates_event(struct gates *gates, const rondo_event *event);
+
+/* The same with what happened before this program went on with the run; then, once, gates_go_on(): those
+   that are still open are asked. */
+void gates_past(struct gates *gates, const rondo_event *event);
+void gates_go_on(struct gates *gates);
 
 /* Somebody has to type something now. */
 bool gates_wait(const struct gates *gates);

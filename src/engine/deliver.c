@@ -257,7 +257,8 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
 
 bool deliver_is_behind(const rondo_run *run, uint64_t most)
 {
-    if (run->engine->turn_run == run && run->engine->turn_at < run->engine->turn_count && !most)
+    const struct turn *turn = run->engine->turn_run == run ? &run->engine->turn : &run->aside;
+    if (turn->at < turn->count && !most)
         return true;
     return run->core.seq - run->seen > most;
 }
@@ -282,12 +283,16 @@ static const rondo_event *next_old(rondo_run *run)
 const rondo_event *deliver_next(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
+    if (UNLIKELY(run->staged))
+        return NULL; // it might still come to nothing
+    if (UNLIKELY(run->aside.count))
+        turns_bring_back(run);
     if (LIKELY(engine->turn_run == run)) {
-        while (engine->turn_at < engine->turn_count) {
-            struct rondo_event *ev = &engine->turn[engine->turn_at];
+        while (engine->turn.at < engine->turn.count) {
+            struct rondo_event *ev = &engine->turn.events[engine->turn.at];
             if (ev->seq > run->seen + 1)
                 break; // this reader is further behind
-            engine->turn_at++;
+            engine->turn.at++;
             if (ev->seq && ev->seq <= run->seen)
                 continue;
             reader_note(&run->reader, run, ev);

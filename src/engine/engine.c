@@ -10,6 +10,8 @@
    who pulls gets a turn's events before its commands are carried out; a run whose reader is far
    behind starts nothing new; a run without a reader never waits.
 
+   A durable journal is committed once for all runs that had a turn meanwhile (turns.c): 4 waits for it.
+
    When the append fails nothing of the turn was shown or started: the run is dropped from memory,
    its reader gets the error, and it can be recovered from what the journal has. */
 #include "engine/shell.h"
@@ -106,8 +108,8 @@ void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)
 
 static struct rondo_event *next_slot(rondo_engine *engine)
 {
-    mem_grow(&engine->turn, &engine->turn_cap, engine->turn_count, sizeof *engine->turn);
-    return &engine->turn[engine->turn_count];
+    mem_grow(&engine->turn.events, &engine->turn.cap, engine->turn.count, sizeof *engine->turn.events);
+    return &engine->turn.events[engine->turn.count];
 }
 
 /* What the core no longer accepts (late results, old timers) is dropped without a trace. */
@@ -125,7 +127,7 @@ static void apply_one(rondo_run *run, const struct rondo_event *happened)
     ev->run = &run->core;
     if (ev->type == RONDO_EV_TIMER)
         ev->ordinal = ev->back; // the generation was only for run_accepts()
-    engine->turn_count++;
+    engine->turn.count++;
     if (ev->type == RONDO_EV_OUTPUT)
         run_drop(&run->core, ev->value);
     else
@@ -152,29 +154,42 @@ static void plan(rondo_run *run)
             run_tell(&run->core);
             continue;
         }
-        engine->turn_count++;
+        engine->turn.count++;
         run_decide(&run->core, ev);
     }
 }
 
 /* ---- 3 the journal --------------------------------------------------------------------------------------- */
 
-static int append(rondo_run *run, uint64_t before)
+static int append(rondo_run *run, uint64_t before, rondo_error *err)
 {
     rondo_engine *engine = run->engine;
-    if (run->core.seq == before)
-        return 0;
     buf_clear(&engine->record);
-    codec_put_record(&engine->record, engine->turn, engine->turn_count,
+    codec_put_record(&engine->record, engine->turn.events, engine->turn.count,
                      (uint32_t)(run->core.seq - before), run->core.now_ns);
-    rondo_error err;
     int rc = run->journal->ops->append(run->journal, engine->record.data, engine->record.len,
-                                       before + 1, (uint32_t)(run->core.seq - before), &err);
-    if (UNLIKELY(rc < 0)) {
-        run->error = mem_alloc(sizeof *run->error);
-        *run->error = err;
+                                       before + 1, (uint32_t)(run->core.seq - before), err);
+    return rc == 0 && run->stored ? stored_turn(run, err) : rc;
+}
+
+static void keep(rondo_run *run, uint64_t before)
+{
+    rondo_error err;
+    if (run->core.seq == before) {
+        shell_is_kept(run);
+        return;
     }
-    return rc;
+    run->kept_seq = before;
+    int rc = append(run, before, &err);
+    if (run->stored) {
+        turns_stage(run);
+        if (rc < 0)
+            turns_fail(run->engine, &err); // the whole batch is gone
+    } else if (LIKELY(rc == 0)) {
+        shell_is_kept(run);
+    } else {
+        turns_drop(run, &err);
+    }
 }
 
 /* ---- 4 hand out, carry out ------------------------------------------------------------------------------- */
@@ -203,17 +218,16 @@ static void carry_out(rondo_run *run)
     run->engine->busy = false;
 }
 
-/* The turn's events are no longer needed in memory: a reader who is behind has the journal. */
-static void let_go(rondo_engine *engine)
+void shell_let_go(rondo_engine *engine)
 {
     if (!engine->turn_run)
         return;
     run_settle(&engine->turn_run->core);
     engine->turn_run = NULL;
-    engine->turn_count = engine->turn_at = 0;
+    engine->turn.count = engine->turn.at = 0;
 }
 
-static void end_run(rondo_run *run)
+void shell_stop(rondo_run *run)
 {
     if (run->ended)
         return;
@@ -229,9 +243,10 @@ void shell_drop(rondo_run *run)
 {
     run->dropped = true;
     if (run->engine->turn_run == run)
-        let_go(run->engine);
+        shell_let_go(run->engine);
+    turns_forget(run);
     mailbox_forget(&run->engine->mail, run);
-    end_run(run);
+    shell_stop(run);
 }
 
 /* With the end of the run all work that was cancelled is told so at once. */
@@ -242,11 +257,21 @@ static void revoke_all(rondo_run *run)
             task_revoke(run->engine, run->core.commands[i].token);
 }
 
+void shell_is_kept(rondo_run *run)
+{
+    run->kept_seq = run->core.seq;
+    if (!run->core.status)
+        return;
+    revoke_all(run);
+    shell_stop(run);
+}
+
 static void take_turn(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
     uint64_t before = run->core.seq;
-    let_go(engine);
+    turns_forget(run);
+    turns_make_room(engine);
     engine->turn_run = run;
     run->core.now_ns = MAX(shell_now_ns(engine), run->core.now_ns);
     engine->busy = true;
@@ -256,14 +281,7 @@ static void take_turn(rondo_run *run)
     } while (run->inbox_count);
     engine->busy = false;
     engine->turns++;
-    if (append(run, before) < 0) {
-        shell_drop(run);
-        return;
-    }
-    if (run->core.status) {
-        revoke_all(run);
-        end_run(run);
-    }
+    keep(run, before);
 }
 
 /* May the commands of the last turn be carried out now? */
@@ -277,6 +295,8 @@ static bool may_go_on(const rondo_run *run)
 bool shell_advance(rondo_run *run)
 {
     bool did = false;
+    if (UNLIKELY(run->staged))
+        return false;
     if (UNLIKELY(run->urgent && !run->ended)) { // work that has not begun is then withdrawn
         run->urgent = false;
         take_turn(run);
@@ -284,7 +304,8 @@ bool shell_advance(rondo_run *run)
     }
     if (run->core.command_count && may_go_on(run)) {
         if (run->engine->turn_run == run)
-            let_go(run->engine);
+            shell_let_go(run->engine);
+        turns_forget(run);
         carry_out(run);
         did = true;
     }
@@ -397,7 +418,8 @@ static void wait_for_something(rondo_engine *engine, int64_t due_ns)
 void shell_service(rondo_engine *engine, int64_t due_ns)
 {
     engine->turns = 0;
-    wait_for_something(engine, engine->ready_first ? 0 : due_ns);
+    wait_for_something(engine, engine->ready_first ? 0 : MIN(due_ns, stored_next_look(engine)));
+    stored_look(engine);
     task_take_posts(engine);
     fire_timers(engine);
 }
@@ -405,11 +427,22 @@ void shell_service(rondo_engine *engine, int64_t due_ns)
 /* A run that waits for its reader is not ready: pulling it makes it go on. */
 static void keep_ready(rondo_run *run)
 {
-    if (!run->ended && (run->urgent || (run->core.command_count ? may_go_on(run) : run->inbox_count != 0)))
+    if (!run->ended && !run->staged && (run->urgent || (run->core.command_count ? may_go_on(run) : run->inbox_count != 0)))
         make_ready(run);
 }
 
-/* One turn for every run that is ready now.  True when one of them did something. */
+/* Runs whose turns are durable now go on. */
+static void commit(rondo_engine *engine)
+{
+    rondo_run *run = engine->staged_first, *next;
+    turns_commit(engine);
+    for (; run; run = next) {
+        next = run->next_staged;
+        keep_ready(run);
+    }
+}
+
+/* One turn for every run that is ready now, and one commit.  True when one of them did something. */
 static bool advance_all(rondo_engine *engine)
 {
     rondo_run *last = engine->ready_last, *run;
@@ -420,6 +453,8 @@ static bool advance_all(rondo_engine *engine)
         if (run == last)
             break;
     }
+    if (engine->staged_first)
+        commit(engine);
     return did;
 }
 
@@ -446,6 +481,7 @@ int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error
     engine->virtual_time = c.virtual_time;
     engine->check_values = c.check_values;
     engine->max_concurrency = c.max_concurrency;
+    engine->store = (struct store *)c.store;
     engine->virtual_ns = 1000000000ll * 1000000000ll; // a day in September 2001
     mailbox_init(&engine->mail);
     *ret = engine;
@@ -471,7 +507,7 @@ void rondo_engine_free(rondo_engine *engine)
     buf_free(&engine->stamp);
     cel_scratch_free(engine->scratch);
     tzfile_free(engine->zones);
-    mem_free(engine->turn);
+    turns_free(engine);
     mem_free(engine);
 }
 
@@ -485,10 +521,11 @@ int rondo_engine_timeout(rondo_engine *engine)
     const struct heap_entry *first = heap_first(&engine->timers);
     if (engine->ready_first || (first && engine->virtual_time))
         return 0;
-    if (!first)
+    int64_t due = MIN(first ? first->due : INT64_MAX, stored_next_look(engine));
+    if (due == INT64_MAX)
         return -1;
-    loop_arm(engine->loop, first->due);
-    int64_t rest = (first->due - shell_now_ns(engine) + MS - 1) / MS;
+    loop_arm(engine->loop, due);
+    int64_t rest = (due - shell_now_ns(engine) + MS - 1) / MS;
     return (int)MIN(MAX(rest, 0), INT32_MAX);
 }
 
@@ -523,6 +560,17 @@ static const rondo_event *next_of_others(rondo_engine *engine)
     return NULL;
 }
 
+/* What was committed together is handed out run by run. */
+static const rondo_event *next_fresh(rondo_engine *engine)
+{
+    for (rondo_run *run; (run = turns_next_fresh(engine)); keep_ready(run)) {
+        const rondo_event *ev = run->has_cursor ? deliver_next(run) : NULL;
+        if (ev)
+            return ev;
+    }
+    return NULL;
+}
+
 const rondo_event *rondo_engine_next(rondo_engine *engine)
 {
     for (;;) {
@@ -530,12 +578,20 @@ const rondo_event *rondo_engine_next(rondo_engine *engine)
         const rondo_event *ev = run && run->has_cursor ? deliver_next(run) : NULL;
         if (ev)
             return ev;
+        if (run)
+            keep_ready(run);
+        if ((ev = next_fresh(engine)))
+            return ev;
         if (engine->busy)
             return NULL;
         if (engine->turns < TURNS_MAX && (run = take_ready(engine))) {
             run->pulled = true;
             shell_advance(run);
             keep_ready(run);
+            continue;
+        }
+        if (engine->staged_first) {
+            commit(engine);
             continue;
         }
         if (!engine->ready_first && (ev = next_of_others(engine)))
@@ -567,6 +623,8 @@ static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run, int
                 return NULL;
             shell_service(engine, due_ns);
             waited = true;
+        } else if (run->staged) {
+            advance_all(engine); // what others have to keep goes with it
         }
     }
 }
@@ -588,11 +646,15 @@ const rondo_event *shell_next(rondo_run *run, int64_t due_ns)
 void shell_free_run(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
+    if (run->staged)
+        turns_commit(engine);
     if (engine->turn_run == run)
-        let_go(engine);
+        shell_let_go(engine);
+    turns_forget(run);
+    turns_unlink(run);
     forget_ready(run);
     mailbox_forget(&engine->mail, run);
-    end_run(run);
+    shell_stop(run);
     if (run->prev)
         run->prev->next = run->next;
     else

@@ -275,15 +275,45 @@ static rondo_run_options run_options(const struct flow *flow, const rondo_run_op
     return o;
 }
 
+static const struct call_env no_env;
+
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
-                const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+                const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err)
 {
-    static const struct call_env no_env;
     rondo_run_options o = run_options(flow, options);
     if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
         return err->code;
+    auto_buf struct buf definition = { 0 };
+    if (engine->store && !o.in_memory)
+        bundle_put(&definition, flow);
+    struct run_origin origin = { .name = flow->name, .about = about, .definition = definition.data,
+                                 .definition_len = definition.len };
     rondo_node *node = flow_build(flow, &hooks);
-    int code = rondo_run_start(engine, node, inputs, &o, ret, err);
+    int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
+    rondo_node_unref(node);
+    if (code == 0)
+        (*ret)->env = env;
+    return code;
+}
+
+int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
+                 const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+{
+    if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
+        return err->code;
+    rondo_node *node = flow_build(flow, &hooks);
+    int code = rondo_run_resume(engine, node, id, options, ret, err);
+    rondo_node_unref(node);
+    if (code == 0)
+        (*ret)->env = env;
+    return code;
+}
+
+int flows_look(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
+               rondo_run **ret, rondo_error *err)
+{
+    rondo_node *node = flow_build(flow, &hooks);
+    int code = rondo_run_look(engine, node, id, ret, err);
     rondo_node_unref(node);
     if (code == 0)
         (*ret)->env = env;
@@ -464,10 +494,24 @@ int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *
     struct diags diags = { 0 };
     err = err ? err : &spare;
     auto_json json_t *all = flows_inputs(inner(flow), (json_t *)inputs, &diags);
-    int code = all ? flows_start(engine, inner(flow), inner(flow)->env, all, options, ret, err)
+    int code = all ? flows_start(engine, inner(flow), inner(flow)->env, all, options, NULL, ret, err)
                    : first_error(&diags, inner(flow)->name, err);
     diags_clear(&diags);
     return code;
+}
+
+int rondo_flow_resume(rondo_engine *engine, rondo_flow *flow, const char *id,
+                      const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+{
+    rondo_error spare;
+    return flows_resume(engine, inner(flow), inner(flow)->env, id, options, ret, err ? err : &spare);
+}
+
+int rondo_flow_look(rondo_engine *engine, rondo_flow *flow, const char *id, rondo_run **ret,
+                    rondo_error *err)
+{
+    rondo_error spare;
+    return flows_look(engine, inner(flow), inner(flow)->env, id, ret, err ? err : &spare);
 }
 
 void rondo_flow_free(rondo_flow *flow)

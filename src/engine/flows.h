@@ -11,8 +11,14 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
 
 /* Starts a run.  inputs is borrowed and comes from flows_inputs(); env and options too, and env must
    stay until the run is closed.  What the file says (timeout, budget, concurrency, 5 by default) holds
-   where options are silent. */
+   where options are silent.  about (NULL; borrowed): what a store is to remember of how it was started. */
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
-                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+                const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err);
+
+/* Goes on with a run of this file that is in the engine's store. */
+int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
+                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+int flows_look(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
+               rondo_run **ret, rondo_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "engine/shell.h"
 
 #include "base/hash.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +57,9 @@ static char *make_id(rondo_engine *engine)
     return mem_dup(id, sizeof id);
 }
 
-static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_run_options *options)
+/* journal is taken; NULL: one in memory. */
+static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_run_options *options,
+                          struct journal *journal)
 {
     rondo_run *run = engine->spare;
     if (run) {
@@ -68,8 +71,10 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
     run_init(&run->core, node);
     run->engine = engine;
     run->node = rondo_node_ref(node);
-    if (!run->journal)
-        run->journal = journal_in_memory();
+    if (journal && run->journal)
+        run->journal->ops->close(run->journal);
+    if (journal || !run->journal)
+        run->journal = journal ? journal : journal_in_memory();
     engine->made++;
     run->id = options->id ? mem_strdup(options->id) : make_id(engine);
     run->has_cursor = !options->no_cursor;
@@ -109,21 +114,31 @@ static json_t *start_value(rondo_engine *engine, const rondo_value *input,
     return value;
 }
 
-int rondo_run_start(rondo_engine *engine, rondo_node *node, const rondo_value *input,
-                    const rondo_run_options *given, rondo_run **ret, rondo_error *err)
+int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
+               const rondo_run_options *given, const struct run_origin *origin, rondo_run **ret,
+               rondo_error *err)
 {
-    rondo_error scratch;
     rondo_run_options options;
-    err = err ? err : &scratch;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0)
         return err->code;
-    rondo_run *run = new_run(engine, node, &options);
+    rondo_run *run = new_run(engine, node, &options, NULL);
+    if (engine->store && !options.in_memory && stored_begin(run, &options, origin, err) < 0) {
+        rondo_run_close(run);
+        return err->code;
+    }
     uint64_t seed = options.seed ? options.seed : hash_add(engine->seed ^ 0x5eed, engine->made);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_WORKFLOW_START, .num = (int64_t)seed,
                                                .flags = EF_VALUE,
                                                .value = start_value(engine, input, &options) });
     *ret = run;
     return 0;
+}
+
+int rondo_run_start(rondo_engine *engine, rondo_node *node, const rondo_value *input,
+                    const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+{
+    rondo_error scratch;
+    return runs_begin(engine, node, input, options, NULL, ret, err ? err : &scratch);
 }
 
 int rondo_run_wait(rondo_run *run, rondo_error *err)
@@ -162,7 +177,8 @@ void rondo_run_cancel(rondo_run *run, const char *why)
 static void free_run(rondo_run *run)
 {
     run_free(&run->core);
-    run->journal->ops->close(run->journal);
+    if (run->journal)
+        run->journal->ops->close(run->journal);
     reader_clear(&run->reader);
     buf_free(&run->path);
     buf_free(&run->text);
@@ -180,7 +196,8 @@ static void set_aside(rondo_engine *engine, rondo_run *run)
     kept.reader = (struct reader){ .places = run->reader.places, .place_cap = run->reader.place_cap,
                                    .loops = run->reader.loops, .loop_cap = run->reader.loop_cap };
     mem_free(run->reader.usage);
-    run->journal->ops->clear(run->journal);
+    if (run->journal)
+        run->journal->ops->clear(run->journal);
     *run = kept;
     engine->spare = run;
     engine->spare_count++;
@@ -199,6 +216,11 @@ void rondo_run_close(rondo_run *run)
     mem_free(run->error);
     mem_free(run->id);
     rondo_node_unref(run->node);
+    if (run->stored) { // what it has not kept is lost, and somebody else may go on with it
+        run->journal->ops->close(run->journal);
+        run->journal = NULL;
+        stored_clear(run);
+    }
     if (!run->timers) {
         runs_recycle(run);
         return;
@@ -330,8 +352,8 @@ char *rondo_run_save(rondo_run *run, size_t *ret_len)
     return buf_take(&out);
 }
 
-/* Applies one record, and keeps it in the run's own journal. */
-static int replay_record(rondo_run *run, const char *record, size_t len, rondo_error *err)
+static int replay_record(rondo_run *run, const char *record, size_t len, uint32_t *ret_count,
+                         rondo_error *err)
 {
     struct codec codec;
     struct rondo_event ev;
@@ -340,7 +362,7 @@ static int replay_record(rondo_run *run, const char *record, size_t len, rondo_e
     if (!codec_open(&codec, record, len, first))
         return err_set(err, RONDO_ESTORE, "the record of event %llu is damaged",
                        (unsigned long long)first);
-    uint32_t count = codec.left;
+    *ret_count = codec.left;
     while ((rc = codec_next(&codec, &ev, true)) > 0) {
         if (!run_can_apply(&run->core, &ev)) {
             json_decref(ev.value);
@@ -354,12 +376,28 @@ static int replay_record(rondo_run *run, const char *record, size_t len, rondo_e
     if (rc < 0)
         return err_set(err, RONDO_ESTORE, "event %llu is damaged",
                        (unsigned long long)(run->core.seq + 1));
-    return run->journal->ops->append(run->journal, record, len, first, count, err);
+    return 0;
 }
 
+/* From the run's own journal, which may be a store's: there seq is all that a place needs. */
+static int replay_journal(rondo_run *run, rondo_error *err)
+{
+    struct journal_pos pos = { .seq = run->core.seq + 1 };
+    const char *record;
+    size_t len;
+    uint32_t count;
+    int rc;
+    while ((rc = run->journal->ops->read(run->journal, &pos, &record, &len, err)) > 0)
+        if (replay_record(run, record, len, &count, err) < 0)
+            return err->code;
+    return rc;
+}
+
+/* From bytes, which the run's journal then has too. */
 static int replay(rondo_run *run, const char *at, const char *end, rondo_error *err)
 {
-    uint64_t chain = run->node->hash, len, sum;
+    uint64_t chain = run->node->hash, len, sum, first;
+    uint32_t count;
     while (at < end) {
         if (!varint_get(&at, end, &len) || !u64_get(&at, end, &sum) || len > (uint64_t)(end - at))
             return err_set(err, RONDO_ESTORE, "the log is cut off after event %llu",
@@ -368,7 +406,9 @@ static int replay(rondo_run *run, const char *at, const char *end, rondo_error *
         if (chain != sum)
             return err_set(err, RONDO_ESTORE, "the log is damaged after event %llu",
                            (unsigned long long)run->core.seq);
-        if (replay_record(run, at, (size_t)len, err) < 0)
+        first = run->core.seq + 1;
+        if (replay_record(run, at, (size_t)len, &count, err) < 0 ||
+            run->journal->ops->append(run->journal, at, (size_t)len, first, count, err) < 0)
             return err->code;
         at += len;
     }
@@ -398,11 +438,35 @@ static void go_on(rondo_run *run)
 {
     int64_t now = shell_now_ns(run->engine), idle = MAX(now - run->core.now_ns, 0);
     if (run->core.status) {
-        run->ended = true;
-        run->engine->going--;
+        shell_stop(run);
         return;
     }
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle });
+}
+
+/* A run whose log was applied; closed when that failed. */
+static int recovered(rondo_run *run, int rc, bool from_start, bool goes_on, rondo_run **ret,
+                     rondo_error *err)
+{
+    if (rc == 0 && !run->core.act_count)
+        rc = err_set(err, RONDO_ESTORE, "the log has no events");
+    if (rc < 0) {
+        rondo_run_close(run);
+        return rc;
+    }
+    run->seen = run->kept_seq = run->core.seq;
+    if (from_start) {
+        reader_clear(&run->reader);
+        reader_reach(&run->reader, run, 0);
+        run->seen = 0;
+    }
+    run->summed_gates = run->core.gates;
+    if (goes_on)
+        go_on(run);
+    else
+        shell_stop(run);
+    *ret = run;
+    return 0;
 }
 
 int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
@@ -417,16 +481,80 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
         read_header(&at, end, node, &id, err) < 0)
         return err->code;
     options.id = options.id ? options.id : id;
-    rondo_run *run = new_run(engine, node, &options);
-    int rc = replay(run, at, end, err);
-    if (rc == 0 && !run->core.act_count)
-        rc = err_set(err, RONDO_ESTORE, "the log has no events");
-    if (rc < 0) {
-        rondo_run_close(run);
-        return rc;
+    rondo_run *run = new_run(engine, node, &options, NULL);
+    return recovered(run, replay(run, at, end, err), options.from_start, true, ret, err);
+}
+
+static int check_hash(struct journal *journal, const rondo_node *node, const char *id, rondo_error *err)
+{
+    if (store_about(journal)->hash == node->hash)
+        return 0;
+    return err_set(err, RONDO_EMISMATCH,
+                   "run %s belongs to another definition than %s '%s': kinds, names or limits differ", id,
+                   rondo_kind_text(node->kind), node->name);
+}
+
+static void own(rondo_run *run)
+{
+    const struct store_run *row = store_about(run->journal);
+    run->stored = true;
+    run->about = row->about ? json_deep_copy(row->about) : json_object();
+    mem_free(run->id);
+    run->id = mem_strdup(row->id);
+}
+
+static int has_store(const rondo_engine *engine, rondo_error *err)
+{
+    return engine->store ? 0 : err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
+}
+
+int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo_run **ret,
+                   rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_run_options options = { .size = RONDO_RUN };
+    struct journal *journal;
+    err = err ? err : &scratch;
+    if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
+        store_look(engine->store, id, &journal, err) < 0)
+        return err->code;
+    if (check_hash(journal, node, id, err) < 0) {
+        journal->ops->close(journal);
+        return err->code;
     }
-    run->seen = run->core.seq;
-    go_on(run);
-    *ret = run;
-    return 0;
+    rondo_run *run = new_run(engine, node, &options, journal);
+    own(run);
+    return recovered(run, replay_journal(run, err), true, false, ret, err);
+}
+
+int runs_catch_up(rondo_run *run, rondo_error *err)
+{
+    int rc = replay_journal(run, err);
+    run->kept_seq = run->core.seq;
+    return rc;
+}
+
+int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
+                     const rondo_run_options *given, rondo_run **ret, rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_run_options options;
+    struct journal *journal;
+    err = err ? err : &scratch;
+    if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
+        copy_options(&options, given, err) < 0)
+        return err->code;
+    store_set_now(engine->store, shell_now_ns(engine));
+    if (store_take(engine->store, id, &journal, err) < 0)
+        return err->code;
+    if (check_hash(journal, node, id, err) < 0) {
+        journal->ops->close(journal);
+        return err->code;
+    }
+    rondo_run *run = new_run(engine, node, &options, journal);
+    own(run);
+    int rc = recovered(run, replay_journal(run, err), options.from_start, true, ret, err);
+    if (rc == 0)
+        stored_read_inbox(run);
+    return rc;
 }

@@ -18,6 +18,12 @@
 #define TURNS_MAX  64   // turns in a row before the event loop is looked at
 #define SPARE_MAX  16   // closed runs whose memory is kept for the next ones
 
+/* The events of one turn of a run, up to `at` handed out. */
+struct turn {
+    struct rondo_event *events;
+    uint32_t count, at, cap;
+};
+
 /* What a reader remembers of a loop: where its pass began, and the best one so far. */
 struct loop_seen {
     uint64_t pass_seq;
@@ -124,9 +130,15 @@ struct rondo_engine {
     uint32_t spare_count;
     uint32_t going; // runs that have not ended
     uint32_t turns; // since the event loop was last looked at
-    struct rondo_event *turn; // events of the present turn
-    uint32_t turn_count, turn_at, turn_cap;
-    rondo_run *turn_run; // whose they are; NULL when they have been let go
+    struct turn turn;    // the present one
+    rondo_run *turn_run; // whose it is; NULL when it has been let go
+    struct store *store; // where runs are kept, borrowed; NULL: in memory
+    struct turn *spare_turns; // memory for turns that are put aside
+    uint32_t spare_turn_count, spare_turn_cap;
+    rondo_run *staged_first, *staged_last; // whose turns wait for a commit
+    uint32_t staged_count;
+    rondo_run *fresh_first, *fresh_last; // whose turns were committed and put aside, to be handed out
+    int64_t looked_ns, renewed_ns; // when the store was last asked for news, its leases renewed
     struct buf record;
     struct buf stamp; // stamp_ns as text: events of one turn have one time
     int64_t stamp_ns;
@@ -150,10 +162,19 @@ struct rondo_run {
     rondo_run *next_ready;
     bool ready, has_cursor, pulled, ended, dropped;
     bool zombie; // closed, but timers still point to it
+    bool staged, fresh; // its turn waits for a commit; waits to be handed out
+    bool stored;        // its journal outlives the process
+    rondo_run *next_staged, *next_fresh;
+    struct turn aside; // its last turn, while another run's has the engine's place
+    int64_t *inbox_done; // stored: what other processes wanted and is seen to
+    uint32_t inbox_done_count, inbox_done_cap;
+    uint32_t summed_gates; // stored: what the summary says of them
+    json_t *about;         // stored: what else the summary has, owned
     bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
     uint32_t inbox_count, inbox_cap;
     uint64_t seen; // last event that was handed out
+    uint64_t kept_seq; // last event that is in the journal for good
     struct reader reader;
     struct rondo_event old; // an event read back from the journal
     json_t *old_value;
@@ -181,6 +202,9 @@ int64_t shell_now_ns(rondo_engine *engine);
 /* What an activation had to wind down is gone: if it is closing, it may end. */
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);
 
+/* Nothing more happens in this run. */
+void shell_stop(rondo_run *run);
+
 /* Fails a run that cannot go on, as when the journal cannot be written. */
 void shell_drop(rondo_run *run);
 
@@ -200,6 +224,71 @@ void runs_recycle(rondo_run *run); // its memory is kept or given back
 
 /* Lets go of the timers of closed runs, and of those runs. */
 void shell_bury(rondo_engine *engine);
+
+/* The turn's events are no longer needed in memory: a reader who is behind has the journal. */
+void shell_let_go(rondo_engine *engine);
+
+/* The run's last turn is in the journal for good: what follows from that. */
+void shell_is_kept(rondo_run *run);
+
+/* ---- turns.c ----------------------------------------------------------------------------------------- */
+
+/* The run's turn was appended and waits for turns_commit(): until then nothing of it is shown or done. */
+void turns_stage(rondo_run *run);
+
+/* Makes room for another turn: the present one is put aside when it waits, else let go. */
+void turns_make_room(rondo_engine *engine);
+
+/* All turns that wait become durable, or their runs are dropped. */
+void turns_commit(rondo_engine *engine);
+
+/* The journal could not be written: this run, or all that wait, are dropped with this error. */
+void turns_drop(rondo_run *run, const rondo_error *err);
+void turns_fail(rondo_engine *engine, const rondo_error *err);
+
+/* A turn that was put aside is the present one again; or is no longer needed. */
+void turns_bring_back(rondo_run *run);
+void turns_forget(rondo_run *run);
+void turns_unlink(rondo_run *run); // the run goes: it is in no list any more
+
+/* The next run with a turn to be handed out; NULL. */
+rondo_run *turns_next_fresh(rondo_engine *engine);
+void turns_free(rondo_engine *engine);
+
+/* ---- stored.c ------------------------------------------------------------------------------------------ */
+
+/* What a stored run is more than one in memory, for lists and for resuming it; borrowed. */
+struct run_origin {
+    const char *name;       // the workflow's
+    const char *definition; // what it was made of; NULL
+    size_t definition_len;
+    json_t *about;          // how it was started: an object; NULL
+};
+
+/* rondo_run_start() of a run whose origin is known (NULL: not). */
+int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
+               const rondo_run_options *options, const struct run_origin *origin, rondo_run **ret,
+               rondo_error *err);
+
+/* What another process has added to a run that is only looked at. */
+int runs_catch_up(rondo_run *run, rondo_error *err);
+
+/* A new run's place in the engine's store; then the run is stored. */
+int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,
+                 rondo_error *err);
+
+/* With each turn: the summary when there is something new in it, and what was taken out of the inbox. */
+int stored_turn(rondo_run *run, rondo_error *err);
+
+/* What other processes left for this run. */
+void stored_read_inbox(rondo_run *run);
+
+/* What other processes want, at most every few milliseconds; leases are renewed. */
+void stored_look(rondo_engine *engine);
+
+/* When stored_look() wants to be called again; INT64_MAX: never. */
+int64_t stored_next_look(const rondo_engine *engine);
+void stored_clear(rondo_run *run);
 
 /* ---- task.c ------------------------------------------------------------------------------------------ */
 
@@ -252,12 +341,12 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
 static inline const rondo_event *deliver_fresh(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
-    if (engine->turn_run != run || engine->turn_at >= engine->turn_count)
+    if (engine->turn_run != run || engine->turn.at >= engine->turn.count)
         return NULL;
-    struct rondo_event *ev = &engine->turn[engine->turn_at];
+    struct rondo_event *ev = &engine->turn.events[engine->turn.at];
     if (ev->seq != run->seen + 1)
         return NULL;
-    engine->turn_at++;
+    engine->turn.at++;
     run->seen = ev->seq;
     if (ev->type == RONDO_EV_STEP_START)
         reader_note_start(&run->reader, run, ev);

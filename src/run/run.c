@@ -266,6 +266,29 @@ void run_derive_commands(struct run *run)
     invoke_again(run);
 }
 
+static bool waits_for_time(const struct act *act)
+{
+    if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
+        return true;
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (act->kids[i].state == KID_BACKOFF)
+            return true;
+    for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
+        if (act->each->open[i].kid.state == KID_BACKOFF)
+            return true;
+    return false;
+}
+
+bool run_waits_for_people(const struct run *run)
+{
+    if (!run->gates || run->busy || run->status || run->dirty.count || run->command_count)
+        return false;
+    for (uint32_t slot = 0; slot < run->act_count; slot++)
+        if (run->acts[slot]->state != ACT_FREE && waits_for_time(run->acts[slot]))
+            return false;
+    return true;
+}
+
 /* ---- planning ------------------------------------------------------------------------------------ */
 
 /* Everything inside has ended, or the kind still has something to start. */

@@ -214,6 +214,9 @@ void run_tell(struct run *run);
 /* After the turn's events have been handed out: values that are no longer used are let go. */
 void run_settle(struct run *run);
 
+/* Is there nothing to be done until a person answers: no work, no delay, no backoff? */
+bool run_waits_for_people(const struct run *run);
+
 /* Commands for everything that is under way; used when a run is resumed. */
 void run_derive_commands(struct run *run);
 

@@ -43,6 +43,9 @@ void store_set_now(struct store *store, int64_t now_ns);
 /* Has another process written since this was last asked?  Costs about a microsecond. */
 bool store_has_news(struct store *store);
 
+/* Keeps the leases of all runs that this store drives; to be called every few seconds. */
+int store_renew(struct store *store, rondo_error *err);
+
 /* When there is nothing else to do: logs are gathered into chunks, the WAL is folded in. */
 int store_tidy(struct store *store, rondo_error *err);
 

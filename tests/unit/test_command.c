@@ -87,7 +87,7 @@ static void start(struct trip *trip, const char *text)
     CHECK(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .seed = 1, .virtual_time = trip->virtual_time },
                            &trip->engine, &err) == 0);
     trip->began_ms = now_ms();
-    if (flows_start(trip->engine, trip->flow, &trip->env, inputs, NULL, &trip->run, &err) < 0)
+    if (flows_start(trip->engine, trip->flow, &trip->env, inputs, NULL, NULL, &trip->run, &err) < 0)
         FAIL("%s", err.message);
     json_decref(inputs);
     trip->partial = calloc(1, 1);

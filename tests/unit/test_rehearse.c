@@ -47,7 +47,7 @@ static void play_start(struct play *p, const char *text)
     play_load(p, text);
     json_t *inputs = flows_inputs(p->flow, NULL, &p->diags);
     CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .virtual_time = true }, &p->engine, &p->err), 0);
-    CHECK_INT(flows_start(p->engine, p->flow, &p->env, inputs, NULL, &p->run, &p->err), 0);
+    CHECK_INT(flows_start(p->engine, p->flow, &p->env, inputs, NULL, NULL, &p->run, &p->err), 0);
     json_decref(inputs);
 }
 

@@ -1,0 +1,93 @@
+/* cmd_resume.c - rondo resume RUN: goes on with a stored run, after a crash, a stop, a gate or a failure. */
+#include "cli/commands.h"
+#include "cli/running.h"
+#include "engine/flows.h"
+#include "engine/shell.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *remembered(const struct running *r, const char *key, const char *given)
+{
+    return given ? given : json_string_value(json_object_get(r->about, key));
+}
+
+/* As the run was started, but for what this command line says. */
+static int recall_env(struct running *r)
+{
+    const struct run_args *a = r->args;
+    json_t *turns = json_object_get(r->about, "maxTurns"), *retries = json_object_get(r->about, "maxRetries");
+    int code = running_prepare_env(r);
+    r->env.workdir = remembered(r, "workdir", a->workdir);
+    r->env.context = remembered(r, "context", a->context);
+    r->env.model = remembered(r, "model", a->model);
+    if (!a->max_turns && turns)
+        r->env.max_turns = json_integer_value(turns);
+    if (a->max_retries < 0 && retries)
+        r->env.max_retries = json_integer_value(retries);
+    return code;
+}
+
+/* A run that has completed is only shown: whoever resumes until it is done gets its answer. */
+static int go_on(struct running *r)
+{
+    rondo_error err;
+    rondo_run_options options = running_options(r);
+    options.from_start = true;
+    options.reopen = true;
+    int rc = r->status == RONDO_STATUS_COMPLETED
+                 ? flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err)
+                 : flows_resume(r->engine, r->flow, &r->env, r->id, &options, &r->run, &err);
+    if (rc < 0)
+        return running_fail(r, &err);
+    r->past = r->run->kept_seq;
+    return EXIT_OK;
+}
+
+static int cmd_resume(const struct cmdline *line)
+{
+    static int (*const stages[])(struct running *r) = {
+        running_check_args, running_find, recall_env, running_check_agents, running_draw_plan,
+        running_open_engine, go_on, running_carry_out,
+    };
+    struct running r = { .line = line, .args = line->options, .command = "resume",
+                         .file = line->args.list[0] };
+    return running_go(&r, stages, COUNT(stages));
+}
+
+#define AT(field) OPTION_AT(struct run_args, field)
+
+static const struct option options[] = {
+    { "json", 0, OPT_FLAG, AT(json), .help = "every new event as a line of JSON on stdout" },
+    { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr" },
+    { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "say everything, what goes in and out too" },
+    { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },
+    { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
+    { "model", 'm', OPT_TEXT, AT(model), "MODEL", .help = "for all agents, whatever the file says" },
+    { "workdir", 0, OPT_TEXT, AT(workdir), "DIR", .help = "where commands run" },
+    { "timeout", 0, OPT_DURATION, AT(timeout_ms), "TIME", .help = "the run fails after this time" },
+    { "max-cost", 0, OPT_NUMBER, AT(max_cost), "USD", .help = "stop when this is spent" },
+    { "max-tokens", 0, OPT_COUNT, AT(max_tokens), "N", .help = "stop when these are used" },
+    { "max-concurrency", 0, OPT_COUNT, AT(max_concurrency), "N",
+      .help = "agents at a time, where the file does not say (5)" },
+    { "prompts", 0, OPT_TEXT, AT(prompts), "DIR", .help = "write every prompt to a file there" },
+    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
+    { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
+    { NULL }
+};
+
+static const struct run_args defaults = { .max_retries = -1 };
+
+const struct cmd command_resume = {
+    .name = "resume", .args = "RUN", .min_args = 1, .max_args = 1,
+    .summary = "go on with a run",
+    .about = "After a crash, a stop or a gate: what was finished stays, what was under way starts\n"
+             "again.  Also of a run that failed or was cancelled: its completed work stays, what\n"
+             "failed is tried again, and a loop goes on in the pass that failed.\n"
+             "\n"
+             "The workflow is the one that the run was started with, whatever became of its\n"
+             "file since.  RUN may be shortened to what no other run begins with.\n"
+             "\n"
+             "Exit status as of 'rondo run'; 7 when another process drives this run.",
+    .options = options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_resume,
+};

@@ -1,0 +1,224 @@
+/* running.c - what the commands that drive a run share. */
+#include "cli/running.h"
+
+#include "cli/drive.h"
+#include "cli/given.h"
+#include "cli/interrupt.h"
+#include "cli/notify.h"
+#include "cli/picture.h"
+#include "cli/problems.h"
+#include "cli/store_path.h"
+#include "cli/term.h"
+#include "engine/shell.h"
+#include "flow/bundle.h"
+#include "io/orphan.h"
+#include "io/process.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- before the run ------------------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+int running_check_args(struct running *r)
+{
+    const struct run_args *a = r->args;
+    const struct cmd *command = r->line->command;
+    if (a->quiet && a->verbose)
+        return usage_error(command, "--quiet and --verbose contradict each other");
+    if (a->workdir && !is_folder(a->workdir))
+        return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
+    if (a->max_cost < 0)
+        return usage_error(command, "--max-cost: expected an amount in US dollars, got %g", a->max_cost);
+    if (a->inputs && strcmp(a->inputs, "-") == 0 && strcmp(r->file, "-") == 0)
+        return usage_error(command, "the workflow and its inputs cannot both come from standard input");
+    return EXIT_OK;
+}
+
+int running_check_agents(struct running *r)
+{
+    rondo_error err;
+    if (agent_can_run(r->flow, &r->env, &err) == 0)
+        return EXIT_OK;
+    return command_fail(r->line->command, "%s", err.message);
+}
+
+/* The plan goes to stderr: stdout is for the answer. */
+int running_draw_plan(struct running *r)
+{
+    auto_arena struct arena arena = { 0 };
+    auto_buf struct buf text = { 0 };
+    struct term term;
+    if (!r->args->plan || r->args->quiet)
+        return EXIT_OK;
+    term_init(&term, STDERR_FILENO, r->line->no_color);
+    const struct picture *picture = picture_of(&arena, r->flow, true);
+    if (!picture_boxes(&text, picture, &term)) {
+        buf_clear(&text);
+        picture_tree(&text, picture, &term);
+    }
+    fwrite(text.data, 1, text.len, stderr);
+    return EXIT_OK;
+}
+
+int running_prepare_env(struct running *r)
+{
+    const struct run_args *a = r->args;
+    rondo_error err;
+    r->env = (struct call_env){ .rehearse = r->rehearses, .commands = a->commands, .prompts = a->prompts,
+                                .context = a->context, .workdir = a->workdir, .model = a->model,
+                                .max_retries = a->max_retries, .max_turns = a->max_turns };
+    if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
+        return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
+    if (!a->script)
+        return EXIT_OK;
+    r->env.script = given_file(a->script, &err);
+    if (!r->env.script)
+        return command_fail(r->line->command, "%s", err.message);
+    if (!json_is_object(r->env.script))
+        return command_fail(r->line->command, "--script %s: expected a map from steps to replies", a->script);
+    if (rehearse_check(r->flow, r->env.script, &err) < 0)
+        return command_fail(r->line->command, "--script %s: %s", a->script, err.message);
+    return EXIT_OK;
+}
+
+bool running_has_answers(const struct running *r)
+{
+    return r->rehearses || r->args->answers || (drive_has_person() && !r->args->quiet);
+}
+
+/* ---- the store and the engine ---------------------------------------------------------------------------- */
+
+static bool is_in_memory(const char *place)
+{
+    return place && strcmp(place, ":memory:") == 0;
+}
+
+/* Where the command line is silent, the file may say something. */
+int running_open_store(struct running *r, bool must_exist)
+{
+    const char *place = r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+    const char *durability = r->flow ? r->flow->durability : NULL;
+    unsigned flags = (must_exist ? 0 : STORE_CREATE) |
+                     (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
+    rondo_error err;
+    if (r->rehearses || is_in_memory(place) || r->store)
+        return EXIT_OK;
+    if (store_path_open(place, flags, &r->store, &err) == 0)
+        return EXIT_OK;
+    command_fail(r->line->command, "%s", err.message);
+    if (!must_exist)
+        fprintf(stderr, "  --store PATH keeps runs elsewhere, --store :memory: does not keep this one\n");
+    return EXIT_USAGE;
+}
+
+static int read_definition(struct running *r, struct journal *journal)
+{
+    struct diags diags = { 0 };
+    size_t len;
+    const char *text = store_definition(journal, &len);
+    if (!text)
+        return command_fail(r->line->command, "run %s was started by a program, not from a workflow file: "
+                            "only that program can go on with it", r->id);
+    r->flow = bundle_load(text, len, &diags);
+    if (!r->flow)
+        problems_show(r->line, &diags, true);
+    diags_clear(&diags);
+    return r->flow ? EXIT_OK : EXIT_INVALID;
+}
+
+int running_find(struct running *r)
+{
+    struct journal *journal;
+    rondo_error err;
+    int code = running_open_store(r, true);
+    if (code != EXIT_OK)
+        return code;
+    if (!r->store)
+        return usage_error(r->line->command, "runs in memory end with their process");
+    if (store_look(r->store, r->file, &journal, &err) < 0)
+        return running_fail(r, &err);
+    const struct store_run *row = store_about(journal);
+    r->id = mem_strdup(row->id);
+    r->holder = mem_strdup(row->holder);
+    r->status = row->status;
+    r->about = row->about ? json_deep_copy(row->about) : json_object();
+    r->past = row->last_seq;
+    code = read_definition(r, journal);
+    journal->ops->close(journal);
+    return code;
+}
+
+int running_open_engine(struct running *r)
+{
+    rondo_error err;
+    rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses, .store = (rondo_store *)r->store };
+    return rondo_engine_new(&config, &r->engine, &err) == 0 ? EXIT_OK : running_fail(r, &err);
+}
+
+rondo_run_options running_options(const struct running *r)
+{
+    const struct run_args *a = r->args;
+    return (rondo_run_options){
+        RONDO_RUN, .timeout_ms = a->timeout_ms,
+        .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
+        .budget = { .tokens = a->max_tokens, .cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9) },
+    };
+}
+
+int running_fail(struct running *r, const rondo_error *err)
+{
+    static const struct {
+        int code, exit;
+    } exits[] = { { RONDO_EBUSY, EXIT_BUSY }, { RONDO_ENOTFOUND, EXIT_USAGE },
+                  { RONDO_EINVAL, EXIT_INVALID }, { RONDO_ESTATE, EXIT_USAGE } };
+    command_fail(r->line->command, "%s", err->message);
+    for (size_t i = 0; i < COUNT(exits); i++)
+        if (exits[i].code == err->code)
+            return exits[i].exit;
+    return EXIT_FAILED;
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------ */
+
+int running_carry_out(struct running *r)
+{
+    const struct run_args *a = r->args;
+    struct drive_options options = {
+        .command = r->command, .title = r->flow->name, .answers = a->answers, .plan = r->flow->doc->json,
+        .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
+        .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
+    };
+    int code = drive(r->run, &options);
+    process_kill_all(r->engine->loop); // before anybody is told that it is over
+    if (a->notify)
+        notify_run(a->notify, r->run, r->flow->name, code);
+    return code;
+}
+
+int running_go(struct running *r, int (*const *stages)(struct running *r), size_t count)
+{
+    int code = EXIT_OK;
+    orphan_adopt();
+    for (size_t i = 0; i < count && code == EXIT_OK; i++)
+        code = stages[i](r);
+    rondo_run_close(r->run);
+    rondo_engine_free(r->engine);
+    store_close(r->store);
+    interrupt_stop();
+    json_decref(r->env.script);
+    json_decref(r->inputs);
+    json_decref(r->about);
+    mem_free(r->id);
+    mem_free(r->holder);
+    flow_unref(r->flow);
+    return code;
+}

@@ -1,0 +1,66 @@
+/* running.h - what the commands that drive a run share: run, rehearse, resume.
+
+   Each is a list of stages; the first that does not give EXIT_OK ends it.  Nothing that can be known
+   before a run is found out on the way. */
+#ifndef RONDO_RUNNING_H
+#define RONDO_RUNNING_H
+
+#include "agent/call.h"
+#include "cli/command.h"
+#include "store/store.h"
+
+/* Options of all of them; each command's table fills in those that it has. */
+struct run_args {
+    bool json, quiet, verbose, plan, commands, migrate, yes;
+    const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify;
+    double max_cost;
+    int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
+    struct texts input;
+};
+
+/* What a command has while it works; everything is let go of in the end. */
+struct running {
+    const struct cmdline *line;
+    const struct run_args *args;
+    const char *command, *file; // file: the first argument
+    bool rehearses;
+    struct flow *flow;
+    json_t *inputs;
+    json_t *about; // what a store remembers of how the run was started; NULL
+    char *id;      // running_find(): the run's, in full
+    char *holder;  // and who drives it, "" for nobody
+    int status;
+    struct call_env env;
+    struct store *store; // NULL: the run is in memory only
+    rondo_engine *engine;
+    rondo_run *run;
+    uint64_t past; // events that the run had before this command went on with it
+};
+
+/* Carries the stages out in their order and cleans up; gives an enum exit_code. */
+int running_go(struct running *r, int (*const *stages)(struct running *r), size_t count);
+
+/* Stages. */
+int running_check_args(struct running *r);
+int running_prepare_env(struct running *r);
+int running_check_agents(struct running *r);
+int running_draw_plan(struct running *r);
+int running_open_engine(struct running *r);
+int running_carry_out(struct running *r);
+
+/* What the command line says about the run itself. */
+rondo_run_options running_options(const struct running *r);
+
+/* Can somebody answer a gate: is there a terminal, or are there answers? */
+bool running_has_answers(const struct running *r);
+
+/* Stage: the stored run that the first argument names, with its definition; the store is open then. */
+int running_find(struct running *r);
+
+/* Opens the store that the options, or the file, name; none for :memory:. */
+int running_open_store(struct running *r, bool must_exist);
+
+/* An error of the library before the run began: says it and gives the code for the shell. */
+int running_fail(struct running *r, const rondo_error *err);
+
+#endif

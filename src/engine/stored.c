@@ -1,0 +1,200 @@
+/* stored.c - runs in a store: their rows, and what other processes want of them.
+
+   The log is the run's truth and is written by the turn.  Beside it the store has a row about each run,
+   for lists, which is brought up to date when something in it changes: at a gate and at the end. */
+#include "engine/exit.h"
+#include "engine/shell.h"
+#include "store/store.h"
+
+#include <string.h>
+
+#define LOOK_NS  100000000ll   // how often the store is asked for news
+#define RENEW_NS 10000000000ll // how often leases are renewed
+
+/* ---- the row ------------------------------------------------------------------------------------------------ */
+
+int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,
+                 rondo_error *err)
+{
+    rondo_engine *engine = run->engine;
+    const struct run_origin none = { 0 };
+    origin = origin ? origin : &none;
+    int64_t now = shell_now_ns(engine);
+    struct store_run row = { .id = run->id, .name = origin->name ? origin->name : run->node->name,
+                             .session = options->session ? options->session : "",
+                             .status = RONDO_STATUS_RUNNING, .start_ns = now, .end_ns = now,
+                             .hash = run->node->hash, .about = origin->about };
+    store_set_now(engine->store, now);
+    struct journal *journal;
+    if (store_add(engine->store, &row, origin->definition, origin->definition_len, &journal, err) < 0)
+        return err->code;
+    run->journal->ops->close(run->journal);
+    run->journal = journal;
+    run->about = origin->about ? json_deep_copy(origin->about) : json_object();
+    run->stored = true;
+    return 0;
+}
+
+static void put_usage(json_t *about, const rondo_usage *usage)
+{
+    json_object_set_new(about, "usage",
+                        json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)usage->input_tokens,
+                                  "completion", (json_int_t)usage->output_tokens, "nanoUsd",
+                                  (json_int_t)usage->cost_nano, "calls", (json_int_t)usage->calls));
+}
+
+static void put_end(rondo_run *run)
+{
+    const struct result *result = run_result(&run->core);
+    rondo_result res = { 0 };
+    if (result)
+        look_result(run, result, &res);
+    put_usage(run->about, &res.usage);
+    json_object_set_new(run->about, "exitCode", json_integer(exit_code(run)));
+    if (res.error && *res.error)
+        json_object_set_new(run->about, "error", json_string(res.error));
+    else
+        json_object_del(run->about, "error");
+}
+
+static int sum_up(rondo_run *run, rondo_error *err)
+{
+    struct run *core = &run->core;
+    if (core->status)
+        put_end(run);
+    struct store_run row = { .status = core->status ? core->status : RONDO_STATUS_RUNNING,
+                             .waiting = !core->status && core->gates, .end_ns = core->now_ns,
+                             .last_seq = core->seq, .about = run->about };
+    run->summed_gates = core->gates;
+    return store_sum_up(run->journal, &row, err);
+}
+
+int stored_turn(rondo_run *run, rondo_error *err)
+{
+    store_set_now(run->engine->store, run->core.now_ns);
+    for (uint32_t i = 0; i < run->inbox_done_count; i++)
+        if (store_inbox_done(run->journal, run->inbox_done[i], err) < 0)
+            return err->code;
+    run->inbox_done_count = 0;
+    if (run->core.status || run->core.gates != run->summed_gates)
+        return sum_up(run, err);
+    return 0;
+}
+
+void stored_clear(rondo_run *run)
+{
+    json_decref(run->about);
+    mem_free(run->inbox_done);
+    run->about = NULL;
+    run->inbox_done = NULL;
+    run->inbox_done_count = run->inbox_done_cap = 0;
+    run->stored = false;
+}
+
+/* ---- what other processes want ---------------------------------------------------------------------------------- */
+
+static bool was_taken(const rondo_run *run, int64_t num)
+{
+    for (uint32_t i = 0; i < run->inbox_done_count; i++)
+        if (run->inbox_done[i] == num)
+            return true;
+    return false;
+}
+
+static const char *text_in(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static void do_cancel(rondo_run *run, const json_t *what)
+{
+    const char *why = text_in(what, "why");
+    rondo_run_cancel(run, why ? why : "cancelled by another process");
+}
+
+static void do_answer(rondo_run *run, const json_t *what)
+{
+    const char *path = text_in(what, "path");
+    json_t *value = json_object_get(what, "value");
+    if (path && value)
+        rondo_engine_signal(run->engine, run->id, path, json_incref(value), text_in(what, "by"));
+}
+
+static const struct {
+    const char *kind;
+    void (*take)(rondo_run *run, const json_t *what);
+} wishes[] = { { "cancel", do_cancel }, { "answer", do_answer } };
+
+/* It is taken out of the store in the turn that journals what comes of it. */
+static void take(rondo_run *run, const json_t *letter)
+{
+    int64_t num = json_integer_value(json_object_get(letter, "num"));
+    const json_t *what = json_object_get(letter, "what");
+    const char *kind = text_in(what, "kind");
+    if (was_taken(run, num))
+        return;
+    mem_grow(&run->inbox_done, &run->inbox_done_cap, run->inbox_done_count, sizeof *run->inbox_done);
+    run->inbox_done[run->inbox_done_count++] = num;
+    for (size_t i = 0; kind && i < COUNT(wishes); i++)
+        if (strcmp(wishes[i].kind, kind) == 0)
+            wishes[i].take(run, what);
+}
+
+void stored_read_inbox(rondo_run *run)
+{
+    auto_json json_t *letters = run->ended ? NULL : store_inbox(run->journal);
+    size_t i;
+    json_t *letter;
+    json_array_foreach(letters, i, letter)
+        take(run, letter);
+}
+
+int64_t stored_next_look(const rondo_engine *engine)
+{
+    return engine->store && engine->going && !engine->virtual_time ? engine->looked_ns + LOOK_NS : INT64_MAX;
+}
+
+void stored_look(rondo_engine *engine)
+{
+    int64_t now = engine->store ? shell_now_ns(engine) : 0;
+    if (!engine->store || now - engine->looked_ns < LOOK_NS)
+        return;
+    engine->looked_ns = now;
+    if (now - engine->renewed_ns >= RENEW_NS) {
+        rondo_error err;
+        store_set_now(engine->store, now);
+        store_renew(engine->store, &err); // who has lost a lease is told when he writes
+        engine->renewed_ns = now;
+    }
+    if (!store_has_news(engine->store))
+        return;
+    for (rondo_run *run = engine->runs; run; run = run->next)
+        if (run->stored)
+            stored_read_inbox(run);
+}
+
+/* ---- for programs that embed us ----------------------------------------------------------------------------------- */
+
+int rondo_store_open(const char *path, const rondo_store_options *given, rondo_store **ret,
+                     rondo_error *err)
+{
+    rondo_error scratch;
+    rondo_store_options o = { 0 };
+    err = err ? err : &scratch;
+    if (given && (given->size < sizeof given->size || given->size > 65536))
+        return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_STORE");
+    if (given)
+        memcpy(&o, given, MIN(given->size, sizeof o));
+    unsigned flags = (o.read_only ? STORE_READ_ONLY : 0) | (o.must_exist || o.read_only ? 0 : STORE_CREATE) |
+                     (o.durability == RONDO_POWER ? STORE_POWER : 0);
+    struct store *store;
+    if (store_open(path, flags, &store, err) < 0)
+        return err->code;
+    *ret = (rondo_store *)store;
+    return 0;
+}
+
+void rondo_store_close(rondo_store *store)
+{
+    store_close((struct store *)store);
+}

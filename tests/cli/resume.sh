@@ -1,0 +1,145 @@
+# rondo resume, cancel, answer: runs that outlive their process.
+[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
+export NO_COLOR=1
+store=$PWD/runs.db
+export RONDO_STORE=$store
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+
+# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
+check() {
+    local name=$1 status=$2 wanted=$3 rc
+    shift 3
+    "$@" >out 2>err </dev/null
+    rc=$?
+    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
+        ok
+    else
+        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
+        sed 's/^/  /' err
+    fi
+}
+says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
+same() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2', wanted '$3'"; fi; }
+flow() { { echo "rondo: 1"; cat; } >"$1"; }
+run_id() { sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' "$1" | head -1; }
+wait_for() { for _ in $(seq 500); do [ -s "$1" ] && grep -q -- "$2" "$1" && return; sleep 0.02; done; bad "$1 never had '$2'"; }
+
+# ---- after kill -9 -------------------------------------------------------------------------------
+
+flow chain.yaml <<'END'
+name: chain
+agents:
+  quick: { run: "echo $RONDO_PATH >> calls; echo quick" }
+  slow: { run: "echo $RONDO_PATH >> calls; [ -e go ] || sleep 60; echo slow" }
+steps:
+  - { id: one, agent: quick, instructions: x }
+  - { id: two, agent: slow, instructions: x, dependsOn: [one] }
+  - { id: three, agent: quick, instructions: x, dependsOn: [two] }
+END
+"$RONDO" run chain.yaml >out 2>started </dev/null &
+pid=$!
+wait_for calls two
+id=$(run_id started)
+check "a second driver" 7 "" "$RONDO" resume "$id"
+says "pid $pid"
+kill -9 $pid
+wait $pid 2>/dev/null
+touch go
+check "goes on after kill -9" 0 quick "$RONDO" resume "$id"
+same "each completed step once, the one under way again" "$(tr '\n' ' ' <calls)" "one two two three "
+check "a run that is done gives its answer again" 0 quick "$RONDO" resume "$id"
+same "and does nothing" "$(wc -l <calls)" 4
+check "a short id" 0 quick "$RONDO" resume "${id%????}"
+check "no such run" 3 "" "$RONDO" resume r000
+says "r000"
+
+# ---- the definition is the one it was started with -------------------------------------------------
+
+rm -f go calls
+"$RONDO" run chain.yaml >out 2>started </dev/null &
+pid=$!
+wait_for calls two
+id=$(run_id started)
+kill -9 $pid
+wait $pid 2>/dev/null
+cp chain.yaml kept.yaml
+sed -i 's/echo quick/echo other/' chain.yaml
+touch go
+check "an edited file changes nothing" 0 quick "$RONDO" resume "$id"
+rm chain.yaml
+check "nor does one that is gone" 0 quick "$RONDO" resume "$id"
+mv kept.yaml chain.yaml
+
+# ---- failed and cancelled runs ------------------------------------------------------------------------
+
+flow fails.yaml <<'END'
+name: fails
+agents:
+  count: { run: "echo $RONDO_PATH >> tries; echo fine" }
+  picky: { run: "echo $RONDO_PATH >> tries; test -e allowed && echo good" }
+steps:
+  - { id: first, agent: count, instructions: x }
+  - id: again
+    dependsOn: [first]
+    loop:
+      maxIterations: 2
+      steps:
+        - { id: a, agent: count, instructions: x }
+        - { id: b, agent: picky, instructions: x, dependsOn: [a] }
+END
+check "fails" 1 "" "$RONDO" run fails.yaml
+says "go on with: rondo resume"
+id=$(run_id err)
+touch allowed
+check "a failed run goes on" 0 good "$RONDO" resume "$id"
+same "completed work stays" "$(grep -c '^first$' tries) $(grep -c '^again.0.a$' tries) $(grep -c '^again.1.a$' tries)" "1 1 1"
+
+rm -f go calls
+"$RONDO" run chain.yaml >out 2>started </dev/null &
+pid=$!
+wait_for calls two
+id=$(run_id started)
+check "cancel asks the driver" 0 "" "$RONDO" cancel "$id"
+wait $pid
+same "the driver stops" $? 1
+check "cancelling twice" 3 "" "$RONDO" cancel "$id"
+says "cancelled"
+touch go
+check "a cancelled run goes on" 0 quick "$RONDO" resume "$id"
+
+# ---- gates ------------------------------------------------------------------------------------------------
+
+flow gate.yaml <<'END'
+name: gate
+agents: { say: { run: [echo, "done"] } }
+steps:
+  - { id: ok, gate: { ask: "Deploy?", schema: { enum: [yes, no] } } }
+  - { id: last, agent: say, instructions: x, dependsOn: [ok] }
+END
+check "waits for a person" 5 "" "$RONDO" run gate.yaml
+says "rondo answer"
+id=$(run_id err)
+check "still waits" 5 "" "$RONDO" resume "$id"
+check "what it asks" 0 "ok: Deploy?
+  expected: one of yes, no" "$RONDO" answer "$id"
+check "a wrong answer" 3 "" "$RONDO" answer "$id" ok perhaps
+check "an unknown gate" 3 "" "$RONDO" answer "$id" nope yes
+says "open: ok"
+check "an answer" 0 "" "$RONDO" answer "$id" ok yes
+check "goes on" 0 "done" "$RONDO" resume "$id"
+check "asks nothing any more" 0 "" "$RONDO" answer "$id"
+
+# ---- stores that cannot be used ------------------------------------------------------------------------------
+
+check "in memory nothing is kept" 0 "done" "$RONDO" run --store :memory: --answers <(echo 'ok: yes') gate.yaml
+check "a store that is not there" 3 "" "$RONDO" resume --store "$PWD/none.db" x
+[ ! -e none.db ] && ok || bad "resume made a store"
+echo "this is no database, but a text that is long enough to be looked at" >text.db
+check "a store that is none" 3 "" "$RONDO" run --store "$PWD/text.db" chain.yaml
+same "it is not touched" "$(cat text.db)" "this is no database, but a text that is long enough to be looked at"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,273 @@
+/* test_stored.c - runs in a store: nothing is shown or done before it is durable, one commit for many
+   runs, and what another process left for them. */
+#include "agents.h"
+
+#include "engine/shell.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char path[256];
+
+static void new_path(void)
+{
+    static int count;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/rondo-stored-%d-%d.db", tmp ? tmp : "/tmp", (int)getpid(), count++);
+}
+
+static void remove_files(void)
+{
+    char name[300];
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, (const char *[]){ "", "-wal", "-shm" }[i]);
+        unlink(name);
+    }
+}
+
+struct site {
+    rondo_store *store;
+    rondo_engine *engine;
+};
+
+static struct site site_open(void)
+{
+    struct site p = { 0 };
+    rondo_error err;
+    CHECK_INT(rondo_store_open(path, NULL, &p.store, &err), 0);
+    CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .store = p.store, .seed = 7 }, &p.engine, &err), 0);
+    return p;
+}
+
+static void site_close(struct site *p)
+{
+    rondo_engine_free(p->engine);
+    rondo_store_close(p->store);
+    *p = (struct site){ 0 };
+}
+
+static struct bot add = { "add", ADD, 1 };
+
+static rondo_node *counting(int passes)
+{
+    return LOOP("count", bot_node(&add), .max_iterations = passes);
+}
+
+static int64_t result_of(rondo_run *run)
+{
+    rondo_result res;
+    return rondo_run_result(run, &res) == 0 ? json_integer_value(res.output) : -1;
+}
+
+/* How many events of a run another process would find. */
+static uint64_t events_in_store(const char *id)
+{
+    struct store *store;
+    struct journal *journal;
+    struct journal_pos pos = { .seq = 1 };
+    const char *record;
+    size_t len;
+    rondo_error err;
+    if (store_open(path, STORE_READ_ONLY, &store, &err) < 0)
+        return 0;
+    if (store_look(store, id, &journal, &err) < 0) {
+        store_close(store);
+        return 0;
+    }
+    while (journal->ops->read(journal, &pos, &record, &len, &err) > 0)
+        ;
+    journal->ops->close(journal);
+    store_close(store);
+    return pos.seq - 1;
+}
+
+TEST(what_is_shown_is_in_the_store)
+{
+    new_path();
+    struct site p = site_open();
+    rondo_node *node = counting(5);
+    rondo_run *run;
+    rondo_error err;
+    const rondo_event *ev;
+    uint64_t last = 0, missing = 0;
+    CHECK_INT(rondo_run_start(p.engine, node, json_integer(1), NULL, &run, &err), 0);
+    while ((ev = rondo_run_next(run))) {
+        last = rondo_event_seq(ev);
+        missing += events_in_store(rondo_run_id(run)) < last;
+    }
+    CHECK_INT(missing, 0);
+    CHECK(last > 10);
+    CHECK_INT(result_of(run), 6);
+    rondo_run_close(run);
+    rondo_node_unref(node);
+    site_close(&p);
+    remove_files();
+}
+
+static int sink;
+
+static void note_call(rondo_task *task, void *user)
+{
+    char c = (char)('0' + rondo_task_pass(task));
+    if (write(sink, &c, 1) != 1)
+        _exit(9);
+    if (user && rondo_task_pass(task) == 3)
+        _exit(0); // dies in the middle of a step
+    rondo_task_return(task, json_integer(json_integer_value(rondo_task_input(task)) + 1));
+}
+
+static rondo_node *noting(void *dies)
+{
+    static rondo_agent agents[2];
+    rondo_agent *agent = &agents[dies != NULL];
+    *agent = (rondo_agent){ RONDO_AGENT, .name = "note", .run = note_call, .user = dies };
+    return LOOP("l", rondo_agent_node(agent), .max_iterations = 6);
+}
+
+TEST(a_run_goes_on_after_its_process_died)
+{
+    new_path();
+    int fds[2];
+    CHECK_INT(pipe(fds), 0);
+    sink = fds[1];
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct site p = site_open();
+        rondo_run *run;
+        rondo_node *node = noting("dies");
+        rondo_run_start(p.engine, node, json_integer(0), &(rondo_run_options){ RONDO_RUN, .id = "r1" }, &run, NULL);
+        rondo_run_wait(run, NULL);
+        _exit(1);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    CHECK_INT(status, 0);
+    struct site p = site_open();
+    rondo_node *node = noting(NULL);
+    rondo_run *run;
+    rondo_error err;
+    CHECK_INT(rondo_run_resume(p.engine, node, "r1", NULL, &run, &err), 0);
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    CHECK_INT(result_of(run), 6);
+    char calls[32] = { 0 };
+    CHECK(read(fds[0], calls, sizeof calls - 1) > 0);
+    CHECK_STR(calls, "0123345"); // only what was under way is done again
+    rondo_run_close(run);
+    CHECK_INT(rondo_run_resume(p.engine, node, "r2", NULL, &run, &err), RONDO_ENOTFOUND);
+    rondo_node *other = counting(3);
+    CHECK_INT(rondo_run_resume(p.engine, other, "r1", NULL, &run, &err), RONDO_EMISMATCH);
+    rondo_node_unref(other);
+    rondo_node_unref(node);
+    site_close(&p);
+    close(fds[0]);
+    close(fds[1]);
+    remove_files();
+}
+
+/* Events of many runs, pulled together: in order in each run, and in the store when they are seen. */
+TEST(runs_share_commits_and_keep_their_order)
+{
+    enum { RUNS = 64 };
+    new_path();
+    struct site p = site_open();
+    rondo_node *node = counting(20);
+    rondo_run *runs[RUNS];
+    uint64_t seqs[RUNS] = { 0 };
+    const rondo_event *ev;
+    int wrong = 0, ends = 0;
+    for (int i = 0; i < RUNS; i++)
+        CHECK_INT(rondo_run_start(p.engine, node, json_integer(i), NULL, &runs[i], NULL), 0);
+    while ((ev = rondo_engine_next(p.engine))) {
+        int i = 0;
+        while (runs[i] != rondo_event_run(ev))
+            i++;
+        wrong += rondo_event_seq(ev) != ++seqs[i];
+        wrong += rondo_event_seq(ev) % 50 == 0 && events_in_store(rondo_run_id(runs[i])) < seqs[i];
+        ends += rondo_event_type(ev) == RONDO_EV_WORKFLOW_END;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(ends, RUNS);
+    for (int i = 0; i < RUNS; i++) {
+        CHECK_INT(result_of(runs[i]), i + 20);
+        rondo_run_close(runs[i]);
+    }
+    rondo_node_unref(node);
+    site_close(&p);
+    remove_files();
+}
+
+TEST(two_processes_do_not_drive_one_run)
+{
+    new_path();
+    struct site a = site_open(), b = site_open();
+    rondo_node *node = counting(3);
+    rondo_run *run, *again;
+    rondo_error err;
+    CHECK_INT(rondo_run_start(a.engine, node, json_integer(1), &(rondo_run_options){ RONDO_RUN, .id = "one" }, &run, &err), 0);
+    CHECK(rondo_run_next(run) != NULL);
+    CHECK_INT(rondo_run_resume(b.engine, node, "one", NULL, &again, &err), RONDO_EBUSY);
+    CHECK(strstr(err.message, "pid"));
+    rondo_run_close(run); // gives it up
+    CHECK_INT(rondo_run_resume(b.engine, node, "one", NULL, &again, &err), 0);
+    CHECK_INT(rondo_run_wait(again, &err), 0);
+    CHECK_INT(result_of(again), 4);
+    rondo_run_close(again);
+    rondo_node_unref(node);
+    site_close(&a);
+    site_close(&b);
+    remove_files();
+}
+
+static rondo_node *asking(void)
+{
+    return rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "ask", .ask = "sure?" });
+}
+
+TEST(another_process_answers_and_cancels)
+{
+    new_path();
+    struct site p = site_open();
+    struct store *other;
+    rondo_node *node = asking();
+    rondo_run *run;
+    rondo_error err;
+    rondo_result res;
+    CHECK_INT(store_open(path, 0, &other, &err), 0);
+    CHECK_INT(rondo_run_start(p.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "a" }, &run, &err), 0);
+    while (rondo_event_type(rondo_run_next(run)) != RONDO_EV_GATE_WAITING)
+        ;
+    json_t *answer = json_pack("{s:s, s:s, s:s, s:s}", "kind", "answer", "path", "ask", "value", "yes", "by", "me");
+    CHECK_INT(store_send(other, "a", answer, &err), 0);
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    CHECK_INT(rondo_run_result(run, &res), 0);
+    CHECK_STR(res.content, "yes");
+    rondo_run_close(run);
+
+    CHECK_INT(rondo_run_start(p.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "b" }, &run, &err), 0);
+    while (rondo_event_type(rondo_run_next(run)) != RONDO_EV_GATE_WAITING)
+        ;
+    json_t *cancel = json_pack("{s:s, s:s}", "kind", "cancel", "why", "no time");
+    CHECK_INT(store_send(other, "b", cancel, &err), 0);
+    CHECK_INT(rondo_run_wait(run, &err), RONDO_ECANCELLED);
+    rondo_run_close(run);
+
+    /* nobody drives it: the answer waits */
+    CHECK_INT(rondo_run_start(p.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "c" }, &run, &err), 0);
+    while (rondo_event_type(rondo_run_next(run)) != RONDO_EV_GATE_WAITING)
+        ;
+    rondo_run_close(run);
+    CHECK_INT(store_send(other, "c", answer, &err), 0);
+    CHECK_INT(rondo_run_resume(p.engine, node, "c", NULL, &run, &err), 0);
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    rondo_run_close(run);
+    json_decref(answer);
+    json_decref(cancel);
+    store_close(other);
+    rondo_node_unref(node);
+    site_close(&p);
+    remove_files();
+}
