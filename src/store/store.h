@@ -27,7 +27,8 @@ enum {
    or cannot be written; the file is then left as it is. */
 int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err);
 
-/* Without committing: what is in the batch is lost.  NULL is fine. */
+/* Without committing: what is in the batch is lost.  Journals of it that are still open are closed, too.  NULL is
+   fine. */
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 
@@ -48,6 +49,10 @@ int store_renew(struct store *store, rondo_error *err);
 
 /* When there is nothing else to do: logs are gathered into chunks, the WAL is folded in. */
 int store_tidy(struct store *store, rondo_error *err);
+
+/* A driver says that it lives with every commit; one that has nothing to commit says it with this, every ten seconds
+   (it does nothing before).  A lease that nobody heard of for 30 s can be taken by other machines. */
+int store_renew(struct store *store, rondo_error *err);
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 

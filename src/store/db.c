@@ -1,0 +1,326 @@
+/* db.c - statements, errors and batches.
+
+   A write that fails leaves a batch of which only a part is there.  Nobody may commit that, so the
+   failure is remembered and store_commit() fails with it, whatever the caller made of it. */
+#include "store/db.h"
+
+#include "store/chunk.h"
+#include "store/lease.h"
+#include "store/runlog.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+static const struct {
+    int code;
+    const char *text;
+} reasons[] = {
+    { SQLITE_BUSY, "another process has kept it locked for too long" },
+    { SQLITE_LOCKED, "it is locked" },
+    { SQLITE_FULL, "the disk is full" },
+    { SQLITE_READONLY, "it cannot be written" },
+    { SQLITE_CORRUPT, "the file is damaged" },
+    { SQLITE_NOTADB, "the file is no SQLite database" },
+    { SQLITE_CANTOPEN, "the file, or one beside it, cannot be opened" },
+    { SQLITE_TOOBIG, "a value is too large" },
+    { SQLITE_PERM, "permission denied" },
+};
+
+static const char *reason(struct store *store)
+{
+    int code = sqlite3_errcode(store->db) & 255;
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].code == code)
+            return reasons[i].text;
+    return sqlite3_errmsg(store->db);
+}
+
+int db_lose(struct store *store, const rondo_error *err)
+{
+    if (store->open && !store->lost.code)
+        store->lost = *err;
+    return err->code;
+}
+
+int db_fail(struct store *store, rondo_error *err, const char *what)
+{
+    int failed = sqlite3_system_errno(store->db);
+    bool io = (sqlite3_errcode(store->db) & 255) == SQLITE_IOERR && failed;
+    return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %.150s", store->path, what,
+                   io ? strerror(failed) : reason(store));
+}
+
+int db_damaged(struct store *store, rondo_error *err, const char *fmt, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return err_set(err, RONDO_ESTORE, "store '%.300s': %s", store->path, text);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static struct db_statement *find(struct store *store, const char *sql)
+{
+    size_t at = ((uintptr_t)sql * 0x9e3779b97f4a7c15u) >> 56;
+    while (store->statements[at].sql && store->statements[at].sql != sql)
+        at = (at + 1) % DB_STATEMENTS;
+    return &store->statements[at];
+}
+
+static APART sqlite3_stmt *prepare(struct store *store, struct db_statement *s, const char *sql,
+                                   rondo_error *err)
+{
+    if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->stmt, NULL) != SQLITE_OK) {
+        db_fail(store, err, "cannot be read");
+        return NULL;
+    }
+    s->sql = sql;
+    return s->stmt;
+}
+
+sqlite3_stmt *db_statement(struct store *store, const char *sql, rondo_error *err)
+{
+    struct db_statement *s = find(store, sql);
+    if (UNLIKELY(!s->sql))
+        return prepare(store, s, sql, err);
+    sqlite3_reset(s->stmt);
+    return s->stmt;
+}
+
+static int put_text(const char *text, size_t len, void *buf)
+{
+    buf_put(buf, text, len);
+    return 0;
+}
+
+static void bind_json(sqlite3_stmt *stmt, int at, const json_t *value)
+{
+    auto_buf struct buf text = { 0 };
+    if (!value || json_dump_callback(value, put_text, &text, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+        sqlite3_bind_null(stmt, at);
+    else
+        sqlite3_bind_text64(stmt, at, text.data, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static void bind(sqlite3_stmt *stmt, const char *types, va_list args)
+{
+    for (int at = 1; *types; types++, at++) {
+        const char *text;
+        switch (*types) {
+        case 'i': sqlite3_bind_int64(stmt, at, va_arg(args, int64_t)); break;
+        case 't': sqlite3_bind_text(stmt, at, va_arg(args, const char *), -1, SQLITE_STATIC); break;
+        case 'j': bind_json(stmt, at, va_arg(args, const json_t *)); break;
+        case 'b':
+            text = va_arg(args, const char *);
+            sqlite3_bind_blob64(stmt, at, text ? text : "", va_arg(args, size_t), SQLITE_STATIC);
+        }
+    }
+}
+
+static sqlite3_stmt *ask(struct store *store, rondo_error *err, const char *sql, const char *types,
+                         va_list args)
+{
+    sqlite3_stmt *stmt = db_statement(store, sql, err);
+    if (stmt)
+        bind(stmt, types, args);
+    return stmt;
+}
+
+sqlite3_stmt *db_ask(struct store *store, rondo_error *err, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    sqlite3_stmt *stmt = ask(store, err, sql, types, args);
+    va_end(args);
+    return stmt;
+}
+
+static APART int step_failed(struct store *store, sqlite3_stmt *stmt, rondo_error *err)
+{
+    bool reads = sqlite3_stmt_readonly(stmt);
+    db_fail(store, err, reads ? "cannot be read" : "cannot be written");
+    sqlite3_reset(stmt);
+    return reads ? err->code : db_lose(store, err);
+}
+
+int db_row(struct store *store, sqlite3_stmt *stmt, rondo_error *err)
+{
+    if (!stmt)
+        return err->code;
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW)
+        return 1;
+    if (UNLIKELY(rc != SQLITE_DONE))
+        return step_failed(store, stmt, err);
+    sqlite3_reset(stmt);
+    return 0;
+}
+
+int db_do(struct store *store, rondo_error *err, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    int rc = db_row(store, ask(store, err, sql, types, args), err);
+    va_end(args);
+    return rc;
+}
+
+int db_number(struct store *store, int64_t *ret, rondo_error *err, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    sqlite3_stmt *stmt = ask(store, err, sql, types, args);
+    va_end(args);
+    int rc = db_row(store, stmt, err);
+    if (rc <= 0)
+        return rc < 0 ? rc : db_damaged(store, err, "a row is missing");
+    *ret = sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    return 0;
+}
+
+const char *db_text(sqlite3_stmt *stmt, int column)
+{
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    return text ? (const char *)text : "";
+}
+
+const char *db_bytes(sqlite3_stmt *stmt, int column, size_t *ret_len)
+{
+    const void *bytes = sqlite3_column_blob(stmt, column);
+    *ret_len = (size_t)sqlite3_column_bytes(stmt, column);
+    return bytes ? bytes : "";
+}
+
+json_t *db_json(sqlite3_stmt *stmt, int column)
+{
+    size_t len;
+    const char *text = db_bytes(stmt, column, &len);
+    return len ? json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
+}
+
+/* ---- batches ---------------------------------------------------------------------------------- */
+
+/* What is remembered of the file is of no use when others have written since. */
+static int notice_others(struct store *store, rondo_error *err)
+{
+    int64_t version;
+    if (db_number(store, &version, err, "PRAGMA data_version", "") < 0)
+        return err->code;
+    if (LIKELY(version == store->version))
+        return 0;
+    store->version = version;
+    store->written++;
+    return chunk_find_log(store, err);
+}
+
+int db_begin(struct store *store, rondo_error *err)
+{
+    if (LIKELY(store->open)) {
+        if (LIKELY(!store->lost.code))
+            return 0;
+        *err = store->lost;
+        return err->code;
+    }
+    if (store->flags & STORE_READ_ONLY)
+        return err_set(err, RONDO_ESTORE, "store '%.400s' was opened only for reading", store->path);
+    if (db_do(store, err, "BEGIN IMMEDIATE", "") < 0)
+        return err->code;
+    store->open = true;
+    return notice_others(store, err);
+}
+
+bool store_has_batch(const struct store *store)
+{
+    return store->open;
+}
+
+static void end_batch(struct store *store, bool lost)
+{
+    store->open = false;
+    store->lost.code = 0;
+    lease_end_batch(store, lost);
+    while (store->batch)
+        runlog_leave_batch(store->batch, lost);
+}
+
+void store_rollback(struct store *store)
+{
+    rondo_error ignored;
+    if (!store->open)
+        return;
+    if (!sqlite3_get_autocommit(store->db)) // SQLite itself may have done it
+        db_do(store, &ignored, "ROLLBACK", "");
+    store->version = -1; // nothing that was learnt in the batch is true
+    end_batch(store, true);
+}
+
+static int commit(struct store *store, rondo_error *err)
+{
+    if (UNLIKELY(store->lost.code)) {
+        *err = store->lost;
+        return err->code;
+    }
+    if (lease_keep(store, err) < 0 || db_do(store, err, "COMMIT", "") < 0)
+        return err->code;
+    return 0;
+}
+
+int store_commit(struct store *store, rondo_error *err)
+{
+    if (!store->open)
+        return 0;
+    if (commit(store, err) < 0) {
+        store_rollback(store);
+        return err->code;
+    }
+    end_batch(store, false);
+    chunk_gather_if_long(store);
+    return 0;
+}
+
+bool db_is_free(const struct store *store)
+{
+    return !store->open;
+}
+
+int db_end(struct store *store, bool own, int rc, rondo_error *err)
+{
+    if (!own)
+        return rc;
+    if (rc >= 0)
+        return store_commit(store, err);
+    store_rollback(store);
+    return rc;
+}
+
+int db_look(struct store *store, rondo_error *err)
+{
+    if (!store->open && store->looking == 0 && db_do(store, err, "BEGIN", "") < 0)
+        return err->code;
+    store->looking++;
+    return 0;
+}
+
+void db_looked(struct store *store)
+{
+    rondo_error ignored;
+    if (--store->looking == 0 && !store->open)
+        db_do(store, &ignored, "COMMIT", "");
+}
+
+bool store_has_news(struct store *store)
+{
+    rondo_error ignored;
+    int64_t version;
+    if (db_number(store, &version, &ignored, "PRAGMA data_version", "") < 0 || version == store->news)
+        return false;
+    store->news = version;
+    return true;
+}

@@ -1,0 +1,53 @@
+/* inbox.c - what other processes want of a run.
+
+   Who sends does not know whether anybody drives the run; the driver looks when the file has news. */
+#include "store/runlog.h"
+#include "store/runrow.h"
+
+#define INBOX_MAX 1000 // waiting for one run
+#define WHAT_MAX  (1u << 20)
+
+static int put(struct store *store, const char *id, const json_t *what, rondo_error *err)
+{
+    int64_t run, waiting;
+    if (db_begin(store, err) < 0 || runrow_find(store, id, &run, NULL, err) < 0 ||
+        db_number(store, &waiting, err, "SELECT count(*) FROM inbox WHERE run = ?1", "i", run) < 0)
+        return err->code;
+    if (waiting >= INBOX_MAX)
+        return err_set(err, RONDO_ELIMIT, "%d requests wait for run '%.200s' already", INBOX_MAX, id);
+    return db_do(store, err, "INSERT INTO inbox (run, what) VALUES (?1, ?2)", "ij", run, what);
+}
+
+int store_send(struct store *store, const char *id, const json_t *what, rondo_error *err)
+{
+    bool own = db_is_free(store);
+    if (json_dumpb(what, NULL, 0, JSON_COMPACT) > WHAT_MAX)
+        return err_set(err, RONDO_ELIMIT, "a request of more than %u bytes is too large", WHAT_MAX);
+    int rc = db_end(store, own, put(store, id, what, err), err);
+    return rc < 0 || own ? rc : store_commit(store, err);
+}
+
+json_t *store_inbox(struct journal *journal)
+{
+    struct runlog *log = runlog_of(journal);
+    json_t *list = NULL;
+    rondo_error ignored;
+    sqlite3_stmt *row =
+        db_ask(log->store, &ignored, "SELECT num, what FROM inbox WHERE run = ?1 ORDER BY num", "i", log->num);
+    while (db_row(log->store, row, &ignored) > 0) {
+        json_t *what = db_json(row, 1);
+        if (!list)
+            list = json_array();
+        json_array_append_new(list, json_pack("{s:I, s:o}", "num", (json_int_t)sqlite3_column_int64(row, 0), "what",
+                                              what ? what : json_null()));
+    }
+    return list;
+}
+
+int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err)
+{
+    struct runlog *log = runlog_of(journal);
+    if (runlog_join_batch(log, err) < 0)
+        return err->code;
+    return db_do(log->store, err, "DELETE FROM inbox WHERE num = ?1 AND run = ?2", "ii", num, log->num);
+}

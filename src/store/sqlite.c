@@ -1,0 +1,300 @@
+/* sqlite.c - the file of a store: made, opened, checked, closed.
+
+   A new store is made under another name and put into its place when it is whole, so nobody ever sees half a
+   store.  An existing file is looked at before SQLite may touch it: whether it is a store, ours, of a version
+   that we know, and all there.  That is read through SQLite's own handle, because closing a descriptor of our
+   own would let go of every lock that this process has on the file.
+
+   The WAL.  A commit appends to it; the file itself is written only by a checkpoint, which comes when the WAL has
+   WAL_PAGES pages, and when a store is closed with more than WAL_SMALL bytes of it.  So most of the time file and
+   WAL only grow, and copying both, in any order, gives what was there at some moment (what is cut off at the
+   WAL's end is a batch that was not yet committed).  Only a copy during which a checkpoint happens may be of two
+   moments; opening or reading it says so. */
+#include "store/db.h"
+
+#include "store/chunk.h"
+#include "store/lease.h"
+#include "store/runlog.h"
+#include "store/tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAL_PAGES 4000
+#define WAL_SMALL (512 << 10)
+#define HEADER    100
+
+/* ---- looking at what is there ------------------------------------------------------------------------ */
+
+static int cannot(struct store *store, rondo_error *err, const char *what)
+{
+    return err_set(err, RONDO_ESTORE, "store '%.400s': %s", store->path, what);
+}
+
+static int cannot_system(struct store *store, rondo_error *err, const char *what)
+{
+    return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %s", store->path, what, strerror(errno));
+}
+
+/* 1: there is a file, 0: there is none. */
+static int look_at_path(struct store *store, rondo_error *err)
+{
+    struct stat st;
+    if (lstat(store->path, &st) < 0)
+        return errno == ENOENT ? 0 : cannot_system(store, err, "cannot be opened");
+    if (S_ISDIR(st.st_mode))
+        return cannot(store, err, "is a folder, not a file");
+    if (S_ISLNK(st.st_mode))
+        return cannot(store, err, "is a link; name the file itself");
+    if (!S_ISREG(st.st_mode))
+        return cannot(store, err, "is not a regular file");
+    return 1;
+}
+
+static uint32_t number_at(const unsigned char *header, int at)
+{
+    return (uint32_t)header[at] << 24 | (uint32_t)header[at + 1] << 16 | (uint32_t)header[at + 2] << 8 | header[at + 3];
+}
+
+static bool has_wal(const struct store *store)
+{
+    auto_buf struct buf path = { 0 };
+    struct stat st;
+    buf_printf(&path, "%s-wal", store->path);
+    return stat(buf_text(&path), &st) == 0 && st.st_size > 0;
+}
+
+/* The header of an SQLite file has, among others, at 16 the size of a page, at 28 how many there are, at 60 a version
+   and at 68 whose it is. */
+static int look_at_header(struct store *store, rondo_error *err)
+{
+    unsigned char header[HEADER];
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (!file || !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+        return cannot(store, err, "cannot be read");
+    if (size < HEADER || file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
+        return cannot(store, err, size ? "is no rondo store, or cut off" : "is no rondo store: it is empty");
+    if (memcmp(header, "SQLite format 3", 16) != 0)
+        return cannot(store, err, "is no rondo store: it is no SQLite database");
+    if (number_at(header, 68) != TABLES_APPLICATION)
+        return cannot(store, err, "is no rondo store: it is the SQLite database of another program");
+    if (number_at(header, 60) != TABLES_VERSION)
+        return err_set(err, RONDO_ESTORE, "store '%.300s': its version is %u, this rondo knows those up to %d",
+                       store->path, number_at(header, 60), TABLES_VERSION);
+    int64_t page = header[16] << 8 | header[17], whole = (page == 1 ? 65536 : page) * number_at(header, 28);
+    if (size < whole && !has_wal(store))
+        return err_set(err, RONDO_ESTORE, "store '%.300s': is cut off: %lld of %lld bytes are there", store->path,
+                       (long long)size, (long long)whole);
+    return 0;
+}
+
+/* ---- making a new one ----------------------------------------------------------------------------------- */
+
+/* The folders around the file that are not there. */
+static int make_folders(struct store *store, rondo_error *err)
+{
+    auto_free char *path = mem_strdup(store->path);
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        if (mkdir(path, 0700) == 0)
+            chmod(path, 0700); // whatever the umask says
+        else if (errno != EEXIST)
+            return cannot_system(store, err, "its folder cannot be made");
+        *at = '/';
+    }
+    return 0;
+}
+
+static int fill(struct store *store, rondo_error *err)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT; PRAGMA journal_mode = WAL",
+             TABLES_APPLICATION, TABLES_VERSION);
+    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK)
+        return db_fail(store, err, "cannot be made");
+    for (int i = 0; i < TABLES_VERSION; i++)
+        if (sqlite3_exec(store->db, tables_scripts[i], NULL, NULL, NULL) != SQLITE_OK)
+            return db_fail(store, err, "cannot be made");
+    if (chunk_begin_log(store, 1, err) < 0)
+        return err->code;
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made");
+}
+
+static void close_db(struct store *store)
+{
+    for (size_t i = 0; i < DB_STATEMENTS; i++)
+        sqlite3_finalize(store->statements[i].stmt);
+    memset(store->statements, 0, sizeof store->statements);
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
+static int make_at(struct store *store, const char *path, rondo_error *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return cannot_system(store, err, "cannot be made");
+    fchmod(fd, 0600); // whatever the umask says
+    close(fd);
+    if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        db_fail(store, err, "cannot be made");
+    else if (fill(store, err) == 0 && link(path, store->path) < 0 && errno != EEXIST)
+        cannot_system(store, err, "cannot be made");
+    close_db(store);
+    unlink(path);
+    return err->code;
+}
+
+static int make(struct store *store, rondo_error *err)
+{
+    auto_buf struct buf path = { 0 };
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    buf_printf(&path, "%s.new-%d-%lx", store->path, (int)getpid(), (unsigned long)now.tv_nsec);
+    err->code = 0;
+    return make_folders(store, err) < 0 ? err->code : make_at(store, buf_text(&path), err);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------ */
+
+static int connect(struct store *store, const char *name, int flags, rondo_error *err)
+{
+    if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL) != SQLITE_OK)
+        return db_fail(store, err, "cannot be opened");
+    return look_at_header(store, err);
+}
+
+static int set_up(struct store *store, rondo_error *err)
+{
+    sqlite3 *db = store->db;
+    bool power = store->flags & STORE_POWER;
+    sqlite3_busy_timeout(db, DB_BUSY_MS);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_wal_autocheckpoint(db, WAL_PAGES);
+    if (sqlite3_exec(db, power ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", NULL, NULL, NULL) ||
+        sqlite3_exec(db, "PRAGMA secure_delete = 0; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = 1", NULL, NULL,
+                     NULL))
+        return db_fail(store, err, "cannot be opened");
+    return 0;
+}
+
+/* In a folder that cannot be written SQLite cannot put the files that it needs for reading along with others; when
+   there is no WAL nobody writes, and the file alone will do. */
+static int open_to_read(struct store *store, rondo_error *err)
+{
+    auto_buf struct buf uri = { 0 };
+    if (connect(store, store->path, SQLITE_OPEN_READONLY, err) < 0)
+        return err->code;
+    if (sqlite3_exec(store->db, "SELECT 1 FROM run LIMIT 1", NULL, NULL, NULL) == SQLITE_OK || has_wal(store))
+        return set_up(store, err);
+    close_db(store);
+    buf_puts(&uri, "file:");
+    for (const char *at = store->path; *at; at++)
+        buf_printf(&uri, strchr("%?#", *at) ? "%%%02x" : "%c", (unsigned char)*at);
+    buf_puts(&uri, "?immutable=1");
+    if (connect(store, buf_text(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) < 0)
+        return err->code;
+    return set_up(store, err);
+}
+
+static int open_to_write(struct store *store, rondo_error *err)
+{
+    if (connect(store, store->path, SQLITE_OPEN_READWRITE, err) < 0)
+        return err->code;
+    if (sqlite3_db_readonly(store->db, "main"))
+        return cannot(store, err, "cannot be written: permission denied");
+    return set_up(store, err);
+}
+
+static int open_file(struct store *store, rondo_error *err)
+{
+    int rc = look_at_path(store, err);
+    if (rc == 0 && !(store->flags & STORE_CREATE))
+        return err_set(err, RONDO_ESTORE, "store '%.400s': there is no such file", store->path);
+    if (rc < 0 || (rc == 0 && make(store, err) < 0))
+        return err->code;
+    return store->flags & STORE_READ_ONLY ? open_to_read(store, err) : open_to_write(store, err);
+}
+
+/* An absolute path: SQLite takes names that begin with "file:" for something else. */
+static char *whole_path(const char *path)
+{
+    auto_buf struct buf buf = { 0 };
+    char here[4096];
+    if (*path != '/' && getcwd(here, sizeof here))
+        buf_printf(&buf, "%s/", here);
+    buf_puts(&buf, path);
+    return buf_take(&buf);
+}
+
+int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err)
+{
+    struct store *store = mem_zalloc(sizeof *store);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *store = (struct store){ .path = whole_path(path), .flags = flags, .version = -1, .log_most = LOG_MAX,
+                             .now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec };
+    if (open_file(store, err) < 0) {
+        store_close(store);
+        return err->code;
+    }
+    *ret = store;
+    return 0;
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------------------------ */
+
+const char *store_path(const struct store *store)
+{
+    return store->path;
+}
+
+void store_set_now(struct store *store, int64_t now_ns)
+{
+    store->now_ns = now_ns;
+}
+
+static void fold_wal(struct store *store)
+{
+    auto_buf struct buf path = { 0 };
+    struct stat st;
+    buf_printf(&path, "%s-wal", store->path);
+    if (stat(buf_text(&path), &st) == 0 && st.st_size > WAL_SMALL)
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+}
+
+int store_tidy(struct store *store, rondo_error *err)
+{
+    if (store->open || store->flags & STORE_READ_ONLY)
+        return 0;
+    if (db_end(store, true, chunk_gather(store, err), err) < 0)
+        return err->code;
+    sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL); // as far as it goes
+    return 0;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    if (store->db) {
+        store_rollback(store);
+        while (store->logs)
+            store->logs->base.ops->close(&store->logs->base);
+        lease_leave(store);
+        if (!(store->flags & STORE_READ_ONLY))
+            fold_wal(store);
+        close_db(store);
+    }
+    mem_free(store->path);
+    mem_free(store);
+}
