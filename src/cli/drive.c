@@ -394,10 +394,13 @@ static int leave_waiting(struct drive *d)
 {
     const char *id = rondo_run_id(d->run);
     exit_set(d->run, EXIT_WAITING);
-    buf_printf(&d->notes, "%s\n", d->gates.trouble);
-    buf_printf(&d->notes, "answer it with: rondo answer %s PATH VALUE, then: rondo resume %s\n", id, id);
+    d->rows->status = RONDO_STATUS_WAITING;
+    d->rows->end_ns = shell_now_ns(d->engine);
+    buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, d->gates.trouble_at);
+    buf_printf(&d->notes, "then go on with: rondo resume %s\n", id);
     if (d->options->quiet)
-        fprintf(stderr, "rondo %s: waiting: %s\n", d->options->command, d->gates.trouble);
+        fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
+                d->gates.trouble_at);
     else
         summarise(d);
     return EXIT_WAITING;

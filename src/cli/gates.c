@@ -105,6 +105,7 @@ void gates_clear(struct gates *gates)
     mem_free(gates->open);
     mem_free(gates->refusal);
     mem_free(gates->trouble);
+    mem_free(gates->trouble_at);
     buf_free(&gates->typed);
     answers_clear(&gates->answers);
     *gates = (struct gates){ 0 };
@@ -143,8 +144,10 @@ static void give_up(struct gates *gates, const char *path, const char *why)
 {
     auto_buf struct buf text = { 0 };
     buf_printf(&text, "gate '%s': %s", path, why);
-    if (!gates->trouble)
-        gates->trouble = buf_take(&text);
+    if (gates->trouble)
+        return;
+    gates->trouble = buf_take(&text);
+    gates->trouble_at = mem_strdup(path);
 }
 
 /* True when it is not for a person at this terminal. */

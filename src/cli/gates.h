@@ -27,6 +27,7 @@ struct gates {
     char *refusal;     // why the last answer was not taken; shown with the question
     struct buf typed;  // by the person, so far
     char *trouble;     // NULL: all is well
+    char *trouble_at;  // the gate's path
 };
 
 void gates_clear(struct gates *gates);

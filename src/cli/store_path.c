@@ -60,3 +60,11 @@ int store_path_find(const char *given, struct buf *out, rondo_error *err)
         return err_set(err, RONDO_EINVAL, "HOME is not set: say where the store is with --store PATH");
     return 0;
 }
+
+int store_path_open(const char *given, unsigned flags, struct store **ret, rondo_error *err)
+{
+    auto_buf struct buf path = { 0 };
+    if (store_path_find(given, &path, err) < 0)
+        return err->code;
+    return store_open(buf_text(&path), flags, ret, err);
+}

@@ -459,6 +459,7 @@ static int sign_of(const struct rows *rows)
     case RONDO_STATUS_RUNNING: return ROW_RUNNING;
     case RONDO_STATUS_COMPLETED: return ROW_DONE;
     case RONDO_STATUS_CANCELLED: return ROW_CANCELLED;
+    case RONDO_STATUS_WAITING: return ROW_ASKING;
     default: return ROW_FAILED;
     }
 }

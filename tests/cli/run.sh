@@ -85,9 +85,11 @@ check "a file that is no YAML" 2 "" "$RONDO" run broken.yaml
 check "no file" 3 "" "$RONDO" run
 check "an unknown option" 3 "" "$RONDO" run --jsn hello.yaml
 says "--json"
-check "a store that does not exist yet" 3 "" "$RONDO" run --store here.db hello.yaml
+check "a store of its own" 0 "hello, world" "$RONDO" run --store here.db hello.yaml
+[ -s here.db ] && ok || bad "--store made no file"
+check "a store that cannot be made" 3 "" "$RONDO" run --store /dev/null/here.db hello.yaml
 says ":memory:"
-check "the store that exists" 0 "hello, world" "$RONDO" run --store :memory: hello.yaml
+check "no store" 0 "hello, world" "$RONDO" run --store :memory: hello.yaml
 check "a folder that is not there" 3 "" "$RONDO" run --workdir nowhere hello.yaml
 says "nowhere"
 
@@ -208,8 +210,9 @@ steps:
   - { id: ok, gate: { ask: "Go on?", schema: { type: boolean } } }
   - { id: after, dependsOn: [ok], agent: say, instructions: x }
 END
-check "a gate without a terminal" 3 "" "$RONDO" run gate.yaml
+check "a gate without a terminal or a store" 3 "" "$RONDO" run --store :memory: gate.yaml
 says "--answers"
+check "a gate without a terminal" 5 "" "$RONDO" run gate.yaml
 echo 'ok: true' >yes.in
 check "--answers" 0 "true" "$RONDO" run --answers yes.in gate.yaml
 echo '{"ok": ["maybe", false]}' >list.in
