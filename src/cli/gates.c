@@ -155,12 +155,12 @@ static void on_waiting(struct gates *gates, const rondo_event *ev)
     json_t *value = answers_take(&gates->answers, buf_text(&path), rondo_event_step(ev));
     if (value)
         answer(gates, buf_text(&path), value, "answers");
-    else if (gates->rehearses)
+    else if (gates->rehearses && node->kind == RONDO_KIND_GATE)
         answer(gates, buf_text(&path), rehearse_answer(gates->rehearses, node->step, buf_text(&path)),
                "rehearsal");
     else if (gates->has_person)
         add(gates, ev);
-    else if (!node->gate.timeout_ms)
+    else if (node->kind != RONDO_KIND_GATE || !node->gate.timeout_ms)
         give_up(gates, buf_text(&path), "there is no answer for it");
 }
 
@@ -183,18 +183,31 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
         give_up(gates, p, rondo_event_text(ev));
 }
 
+/* Steps have messages of their own; one that waits for an answer is only spoken to. */
+static bool is_refusal(const struct gates *gates, const rondo_event *ev)
+{
+    return gates->doubts && strcmp(rondo_event_author(ev), "gate") == 0;
+}
+
 void gates_event(struct gates *gates, const rondo_event *ev)
 {
-    const rondo_node *node;
+    const rondo_node *node = rondo_event_node(ev);
+    bool is_step = node && node->kind == RONDO_KIND_AGENT;
     switch (rondo_event_type(ev)) {
-    case RONDO_EV_GATE_WAITING: on_waiting(gates, ev); break;
+    case RONDO_EV_GATE_WAITING:
+        gates->doubts += is_step;
+        on_waiting(gates, ev);
+        break;
     case RONDO_EV_MESSAGE:
-        node = rondo_event_node(ev);
-        if (node && node->kind == RONDO_KIND_GATE)
+        if (node && (is_step ? is_refusal(gates, ev) : node->kind == RONDO_KIND_GATE))
             on_refused(gates, ev);
         break;
     case RONDO_EV_GATE_ANSWERED:
+        gates->doubts -= is_step;
+        forget(gates, rondo_event_path(ev));
+        break;
     case RONDO_EV_STEP_END:
+    case RONDO_EV_STEP_SKIPPED:
     case RONDO_EV_STEP_FAILED:
     case RONDO_EV_STEP_CANCELLED:
         if (gates->count)
@@ -237,12 +250,21 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
     return true;
 }
 
+/* A step in doubt is answered with a word, or with an object that says what came out. */
+static json_t *typed_value(const rondo_node *node, const char *line, size_t len)
+{
+    if (node->kind == RONDO_KIND_GATE)
+        return given_value(line, len, node->gate.schema);
+    json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+    return object ? object : given_value(line, len, NULL);
+}
+
 static void take_line(struct gates *gates, const char *line, size_t len)
 {
     const struct gate_open *gate = &gates->open[0];
     while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
         len--;
-    json_t *value = given_value(line, len, gate->node->gate.schema);
+    json_t *value = typed_value(gate->node, line, len);
     if (value) {
         answer(gates, gate->path, value, "terminal");
         return;

@@ -32,7 +32,7 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
         { "budget.tokens", ours->budget.tokens, AMOUNT_MAX },
         { "budget.cost_nano", ours->budget.cost_nano, AMOUNT_MAX },
         { "budget.calls", ours->budget.calls, AMOUNT_MAX },
-        { "on_unknown", ours->on_unknown, RONDO_UNKNOWN_SKIP },
+        { "on_unknown", ours->on_unknown, RONDO_UNKNOWN_ASK },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].value < 0)
@@ -402,7 +402,8 @@ static void go_on(rondo_run *run)
         run->engine->going--;
         return;
     }
-    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle });
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle, .flags = EF_VALUE,
+                                               .value = json_pack("{s:o}", "steps", resume_list(run)) });
 }
 
 int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
