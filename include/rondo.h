@@ -722,7 +722,9 @@ RONDO_API const rondo_event *rondo_engine_next(rondo_engine *engine);
 RONDO_API void rondo_engine_wake(rondo_engine *engine); /* from any thread: poll returns soon */
 
 /* Answers a gate: value is *taken*.  From any thread; what becomes of it is an event
-   (gate_answered, or message when it was refused).  `by` says who, may be NULL. */
+   (gate_answered, or message when it was refused).  `by` says who, may be NULL.  A step that asks because
+   nobody knows what came of it (RONDO_UNKNOWN_ASK) is answered "retry", "skip", "fail", or with what came
+   out: { "result": ... }, { "content": "..." }, or both. */
 RONDO_API int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
                                   rondo_value *value, const char *by);
 
@@ -747,7 +749,12 @@ typedef struct rondo_run_options {
 #define RONDO_RUN sizeof(rondo_run_options)
 
 /* What recovery does with work of class RONDO_ONCE that was under way. */
-enum rondo_on_unknown { RONDO_UNKNOWN_FAILS = 0, RONDO_UNKNOWN_RETRY, RONDO_UNKNOWN_SKIP };
+enum rondo_on_unknown {
+    RONDO_UNKNOWN_FAILS = 0, /* the step fails with RONDO_EUNKNOWN */
+    RONDO_UNKNOWN_RETRY,
+    RONDO_UNKNOWN_SKIP,
+    RONDO_UNKNOWN_ASK /* the step waits like a gate; see rondo_engine_signal() */
+};
 
 /* Starts a run; nothing is carried out before the first pull or poll.  input (NULL: JSON null) is
    borrowed.  The run keeps a reference to node. */

@@ -111,8 +111,15 @@ void gates_clear(struct gates *gates)
     *gates = (struct gates){ 0 };
 }
 
+/* Else it is a step that asks because nobody knows what came of it. */
+static bool is_gate(const rondo_node *node)
+{
+    return node && node->kind == RONDO_KIND_GATE;
+}
+
 static void add(struct gates *gates, const rondo_event *ev)
 {
+    gates->doubts += !is_gate(rondo_event_node(ev));
     mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
     gates->open[gates->count++] = (struct gate_open){
         .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
@@ -156,12 +163,12 @@ static bool is_seen_to(struct gates *gates, const struct gate_open *gate)
     json_t *value = answers_take(&gates->answers, gate->path, gate->id);
     if (value)
         answer(gates, gate->path, value, "answers");
-    else if (gates->rehearses)
+    else if (gates->rehearses && is_gate(gate->node))
         answer(gates, gate->path, rehearse_answer(gates->rehearses, gate->node->step, gate->path),
                "rehearsal");
     else if (gates->has_person)
         return false;
-    else if (!gate->node->gate.timeout_ms || gates->can_wait)
+    else if (!is_gate(gate->node) || !gate->node->gate.timeout_ms || gates->can_wait)
         give_up(gates, gate->path, "there is no answer for it");
     return true;
 }
@@ -208,19 +215,26 @@ static void on_closed(struct gates *gates, const rondo_event *ev)
 {
     int type = rondo_event_type(ev);
     bool closes = type == RONDO_EV_GATE_ANSWERED || type == RONDO_EV_STEP_END ||
-                  type == RONDO_EV_STEP_FAILED || type == RONDO_EV_STEP_CANCELLED;
+                  type == RONDO_EV_STEP_SKIPPED || type == RONDO_EV_STEP_FAILED ||
+                  type == RONDO_EV_STEP_CANCELLED;
+    if (type == RONDO_EV_GATE_ANSWERED && !is_gate(rondo_event_node(ev)))
+        gates->doubts--;
     if (closes && gates->count)
         forget(gates, rondo_event_path(ev));
 }
 
+/* Steps have messages of their own; one that waits for an answer is only spoken to. */
+static bool is_refusal(const struct gates *gates, const rondo_event *ev)
+{
+    return gates->doubts && strcmp(rondo_event_author(ev), "gate") == 0;
+}
+
 void gates_event(struct gates *gates, const rondo_event *ev)
 {
-    const rondo_node *node;
     switch (rondo_event_type(ev)) {
     case RONDO_EV_GATE_WAITING: on_waiting(gates, ev); break;
     case RONDO_EV_MESSAGE:
-        node = rondo_event_node(ev);
-        if (node && node->kind == RONDO_KIND_GATE)
+        if (is_gate(rondo_event_node(ev)) || is_refusal(gates, ev))
             on_refused(gates, ev);
         break;
     default: on_closed(gates, ev); break;
@@ -268,12 +282,21 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
     return true;
 }
 
+/* A step in doubt is answered with a word, or with an object that says what came out. */
+static json_t *typed_value(const rondo_node *node, const char *line, size_t len)
+{
+    if (node->kind == RONDO_KIND_GATE)
+        return given_value(line, len, node->gate.schema);
+    json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+    return object ? object : given_value(line, len, NULL);
+}
+
 static void take_line(struct gates *gates, const char *line, size_t len)
 {
     const struct gate_open *gate = &gates->open[0];
     while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
         len--;
-    json_t *value = given_value(line, len, gate->node->gate.schema);
+    json_t *value = typed_value(gate->node, line, len);
     if (value) {
         answer(gates, gate->path, value, "terminal");
         return;

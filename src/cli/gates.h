@@ -23,6 +23,7 @@ struct gates {
     const struct call_env *rehearses; // NULL: it is no rehearsal
     struct gate_open *open; // those that the person is to answer, oldest first
     uint32_t count, cap;
+    uint32_t doubts;   // steps that wait for an answer because nobody knows what came of them
     bool is_asked;     // the first of them is on the screen
     char *refusal;     // why the last answer was not taken; shown with the question
     struct buf typed;  // by the person, so far

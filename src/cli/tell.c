@@ -179,6 +179,30 @@ static void put_spent(struct buf *out, const struct tell *tell, const rondo_even
     }
 }
 
+/* What was in flight, by what becomes of it: " again a, b; asked c". */
+static void put_resumed(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    static const char *const actions[] = { "again", "asked", "waiting", "answered", "skipped", "failed" };
+    json_t *steps = json_object_get(ev->value, "steps"), *step;
+    const char *before = ": ";
+    size_t k;
+    for (size_t i = 0; i < COUNT(actions); i++) {
+        bool is_first = true;
+        json_array_foreach(steps, k, step) {
+            const char *action = json_string_value(json_object_get(step, "action"));
+            const char *path = json_string_value(json_object_get(step, "path"));
+            if (!action || !path || strcmp(action, actions[i]) != 0)
+                continue;
+            buf_puts(out, is_first ? before : ", ");
+            buf_puts(out, is_first ? actions[i] : "");
+            buf_puts(out, is_first ? " " : "");
+            put_text(out, tell, path);
+            before = "; ";
+            is_first = false;
+        }
+    }
+}
+
 enum worth { NEVER, VERBOSE, ALWAYS };
 
 static const struct line_kind {
@@ -209,7 +233,7 @@ static const struct line_kind {
     [RONDO_EV_TIMER] = { NEVER, STYLE_NONE, NULL },
     [RONDO_EV_ITEMS] = { ALWAYS, STYLE_NONE, put_items },
     [RONDO_EV_NOTE] = { VERBOSE, STYLE_NONE, put_value },
-    [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, NULL },
+    [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, put_resumed },
     [RONDO_EV_CHOICE] = { ALWAYS, STYLE_NONE, put_choice },
     [RONDO_EV_RULE_FAILED] = { ALWAYS, STYLE_RED, put_value },
     [RONDO_EV_REVIEW] = { ALWAYS, STYLE_NONE, put_review },

@@ -245,6 +245,15 @@ static void ask_skill(rondo_context *context, struct question *q)
                                        : "no skill accepts this input; the skills are");
 }
 
+static void ask_text(rondo_context *context, struct question *q)
+{
+    const struct act *act = context->act;
+    if (act->node->kind == RONDO_KIND_AGENT)
+        q->value = task_doubt(context->run, act);
+    else
+        ask_producer(context, q, act->node->gate.text, act->node->gate.user);
+}
+
 static void put(rondo_context *context, struct question *q)
 {
     const struct act *act = context->act;
@@ -264,7 +273,7 @@ static void put(rondo_context *context, struct question *q)
     case ASK_NEXT: ask_producer(context, q, loop->next, loop->user); break;
     case ASK_ITEMS: ask_producer(context, q, act->node->each.items, act->node->each.user); break;
     case ASK_OUTPUT: ask_producer(context, q, act->node->output, act->node->output_user); break;
-    case ASK_TEXT: ask_producer(context, q, act->node->gate.text, act->node->gate.user); break;
+    case ASK_TEXT: ask_text(context, q); break;
     case ASK_SCORE: ask_score(context, q); break;
     case ASK_SKILL: ask_skill(context, q); break;
     case ASK_LISTEN: loop->listener(context, loop->user); break;

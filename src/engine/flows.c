@@ -270,8 +270,7 @@ static rondo_run_options run_options(const struct flow *flow, const rondo_run_op
     o.budget.tokens = o.budget.tokens ? o.budget.tokens : flow->budget.tokens;
     o.budget.cost_nano = o.budget.cost_nano ? o.budget.cost_nano : flow->budget.cost_nano;
     o.budget.calls = o.budget.calls ? o.budget.calls : flow->budget.calls;
-    if (!o.on_unknown && flow->on_unknown > 0)
-        o.on_unknown = flow->on_unknown;
+    o.on_unknown = o.on_unknown ? o.on_unknown : flow->on_unknown;
     return o;
 }
 

@@ -440,12 +440,25 @@ static rondo_run *find_run(rondo_engine *engine, const char *id)
     return NULL;
 }
 
+/* Gates, and steps of which nobody knows what came of them. */
+static bool waits_for_answer(const struct act *act)
+{
+    return act->node->kind == RONDO_KIND_GATE || (act->node->kind == RONDO_KIND_AGENT && act->wait_ns);
+}
+
+static int check_answer(const struct act *act, json_t *answer, rondo_error *err)
+{
+    if (act->node->kind == RONDO_KIND_AGENT)
+        return task_check_answer(act, answer, err);
+    return act->node->gate.schema ? schema_check(act->node->gate.schema, answer, err) : 0;
+}
+
 static struct act *find_gate(rondo_run *run, const char *path)
 {
     auto_buf struct buf text = { 0 };
     for (uint32_t i = 1; i < run->core.act_count; i++) {
         struct act *act = run->core.acts[i];
-        if (act->state == ACT_FREE || act->node->kind != RONDO_KIND_GATE)
+        if (act->state == ACT_FREE || !waits_for_answer(act))
             continue;
         buf_clear(&text);
         path_put_act(&text, &run->core, act);
@@ -469,7 +482,7 @@ static void take_answer(rondo_engine *engine, struct post *message)
         ev.act = gate->slot;
         ev.ordinal = gate->gen;
         ev.flags = EF_VALUE;
-        if (gate->node->gate.schema && schema_check(gate->node->gate.schema, answer, &err) < 0) {
+        if (check_answer(gate, answer, &err) < 0) {
             ev.type = RONDO_EV_MESSAGE;
             json_decref(ev.value);
             ev.value = json_pack("{s:s, s:s}", "author", "gate", "content", err.message);

@@ -425,6 +425,17 @@ static void put_review(struct line *l)
     put_text(l, "decision", review_text(l->ev->code));
 }
 
+/* The members of an event's value, each by its name. */
+static void put_members(struct line *l)
+{
+    const char *key;
+    json_t *member;
+    json_object_foreach(l->ev->value, key, member) {
+        put_key(l, key);
+        value_put_json(l->out, member);
+    }
+}
+
 /* What an event's data begins with, and the name of its value there. */
 static const struct {
     void (*put)(struct line *l);
@@ -442,6 +453,8 @@ static const struct {
     [RONDO_EV_RETRY] = { put_retry, NULL },
     [RONDO_EV_CHOICE] = { put_choice, NULL },
     [RONDO_EV_REVIEW] = { put_review, "feedback" },
+    [RONDO_EV_RESUMED] = { put_members, NULL },
+    [RONDO_EV_REOPENED] = { put_members, NULL },
 };
 
 /* The text that came with the run's result: that is its answer then, and the result stands beside it. */
@@ -454,7 +467,8 @@ static const char *answer_text(const struct line *l)
 static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
-    json_t *value = ev->type == RONDO_EV_STEP_FAILED ? NULL : rondo_event_value(ev);
+    bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members; // elsewhere
+    json_t *value = is_put ? NULL : rondo_event_value(ev);
     if (l->is_scope)
         put_text(l, "scope", event_type_text(ev->type));
     if (rows[ev->type].put)

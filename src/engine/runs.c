@@ -33,7 +33,7 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
         { "budget.tokens", ours->budget.tokens, AMOUNT_MAX },
         { "budget.cost_nano", ours->budget.cost_nano, AMOUNT_MAX },
         { "budget.calls", ours->budget.calls, AMOUNT_MAX },
-        { "on_unknown", ours->on_unknown, RONDO_UNKNOWN_SKIP },
+        { "on_unknown", ours->on_unknown, RONDO_UNKNOWN_ASK },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].value < 0)
@@ -441,7 +441,8 @@ static void go_on(rondo_run *run)
         shell_stop(run);
         return;
     }
-    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle });
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle, .flags = EF_VALUE,
+                                               .value = json_pack("{s:o}", "steps", resume_list(run)) });
 }
 
 /* A run whose log was applied; closed when that failed. */

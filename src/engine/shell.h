@@ -57,11 +57,13 @@ struct work {
     json_t *delta; // state that was set and not yet sent, owned
 };
 
+#define TASK_KEY_SIZE 24
+
 struct rondo_task {
     struct work work;
     bool deferred;
     uint64_t input_hash; // check_values: what the input was when the function was called
-    char key[24];
+    char key[TASK_KEY_SIZE];
     rondo_value *list; // what a call made for the caller to look at, owned
     struct buf path, text;
     rondo_later later;
@@ -299,6 +301,14 @@ void task_forget_values(rondo_engine *engine);
    what work owns as well. */
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes);
 
+/* The key of the work at a path: the same whenever it is tried again after a crash. */
+void task_put_key(rondo_run *run, const char *path, char key[TASK_KEY_SIZE]);
+
+/* Work of class once that a crash interrupted: what is asked about it (new), and whether that can be the
+   answer.  What was answered is done when the agent is invoked again. */
+json_t *task_doubt(rondo_run *run, const struct act *act);
+int task_check_answer(const struct act *act, json_t *answer, rondo_error *err);
+
 /* What both kinds of finishing need: texts that may not be UTF-8, costs, an agent's own events. */
 #define TASK_ERROR_MAX ERROR_TEXT_MAX
 json_t *task_text(const char *text);
@@ -307,6 +317,11 @@ bool task_is_usage(const rondo_usage *usage);
 json_t *task_usage_value(const rondo_usage *usage);
 bool task_copy_emit(rondo_emit *ours, const rondo_emit *given);
 json_t *task_emit_value(const rondo_emit *event, const char *author); // author: the default, or NULL
+
+/* ---- resume.c ---------------------------------------------------------------------------------------- */
+
+/* What was in flight when the process died, and what becomes of it: [{ path, action, key }], new. */
+json_t *resume_list(rondo_run *run);
 
 /* ---- later.c ----------------------------------------------------------------------------------------- */
 

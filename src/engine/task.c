@@ -200,10 +200,78 @@ static void task_clear(rondo_task *task)
     task->key[0] = '\0';
 }
 
+/* ---- work whose outcome nobody knows ------------------------------------------------------------------- */
+
+void task_put_key(rondo_run *run, const char *path, char key[TASK_KEY_SIZE])
+{
+    uint64_t hash = hash_bytes(hash_bytes(7, run->id, strlen(run->id)), path, strlen(path));
+    snprintf(key, TASK_KEY_SIZE, "%016llx", (unsigned long long)hash);
+}
+
+json_t *task_doubt(rondo_run *run, const struct act *act)
+{
+    auto_buf struct buf path = { 0 }, text = { 0 };
+    char key[TASK_KEY_SIZE];
+    path_put_act(&path, &run->core, act);
+    task_put_key(run, buf_text(&path), key);
+    buf_printf(&text,
+               "step '%s' (key %s) was under way when its process died, and nobody knows what came of it; "
+               "answer retry, skip, fail, or what came out: {\"result\": ...} or {\"content\": \"...\"}",
+               path.len ? buf_text(&path) : act->node->name, key);
+    return task_text(buf_text(&text));
+}
+
+/* What somebody says came out, as the step would have returned it; new, NULL: that is not said. */
+static json_t *said_output(const json_t *answer, uint16_t *ret_flags)
+{
+    json_t *result = json_object_get(answer, "result"), *content = json_object_get(answer, "content");
+    *ret_flags = result && content ? EF_FULL : 0;
+    if (result && content)
+        return task_both(json_string_value(content), json_incref(result));
+    return json_incref(result ? result : content);
+}
+
+static bool is_word(const json_t *answer, const char *word)
+{
+    return json_is_string(answer) && strcmp(json_string_value(answer), word) == 0;
+}
+
+int task_check_answer(const struct act *act, json_t *answer, rondo_error *err)
+{
+    json_t *result = json_object_get(answer, "result"), *content = json_object_get(answer, "content");
+    const struct schema *schema = output_schema(act);
+    if (is_word(answer, "retry") || is_word(answer, "skip") || is_word(answer, "fail"))
+        return 0;
+    if ((!result && !content) || (content && !json_is_string(content)) ||
+        json_object_size(answer) != (size_t)(!!result + !!content))
+        return err_set(err, RONDO_EINVAL, "expected retry, skip, fail, or an object with result, content (a "
+                                          "text) or both");
+    if (schema && schema_check(schema, result ? result : content, err) < 0)
+        return err_in(err, "output");
+    return 0;
+}
+
+/* Does what was answered; false when that is to try again. */
+static bool follow_answer(struct work *work, const struct act *act)
+{
+    const json_t *answer = json_object_get(act->answer, "value");
+    uint16_t flags;
+    json_t *output = said_output(answer, &flags);
+    if (output)
+        say_completed(work, output, flags);
+    else if (is_word(answer, "skip"))
+        say(work, RONDO_EV_STEP_SKIPPED, 0, NULL);
+    else if (is_word(answer, "fail"))
+        say_failed(work, RONDO_EUNKNOWN, "was under way when the process died, and was said to have failed");
+    return !is_word(answer, "retry");
+}
+
 /* After a crash: has this work been begun before, and may it be begun again? */
 static bool is_refused(rondo_run *run, struct act *act)
 {
     struct work work = { .run = run, .act = act->slot, .gen = act->gen };
+    if (UNLIKELY(act->answer))
+        return follow_answer(&work, act);
     if (!act->in_flight || act->node->agent.effects != RONDO_ONCE ||
         run->core.on_unknown == RONDO_UNKNOWN_RETRY)
         return false;
@@ -623,9 +691,7 @@ bool rondo_task_cancelled(rondo_task *task)
 
 const char *rondo_task_key(rondo_task *task)
 {
-    const char *path = rondo_task_path(task), *id = task->work.run->id;
-    uint64_t hash = hash_bytes(hash_bytes(7, id, strlen(id)), path, strlen(path));
-    snprintf(task->key, sizeof task->key, "%016llx", (unsigned long long)hash);
+    task_put_key(task->work.run, rondo_task_path(task), task->key);
     return task->key;
 }
 

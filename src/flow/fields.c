@@ -27,8 +27,9 @@ static const struct word failures[] = { { "cascade", RONDO_CASCADE, IN_BOTH },
 static const struct word schedulers[] = { { "dependency-first", 0, IN_BOTH },
     { "round-robin", 1, IN_BOTH }, { "least-busy", 2, IN_BOTH }, { NULL } };
 static const struct word durabilities[] = { { "kill", 0, IN_BOTH }, { "power", 1, IN_BOTH }, { NULL } };
-static const struct word unknowns[] = { { "ask", -1, IN_BOTH }, { "retry", RONDO_UNKNOWN_RETRY, IN_BOTH },
-    { "skip", RONDO_UNKNOWN_SKIP, IN_BOTH }, { "fail", RONDO_UNKNOWN_FAILS, IN_BOTH }, { NULL } };
+static const struct word unknowns[] = { { "ask", RONDO_UNKNOWN_ASK, IN_BOTH },
+    { "retry", RONDO_UNKNOWN_RETRY, IN_BOTH }, { "skip", RONDO_UNKNOWN_SKIP, IN_BOTH },
+    { "fail", RONDO_UNKNOWN_FAILS, IN_BOTH }, { NULL } };
 static const struct word effects[] = { { "pure", RONDO_PURE, IN_BOTH },
     { "idempotent", RONDO_IDEMPOTENT, IN_BOTH }, { "once", RONDO_ONCE, IN_BOTH }, { NULL } };
 static const struct word run_ons[] = { { "success", RONDO_ON_SUCCESS, IN_BOTH },

@@ -11,7 +11,7 @@ struct flow *flow_new(struct source *source)
     flow->refs = 1;
     flow->source = source_ref(source);
     flow->max_retries = -1;
-    flow->on_unknown = -1;
+    flow->on_unknown = RONDO_UNKNOWN_ASK;
     return flow;
 }
 

@@ -329,7 +329,7 @@ struct flow {
     int max_retries;            // -1: not given
     int64_t timeout_ms, step_timeout_ms, cleanup_ms;
     const char *isolation, *scheduler, *store, *durability;
-    int on_unknown;             // enum rondo_on_unknown; -1: ask
+    int on_unknown;             // enum rondo_on_unknown
     bool shared_memory, cache;
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
     const struct call_env *env; // what the program that embeds it said, in the arena; NULL

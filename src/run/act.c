@@ -74,12 +74,13 @@ void act_free(struct run *run, struct act *act)
     act->kid_count = 0;
     if (act->owns_input)
         run_drop(run, act->input);
-    if (UNLIKELY(act->usage || act->notes || act->failure || act->own_state || act->before)) {
+    if (UNLIKELY(act->usage || act->notes || act->failure || act->own_state || act->before || act->answer)) {
         mem_free(TAKE(act->usage));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
         run_drop(run, TAKE(act->own_state));
         run_drop(run, TAKE(act->before));
+        run_drop(run, TAKE(act->answer));
     }
     act->state = ACT_FREE;
     act->next_sibling = run->free_slot;
@@ -95,9 +96,22 @@ bool act_is_awaited(const struct run *run, const struct act *act)
 {
     if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || run->forced)
         return false;
-    if (!act->begun && !act->in_flight)
+    if ((!act->begun && !act->in_flight) || act->wait_ns)
         return false;
     return act->adk || act->node->agent.effects == RONDO_ONCE;
+}
+
+/* Work that somebody said to try again may have died once more. */
+static bool is_settled(const json_t *answer)
+{
+    const char *word = json_string_value(json_object_get(answer, "value"));
+    return answer && !(word && strcmp(word, "retry") == 0);
+}
+
+bool act_is_unknown(const struct run *run, const struct act *act)
+{
+    return act->in_flight && act->node->agent.effects == RONDO_ONCE && act->state == ACT_RUNNING &&
+           run->on_unknown == RONDO_UNKNOWN_ASK && !is_settled(act->answer);
 }
 
 /* A timeout fails only the node it belongs to; what runs inside it is cancelled. */

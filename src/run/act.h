@@ -38,6 +38,9 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
 /* May an agent that is being closed finish its work first? */
 bool act_is_awaited(const struct run *run, const struct act *act);
 
+/* Was it under way when its process died, is not to be repeated, and nobody has said yet what to do? */
+bool act_is_unknown(const struct run *run, const struct act *act);
+
 /* Time since its start in which somebody drove the run. */
 int64_t act_elapsed_ns(const struct run *run, const struct act *act);
 

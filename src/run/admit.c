@@ -149,11 +149,11 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
 static bool admits_gate(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
-    if (!act || act->node->kind != RONDO_KIND_GATE)
+    if (!act || !node_is_leaf(act->node))
         return false;
     if (ev->type == RONDO_EV_GATE_WAITING)
         return act->state == ACT_RUNNING && ev->value;
-    return act->state == ACT_WAITING && has_object(ev) && json_object_get(ev->value, "value");
+    return act->state == ACT_WAITING && act->wait_ns && has_object(ev) && json_object_get(ev->value, "value");
 }
 
 static bool admits_choice(struct run *run, const struct rondo_event *ev)
@@ -202,7 +202,7 @@ static bool admits_run_end(struct run *run, const struct rondo_event *ev)
 
 static bool admits_resumed(struct run *run, const struct rondo_event *ev)
 {
-    return is_time(ev->num) && is_time(run->idle_ns + ev->num);
+    return is_time(ev->num) && is_time(run->idle_ns + ev->num) && (!(ev->flags & EF_VALUE) || has_object(ev));
 }
 
 static bool admits_review(struct run *run, const struct rondo_event *ev)
@@ -243,7 +243,7 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
-        BIT(REVIEW);
+        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

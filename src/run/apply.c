@@ -43,7 +43,7 @@ static void read_settings(struct run *run, const json_t *value)
     run->timeout_ns = ms_in(value, "timeoutMs") * MS;
     if (json_object_get(value, "cleanupMs"))
         run->cleanup_ns = ms_in(value, "cleanupMs") * MS;
-    run->on_unknown = (int)number_in(value, "onUnknown", RONDO_UNKNOWN_SKIP);
+    run->on_unknown = (int)number_in(value, "onUnknown", RONDO_UNKNOWN_ASK);
     run->budget = (rondo_budget){ ms_in(value, "budgetMs"), amount_in(value, "budgetTokens"),
                                   amount_in(value, "budgetNano"), amount_in(value, "budgetCalls") };
 }
@@ -422,6 +422,21 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
     run_touch(run, parent);
 }
 
+/* A leaf waits for an answer, or no longer does.  An agent that waits is not at work. */
+static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
+{
+    act->wait_ns = now_ns;
+    run->gates++;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT;
+}
+
+static void end_wait(struct run *run, struct act *act)
+{
+    act->wait_ns = 0;
+    run->gates--;
+    run->busy += act->node->kind == RONDO_KIND_AGENT;
+}
+
 static void apply_unstarted(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -462,8 +477,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     }
     if (UNLIKELY(act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && !node_is_leaf(act->node))
         res.flags |= RES_BROKE;
-    if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_CLOSING && act->wait_ns)
-        run->gates--; // closed while it waited
+    if (UNLIKELY(act->wait_ns) && node_is_leaf(act->node))
+        end_wait(run, act); // closed while it waited
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
@@ -548,7 +563,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         break;
     case TIMER_GATE:
         act_move(act, ON_RESUME);
-        run->gates--;
+        end_wait(run, act);
         act->tries = 1;
         if (act->node->gate.answer)
             act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
@@ -660,20 +675,22 @@ static void apply_cancel(struct run *run, struct rondo_event *ev)
     run_drop(run, ev->value);
 }
 
+/* An agent keeps its notes: what was said about it is kept apart. */
 static void apply_gate(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
+    json_t **answer = act->node->kind == RONDO_KIND_AGENT ? &act->answer : &act->notes;
     if (ev->type == RONDO_EV_GATE_WAITING) {
         act_move(act, ON_WAIT);
-        act->wait_ns = ev->time_ns;
-        run->gates++;
+        begin_wait(run, act, ev->time_ns);
+        run_drop(run, TAKE(*answer));
         run_drop(run, ev->value);
         return;
     }
     act_move(act, ON_RESUME);
-    run->gates--;
-    run_drop(run, act->notes);
-    act->notes = ev->value;
+    end_wait(run, act);
+    act->in_flight = false;
+    *answer = ev->value;
     run_touch(run, act);
 }
 
@@ -701,6 +718,7 @@ static void apply_choice(struct run *run, struct rondo_event *ev)
 static void apply_resumed(struct run *run, struct rondo_event *ev)
 {
     run->idle_ns += ev->num;
+    run_drop(run, ev->value);
     for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
         if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
             memory_forget(&run->memory, run->acts[i]->start_seq);

@@ -1,10 +1,18 @@
 /* leaf.c - agents and gates: what ends when the outside says so. */
 #include "run/kinds.h"
 
-/* An agent at work: its result comes from the shell. */
+/* An agent at work: its result comes from the shell.  What may have been done by a process that died,
+   and must not be done twice, is a question to people. */
 static enum plan agent_plan(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    return PLAN_IDLE;
+    if (LIKELY(!act_is_unknown(run, act)))
+        return PLAN_IDLE;
+    if (must_ask(run, act, ASK_TEXT, 0))
+        return PLAN_ASK;
+    decide(act, RONDO_EV_GATE_WAITING, ev);
+    ev->flags = EF_VALUE;
+    ev->value = TAKE(run->question.value);
+    return PLAN_DECIDE;
 }
 
 /* What the shell has to wind down, as a process, is told to end and then waited for. */

@@ -194,8 +194,13 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         break;
     case RONDO_EV_GATE_WAITING:
         act = run_act(run, ev->act);
-        if (act->node->gate.timeout_ms)
+        if (act->node->kind == RONDO_KIND_GATE && act->node->gate.timeout_ms)
             run_timer(run, TIMER_GATE, act, 0, 0, ev->time_ns + act->node->gate.timeout_ms * MS);
+        break;
+    case RONDO_EV_GATE_ANSWERED: // the shell does what was said
+        act = run_act(run, ev->act);
+        if (act->node->kind == RONDO_KIND_AGENT)
+            run_command(run, CMD_INVOKE, act);
         break;
     case RONDO_EV_RESUMED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
@@ -228,13 +233,18 @@ static int by_start(const void *a, const void *b)
     return left->start_seq < right->start_seq ? -1 : left->start_seq > right->start_seq;
 }
 
+static bool is_taken_up(const struct run *run, const struct act *act)
+{
+    return act->state != ACT_FREE && act->in_flight && !act->wait_ns && !act_is_unknown(run, act);
+}
+
 /* Agents that were at work begin again in the order in which they had begun. */
 static void invoke_again(struct run *run)
 {
     struct act **acts = mem_alloc(run->act_count * sizeof *acts);
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < run->act_count; slot++)
-        if (run->acts[slot]->state != ACT_FREE && run->acts[slot]->in_flight)
+        if (is_taken_up(run, run->acts[slot]))
             acts[count++] = run->acts[slot];
     qsort(acts, count, sizeof *acts, by_start);
     for (uint32_t i = 0; i < count; i++)
@@ -411,7 +421,8 @@ void run_decide(struct run *run, struct rondo_event *ev)
     static const uint64_t commanding = 1ull << RONDO_EV_STEP_START | 1ull << RONDO_EV_DELAY |
                                        1ull << RONDO_EV_RETRY | 1ull << RONDO_EV_GATE_WAITING |
                                        1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_WORKFLOW_START |
-                                       1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER;
+                                       1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER |
+                                       1ull << RONDO_EV_GATE_ANSWERED;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);

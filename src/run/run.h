@@ -68,7 +68,7 @@ struct act {
     bool revoked;   // and was told to
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
-    int64_t start_ns, wait_ns; // wait_ns: when a delay is over, or a gate began to wait
+    int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer
     uint64_t start_seq;
     uint16_t skill;
     int64_t idle_ns; // run->idle_ns when it started: time nobody drove the run is not its own
@@ -78,6 +78,7 @@ struct act {
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
     json_t *before; // what the attempt before gave, when a review sent it back
+    json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
     uint32_t step_call, agent_call; // from files: earlier calls of this step, of its agent
@@ -105,7 +106,7 @@ enum ask {
     ASK_EDGE,   // does this edge of a machine hold?
     ASK_ITEMS,  // (value)
     ASK_OUTPUT, // what a file returns  (value)
-    ASK_TEXT,   // what a gate asks  (value)
+    ASK_TEXT,   // what a gate asks, or a step whose outcome is unknown  (value)
 };
 
 /* One question at a time; the answer is filled in by run_tell(). */

@@ -394,7 +394,7 @@ TEST(rules_about_the_options_of_a_run)
     check_options((rondo_run_options){ RONDO_RUN, .cleanup_ms = -1 }, "cleanup_ms must be at least 0, got -1");
     check_options((rondo_run_options){ RONDO_RUN, .budget = { .calls = -1 } },
                   "budget.calls must be at least 0, got -1");
-    check_options((rondo_run_options){ RONDO_RUN, .on_unknown = 3 }, "on_unknown must be at most 2, got 3");
+    check_options((rondo_run_options){ RONDO_RUN, .on_unknown = 4 }, "on_unknown must be at most 3, got 4");
     json_decref(list);
 }
 

@@ -1,6 +1,8 @@
 /* test_recover.c - saved at any event, a run goes on to the same end; a damaged log never crashes. */
 #include "agents.h"
 
+#include "engine/shell.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,13 +107,13 @@ static rondo_node *flow_race(void)
                bot_node(&b_text));
 }
 
-struct flow {
+struct flow_case {
     const char *name;
     rondo_node *(*make)(void);
     const char *input;
 };
 
-static const struct flow flows[] = {
+static const struct flow_case flows[] = {
     { "loop", flow_loop, "-20" },
     { "nested", flow_nested, "0" },
     { "mixed", flow_mixed, "1" },
@@ -180,7 +182,7 @@ static void save_each(struct trial *t, const rondo_event *ev)
 }
 
 /* Runs to its end, saving at each event; then goes on from each of them. */
-static void recover_everywhere(const struct flow *flow)
+static void recover_everywhere(const struct flow_case *flow)
 {
     static struct saved saved;
     struct end want, is;
@@ -455,6 +457,287 @@ TEST(work_that_must_not_be_repeated_is_repeated_when_told_so)
 TEST(work_that_must_not_be_repeated_is_skipped_when_told_so)
 {
     recover_once(RONDO_UNKNOWN_SKIP, "0 1", 0, "skipped");
+}
+
+/* ---- work in doubt: somebody is asked ------------------------------------------------------------------ */
+
+struct doubt {
+    struct bot pay, after;
+    rondo_node *node;
+    char *log;
+    size_t len;
+};
+
+/* A run that died while `pay` was under way. */
+static void doubt_begin(struct doubt *d, const struct bot *pay)
+{
+    *d = (struct doubt){ .pay = *pay, .after = { "after", ECHO } };
+    d->pay.effects = RONDO_ONCE;
+    d->node = RONDO_SEQUENCE(bot_node(&d->pay), bot_node(&d->after));
+    TRIAL t = { .options = { .on_unknown = RONDO_UNKNOWN_ASK } };
+    trial_start(&t, rondo_node_ref(d->node), "1");
+    while (!strstr(t.log.data ? t.log.data : "", "step_start pay"))
+        CHECK(trial_next(&t));
+    d->log = rondo_run_save(t.run, &d->len);
+}
+
+static void doubt_end(struct doubt *d)
+{
+    rondo_text_free(d->log);
+    rondo_node_unref(d->node);
+}
+
+static void take_up(struct trial *t, struct doubt *d)
+{
+    trial_engine(t);
+    t->node = rondo_node_ref(d->node);
+    CHECK_INT(rondo_run_recover(t->engine, t->node, d->log, d->len, NULL, &t->run, &t->err), 0);
+    while (rondo_run_status(t->run) != RONDO_STATUS_WAITING || deliver_is_behind(t->run, 0))
+        CHECK(trial_next(t));
+}
+
+static void answer(struct trial *t, const char *json)
+{
+    rondo_engine_signal(t->engine, rondo_run_id(t->run), "pay", json_of(json), "Ada");
+    rondo_engine_poll(t->engine, 0);
+}
+
+/* Answered, it comes to this: calls of both, result of `pay`, output of all. */
+static void try_answer(const char *json, const char *calls, const char *result, const char *output)
+{
+    struct doubt d;
+    char seen[16];
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1, .output_key = "paid", .memory = "m" });
+    TRIAL t = { 0 };
+    take_up(&t, &d);
+    CHECK_INT(count(&t, "gate_waiting pay"), 1);
+    answer(&t, json);
+    trial_finish(&t);
+    snprintf(seen, sizeof seen, "%d %d", d.pay.calls, d.after.calls);
+    CHECK_STR(seen, calls);
+    CHECK_STR(found(&t, "pay"), result);
+    CHECK_STR(t.output ? t.output : "null", output);
+    CHECK_INT(count(&t, "gate_answered pay"), 1);
+    doubt_end(&d);
+}
+
+TEST(work_in_doubt_is_asked_about_and_does_what_was_answered)
+{
+    try_answer("\"retry\"", "1 1", "completed 2", "2");
+    try_answer("\"skip\"", "0 1", "skipped", "1");
+    try_answer("\"fail\"", "0 0",
+               "failed: was under way when the process died, and was said to have failed", "null");
+    try_answer("{\"result\":7}", "0 1", "completed 7", "7");
+    try_answer("{\"content\":\"done\"}", "0 1", "completed \"done\"", "\"done\"");
+    try_answer("{\"result\":[8],\"content\":\"both\"}", "0 1", "completed [8]", "[8]");
+}
+
+TEST(what_somebody_says_came_out_is_left_behind_as_the_step_would_have)
+{
+    struct doubt d;
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1, .output_key = "paid", .memory = "m" });
+    TRIAL t = { 0 };
+    take_up(&t, &d);
+    answer(&t, "{\"result\":7}");
+    trial_finish(&t);
+    CHECK_STR(json_text(rondo_run_state(t.run)), "{\"paid\":7}");
+    CHECK_STR(json_text(rondo_run_memory(t.run, "m")), "[7]");
+    doubt_end(&d);
+}
+
+static void keep_question(struct trial *t, const rondo_event *ev)
+{
+    if (rondo_event_type(ev) == RONDO_EV_GATE_WAITING)
+        text_add(t->data, "%s", rondo_event_text(ev));
+}
+
+TEST(the_question_names_the_step_its_key_and_the_answers)
+{
+    struct doubt d;
+    struct text asked = { 0 };
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1 });
+    TRIAL t = { .on_event = keep_question, .data = &asked };
+    take_up(&t, &d);
+    CHECK(strstr(asked.data, "step 'pay' (key ") == asked.data);
+    CHECK(strstr(asked.data, "answer retry, skip, fail, or what came out: "
+                             "{\"result\": ...} or {\"content\": \"...\"}"));
+    free(asked.data);
+    doubt_end(&d);
+}
+
+TEST(a_wrong_answer_about_work_in_doubt_is_refused_and_it_stays_open)
+{
+    static const char *const wrong[] = { "\"maybe\"", "7", "{}", "{\"content\":7}", "{\"result\":1,\"x\":2}", "null" };
+    struct doubt d;
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1 });
+    TRIAL t = { 0 };
+    take_up(&t, &d);
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        answer(&t, wrong[i]);
+        while (count(&t, "message") <= (int)i)
+            CHECK(trial_next(&t));
+        CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_WAITING);
+    }
+    CHECK(strstr(t.log.data, "message pay gate: expected retry, skip, fail, or an object with result, "
+                             "content (a text) or both\n"));
+    CHECK_INT(count(&t, "gate_answered"), 0);
+    answer(&t, "\"retry\"");
+    trial_finish(&t);
+    CHECK_STR(t.output, "2");
+    doubt_end(&d);
+}
+
+TEST(an_answer_must_fit_the_schema_of_what_the_step_gives)
+{
+    rondo_agent strict = { RONDO_AGENT, .name = "pay", .effects = RONDO_ONCE, .run = bot_run,
+                           .user = &(struct bot){ "pay", ADD, 1 },
+                           .options = { .output_schema = "{\"type\":\"integer\"}" } };
+    struct doubt d = { .node = rondo_agent_node(&strict) };
+    {
+        TRIAL t = { .options = { .on_unknown = RONDO_UNKNOWN_ASK } };
+        trial_start(&t, rondo_node_ref(d.node), "1");
+        while (!count(&t, "step_start"))
+            CHECK(trial_next(&t));
+        d.log = rondo_run_save(t.run, &d.len);
+    }
+    TRIAL t = { 0 };
+    take_up(&t, &d);
+    answer(&t, "{\"result\":\"much\"}");
+    while (!count(&t, "message"))
+        CHECK(trial_next(&t));
+    CHECK_STR(only(&t, "message"), "message pay gate: output: expected integer, got \"much\"");
+    answer(&t, "{\"result\":3}");
+    trial_finish(&t);
+    CHECK_STR(t.output, "3");
+    doubt_end(&d);
+}
+
+/* Saves the run as it is, and begins again with that. */
+static void die(struct trial *t, struct doubt *d)
+{
+    rondo_text_free(d->log);
+    d->log = rondo_run_save(t->run, &d->len);
+}
+
+TEST(a_question_survives_another_crash_and_is_not_put_twice)
+{
+    struct doubt d;
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1 });
+    for (int i = 0; i < 3; i++) {
+        TRIAL t = { 0 };
+        take_up(&t, &d);
+        CHECK_INT(count(&t, "gate_waiting"), i == 0);
+        die(&t, &d);
+    }
+    TRIAL t = { 0 };
+    take_up(&t, &d);
+    answer(&t, "{\"result\":4}");
+    trial_finish(&t);
+    CHECK_STR(t.output, "4");
+    CHECK_INT(d.pay.calls, 0);
+    doubt_end(&d);
+}
+
+TEST(an_answer_survives_a_crash_and_a_second_try_that_dies_is_asked_about_again)
+{
+    struct doubt d;
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1 });
+    {
+        TRIAL t = { 0 };
+        take_up(&t, &d);
+        answer(&t, "\"retry\"");
+        while (!count(&t, "gate_answered"))
+            CHECK(trial_next(&t));
+        die(&t, &d);
+    }
+    {
+        TRIAL t = { 0 };
+        take_up(&t, &d);
+        CHECK_INT(count(&t, "gate_waiting"), 1);
+        answer(&t, "{\"result\":4}");
+        while (!count(&t, "gate_answered"))
+            CHECK(trial_next(&t));
+        die(&t, &d);
+    }
+    TRIAL t = { 0 };
+    trial_recover(&t, rondo_node_ref(d.node), d.log, d.len);
+    CHECK_STR(t.output, "4");
+    CHECK_INT(count(&t, "gate_waiting"), 0);
+    CHECK_INT(d.pay.calls, 0);
+    doubt_end(&d);
+}
+
+TEST(a_cancel_ends_work_in_doubt_at_once)
+{
+    struct doubt d;
+    doubt_begin(&d, &(struct bot){ "pay", ADD, 1 });
+    TRIAL t = { 0 };
+    take_up(&t, &d);
+    rondo_run_cancel(t.run, "enough");
+    trial_finish(&t);
+    CHECK_STR(found(&t, "pay"), "cancelled");
+    CHECK_INT(t.rc, RONDO_ECANCELLED);
+    CHECK_INT(d.pay.calls, 0);
+    doubt_end(&d);
+}
+
+TEST(a_gate_that_is_answered_and_cancelled_in_one_turn_is_counted_once)
+{
+    TRIAL t = { 0 };
+    trial_start(&t, RONDO_SEQUENCE(rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "a" })), "1");
+    while (!count(&t, "gate_waiting"))
+        CHECK(trial_next(&t));
+    rondo_engine_signal(t.engine, rondo_run_id(t.run), "a", json_true(), NULL);
+    rondo_run_cancel(t.run, "enough");
+    trial_finish(&t);
+    CHECK_INT(t.result.status, RONDO_STATUS_CANCELLED);
+}
+
+/* ---- what was in flight is told ----------------------------------------------------------------------------- */
+
+static void keep_resumed(struct trial *t, const rondo_event *ev)
+{
+    if (rondo_event_type(ev) == RONDO_EV_RESUMED)
+        text_add(t->data, "%s", rondo_event_json(ev, NULL));
+}
+
+static void check_told(int policy, const char *action)
+{
+    struct bot pay = { "pay", ADD, 1, .effects = RONDO_ONCE, .delay_ms = 5 }, pure = { "pure", ADD, 1, .delay_ms = 5 };
+    rondo_node *node = RONDO_PARALLEL(bot_node(&pay), bot_node(&pure),
+                                      rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "ok" }));
+    char want[64];
+    char *log;
+    size_t len;
+    struct text told = { 0 };
+    {
+        TRIAL t = { .options = { .on_unknown = policy } };
+        trial_start(&t, rondo_node_ref(node), "1");
+        while (!count(&t, "gate_waiting"))
+            CHECK(trial_next(&t));
+        log = rondo_run_save(t.run, &len);
+    }
+    TRIAL t = { .on_event = keep_resumed, .data = &told };
+    trial_engine(&t);
+    t.node = node;
+    CHECK_INT(rondo_run_recover(t.engine, t.node, log, len, NULL, &t.run, &t.err), 0);
+    while (!count(&t, "run_resumed"))
+        CHECK(trial_next(&t));
+    snprintf(want, sizeof want, "\"path\":\"pay\",\"action\":\"%s\",\"key\":\"", action);
+    CHECK(strstr(told.data, "\"data\":{\"steps\":["));
+    CHECK(strstr(told.data, want));
+    CHECK(strstr(told.data, "\"path\":\"pure\",\"action\":\"again\",\"key\":\""));
+    CHECK(strstr(told.data, "{\"path\":\"ok\",\"action\":\"waiting\"}"));
+    rondo_text_free(log);
+    free(told.data);
+}
+
+TEST(what_was_in_flight_and_what_becomes_of_it_is_told)
+{
+    check_told(RONDO_UNKNOWN_FAILS, "failed");
+    check_told(RONDO_UNKNOWN_RETRY, "again");
+    check_told(RONDO_UNKNOWN_SKIP, "skipped");
+    check_told(RONDO_UNKNOWN_ASK, "asked");
 }
 
 /* ---- what does not fit -------------------------------------------------------------------------------------- */
