@@ -79,11 +79,11 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
 {
     rondo_error err;
     const char *by = getlogin();
-    auto_json json_t *value = given_value(text, strlen(text), gate->node->gate.schema);
+    const struct schema *schema = gate->node->kind == RONDO_KIND_GATE ? gate->node->gate.schema : NULL;
+    auto_json json_t *value = given_value(text, strlen(text), schema);
     if (!value)
         return command_fail(r->line->command, "the answer is not UTF-8");
-    if (gate->node->kind == RONDO_KIND_GATE && gate->node->gate.schema &&
-        schema_check(gate->node->gate.schema, value, &err) < 0)
+    if (schema && schema_check(schema, value, &err) < 0)
         return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
     auto_json json_t *what = json_pack("{s:s, s:s, s:O, s:s}", "kind", "answer", "path", gate->path, "value",
                                        value, "by", by ? by : "rondo answer");

@@ -59,8 +59,8 @@ static int check_gates(struct running *r)
     if (!gate)
         return EXIT_OK;
     command_fail(r->line->command, "gate '%s' asks a person, and there is no terminal to ask on", gate->id);
-    fprintf(stderr, "  run it in a terminal or with a store, or give its answer with --answers FILE, as { %s: ANSWER }\n",
-            gate->id);
+    fprintf(stderr, "  run it in a terminal or with a store, or give its answer with --answers FILE, as\n"
+                    "  { %s: ANSWER }\n", gate->id);
     return EXIT_USAGE;
 }
 

@@ -427,7 +427,8 @@ void shell_service(rondo_engine *engine, int64_t due_ns)
 /* A run that waits for its reader is not ready: pulling it makes it go on. */
 static void keep_ready(rondo_run *run)
 {
-    if (!run->ended && !run->staged && (run->urgent || (run->core.command_count ? may_go_on(run) : run->inbox_count != 0)))
+    bool has_work = run->core.command_count ? may_go_on(run) : run->inbox_count != 0;
+    if (!run->ended && !run->staged && (run->urgent || has_work))
         make_ready(run);
 }
 

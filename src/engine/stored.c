@@ -185,7 +185,8 @@ int rondo_store_open(const char *path, const rondo_store_options *given, rondo_s
         return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_STORE");
     if (given)
         memcpy(&o, given, MIN(given->size, sizeof o));
-    unsigned flags = (o.read_only ? STORE_READ_ONLY : 0) | (o.must_exist || o.read_only ? 0 : STORE_CREATE) |
+    unsigned flags = (o.read_only ? STORE_READ_ONLY : 0) |
+                     (o.must_exist || o.read_only ? 0 : STORE_CREATE) |
                      (o.durability == RONDO_POWER ? STORE_POWER : 0);
     struct store *store;
     if (store_open(path, flags, &store, err) < 0)

@@ -39,7 +39,8 @@ static struct site site_open(void)
     struct site p = { 0 };
     rondo_error err;
     CHECK_INT(rondo_store_open(path, NULL, &p.store, &err), 0);
-    CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .store = p.store, .seed = 7 }, &p.engine, &err), 0);
+    rondo_config config = { RONDO_CONFIG, .store = p.store, .seed = 7 };
+    CHECK_INT(rondo_engine_new(&config, &p.engine, &err), 0);
     return p;
 }
 
@@ -48,6 +49,13 @@ static void site_close(struct site *p)
     rondo_engine_free(p->engine);
     rondo_store_close(p->store);
     *p = (struct site){ 0 };
+}
+
+static int begin(struct site *p, rondo_node *node, json_t *input, const char *id, rondo_run **ret)
+{
+    int rc = rondo_run_start(p->engine, node, input, &(rondo_run_options){ RONDO_RUN, .id = id }, ret, NULL);
+    json_decref(input);
+    return rc;
 }
 
 static struct bot add = { "add", ADD, 1 };
@@ -139,7 +147,7 @@ TEST(a_run_goes_on_after_its_process_died)
         struct site p = site_open();
         rondo_run *run;
         rondo_node *node = noting("dies");
-        rondo_run_start(p.engine, node, json_integer(0), &(rondo_run_options){ RONDO_RUN, .id = "r1" }, &run, NULL);
+        begin(&p, node, json_integer(0), "r1", &run);
         rondo_run_wait(run, NULL);
         _exit(1);
     }
@@ -207,7 +215,7 @@ TEST(two_processes_do_not_drive_one_run)
     rondo_node *node = counting(3);
     rondo_run *run, *again;
     rondo_error err;
-    CHECK_INT(rondo_run_start(a.engine, node, json_integer(1), &(rondo_run_options){ RONDO_RUN, .id = "one" }, &run, &err), 0);
+    CHECK_INT(begin(&a, node, json_integer(1), "one", &run), 0);
     CHECK(rondo_run_next(run) != NULL);
     CHECK_INT(rondo_run_resume(b.engine, node, "one", NULL, &again, &err), RONDO_EBUSY);
     CHECK(strstr(err.message, "pid"));
@@ -237,17 +245,18 @@ TEST(another_process_answers_and_cancels)
     rondo_error err;
     rondo_result res;
     CHECK_INT(store_open(path, 0, &other, &err), 0);
-    CHECK_INT(rondo_run_start(p.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "a" }, &run, &err), 0);
+    CHECK_INT(begin(&p, node, NULL, "a", &run), 0);
     while (rondo_event_type(rondo_run_next(run)) != RONDO_EV_GATE_WAITING)
         ;
-    json_t *answer = json_pack("{s:s, s:s, s:s, s:s}", "kind", "answer", "path", "ask", "value", "yes", "by", "me");
+    json_t *answer = json_pack("{s:s, s:s, s:s, s:s}", "kind", "answer", "path", "ask", "value", "yes",
+                               "by", "me");
     CHECK_INT(store_send(other, "a", answer, &err), 0);
     CHECK_INT(rondo_run_wait(run, &err), 0);
     CHECK_INT(rondo_run_result(run, &res), 0);
     CHECK_STR(res.content, "yes");
     rondo_run_close(run);
 
-    CHECK_INT(rondo_run_start(p.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "b" }, &run, &err), 0);
+    CHECK_INT(begin(&p, node, NULL, "b", &run), 0);
     while (rondo_event_type(rondo_run_next(run)) != RONDO_EV_GATE_WAITING)
         ;
     json_t *cancel = json_pack("{s:s, s:s}", "kind", "cancel", "why", "no time");
@@ -256,7 +265,7 @@ TEST(another_process_answers_and_cancels)
     rondo_run_close(run);
 
     /* nobody drives it: the answer waits */
-    CHECK_INT(rondo_run_start(p.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "c" }, &run, &err), 0);
+    CHECK_INT(begin(&p, node, NULL, "c", &run), 0);
     while (rondo_event_type(rondo_run_next(run)) != RONDO_EV_GATE_WAITING)
         ;
     rondo_run_close(run);
