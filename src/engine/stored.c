@@ -173,7 +173,7 @@ void stored_look(rondo_engine *engine)
             stored_read_inbox(run);
 }
 
-/* ---- for programs that embed us ----------------------------------------------------------------------------------- */
+/* ---- for programs that embed us ----------------------------------------------------------------------------- */
 
 int rondo_store_open(const char *path, const rondo_store_options *given, rondo_store **ret,
                      rondo_error *err)
