@@ -1,12 +1,20 @@
 /* kept.c - see kept.h for the format. */
 #include "store/kept.h"
 
+#include "base/crc32c.h"
 #include "data/pack.h"
 #include "data/pieces.h"
 #include "run/codec.h"
 
 /* What is between long texts, events and small values, seldom comes again: it has to be a lot. */
 #define BETWEEN_MIN 8192
+
+uint32_t kept_count(const char *kept, size_t len)
+{
+    const char *at = kept_has_pieces(kept, len) ? kept + 1 : kept;
+    uint64_t count;
+    return varint_get(&at, kept + len, &count) && count <= UINT32_MAX ? (uint32_t)count : 0;
+}
 
 /* ---- putting --------------------------------------------------------------------------------------- */
 
@@ -81,15 +89,23 @@ static int put_all(struct putting *p, const char *record, const char *end, rondo
     return put_pieces(p, done, end, BETWEEN_MIN, err);
 }
 
+static void put_head(struct buf *out, const char *record, size_t len)
+{
+    uint32_t sum = crc32c(0, record, len);
+    buf_putc(out, 0);
+    put_varint(out, kept_count(record, len));
+    for (int i = 0; i < 4; i++)
+        buf_putc(out, (char)(sum >> (8 * i)));
+    put_varint(out, len);
+}
+
 int kept_put(const struct keeper *keeper, const char *record, size_t len, struct buf *out,
              rondo_error *err)
 {
     size_t start = out->len;
     struct putting p = { keeper, out, record };
-    if (len >= PIECE_MIN || !len || !record[0]) {
-        buf_putc(out, 0);
-        put_varint(out, len);
-    }
+    if (len >= PIECE_MIN || !len || !record[0])
+        put_head(out, record, len);
     if (len >= PIECE_MIN && put_all(&p, record, record + len, err) < 0)
         return err->code;
     if (p.rest == record && len && record[0]) { // nothing of it is elsewhere
@@ -116,51 +132,69 @@ static bool get_turn(const char **at, const char *end, const char **ret, size_t 
     return *at == end || (varint_get(at, end, ret_num) && *ret_num);
 }
 
-static int put_checked(struct buf *out, size_t most, const char *bytes, size_t len, rondo_error *err)
+struct head {
+    uint64_t count, length;
+    uint32_t sum;
+};
+
+static bool get_head(const char **at, const char *end, struct head *ret)
 {
-    if (len > most - out->len)
-        return err_set(err, RONDO_ESTORE, "more bytes than its length says");
-    buf_put(out, bytes, len);
+    if (++*at > end || !varint_get(at, end, &ret->count) || end - *at < 4)
+        return false;
+    ret->sum = 0;
+    for (int i = 0; i < 4; i++)
+        ret->sum |= (uint32_t)(uint8_t) * (*at)++ << (8 * i);
+    return varint_get(at, end, &ret->length);
+}
+
+static int get_all(const struct keeper *keeper, const char *at, const char *end, uint64_t length, struct buf *out,
+                   rondo_error *err)
+{
+    const char *bytes;
+    size_t n, start = out->len;
+    uint64_t num;
+    while (at < end && out->len - start <= length) {
+        if (!get_turn(&at, end, &bytes, &n, &num))
+            return err_set(err, RONDO_ESTORE, "the list of its pieces makes no sense");
+        buf_put(out, bytes, n);
+        if (num && keeper->get(keeper->user, num, out, err) < 0)
+            return err->code;
+    }
     return 0;
 }
 
-int kept_get(const struct keeper *keeper, const char *kept, size_t len, struct buf *out,
+int kept_get(const struct keeper *keeper, const char *kept, size_t len, size_t most, struct buf *out,
              rondo_error *err)
 {
-    const char *at = kept + 1, *end = kept + len, *bytes;
-    size_t n, start = out->len;
-    uint64_t length, num;
+    const char *at = kept, *end = kept + len;
+    size_t start = out->len;
+    struct head head;
     if (!kept_has_pieces(kept, len)) {
         buf_put(out, kept, len);
         return 0;
     }
-    if (!varint_get(&at, end, &length) || length > KEPT_MAX)
-        return err_set(err, RONDO_ESTORE, "no length that is possible");
-    size_t most = start + (size_t)length;
-    while (at < end) {
-        if (!get_turn(&at, end, &bytes, &n, &num))
-            return err_set(err, RONDO_ESTORE, "the list of its pieces is damaged");
-        if (put_checked(out, most, bytes, n, err) < 0)
-            return err->code;
-        if (num && (keeper->get(keeper->user, num, &bytes, &n, err) < 0 ||
-                    put_checked(out, most, bytes, n, err) < 0))
-            return err->code;
-    }
-    if (out->len != most)
-        return err_set(err, RONDO_ESTORE, "%zu bytes instead of %zu", out->len - start, (size_t)length);
+    if (!get_head(&at, end, &head) || head.length > most)
+        return err_set(err, RONDO_ESTORE, "the list of its pieces makes no sense");
+    if (get_all(keeper, at, end, head.length, out, err) < 0)
+        return err->code;
+    const char *record = out->data + start;
+    size_t there = out->len - start;
+    if (there != head.length || crc32c(0, record, there) != head.sum || kept_count(record, there) != head.count)
+        return err_set(err, RONDO_ESTORE, "one of its pieces is damaged");
     return 0;
 }
 
 uint64_t kept_next(const char *kept, size_t len, const char **at)
 {
     const char *end = kept + len, *bytes;
+    struct head head;
     size_t n;
     uint64_t num;
     if (!kept_has_pieces(kept, len))
         return 0;
     if (!*at) {
-        *at = kept + 1;
-        if (!varint_get(at, end, &num))
+        *at = kept;
+        if (!get_head(at, end, &head))
             return 0;
     }
     return *at < end && get_turn(at, end, &bytes, &n, &num) ? num : 0;

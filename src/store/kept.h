@@ -6,25 +6,26 @@
    that comes again at another place is found again.  What is kept of the record is then:
 
        0           1 byte   no record begins with it
+       count       varint   of events, as the record says it
+       sum         4 bytes  CRC-32C of the record, least first
        length      varint   of the record
        then by turns, up to the end:
        bytes       varint   how many, and the bytes themselves
        piece       varint   its number
 
-   Records without long parts are kept as they are. */
+   Records without long parts are kept as they are.  The sum covers the pieces: whoever protects what is
+   kept from damage has protected everything. */
 #ifndef RONDO_KEPT_H
 #define RONDO_KEPT_H
 
 #include "base/buf.h"
 #include "base/error.h"
 
-#define KEPT_MAX (1u << 30) // a record's length: more is damage
-
 struct keeper {
     /* The number of these bytes, from 1 on; or a negative error. */
     int64_t (*put)(void *user, const char *bytes, size_t len, rondo_error *err);
-    /* The bytes of a number, borrowed until the next call; an error when there are none. */
-    int (*get)(void *user, uint64_t num, const char **ret, size_t *ret_len, rondo_error *err);
+    /* Puts the bytes of a number into out; an error when there are none. */
+    int (*get)(void *user, uint64_t num, struct buf *out, rondo_error *err);
     void *user;
 };
 
@@ -32,9 +33,13 @@ struct keeper {
 int kept_put(const struct keeper *keeper, const char *record, size_t len, struct buf *out,
              rondo_error *err);
 
-/* The record again, in out.  What was damaged may come out as anything: the caller knows its sum. */
-int kept_get(const struct keeper *keeper, const char *kept, size_t len, struct buf *out,
+/* The record again, in out.  RONDO_ESTORE when something of it is damaged or it has more than `most` bytes;
+   one that is kept as it is is not looked at. */
+int kept_get(const struct keeper *keeper, const char *kept, size_t len, size_t most, struct buf *out,
              rondo_error *err);
+
+/* How many events it says to have: 0 when it is no record. */
+uint32_t kept_count(const char *kept, size_t len);
 
 /* Whether it has to go through kept_get() at all. */
 static inline bool kept_has_pieces(const char *kept, size_t len)
