@@ -7,10 +7,12 @@
 #include "cli/store_path.h"
 #include "data/duration.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct keep_options {
     const char *store;
@@ -102,7 +104,7 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* What --older and --keep say; false when they say nothing. */
+/* What --older and --keep say: 1, or 0 when they say nothing. */
 static int read_retention(const struct keep_options *options, struct store_retention *ret, rondo_error *err)
 {
     int64_t age_ms = 0;
@@ -111,6 +113,19 @@ static int read_retention(const struct keep_options *options, struct store_reten
     ret->since_ns = now_ns() - age_ms * 1000000;
     ret->newest = options->newest < 0 ? 0 : (uint32_t)MIN(options->newest, UINT32_MAX);
     return options->older || options->newest >= 0;
+}
+
+/* What is in use of the file. */
+static int64_t used_bytes(struct store *store)
+{
+    json_t *usage;
+    rondo_error ignored;
+    if (store_usage(store, NULL, &usage, &ignored) < 0)
+        return 0;
+    int64_t used = json_integer_value(json_object_get(usage, "file")) -
+                   json_integer_value(json_object_get(usage, "free"));
+    json_decref(usage);
+    return used;
 }
 
 static void count_removed(const char *id, void *user)
@@ -141,7 +156,7 @@ static int cmd_gc(const struct cmdline *line)
     const struct keep_options *options = line->options;
     struct store_retention keep;
     rondo_error err;
-    int64_t bytes = 0;
+    int64_t ignored;
     int rc = read_retention(options, &keep, &err);
     if (rc < 0)
         return command_fail(line->command, "%s", err.message);
@@ -149,12 +164,13 @@ static int cmd_gc(const struct cmdline *line)
     if (!store)
         return EXIT_FAILED;
     json_t *removed = json_array();
+    int64_t before = used_bytes(store);
     if (rc)
         rc = store_expire(store, &keep, options->dry_run, count_removed, removed, &err);
     if (rc == 0 && !options->dry_run)
-        rc = store_gc(store, &bytes, &err);
+        rc = store_gc(store, &ignored, &err);
     if (rc == 0)
-        tell_gc(options, removed, bytes);
+        tell_gc(options, removed, before - used_bytes(store));
     json_decref(removed);
     store_close(store);
     return rc < 0 ? fail(line, &err) : EXIT_OK;
@@ -237,6 +253,11 @@ static int cmd_import(const struct cmdline *line)
 {
     rondo_error err;
     int code = EXIT_OK;
+    for (uint32_t i = 0; i < line->args.count; i++) // before a store is made for nothing
+        if (access(line->args.list[i], R_OK) < 0) {
+            command_fail(line->command, "%s: %s", line->args.list[i], strerror(errno));
+            return EXIT_FAILED;
+        }
     struct store *store = open_store(line, STORE_CREATE);
     if (!store)
         return EXIT_FAILED;
