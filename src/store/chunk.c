@@ -6,6 +6,7 @@
 #include "store/chunk.h"
 
 #include "base/crc32c.h"
+#include "store/kept.h"
 #include "store/lease.h"
 #include "store/runrow.h"
 
@@ -23,12 +24,6 @@ int64_t chunk_stamp(int64_t a, int64_t run, uint64_t first, uint32_t sum)
     return (int64_t)((uint64_t)crc32c(0, bytes, sizeof bytes) << 32 | sum);
 }
 
-uint32_t chunk_count(const char *record, size_t len)
-{
-    uint64_t count;
-    return varint_get(&record, record + len, &count) && count <= UINT32_MAX ? (uint32_t)count : 0;
-}
-
 bool chunk_next(const char **at, const char *end, struct chunk_record *ret)
 {
     const char *p = *at;
@@ -40,7 +35,7 @@ bool chunk_next(const char **at, const char *end, struct chunk_record *ret)
         ret->sum |= (uint32_t)(uint8_t)*p++ << (8 * i);
     ret->bytes = p;
     ret->len = (size_t)len;
-    if (!(ret->count = chunk_count(p, (size_t)len)))
+    if (!(ret->count = kept_count(p, (size_t)len)))
         return false;
     *at = p + len;
     return true;
@@ -221,7 +216,7 @@ static int move_record(struct gather *g, const struct log_row *r, rondo_error *e
     if (rc <= 0)
         return rc < 0 ? rc : db_damaged(g->store, err, "the log is damaged at row %lld", (long long)r->at);
     record.bytes = db_bytes(row, 0, &record.len);
-    record.count = chunk_count(record.bytes, record.len);
+    record.count = kept_count(record.bytes, record.len);
     record.sum = crc32c(g->sum, record.bytes, record.len);
     bool fits = r->first == g->next && record.count && record.sum == r->sum;
     if (fits)

@@ -1,8 +1,8 @@
 /* chunk.h - records side by side: how chunks are laid out, and how the log is gathered into them.
 
-   In a chunk each record stands behind its length (varint) and the run's sum up to and including it (four
-   bytes, least first).  The sum of a run's records is one CRC-32C over all of their bytes, so a record
-   vouches for everything before it. */
+   In a chunk each record, as it is kept (kept.h), stands behind its length (varint) and the run's sum up to
+   and including it (four bytes, least first).  The sum of a run's records is one CRC-32C over all of their
+   bytes, so a record vouches for everything before it. */
 #ifndef RONDO_CHUNK_H
 #define RONDO_CHUNK_H
 
@@ -34,9 +34,6 @@ void chunk_put(struct buf *buf, const struct chunk_record *record);
 /* Are these bytes whole records whose sums fit?  *next is their first event and becomes the one behind them (or the
    one that is damaged), *sum the sum before them and becomes that of all. */
 bool chunk_verify(const char *bytes, size_t len, uint64_t *next, uint32_t *sum);
-
-/* How many events a record has, which is what it begins with; 0: it is none. */
-uint32_t chunk_count(const char *record, size_t len);
 
 /* Learns where the log begins and ends; inside of a batch. */
 int chunk_find_log(struct store *store, rondo_error *err);

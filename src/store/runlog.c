@@ -10,6 +10,8 @@
 #include "store/runlog.h"
 
 #include "base/crc32c.h"
+#include "data/pieces.h"
+#include "store/blob.h"
 #include "store/lease.h"
 #include "store/runrow.h"
 
@@ -131,6 +133,18 @@ static int insert(struct runlog *log, const struct chunk_record *record, rondo_e
     return db_row(store, row, err);
 }
 
+/* The record without its long parts, which are kept once for all records. */
+static APART int take_out_pieces(struct runlog *log, struct chunk_record *record, rondo_error *err)
+{
+    const struct keeper keeper = blob_keeper(log->store);
+    buf_clear(&log->whole);
+    if (kept_put(&keeper, record->bytes, record->len, &log->whole, err) < 0)
+        return err->code;
+    record->bytes = log->whole.data;
+    record->len = log->whole.len;
+    return 0;
+}
+
 static int log_append(struct journal *journal, const char *bytes, size_t len, uint64_t first_seq, uint32_t count,
                       rondo_error *err)
 {
@@ -138,13 +152,17 @@ static int log_append(struct journal *journal, const char *bytes, size_t len, ui
     struct store *store = log->store;
     if (runlog_join_batch(log, err) < 0)
         return err->code;
-    if (UNLIKELY(first_seq != log->next || len > RECORD_MAX || !count || chunk_count(bytes, len) != count))
+    if (UNLIKELY(first_seq != log->next || len > RECORD_MAX || !count || kept_count(bytes, len) != count ||
+                 kept_has_pieces(bytes, len)))
         return refuse(log, first_seq, count, len, err);
-    struct chunk_record record = { bytes, len, count, crc32c(log->sum, bytes, len) };
+    struct chunk_record record = { bytes, len, count };
+    if (UNLIKELY(len >= PIECE_MIN) && take_out_pieces(log, &record, err) < 0)
+        return err->code;
+    record.sum = crc32c(log->sum, record.bytes, record.len);
     if (insert(log, &record, err) < 0)
         return err->code;
     store->log_next++;
-    store->log_bytes += len;
+    store->log_bytes += record.len;
     log->sum = record.sum;
     log->next += count;
     tail_add(log, &record);
@@ -253,7 +271,7 @@ static int take_record(struct runlog *log, sqlite3_stmt *row, uint32_t sum, uint
     struct window *w = &log->window;
     struct chunk_record record;
     record.bytes = db_bytes(row, 4, &record.len);
-    record.count = chunk_count(record.bytes, record.len);
+    record.count = kept_count(record.bytes, record.len);
     record.sum = crc32c(mark->sum, record.bytes, record.len);
     if (!record.count || record.sum != sum)
         return damaged(log, mark->next, "its checksum is wrong", err);
@@ -365,6 +383,23 @@ static int find_window(struct runlog *log, uint64_t seq, struct window **ret, ro
     return load(log, seq, err);
 }
 
+/* The record with all of its parts again. */
+static APART int put_back_pieces(struct runlog *log, uint64_t seq, struct chunk_record *record, rondo_error *err)
+{
+    const struct keeper keeper = blob_keeper(log->store);
+    rondo_error why;
+    if (db_look(log->store, err) < 0)
+        return err->code;
+    buf_clear(&log->whole);
+    int rc = kept_get(&keeper, record->bytes, record->len, RECORD_MAX, &log->whole, &why);
+    db_looked(log->store);
+    if (rc < 0)
+        return damaged(log, seq, why.message, err);
+    record->bytes = log->whole.data;
+    record->len = log->whole.len;
+    return 0;
+}
+
 static int log_read(struct journal *journal, struct journal_pos *pos, const char **ret, size_t *ret_len,
                     rondo_error *err)
 {
@@ -380,6 +415,9 @@ static int log_read(struct journal *journal, struct journal_pos *pos, const char
     const char *at = w->bytes.data + offset;
     if (first != pos->seq || !chunk_next(&at, w->bytes.data + w->bytes.len, &record))
         return damaged(log, pos->seq, "no record begins with it", err ? err : &ignored);
+    if (kept_has_pieces(record.bytes, record.len) &&
+        put_back_pieces(log, pos->seq, &record, err ? err : &ignored) < 0)
+        return RONDO_ESTORE;
     *ret = record.bytes;
     *ret_len = record.len;
     *pos = (struct journal_pos){ w->serial, (uint32_t)(at - w->bytes.data), pos->seq + record.count };
@@ -465,6 +503,7 @@ static void log_close(struct journal *journal)
     forget(log);
     buf_free(&log->tail.bytes);
     buf_free(&log->window.bytes);
+    buf_free(&log->whole);
     buf_free(&log->texts);
     buf_free(&log->definition);
     json_decref(log->about.about);

@@ -42,6 +42,7 @@ struct runlog {
     uint32_t sum;      // of everything before
     struct window tail;   // what we appended last, up to next
     struct window window; // what was read back
+    struct buf whole;     // a record with long parts, as it was read or is to be written
     uint32_t serials;
     struct log_mark mark;
     struct runlog_owner *owners; // itself, its parent, ...

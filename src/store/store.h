@@ -116,10 +116,22 @@ int store_remove(struct store *store, const char *id, rondo_error *err);
 /* Lets go of what nothing refers to any more and gives the space back; says how many bytes. */
 int store_gc(struct store *store, int64_t *ret_bytes, rondo_error *err);
 
-/* How much there is, in bytes: of one run (its own records), or of everything (id NULL) by kind. */
+/* Removes the runs that have ended, but for the newest (of all runs) and for those that ended since then;
+   visit is called for each.  only_look: none is removed. */
+struct store_retention {
+    int64_t since_ns;
+    uint32_t newest;
+};
+int store_expire(struct store *store, const struct store_retention *keep, bool only_look,
+                 void (*visit)(const char *id, void *user), void *user, rondo_error *err);
+
+/* How much there is, in bytes: of one run (its own records, and the long texts in them), or of everything (id
+   NULL) by kind.  New. */
 int store_usage(struct store *store, const char *id, json_t **ret, rondo_error *err);
 
-/* One run as a single file, and back (a new row; RONDO_EINVAL when its id is there already). */
+/* One run as a single file, which must not be there, and back (a new row; RONDO_EINVAL when its id is there
+   already or the file is not in order: it is checked as a whole before anything is written).  ret_id: the
+   caller's. */
 int store_export(struct store *store, const char *id, const char *file, rondo_error *err);
 int store_import(struct store *store, const char *file, char **ret_id, rondo_error *err);
 

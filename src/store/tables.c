@@ -43,7 +43,9 @@ const char *const tables_scripts[TABLES_VERSION] = {
     "  num INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text BLOB NOT NULL);"
     "CREATE INDEX definition_hash ON definition (hash);"
 
-    "CREATE TABLE blob (hash BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL);"
+    /* Pieces of records: see kept.h. */
+    "CREATE TABLE blob (num INTEGER PRIMARY KEY, hash INTEGER NOT NULL, bytes BLOB NOT NULL);"
+    "CREATE INDEX blob_hash ON blob (hash);"
 
     "CREATE TABLE inbox (num INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, what TEXT NOT NULL);"
     "CREATE INDEX inbox_run ON inbox (run);"

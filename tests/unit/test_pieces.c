@@ -12,14 +12,14 @@
 static void put_noise(struct buf *buf, size_t len, uint64_t seed)
 {
     for (size_t i = 0; i < len; i++)
-        buf_putc(buf, (char)hash_add(seed, i));
+        buf_putc(buf, (char)hash_add(hash_mix(seed), i));
 }
 
 static void put_words(struct buf *buf, size_t len, uint64_t seed)
 {
     static const char *const words[] = { "the ", "loop ", "ends ", "when ", "nothing ", "is ", "left\n", "to do " };
     for (size_t start = buf->len, i = 0; buf->len < start + len; i++)
-        buf_puts(buf, words[hash_add(seed, i) & 7]);
+        buf_puts(buf, words[hash_add(hash_mix(seed), i) & 7]);
 }
 
 /* Hashes of all pieces, in their order. */
