@@ -642,6 +642,12 @@ RONDO_API rondo_value *rondo_task_memory(rondo_task *task, const char *scope);
 RONDO_API int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry); /* takes */
 RONDO_API int rondo_later_remember(rondo_later later, const char *scope, rondo_value *entry);
 
+/* Memory of the run's session (runs without one have nothing) that has all words of the query, each as the
+   beginning of a word, "..." as a phrase: entries as a list of values, best first, at most limit (0:
+   10,000).  Of one scope, or of all (NULL).  Older entries than those in rondo_task_memory() are there too. */
+RONDO_API rondo_value *rondo_task_recall(rondo_task *task, const char *scope, const char *query,
+                                         size_t limit);
+
 RONDO_API rondo_history *rondo_task_history(rondo_task *task); /* of the nearest loop; NULL: none */
 
 /* What the work has cost so far; adds up, and counts against every budget around it. */
@@ -867,6 +873,19 @@ RONDO_API int rondo_run_resume(rondo_engine *engine, rondo_node *node, const cha
    asked for. */
 RONDO_API int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo_run **ret,
                              rondo_error *err);
+
+/* Sessions: what runs with the same `session` share.  A list of all, [{name, keys, entries, runs, changed}];
+   one as { name, state, memory: { scope: [{ time, run, entry }] } }; memory that has all words of a query
+   (see rondo_task_recall(); session, scope: NULL: any), [{ session, scope, time, run, entry }].  Values are
+   new; times are in milliseconds since 1970.  Forgetting one, or one scope of its memory, is committed
+   at once.  RONDO_ENOTFOUND: it holds nothing. */
+RONDO_API int rondo_sessions(rondo_store *store, rondo_value **ret, rondo_error *err);
+RONDO_API int rondo_session_export(rondo_store *store, const char *session, rondo_value **ret,
+                                   rondo_error *err);
+RONDO_API int rondo_session_search(rondo_store *store, const char *session, const char *scope,
+                                   const char *query, size_t limit, rondo_value **ret, rondo_error *err);
+RONDO_API int rondo_session_forget(rondo_store *store, const char *session, const char *scope,
+                                   rondo_error *err);
 
 /* ---- workflow files ---------------------------------------------------------------------------------- */
 

@@ -148,6 +148,7 @@ static const struct option run_options[] = {
     { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept; :memory: is nowhere" },
+    { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "share state and memory with its other runs" },
     { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
     { NULL }
 };

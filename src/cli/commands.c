@@ -10,7 +10,7 @@
 #include <string.h>
 
 const struct cmd *const commands[] = {
-    &command_run_file, &command_rehearse, &command_resume,  &command_cancel, &command_answer,
+    &command_run_file, &command_rehearse, &command_resume,  &command_cancel, &command_answer, &command_sessions,
     &command_check,    &command_graph,    &command_eval,
     &command_rm,       &command_gc,       &command_du,      &command_export, &command_import,
     &command_init,     &command_doctor,   &command_version, &command_help,  NULL,

@@ -5,9 +5,25 @@
 #include "cli/command.h"
 
 extern const struct cmd *const commands[]; // NULL at the end
-extern const struct cmd command_answer, command_cancel, command_check, command_doctor, command_eval,
-    command_graph, command_help, command_init, command_rehearse, command_resume, command_run_file, command_version;
-extern const struct cmd command_rm, command_gc, command_du, command_export, command_import; // the store
+extern const struct cmd
+    command_answer,
+    command_cancel,
+    command_check,
+    command_doctor,
+    command_du,
+    command_eval,
+    command_export,
+    command_gc,
+    command_graph,
+    command_help,
+    command_import,
+    command_init,
+    command_rehearse,
+    command_resume,
+    command_rm,
+    command_run_file,
+    command_sessions,
+    command_version;
 
 const struct cmd *commands_find(const char *name); // NULL when there is none
 int commands_unknown(const char *name); // says so, with the nearest; EXIT_USAGE

@@ -32,6 +32,9 @@ int running_check_args(struct running *r)
 {
     const struct run_args *a = r->args;
     const struct cmd *command = r->line->command;
+    rondo_error err;
+    if (a->session && session_check_name(a->session, &err) < 0)
+        return command_fail(command, "--session: %s", err.message);
     if (a->quiet && a->verbose)
         return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->workdir && !is_folder(a->workdir))
@@ -110,6 +113,8 @@ int running_open_store(struct running *r, bool must_exist)
     unsigned flags = (must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
+    if (is_in_memory(place) && r->args->session)
+        return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
     if (r->rehearses || is_in_memory(place) || r->store)
         return EXIT_OK;
     if (store_path_open(place, flags, &r->store, &err) == 0)
@@ -168,7 +173,7 @@ rondo_run_options running_options(const struct running *r)
 {
     const struct run_args *a = r->args;
     return (rondo_run_options){
-        RONDO_RUN, .timeout_ms = a->timeout_ms,
+        RONDO_RUN, .timeout_ms = a->timeout_ms, .session = a->session,
         .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
         .budget = { .tokens = a->max_tokens, .cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9) },
     };

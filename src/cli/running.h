@@ -12,7 +12,7 @@
 /* Options of all of them; each command's table fills in those that it has. */
 struct run_args {
     bool json, quiet, verbose, plan, commands, migrate, yes;
-    const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify;
+    const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
     double max_cost;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
     struct texts input;

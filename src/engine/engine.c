@@ -169,7 +169,11 @@ static int append(rondo_run *run, uint64_t before, rondo_error *err)
                      (uint32_t)(run->core.seq - before), run->core.now_ns);
     int rc = run->journal->ops->append(run->journal, engine->record.data, engine->record.len,
                                        before + 1, (uint32_t)(run->core.seq - before), err);
-    return rc == 0 && run->stored ? stored_turn(run, err) : rc;
+    if (rc < 0 || LIKELY(!run->stored))
+        return rc;
+    if (run->core.session && sessions_write(run, engine->turn.events, engine->turn.count, err) < 0)
+        return err->code;
+    return stored_turn(run, err);
 }
 
 static void keep(rondo_run *run, uint64_t before)

@@ -378,6 +378,8 @@ static void put_workflow_start(struct line *l)
 {
     if (l->run->node->flow)
         put_number(l, "total", l->run->node->flow->scope->count);
+    if (l->run->core.session)
+        put_text(l, "session", l->run->core.session);
 }
 
 static void put_reason(struct line *l)

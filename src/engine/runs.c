@@ -119,17 +119,20 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
                rondo_error *err)
 {
     rondo_run_options options;
-    if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0)
+    if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
+        sessions_check(engine, &options, err) < 0)
         return err->code;
     rondo_run *run = new_run(engine, node, &options, NULL);
-    if (engine->store && !options.in_memory && stored_begin(run, &options, origin, err) < 0) {
+    json_t *start = start_value(engine, input, &options);
+    if ((engine->store && !options.in_memory && stored_begin(run, &options, origin, err) < 0) ||
+        (options.session && sessions_begin(engine, options.session, start, err) < 0)) {
+        json_decref(start);
         rondo_run_close(run);
         return err->code;
     }
     uint64_t seed = options.seed ? options.seed : hash_add(engine->seed ^ 0x5eed, engine->made);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_WORKFLOW_START, .num = (int64_t)seed,
-                                               .flags = EF_VALUE,
-                                               .value = start_value(engine, input, &options) });
+                                               .flags = EF_VALUE, .value = start });
     *ret = run;
     return 0;
 }

@@ -292,6 +292,17 @@ void stored_look(rondo_engine *engine);
 int64_t stored_next_look(const rondo_engine *engine);
 void stored_clear(rondo_run *run);
 
+/* ---- sessions.c ----------------------------------------------------------------------------------------- */
+
+/* Can a run have this session (NULL: none)? */
+int sessions_check(const rondo_engine *engine, const rondo_run_options *options, rondo_error *err);
+
+/* Puts the session and what it holds into the value of a run's first event. */
+int sessions_begin(rondo_engine *engine, const char *session, json_t *start, rondo_error *err);
+
+/* What the events of a turn did to the state and the memory of the run's session, into the open batch. */
+int sessions_write(rondo_run *run, const struct rondo_event *events, uint32_t count, rondo_error *err);
+
 /* ---- task.c ------------------------------------------------------------------------------------------ */
 
 void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen);

@@ -148,27 +148,51 @@ int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err);
 
 /* ---- sessions: what several runs share ---------------------------------------------------------------------- */
 
-/* State of a session: an object, new; empty when there is none of that name. */
-json_t *store_session_state(struct store *store, const char *session);
+/* A session is there as soon as a run says that it belongs to one.  It holds state and memory; what a run
+   does to them is written in the batch that has the record about it. */
 
-/* Memory of a session: { scope: [entry, ...] }, oldest first, new. */
-json_t *store_session_memory(struct store *store, const char *session);
+#define SESSION_NAME_MAX 100
+
+/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL. */
+int session_check_name(const char *name, rondo_error *err);
+
+/* State: an object, new; empty when there is none of that name. */
+int store_session_state(struct store *store, const char *session, json_t **ret, rondo_error *err);
+
+/* Memory: { scope: [value, ...] }, oldest first, new.  Of each scope only the newest ones are read: at most
+   SESSION_READ_MAX, and together about SESSION_READ_BYTES. */
+#define SESSION_READ_MAX   100
+#define SESSION_READ_BYTES (1 << 20)
+int store_session_memory(struct store *store, const char *session, json_t **ret, rondo_error *err);
 
 /* With the next commit.  delta: final values, null removes; "temp:" keys are left out. */
 int store_session_set(struct store *store, const char *session, const json_t *delta, rondo_error *err);
-int store_session_remember(struct store *store, const char *session, const char *scope,
-                           const json_t *entry, int64_t now_ns, rondo_error *err);
 
-/* Keeps the newest `keep` entries of a scope (of those that were remembered since `since_ns`). */
-int store_session_trim(struct store *store, const char *session, const char *scope, uint32_t keep,
+/* An entry and the event that brought it, which is its name: writing it again changes nothing. */
+struct session_entry {
+    const char *scope;
+    const json_t *value;
+    const char *run;
+    uint64_t seq;
+    int64_t time_ns;
+};
+int store_session_remember(struct store *store, const char *session, const struct session_entry *entry,
+                           rondo_error *err);
+
+/* The run that wrote an entry takes it back; fine when it is not there. */
+int store_session_drop(struct store *store, const char *session, const char *run, uint64_t seq,
                        rondo_error *err);
 
-/* Entries that match a full-text query (FTS5), best first: [{scope, entry, time, rank}], new. */
+/* Entries that have all words of a query, each the beginning of a word there, "..." a phrase; best first:
+   [{session, scope, entry, time, run}], new.  session, scope: NULL: any.  No text is a wrong query; one
+   without words finds nothing. */
+#define SESSION_QUERY_MAX 1000
 int store_session_search(struct store *store, const char *session, const char *scope, const char *query,
                          uint32_t limit, json_t **ret, rondo_error *err);
 
-/* All sessions [{name, keys, entries, runs, changed}]; all of one {name, state, memory}; forgetting one, or
-   one scope of it.  forget commits. */
+/* All sessions [{name, keys, entries, runs, changed}], the one that changed last first; all of one {name,
+   state, memory: {scope: [{time, run, entry}]}}; forgetting one, or only one scope of its memory.
+   RONDO_ENOTFOUND when there is none of that name, or no such scope.  forget commits. */
 int store_sessions(struct store *store, json_t **ret, rondo_error *err);
 int store_session_export(struct store *store, const char *session, json_t **ret, rondo_error *err);
 int store_session_forget(struct store *store, const char *session, const char *scope, rondo_error *err);

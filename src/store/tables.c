@@ -53,9 +53,13 @@ const char *const tables_scripts[TABLES_VERSION] = {
     "CREATE TABLE session_state ("
     "  session TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, changed_ns INTEGER NOT NULL,"
     "  PRIMARY KEY (session, key)) WITHOUT ROWID;"
+    /* An entry is named by the event that brought it.  text: all that it says, or, when value has it as JSON,
+       the texts in it.  The index over its words has no copy of them. */
     "CREATE TABLE session_memory ("
-    "  num INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, scope TEXT NOT NULL,"
-    "  entry TEXT NOT NULL, time_ns INTEGER NOT NULL);"
+    "  num INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, scope TEXT NOT NULL, run TEXT NOT NULL,"
+    "  seq INTEGER NOT NULL, time_ns INTEGER NOT NULL, text TEXT NOT NULL, value TEXT);"
     "CREATE INDEX session_memory_scope ON session_memory (session, scope, num);"
-    "CREATE VIRTUAL TABLE memory_text USING fts5 (text);", // rowid: session_memory.num
+    "CREATE UNIQUE INDEX session_memory_event ON session_memory (session, run, seq);"
+    "CREATE VIRTUAL TABLE memory_text USING fts5 (text, content = 'session_memory', content_rowid = 'num',"
+    "  tokenize = 'unicode61 remove_diacritics 2');",
 };
