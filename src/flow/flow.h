@@ -342,6 +342,9 @@ struct flow {
     struct bundle *bundle;      // of the outermost: what was read; flow/bundle.h
 };
 
+/* Do its steps work in worktrees of their own? */
+bool flow_isolates(const struct flow *flow);
+
 /* An empty flow with one reference; takes a reference to source. */
 struct flow *flow_new(struct source *source);
 
