@@ -288,6 +288,7 @@ struct flow_step {
     struct flow_text ask;       // GATE
     json_t *gate_schema, *gate_answer; // borrowed; NULL
     int64_t gate_timeout_ms;
+    bool gate_exits; // onTimeout: exit
     struct flow_named *set;     // SET
     uint32_t set_count;
 };
