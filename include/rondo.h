@@ -492,7 +492,9 @@ typedef struct rondo_machine_spec {
 RONDO_API rondo_node *rondo_machine(const rondo_machine_spec *spec);
 
 /* Waits for rondo_engine_signal().  The answer is its output; one that does not fit the schema is
-   refused and the gate stays open.  After timeout_ms: fails, or takes on_timeout as the answer. */
+   refused and the gate stays open.  After timeout_ms: fails, or takes on_timeout as the answer, or
+   stays open and ends the waiting: once the run has nothing else to do, rondo_run_next() gives NULL and
+   the status is RONDO_STATUS_WAITING.  Pulled after an answer it goes on, as does one that is recovered. */
 typedef struct rondo_gate_spec {
     size_t size; /* RONDO_GATE */
     const char *name;
@@ -501,6 +503,7 @@ typedef struct rondo_gate_spec {
     int64_t timeout_ms;     /* goes on while no process runs */
     const char *on_timeout; /* JSON text of the answer to take, NULL: fail */
     rondo_options options;
+    bool exit_on_timeout; /* nobody waits any longer, and the gate stays open; not with on_timeout */
 } rondo_gate_spec;
 #define RONDO_GATE sizeof(rondo_gate_spec)
 RONDO_API rondo_node *rondo_gate(const rondo_gate_spec *spec);
@@ -768,7 +771,8 @@ RONDO_API int rondo_run_start(rondo_engine *engine, rondo_node *node, const rond
                               const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
 /* Pulls: works until there is an event of this run and returns it; NULL when the run has ended and
-   all its events were seen, or when it failed in a way that rondo_run_error() tells. */
+   all its events were seen, when it failed in a way that rondo_run_error() tells, or when a gate says
+   that nobody waits any longer (exit_on_timeout). */
 RONDO_API const rondo_event *rondo_run_next(rondo_run *run);
 
 /* Runs to the end, throwing the events away; returns the result's code: 0 if it completed. */

@@ -70,6 +70,7 @@ void set_run(rondo_task *task, const struct flow_step *step)
 struct call {
     rondo_task *task;
     const struct flow_step *step;
+    struct isolated *own; // its worktree; NULL
     struct buf system, user;
 };
 
@@ -113,7 +114,7 @@ static void call_model(struct call *call)
 
 static void call_command(struct call *call)
 {
-    command_run(call->task, call->step, buf_text(&call->user), call->user.len);
+    command_run(call->task, call->step, buf_text(&call->user), call->user.len, call->own);
 }
 
 static void call_script(struct call *call)
@@ -163,12 +164,37 @@ static void carry_out(struct call *call)
         kinds[kind](call);
 }
 
-static void run_agent(rondo_task *task, const struct flow_step *step)
+/* Why a call that has a token could not begin. */
+struct misstart {
+    rondo_later later;
+    rondo_error err;
+};
+
+static void on_left(const rondo_error *err, void *user)
 {
-    struct call call = { .task = task, .step = step };
+    struct misstart *misstart = user;
+    rondo_later_fail(misstart->later, misstart->err.code, "%s", misstart->err.message);
+    mem_free(misstart);
+}
+
+/* With a worktree there is a token, and something to be cleared away first. */
+static void fail_start(rondo_task *task, struct isolated *own, const rondo_error *err)
+{
+    if (!own) {
+        rondo_task_fail(task, err->code, "%s", err->message);
+        return;
+    }
+    struct misstart *misstart = mem_alloc(sizeof *misstart);
+    *misstart = (struct misstart){ rondo_task_defer(task), *err };
+    isolated_end(own, on_left, misstart);
+}
+
+void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own)
+{
+    struct call call = { .task = task, .step = step, .own = own };
     const struct call_env *env = task_env(task);
     rondo_error err;
-    int rc = prompt_put(task, step, &call.system, &call.user, &err);
+    int rc = prompt_put(task, step, own ? isolated_folder(own) : NULL, &call.system, &call.user, &err);
     if (rc == 0 && env->on_prompt)
         env->on_prompt(env->user, rondo_task_path(task), call.system.len, call.user.len);
     if (rc == 0 && env->prompts)
@@ -176,7 +202,7 @@ static void run_agent(rondo_task *task, const struct flow_step *step)
     if (rc == 0)
         carry_out(&call);
     else
-        rondo_task_fail(task, rc, "%s", err.message);
+        fail_start(task, own, &err);
     buf_free(&call.system);
     buf_free(&call.user);
 }
@@ -185,8 +211,10 @@ void agent_run(rondo_task *task, void *step)
 {
     if (((const struct flow_step *)step)->body == BODY_SET)
         set_run(task, step);
+    else if (isolated_is_wanted(task, step))
+        isolated_run(task, step);
     else
-        run_agent(task, step);
+        agent_run_in(task, step, NULL);
 }
 
 /* ---- before the run ---------------------------------------------------------------------------------- */
@@ -216,7 +244,7 @@ int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_err
 {
     struct search search = { env, err, 0 };
     flow_each_step(flow, look_at, &search);
-    return search.rc;
+    return search.rc < 0 ? search.rc : isolated_can_run(flow, env, err);
 }
 
 /* ---- folders ----------------------------------------------------------------------------------------- */

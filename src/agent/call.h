@@ -9,6 +9,8 @@
 #include "io/loop_uv.h"
 #include "run/see.h"
 
+struct isolated;
+
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
    as long as the run; everything in it is borrowed. */
 struct call_env {
@@ -51,6 +53,11 @@ int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
    token is refused, but it has to finish all the same: until then its step has not ended either. */
 void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user);
 
+/* For a task that was deferred: call(task, user) at once, with the task as its function had it, so that
+   everything can be looked at again; it finishes through its token.  on_cancel is forgotten.  False, and
+   no call, when its result is no longer wanted.  Only on the engine's thread, and not in a function. */
+bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), void *user);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */
@@ -65,10 +72,30 @@ int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_err
 int agent_has_folders(const struct flow *flow, const struct call_env *env, rondo_error *err);
 
 /* One each; all finish the task, now or later. */
-void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len);
+void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len,
+                 struct isolated *own); // NULL, or where it works: taken, and the task was deferred
 void script_run(rondo_task *task, const struct flow_step *step);
 void rehearse_run(rondo_task *task, const struct flow_step *step);
 void set_run(rondo_task *task, const struct flow_step *step);
+
+/* Does a file around this step ask for worktrees, and has its agent any use for one? */
+bool isolated_is_wanted(rondo_task *task, const struct flow_step *step);
+
+/* Makes the worktree, then calls agent_run_in(). */
+void isolated_run(rondo_task *task, const struct flow_step *step);
+void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
+
+const char *isolated_folder(const struct isolated *own); // where in the worktree the step works
+
+/* Keeps what was changed, which the token tells, and removes the worktree; then done(), and own is gone.
+   err is NULL, or says why changes could not be kept. */
+void isolated_end(struct isolated *own, void (*done)(const rondo_error *err, void *user), void *user);
+
+/* Can the files of this flow that ask for worktrees have them?  0 or RONDO_EINVAL. */
+int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
+
+/* Where commands of a step run when nobody says otherwise; NULL: nowhere in particular. */
+const char *call_folder(const struct call_env *env, const struct flow_step *step);
 
 /* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
@@ -100,8 +127,9 @@ int reply_check(const json_t *reply, rondo_error *err);
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */
 
 /* What the agent is shown, by WORKFLOW.md's layout: the system text ("" for none) and the user's.
-   Fails when a hole cannot be filled. */
-int prompt_put(rondo_task *task, const struct flow_step *step, struct buf *system, struct buf *user,
-               rondo_error *err);
+   Context files are looked for in folder, or in the workflow's when that is NULL.  Fails when a hole
+   cannot be filled. */
+int prompt_put(rondo_task *task, const struct flow_step *step, const char *folder, struct buf *system,
+               struct buf *user, rondo_error *err);
 
 #endif

@@ -5,6 +5,9 @@
    command until its process has ended.  Then it tells the task's token what came of it: the steps
    there are a chain, and the first that does not like what it sees fails the step.
 
+   A command in a worktree of its own (isolated.c) is over only when that is gone: what came of it is
+   kept until then.
+
    When the result is no longer wanted the process is cancelled; by the time it has ended, run and
    workflow may be gone, and nothing of them is touched any more. */
 #include "agent/call.h"
@@ -36,12 +39,16 @@ extern char **environ;
 struct errand {
     rondo_later later;
     const struct flow_step *step; // not to be touched once is_unwanted
-    struct process *process;
+    struct process *process; // NULL once it has ended
+    struct isolated *own;    // its worktree; NULL
     struct secrets secrets;
     char *reply, *context; // paths of its files
     char *box;             // a folder of its own, when it is confined; NULL
     size_t shown; // of the output, in bytes as they came
     bool is_unwanted;
+    json_t *answer; // what came of it; NULL: why it failed
+    struct buf why;
+    int code;
 };
 
 /* ---- the environment -------------------------------------------------------------------------------- */
@@ -54,6 +61,7 @@ struct setup {
     struct see see;
     struct arena arena;
     struct secrets *secrets;
+    const struct isolated *own;
     const char *cwd;
     const char **argv;
     const char **env;
@@ -320,8 +328,8 @@ static int put_arguments(struct setup *setup, rondo_error *err)
 static const char *place(struct setup *setup, const char *path)
 {
     auto_buf struct buf full = { 0 };
-    const char *base = task_env(setup->task)->workdir;
-    base = base ? base : setup->step->flow->folder;
+    const char *base = setup->own ? isolated_folder(setup->own)
+                                  : call_folder(task_env(setup->task), setup->step);
     if (*path == '/' || !base)
         return *path ? path : NULL;
     buf_puts(&full, base);
@@ -382,11 +390,9 @@ static void put_errors(struct errand *errand, struct buf *out)
 
 static int say_failed(struct errand *errand, int code, const char *why)
 {
-    auto_buf struct buf text = { 0 };
-    buf_puts(&text, why);
-    put_errors(errand, &text);
-    rondo_later_fail(errand->later, code, "%s", buf_text(&text));
-    return code;
+    buf_puts(&errand->why, why);
+    put_errors(errand, &errand->why);
+    return errand->code = code;
 }
 
 /* 0, or it has failed. */
@@ -412,8 +418,8 @@ static int check_end(struct errand *errand)
 
 static int fail_with(struct errand *errand, const rondo_error *err)
 {
-    rondo_later_fail(errand->later, err->code, "%s", err->message);
-    return err->code;
+    buf_puts(&errand->why, err->message);
+    return errand->code = err->code;
 }
 
 /* ---- the end: results ------------------------------------------------------------------------------- */
@@ -516,7 +522,8 @@ static int complete_reply(struct errand *errand, json_t *reply, struct buf *outp
     return 0;
 }
 
-static int finish(struct errand *errand)
+/* What came of it: a reply, or why there is none. */
+static int conclude(struct errand *errand)
 {
     auto_buf struct buf output = { 0 };
     rondo_error err;
@@ -524,15 +531,12 @@ static int finish(struct errand *errand)
         return -1;
     if (take_output(errand, &output, &err) < 0)
         return fail_with(errand, &err);
-    auto_json json_t *reply = read_reply(errand, &err);
-    if (!reply && err.code)
+    errand->answer = read_reply(errand, &err);
+    if (!errand->answer && err.code)
         return fail_with(errand, &err);
-    if (!reply)
-        reply = json_object();
-    if (complete_reply(errand, reply, &output, &err) < 0)
-        return fail_with(errand, &err);
-    reply_finish(&(struct answer){ .later = errand->later }, errand->step, reply);
-    return 0;
+    if (!errand->answer)
+        errand->answer = json_object();
+    return complete_reply(errand, errand->answer, &output, &err) < 0 ? fail_with(errand, &err) : 0;
 }
 
 static void errand_free(struct errand *errand)
@@ -544,27 +548,56 @@ static void errand_free(struct errand *errand)
     mem_free(errand->context);
     mem_free(errand->reply);
     secrets_clear(&errand->secrets);
+    json_decref(errand->answer);
+    buf_free(&errand->why);
     mem_free(errand);
+}
+
+static void finish(struct errand *errand)
+{
+    if (errand->is_unwanted)
+        rondo_later_fail(errand->later, RONDO_ECANCELLED, "cancelled"); // the token is given back
+    else if (errand->code)
+        rondo_later_fail(errand->later, errand->code, "%s", buf_text(&errand->why));
+    else
+        reply_finish(&(struct answer){ .later = errand->later }, errand->step, errand->answer);
+    errand_free(errand);
+}
+
+/* Work that nobody will see has failed, whatever it says itself. */
+static void on_left(const rondo_error *err, void *user)
+{
+    struct errand *errand = user;
+    if (err && !errand->code)
+        fail_with(errand, err);
+    finish(errand);
+}
+
+static void leave(struct errand *errand)
+{
+    if (errand->own)
+        isolated_end(errand->own, on_left, errand);
+    else
+        finish(errand);
 }
 
 static void on_end(struct process *process, void *user)
 {
     struct errand *errand = user;
-    if (errand->is_unwanted) {
-        rondo_later_fail(errand->later, RONDO_ECANCELLED, "cancelled"); // the token is given back
-    } else {
-        if (errand->shown)
-            show(errand, true);
-        finish(errand);
-    }
-    errand_free(errand);
+    if (!errand->is_unwanted && errand->shown)
+        show(errand, true);
+    if (!errand->is_unwanted)
+        conclude(errand);
+    errand->process = NULL;
+    leave(errand);
 }
 
 static void on_cancel(void *user)
 {
     struct errand *errand = user;
     errand->is_unwanted = true;
-    process_cancel(errand->process, -1);
+    if (errand->process)
+        process_cancel(errand->process, -1);
 }
 
 /* ---- the beginning ---------------------------------------------------------------------------------- */
@@ -612,12 +645,27 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
     return rc;
 }
 
-void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len)
+static void refuse(rondo_task *task, struct errand *errand, const rondo_error *err)
+{
+    if (errand->own) {
+        errand->later = rondo_task_defer(task);
+        fail_with(errand, err);
+        leave(errand);
+        return;
+    }
+    rondo_task_fail(task, err->code, "%s", err->message);
+    errand_free(errand);
+}
+
+void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len,
+                 struct isolated *own)
 {
     struct errand *errand = mem_zalloc(sizeof *errand);
-    struct setup setup = { .task = task, .step = step, .agent = step->agent, .secrets = &errand->secrets };
+    struct setup setup = { .task = task, .step = step, .agent = step->agent, .own = own,
+                           .secrets = &errand->secrets };
     rondo_error err;
     errand->step = step;
+    errand->own = own;
     task_see(task, &setup.see);
     int rc = command_can_run(step, &err);
     if (rc == 0)
@@ -626,8 +674,7 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
         errand->later = rondo_task_defer(task);
         task_on_cancel(task, on_cancel, errand);
     } else {
-        rondo_task_fail(task, rc, "%s", err.message);
-        errand_free(errand);
+        refuse(task, errand, &err);
     }
     see_clear(&setup.see);
     mem_free(setup.env);

@@ -264,7 +264,7 @@ static int put_files(struct sheet *sheet, rondo_error *err)
     if (step->context_count)
         text_heading(sheet->out, "## Context Files");
     for (uint32_t i = 0; i < step->context_count && sheet->out->len <= PROMPT_MAX; i++)
-        put_file(sheet->out, step->flow->folder, step->context_files[i]);
+        put_file(sheet->out, sheet->folder ? sheet->folder : step->flow->folder, step->context_files[i]);
     return 0;
 }
 
@@ -359,12 +359,12 @@ static int put_sections(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
-int prompt_put(rondo_task *task, const struct flow_step *step, struct buf *system, struct buf *user,
-               rondo_error *err)
+int prompt_put(rondo_task *task, const struct flow_step *step, const char *folder, struct buf *system,
+               struct buf *user, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     struct sheet sheet = { .task = task, .step = step, .run = task_run(task), .act = task_act(task),
-                           .out = &text };
+                           .folder = folder, .out = &text };
     task_see(task, &sheet.see);
     int rc = put_system(&sheet, system, err);
     if (rc == 0)

@@ -15,6 +15,7 @@ struct sheet {
     const struct flow_step *step;
     struct run *run;
     struct act *act;
+    const char *folder; // where context files are
     struct see see;
     struct buf *out;
 };

@@ -152,7 +152,7 @@ static enum finding ask_bubblewrap(struct buf *out)
 
 static enum finding ask_git(struct buf *out)
 {
-    return find_or_say(out, "git", "not installed");
+    return find_or_say(out, "git", "not installed: `isolation: worktree-per-step` needs it");
 }
 
 static enum finding ask_landlock(struct buf *out)

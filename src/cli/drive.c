@@ -297,7 +297,7 @@ static const rondo_event *pause_and_pull(struct drive *d)
     flush_out(d);
     flush_lines(d);
     see_to_signals(d);
-    if (d->gates.trouble && d->run->stored)
+    if (d->gates.trouble && (d->run->stored || d->gates.is_left))
         d->is_left = run_waits_for_people(&d->run->core) && !d->run->inbox_count;
     else if (d->gates.trouble)
         cancel(d, EXIT_WAITING, d->gates.trouble);
@@ -396,8 +396,11 @@ static int leave_waiting(struct drive *d)
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
     d->rows->end_ns = shell_now_ns(d->engine);
-    buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, d->gates.trouble_at);
-    buf_printf(&d->notes, "then go on with: rondo resume %s\n", id);
+    buf_printf(&d->notes, "%s\n", d->gates.trouble);
+    if (d->run->stored) {
+        buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, d->gates.trouble_at);
+        buf_printf(&d->notes, "then go on with: rondo resume %s\n", id);
+    }
     if (d->options->quiet)
         fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
                 d->gates.trouble_at);

@@ -211,6 +211,18 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
         give_up(gates, p, rondo_event_text(ev));
 }
 
+/* `onTimeout: exit`. */
+static void on_timer(struct gates *gates, const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    if (ev->code != TIMER_GATE || !node || node->kind != RONDO_KIND_GATE || !node->gate.exits)
+        return;
+    auto_buf struct buf path = { 0 };
+    buf_puts(&path, rondo_event_path(ev));
+    give_up(gates, buf_text(&path), "nobody answered in time");
+    gates->is_left = true;
+}
+
 static void on_closed(struct gates *gates, const rondo_event *ev)
 {
     int type = rondo_event_type(ev);
@@ -233,6 +245,7 @@ void gates_event(struct gates *gates, const rondo_event *ev)
 {
     switch (rondo_event_type(ev)) {
     case RONDO_EV_GATE_WAITING: on_waiting(gates, ev); break;
+    case RONDO_EV_TIMER: on_timer(gates, ev); break;
     case RONDO_EV_MESSAGE:
         if (is_gate(rondo_event_node(ev)) || is_refusal(gates, ev))
             on_refused(gates, ev);

@@ -29,6 +29,7 @@ struct gates {
     struct buf typed;  // by the person, so far
     char *trouble;     // NULL: all is well
     char *trouble_at;  // the gate's path
+    bool is_left;      // the time of a gate is over, and nobody is to wait any longer
 };
 
 void gates_clear(struct gates *gates);

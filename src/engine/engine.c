@@ -576,8 +576,18 @@ static const rondo_event *next_fresh(rondo_engine *engine)
     return NULL;
 }
 
+/* Is there nobody that anybody waits for? */
+static bool are_left(const rondo_engine *engine)
+{
+    for (const rondo_run *run = engine->runs; run; run = run->next)
+        if (!run->ended && !run_is_left(&run->core))
+            return false;
+    return true;
+}
+
 const rondo_event *rondo_engine_next(rondo_engine *engine)
 {
+    bool waited = false;
     for (;;) {
         rondo_run *run = engine->turn_run;
         const rondo_event *ev = run && run->has_cursor ? deliver_next(run) : NULL;
@@ -601,9 +611,10 @@ const rondo_event *rondo_engine_next(rondo_engine *engine)
         }
         if (!engine->ready_first && (ev = next_of_others(engine)))
             return ev;
-        if (!engine->going)
+        if (!engine->going || (are_left(engine) && waited))
             return NULL;
-        shell_service(engine, INT64_MAX);
+        shell_service(engine, are_left(engine) ? 0 : INT64_MAX);
+        waited = true;
     }
 }
 
@@ -624,9 +635,9 @@ static __attribute__((noinline)) const rondo_event *work_for(rondo_run *run, int
             shell_service(engine, 0);
             advance_all(engine);
         } else if (!shell_advance(run) && !advance_all(engine)) {
-            if (waited && due_ns != INT64_MAX)
+            if (waited && (due_ns != INT64_MAX || run_is_left(&run->core)))
                 return NULL;
-            shell_service(engine, due_ns);
+            shell_service(engine, run_is_left(&run->core) ? 0 : due_ns);
             waited = true;
         } else if (run->staged) {
             advance_all(engine); // what others have to keep goes with it

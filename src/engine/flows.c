@@ -493,8 +493,10 @@ int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *
     struct diags diags = { 0 };
     err = err ? err : &spare;
     auto_json json_t *all = flows_inputs(inner(flow), (json_t *)inputs, &diags);
-    int code = all ? flows_start(engine, inner(flow), inner(flow)->env, all, options, NULL, ret, err)
+    int code = all ? isolated_can_run(inner(flow), inner(flow)->env, err)
                    : first_error(&diags, inner(flow)->name, err);
+    if (code == 0)
+        code = flows_start(engine, inner(flow), inner(flow)->env, all, options, NULL, ret, err);
     diags_clear(&diags);
     return code;
 }

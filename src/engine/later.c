@@ -189,6 +189,27 @@ int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *out
     return task_after(task, delay_ms, output ? output : json_null(), NULL, NULL);
 }
 
+bool task_again(rondo_later at, void (*call)(rondo_task *task, void *user), void *user)
+{
+    struct mailbox *mail = &at.engine->mail;
+    rondo_task *task = &at.engine->task;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    bool wanted = later && !later->cancelled && !later->work.finished;
+    if (wanted) {
+        task->work = (struct work){ .run = later->work.run, .act = later->work.act, .gen = later->work.gen };
+        later->on_cancel = NULL;
+    }
+    pthread_mutex_unlock(&mail->lock);
+    if (!wanted)
+        return false;
+    task->deferred = true;
+    task->later = at;
+    call(task, user);
+    task_clear(task);
+    return true;
+}
+
 /* ---- other threads ---------------------------------------------------------------------------------- */
 
 static void put_post(struct mailbox *mail, const struct post *message)

@@ -191,7 +191,7 @@ void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
 
 /* ---- calling ------------------------------------------------------------------------------------------- */
 
-static void task_clear(rondo_task *task)
+void task_clear(rondo_task *task)
 {
     work_clear(&task->work);
     json_decref(task->list);

@@ -471,5 +471,8 @@ rondo_node *rondo_gate(const rondo_gate_spec *given)
         if (!spec.timeout_ms)
             build_refuse(node, "on_timeout needs a timeout_ms");
     }
+    node->gate.exits = spec.exit_on_timeout;
+    if (spec.exit_on_timeout && (spec.on_timeout || !spec.timeout_ms))
+        build_refuse(node, "exit_on_timeout needs a timeout_ms, and no on_timeout");
     return build_finish(node);
 }

@@ -141,7 +141,9 @@ static rondo_node *gate_node(const struct builder *b, struct flow_step *step, ro
     rondo_node *node = rondo_gate(&(rondo_gate_spec){ .size = RONDO_GATE, .name = name_of(b, step->id),
                                                       .ask = step->ask.text, .schema = schema,
                                                       .timeout_ms = step->gate_timeout_ms,
-                                                      .on_timeout = answer, .options = o });
+                                                      .on_timeout = answer,
+                                                      .exit_on_timeout = step->gate_exits && step->gate_timeout_ms,
+                                                      .options = o });
     schema_free(schema);
     schema_free(answer);
     if (step->ask.pieces) {

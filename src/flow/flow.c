@@ -42,6 +42,11 @@ void flow_unref(struct flow *flow)
     mem_free(flow);
 }
 
+bool flow_isolates(const struct flow *flow)
+{
+    return flow->isolation && strcmp(flow->isolation, "worktree-per-step") == 0;
+}
+
 void flow_own_program(struct flow *flow, struct cel_program *program)
 {
     mem_grow(&flow->programs, &flow->program_cap, flow->program_count, sizeof *flow->programs);

@@ -288,6 +288,7 @@ struct flow_step {
     struct flow_text ask;       // GATE
     json_t *gate_schema, *gate_answer; // borrowed; NULL
     int64_t gate_timeout_ms;
+    bool gate_exits; // onTimeout: exit
     struct flow_named *set;     // SET
     uint32_t set_count;
 };
@@ -341,6 +342,9 @@ struct flow {
     uint32_t schema_count, schema_cap;
     struct bundle *bundle;      // of the outermost: what was read; flow/bundle.h
 };
+
+/* Do its steps work in worktrees of their own? */
+bool flow_isolates(const struct flow *flow);
 
 /* An empty flow with one reference; takes a reference to source. */
 struct flow *flow_new(struct source *source);

@@ -126,6 +126,7 @@ struct rondo_node {
             struct schema *schema;
             json_t *answer;
             int64_t timeout_ms;
+            bool exits; // when the time is over: it stays open, and nobody waits
         } gate;
     };
     /* Of a node that was built from a file; all NULL for one built in C. */

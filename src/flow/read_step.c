@@ -265,8 +265,7 @@ void own_on_timeout(struct loading *l, const struct field *field, const struct d
     if (val->kind == DOC_MAP)
         read_object(l, &answer_fields, val, step);
     else if (is_word && strcmp(val->text, "exit") == 0)
-        diag_warn(l->diags, load_error(l, STAGE_RONDO, val, "validation",
-                                       "`onTimeout: exit` is not carried out: the gate fails instead"));
+        step->gate_exits = true;
     else if (!is_word || strcmp(val->text, "fail") != 0)
         load_error(l, STAGE_DECODE, val, "validation", "`onTimeout` has to be fail, exit or { answer: VALUE }");
 }

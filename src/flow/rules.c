@@ -100,9 +100,10 @@ static void check_servers(struct loading *l)
 static void warn_of_isolation(struct loading *l)
 {
     const struct doc_val *at = load_get(load_get(l->flow->doc->root, "options"), "isolation");
-    if (at && l->flow->isolation && strcmp(l->flow->isolation, "none") != 0)
+    if (at && l->flow->isolation && strcmp(l->flow->isolation, "none") != 0 && !flow_isolates(l->flow))
         diag_warn(l->diags, load_error(l, STAGE_RONDO, at, "validation",
-                                       "`isolation` is not carried out: all steps work in one folder"));
+                                       "`isolation: %.40s` is not known and has no effect; known are "
+                                       "worktree-per-step and none", l->flow->isolation));
 }
 
 void load_rules(struct loading *l)

@@ -20,7 +20,7 @@ struct guard *guard_open(const char *mark);
 void guard_close(struct guard *guard); // it ends without doing anything; NULL is fine
 pid_t guard_pid(const struct guard *guard);
 
-/* A folder of files to remove then; NULL: none. */
+/* A folder to remove then, with all that is in it; NULL: none. */
 void guard_set_folder(struct guard *guard, const char *path);
 
 /* Groups to kill.  add returns the place to give back. */

@@ -137,7 +137,7 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
         return false;
     switch ((enum timer)ev->code) {
     case TIMER_DELAY: return node_is_loop(act->node) && act->state == ACT_WAITING;
-    case TIMER_GATE: return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING;
+    case TIMER_GATE: return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && !act->tries;
     case TIMER_BACKOFF: return admits_backoff(run, act, ev);
     case TIMER_TIMEOUT:
     case TIMER_BUDGET:

@@ -430,10 +430,15 @@ static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
     run->busy -= act->node->kind == RONDO_KIND_AGENT;
 }
 
+/* What the time of a gate has come to. */
+enum { GATE_OVERDUE = 1, GATE_WAS_OVERDUE };
+
 static void end_wait(struct run *run, struct act *act)
 {
+    bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits;
     act->wait_ns = 0;
     run->gates--;
+    run->overdue -= exits && act->tries == GATE_OVERDUE;
     run->busy += act->node->kind == RONDO_KIND_AGENT;
 }
 
@@ -546,6 +551,21 @@ static void end_backoff(struct run *run, struct act *act, const struct rondo_eve
     kid->state = KID_ENDED;
 }
 
+/* The time of a gate is over: it goes on, with an answer or without, or stays as it is. */
+static void end_patience(struct run *run, struct act *act)
+{
+    if (act->node->gate.exits) {
+        act->tries = GATE_OVERDUE;
+        run->overdue++;
+        return;
+    }
+    end_wait(run, act);
+    act_move(act, ON_RESUME);
+    act->tries = GATE_OVERDUE;
+    if (act->node->gate.answer)
+        act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
+}
+
 static void apply_timer(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
@@ -561,13 +581,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         run->forced = true;
         act_close(run, act, CLOSE_CANCEL, 0, false);
         break;
-    case TIMER_GATE:
-        act_move(act, ON_RESUME);
-        end_wait(run, act);
-        act->tries = 1;
-        if (act->node->gate.answer)
-            act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
-        break;
+    case TIMER_GATE: end_patience(run, act); break;
     }
     run_touch(run, act);
 }
@@ -713,12 +727,25 @@ static void apply_choice(struct run *run, struct rondo_event *ev)
     run_touch(run, act);
 }
 
+/* Whoever goes on with a run waits for its gates again. */
+static void wait_anew(struct run *run)
+{
+    for (uint32_t i = 1; i < run->act_count && run->overdue; i++) {
+        struct act *act = run->acts[i];
+        if (act->state == ACT_FREE || act->node->kind != RONDO_KIND_GATE || act->tries != GATE_OVERDUE)
+            continue;
+        act->tries = GATE_WAS_OVERDUE;
+        run->overdue--;
+    }
+}
+
 /* num: how long nobody drove the run.  Agents that were at work start again, and what they had put
    into memory so far they will put there once more. */
 static void apply_resumed(struct run *run, struct rondo_event *ev)
 {
     run->idle_ns += ev->num;
     run_drop(run, ev->value);
+    wait_anew(run);
     for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
         if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
             memory_forget(&run->memory, run->acts[i]->start_seq);

@@ -261,7 +261,8 @@ void run_derive_commands(struct run *run)
         run_touch(run, act);
         start_timers(run, act);
         act->in_flight = act->node->kind == RONDO_KIND_AGENT;
-        if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && act->node->gate.timeout_ms)
+        if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && act->node->gate.timeout_ms &&
+            !act->tries)
             resume_wait(run, TIMER_GATE, act, act->wait_ns + act->node->gate.timeout_ms * MS,
                         act->node->gate.timeout_ms);
         if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
@@ -297,6 +298,11 @@ bool run_waits_for_people(const struct run *run)
         if (run->acts[slot]->state != ACT_FREE && waits_for_time(run->acts[slot]))
             return false;
     return true;
+}
+
+bool run_is_left(const struct run *run)
+{
+    return run->overdue && run_waits_for_people(run);
 }
 
 /* ---- planning ------------------------------------------------------------------------------------ */
@@ -391,7 +397,7 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
     const struct kid *kid;
     switch (ev->code) {
     case TIMER_DELAY: return node_is_loop(act->node) && act->loop->phase == LOOP_DELAY && !act->close;
-    case TIMER_GATE: return act->state == ACT_WAITING && !act->close;
+    case TIMER_GATE: return act->state == ACT_WAITING && !act->close && !act->tries;
     case TIMER_BACKOFF:
         kid = kid_get(run, act, ev->child, ev->back);
         return kid && kid->state == KID_BACKOFF && !act->close;

@@ -167,6 +167,7 @@ struct run {
     uint64_t seed;
     uint32_t busy, max_busy; // leaves at work, and how many may be (0: any)
     uint32_t gates;          // that wait for an answer
+    uint32_t overdue;        // of those: nobody is to wait for their answers any longer
     int on_unknown;
     rondo_budget budget;
     int64_t timeout_ns, cleanup_ns;
@@ -217,6 +218,9 @@ void run_settle(struct run *run);
 
 /* Is there nothing to be done until a person answers: no work, no delay, no backoff? */
 bool run_waits_for_people(const struct run *run);
+
+/* And that was long enough, for one of them at least. */
+bool run_is_left(const struct run *run);
 
 /* Commands for everything that is under way; used when a run is resumed. */
 void run_derive_commands(struct run *run);

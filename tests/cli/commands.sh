@@ -198,7 +198,7 @@ family() { # NAME SIGNAL STATUS: the command runs on until the signal; "" for a 
     is "$name: status" "$rc" "$wanted"
     if [ "$signal" = KILL ]; then # nobody is there to wait for
         for f in near far leader; do until_true gone "$(cat $f)"; done
-        until_true test -z "$(ls -A "$TMPDIR")"
+        until_true eval 'test -z "$(ls -A "$TMPDIR")"'
     fi
     for f in near far leader; do
         if alive "$(cat $f)"; then bad "$name: $f is still alive"; kill -KILL "$(cat $f)"; else ok; fi

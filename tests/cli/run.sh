@@ -226,6 +226,13 @@ check "who answered" 0 "true" "$RONDO" run --answers yes.in gate.yaml
 says "gate_answered ok: true by answers"
 check "no answer for this gate" 5 "" "$RONDO" run --answers none.in gate.yaml
 check "answers that are not there" 3 "" "$RONDO" run --answers nowhere gate.yaml
+sed 's/boolean }/boolean }, timeout: 10ms, onTimeout: exit/' gate.yaml >exits.yaml
+check "a gate that nobody is to wait for" 5 "" "$RONDO" run --store :memory: --answers none.in exits.yaml
+says "gate 'ok': nobody answered in time"
+says "waiting"
+"$RONDO" run --json --store :memory: --answers none.in exits.yaml >out 2>err </dev/null
+if grep -q workflow_end out; then bad "a run that waits has ended: $(cat out)"; else ok; fi
+check "the same with its answer" 0 "true" "$RONDO" run --store :memory: --answers yes.in exits.yaml
 "$RONDO" rehearse -q gate.yaml >out 2>err </dev/null
 if [ $? = 0 ]; then ok; else bad "a rehearsal with a gate: $(cat err)"; fi
 

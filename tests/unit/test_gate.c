@@ -163,3 +163,68 @@ TEST(a_gate_is_answered_from_another_thread)
     pthread_join(thread, NULL);
     CHECK_STR(t.output, "42");
 }
+
+/* Pulls until it is over, or nobody waits any longer. */
+static void pull_all(struct trial *t)
+{
+    while (trial_next(t))
+        ;
+}
+
+TEST(when_nobody_is_to_wait_the_run_stays_as_it_is_and_goes_on_after_an_answer)
+{
+    struct bot echo = { "echo", ECHO }, slow = { "slow", ADD, 1, .delay_ms = 9000 };
+    TRIAL t = { 0 };
+    trial_start(&t, RONDO_PARALLEL(SEQ("asks", GATE(.timeout_ms = 5000, .exit_on_timeout = true),
+                                       bot_node(&echo)),
+                                   bot_node(&slow)), "1");
+    pull_all(&t);
+    CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_WAITING);
+    CHECK_INT(slow.calls, 1);
+    CHECK_STR(only(&t, "step_end"), "step_end slow = 2"); // what else there was to do was done
+    CHECK(!trial_next(&t));
+    CHECK(!rondo_engine_next(t.engine));
+    CHECK_INT(rondo_run_wait(t.run, &t.err), RONDO_ESTATE);
+    CHECK_STR(t.err.message, "the run waits for an answer");
+    rondo_engine_signal(t.engine, rondo_run_id(t.run), "asks.ok", json_integer(7), "Ada");
+    trial_finish(&t);
+    CHECK_STR(t.output, "[7,2]");
+}
+
+TEST(a_run_that_nobody_waited_for_is_recovered_and_waits_again)
+{
+    size_t len;
+    TRIAL t = { 0 }, u = { 0 };
+    rondo_node *node = GATE(.timeout_ms = 5000, .exit_on_timeout = true);
+    trial_start(&t, rondo_node_ref(node), "1");
+    pull_all(&t);
+    char *log = rondo_run_save(t.run, &len);
+    trial_engine(&u);
+    u.node = node;
+    CHECK_INT(rondo_run_recover(u.engine, node, log, len, NULL, &u.run, &u.err), 0);
+    rondo_text_free(log);
+    rondo_engine_poll(u.engine, 0);
+    CHECK_INT(rondo_run_status(u.run), RONDO_STATUS_WAITING);
+    rondo_engine_signal(u.engine, rondo_run_id(u.run), "ok", json_integer(7), "Ada");
+    trial_finish(&u);
+    CHECK_STR(u.output, "7");
+}
+
+TEST(a_gate_that_was_left_is_withdrawn_with_its_run)
+{
+    TRIAL t = { 0 };
+    trial_start(&t, RONDO_SEQUENCE(GATE(.timeout_ms = 5000, .exit_on_timeout = true)), "1");
+    pull_all(&t);
+    rondo_run_cancel(t.run, "enough");
+    trial_finish(&t);
+    CHECK_INT(t.rc, RONDO_ECANCELLED);
+    CHECK_STR(found(&t, "ok"), "cancelled");
+}
+
+TEST(exits_need_a_time_and_no_answer)
+{
+    CHECK_STR(refusal(GATE(.exit_on_timeout = true)),
+              "ok: gate 'ok': exit_on_timeout needs a timeout_ms, and no on_timeout");
+    CHECK_STR(refusal(GATE(.exit_on_timeout = true, .timeout_ms = 1, .on_timeout = "1")),
+              "ok: gate 'ok': exit_on_timeout needs a timeout_ms, and no on_timeout");
+}

@@ -154,7 +154,7 @@ static void keep_prompt(rondo_task *task)
 {
     auto_buf struct buf system = { 0 }, user = { 0 }, name = { 0 };
     rondo_error err;
-    CHECK_INT(prompt_put(task, task_act(task)->node->step, &system, &user, &err), 0);
+    CHECK_INT(prompt_put(task, task_act(task)->node->step, NULL, &system, &user, &err), 0);
     json_object_set_new(seen, rondo_task_path(task), json_stringn(buf_text(&user), user.len));
     buf_printf(&name, "%s:system", rondo_task_path(task));
     json_object_set_new(seen, buf_text(&name), json_stringn(buf_text(&system), system.len));

@@ -6,7 +6,6 @@ f=$own/house.yaml # ZF-E10
 checked "$f" "plan build inspect measure repair move_in"
 play "a house" 0 "$f" <<<'{ "inspect": "solid" }'
 calls 6; ends repair skipped move_in completed move_in.carry completed move_in.unpack completed
-warns "isolation"
 lists plan "[System]" "You are an architect who likes wood." "## Task" "Plan a house for five people." "It has a garden." \
     "## Context Files" "### texts/site.md" "The ground is wet in spring."
 lists build "You lay stone on stone." "Build it." "### plan (completed)" "### texts/site.md" "### texts/missing.md"

@@ -1,0 +1,504 @@
+/* worktree.c - see worktree.h.
+
+   Both ways are a chain of calls of git, each of which says what comes next:
+
+       LOOK    where in which repository are we, and at which commit?
+       ADD     make the tree; several at a time get in each other's way, and try again
+       OPEN    somebody works in it
+       STATUS  was anything changed, or committed?
+       STAGE   COMMIT   what was changed
+       BRANCH  what was committed
+       REMOVE  the tree
+       GONE
+
+   A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
+
+   Who worked in the tree may have put anything there, so git is told where the repository is and does
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it. */
+#define _GNU_SOURCE // memrchr
+#include "io/worktree.h"
+
+#include "base/mem.h"
+#include "io/process.h"
+#include "io/tempdir.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX  32
+#define OUTPUT_MAX (256 * 1024)
+#define LINK_MAX   8192 // of `.git` in a tree
+#define ADDS_MAX   20   // tries
+#define NAMES_MAX  99   // branches of one name, numbered
+#define TREE_NAME  "tree"
+
+enum stage { LOOK, ADD, OPEN, STATUS, STAGE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
+
+struct worktree {
+    struct loop *loop;
+    char *home;   // the folder in the user's own tree
+    char *prefix; // where that is in the repository: "" or "sub/folder/"
+    char *commit; // the one it was made from
+    char *path, *folder; // of the tree; the place in it that corresponds to home
+    char *admin;         // what the repository keeps about the tree
+    char *branch, *message; // to keep changes
+    char *kept;             // the branch that has them
+    struct buf stale;       // paths of trees to forget, each with its NUL
+    enum stage stage;
+    int tries;
+    bool only_checks, is_over;
+    rondo_error err; // code 0: none
+    void (*done)(struct worktree *tree, const rondo_error *err, void *user);
+    void *user;
+};
+
+/* ---- calling git ------------------------------------------------------------------------------------- */
+
+struct words {
+    const char *list[WORDS_MAX];
+    size_t count;
+};
+
+static void add_words(struct words *words, const char *const *more)
+{
+    while (*more && words->count < WORDS_MAX - 1)
+        words->list[words->count++] = *more++;
+    words->list[words->count] = NULL;
+}
+
+#define ADD_WORDS(words, ...) add_words(words, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* What git may know of our environment: not which repository somebody else meant. */
+static const char *const passed[] = { "PATH", "HOME", "USER", "TMPDIR", "XDG_CONFIG_HOME",
+                                      "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM" };
+
+static void put_env(struct buf *pairs, const char **env)
+{
+    size_t at[COUNT(passed) + 1], count = 0;
+    for (size_t i = 0; i < COUNT(passed); i++) {
+        const char *value = getenv(passed[i]);
+        if (!value)
+            continue;
+        at[count++] = pairs->len;
+        buf_printf(pairs, "%s=%s", passed[i], value);
+        buf_putc(pairs, '\0');
+    }
+    at[count++] = pairs->len;
+    buf_puts(pairs, "LC_ALL=C");
+    buf_text(pairs);
+    for (size_t i = 0; i < count; i++)
+        env[i] = pairs->data + at[i];
+    env[count] = NULL;
+}
+
+/* The last line of what it said, without "fatal: ". */
+static void put_trouble(struct process *process, struct buf *out)
+{
+    size_t len;
+    const char *errors = process_errors(process, &len);
+    while (len && isspace((unsigned char)errors[len - 1]))
+        len--;
+    const char *line = len ? memrchr(errors, '\n', len) : NULL;
+    line = line ? line + 1 : errors;
+    len -= (size_t)(line - errors);
+    if (len > 7 && memcmp(line, "fatal: ", 7) == 0)
+        line += 7, len -= 7;
+    buf_put(out, line, len);
+    if (!len)
+        buf_printf(out, "git ended with status %d", process_status(process));
+}
+
+static void go(struct worktree *tree, enum stage stage);
+static void on_end(struct process *process, void *user);
+
+static int start_git(struct worktree *tree, const char *cwd, struct words *more, rondo_error *err)
+{
+    struct words words = { 0 };
+    auto_buf struct buf pairs = { 0 };
+    const char *env[COUNT(passed) + 2];
+    struct process *process;
+    put_env(&pairs, env);
+    ADD_WORDS(&words, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
+              "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c",
+              "submodule.recurse=false");
+    add_words(&words, more->list);
+    return process_start(tree->loop,
+                         &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
+                                                 .max_output = OUTPUT_MAX, .grace_ms = -1,
+                                                 .on_end = on_end, .user = tree },
+                         &process, err);
+}
+
+/* ---- the stages ---------------------------------------------------------------------------------------- */
+
+/* Words for git in the user's own tree. */
+static void look_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "rev-parse", "--show-prefix", "--verify", "HEAD^{commit}");
+}
+
+static void add_tree_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "worktree", "add", "--quiet", "--force", "--detach", tree->path, tree->commit);
+}
+
+static void remove_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->path);
+}
+
+static void list_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "worktree", "list", "--porcelain");
+}
+
+static void forget_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->stale.data);
+}
+
+/* And in the one that we made. */
+static void status_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "status", "--porcelain=v2", "--branch", "--ignore-submodules=all");
+}
+
+static void stage_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "add", "--all");
+}
+
+static void commit_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "-c", "user.name=rondo", "-c", "user.email=rondo@localhost", "commit", "--quiet",
+              "--no-verify", "-m", tree->message);
+}
+
+static void branch_words(const struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "branch", "--no-track", tree->kept, "HEAD");
+}
+
+static void fail(struct worktree *tree, const char *what, const char *why)
+{
+    if (!tree->err.code)
+        err_set(&tree->err, RONDO_EFAILED, "%s%s%s", what, *what ? ": " : "", why);
+}
+
+/* Two lines: where we are in the repository, and the commit. */
+static enum stage after_look(struct worktree *tree, const char *output)
+{
+    const char *end = strchr(output, '\n'), *commit = end ? end + 1 : "";
+    if (!end || !isxdigit((unsigned char)*commit)) {
+        fail(tree, "git rev-parse", "it said something that was not understood");
+        return GONE;
+    }
+    tree->prefix = mem_dup(output, (size_t)(end - output));
+    tree->commit = mem_dup(commit, strcspn(commit, "\n"));
+    return tree->only_checks ? LIST : ADD;
+}
+
+/* "gitdir: PATH": asked for now, while nobody else was there. */
+static enum stage after_add(struct worktree *tree, const char *output)
+{
+    auto_buf struct buf link = { 0 }, folder = { 0 };
+    rondo_error err;
+    buf_printf(&link, "%s/.git", tree->path);
+    char *file = buf_take(&link);
+    int rc = tempdir_read(file, LINK_MAX, &link, &err);
+    mem_free(file);
+    const char *text = rc == 0 ? buf_text(&link) : "";
+    if (strncmp(text, "gitdir: ", 8) != 0) {
+        fail(tree, "the new worktree", rc < 0 ? err.message : "it has no `.git`");
+        return REMOVE;
+    }
+    tree->admin = mem_dup(text + 8, strcspn(text + 8, "\n"));
+    buf_printf(&folder, "%s/%s", tree->path, tree->prefix);
+    tree->folder = buf_take(&folder);
+    if (tempdir_exists(tree->folder))
+        return OPEN;
+    fail(tree, tree->prefix, "this folder is not in the commit that HEAD names");
+    return REMOVE;
+}
+
+static enum stage to_branch(struct worktree *tree)
+{
+    tree->kept = mem_strdup(tree->branch);
+    return BRANCH;
+}
+
+static enum stage after_status(struct worktree *tree, const char *output)
+{
+    static const char oid[] = "# branch.oid ";
+    bool has_changed = false, has_moved = false;
+    for (const char *line = output; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        if (*line != '#')
+            has_changed = true;
+        if (strncmp(line, oid, sizeof oid - 1) == 0)
+            has_moved = strncmp(line + sizeof oid - 1, tree->commit, strlen(tree->commit)) != 0;
+    }
+    return has_changed ? STAGE : has_moved ? to_branch(tree) : REMOVE;
+}
+
+static enum stage after_stage(struct worktree *tree, const char *output)
+{
+    return COMMIT;
+}
+
+static enum stage after_commit(struct worktree *tree, const char *output)
+{
+    return to_branch(tree);
+}
+
+static enum stage after_branch(struct worktree *tree, const char *output)
+{
+    return REMOVE;
+}
+
+static enum stage after_remove(struct worktree *tree, const char *output)
+{
+    tempdir_remove(tree->path); // it may have left what it does not know
+    return GONE;
+}
+
+/* Made by us, as process_path() names them: ".../rondo-XXXXXX/17-tree". */
+static bool is_ours(const char *path)
+{
+    const char *name = strrchr(path, '/'), *end;
+    if (!name || name - path < 13 || memcmp(name - 13, "/rondo-", 7) != 0)
+        return false;
+    end = name + 1 + strspn(name + 1, "0123456789");
+    return end > name + 1 && strcmp(end, "-" TREE_NAME) == 0;
+}
+
+/* Entries are lines "worktree PATH" and what is known of it: "prunable ..." when it is not there. */
+static enum stage after_list(struct worktree *tree, const char *output)
+{
+    auto_buf struct buf path = { 0 };
+    for (const char *line = output; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t len = strcspn(line, "\n");
+        if (strncmp(line, "worktree ", 9) == 0) {
+            buf_clear(&path);
+            buf_put(&path, line + 9, len - 9);
+        } else if (strncmp(line, "prunable", 8) == 0 && path.len && is_ours(buf_text(&path))) {
+            buf_put(&tree->stale, path.data, path.len);
+            buf_putc(&tree->stale, '\0');
+        }
+    }
+    return tree->stale.len ? FORGET : GONE;
+}
+
+static enum stage after_forget(struct worktree *tree, const char *output)
+{
+    size_t len = strlen(tree->stale.data) + 1;
+    memmove(tree->stale.data, tree->stale.data + len, tree->stale.len -= len);
+    return tree->stale.len ? FORGET : GONE;
+}
+
+/* git did not want to: what then?  It is told only where it matters. */
+static enum stage look_failed(struct worktree *tree, const char *why)
+{
+    err_set(&tree->err, RONDO_EINVAL,
+            "`isolation: worktree-per-step` needs a git repository with a commit in '%s': %s", tree->home,
+            strstr(why, "single revision") ? "there is no commit yet" : why);
+    return GONE;
+}
+
+static enum stage add_failed(struct worktree *tree, const char *why)
+{
+    if (++tree->tries < ADDS_MAX)
+        return ADD;
+    fail(tree, "git worktree add", why);
+    return REMOVE;
+}
+
+static enum stage keep_failed(struct worktree *tree, const char *why)
+{
+    mem_free(TAKE(tree->kept));
+    fail(tree, "the changes could not be kept", why);
+    return REMOVE;
+}
+
+/* Most likely there is one of that name, from before a crash. */
+static enum stage branch_failed(struct worktree *tree, const char *why)
+{
+    auto_buf struct buf name = { 0 };
+    if (++tree->tries > NAMES_MAX)
+        return keep_failed(tree, why);
+    buf_printf(&name, "%s-%d", tree->branch, tree->tries);
+    mem_free(tree->kept);
+    tree->kept = buf_take(&name);
+    return BRANCH;
+}
+
+/* What it does not take for a worktree any more we remove ourselves; then it only has to forget it. */
+static enum stage remove_failed(struct worktree *tree, const char *why)
+{
+    tempdir_remove(tree->path);
+    return tree->tries++ ? GONE : REMOVE;
+}
+
+static enum stage list_failed(struct worktree *tree, const char *why)
+{
+    return GONE;
+}
+
+static enum stage forget_failed(struct worktree *tree, const char *why)
+{
+    return after_forget(tree, "");
+}
+
+static const struct {
+    void (*words)(const struct worktree *tree, struct words *words);
+    enum stage (*then)(struct worktree *tree, const char *output);
+    enum stage (*failed)(struct worktree *tree, const char *why);
+    bool is_inside; // in the tree that we made
+} stages[] = {
+    [LOOK] = { look_words, after_look, look_failed },
+    [ADD] = { add_tree_words, after_add, add_failed },
+    [STATUS] = { status_words, after_status, keep_failed, true },
+    [STAGE] = { stage_words, after_stage, keep_failed, true },
+    [COMMIT] = { commit_words, after_commit, keep_failed, true },
+    [BRANCH] = { branch_words, after_branch, branch_failed, true },
+    [REMOVE] = { remove_words, after_remove, remove_failed },
+    [LIST] = { list_words, after_list, list_failed },
+    [FORGET] = { forget_words, after_forget, forget_failed },
+};
+
+/* ---- the chain ----------------------------------------------------------------------------------------- */
+
+static void tree_free(struct worktree *tree)
+{
+    char *const texts[] = { tree->home,   tree->prefix,  tree->commit, tree->path, tree->folder,
+                            tree->admin, tree->branch, tree->message, tree->kept };
+    for (size_t i = 0; i < COUNT(texts); i++)
+        mem_free(texts[i]);
+    buf_free(&tree->stale);
+    mem_free(tree);
+}
+
+static int start_stage(struct worktree *tree, rondo_error *err)
+{
+    auto_buf struct buf admin = { 0 }, work = { 0 };
+    struct words words = { 0 };
+    bool inside = stages[tree->stage].is_inside;
+    if (inside) {
+        buf_printf(&admin, "--git-dir=%s", tree->admin);
+        buf_printf(&work, "--work-tree=%s", tree->path);
+        ADD_WORDS(&words, buf_text(&admin), buf_text(&work));
+    }
+    stages[tree->stage].words(tree, &words);
+    return start_git(tree, inside ? tree->path : tree->home, &words, err);
+}
+
+static void end_chain(struct worktree *tree)
+{
+    tree->is_over = true;
+    if (tree->done)
+        tree->done(tree, tree->err.code ? &tree->err : NULL, tree->user);
+    if (tree->stage == GONE && !tree->only_checks)
+        tree_free(tree);
+}
+
+static void go(struct worktree *tree, enum stage stage)
+{
+    rondo_error err;
+    for (;;) {
+        if (tree->stage != stage)
+            tree->tries = 0;
+        tree->stage = stage;
+        if (stage == OPEN || stage == GONE) {
+            end_chain(tree);
+            return;
+        }
+        if (start_stage(tree, &err) == 0)
+            return;
+        tree->tries = MAX(tree->tries, NAMES_MAX); // what cannot be started now is not tried again
+        stage = stages[stage].failed(tree, err.message);
+    }
+}
+
+static void on_end(struct process *process, void *user)
+{
+    struct worktree *tree = user;
+    auto_buf struct buf text = { 0 };
+    size_t len;
+    enum stage next;
+    if (process_status(process) == 0) {
+        const char *output = process_output(process, &len);
+        buf_put(&text, output, len);
+        next = stages[tree->stage].then(tree, buf_text(&text));
+    } else {
+        put_trouble(process, &text);
+        next = stages[tree->stage].failed(tree, buf_text(&text));
+    }
+    go(tree, next);
+}
+
+static struct worktree *tree_new(struct loop *loop, const char *folder)
+{
+    struct worktree *tree = mem_zalloc(sizeof *tree);
+    tree->loop = loop;
+    tree->home = mem_strdup(folder);
+    return tree;
+}
+
+int worktree_open(struct loop *loop, const char *folder,
+                  void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
+                  rondo_error *err)
+{
+    auto_buf struct buf path = { 0 };
+    if (process_path(loop, TREE_NAME, &path, err) < 0)
+        return err->code;
+    struct worktree *tree = tree_new(loop, folder);
+    tree->path = buf_take(&path);
+    tree->done = done;
+    tree->user = user;
+    if (start_stage(tree, err) == 0)
+        return 0;
+    tree_free(tree);
+    return err_in(err, "`isolation: worktree-per-step`");
+}
+
+void worktree_close(struct worktree *tree, const char *branch, const char *message,
+                    void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user)
+{
+    tree->done = done;
+    tree->user = user;
+    if (branch) {
+        tree->branch = mem_strdup(branch);
+        tree->message = mem_strdup(message);
+    }
+    go(tree, branch ? STATUS : REMOVE);
+}
+
+const char *worktree_folder(const struct worktree *tree)
+{
+    return tree->folder;
+}
+
+const char *worktree_branch(const struct worktree *tree)
+{
+    return tree->kept;
+}
+
+int worktree_check(const char *folder, rondo_error *err)
+{
+    struct loop *loop;
+    if (loop_open(&loop, err) < 0)
+        return err->code;
+    struct worktree *tree = tree_new(loop, folder);
+    tree->only_checks = true;
+    int rc = start_stage(tree, err);
+    while (rc == 0 && !tree->is_over)
+        loop_wait(loop, INT64_MAX);
+    if (rc < 0)
+        rc = err_in(err, "`isolation: worktree-per-step`");
+    else if (tree->err.code)
+        *err = tree->err, rc = tree->err.code;
+    tree_free(tree);
+    loop_close(loop);
+    return rc;
+}
