@@ -88,6 +88,14 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
     return run;
 }
 
+rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id)
+{
+    rondo_run_options options = { .size = RONDO_RUN, .id = id, .no_cursor = true };
+    rondo_run *run = new_run(engine, node, &options, NULL);
+    engine->made--;
+    return run;
+}
+
 static void set_number(json_t *object, const char *key, int64_t n)
 {
     if (n)
