@@ -151,11 +151,13 @@ static int differs(struct replay *r, struct rondo_event *expected, struct rondo_
         return err->code;
     report->expected = line_of(run, expected);
     report->got = line_of(run, got);
-    err_set(err, RONDO_EMISMATCH, "event %llu is %s in the log, and %s follows%s%s%s",
-            (unsigned long long)report->seq, expected ? event_type_text(expected->type) : "not there",
-            got ? event_type_text(got->type) : "nothing", report->question ? ": '" : "",
-            report->question ? report->question : "",
-            !report->question    ? ""
+    err_set(err, RONDO_EMISMATCH, "event %llu: the log has %s, and %s follows%s%s%s",
+            (unsigned long long)report->seq, expected ? event_type_text(expected->type) : "nothing more",
+            !got                                       ? "nothing"
+            : expected && expected->type == got->type ? "another one"
+                                                       : event_type_text(got->type),
+            report->question ? "; '" : "", report->question ? report->question : "",
+            !report->question     ? ""
             : report->by_function ? "' was asked before it, and a function may answer otherwise"
                                   : "' was asked before it");
     return err->code;
