@@ -839,6 +839,12 @@ RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
 RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
+/* Decides everything in a saved run once more, from what it was told at the time: no agent runs, only
+   questions are asked.  0 when the same events follow, byte for byte; RONDO_EMISMATCH names the first
+   one that does not, and the question before it if that was answered otherwise. */
+RONDO_API int rondo_run_replay(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
+                               rondo_error *err);
+
 /* ---- stores ------------------------------------------------------------------------------------------- */
 
 /* A store is one file that keeps runs: a run of an engine with a store is on disk before anybody sees

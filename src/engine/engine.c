@@ -99,6 +99,7 @@ void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)
     if (!act || run->ended)
         return;
     act->lingers = false;
+    act->wound_down = true;
     run_touch(&run->core, act);
     run->urgent = true;
     make_ready(run);
@@ -123,6 +124,7 @@ static void apply_one(rondo_run *run, const struct rondo_event *happened)
         return;
     }
     *ev = *happened;
+    ev->flags |= EF_TOLD;
     ev->time_ns = run->core.now_ns;
     ev->run = &run->core;
     if (ev->type == RONDO_EV_TIMER)

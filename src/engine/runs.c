@@ -1,8 +1,5 @@
-/* runs.c - starting runs, ending them, saving them and bringing them back.
-
-   A saved run is: "RONDO\1", the hash of its definition (8 bytes), its id (length as varint,
-   bytes), then its records, each with its length (varint) and a checksum of 8 bytes that also
-   covers the one before, so that damage is noticed wherever it is. */
+/* runs.c - starting runs, ending them, and bringing them back from their logs. */
+#include "engine/saved.h"
 #include "engine/shell.h"
 
 #include "base/hash.h"
@@ -10,9 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-#define MAGIC     "RONDO\1"
-#define MAGIC_LEN 6
 
 static int copy_options(rondo_run_options *ours, const rondo_run_options *given, rondo_error *err)
 {
@@ -85,6 +79,14 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
         engine->runs->prev = run;
     engine->runs = run;
     engine->going++;
+    return run;
+}
+
+rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id)
+{
+    rondo_run_options options = { .size = RONDO_RUN, .id = id, .no_cursor = true };
+    rondo_run *run = new_run(engine, node, &options, NULL);
+    engine->made--;
     return run;
 }
 
@@ -300,65 +302,17 @@ int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 
 /* ---- saving and recovering ----------------------------------------------------------------------------- */
 
-static void put_u64(struct buf *buf, uint64_t n)
-{
-    char bytes[8];
-    buf_put(buf, bytes, (size_t)(u64_put(bytes, n) - bytes));
-}
-
-static void put_varint(struct buf *buf, uint64_t n)
-{
-    char bytes[VARINT_MAX];
-    buf_put(buf, bytes, (size_t)(varint_put(bytes, n) - bytes));
-}
-
-/* The part of a record up to and including event `last`, as a record of its own. */
-static void put_part(struct buf *buf, rondo_run *run, const char *record, size_t len, uint64_t first,
-                     uint64_t last)
-{
-    struct codec codec;
-    struct rondo_event *events = mem_zalloc((size_t)(last - first + 1) * sizeof *events);
-    uint32_t count = 0;
-    codec_open(&codec, record, len, first);
-    while (codec.seq <= last && codec_next(&codec, &events[count], true) > 0)
-        count++;
-    codec_put_record(buf, events, count, count, codec.time_ns);
-    for (uint32_t i = 0; i < count; i++)
-        json_decref(events[i].value);
-    mem_free(events);
-}
-
 char *rondo_run_save(rondo_run *run, size_t *ret_len)
 {
     struct buf out = { 0 };
-    auto_buf struct buf part = { 0 };
-    struct journal_pos pos = { .seq = 1 };
-    uint64_t last = run->has_cursor ? run->seen : run->core.seq, chain = run->node->hash;
-    const char *record;
-    size_t len;
-    buf_put(&out, MAGIC, MAGIC_LEN);
-    put_u64(&out, run->node->hash);
-    put_varint(&out, strlen(run->id));
-    buf_puts(&out, run->id);
-    for (uint64_t first = 1; first <= last; first = pos.seq) {
-        if (run->journal->ops->read(run->journal, &pos, &record, &len, NULL) <= 0)
-            break;
-        if (pos.seq > last + 1) { // the reader has seen only a part of this turn
-            put_part(&part, run, record, len, first, last);
-            record = part.data;
-            len = part.len;
-        }
-        chain = hash_bytes(chain, record, len);
-        put_varint(&out, len);
-        put_u64(&out, chain);
-        buf_put(&out, record, len);
-    }
+    rondo_error err;
+    uint64_t last = run->has_cursor ? run->seen : run->core.seq;
+    saved_put(&out, run->journal, run->node->hash, run->id, last, &err);
     *ret_len = out.len;
     return buf_take(&out);
 }
 
-static int replay_record(rondo_run *run, const char *record, size_t len, uint32_t *ret_count,
-                         rondo_error *err)
+static int replay_record(rondo_run *run, const char *record, size_t len, rondo_error *err)
 {
     struct codec codec;
     struct rondo_event ev;
@@ -367,7 +321,6 @@ static int replay_record(rondo_run *run, const char *record, size_t len, uint32_
     if (!codec_open(&codec, record, len, first))
         return err_set(err, RONDO_ESTORE, "the record of event %llu is damaged",
                        (unsigned long long)first);
-    *ret_count = codec.left;
     while ((rc = codec_next(&codec, &ev, true)) > 0) {
         if (!run_can_apply(&run->core, &ev)) {
             json_decref(ev.value);
@@ -390,52 +343,11 @@ static int replay_journal(rondo_run *run, rondo_error *err)
     struct journal_pos pos = { .seq = run->core.seq + 1 };
     const char *record;
     size_t len;
-    uint32_t count;
     int rc;
     while ((rc = run->journal->ops->read(run->journal, &pos, &record, &len, err)) > 0)
-        if (replay_record(run, record, len, &count, err) < 0)
+        if (replay_record(run, record, len, err) < 0)
             return err->code;
     return rc;
-}
-
-/* From bytes, which the run's journal then has too. */
-static int replay(rondo_run *run, const char *at, const char *end, rondo_error *err)
-{
-    uint64_t chain = run->node->hash, len, sum, first;
-    uint32_t count;
-    while (at < end) {
-        if (!varint_get(&at, end, &len) || !u64_get(&at, end, &sum) || len > (uint64_t)(end - at))
-            return err_set(err, RONDO_ESTORE, "the log is cut off after event %llu",
-                           (unsigned long long)run->core.seq);
-        chain = hash_bytes(chain, at, (size_t)len);
-        if (chain != sum)
-            return err_set(err, RONDO_ESTORE, "the log is damaged after event %llu",
-                           (unsigned long long)run->core.seq);
-        first = run->core.seq + 1;
-        if (replay_record(run, at, (size_t)len, &count, err) < 0 ||
-            run->journal->ops->append(run->journal, at, (size_t)len, first, count, err) < 0)
-            return err->code;
-        at += len;
-    }
-    return 0;
-}
-
-static int read_header(const char **at, const char *end, rondo_node *node, char **ret_id,
-                       rondo_error *err)
-{
-    uint64_t hash, len;
-    if (end - *at < MAGIC_LEN || memcmp(*at, MAGIC, MAGIC_LEN) != 0)
-        return err_set(err, RONDO_ESTORE, "this is not a saved run");
-    *at += MAGIC_LEN;
-    if (!u64_get(at, end, &hash) || !varint_get(at, end, &len) || len > (uint64_t)(end - *at))
-        return err_set(err, RONDO_ESTORE, "the log is cut off in its header");
-    if (hash != node->hash)
-        return err_set(err, RONDO_EMISMATCH,
-                       "the log belongs to another definition than %s '%s': kinds, names or limits differ",
-                       rondo_kind_text(node->kind), node->name);
-    *ret_id = mem_dup(*at, (size_t)len);
-    *at += len;
-    return 0;
 }
 
 /* From here on the run goes on by itself: its first event says that it was resumed. */
@@ -480,15 +392,14 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
 {
     rondo_error scratch;
     rondo_run_options options;
-    const char *at = log, *end = at + len;
-    auto_free char *id = NULL;
+    auto_saved struct saved saved = { 0 };
     err = err ? err : &scratch;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
-        read_header(&at, end, node, &id, err) < 0)
+        saved_read(log, len, &saved, err) < 0 || saved_check(&saved, node, err) < 0)
         return err->code;
-    options.id = options.id ? options.id : id;
-    rondo_run *run = new_run(engine, node, &options, NULL);
-    return recovered(run, replay(run, at, end, err), options.from_start, true, ret, err);
+    options.id = options.id ? options.id : saved.id;
+    rondo_run *run = new_run(engine, node, &options, TAKE(saved.journal));
+    return recovered(run, replay_journal(run, err), options.from_start, true, ret, err);
 }
 
 static int check_hash(struct journal *journal, const rondo_node *node, const char *id, rondo_error *err)

@@ -221,6 +221,10 @@ const rondo_event *shell_next(rondo_run *run, int64_t due_ns);
 void shell_service(rondo_engine *engine, int64_t due_ns);
 
 void shell_free_run(rondo_run *run);
+
+/* A run that nobody drives, with a journal in memory; id may be NULL.  It does not count as one that was
+   made: those that follow get the same ids and seeds as without it. */
+rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id);
 void runs_free_spare(rondo_engine *engine);
 void runs_recycle(rondo_run *run); // its memory is kept or given back
 

@@ -192,3 +192,17 @@ int codec_next(struct codec *codec, struct rondo_event *ev, bool values)
     codec->left--;
     return 1;
 }
+
+void codec_put_part(struct buf *buf, const char *record, size_t len, uint64_t first, uint64_t last)
+{
+    struct codec codec;
+    struct rondo_event *events = mem_zalloc((size_t)(last - first + 1) * sizeof *events);
+    uint32_t count = 0;
+    codec_open(&codec, record, len, first);
+    while (codec.seq <= last && codec_next(&codec, &events[count], true) > 0)
+        count++;
+    codec_put_record(buf, events, count, count, codec.time_ns);
+    for (uint32_t i = 0; i < count; i++)
+        json_decref(events[i].value);
+    mem_free(events);
+}

@@ -17,6 +17,9 @@
 void codec_put_record(struct buf *buf, const struct rondo_event *events, uint32_t count,
                       uint32_t stored, int64_t time_ns);
 
+/* The part of a record up to and including event `last`, as a record of its own. */
+void codec_put_part(struct buf *buf, const char *record, size_t len, uint64_t first, uint64_t last);
+
 /* Reading one record.  at moves; values are built only when asked for. */
 struct codec {
     const char *at, *end;

@@ -13,20 +13,23 @@
 
 #include <jansson.h>
 
+/* The first seven fit into one byte of the journal: most events have no others. */
 enum {
     EF_VALUE = 1 << 0,
     EF_REF = 1 << 1,
     EF_COMPOSED = 1 << 2,
-    EF_KEPT = 1 << 3, // cancelled by an action inside it, but what it has counts
+    EF_TOLD = 1 << 3, // it came from outside; everything else follows from what did (replay.h)
     EF_SCORED = 1 << 4,
     EF_UNSTARTED = 1 << 5, // a step that ends without having started: place instead of act
-    EF_BREAK = 1 << 6,     // parent is the loop it ends
-    EF_CONTINUE = 1 << 7,
-    EF_ESCALATE = 1 << 8,
-    EF_FULL = 1 << 9,   // the value is { content, result }
-    EF_NUDGE = 1 << 10, // detector: one more chance
-    EF_MINE = 1 << 11,  // ended for a reason of its own, not because of a child or a sibling
-    EF_INNER = 1 << 12, // state: of a file inside another, not of the run
+    EF_FULL = 1 << 6,      // the value is { content, result }
+    EF_MINE = 1 << 7,  // ended for a reason of its own, not because of a child or a sibling
+    EF_BREAK = 1 << 8, // parent is the loop it ends
+    EF_CONTINUE = 1 << 9,
+    EF_ESCALATE = 1 << 10,
+    EF_KEPT = 1 << 11,  // cancelled by an action inside it, but what it has counts
+    EF_NUDGE = 1 << 12, // detector: one more chance
+    EF_LATE = 1 << 13,  // an agent that was closed before and had something to wind down until now
+    EF_INNER = 1 << 14, // state: of a file inside another, not of the run
 };
 
 /* What the shell may find due. */

@@ -24,10 +24,8 @@ static bool must_linger(struct run *run, struct act *act)
     return act->lingers && !run->forced;
 }
 
-static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_event *ev)
+static enum plan decide_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if (act_is_awaited(run, act) || must_linger(run, act))
-        return PLAN_IDLE;
     if (act->close == CLOSE_BUDGET && act->node->has_budget && !run_act(run, act->parent)->close) {
         decide(act, RONDO_EV_STEP_END, ev); // its own time is over: it completes with what it has
         ev->flags = EF_VALUE;
@@ -38,6 +36,17 @@ static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_even
         return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
                            (long long)act->node->opts.timeout_ms);
     return decide(act, RONDO_EV_STEP_CANCELLED, ev);
+}
+
+static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    bool was_late = act->wound_down;
+    act->wound_down = false;
+    if (act_is_awaited(run, act) || must_linger(run, act))
+        return PLAN_IDLE;
+    decide_closed(run, act, ev);
+    ev->flags |= was_late ? EF_LATE : 0;
+    return PLAN_DECIDE;
 }
 
 static void leaf_project(struct run *run, struct act *act, struct result *ret)

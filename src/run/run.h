@@ -66,6 +66,7 @@ struct act {
     bool in_flight; // was at work when its process died
     bool lingers;   // the shell has something to wind down before it may end,
     bool revoked;   // and was told to
+    bool wound_down; // it has just said that this is done
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer

@@ -434,6 +434,17 @@ static void say_which(uint64_t seed)
     fflush(stdout);
 }
 
+/* The same events follow from what the run was told. */
+static void check_replay(rondo_engine *engine, rondo_node *node, rondo_run *run)
+{
+    rondo_error err = { 0 };
+    size_t len;
+    char *log = rondo_run_save(run, &len);
+    if (rondo_run_replay(engine, node, log, len, &err) < 0)
+        FAIL("replay: %s", err.message);
+    rondo_text_free(log);
+}
+
 static uint64_t cancel_at_event[2];
 
 static void cancels(struct play *p, const rondo_event *event)
@@ -457,6 +468,7 @@ TEST(every_start_has_one_end_inside_its_container)
         struct play p = { 0 };
         play_some(&p, seed, false);
         check_log(&p);
+        check_replay(p.engine, p.node, p.run);
         play_end(&p);
     }
 }
@@ -471,6 +483,7 @@ TEST(the_same_when_it_is_cancelled_at_any_event)
         check_log(&p);
         if (play_count(&p, RONDO_EV_CANCEL, ""))
             CHECK_INT(p.res.status, RONDO_STATUS_CANCELLED);
+        check_replay(p.engine, p.node, p.run);
         play_end(&p);
     }
 }
@@ -519,6 +532,7 @@ static int play_in_two(rondo_node *node, size_t stop, int max, char **ret_output
         FAIL("after event %zu the run does not end: %s", stop, err.message);
     *ret_output = res.output ? rondo_value_text(res.output) : strdup("null");
     int status = res.status;
+    check_replay(engine, node, run);
     rondo_text_free(log);
     rondo_run_close(run);
     rondo_engine_free(engine);
