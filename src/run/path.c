@@ -64,6 +64,25 @@ void path_put_act(struct buf *buf, struct run *run, const struct act *act)
         path_put(buf, path_find_act, run, &place);
 }
 
+/* The same without passes, items, rounds and attempts. */
+static void put_names_up_to(struct buf *buf, const struct run *run, uint32_t slot, size_t start)
+{
+    struct place place, parent;
+    if (!path_find_act(run, slot, &place))
+        return;
+    put_names_up_to(buf, run, place.parent, start);
+    path_find_act(run, place.parent, &parent);
+    const char *name = parent.node->children[place.child].name;
+    if (*name && buf->len > start)
+        buf_putc(buf, '.');
+    buf_puts(buf, name);
+}
+
+void path_put_definition(struct buf *buf, const struct run *run, const struct act *act)
+{
+    put_names_up_to(buf, run, act->slot, buf->len);
+}
+
 void path_put_id(struct buf *buf, const char *path)
 {
     size_t len = strcspn(path, "~");
