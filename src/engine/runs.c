@@ -157,7 +157,8 @@ int rondo_run_wait(rondo_run *run, rondo_error *err)
     if (run->dropped || !run->ended) {
         if (rondo_run_error(run, err))
             return err->code;
-        return err_set(err, RONDO_ESTATE, "the run %s", run_is_left(&run->core) ? "waits for an answer" : "has not ended");
+        return err_set(err, RONDO_ESTATE, "the run %s",
+                       run_is_left(&run->core) ? "waits for an answer" : "has not ended");
     }
     rondo_run_result(run, &result);
     if (result.status == RONDO_STATUS_COMPLETED || result.status == RONDO_STATUS_SKIPPED)
