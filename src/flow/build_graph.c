@@ -89,6 +89,38 @@ static void link_users(rondo_node *node)
         }
 }
 
+static const struct flow_agent *agent_at(const rondo_node *node, const struct flow_scope *scope, uint32_t i)
+{
+    const struct node_review *review = node->children[i].review;
+    return review ? scope->steps[review->of]->review->reviewer->agent : scope->steps[i]->agent;
+}
+
+static int schedule_of(const struct flow *flow)
+{
+    static const char *const names[] = { [SCHEDULE_ORDER] = "dependency-first",
+                                         [SCHEDULE_ROUND] = "round-robin",
+                                         [SCHEDULE_LEAST_BUSY] = "least-busy" };
+    for (size_t i = 0; flow->scheduler && i < COUNT(names); i++)
+        if (strcmp(flow->scheduler, names[i]) == 0)
+            return (int)i;
+    return SCHEDULE_ORDER;
+}
+
+/* Lanes are numbered as their agents are first named; steps without an agent share one. */
+static void take_lanes(rondo_node *node, const struct flow_scope *scope)
+{
+    auto_free const struct flow_agent **agents = mem_alloc(node->count * sizeof *agents);
+    node->graph.schedule = schedule_of(scope->flow);
+    for (uint32_t i = 0; node->graph.schedule && i < node->count; i++) {
+        uint32_t lane = 0;
+        agents[node->graph.lanes] = agent_at(node, scope, i);
+        while (agents[lane] != agents[node->graph.lanes])
+            lane++;
+        node->children[i].lane = lane;
+        node->graph.lanes += lane == node->graph.lanes;
+    }
+}
+
 enum mark { UNSEEN, ON_WALK, FINE };
 
 /* Depth first along dependencies with an explicit stack (graphs may be long chains). */
@@ -187,6 +219,8 @@ rondo_node *build_graph_of(const rondo_graph_spec *given, const struct flow_scop
         take_deps(node, i, spec.steps[i].depends_on);
     if (scope && build_is_good(node))
         take_file_deps(node, scope);
+    if (scope && build_is_good(node))
+        take_lanes(node, scope);
     if (build_is_good(node))
         link_users(node);
     if (build_is_good(node))

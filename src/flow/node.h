@@ -50,6 +50,14 @@ struct node_child {
     uint32_t user_count;
     bool no_feedback;    // machine
     struct node_review *review; // graph: this child reviews another; NULL for most
+    uint32_t lane; // graph: steps of one agent are in one lane, in the order of the file from 0
+};
+
+/* Which of the steps of a graph that could start comes first. */
+enum node_schedule {
+    SCHEDULE_ORDER,      // the one that was ready first
+    SCHEDULE_ROUND,      // one of each lane in turn
+    SCHEDULE_LEAST_BUSY, // of the lane with the fewest at work
 };
 
 struct node_skill {
@@ -116,6 +124,10 @@ struct rondo_node {
             void *user;
             int output_mode;
         } each;
+        struct {
+            int schedule; // enum node_schedule
+            uint32_t lanes;
+        } graph;
         struct {
             uint32_t members, rounds, quorum; // children: members, then the captain
         } forum;

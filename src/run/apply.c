@@ -7,6 +7,7 @@
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/each.h"
+#include "run/graph.h"
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/review.h"
@@ -210,6 +211,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         count_calls(run, act);
     if (node_is_loop(parent->node))
         loop_apply(run, parent, ev);
+    else if (parent->node->kind == RONDO_KIND_GRAPH)
+        parent->graph->last = ev->child + 1;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------------ */

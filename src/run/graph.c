@@ -124,16 +124,56 @@ static int verdict(const struct act *act, uint32_t i)
     return act->node->mode == RONDO_SKIP_DEPENDENTS ? RONDO_EV_STEP_SKIPPED : RONDO_EV_STEP_CANCELLED;
 }
 
+static bool is_ready(const struct act *act, uint32_t i)
+{
+    return act->kids[i].state == KID_NEW && !act->graph->waiting[i];
+}
+
+/* How far a lane is from having its turn. */
+static uint32_t distance(const struct act *act, uint32_t lane)
+{
+    uint32_t lanes = act->node->graph.lanes, last = act->graph->last;
+    return last ? (lane + lanes - act->node->children[last - 1].lane - 1) % lanes : lane;
+}
+
+/* The rank of each lane: the lowest comes first. */
+static void rank_lanes(struct run *run, const struct act *act, uint32_t *ranks)
+{
+    for (uint32_t lane = 0; lane < act->node->graph.lanes; lane++)
+        ranks[lane] = act->node->graph.schedule == SCHEDULE_ROUND ? distance(act, lane) : 0;
+    if (act->node->graph.schedule != SCHEDULE_LEAST_BUSY)
+        return;
+    for (uint32_t slot = act->first_child; slot; slot = run_act(run, slot)->next_sibling)
+        ranks[act->node->children[run_act(run, slot)->child].lane]++;
+}
+
+/* The step to be started next.  It follows from the state alone, so it is the same one until it starts. */
+static uint32_t pick_ready(struct run *run, const struct act *act)
+{
+    const struct slot_list *ready = &act->graph->ready;
+    uint32_t best = ready->slots[ready->head];
+    if (LIKELY(!act->node->graph.schedule))
+        return best;
+    auto_free uint32_t *ranks = mem_alloc((act->node->graph.lanes + 1) * sizeof *ranks);
+    rank_lanes(run, act, ranks);
+    for (uint32_t k = 1; k < ready->count; k++) {
+        uint32_t i = ready->slots[(ready->head + k) % ready->cap];
+        if (is_ready(act, i) && ranks[act->node->children[i].lane] < ranks[act->node->children[best].lane])
+            best = i;
+    }
+    return best;
+}
+
 static enum plan start_ready(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct slot_list *ready = &act->graph->ready;
     while (ready->count) {
-        uint32_t i = ready->slots[ready->head];
-        struct kid *kid = &act->kids[i];
-        if (kid->state != KID_NEW || act->graph->waiting[i]) {
+        if (!is_ready(act, ready->slots[ready->head])) {
             slots_pop(ready);
             continue;
         }
+        uint32_t i = pick_ready(run, act);
+        struct kid *kid = &act->kids[i];
         int end = verdict(act, i);
         if (end) {
             decide_unstarted(act, i, 0, kid, end, NULL, ev);

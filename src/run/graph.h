@@ -13,6 +13,7 @@ struct review_count {
 struct graph_act {
     uint32_t *waiting; // dependencies of each step that have not ended
     struct slot_list ready; // children, in the order in which they became ready
+    uint32_t last; // child that was started last, from 1; 0: none
     uint32_t ordinary_left; // steps without run_on that have not ended
     struct review_count *reviews; // by child; NULL when nothing is reviewed
 };
