@@ -4,6 +4,8 @@
    carried out, and so that a rehearsal shows what a model would have been shown. */
 #include "agent/call.h"
 
+#include "agent/player.h"
+#include "agent/recorder.h"
 #include "base/hash.h"
 #include "io/file.h"
 
@@ -158,7 +160,11 @@ static void carry_out(struct call *call)
 {
     const struct call_env *env = task_env(call->task);
     int kind = call->step->agent ? call->step->agent->kind : AGENT_MODEL;
-    if (is_replaced(env, kind) || (env->rehearse && rehearse_script(call->task, call->step)))
+    if (env->recorder)
+        recorder_begin(env->recorder, call->task, call->step, &call->system, &call->user);
+    if (env->player)
+        player_run(env->player, call->task, call->step, &call->system, &call->user);
+    else if (is_replaced(env, kind) || (env->rehearse && rehearse_script(call->task, call->step)))
         rehearse_run(call->task, call->step);
     else
         kinds[kind](call);
@@ -229,7 +235,7 @@ static void look_at(struct flow_step *step, void *user)
 {
     struct search *search = user;
     int kind = step->agent ? step->agent->kind : AGENT_MODEL;
-    if (search->rc < 0 || step->body != BODY_AGENT || is_replaced(search->env, kind) ||
+    if (search->rc < 0 || step->body != BODY_AGENT || search->env->player || is_replaced(search->env, kind) ||
         (step->loop && step->loop->scope && step->loop->scope->count)) // its steps repeat, not itself
         return;
     if (kind == AGENT_MODEL)
@@ -262,7 +268,7 @@ static const char *needed_for(const struct flow_step *step, const struct call_en
     bool runs = step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_COMMAND;
     if (step->context_count)
         return "context files";
-    return runs && !env->workdir && !is_replaced(env, AGENT_COMMAND) ? "command" : NULL;
+    return runs && !env->workdir && !env->player && !is_replaced(env, AGENT_COMMAND) ? "command" : NULL;
 }
 
 static void look_for_folder(struct flow_step *step, void *user)

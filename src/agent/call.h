@@ -25,6 +25,8 @@ struct call_env {
     int64_t max_retries;    // of a provider that is not reached; -1: as the file says
     const struct flow_function *functions; // for `function:` agents
     size_t function_count;
+    struct recorder *recorder; // what agents say is written down; NULL
+    struct player *player;     // agents are not called, a recording answers for them; NULL
     void (*on_prompt)(void *user, const char *path, size_t system, size_t text); // bytes; NULL
     void *user; // for on_prompt
 };
@@ -39,14 +41,23 @@ struct flow_function {
 
 struct act *task_act(rondo_task *task);
 struct run *task_run(rondo_task *task);
+rondo_run *task_owner(rondo_task *task);               // the run under its public name
 struct loop *task_loop(rondo_task *task);              // the event loop
 const struct call_env *task_env(rondo_task *task);     // never NULL
 void task_see(rondo_task *task, struct see *ret);      // ready to look from this task; see_clear() it
 
 /* Finishes the task later, on the engine's timer: then() is called on its thread with a token that
    finishes it, the value (borrowed) and user.  Takes value. */
-int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
+int task_after(rondo_task *task, int64_t delay_ns, json_t *value,
                void (*then)(rondo_later later, json_t *value, void *user), void *user);
+
+/* When the run began, and the time now, on its own clock. */
+int64_t task_began_ns(rondo_task *task);
+int64_t task_now_ns(rondo_task *task);
+
+/* The run cannot go on in a way that makes sense: everything ends, nothing is cleaned up, and the
+   program's exit status says that it failed. */
+void flows_stop(rondo_run *run, const char *why);
 
 /* For a task that was deferred: call(user) on the engine's thread, once, when its result is no longer
    wanted; at once when it already is not.  Not after it has finished.  What it says afterwards to its
@@ -123,6 +134,13 @@ void reply_finish(const struct answer *to, const struct flow_step *step, json_t 
 
 /* What is wrong with a reply, for files to be checked; 0 or RONDO_EINVAL. */
 int reply_check(const json_t *reply, rondo_error *err);
+
+/* The same for a reply of a recording, which is as it was given: it may fail and act at once, and has
+   everything that was said before in its events, in order, spending, memory and notes too.  Playing
+   it finishes the work.  reply is borrowed and was checked. */
+int reply_check_recorded(const json_t *reply, rondo_error *err);
+void reply_play(const struct answer *to, const json_t *reply);
+void reply_put_code(struct buf *out, int code); // as `fail` calls it: "time" for RONDO_ETIME
 
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */
 

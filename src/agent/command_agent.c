@@ -28,7 +28,6 @@
 
 #define OUTPUT_DEFAULT (1024 * 1024)
 #define REPLY_MAX      (16 * 1024 * 1024)
-#define SECRET_MAX     (64 * 1024)
 #define VARIABLE_MAX   (32 * 1024) // of the values that may be large: then they are only in the context
 #define SHOW_MS        50          // partial output is not shown more often
 #define TEMPORARY      75          // the exit status of programs that say: try again (EX_TEMPFAIL)
@@ -125,22 +124,6 @@ static const char *fill(struct setup *setup, const struct flow_text *text, rondo
     return arena_dup(&setup->arena, out.data ? out.data : "", out.len);
 }
 
-/* Relative ones are in the workflow's folder. */
-static int read_secret(struct setup *setup, const char *path, struct buf *out, rondo_error *err)
-{
-    auto_buf struct buf full = { 0 };
-    if (*path != '/' && setup->step->flow->folder)
-        buf_printf(&full, "%s/", setup->step->flow->folder);
-    buf_puts(&full, path);
-    if (tempdir_read(buf_text(&full), SECRET_MAX, out, err) < 0)
-        return err->code;
-    while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
-        out->len--;
-    if (out->len && memchr(out->data, '\0', out->len))
-        return err_set(err, RONDO_EINVAL, "'%s' has a NUL byte in it", path);
-    return 0;
-}
-
 static int put_text(struct setup *setup, const struct flow_env *env, rondo_error *err)
 {
     const char *value = fill(setup, &env->text, err);
@@ -176,7 +159,7 @@ static int put_from_env(struct setup *setup, const struct flow_env *env, rondo_e
 static int put_from_file(struct setup *setup, const struct flow_env *env, rondo_error *err)
 {
     auto_buf struct buf value = { 0 };
-    if (read_secret(setup, env->from, &value, err) < 0)
+    if (secret_read(setup->step->flow->folder, env->from, &value, err) < 0)
         return err->code;
     return put_secret(setup, env, buf_text(&value));
 }

@@ -71,7 +71,7 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 static bool is_for(const struct call_env *env, const struct flow_step *step)
 {
-    bool runs = !env->rehearse || env->commands;
+    bool runs = !env->player && (!env->rehearse || env->commands);
     return runs && step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_COMMAND;
 }
 

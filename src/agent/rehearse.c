@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "data/value.h"
+#include "run/act.h"
 #include "run/loop.h"
 
 #include <ctype.h>
@@ -293,27 +294,13 @@ static json_t *nth(json_t *reply, size_t n)
 }
 
 /* "refine.0.draft" is one activation; "refine.draft" and "draft" are the step whenever it runs. */
-static void strip_ordinals(struct buf *out, const char *path)
-{
-    for (const char *at = path; *at;) {
-        size_t len = strcspn(at, "."), name = strcspn(at, ".[~");
-        bool is_pass = len && strspn(at, "0123456789") == len;
-        if (!is_pass) {
-            if (out->len)
-                buf_putc(out, '.');
-            buf_put(out, at, name);
-        }
-        at += len + (at[len] == '.');
-    }
-}
-
 static json_t *scripted(json_t *script, const char *path, const char *id, uint32_t attempt, uint32_t call)
 {
     auto_buf struct buf plain = { 0 };
     json_t *reply = json_object_get(script, path);
     if (reply)
         return nth(reply, attempt);
-    strip_ordinals(&plain, path);
+    path_put_plain(&plain, path);
     reply = json_object_get(script, buf_text(&plain));
     return nth(reply ? reply : json_object_get(script, id), call);
 }
@@ -334,7 +321,7 @@ static void add_name(struct flow_step *step, void *names)
 static int check_path(const char *path, const struct names *names, rondo_error *err)
 {
     auto_buf struct buf plain = { 0 };
-    strip_ordinals(&plain, path);
+    path_put_plain(&plain, path);
     const char *dot = strrchr(buf_text(&plain), '.'), *id = dot ? dot + 1 : buf_text(&plain);
     for (uint32_t i = 0; i < names->count; i++)
         if (strcmp(names->list[i], id) == 0)

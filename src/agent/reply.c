@@ -7,6 +7,7 @@
 #include "data/duration.h"
 #include "data/value.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,15 @@ static int find_code(const char *name)
     return 0;
 }
 
+void reply_put_code(struct buf *out, int code)
+{
+    size_t i = 0;
+    while (i < COUNT(codes) - 1 && codes[i].code != code)
+        i++;
+    for (const char *at = codes[i].name + 1; *at; at++)
+        buf_putc(out, (char)tolower((unsigned char)*at));
+}
+
 static int check_code(const json_t *value, rondo_error *err)
 {
     return find_code(json_string_value(value))
@@ -182,6 +192,35 @@ static int check_usage(const json_t *value, rondo_error *err)
     static const struct field fields[] = { { "prompt", check_count }, { "completion", check_count },
                                            { "cost", check_amount }, { "calls", check_count }, { 0 } };
     return check_object(value, fields, err);
+}
+
+/* In recordings: also what scripts need not say. */
+static int check_recorded_event(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "content", check_text }, { "author", check_text },
+                                           { "data" },                { "state", check_map },
+                                           { "escalate", check_bool }, { "usage", check_usage },
+                                           { "memory", check_map },   { "note" }, { 0 } };
+    return check_object(value, fields, err);
+}
+
+static int check_recorded_events(const json_t *value, rondo_error *err)
+{
+    if (!json_is_array(value))
+        return expected(err, "a list", value);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (check_recorded_event(json_array_get(value, i), err) < 0)
+            return err_in(err, "%zu", i + 1);
+    return 0;
+}
+
+int reply_check_recorded(const json_t *reply, rondo_error *err)
+{
+    static const struct field fields[] = {
+        { "content", check_text }, { "result" },           { "actions", check_actions },
+        { "events", check_recorded_events }, { "fail", check_fail }, { "usage", check_usage }, { 0 },
+    };
+    return check_object(reply, fields, err);
 }
 
 static json_t *get(const json_t *object, const char *key)
@@ -221,6 +260,22 @@ static void say_usage(const struct answer *to, const rondo_usage *usage)
         rondo_task_spend(to->task, usage);
     else
         rondo_later_spend(to->later, usage);
+}
+
+static void say_memory(const struct answer *to, const char *scope, json_t *entry)
+{
+    if (to->task)
+        rondo_task_remember(to->task, scope, json_incref(entry));
+    else
+        rondo_later_remember(to->later, scope, json_incref(entry));
+}
+
+static void say_note(const struct answer *to, json_t *note)
+{
+    if (to->task)
+        rondo_task_note(to->task, json_incref(note));
+    else
+        rondo_later_note(to->later, json_incref(note));
 }
 
 static void say_state(const struct answer *to, const char *key, json_t *value)
@@ -289,18 +344,57 @@ static char *text_of(const json_t *value)
     return buf_take(&text);
 }
 
+static void put_usage(const struct answer *to, const json_t *usage)
+{
+    if (!usage)
+        return;
+    say_usage(to, &(rondo_usage){
+        .input_tokens = json_integer_value(get(usage, "prompt")),
+        .output_tokens = json_integer_value(get(usage, "completion")),
+        .cost_nano = llround(MIN(json_number_value(get(usage, "cost")), 1e6) * NANO),
+        .calls = json_integer_value(get(usage, "calls")),
+    });
+}
+
 static void put_event(const struct answer *to, const json_t *given)
 {
     bool plain = is_scalar(given);
-    auto_free char *content = text_of(plain ? given : get(given, "content"));
+    const json_t *said = plain ? given : get(given, "content");
+    auto_free char *content = said ? text_of(said) : NULL;
     auto_free char *author = text_of(plain ? NULL : get(given, "author"));
     rondo_emit event = { RONDO_EMIT, .content = content, .author = *author ? author : NULL };
     if (!plain) {
         event.data = get(given, "data");
         event.state_delta = get(given, "state");
         event.partial = json_is_true(get(given, "partial"));
+        event.escalate = json_is_true(get(given, "escalate"));
     }
     say_event(to, &event);
+}
+
+static void put_state(const struct answer *to, const json_t *state)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)state, key, value)
+        say_state(to, key, value);
+}
+
+/* In a recording not everything among the events is one. */
+static void put_recorded(const struct answer *to, const json_t *given)
+{
+    const json_t *usage = get(given, "usage"), *memory = get(given, "memory"), *state = get(given, "state");
+    json_t *note = json_object_get(given, "note");
+    if (usage)
+        put_usage(to, usage);
+    else if (memory)
+        say_memory(to, json_string_value(get(memory, "scope")), json_object_get(memory, "entry"));
+    else if (note)
+        say_note(to, note);
+    else if (state && json_object_size(given) == 1)
+        put_state(to, state);
+    else
+        put_event(to, given);
 }
 
 /* A call of a tool that is only told: what was called, with what, and what came back. */
@@ -325,24 +419,10 @@ static void put_list(const struct answer *to, const json_t *list,
         put(to, json_array_get(list, i));
 }
 
-static void put_usage(const struct answer *to, const json_t *usage)
-{
-    if (!usage)
-        return;
-    say_usage(to, &(rondo_usage){
-        .input_tokens = json_integer_value(get(usage, "prompt")),
-        .output_tokens = json_integer_value(get(usage, "completion")),
-        .cost_nano = llround(MIN(json_number_value(get(usage, "cost")), 1e6) * NANO),
-        .calls = json_integer_value(get(usage, "calls")),
-    });
-}
-
 static void put_actions(const struct answer *to, const json_t *actions)
 {
-    const char *key;
-    json_t *value, *brk = get(actions, "break");
-    json_object_foreach(get(actions, "state"), key, value)
-        say_state(to, key, value);
+    const json_t *brk = get(actions, "break");
+    put_state(to, get(actions, "state"));
     if (json_is_true(get(actions, "continue")))
         say_continue(to);
     if (brk && !json_is_false(brk))
@@ -370,6 +450,17 @@ static void put_output(const struct answer *to, const json_t *reply)
         say_both(to, text, json_incref(result));
     else
         say_value(to, result ? json_incref(result) : json_string(text));
+}
+
+/* As it was: here null is a result like any other. */
+static void put_recorded_output(const struct answer *to, const json_t *reply)
+{
+    json_t *result = json_object_get(reply, "result"), *content = get(reply, "content");
+    auto_free char *text = text_of(content);
+    if (result && content)
+        say_both(to, text, json_incref(result));
+    else
+        say_value(to, json_incref(result ? result : content));
 }
 
 static void finish_now(const struct answer *to, const json_t *reply)
@@ -403,7 +494,18 @@ void reply_finish(const struct answer *to, const struct flow_step *step, json_t 
         return;
     }
     if (delay && duration_parse(json_string_value(delay), false, &ms, &err) == 0 && ms > 0 && to->task)
-        task_after(to->task, ms, json_incref(reply), finish_late, NULL);
+        task_after(to->task, ms * 1000000, json_incref(reply), finish_late, NULL);
     else
         finish_now(to, reply);
+}
+
+void reply_play(const struct answer *to, const json_t *reply)
+{
+    put_list(to, get(reply, "events"), put_recorded);
+    put_usage(to, get(reply, "usage"));
+    put_actions(to, get(reply, "actions"));
+    if (get(reply, "fail"))
+        put_failure(to, get(reply, "fail"));
+    else
+        put_recorded_output(to, reply);
 }

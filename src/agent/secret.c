@@ -2,10 +2,12 @@
 #include "agent/secret.h"
 
 #include "data/utf8.h"
+#include "io/tempdir.h"
 
 #include <string.h>
 
 #define LINE_MIN    8 // lines of a secret that are secrets themselves
+#define FILE_MAX    (64 * 1024)
 #define REPLACEMENT "\xef\xbf\xbd"
 
 static void add_one(struct secrets *secrets, const char *text, size_t len)
@@ -53,6 +55,21 @@ void secrets_clear(struct secrets *secrets)
         mem_free(secrets->list[i].text);
     mem_free(secrets->list);
     *secrets = (struct secrets){ 0 };
+}
+
+int secret_read(const char *folder, const char *path, struct buf *out, rondo_error *err)
+{
+    auto_buf struct buf full = { 0 };
+    if (*path != '/' && folder)
+        buf_printf(&full, "%s/", folder);
+    buf_puts(&full, path);
+    if (tempdir_read(buf_text(&full), FILE_MAX, out, err) < 0)
+        return err->code;
+    while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
+        out->len--;
+    if (out->len && memchr(out->data, '\0', out->len))
+        return err_set(err, RONDO_EINVAL, "'%s' has a NUL byte in it", path);
+    return 0;
 }
 
 /* The length of the secret that the text begins with; 0 for none.  *ret_half: it may begin with one. */

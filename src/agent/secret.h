@@ -3,6 +3,7 @@
 #define RONDO_SECRET_H
 
 #include "base/buf.h"
+#include "base/error.h"
 
 #define SECRET_MIN  3     // shorter ones would only garble texts
 #define SECRET_MARK "***" // what stands in their place
@@ -27,5 +28,9 @@ void secrets_clear(struct secrets *secrets);
    character is left for the next time.  Returns how many bytes were taken. */
 size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *text, size_t len,
                    bool is_end);
+
+/* A secret that is in a file, without the line breaks at its end.  A relative path begins at folder
+   (NULL: where we are). */
+int secret_read(const char *folder, const char *path, struct buf *out, rondo_error *err);
 
 #endif

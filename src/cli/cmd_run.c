@@ -2,6 +2,8 @@
 
    Both read the file, look whether everything that it needs is there, and only then start: nothing
    that can be known before is found out on the way. */
+#include "agent/player.h"
+#include "agent/recorder.h"
 #include "cli/commands.h"
 #include "cli/given.h"
 #include "cli/problems.h"
@@ -64,6 +66,27 @@ static int check_gates(struct running *r)
     return EXIT_USAGE;
 }
 
+static int open_replay(struct running *r)
+{
+    const struct run_args *a = r->args;
+    rondo_error err;
+    if (a->replay && (a->record || a->answers))
+        return usage_error(r->line->command, "--replay and --%s contradict each other",
+                           a->record ? "record" : "answers");
+    if (!a->replay || player_open(a->replay, r->flow, &r->env.player, &err) == 0)
+        return EXIT_OK;
+    return command_fail(r->line->command, "--replay %s", err.message);
+}
+
+/* Last of all: what was recorded before is gone then. */
+static int open_record(struct running *r)
+{
+    rondo_error err;
+    if (!r->args->record || recorder_open(r->args->record, r->flow, &r->env.recorder, &err) == 0)
+        return EXIT_OK;
+    return command_fail(r->line->command, "--record %s", err.message);
+}
+
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
 /* What resume needs to go on in the same way. */
@@ -103,8 +126,8 @@ static int start(struct running *r)
 static int run_file(const struct cmdline *line, bool rehearses)
 {
     static int (*const stages[])(struct running *r) = {
-        running_check_args, read_flow, read_inputs, running_prepare_env, running_check_agents, open_store,
-        check_gates, running_draw_plan, running_open_engine, start, running_carry_out,
+        running_check_args, read_flow, read_inputs, running_prepare_env, open_replay, running_check_agents,
+        open_store, check_gates, running_draw_plan, running_open_engine, open_record, start, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = line->command->name,
                          .file = line->args.list[0], .rehearses = rehearses };
@@ -149,6 +172,8 @@ static const struct option run_options[] = {
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept; :memory: is nowhere" },
     { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "share state and memory with its other runs" },
+    { "record", 0, OPT_TEXT, AT(record), "FILE", .help = "write down what agents and gates answer" },
+    { "replay", 0, OPT_TEXT, AT(replay), "FILE", .help = "answer from such a recording, call no agent" },
     { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
     { NULL }
 };
@@ -172,6 +197,9 @@ const struct cmd command_run_file = {
              "\n"
              "Ctrl-C stops the run: what it started ends, steps with runOn: always still run.\n"
              "A second Ctrl-C leaves at once.\n"
+             "\n"
+             "--record and --replay make tests of workflows: a replay calls no agent, waits for\n"
+             "nothing, and fails when an agent is asked something else than what was recorded.\n"
              "\n"
              "Exit status: 0 completed; 1 failed or partial; 2 invalid file; 3 usage or\n"
              "configuration; 4 the run's budget is used up; 5 waiting for a person; 6 a detector\n"

@@ -6,6 +6,7 @@
    the engine and the keyboard; nothing is drawn meanwhile, the line being typed stays. */
 #include "cli/drive.h"
 
+#include "agent/player.h"
 #include "cli/gates.h"
 #include "cli/interrupt.h"
 #include "cli/screen.h"
@@ -303,6 +304,8 @@ static const rondo_event *pause_and_pull(struct drive *d)
         cancel(d, EXIT_WAITING, d->gates.trouble);
     if (d->is_left)
         return NULL;
+    if (gates_play(&d->gates))
+        return shell_next(d->run, 0);
     if (gates_wait(&d->gates)) {
         wait_for_person(d);
         return shell_next(d->run, 0);
@@ -337,12 +340,15 @@ static void pull(struct drive *d)
 
 static void add_notes(struct drive *d, const rondo_result *res)
 {
+    bool is_known = d->gates.player && player_has_failed(d->gates.player);
+    if (d->gates.player)
+        player_put_unasked(d->gates.player, &d->notes);
     if (d->run->core.end_reason && d->rows->status == RONDO_STATUS_COMPLETED)
         buf_printf(&d->notes, "the run's budget (%s) is used up; this is what there was\n",
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
-    if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed)
+    if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
         buf_printf(&d->notes, "go on with: rondo resume %s\n", rondo_run_id(d->run));
@@ -463,6 +469,7 @@ static void prepare(struct drive *d)
     d->gates.run = d->run;
     d->gates.has_person = drive_has_person() && !options->quiet;
     d->gates.can_wait = d->run->stored;
+    d->gates.player = options->env ? options->env->player : NULL;
     d->gates.rehearses = options->rehearses ? options->env : NULL;
 }
 

@@ -1,8 +1,10 @@
 /* gates.c - answering the gates of a run that this program drives. */
 #include "cli/gates.h"
 
+#include "agent/player.h"
 #include "cli/given.h"
 #include "cli/show.h"
+#include "engine/shell.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +104,11 @@ void gates_clear(struct gates *gates)
 {
     for (uint32_t i = 0; i < gates->count; i++)
         open_clear(&gates->open[i]);
+    for (uint32_t i = 0; i < gates->due_count; i++) {
+        mem_free(gates->due[i].path);
+        json_decref(gates->due[i].answer);
+    }
+    mem_free(gates->due);
     mem_free(gates->open);
     mem_free(gates->refusal);
     mem_free(gates->trouble);
@@ -157,6 +164,40 @@ static void give_up(struct gates *gates, const char *path, const char *why)
     gates->trouble_at = mem_strdup(path);
 }
 
+/* A gate that nobody answered was left to its timeout; one without is a surprise. */
+static void play(struct gates *gates, const char *path, bool has_timeout)
+{
+    struct gate_due due = { 0 };
+    int64_t at_us;
+    due.answer = player_answer(gates->player, gates->run, path, &due.by, &at_us);
+    if (!due.answer && !has_timeout)
+        player_miss_gate(gates->player, gates->run, path);
+    if (!due.answer)
+        return;
+    due.path = mem_strdup(path);
+    due.due_ns = run_act(&gates->run->core, 0)->start_ns + at_us * 1000;
+    mem_grow(&gates->due, &gates->due_cap, gates->due_count, sizeof *gates->due);
+    gates->due[gates->due_count++] = due;
+}
+
+bool gates_play(struct gates *gates)
+{
+    rondo_engine *engine = rondo_run_engine(gates->run);
+    const struct heap_entry *timer = heap_first(&engine->timers);
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < gates->due_count; i++)
+        if (gates->due[i].due_ns < gates->due[first].due_ns)
+            first = i;
+    if (!gates->due_count || (timer && timer->due < gates->due[first].due_ns))
+        return false;
+    struct gate_due due = gates->due[first];
+    gates->due[first] = gates->due[--gates->due_count];
+    engine->virtual_ns = MAX(engine->virtual_ns, due.due_ns);
+    answer(gates, due.path, due.answer, due.by);
+    mem_free(due.path);
+    return true;
+}
+
 /* True when it is not for a person at this terminal. */
 static bool is_seen_to(struct gates *gates, const struct gate_open *gate)
 {
@@ -166,6 +207,8 @@ static bool is_seen_to(struct gates *gates, const struct gate_open *gate)
     else if (gates->rehearses && is_gate(gate->node))
         answer(gates, gate->path, rehearse_answer(gates->rehearses, gate->node->step, gate->path),
                "rehearsal");
+    else if (gates->player)
+        play(gates, gate->path, gate->node->gate.timeout_ms);
     else if (gates->has_person)
         return false;
     else if (!is_gate(gate->node) || !gate->node->gate.timeout_ms || gates->can_wait)

@@ -1,6 +1,7 @@
 /* gates.h - answering the gates of a run that this program drives.
 
-   A gate is answered from --answers, by the person at the terminal, or in a rehearsal by itself.
+   A gate is answered from --answers, by the person at the terminal, from a recording, or in a
+   rehearsal by itself.
    When there is nobody left to ask, the run cannot go on: `trouble` says why. */
 #ifndef RONDO_GATES_H
 #define RONDO_GATES_H
@@ -15,12 +16,23 @@ struct gate_open {
     const rondo_node *node;
 };
 
+/* An answer from a recording, and when it came. */
+struct gate_due {
+    char *path;
+    json_t *answer;
+    const char *by; // borrowed; NULL
+    int64_t due_ns;
+};
+
 struct gates {
     rondo_run *run;
     struct answers answers;
     bool has_person; // stdin and stderr are terminals
     bool can_wait;   // the run is stored: a person may come later, so nobody has to wait for a timeout
     const struct call_env *rehearses; // NULL: it is no rehearsal
+    struct player *player; // answers are played; NULL
+    struct gate_due *due;
+    uint32_t due_count, due_cap;
     struct gate_open *open; // those that the person is to answer, oldest first
     uint32_t count, cap;
     uint32_t doubts;   // steps that wait for an answer because nobody knows what came of them
@@ -41,6 +53,9 @@ void gates_event(struct gates *gates, const rondo_event *event);
    that are still open are asked. */
 void gates_past(struct gates *gates, const rondo_event *event);
 void gates_go_on(struct gates *gates);
+
+/* When nothing else is to be done before it, the next recorded answer is given, at its time: true. */
+bool gates_play(struct gates *gates);
 
 /* Somebody has to type something now. */
 bool gates_wait(const struct gates *gates);

@@ -1,6 +1,9 @@
 /* running.c - what the commands that drive a run share. */
 #include "cli/running.h"
 
+#include "agent/player.h"
+#include "agent/recorder.h"
+#include "base/hash.h"
 #include "cli/drive.h"
 #include "cli/given.h"
 #include "cli/interrupt.h"
@@ -95,7 +98,7 @@ int running_prepare_env(struct running *r)
 
 bool running_has_answers(const struct running *r)
 {
-    return r->rehearses || r->args->answers || (drive_has_person() && !r->args->quiet);
+    return r->rehearses || r->args->answers || r->args->replay || (drive_has_person() && !r->args->quiet);
 }
 
 /* ---- the store and the engine ---------------------------------------------------------------------------- */
@@ -113,9 +116,9 @@ int running_open_store(struct running *r, bool must_exist)
     unsigned flags = (must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
-    if (is_in_memory(place) && r->args->session)
+    if ((is_in_memory(place) || r->args->replay) && r->args->session)
         return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
-    if (r->rehearses || is_in_memory(place) || r->store)
+    if (r->rehearses || r->args->replay || is_in_memory(place) || r->store)
         return EXIT_OK;
     if (store_path_open(place, flags, &r->store, &err) == 0)
         return EXIT_OK;
@@ -165,15 +168,23 @@ int running_find(struct running *r)
 int running_open_engine(struct running *r)
 {
     rondo_error err;
-    rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses, .store = (rondo_store *)r->store };
+    rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses || r->args->replay,
+                            .store = (rondo_store *)r->store };
     return rondo_engine_new(&config, &r->engine, &err) == 0 ? EXIT_OK : running_fail(r, &err);
+}
+
+/* What is recorded or replayed meets the same chances every time. */
+static uint64_t seed_of(const struct running *r)
+{
+    bool is_fixed = r->args->record || r->args->replay;
+    return is_fixed ? hash_bytes(1, r->flow->name, strlen(r->flow->name)) : 0;
 }
 
 rondo_run_options running_options(const struct running *r)
 {
     const struct run_args *a = r->args;
     return (rondo_run_options){
-        RONDO_RUN, .timeout_ms = a->timeout_ms, .session = a->session,
+        RONDO_RUN, .timeout_ms = a->timeout_ms, .session = a->session, .seed = seed_of(r),
         .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
         .budget = { .tokens = a->max_tokens, .cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9) },
     };
@@ -209,6 +220,17 @@ int running_carry_out(struct running *r)
     return code;
 }
 
+/* A recording that is not whole must not go unnoticed. */
+static int close_recording(struct running *r, int code)
+{
+    rondo_error err;
+    player_close(r->env.player);
+    if (recorder_close(r->env.recorder, &err) == 0)
+        return code;
+    command_fail(r->line->command, "the recording is not whole: %s", err.message);
+    return code ? code : EXIT_FAILED;
+}
+
 int running_go(struct running *r, int (*const *stages)(struct running *r), size_t count)
 {
     int code = EXIT_OK;
@@ -219,6 +241,7 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     rondo_engine_free(r->engine);
     store_close(r->store);
     interrupt_stop();
+    code = close_recording(r, code);
     json_decref(r->env.script);
     json_decref(r->inputs);
     json_decref(r->about);

@@ -47,6 +47,21 @@ struct run *task_run(rondo_task *task)
     return &task->work.run->core;
 }
 
+rondo_run *task_owner(rondo_task *task)
+{
+    return task->work.run;
+}
+
+int64_t task_began_ns(rondo_task *task)
+{
+    return run_act(&task->work.run->core, 0)->start_ns;
+}
+
+int64_t task_now_ns(rondo_task *task)
+{
+    return shell_now_ns(task->work.run->engine);
+}
+
 struct loop *task_loop(rondo_task *task)
 {
     return task->work.run->engine->loop;

@@ -6,6 +6,7 @@
 #include "engine/flows.h"
 
 #include "data/value.h"
+#include "engine/exit.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
 
@@ -290,8 +291,10 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
     rondo_node *node = flow_build(flow, &hooks);
     int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
     rondo_node_unref(node);
-    if (code == 0)
+    if (code == 0) {
         (*ret)->env = env;
+        (*ret)->recorder = env ? env->recorder : NULL;
+    }
     return code;
 }
 
@@ -317,6 +320,14 @@ int flows_look(rondo_engine *engine, struct flow *flow, const struct call_env *e
     if (code == 0)
         (*ret)->env = env;
     return code;
+}
+
+/* The second time nothing is started any more that would clean up. */
+void flows_stop(rondo_run *run, const char *why)
+{
+    exit_set(run, EXIT_FAILED);
+    rondo_run_cancel(run, why);
+    rondo_run_cancel(run, "and nothing is cleaned up");
 }
 
 /* ---- for programs that embed us ------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
    a place and a generation, so using one twice or too late is noticed and harmless. */
 #include "engine/shell.h"
 
-#include "agent/call.h"
+#include "agent/recorder.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -166,27 +166,27 @@ rondo_later rondo_task_defer(rondo_task *task)
     return task->later;
 }
 
-int task_after(rondo_task *task, int64_t delay_ms, json_t *value,
+int task_after(rondo_task *task, int64_t delay_ns, json_t *value,
                void (*then)(rondo_later later, json_t *value, void *user), void *user)
 {
     rondo_engine *engine = task->work.run->engine;
-    if (task->work.finished || task->deferred || delay_ms < 0) {
+    if (task->work.finished || task->deferred || delay_ns < 0) {
         json_decref(value);
-        return delay_ms < 0 ? RONDO_EINVAL : RONDO_ESTATE;
+        return delay_ns < 0 ? RONDO_EINVAL : RONDO_ESTATE;
     }
     uint64_t token = make_token(task, false, value);
     struct later *later = engine->mail.laters[(uint32_t)token]; // nobody else knows it yet
     later->then = then;
     later->user = user;
     const uint64_t what[3] = { token, 0, 0 };
-    heap_push(&engine->timers, shell_now_ns(engine) + delay_ms * MS, NULL, what);
+    heap_push(&engine->timers, shell_now_ns(engine) + delay_ns, NULL, what);
     task->later = (rondo_later){ engine, token };
     return 0;
 }
 
 int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *output)
 {
-    return task_after(task, delay_ms, output ? output : json_null(), NULL, NULL);
+    return task_after(task, delay_ms * MS, output ? output : json_null(), NULL, NULL);
 }
 
 bool task_again(rondo_later at, void (*call)(rondo_task *task, void *user), void *user)
@@ -489,6 +489,13 @@ static struct act *find_gate(rondo_run *run, const char *path)
     return NULL;
 }
 
+static void record_answer(rondo_run *run, const struct act *gate, const char *path, json_t *value)
+{
+    recorder_answer(run->recorder, run->id, path, gate->node->name,
+                    &(struct heard){ .value = value, .turn = run->core.seq,
+                                     .at_ns = shell_now_ns(run->engine) - run_act(&run->core, 0)->start_ns });
+}
+
 /* A wrong answer is refused with the schema's sentence, and the gate stays open. */
 static void take_answer(rondo_engine *engine, struct post *message)
 {
@@ -507,6 +514,8 @@ static void take_answer(rondo_engine *engine, struct post *message)
             ev.type = RONDO_EV_MESSAGE;
             json_decref(ev.value);
             ev.value = json_pack("{s:s, s:s}", "author", "gate", "content", err.message);
+        } else if (run->recorder) {
+            record_answer(run, gate, message->path, ev.value);
         }
         shell_happened(run, &ev);
     }

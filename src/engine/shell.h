@@ -187,6 +187,7 @@ struct rondo_run {
     uint32_t laters; // open tokens; guarded by the mailbox's lock
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL
+    struct recorder *recorder;  // is told what agents say; NULL
     json_t *old_passes; // passes that expressions had to read back, by the start of their loop
     bool has_exit;      // exit_code was set: see exit.h
     int exit_code;

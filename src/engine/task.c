@@ -5,6 +5,7 @@
    lock; what they say is taken out by the engine's thread (task_take_posts()). */
 #include "engine/shell.h"
 
+#include "agent/recorder.h"
 #include "base/hash.h"
 #include "data/value.h"
 #include "run/budget.h"
@@ -24,8 +25,26 @@ static struct act *act_of(const struct work *work)
     return run_find_act(&work->run->core, work->act, work->gen);
 }
 
+/* A run that is being recorded: what agents say is written down, too.  What follows from their ends
+   (a failed check, memory) comes after the recorder has forgotten the call. */
+static APART void record(const struct work *work, struct heard heard)
+{
+    rondo_run *run = work->run;
+    heard.act = work->act;
+    heard.gen = work->gen;
+    heard.actions = work->actions;
+    heard.target = work->target;
+    heard.delta = work->delta;
+    heard.is_late = work != &run->engine->task.work;
+    heard.turn = run->core.seq;
+    heard.at_ns = shell_now_ns(run->engine) - run_act(&run->core, 0)->start_ns;
+    recorder_hear(run->recorder, &heard);
+}
+
 static void say(const struct work *work, int type, uint16_t flags, json_t *value)
 {
+    if (UNLIKELY(work->run->recorder))
+        record(work, (struct heard){ .type = (uint8_t)type, .flags = flags, .value = value });
     shell_happened(work->run, &(struct rondo_event){ .type = (uint8_t)type, .act = work->act,
                                                      .ordinal = work->gen, .value = value,
                                                      .flags = flags | (value ? EF_VALUE : 0) });
@@ -47,6 +66,8 @@ static void work_clear(struct work *work)
 static void say_failed(struct work *work, int code, const char *message)
 {
     struct act *act = act_of(work);
+    if (UNLIKELY(work->run->recorder))
+        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message });
     flush_delta(work);
     if (act)
         say(work, RONDO_EV_STEP_FAILED, EF_MINE, error_value(&work->run->core, act, code, message));
@@ -118,6 +139,8 @@ static bool say_plainly(struct work *work, const struct act *act, json_t *value)
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
+    if (UNLIKELY(work->run->recorder))
+        record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
         return;
     rondo_error err;

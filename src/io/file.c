@@ -191,6 +191,12 @@ static int write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
+int file_write_fd(int fd, const char *name, const char *bytes, size_t len, rondo_error *err)
+{
+    int rc = write_all(fd, bytes, len);
+    return rc < 0 ? fail(err, name, -rc) : 0;
+}
+
 int file_write(const char *folder, const char *name, const char *bytes, size_t len, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };

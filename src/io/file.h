@@ -25,4 +25,7 @@ bool file_is_folder(const char *path);
 /* Writes a file in folder, making the folder (and those around it) when it is not there. */
 int file_write(const char *folder, const char *name, const char *bytes, size_t len, rondo_error *err);
 
+/* All of the bytes to a descriptor; name is for messages. */
+int file_write_fd(int fd, const char *name, const char *bytes, size_t len, rondo_error *err);
+
 #endif

@@ -108,6 +108,9 @@ void path_put_definition(struct buf *buf, const struct run *run, const struct ac
 /* A path of a workflow file as Zenflow's id: the same whichever attempt it was. */
 void path_put_id(struct buf *buf, const char *path);
 void path_put_act_id(struct buf *buf, struct run *run, const struct act *act);
+
+/* A path without passes, items and attempts: the same whenever the step runs. */
+void path_put_plain(struct buf *buf, const char *path);
 bool path_find_act(const void *run, uint32_t slot, struct place *ret);
 
 #endif

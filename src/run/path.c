@@ -95,6 +95,21 @@ void path_put_id(struct buf *buf, const char *path)
     }
 }
 
+void path_put_plain(struct buf *buf, const char *path)
+{
+    size_t start = buf->len;
+    for (const char *at = path; *at;) {
+        size_t len = strcspn(at, "."), name = strcspn(at, ".[~");
+        bool is_pass = len && strspn(at, "0123456789") == strcspn(at, ".~");
+        if (!is_pass) {
+            if (buf->len > start)
+                buf_putc(buf, '.');
+            buf_put(buf, at, name);
+        }
+        at += len + (at[len] == '.');
+    }
+}
+
 void path_put_act_id(struct buf *buf, struct run *run, const struct act *act)
 {
     auto_buf struct buf path = { 0 };

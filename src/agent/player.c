@@ -1,0 +1,219 @@
+/* player.c - see player.h. */
+#include "agent/player.h"
+
+#include "agent/difference.h"
+#include "data/value.h"
+#include "run/act.h"
+
+#include <string.h>
+
+#define NEVER_NS     (10ll * 365 * 86400 * 1000000000) // ten years
+#define UNASKED_MOST 20 // that are listed
+
+struct player {
+    struct recording rec;
+    struct mask mask;
+    rondo_run *run; // whose agents it plays
+    bool has_stopped, has_failed; // the run; a step, which says why
+};
+
+int player_open(const char *file, const struct flow *flow, struct player **ret, rondo_error *err)
+{
+    struct player *player = mem_zalloc(sizeof *player);
+    int rc = recording_read(&player->rec, file, err);
+    if (rc == 0 && strcmp(recording_workflow(&player->rec), flow->name) != 0)
+        rc = err_set(err, RONDO_EINVAL, "%s: is a recording of workflow '%s', and this is '%s'", file,
+                     recording_workflow(&player->rec), flow->name);
+    if (rc < 0) {
+        player_close(player);
+        return rc;
+    }
+    mask_open(&player->mask, flow);
+    *ret = player;
+    return 0;
+}
+
+void player_close(struct player *player)
+{
+    if (!player)
+        return;
+    recording_clear(&player->rec);
+    mask_clear(&player->mask);
+    mem_free(player);
+}
+
+/* ---- misses ----------------------------------------------------------------------------------------- */
+
+/* The first one stops the run; what else is asked on the way down does not matter. */
+static void stop(struct player *player, rondo_run *run, struct buf *why)
+{
+    if (!player->has_stopped)
+        flows_stop(run, buf_text(why));
+    player->has_stopped = true;
+}
+
+/* The step at other times: "`refine.0.draft` .. `refine.2.draft`". */
+static bool put_siblings(struct buf *out, const struct recording *rec, const char *path)
+{
+    auto_buf struct buf plain = { 0 };
+    const char *first = NULL, *last = NULL;
+    path_put_plain(&plain, path);
+    for (uint32_t i = 0; i < rec->count; i++) {
+        auto_buf struct buf other = { 0 };
+        path_put_plain(&other, rec->list[i].path);
+        if (strcmp(buf_text(&other), buf_text(&plain)) != 0)
+            continue;
+        first = first ? first : rec->list[i].path;
+        last = rec->list[i].path;
+    }
+    if (!first)
+        return false;
+    buf_printf(out, "the recording has `%s`", first);
+    if (first != last)
+        buf_printf(out, " .. `%s`", last);
+    return true;
+}
+
+/* The path that is written most like it. */
+static bool put_nearest(struct buf *out, const struct recording *rec, const char *path)
+{
+    auto_free const char **paths = mem_alloc((rec->count + 1) * sizeof *paths);
+    for (uint32_t i = 0; i < rec->count; i++)
+        paths[i] = rec->list[i].path;
+    const char *near = diag_nearest(path, paths, rec->count);
+    if (near)
+        buf_printf(out, "the recording has `%s`", near);
+    return near != NULL;
+}
+
+static void put_miss(struct buf *out, const struct recording *rec, const char *path)
+{
+    buf_printf(out, "no recording for `%s`; ", path);
+    if (!put_siblings(out, rec, path) && !put_nearest(out, rec, path)) {
+        if (rec->count)
+            buf_printf(out, "the recording ends with `%s`", rec->list[rec->count - 1].path);
+        else
+            buf_puts(out, "the recording has no answers at all");
+    }
+    if (rec->is_cut)
+        buf_puts(out, ", and its last line is cut off");
+    buf_printf(out, " (%s)", rec->file);
+}
+
+static void miss(struct player *player, rondo_task *task, struct buf *why)
+{
+    rondo_task_fail(task, RONDO_EMISMATCH, "%s", buf_text(why));
+    player->has_failed = true;
+    stop(player, task_owner(task), why);
+}
+
+/* ---- differences ------------------------------------------------------------------------------------ */
+
+static bool put_differences(struct buf *out, const struct player *player, const struct record *record,
+                            const json_t *asked)
+{
+    static const char *const compared[] = { "prompt", "input" };
+    buf_printf(out, "`%s` is asked something else than what was recorded (%s, line %u): ", record->path,
+               player->rec.file, record->number);
+    for (size_t i = 0; i < COUNT(compared); i++)
+        if (difference_put(out, compared[i], json_object_get(record->line, compared[i]),
+                           json_object_get(asked, compared[i])))
+            return true;
+    return false;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------- */
+
+static void play_late(rondo_later later, json_t *reply, void *player)
+{
+    reply_play(&(struct answer){ .later = later }, reply);
+}
+
+/* Ten years have passed, and what ended this call when it was recorded did not happen. */
+static void play_never(rondo_later later, json_t *path, void *user)
+{
+    struct player *player = user;
+    auto_buf struct buf why = { 0 };
+    buf_printf(&why, "`%s` was not answered when this was recorded, and nothing ends it now (%s)",
+               json_string_value(path), player->rec.file);
+    rondo_later_fail(later, RONDO_EMISMATCH, "%s", buf_text(&why));
+    stop(player, player->run, &why);
+}
+
+static void answer(struct player *player, rondo_task *task, const struct record *record)
+{
+    json_t *reply = record->reply ? mask_lift(rondo_run_id(task_owner(task)), record->reply) : NULL;
+    int64_t due = task_began_ns(task) + record->at_us * 1000, now = task_now_ns(task);
+    player->run = task_owner(task);
+    if (!reply) {
+        task_after(task, NEVER_NS, json_string(record->path), play_never, player);
+    } else if (record->at_us >= 0) {
+        task_after(task, MAX(due - now, 0), reply, play_late, player);
+    } else {
+        reply_play(&(struct answer){ .task = task }, reply);
+        json_decref(reply);
+    }
+}
+
+void player_run(struct player *player, rondo_task *task, const struct flow_step *step, struct buf *system,
+                struct buf *user)
+{
+    auto_buf struct buf why = { 0 };
+    auto_json json_t *asked = recording_call(task, step, &player->mask, system, user);
+    struct record *record = recording_find(&player->rec, rondo_task_path(task));
+    if (!record || record->is_gate) {
+        put_miss(&why, &player->rec, rondo_task_path(task));
+        miss(player, task, &why);
+        return;
+    }
+    record->is_used = true;
+    if (put_differences(&why, player, record, asked))
+        miss(player, task, &why);
+    else
+        answer(player, task, record);
+}
+
+/* ---- gates ------------------------------------------------------------------------------------------ */
+
+json_t *player_answer(struct player *player, rondo_run *run, const char *path, const char **ret_by,
+                      int64_t *ret_at_us)
+{
+    struct record *record = recording_find(&player->rec, path);
+    if (!record || !record->is_gate)
+        return NULL;
+    record->is_used = true;
+    *ret_by = json_string_value(json_object_get(record->reply, "by"));
+    *ret_at_us = MAX(record->at_us, 0);
+    return mask_lift(rondo_run_id(run), json_object_get(record->reply, "answer"));
+}
+
+void player_miss_gate(struct player *player, rondo_run *run, const char *path)
+{
+    auto_buf struct buf why = { 0 };
+    put_miss(&why, &player->rec, path);
+    stop(player, run, &why);
+}
+
+bool player_has_failed(const struct player *player)
+{
+    return player->has_failed;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------- */
+
+void player_put_unasked(const struct player *player, struct buf *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < player->rec.count && !player->has_stopped; i++) {
+        if (player->rec.list[i].is_used)
+            continue;
+        if (count < UNASKED_MOST)
+            buf_printf(out, "%s`%s`", count ? ", " : "warning: recorded, but not asked for: ",
+                       player->rec.list[i].path);
+        count++;
+    }
+    if (count > UNASKED_MOST)
+        buf_printf(out, " and %u more", count - UNASKED_MOST);
+    if (count)
+        buf_putc(out, '\n');
+}
