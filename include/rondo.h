@@ -834,7 +834,14 @@ RONDO_API int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_val
 /* A run's journal as bytes, up to what was handed out so far: free with rondo_text_free().
    recover makes a run from them that goes on: finished work stays, work that was under way starts
    again with the same keys (see enum rondo_effects).  The node must be the same definition: kinds,
-   names and limits are compared. */
+   names and limits are compared.
+
+   A run that has ended is given as it is.  With `reopen` one that failed, was cancelled or used up its
+   limits goes on instead: what completed stays, what failed or was cancelled gets a new attempt (its path
+   then ends in ~1, ~2 ...), a loop goes on in the pass that went wrong, and a step that ran out of time gets
+   its time once more.  What was spent stays spent, so a run that used up its own budget or timeout needs
+   larger ones, in `options`; without them, and for a run that completed, the answer is RONDO_ESTATE.  The
+   event run_reopened lists in `again` what starts again. */
 RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
 RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);

@@ -303,7 +303,7 @@ int put_attempt(struct sheet *sheet, rondo_error *err)
     if (!act->slot)
         return 0;
     const struct kid *kid = act_kid(sheet->run, act);
-    bool is_reviewed = kid->base && kid->base == act->attempt && sheet->step->part != AS_REVIEWER;
+    bool is_reviewed = kid->base && kid->base == act->attempt && !kid->reopened && sheet->step->part != AS_REVIEWER;
     if (is_reviewed && !value_is_empty(act->before)) {
         text_heading(sheet->out, "## Previous Output");
         sheet_put_content(sheet->out, act->before);

@@ -297,6 +297,39 @@ static void on_retry(struct row *row)
     row->state = ROW_RETRYING;
 }
 
+/* What had failed or was cancelled goes on: containers where they were, their children from the start. */
+static void come_back(struct row *row)
+{
+    if (row->is_item && row->end_ns)
+        on_retry(row);
+    row->state = ROW_RUNNING;
+    row->end_ns = 0;
+    row->reason = 0;
+    mem_free(row->error);
+    row->error = NULL;
+}
+
+static void on_reopened(struct rows *rows, const rondo_event *ev)
+{
+    size_t i;
+    json_t *slot;
+    rows->end_ns = 0;
+    rows->status = RONDO_STATUS_RUNNING;
+    json_array_foreach(json_object_get(ev->value, "slots"), i, slot) {
+        struct row *row = at_slot(rows, (uint32_t)json_integer_value(slot));
+        if (row)
+            come_back(row);
+    }
+    json_array_foreach(json_object_get(ev->value, "kids"), i, slot) {
+        const struct row *up = at_slot(rows, (uint32_t)json_integer_value(json_array_get(slot, 0)));
+        struct rondo_event place = { .child = (uint32_t)json_integer_value(json_array_get(slot, 1)),
+                                     .ordinal = (uint32_t)json_integer_value(json_array_get(slot, 2)) };
+        struct row *row = kid_at(up, &place);
+        if (row && row->end_ns)
+            on_retry(row);
+    }
+}
+
 static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
 {
     static const uint8_t states[] = {
@@ -314,7 +347,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     }
     if (row->state == ROW_FAILED)
         fail(row, ev);
-    forget_slot(rows, row);
+    if (row->state == ROW_DONE || node_is_leaf(row->node)) // else it may come back
+        forget_slot(rows, row);
     if (row->is_item)
         item_end(rows, row);
 }
@@ -387,6 +421,7 @@ void rows_event(struct rows *rows, const rondo_event *ev)
         rows->status = ev->code;
         break;
     case RONDO_EV_STEP_START: on_start(rows, ev); break;
+    case RONDO_EV_REOPENED: on_reopened(rows, ev); break;
     default:
         if ((row = rows_find(rows, ev)))
             on_row(rows, row, ev);

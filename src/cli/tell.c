@@ -203,6 +203,17 @@ static void put_resumed(struct buf *out, const struct tell *tell, const rondo_ev
     }
 }
 
+/* What starts again, as it is called from now on. */
+static void put_reopened(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    json_t *path;
+    size_t i;
+    json_array_foreach(json_object_get(ev->value, "again"), i, path) {
+        buf_puts(out, i ? ", " : ": again ");
+        put_text(out, tell, json_string_value(path) ? json_string_value(path) : "");
+    }
+}
+
 enum worth { NEVER, VERBOSE, ALWAYS };
 
 static const struct line_kind {
@@ -234,6 +245,7 @@ static const struct line_kind {
     [RONDO_EV_ITEMS] = { ALWAYS, STYLE_NONE, put_items },
     [RONDO_EV_NOTE] = { VERBOSE, STYLE_NONE, put_value },
     [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, put_resumed },
+    [RONDO_EV_REOPENED] = { ALWAYS, STYLE_BOLD, put_reopened },
     [RONDO_EV_CHOICE] = { ALWAYS, STYLE_NONE, put_choice },
     [RONDO_EV_RULE_FAILED] = { ALWAYS, STYLE_RED, put_value },
     [RONDO_EV_REVIEW] = { ALWAYS, STYLE_NONE, put_review },

@@ -134,20 +134,7 @@ void reader_rewind(struct reader *reader, rondo_run *run)
     reader_reach(reader, run, 0);
 }
 
-/* Goes to the record that holds event seq; the places it knows stay as they are. */
-bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq)
-{
-    struct rondo_event skipped;
-    reader->codec = (struct codec){ 0 };
-    reader->open = run->journal->ops->seek(run->journal, seq, &reader->pos);
-    reader->seq = reader->open ? reader->pos.seq - 1 : 0;
-    while (reader->open && reader->seq + 1 < seq)
-        if (reader_next(reader, run, &skipped, false) <= 0)
-            return false;
-    return reader->open;
-}
-
-int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values)
+static int next_of_all(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values)
 {
     const char *record;
     size_t len;
@@ -166,11 +153,35 @@ int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, b
     return rc;
 }
 
+/* Goes to the record that holds event seq; the places it knows stay as they are. */
+bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq)
+{
+    struct rondo_event skipped;
+    reader->codec = (struct codec){ 0 };
+    reader->open = run->journal->ops->seek(run->journal, seq, &reader->pos);
+    reader->seq = reader->open ? reader->pos.seq - 1 : 0;
+    while (reader->open && reader->seq + 1 < seq)
+        if (next_of_all(reader, run, &skipped, false) <= 0)
+            return false;
+    return reader->open;
+}
+
+int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values)
+{
+    int rc;
+    while ((rc = next_of_all(reader, run, ev, values)) > 0) {
+        if (LIKELY(!run->undone_count) || reader->reads_all || !resume_is_undone(run, ev->seq))
+            return rc;
+        json_decref(values ? ev->value : NULL);
+    }
+    return rc;
+}
+
 /* ---- values of old events ---------------------------------------------------------------------------------- */
 
 static bool event_at(rondo_run *run, uint64_t seq, struct rondo_event *ret)
 {
-    struct reader reader = { 0 };
+    struct reader reader = { .reads_all = true };
     return reader_seek(&reader, run, seq) && reader_next(&reader, run, ret, true) > 0;
 }
 
@@ -268,6 +279,7 @@ static const rondo_event *next_old(rondo_run *run)
     struct reader *reader = &run->reader;
     json_decref(run->old_value);
     run->old_value = NULL;
+    reader->reads_all = true;
     if ((!reader->open || reader->seq != run->seen) && !reader_seek(reader, run, run->seen + 1))
         return NULL;
     if (reader_next(reader, run, &run->old, true) <= 0)

@@ -113,13 +113,15 @@ static struct rondo_event *next_slot(rondo_engine *engine)
     return &engine->turn.events[engine->turn.count];
 }
 
+/* What a driver begins with is never too late. */
+#define BEGINNINGS (1ull << RONDO_EV_WORKFLOW_START | 1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED)
+
 /* What the core no longer accepts (late results, old timers) is dropped without a trace. */
 static void apply_one(rondo_run *run, const struct rondo_event *happened)
 {
     rondo_engine *engine = run->engine;
     struct rondo_event *ev = next_slot(engine);
-    if (happened->type != RONDO_EV_WORKFLOW_START && happened->type != RONDO_EV_RESUMED &&
-        !run_accepts(&run->core, happened)) {
+    if (!(BEGINNINGS >> happened->type & 1) && !run_accepts(&run->core, happened)) {
         json_decref(happened->value);
         return;
     }

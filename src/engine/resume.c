@@ -1,10 +1,15 @@
-/* resume.c - what is said when a run goes on after its process has died: what was in flight, and what
-   becomes of it.
+/* resume.c - going on with a run: what is said about what was in flight, and how a run that has ended is
+   taken up again.
 
-   The list is part of run_resumed, so that whoever reads the log later knows which work may have been
-   done twice. */
+   The list of what was in flight is part of run_resumed, so that whoever reads the log later knows which
+   work may have been done twice.  A run that has ended is rebuilt from its journal without the events that
+   ended it (run/reopen.h); from then on nobody who looks back sees those, only who reads all events. */
 #include "engine/shell.h"
 
+#include "run/budget.h"
+#include "run/reopen.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* What becomes of an agent that was at work, or waits for an answer; as act_is_unknown() and task_invoke()
@@ -52,4 +57,153 @@ json_t *resume_list(rondo_run *run)
         json_array_append_new(steps, step);
     }
     return steps;
+}
+
+/* ---- taking up a run that has ended ------------------------------------------------------------------------ */
+
+static int by_seq(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+bool resume_is_undone(const rondo_run *run, uint64_t seq)
+{
+    return bsearch(&seq, run->undone, run->undone_count, sizeof seq, by_seq) != NULL;
+}
+
+/* Later lists only have later events, but a log comes from outside. */
+static void add_undone(rondo_run *run, const json_t *list)
+{
+    size_t i;
+    json_t *seq;
+    json_array_foreach(list, i, seq) {
+        mem_grow(&run->undone, &run->undone_cap, run->undone_count, sizeof *run->undone);
+        run->undone[run->undone_count++] = (uint64_t)json_integer_value(seq);
+    }
+    qsort(run->undone, run->undone_count, sizeof *run->undone, by_seq);
+}
+
+/* One event of a log that was applied before, as a whole or without these. */
+static int apply_again(rondo_run *run, struct rondo_event *ev, struct reopen *reopen, rondo_error *err)
+{
+    if (resume_is_undone(run, ev->seq)) {
+        run->core.seq = ev->seq;
+        run->core.now_ns = ev->time_ns;
+        json_decref(ev->value);
+        return 0;
+    }
+    if (!run_can_apply(&run->core, ev)) {
+        json_decref(ev->value);
+        return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit a run that was taken up again",
+                       (unsigned long long)ev->seq, event_type_text(ev->type));
+    }
+    if (reopen)
+        reopen_see(reopen, &run->core, ev);
+    run_apply(&run->core, ev);
+    return 0;
+}
+
+/* The run as its journal has it up to event last, without what was undone. */
+static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_error *err)
+{
+    struct journal_pos pos = { .seq = 1 };
+    struct codec codec = { 0 };
+    struct rondo_event ev;
+    const char *record;
+    size_t len;
+    int rc = 0;
+    run_clear(&run->core);
+    run_init(&run->core, run->node);
+    while (rc == 0 && run->core.seq < last) {
+        uint64_t first = pos.seq;
+        if (run->journal->ops->read(run->journal, &pos, &record, &len, err) <= 0 ||
+            !codec_open(&codec, record, len, first))
+            return err_set(err, RONDO_ESTORE, "event %llu cannot be read again", (unsigned long long)first);
+        while (rc == 0 && run->core.seq < last && codec_next(&codec, &ev, true) > 0)
+            rc = apply_again(run, &ev, reopen, err);
+        run_settle(&run->core);
+    }
+    return rc;
+}
+
+int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err)
+{
+    if (ev->seq != run->core.seq + 1 || !run->core.status)
+        return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
+                       (unsigned long long)ev->seq, event_type_text(ev->type));
+    add_undone(run, json_object_get(ev->value, "undone"));
+    return rebuild(run, ev->seq - 1, NULL, err);
+}
+
+static json_t *limits_of(const rondo_run_options *options)
+{
+    json_t *limits = json_object();
+    const struct {
+        const char *key;
+        int64_t value;
+    } rows[] = {
+        { "timeoutMs", options->timeout_ms },      { "budgetMs", options->budget.time_ms },
+        { "budgetTokens", options->budget.tokens }, { "budgetNano", options->budget.cost_nano },
+        { "budgetCalls", options->budget.calls },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].value)
+            json_object_set_new(limits, rows[i].key, json_integer(rows[i].value));
+    return limits;
+}
+
+/* Would it only end again?  What was spent stays spent. */
+static int check_limits(rondo_run *run, const json_t *limits, rondo_error *err)
+{
+    struct run *core = &run->core;
+    struct act *holder = run_act(core, 0);
+    run_read_limits(core, limits);
+    int reason = budget_reason(core, holder);
+    if (reason)
+        return err_set(err, RONDO_ESTATE, "the run's budget is used up (%s): give it a larger one",
+                       rondo_reason_text(reason));
+    if (core->timeout_ns && act_elapsed_ns(core, holder) >= core->timeout_ns)
+        return err_set(err, RONDO_ESTATE, "the run's time of %lld ms is used up: give it more",
+                       (long long)(core->timeout_ns / 1000000));
+    return 0;
+}
+
+/* Reads the log once to see what ended the run, and once more without that. */
+static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t **ret, rondo_error *err)
+{
+    struct reopen reopen = { 0 };
+    uint64_t last = run->core.seq;
+    int rc = rebuild(run, last, &reopen, err);
+    if (rc == 0) {
+        json_t *undone = reopen_undone(&reopen, &run->core);
+        add_undone(run, undone);
+        rc = rebuild(run, last, NULL, err);
+        *ret = rc == 0 ? reopen_value(&reopen, &run->core, json_incref(undone)) : NULL;
+        json_decref(undone);
+    }
+    reopen_clear(&reopen);
+    auto_json json_t *limits = limits_of(options);
+    if (rc == 0 && json_object_size(limits))
+        json_object_set(*ret, "limits", limits);
+    return rc == 0 ? check_limits(run, limits, err) : rc;
+}
+
+int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err)
+{
+    json_t *value = NULL;
+    int status = run->core.status;
+    if (!status)
+        return 0;
+    if (status == RONDO_STATUS_SKIPPED || (status == RONDO_STATUS_COMPLETED && !run->core.end_reason))
+        return err_set(err, RONDO_ESTATE, "the run has %s: there is nothing to take up again",
+                       status == RONDO_STATUS_SKIPPED ? "been skipped" : "completed");
+    if (reopen_log(run, options, &value, err) < 0) {
+        json_decref(value);
+        return err->code;
+    }
+    int64_t idle = MAX(shell_now_ns(run->engine) - run->core.now_ns, 0);
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .num = idle, .flags = EF_VALUE,
+                                               .value = value });
+    return 0;
 }

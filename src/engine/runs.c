@@ -222,6 +222,7 @@ void rondo_run_close(rondo_run *run)
     json_decref(run->old_value);
     json_decref(run->old_passes);
     mem_free(run->error);
+    mem_free(run->undone);
     mem_free(run->id);
     rondo_node_unref(run->node);
     if (run->stored) { // what it has not kept is lost, and somebody else may go on with it
@@ -313,16 +314,33 @@ char *rondo_run_save(rondo_run *run, size_t *ret_len)
     return buf_take(&out);
 }
 
+/* The run is rebuilt from its journal, which lends only one record at a time: the rest of this one is kept. */
+static int undo(rondo_run *run, const struct rondo_event *ev, struct codec *codec, struct buf *copy,
+                rondo_error *err)
+{
+    size_t left = (size_t)(codec->end - codec->at);
+    buf_clear(copy);
+    buf_put(copy, codec->at, left);
+    codec->at = copy->data;
+    codec->end = copy->data + left;
+    return resume_undo(run, ev, err);
+}
+
 static int replay_record(rondo_run *run, const char *record, size_t len, rondo_error *err)
 {
     struct codec codec;
     struct rondo_event ev;
+    auto_buf struct buf copy = { 0 };
     uint64_t first = run->core.seq + 1;
     int rc;
     if (!codec_open(&codec, record, len, first))
         return err_set(err, RONDO_ESTORE, "the record of event %llu is damaged",
                        (unsigned long long)first);
     while ((rc = codec_next(&codec, &ev, true)) > 0) {
+        if (UNLIKELY(ev.type == RONDO_EV_REOPENED) && undo(run, &ev, &codec, &copy, err) < 0) {
+            json_decref(ev.value);
+            return err->code;
+        }
         if (!run_can_apply(&run->core, &ev)) {
             json_decref(ev.value);
             return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
@@ -364,26 +382,29 @@ static void go_on(rondo_run *run)
 }
 
 /* A run whose log was applied; closed when that failed. */
-static int recovered(rondo_run *run, int rc, bool from_start, bool goes_on, rondo_run **ret,
+static int recovered(rondo_run *run, int rc, const rondo_run_options *options, bool goes_on, rondo_run **ret,
                      rondo_error *err)
 {
+    bool reopens = goes_on && options->reopen && run->core.status;
     if (rc == 0 && !run->core.act_count)
         rc = err_set(err, RONDO_ESTORE, "the log has no events");
+    if (rc == 0 && reopens)
+        rc = resume_reopen(run, options, err);
     if (rc < 0) {
         rondo_run_close(run);
         return rc;
     }
     run->seen = run->kept_seq = run->core.seq;
-    if (from_start) {
+    if (options->from_start) {
         reader_clear(&run->reader);
         reader_reach(&run->reader, run, 0);
         run->seen = 0;
     }
     run->summed_gates = run->core.gates;
-    if (goes_on)
-        go_on(run);
-    else
+    if (!goes_on)
         shell_stop(run);
+    else if (!reopens)
+        go_on(run);
     *ret = run;
     return 0;
 }
@@ -400,7 +421,7 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
         return err->code;
     options.id = options.id ? options.id : saved.id;
     rondo_run *run = new_run(engine, node, &options, TAKE(saved.journal));
-    return recovered(run, replay_journal(run, err), options.from_start, true, ret, err);
+    return recovered(run, replay_journal(run, err), &options, true, ret, err);
 }
 
 static int check_hash(struct journal *journal, const rondo_node *node, const char *id, rondo_error *err)
@@ -430,7 +451,7 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
                    rondo_error *err)
 {
     rondo_error scratch;
-    rondo_run_options options = { .size = RONDO_RUN };
+    rondo_run_options options = { .size = RONDO_RUN, .from_start = true };
     struct journal *journal;
     err = err ? err : &scratch;
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
@@ -442,7 +463,7 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     }
     rondo_run *run = new_run(engine, node, &options, journal);
     own(run);
-    return recovered(run, replay_journal(run, err), true, false, ret, err);
+    return recovered(run, replay_journal(run, err), &options, false, ret, err);
 }
 
 int runs_catch_up(rondo_run *run, rondo_error *err)
@@ -471,7 +492,7 @@ int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
     }
     rondo_run *run = new_run(engine, node, &options, journal);
     own(run);
-    int rc = recovered(run, replay_journal(run, err), options.from_start, true, ret, err);
+    int rc = recovered(run, replay_journal(run, err), &options, true, ret, err);
     if (rc == 0)
         stored_read_inbox(run);
     return rc;

@@ -45,6 +45,7 @@ struct reader {
     uint32_t usage_count, usage_cap;
     uint64_t seq; // of the last event read
     bool open;
+    bool reads_all; // also what was undone when the run was taken up again
 };
 
 /* What is the same for a task at work and for one that will finish later. */
@@ -188,6 +189,8 @@ struct rondo_run {
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL
     struct recorder *recorder;  // is told what agents say; NULL
+    uint64_t *undone; // events that count no longer since the run was taken up again, ascending; NULL
+    uint32_t undone_count, undone_cap;
     json_t *old_passes; // passes that expressions had to read back, by the start of their loop
     bool has_exit;      // exit_code was set: see exit.h
     int exit_code;
@@ -339,6 +342,16 @@ json_t *task_emit_value(const rondo_emit *event, const char *author); // author:
 
 /* What was in flight when the process died, and what becomes of it: [{ path, action, key }], new. */
 json_t *resume_list(rondo_run *run);
+
+/* A run that failed, was cancelled or used up its limits goes on; run_reopened is its next event.  One that
+   is still going is left as it is. */
+int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err);
+
+/* While a log is replayed: run_reopened comes next, and the run becomes what it was about. */
+int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err);
+
+/* Was this event undone when the run was taken up again? */
+bool resume_is_undone(const rondo_run *run, uint64_t seq);
 
 /* ---- later.c ----------------------------------------------------------------------------------------- */
 

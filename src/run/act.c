@@ -65,7 +65,7 @@ struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
     return act;
 }
 
-void act_free(struct run *run, struct act *act)
+static void clear(struct run *run, struct act *act)
 {
     if (act->kind->free)
         act->kind->free(run, act);
@@ -83,8 +83,50 @@ void act_free(struct run *run, struct act *act)
         run_drop(run, TAKE(act->answer));
     }
     act->state = ACT_FREE;
+}
+
+static void give_back(struct run *run, struct act *act)
+{
+    if (UNLIKELY(act->held))
+        act_release(run, act);
+    act->is_held = false;
     act->next_sibling = run->free_slot;
     run->free_slot = act->slot;
+}
+
+void act_free(struct run *run, struct act *act)
+{
+    clear(run, act);
+    give_back(run, act);
+}
+
+void act_hold(struct run *run, struct act *parent, struct act *act)
+{
+    clear(run, act);
+    act->is_held = true;
+    act->next_sibling = parent->held;
+    parent->held = act->slot;
+}
+
+void act_release(struct run *run, struct act *act)
+{
+    while (act->held) {
+        struct act *inner = run_act(run, act->held);
+        act->held = inner->next_sibling;
+        give_back(run, inner);
+    }
+}
+
+void act_release_kid(struct run *run, struct act *parent, uint32_t child, uint32_t ordinal)
+{
+    for (uint32_t *link = &parent->held; *link; link = &run_act(run, *link)->next_sibling) {
+        struct act *act = run_act(run, *link);
+        if (act->child != child || act->ordinal != ordinal)
+            continue;
+        *link = act->next_sibling;
+        give_back(run, act);
+        return;
+    }
 }
 
 int64_t act_elapsed_ns(const struct run *run, const struct act *act)

@@ -20,6 +20,7 @@ struct kind {
     json_t *(*child_input)(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                            uint64_t *ret_seq); // borrowed
     void (*free)(struct run *run, struct act *act); // may be NULL
+    void (*recount)(struct act *act); // children were put back to where they had not started; may be NULL
 };
 
 const struct kind *kind_of(const rondo_node *node);
@@ -30,6 +31,12 @@ void act_move(struct act *act, enum act_cause cause);
 
 struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node);
 void act_free(struct run *run, struct act *act);
+
+/* Like act_free(), but the slot stays empty until its parent completes, begins its next pass or starts that
+   child again: as long as a run can be taken up again (reopen.h), nobody else has been in this slot. */
+void act_hold(struct run *run, struct act *parent, struct act *act);
+void act_release(struct run *run, struct act *act); // all that is held in it
+void act_release_kid(struct run *run, struct act *parent, uint32_t child, uint32_t ordinal);
 uint32_t act_next_slot(const struct run *run);
 
 /* Closes an activation and everything open inside it.  Gently: agents at work may finish. */

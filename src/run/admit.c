@@ -6,6 +6,7 @@
 #include "run/act.h"
 #include "run/each.h"
 #include "run/loop.h"
+#include "run/reopen.h"
 #include "run/review.h"
 
 static struct act *live(struct run *run, uint32_t slot)
@@ -38,10 +39,19 @@ static bool names_child(struct run *run, const struct rondo_event *ev, struct ki
     return *ret_kid != NULL;
 }
 
+/* A slot that is kept is free again when the child starts anew that it was kept for. */
+static bool is_held_for(struct run *run, const struct rondo_event *ev)
+{
+    const struct act *act = run->acts[ev->act];
+    return act->parent == ev->parent && act->child == ev->child && act->ordinal == ev->ordinal;
+}
+
 static bool admits_start(struct run *run, const struct rondo_event *ev)
 {
     struct kid *kid;
     bool slot_is_free = ev->act == run->act_count || (ev->act < run->act_count && !live(run, ev->act));
+    if (slot_is_free && ev->act < run->act_count && run->acts[ev->act]->is_held)
+        slot_is_free = is_held_for(run, ev);
     if (!ev->act || !slot_is_free || !names_child(run, ev, &kid))
         return false;
     if (kid ? kid->state != KID_NEW || kid->attempt != ev->attempt : ev->attempt != 0)
@@ -230,7 +240,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_TIMER] = admits_timer,             [RONDO_EV_ITEMS] = admits_items,
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
-    [RONDO_EV_REVIEW] = admits_review,
+    [RONDO_EV_REVIEW] = admits_review,           [RONDO_EV_REOPENED] = reopen_admits,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)

@@ -10,6 +10,7 @@
 #include "run/graph.h"
 #include "run/kinds.h"
 #include "run/loop.h"
+#include "run/reopen.h"
 #include "run/review.h"
 
 #include <stdio.h>
@@ -37,16 +38,28 @@ static int64_t ms_in(const json_t *object, const char *key)
     return number_in(object, key, (int64_t)(TIME_MAX_NS / MS));
 }
 
+void run_read_limits(struct run *run, const json_t *value)
+{
+    if (json_object_get(value, "timeoutMs"))
+        run->timeout_ns = ms_in(value, "timeoutMs") * MS;
+    if (json_object_get(value, "budgetMs"))
+        run->budget.time_ms = ms_in(value, "budgetMs");
+    if (json_object_get(value, "budgetTokens"))
+        run->budget.tokens = amount_in(value, "budgetTokens");
+    if (json_object_get(value, "budgetNano"))
+        run->budget.cost_nano = amount_in(value, "budgetNano");
+    if (json_object_get(value, "budgetCalls"))
+        run->budget.calls = amount_in(value, "budgetCalls");
+}
+
 /* The settings of a run are part of its log, so that a recovered run keeps them. */
 static void read_settings(struct run *run, const json_t *value)
 {
     run->max_busy = (uint32_t)number_in(value, "maxConcurrency", INT32_MAX);
-    run->timeout_ns = ms_in(value, "timeoutMs") * MS;
     if (json_object_get(value, "cleanupMs"))
         run->cleanup_ns = ms_in(value, "cleanupMs") * MS;
     run->on_unknown = (int)number_in(value, "onUnknown", RONDO_UNKNOWN_ASK);
-    run->budget = (rondo_budget){ ms_in(value, "budgetMs"), amount_in(value, "budgetTokens"),
-                                  amount_in(value, "budgetNano"), amount_in(value, "budgetCalls") };
+    run_read_limits(run, value);
 }
 
 /* What the session held when the run began is part of its log: replay asks no store. */
@@ -135,7 +148,7 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
     kid->attempt = act->attempt;
     kid->asked = 0;
     if (act->attempt == kid->base)
-        kid->first_ns = run->now_ns;
+        kid->first_ns = run_driven_ns(run);
 }
 
 static void set_input(struct run *run, struct act *act, struct act *parent, struct rondo_event *ev)
@@ -190,6 +203,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
     struct act *parent = run_act(run, ev->parent);
     if (UNLIKELY(ev->attempt) && is_retry(run, parent, ev))
         shift_attention(parent, -1);
+    if (UNLIKELY(parent->held))
+        act_release_kid(run, parent, ev->child, ev->ordinal);
     struct act *act = act_open(run, ev->act, parent->node->children[ev->child].node);
     const struct kind *kind = act->kind;
     act->parent = ev->parent;
@@ -456,12 +471,25 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     result_clear(run, &kid->res);
     kid->res.status = end_status[ev->type];
     kid->res.flags = RES_NO_RETRY;
+    kid->res.attempt = ev->attempt;
     if (parent->node->kind == RONDO_KIND_GRAPH && !(ev->flags & EF_MINE))
         kid->res.flags |= RES_CUT;
     if (ev->flags & EF_VALUE)
         note_error(run, &kid->res, ev->value);
     run_drop(run, ev->value);
     end_kid(run, parent, kid, ev->child, ev->ordinal);
+}
+
+/* Containers that did not get to their end are taken up again when the run is (reopen.h).  An each that
+   may have a million failed items keeps none of them: they begin from the start. */
+static bool may_come_back(const struct act *parent, const struct act *act, int status)
+{
+    if (node_is_leaf(act->node) || act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE)
+        return false;
+    if (status == RONDO_STATUS_COMPLETED)
+        return act->close == CLOSE_BUDGET && parent->close;
+    return status != RONDO_STATUS_FAILED || parent->node->kind != RONDO_KIND_EACH ||
+           parent->node->mode == RONDO_ERROR_FAILS;
 }
 
 static void apply_step_end(struct run *run, struct rondo_event *ev)
@@ -472,7 +500,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     }
     struct act *act = run_act(run, ev->act), *parent = run_act(run, act->parent);
     struct kid *kid = act_kid(run, act);
-    struct result res = { .status = end_status[ev->type], .skill = act->skill };
+    struct result res = { .status = end_status[ev->type], .skill = act->skill, .attempt = act->attempt };
     if (node_is_leaf(act->node) || ev->type == RONDO_EV_STEP_FAILED)
         take_value(run, ev, &res);
     if (!node_is_leaf(act->node))
@@ -494,7 +522,10 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     kid->res = res;
     unlink_child(run, parent, act);
     uint32_t child = act->child, ordinal = act->ordinal;
-    act_free(run, act);
+    if (UNLIKELY(may_come_back(parent, act, res.status)))
+        act_hold(run, parent, act);
+    else
+        act_free(run, act);
     end_kid(run, parent, kid, child, ordinal);
 }
 
@@ -789,6 +820,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_CHOICE] = apply_choice,
     [RONDO_EV_RULE_FAILED] = apply_loop,
     [RONDO_EV_REVIEW] = review_apply,
+    [RONDO_EV_REOPENED] = reopen_apply,
 };
 
 void run_apply(struct run *run, struct rondo_event *ev)

@@ -29,6 +29,18 @@ struct kid *each_begin(struct act *act, uint32_t ordinal)
     return &each->open[each->open_count++].kid;
 }
 
+void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt)
+{
+    struct each_act *each = act->each;
+    struct result *res = &each->results[ordinal];
+    struct kid *kid = each_begin(act, ordinal);
+    each->failed -= res->status == RONDO_STATUS_FAILED;
+    each->again++;
+    *kid = (struct kid){ .res = *res, .attempt = attempt, .base = attempt, .asked = ASKED_WHEN, .reopened = true };
+    kid->res.status = kid->res.flags = 0;
+    *res = (struct result){ 0 };
+}
+
 static void each_open(struct run *run, struct act *act)
 {
     act->each = mem_zalloc(sizeof *act->each);
@@ -132,12 +144,31 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
 }
 
 /* The smaller of the own cap and the run's wins, and 1 means 1. */
-static bool is_full(const struct run *run, const struct act *act)
+static uint32_t cap_of(const struct run *run, const struct act *act)
 {
     uint32_t cap = (uint32_t)act->node->max_concurrency;
-    if (run->max_busy && (!cap || run->max_busy < cap))
-        cap = run->max_busy;
+    return run->max_busy && (!cap || run->max_busy < cap) ? run->max_busy : cap;
+}
+
+static bool is_full(const struct run *run, const struct act *act)
+{
+    uint32_t cap = cap_of(run, act);
     return cap && act->each->open_count >= cap;
+}
+
+/* Items that were put back come before those that have not begun. */
+static enum plan start_again(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct each_act *each = act->each;
+    uint32_t cap = cap_of(run, act);
+    for (uint32_t i = 0; each->again && i < each->open_count; i++) {
+        struct open_item *item = &each->open[i];
+        if (item->kid.state != KID_NEW || item->kid.attempt != item->kid.base)
+            continue;
+        return cap && act->open >= cap ? PLAN_IDLE : kid_start(run, act, 0, item->ordinal, &item->kid, NULL, ev);
+    }
+    each->again = 0;
+    return PLAN_IDLE;
 }
 
 static bool is_stopped(const struct act *act)
@@ -275,6 +306,8 @@ static enum plan each_plan(struct run *run, struct act *act, struct rondo_event 
     if (!each->items)
         return ask_items(run, act, ev);
     enum plan what = look_at_failures(run, act, ev);
+    if (what == PLAN_IDLE && UNLIKELY(each->again))
+        what = start_again(run, act, ev);
     if (what == PLAN_IDLE)
         what = start_more(run, act, ev);
     if (what != PLAN_IDLE || each->open_count || (each->next < each->count && !is_stopped(act)))

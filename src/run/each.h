@@ -18,12 +18,16 @@ struct each_act {
     struct open_item *open;
     uint32_t open_count, open_cap;
     struct kid fresh; // the next item, while questions about its start are asked
+    uint32_t again; // open items that were put back and have not started; counted down late
     bool broke, escalated;
 };
 
 /* The record of an open item; it is made when the item begins. */
 struct kid *each_kid(struct act *act, uint32_t ordinal);
 struct kid *each_begin(struct act *act, uint32_t ordinal);
+
+/* An item that has ended is put back to where it had not started, as another attempt. */
+void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt);
 
 void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq); // takes items
 

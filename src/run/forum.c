@@ -124,6 +124,7 @@ void forum_next_round(struct run *run, struct act *act, uint32_t round)
     if (!act->notes)
         act->notes = json_array();
     add_round(act->notes, act, round - 1);
+    act_release(run, act);
     for (uint32_t i = 0; i < act->node->forum.members; i++)
         kid_reset(run, &act->kids[i]);
     act->tries = (uint8_t)round;

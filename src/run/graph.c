@@ -83,6 +83,15 @@ static void graph_child_ended(struct run *run, struct act *act, struct kid *kid,
         graph_settle(act, child);
 }
 
+uint32_t graph_unsettled(const struct act *act, uint32_t i)
+{
+    const struct node_child *child = &act->node->children[i];
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < child->dep_count; d++)
+        n += !(act->kids[child->deps[d]].asked & KID_SEEN);
+    return n;
+}
+
 static bool is_cut(const struct kid *kid)
 {
     return kid->res.status == RONDO_STATUS_FAILED || kid->res.status == RONDO_STATUS_CANCELLED ||
@@ -214,8 +223,30 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
     return PLAN_IDLE;
 }
 
+/* Where a graph stands follows from its steps: who has ended for good, who waits for whom. */
+static void graph_recount(struct act *act)
+{
+    struct graph_act *graph = act->graph;
+    act->settled = act->attention = graph->ordinary_left = graph->ready.count = 0;
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct kid *kid = &act->kids[i];
+        bool is_seen = kid->state == KID_ENDED && kid->asked & KID_SEEN;
+        act->settled += is_seen;
+        graph->ordinary_left += is_ordinary(act, i) && !is_seen;
+        act->attention += (kid->state == KID_ENDED && !is_seen) || (kid->state == KID_NEW && kid->attempt > kid->base);
+    }
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        graph->waiting[i] = 0;
+        if (act->kids[i].state != KID_NEW)
+            continue;
+        graph->waiting[i] = waits_for_all(act, i) ? graph->ordinary_left != 0 : graph_unsettled(act, i);
+        if (!graph->waiting[i])
+            slots_push(&graph->ready, i);
+    }
+}
+
 /* A failure is handled when a step that runs on failure depends on it and completed. */
-static bool is_handled(const struct act *act, uint32_t i)
+bool graph_is_handled(const struct act *act, uint32_t i)
 {
     const struct node_child *child = &act->node->children[i];
     for (uint32_t k = 0; k < child->user_count; k++) {
@@ -272,7 +303,7 @@ static void say_all(struct run *run, const struct act *act, struct rondo_event *
 static enum plan graph_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     for (uint32_t i = 0; i < act->kid_count; i++)
-        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !is_handled(act, i)) {
+        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !graph_is_handled(act, i)) {
             decide_fail_with(run, act, &act->kids[i].res, ev);
             return PLAN_DECIDE;
         }
@@ -339,5 +370,5 @@ static void graph_project(struct run *run, struct act *act, struct result *ret)
 const struct kind graph_kind = {
     .open = graph_open, .plan = graph_plan, .closed = graph_closed,
     .child_ended = graph_child_ended, .project = graph_project, .child_input = container_input,
-    .free = graph_free,
+    .free = graph_free, .recount = graph_recount,
 };

@@ -21,4 +21,10 @@ struct graph_act {
 /* A step has ended for good: frees what waits for it. */
 void graph_settle(struct act *act, uint32_t i);
 
+/* How many of those that a step depends on have not. */
+uint32_t graph_unsettled(const struct act *act, uint32_t i);
+
+/* Did a step fail, and another one that runs on failure see to it? */
+bool graph_is_handled(const struct act *act, uint32_t i);
+
 #endif

@@ -268,7 +268,7 @@ static int64_t backoff_ns(struct run *run, struct act *act, uint32_t child, uint
 
 static bool is_out_of_time(const struct run *run, const rondo_node *node, const struct kid *kid)
 {
-    return node->opts.timeout_ms && run->now_ns - kid->first_ns >= node->opts.timeout_ms * MS;
+    return node->opts.timeout_ms && run_driven_ns(run) - kid->first_ns >= node->opts.timeout_ms * MS;
 }
 
 static bool may_retry(const struct run *run, const struct act *act, const rondo_node *node,

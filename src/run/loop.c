@@ -376,6 +376,8 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
 {
     struct loop_act *l = act->loop;
     set_pass_input(run, act, ev);
+    if (UNLIKELY(act->held))
+        act_release(run, act);
     run_drop(run, TAKE(l->given));
     l->target = loop_is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;

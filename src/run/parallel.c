@@ -29,19 +29,37 @@ static enum plan parallel_end(struct run *run, struct act *act, struct rondo_eve
     return decide_fail_with(run, act, &failed->res, ev);
 }
 
+/* A success may be the first one; a failure always matters. */
+static bool is_telling(const struct act *act, const struct kid *kid)
+{
+    return kid->res.status == RONDO_STATUS_FAILED ||
+           (act->node->mode == RONDO_FIRST && kid->res.status == RONDO_STATUS_COMPLETED);
+}
+
 /* Most ends are only counted.  A failure may be tried again, and a success may be the first. */
 static void parallel_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                                  uint32_t ordinal)
 {
-    int telling = act->node->mode == RONDO_FIRST ? RONDO_STATUS_COMPLETED : RONDO_STATUS_FAILED;
     if (kid->res.status == RONDO_STATUS_COMPLETED && !act->won)
         act->won = child + 1;
     if (kid->res.status == RONDO_STATUS_FAILED && !act->lost)
         act->lost = child + 1;
-    if (kid->res.status == telling || kid->res.status == RONDO_STATUS_FAILED)
+    if (is_telling(act, kid))
         act->attention++;
     else
         act->settled++;
+}
+
+static void parallel_recount(struct act *act)
+{
+    act->settled = act->attention = act->lost = act->next = 0;
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct kid *kid = &act->kids[i];
+        bool tells = kid->state == KID_ENDED && is_telling(act, kid);
+        bool is_seen = kid->asked & KID_SEEN;
+        act->settled += kid->state == KID_ENDED && (!tells || is_seen);
+        act->attention += (tells && !is_seen) || (kid->state == KID_NEW && kid->attempt > kid->base);
+    }
 }
 
 /* PLAN_IDLE: go on looking at the other children. */
@@ -113,4 +131,5 @@ static void parallel_project(struct run *run, struct act *act, struct result *re
 const struct kind parallel_kind = {
     .open = container_open, .plan = parallel_plan, .closed = parallel_closed,
     .child_ended = parallel_child_ended, .project = parallel_project, .child_input = container_input,
+    .recount = parallel_recount,
 };

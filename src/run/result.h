@@ -24,6 +24,7 @@ struct result {
     uint8_t status; // enum rondo_status; 0 while there is none
     uint8_t flags;
     uint16_t skill;
+    uint16_t attempt; // whose it is
 };
 
 /* One child of a container: its result and how far it is. */
@@ -36,10 +37,11 @@ struct kid {
     struct result res;
     uint32_t act; // KID_OPEN
     uint16_t attempt;
-    uint16_t base; // the attempt that a review began anew with: retries are counted from there
+    uint16_t base; // the attempt that began anew (a review, a run taken up again): retries count from there
     uint8_t state; // enum kid_state
     uint8_t asked; // enum kid_asked
-    int64_t first_ns; // start of the first attempt: timeouts cover all of them
+    bool reopened; // base is not a review's doing: the run was taken up again
+    int64_t first_ns; // start of the first attempt by run_driven_ns(): timeouts cover all of them
     int64_t due_ns;   // KID_BACKOFF: when it is tried again
     json_t *given;    // its input, if not the usual one, until it starts; owned
 };

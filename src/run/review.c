@@ -189,6 +189,7 @@ static void unstart(struct act *act, uint32_t i, const char *feedback)
     more->error = mem_strdup(feedback);
     kid->attempt++;
     kid->base = kid->attempt;
+    kid->reopened = false;
     kid->asked = 0;
     kid->state = KID_NEW;
     kid->res.flags = 0;
@@ -213,14 +214,6 @@ static void mark_dependents(const struct act *act, uint32_t first, uint8_t *mark
     }
 }
 
-static uint32_t count_unsettled(const struct act *act, const struct node_child *child)
-{
-    uint32_t n = 0;
-    for (uint32_t d = 0; d < child->dep_count; d++)
-        n += !(act->kids[child->deps[d]].asked & KID_SEEN);
-    return n;
-}
-
 /* Steps that have not started wait for what has not ended; who waits for nothing any more is ready. */
 static void wait_again(struct act *act, const uint8_t *marks)
 {
@@ -228,7 +221,7 @@ static void wait_again(struct act *act, const uint8_t *marks)
         const struct node_child *child = &act->node->children[i];
         if (act->kids[i].state != KID_NEW || (!child->dep_count && !marks[i]))
             continue;
-        act->graph->waiting[i] = count_unsettled(act, child);
+        act->graph->waiting[i] = graph_unsettled(act, i);
         if (marks[i] && !act->graph->waiting[i])
             slots_push(&act->graph->ready, i);
     }

@@ -155,8 +155,8 @@ static void start_timers(struct run *run, struct act *act)
     int64_t idle = run->idle_ns - act->idle_ns;
     const rondo_budget *budget = budget_of(run, act);
     if (act->slot && opts->timeout_ms) {
-        int64_t start_ns = act_kid(run, act)->first_ns;
-        run_timer(run, TIMER_TIMEOUT, act, 0, 0, start_ns + opts->timeout_ms * MS + idle);
+        int64_t end_ns = act_kid(run, act)->first_ns + opts->timeout_ms * MS;
+        run_timer(run, TIMER_TIMEOUT, act, 0, 0, end_ns + run->idle_ns);
     }
     if (!act->slot && run->timeout_ns)
         run_timer(run, TIMER_TIMEOUT, act, 0, 0, act->start_ns + run->timeout_ns + idle);
@@ -165,10 +165,12 @@ static void start_timers(struct run *run, struct act *act)
 }
 
 /* A wait for the next try ends with the step's time at the latest. */
-static int64_t backoff_end_ns(const struct act *act, uint32_t child, const struct kid *kid)
+static int64_t backoff_end_ns(const struct run *run, const struct act *act, uint32_t child,
+                              const struct kid *kid)
 {
     int64_t timeout_ms = act->node->children[child].node->opts.timeout_ms;
-    return timeout_ms ? MIN(kid->due_ns, kid->first_ns + timeout_ms * MS) : kid->due_ns;
+    int64_t end_ns = kid->first_ns + timeout_ms * MS + run->idle_ns;
+    return timeout_ms ? MIN(kid->due_ns, end_ns) : kid->due_ns;
 }
 
 /* What a decision means for the world; derived from the event and the state, never stored. */
@@ -190,7 +192,7 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         act = run_act(run, ev->parent);
         if (ev->num > ev->time_ns)
             run_timer(run, TIMER_BACKOFF, act, ev->child, ev->ordinal,
-                      backoff_end_ns(act, ev->child, kid_get(run, act, ev->child, ev->ordinal)));
+                      backoff_end_ns(run, act, ev->child, kid_get(run, act, ev->child, ev->ordinal)));
         break;
     case RONDO_EV_GATE_WAITING:
         act = run_act(run, ev->act);
@@ -202,7 +204,8 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
-    case RONDO_EV_RESUMED: run_derive_commands(run); break;
+    case RONDO_EV_RESUMED:
+    case RONDO_EV_REOPENED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
     case RONDO_EV_TIMER: // a limit of the whole run
     case RONDO_EV_CANCEL:
@@ -217,7 +220,7 @@ static void derive_kid(struct run *run, struct act *act, struct kid *kid, uint32
                        uint32_t ordinal)
 {
     if (kid->state == KID_BACKOFF)
-        run_timer(run, TIMER_BACKOFF, act, child, ordinal, backoff_end_ns(act, child, kid));
+        run_timer(run, TIMER_BACKOFF, act, child, ordinal, backoff_end_ns(run, act, child, kid));
 }
 
 /* The rest of a wait, never longer than all of it: the clock may have been set back. */
@@ -426,7 +429,8 @@ void run_decide(struct run *run, struct rondo_event *ev)
 {
     static const uint64_t commanding = 1ull << RONDO_EV_STEP_START | 1ull << RONDO_EV_DELAY |
                                        1ull << RONDO_EV_RETRY | 1ull << RONDO_EV_GATE_WAITING |
-                                       1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_WORKFLOW_START |
+                                       1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED |
+                                       1ull << RONDO_EV_WORKFLOW_START |
                                        1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER |
                                        1ull << RONDO_EV_GATE_ANSWERED;
     run_apply(run, ev);

@@ -56,6 +56,7 @@ struct act {
     uint32_t settled;   // children that need no more thought
     uint32_t attention; // children that ended in a way that needs some
     uint32_t first_child, next_sibling, prev_sibling;
+    uint32_t held; // first of the slots that are kept for what failed inside, see act_hold()
     uint16_t attempt;
     uint8_t state;  // enum act_state
     uint8_t close;  // enum close
@@ -67,6 +68,7 @@ struct act {
     bool lingers;   // the shell has something to wind down before it may end,
     bool revoked;   // and was told to
     bool wound_down; // it has just said that this is done
+    bool is_held;   // free, but its slot is not given to others
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer
@@ -199,6 +201,9 @@ void run_free(struct run *run);
    valid until run_settle().  Gives it its seq. */
 void run_apply(struct run *run, struct rondo_event *ev);
 
+/* Limits of the whole run as start and reopening have them; what value does not say stays. */
+void run_read_limits(struct run *run, const json_t *value);
+
 /* Is this event, which the shell would like to apply, still about something?  ev->ordinal is the
    generation of act.  Results of work that was cancelled meanwhile are not. */
 bool run_accepts(struct run *run, const struct rondo_event *ev);
@@ -249,6 +254,12 @@ static inline void run_touch(struct run *run, struct act *act)
         return;
     act->dirty = true;
     slots_push(&run->dirty, act->slot);
+}
+
+/* The time in which somebody drove the run, as a clock of its own: limits of time are measured by it. */
+static inline int64_t run_driven_ns(const struct run *run)
+{
+    return run->now_ns - run->idle_ns;
 }
 
 /* Lets go of a value once the turn is over. */

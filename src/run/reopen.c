@@ -1,0 +1,406 @@
+/* reopen.c - see reopen.h for the idea.
+
+   Which children a container wants back is asked twice, of the same function: when the container ends (for
+   children that are containers themselves) and when the run is open again (for the leaves). */
+#include "run/reopen.h"
+
+#include "run/each.h"
+#include "run/graph.h"
+#include "run/kinds.h"
+#include "run/loop.h"
+
+#include <stdlib.h>
+
+#define MS 1000000ll // nanoseconds
+
+/* ---- which children ----------------------------------------------------------------------------------- */
+
+static bool has_completed_kid(const struct act *act)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (act->kids[i].res.status == RONDO_STATUS_COMPLETED)
+            return true;
+    return false;
+}
+
+/* Members that failed are forgotten once the captain was asked: there were enough others. */
+static bool forum_wants(const struct act *act, uint32_t child, bool is_needed)
+{
+    const struct kid *captain = &act->kids[act->node->forum.members];
+    return child == act->node->forum.members || (is_needed && captain->state == KID_NEW);
+}
+
+/* A loop goes on in the pass that went wrong, or with the rule that did. */
+static bool loop_wants(const struct act *act, uint32_t child, int status, const struct ending *e)
+{
+    bool is_open = e->pass_open || e->pass_end;
+    if (&act->kids[child] == loop_body(act))
+        return is_open && !act->loop->broke && !act->loop->continued;
+    if (loop_is_machine(act))
+        return false;
+    if (child == ROLE_SCORE)
+        return is_open && status == RONDO_STATUS_CANCELLED;
+    return !is_open && act->loop->rule == loop_rule_of(child);
+}
+
+/* A child that failed or was cancelled.  A failure that its container can live with stays one, unless the
+   container failed itself. */
+static bool wants(const struct act *act, uint32_t child, int status, const struct ending *e)
+{
+    bool is_needed = status == RONDO_STATUS_CANCELLED || e->failed;
+    switch (act->node->kind) {
+    case RONDO_KIND_PARALLEL:
+        if (act->node->mode == RONDO_FIRST)
+            return !has_completed_kid(act);
+        return act->node->mode == RONDO_FAIL_FAST || is_needed;
+    case RONDO_KIND_FORUM: return forum_wants(act, child, is_needed);
+    case RONDO_KIND_EACH: return act->node->mode == RONDO_ERROR_FAILS || is_needed;
+    case RONDO_KIND_GRAPH: return status == RONDO_STATUS_CANCELLED || !graph_is_handled(act, child);
+    case RONDO_KIND_LOOP:
+    case RONDO_KIND_MACHINE: return loop_wants(act, child, status, e);
+    default: return true;
+    }
+}
+
+/* ---- reading the log ------------------------------------------------------------------------------------- */
+
+static struct ending *ending_at(struct reopen *reopen, uint32_t slot)
+{
+    if (slot >= reopen->count) {
+        uint32_t count = MAX(slot + 1, reopen->count * 2);
+        struct ending *endings = mem_zalloc(count * sizeof *endings);
+        for (uint32_t i = 0; i < reopen->count; i++)
+            endings[i] = reopen->endings[i];
+        mem_free(reopen->endings);
+        *reopen = (struct reopen){ endings, count };
+    }
+    return &reopen->endings[slot];
+}
+
+void reopen_clear(struct reopen *reopen)
+{
+    for (uint32_t i = 0; i < reopen->count; i++)
+        mem_free(reopen->endings[i].undone);
+    mem_free(reopen->endings);
+    *reopen = (struct reopen){ 0 };
+}
+
+static void note(struct ending *e, uint64_t seq)
+{
+    mem_grow(&e->undone, &e->cap, e->count, sizeof *e->undone);
+    e->undone[e->count++] = seq;
+}
+
+static void begin(struct ending *e)
+{
+    *e = (struct ending){ .undone = e->undone, .cap = e->cap };
+}
+
+/* Its children are still there to be looked at. */
+static void see_end(struct reopen *reopen, struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    struct ending *e = ending_at(reopen, ev->act);
+    if (ev->flags & EF_UNSTARTED || node_is_leaf(act->node))
+        return;
+    e->failed = ev->type == RONDO_EV_STEP_FAILED;
+    note(e, ev->seq);
+    if (e->pass_end)
+        note(e, e->pass_end);
+    for (uint32_t slot = act->held; slot; slot = run_act(run, slot)->next_sibling) {
+        struct ending *inner = ending_at(reopen, slot);
+        int status = inner->failed ? RONDO_STATUS_FAILED : RONDO_STATUS_CANCELLED;
+        inner->is_final = !wants(act, run_act(run, slot)->child, status, ending_at(reopen, ev->act));
+    }
+}
+
+static void see_pass(struct ending *e, const struct act *act, const struct rondo_event *ev)
+{
+    bool went_wrong = act->close || ev->code != RONDO_STATUS_COMPLETED;
+    e->pass_open = ev->type == RONDO_EV_ITERATION_START;
+    e->pass_end = !e->pass_open && went_wrong ? ev->seq : 0;
+}
+
+static bool closes(const struct rondo_event *ev)
+{
+    return ev->type == RONDO_EV_CANCEL || ev->code == TIMER_TIMEOUT || ev->code == TIMER_BUDGET ||
+           ev->code == TIMER_CLEANUP;
+}
+
+void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event *ev)
+{
+    switch (ev->type) {
+    case RONDO_EV_STEP_START: begin(ending_at(reopen, ev->act)); break;
+    case RONDO_EV_STEP_END:
+    case RONDO_EV_STEP_FAILED:
+    case RONDO_EV_STEP_SKIPPED:
+    case RONDO_EV_STEP_CANCELLED: see_end(reopen, run, ev); break;
+    case RONDO_EV_ITERATION_START:
+    case RONDO_EV_ITERATION_END: see_pass(ending_at(reopen, ev->act), run_act(run, ev->act), ev); break;
+    case RONDO_EV_DELAY:
+    case RONDO_EV_MEMORY_TRIM: ending_at(reopen, ev->act)->pass_end = 0; break;
+    case RONDO_EV_CANCEL:
+    case RONDO_EV_TIMER:
+        if (closes(ev))
+            note(ending_at(reopen, ev->act), ev->seq);
+        break;
+    case RONDO_EV_LOOP_END: note(ending_at(reopen, ev->act), ev->seq); break;
+    case RONDO_EV_WORKFLOW_END: note(ending_at(reopen, 0), ev->seq); break;
+    default: break;
+    }
+}
+
+/* An activation, and those held in it that are wanted back. */
+static void collect(struct reopen *reopen, struct run *run, const struct act *act, struct ending *all)
+{
+    const struct ending *e = ending_at(reopen, act->slot);
+    for (uint32_t i = 0; i < e->count; i++)
+        note(all, e->undone[i]);
+    for (uint32_t slot = act->held; slot; slot = run_act(run, slot)->next_sibling)
+        if (!ending_at(reopen, slot)->is_final)
+            collect(reopen, run, run_act(run, slot), all);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+json_t *reopen_undone(struct reopen *reopen, struct run *run)
+{
+    struct ending all = { 0 };
+    json_t *list = json_array();
+    collect(reopen, run, run_act(run, 0), &all);
+    qsort(all.undone, all.count, sizeof *all.undone, by_number);
+    for (uint32_t i = 0; i < all.count; i++)
+        json_array_append_new(list, json_integer((json_int_t)all.undone[i]));
+    mem_free(all.undone);
+    return list;
+}
+
+/* ---- what is put back ------------------------------------------------------------------------------------ */
+
+/* The lists that are being made for run_reopened. */
+struct lists {
+    struct run *run;
+    json_t *slots, *kids, *again;
+};
+
+/* A step that never began keeps its number; after a failure the next one is taken in any case. */
+static uint16_t next_attempt(const struct result *res, uint16_t attempt)
+{
+    bool never_began = res->flags & RES_NO_RETRY && res->status != RONDO_STATUS_FAILED;
+    return never_began || attempt == UINT16_MAX ? attempt : (uint16_t)(attempt + 1);
+}
+
+static void put_back(struct lists *lists, const struct act *act, uint32_t child, uint32_t ordinal,
+                     const struct result *res, uint16_t attempt)
+{
+    uint16_t next = act->node->kind == RONDO_KIND_EACH ? (uint16_t)(attempt + 1) : next_attempt(res, attempt);
+    auto_buf struct buf path = { 0 };
+    json_array_append_new(lists->kids, json_pack("[I,I,I,I]", (json_int_t)act->slot, (json_int_t)child,
+                                                 (json_int_t)ordinal, (json_int_t)next));
+    if (next == attempt)
+        return;
+    struct place place = { act->node->children[child].node, act->slot, child, ordinal, next };
+    path_put(&path, path_find_act, lists->run, &place);
+    json_array_append_new(lists->again, json_string(buf_text(&path)));
+}
+
+static bool went_wrong(const struct result *res)
+{
+    return res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_CANCELLED;
+}
+
+static void list_items(struct lists *lists, const struct act *act, const struct ending *e)
+{
+    const struct each_act *each = act->each;
+    for (uint32_t i = 0; each->items && i < each->count; i++)
+        if (went_wrong(&each->results[i]) && wants(act, 0, each->results[i].status, e))
+            put_back(lists, act, 0, i, &each->results[i], each->results[i].attempt);
+}
+
+/* Steps that were kept from starting are judged again; one that did not want to is left. */
+static bool was_kept(const struct act *act, uint32_t i)
+{
+    const struct result *res = &act->kids[i].res;
+    bool is_ordinary = act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
+    return res->status == RONDO_STATUS_SKIPPED && (res->flags & RES_CUT || (res->flags & RES_NO_RETRY && !is_ordinary));
+}
+
+static bool graph_wants(const struct act *act, uint32_t i, const struct ending *e)
+{
+    const struct kid *kid = &act->kids[i];
+    if (kid->state != KID_ENDED)
+        return false;
+    return was_kept(act, i) || (went_wrong(&kid->res) && wants(act, i, kid->res.status, e));
+}
+
+/* Who looks at a step that is done again has to look again. */
+static bool reviewer_wants(const struct act *act, uint32_t i, const struct ending *e)
+{
+    const struct node_review *review = act->node->children[i].review;
+    return review && act->kids[i].state == KID_ENDED && graph_wants(act, review->of, e);
+}
+
+static void list_steps(struct lists *lists, const struct act *act, const struct ending *e)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (graph_wants(act, i, e) || reviewer_wants(act, i, e))
+            put_back(lists, act, i, 0, &act->kids[i].res, act->kids[i].attempt);
+}
+
+/* The ordinal of a child as its start will have it. */
+static uint32_t ordinal_of(const struct act *act, uint32_t child)
+{
+    if (act->node->kind == RONDO_KIND_FORUM)
+        return child < act->node->forum.members ? act->tries : 0;
+    if (!node_is_loop(act->node))
+        return 0;
+    bool is_of_pass = loop_is_machine(act) || child == ROLE_BODY || child == ROLE_SCORE;
+    return act->loop->history.count - !is_of_pass;
+}
+
+static void list_kids(struct lists *lists, const struct act *act, const struct ending *e)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct kid *kid = &act->kids[i];
+        if (kid->state == KID_ENDED && went_wrong(&kid->res) && wants(act, i, kid->res.status, e))
+            put_back(lists, act, i, ordinal_of(act, i), &kid->res, kid->attempt);
+    }
+}
+
+json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone)
+{
+    static const struct ending nothing;
+    struct lists lists = { run, json_array(), json_array(), json_array() };
+    for (uint32_t slot = 0; slot < run->act_count; slot++) {
+        const struct act *act = run_act(run, slot);
+        const struct ending *e = slot < reopen->count ? &reopen->endings[slot] : &nothing;
+        if (act->state == ACT_FREE)
+            continue;
+        json_array_append_new(lists.slots, json_integer(slot));
+        if (act->close) // by an action inside: it only has to end
+            continue;
+        if (act->node->kind == RONDO_KIND_EACH)
+            list_items(&lists, act, e);
+        else if (act->node->kind == RONDO_KIND_GRAPH)
+            list_steps(&lists, act, e);
+        else
+            list_kids(&lists, act, e);
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "again", lists.again, "undone", undone, "slots", lists.slots,
+                     "kids", lists.kids);
+}
+
+/* ---- applying ---------------------------------------------------------------------------------------------- */
+
+/* One row of `kids`; false when it is none. */
+struct row {
+    struct act *act;
+    uint32_t child, ordinal;
+    uint16_t attempt;
+};
+
+static bool get_number(const json_t *list, size_t i, int64_t max, int64_t *ret)
+{
+    const json_t *number = json_array_get(list, i);
+    *ret = json_integer_value(number);
+    return json_is_integer(number) && *ret >= 0 && *ret <= max;
+}
+
+static bool get_row(struct run *run, const json_t *list, struct row *ret)
+{
+    int64_t slot, child, ordinal, attempt;
+    if (json_array_size(list) != 4 || !get_number(list, 0, (int64_t)run->act_count - 1, &slot) ||
+        !get_number(list, 1, UINT32_MAX, &child) || !get_number(list, 2, UINT32_MAX, &ordinal) ||
+        !get_number(list, 3, UINT16_MAX, &attempt))
+        return false;
+    *ret = (struct row){ run_act(run, (uint32_t)slot), (uint32_t)child, (uint32_t)ordinal, (uint16_t)attempt };
+    return true;
+}
+
+static bool admits_item(const struct row *row)
+{
+    const struct each_act *each = row->act->each;
+    return !row->child && each->items && row->ordinal < each->count && went_wrong(&each->results[row->ordinal]) &&
+           row->attempt > each->results[row->ordinal].attempt;
+}
+
+static bool admits_row(struct run *run, const json_t *list)
+{
+    struct row row;
+    if (!get_row(run, list, &row) || row.act->state == ACT_FREE || row.act->close)
+        return false;
+    if (row.act->node->kind == RONDO_KIND_EACH)
+        return admits_item(&row);
+    if (!row.act->kids || row.child >= row.act->kid_count || !row.act->node->children[row.child].node)
+        return false;
+    const struct kid *kid = &row.act->kids[row.child];
+    return kid->state == KID_ENDED && row.attempt >= kid->attempt;
+}
+
+bool reopen_admits(struct run *run, const struct rondo_event *ev)
+{
+    size_t i;
+    json_t *row;
+    if (ev->num < 0 || (uint64_t)(run->idle_ns + ev->num) > TIME_MAX_NS || !json_is_object(ev->value))
+        return false;
+    json_array_foreach(json_object_get(ev->value, "kids"), i, row)
+        if (!admits_row(run, row))
+            return false;
+    return true;
+}
+
+/* What the attempt before came to stays until the next one starts, which is told of it. */
+static void put_kid_back(struct act *act, const struct row *row)
+{
+    struct kid *kid = &act->kids[row->child];
+    bool is_next = row->attempt > kid->attempt;
+    kid->attempt = row->attempt;
+    kid->asked = is_next ? ASKED_WHEN : 0; // it may start: that was asked before the first try
+    kid->state = KID_NEW;
+    kid->res.status = kid->res.flags = 0;
+    if (is_next) {
+        kid->base = kid->attempt;
+        kid->reopened = true;
+    }
+    if (act->node->kind == RONDO_KIND_GRAPH && act->node->children[row->child].review)
+        act->graph->reviews[row->child] = (struct review_count){ 0 };
+}
+
+/* What ran out of time gets it once more; what it has spent stays spent. */
+static void renew_time(struct run *run, const struct act *act)
+{
+    int64_t limit_ns = act->slot ? act->node->opts.timeout_ms * MS : 0;
+    struct kid *kid = limit_ns ? act_kid(run, act) : NULL;
+    if (kid && run_driven_ns(run) - kid->first_ns >= limit_ns)
+        kid->first_ns = run_driven_ns(run);
+}
+
+void reopen_apply(struct run *run, struct rondo_event *ev)
+{
+    size_t i;
+    json_t *list;
+    struct row row;
+    run->idle_ns += ev->num;
+    run_read_limits(run, json_object_get(ev->value, "limits"));
+    json_array_foreach(json_object_get(ev->value, "kids"), i, list) {
+        if (!admits_row(run, list) || !get_row(run, list, &row)) // a child twice
+            continue;
+        if (row.act->node->kind == RONDO_KIND_EACH)
+            each_put_back(row.act, row.ordinal, row.attempt);
+        else
+            put_kid_back(row.act, &row);
+    }
+    for (uint32_t slot = 0; slot < run->act_count; slot++) {
+        struct act *act = run_act(run, slot);
+        if (act->state == ACT_FREE)
+            continue;
+        renew_time(run, act);
+        if (act->kind->recount)
+            act->kind->recount(act);
+    }
+    run_drop(run, ev->value);
+}

@@ -1,0 +1,53 @@
+/* reopen.h - taking up a run that failed or was cancelled.
+
+   The log stays as it is, and what completed stays done.  Left out is only what ended containers on the
+   way from the run's end down to the leaves that went wrong: their ends, and what closed them.  Applied
+   without these events, the log gives a run in which those containers are still open; then run_reopened
+   puts the leaves back to where they had not started, each as a new attempt.
+
+   The value of run_reopened:
+
+       undone   the events that are left out, by seq: whoever applies the log later leaves them out too
+       slots    the activations that are open again
+       kids     [slot, child, ordinal, attempt]: children that are put back
+       again    paths of those that had begun before, as they will be called
+       limits   of the whole run, where they were changed
+
+   All this works because the slot of a container that went wrong is kept empty (act_hold()) for as long as
+   it may come back: the slots in the log mean the same, whether an end is left out or not. */
+#ifndef RONDO_REOPEN_H
+#define RONDO_REOPEN_H
+
+#include "run/act.h"
+
+/* What is noted about an activation while a log is read; by slot, and good until the slot is used again. */
+struct ending {
+    uint64_t *undone; // seqs of what ended it
+    uint32_t count, cap;
+    uint64_t pass_end; // loops: the end of the last pass if that went wrong and nothing followed; 0
+    bool pass_open;    // loops: the pass has not ended
+    bool failed;       // and was not cancelled
+    bool is_final;     // what is around it does not want it back
+};
+
+/* In the caller's storage, all zero at first. */
+struct reopen {
+    struct ending *endings;
+    uint32_t count;
+};
+
+void reopen_clear(struct reopen *reopen);
+
+/* To be called with every event of the log just before it is applied. */
+void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event *ev);
+
+/* After the whole log: which events are to be left out, by seq, ascending; new. */
+json_t *reopen_undone(struct reopen *reopen, struct run *run);
+
+/* After the log was applied without them: the value of run_reopened; takes undone, new. */
+json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone);
+
+bool reopen_admits(struct run *run, const struct rondo_event *ev);
+void reopen_apply(struct run *run, struct rondo_event *ev);
+
+#endif
