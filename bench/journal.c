@@ -2,10 +2,10 @@
 
    A record has 160 bytes, as the turn of a step with a short result has.  Called as
 
-       journal one kill|power N        one run, a commit for each record        journal_LEVEL_us
-       journal many kill|power N       64 runs, a record of each per commit     journal_LEVEL_per_s
+       journal one kill|power N        one run, a commit for each record        store_LEVEL_us
+       journal many kill|power N       64 runs, a record of each per commit     store_LEVEL_per_s
        journal sync N                  fdatasync of 4 KB, for comparison        fdatasync_us
-       journal read N                  reading N records back                   journal_read_ns
+       journal read N                  reading N records back                   store_read_ns
        journal open N                  opening a store, looking at its header   store_open_us
 
    What was written is read back afterwards by another connection, and counted. */
@@ -135,7 +135,7 @@ static void measure_read(long n)
     store_close(store);
     int64_t since = measure_ns();
     REQUIRE(count_records("run-0") == (uint64_t)n, "%ld records", n);
-    measure_print("journal_read_ns", (double)(measure_ns() - since) / (double)n);
+    measure_print("store_read_ns", (double)(measure_ns() - since) / (double)n);
 }
 
 static void measure_open(long n)
@@ -157,9 +157,9 @@ int main(int argc, char **argv)
     REQUIRE(folder, "%s", err.message);
     snprintf(path, sizeof path, "%s/rondo.db", folder);
     if (strcmp(argv[1], "one") == 0)
-        measure_one(power ? STORE_POWER : 0, n, power ? "journal_power_us" : "journal_kill_us");
+        measure_one(power ? STORE_POWER : 0, n, power ? "store_power_us" : "store_kill_us");
     else if (strcmp(argv[1], "many") == 0)
-        measure_many(power ? STORE_POWER : 0, n, power ? "journal_power_per_s" : "journal_kill_per_s");
+        measure_many(power ? STORE_POWER : 0, n, power ? "store_power_per_s" : "store_kill_per_s");
     else if (strcmp(argv[1], "sync") == 0)
         measure_sync(n);
     else if (strcmp(argv[1], "read") == 0)

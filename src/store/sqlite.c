@@ -249,7 +249,8 @@ int store_open(const char *path, unsigned flags, struct store **ret, rondo_error
     struct store *store = mem_zalloc(sizeof *store);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    *store = (struct store){ .path = whole_path(path), .flags = flags, .version = -1, .log_most = LOG_MAX, .wal_most = DB_WAL_PAGES,
+    *store = (struct store){ .path = whole_path(path), .flags = flags, .version = -1, .log_most = LOG_MAX,
+                             .wal_most = DB_WAL_PAGES,
                              .now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec };
     if (open_file(store, err) < 0) {
         store_close(store);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- journals: in memory, and in a store ------------------------------------------------------------------- */
+/* ---- journals: in memory, and in a store ------------------------------------------------------------- */
 
 /* What a case is given: a journal, and a way to come back to it later (in a store: by another process). */
 struct world {
@@ -167,7 +167,7 @@ TEST(a_journal_finds_any_event)
     in_both_worlds(any_event_is_found);
 }
 
-/* ---- batches ---------------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------- */
 
 static int append(struct journal *journal, uint64_t first, rondo_error *err)
 {
@@ -275,7 +275,7 @@ TEST(ones_own_writing_is_no_news)
     store_close(store);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------- */
 
 TEST(a_run_is_found_by_the_beginning_of_its_id)
 {
@@ -347,8 +347,8 @@ TEST(a_definition_is_kept_once)
     struct store *store = test_store(STORE_CREATE);
     for (int i = 0; i < 5; i++) {
         char id[] = { (char)('a' + i), 0 };
-        CHECK_INT(store_add(store, &(struct store_run){ .id = id }, i < 3 ? "same" : "other", 4 + (i >= 3), &journal, &err),
-                  0);
+        struct store_run run = { .id = id };
+        CHECK_INT(store_add(store, &run, i < 3 ? "same" : "other", 4 + (i >= 3), &journal, &err), 0);
     }
     CHECK_INT(store_add(store, &(struct store_run){ .id = "without" }, NULL, 0, &journal, &err), 0);
     commit(store);
@@ -398,7 +398,7 @@ TEST(runs_are_listed_newest_first)
     store_close(store);
 }
 
-/* ---- several processes, or several stores on one file ----------------------------------------------------------- */
+/* ---- several processes, or several stores on one file ------------------------------------------------ */
 
 TEST(a_reader_sees_what_others_commit)
 {
@@ -604,7 +604,7 @@ TEST(what_was_acknowledged_survives_kill_9)
     }
 }
 
-/* ---- leases --------------------------------------------------------------------------------------------------------- */
+/* ---- leases ------------------------------------------------------------------------------------------ */
 
 TEST(a_run_is_driven_by_one)
 {
@@ -762,7 +762,7 @@ TEST(a_lease_that_is_lost_during_a_batch_takes_nothing_else_with_it)
     store_close(store);
 }
 
-/* ---- the inbox ------------------------------------------------------------------------------------------------------- */
+/* ---- the inbox --------------------------------------------------------------------------------------- */
 
 TEST(a_request_reaches_the_driver)
 {
@@ -822,7 +822,7 @@ TEST(an_inbox_is_bounded)
     store_close(store);
 }
 
-/* ---- forks, rewriting ---------------------------------------------------------------------------------------------------- */
+/* ---- forks, rewriting -------------------------------------------------------------------------------- */
 
 static struct journal *fork_run(struct journal *parent, uint64_t seq, const char *id)
 {
@@ -917,7 +917,7 @@ TEST(a_rewritten_run_has_another_log_in_the_same_place)
     store_close(other);
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------------------------------- */
+/* ---- gathering --------------------------------------------------------------------------------------- */
 
 TEST(a_long_log_is_gathered_without_being_asked)
 {
