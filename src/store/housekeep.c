@@ -237,7 +237,7 @@ static const struct {
     { "texts", "SELECT coalesce(sum(length(bytes)), 0) FROM blob" },
     { "definitions", "SELECT coalesce(sum(length(text)), 0) FROM definition" },
     { "sessions", "SELECT coalesce((SELECT sum(length(value)) FROM session_state), 0) +"
-                  " coalesce((SELECT sum(length(entry)) FROM session_memory), 0)" },
+                  " coalesce((SELECT sum(length(text) + coalesce(length(value), 0)) FROM session_memory), 0)" },
 };
 // clang-format on
 
