@@ -1,8 +1,8 @@
 /* chunk.c - gathering the log into chunks.
 
-   First only the numbers of all rows are read and checked; sorted by run, they tell in which order the
-   records are fetched, so that no more than one chunk is in memory at a time.  Every record is checked
-   against its run's sum before it is moved: what is damaged stays where it is, and is named. */
+   All rows are read into memory, where they are sorted by run (fetching them in that order would read every
+   page of the log again for each run); the log is gathered before it has grown too long for that.  Every record is
+   checked against its run's sum before it is moved: what is damaged stays where it is, and is named. */
 #include "store/chunk.h"
 
 #include "base/crc32c.h"
@@ -94,17 +94,28 @@ struct log_row {
     int64_t at, run;
     uint64_t first;
     uint32_t sum;
+    size_t offset, len; // of its record
 };
 
 struct log_rows {
     struct log_row *list;
     uint32_t count, cap;
+    struct buf bytes; // their records
 };
 
-/* The numbers of all rows but the first. */
+static void add_row(struct log_rows *rows, struct log_row *r, sqlite3_stmt *row)
+{
+    const char *record = db_bytes(row, 4, &r->len);
+    r->offset = rows->bytes.len;
+    buf_put(&rows->bytes, record, r->len);
+    mem_grow(&rows->list, &rows->cap, rows->count, sizeof *rows->list);
+    rows->list[rows->count++] = *r;
+}
+
+/* All rows but the first. */
 static int read_rows(struct store *store, struct log_rows *rows, rondo_error *err)
 {
-    sqlite3_stmt *row = db_ask(store, err, "SELECT at, run, first, sum FROM log ORDER BY at", "");
+    sqlite3_stmt *row = db_ask(store, err, "SELECT at, run, first, sum, record FROM log ORDER BY at", "");
     int64_t expected = store->log_first;
     int rc;
     while ((rc = db_row(store, row, err)) > 0) {
@@ -115,9 +126,8 @@ static int read_rows(struct store *store, struct log_rows *rows, rondo_error *er
             sqlite3_reset(row);
             return db_damaged(store, err, "the log is damaged at row %lld", (long long)expected - 1);
         }
-        mem_grow(&rows->list, &rows->cap, rows->count, sizeof *rows->list);
-        rows->list[rows->count] = r;
-        rows->count += r.run != 0;
+        if (r.run)
+            add_row(rows, &r, row);
     }
     return rc;
 }
@@ -208,23 +218,14 @@ static int end_run(struct gather *g, rondo_error *err)
                  (int64_t)(g->next - 1), (int64_t)g->sum);
 }
 
-static int move_record(struct gather *g, const struct log_row *r, rondo_error *err)
+static int move_record(struct gather *g, const struct log_row *r, const char *bytes, rondo_error *err)
 {
-    struct chunk_record record;
-    sqlite3_stmt *row = db_ask(g->store, err, "SELECT record FROM log WHERE at = ?1", "i", r->at);
-    int rc = db_row(g->store, row, err);
-    if (rc <= 0)
-        return rc < 0 ? rc : db_damaged(g->store, err, "the log is damaged at row %lld", (long long)r->at);
-    record.bytes = db_bytes(row, 0, &record.len);
-    record.count = kept_count(record.bytes, record.len);
-    record.sum = crc32c(g->sum, record.bytes, record.len);
-    bool fits = r->first == g->next && record.count && record.sum == r->sum;
-    if (fits)
-        chunk_put(&g->bytes, &record);
-    sqlite3_reset(row);
-    if (!fits)
-        return runrow_damaged(g->store, g->run, g->next, r->first == g->next ? "its checksum is wrong" :
-                              "another one is in its place", err);
+    struct chunk_record record = { bytes, r->len, kept_count(bytes, r->len), crc32c(g->sum, bytes, r->len) };
+    if (r->first != g->next)
+        return runrow_damaged(g->store, g->run, g->next, "another one is in its place", err);
+    if (!record.count || record.sum != r->sum)
+        return runrow_damaged(g->store, g->run, g->next, "its checksum is wrong", err);
+    chunk_put(&g->bytes, &record);
     g->next += record.count;
     g->sum = record.sum;
     return g->bytes.len < CHUNK_MAX ? 0 : write_chunk(g, err);
@@ -239,7 +240,7 @@ static int move_records(struct store *store, const struct log_rows *rows, rondo_
         if (r->run != g.run && ((rc = end_run(&g, err)) < 0 || (rc = begin_run(&g, r->run, err)) < 0 ||
                                 (rc = take_last_chunk(&g, err)) < 0))
             break;
-        rc = move_record(&g, r, err);
+        rc = move_record(&g, r, rows->bytes.data + r->offset, err);
     }
     if (rc == 0)
         rc = end_run(&g, err);
@@ -260,6 +261,7 @@ static int gather(struct store *store, rondo_error *err)
             rc = chunk_begin_log(store, store->log_next, err);
     }
     mem_free(rows.list);
+    buf_free(&rows.bytes);
     return rc;
 }
 

@@ -84,13 +84,20 @@ static APART sqlite3_stmt *prepare(struct store *store, struct db_statement *s, 
     return s->stmt;
 }
 
-sqlite3_stmt *db_statement(struct store *store, const char *sql, rondo_error *err)
+static sqlite3_stmt *statement(struct store *store, const char *sql, rondo_error *err)
 {
     struct db_statement *s = find(store, sql);
     if (UNLIKELY(!s->sql))
         return prepare(store, s, sql, err);
     sqlite3_reset(s->stmt);
     return s->stmt;
+}
+
+sqlite3_stmt *db_statement(struct store *store, const char *sql, rondo_error *err)
+{
+    if (UNLIKELY(store->held && !store->open))
+        db_let_go(store);
+    return statement(store, sql, err);
 }
 
 static int put_text(const char *text, size_t len, void *buf)
@@ -207,33 +214,71 @@ json_t *db_json(sqlite3_stmt *stmt, int column)
 
 /* ---- batches ---------------------------------------------------------------------------------- */
 
+static const char any_row[] = "SELECT 1 FROM sqlite_schema"; // while it has not ended, so has what it reads
+
+static void hold(struct store *store)
+{
+    rondo_error ignored;
+    if (!store->held)
+        store->held = db_row(store, statement(store, any_row, &ignored), &ignored) > 0;
+}
+
+void db_let_go(struct store *store)
+{
+    rondo_error ignored;
+    if (store->held)
+        statement(store, any_row, &ignored); // which resets it
+    store->held = false;
+}
+
 /* What is remembered of the file is of no use when others have written since. */
 static int notice_others(struct store *store, rondo_error *err)
 {
     int64_t version;
     if (db_number(store, &version, err, "PRAGMA data_version", "") < 0)
         return err->code;
-    if (LIKELY(version == store->version))
+    if (version == store->version)
         return 0;
     store->version = version;
     store->written++;
     return chunk_find_log(store, err);
 }
 
+/* From where the last batch ended: true unless somebody else writes, or has written since. */
+static bool begin_from_held(struct store *store, sqlite3_stmt *begin)
+{
+    if (!store->held)
+        return false;
+    int rc = sqlite3_step(begin);
+    sqlite3_reset(begin);
+    if (rc != SQLITE_DONE)
+        db_let_go(store);
+    return rc == SQLITE_DONE;
+}
+
+static APART int begin(struct store *store, rondo_error *err)
+{
+    sqlite3_stmt *immediate = statement(store, "BEGIN IMMEDIATE", err);
+    if (!immediate)
+        return err->code;
+    bool as_before = begin_from_held(store, immediate);
+    if (!as_before && db_row(store, immediate, err) < 0)
+        return err->code;
+    store->open = true;
+    return as_before ? 0 : notice_others(store, err);
+}
+
 int db_begin(struct store *store, rondo_error *err)
 {
-    if (LIKELY(store->open)) {
-        if (LIKELY(!store->lost.code))
-            return 0;
+    if (UNLIKELY(store->lost.code)) {
         *err = store->lost;
         return err->code;
     }
+    if (LIKELY(store->open))
+        return 0;
     if (store->flags & STORE_READ_ONLY)
         return err_set(err, RONDO_ESTORE, "store '%.400s' was opened only for reading", store->path);
-    if (db_do(store, err, "BEGIN IMMEDIATE", "") < 0)
-        return err->code;
-    store->open = true;
-    return notice_others(store, err);
+    return begin(store, err);
 }
 
 bool store_has_batch(const struct store *store)
@@ -257,6 +302,7 @@ void store_rollback(struct store *store)
         return;
     if (!sqlite3_get_autocommit(store->db)) // SQLite itself may have done it
         db_do(store, &ignored, "ROLLBACK", "");
+    db_let_go(store);
     store->version = -1; // nothing that was learnt in the batch is true
     end_batch(store, true);
 }
@@ -281,8 +327,21 @@ int store_commit(struct store *store, rondo_error *err)
         return err->code;
     }
     end_batch(store, false);
+    if (UNLIKELY(store->wal_pages >= store->wal_most))
+        db_checkpoint(store);
+    else
+        hold(store);
     chunk_gather_if_long(store);
     return 0;
+}
+
+/* As far as others do not read older pages: then the WAL goes on, and is tried again when it has grown. */
+void db_checkpoint(struct store *store)
+{
+    int pages = 0, done = 0;
+    db_let_go(store);
+    sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &done);
+    store->wal_most = DB_WAL_PAGES + (done == pages ? 0 : pages);
 }
 
 bool db_is_free(const struct store *store)

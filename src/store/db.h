@@ -5,7 +5,11 @@
    the next call that may use it again.
 
    Writing begins with db_begin(), which opens the batch if there is none: from then on no other process
-   can write until it is committed, so what is read after it stays true. */
+   can write until it is committed, so what is read after it stays true.
+
+   Between two batches a read transaction is held (`held`): as long as no other process writes, the next batch begins
+   where the last one ended, for two locks less and without asking whether anything is new.  Any other statement
+   lets go of it first, so nobody reads what is old. */
 #ifndef RONDO_DB_H
 #define RONDO_DB_H
 
@@ -18,6 +22,7 @@ struct runlog;
 
 #define DB_STATEMENTS 256 // room for them; half as many are a sign of something wrong
 #define DB_BUSY_MS    5000
+#define DB_WAL_PAGES  4096 // at which a checkpoint is due
 
 struct store {
     sqlite3 *db;
@@ -29,6 +34,7 @@ struct store {
         sqlite3_stmt *stmt;
     } statements[DB_STATEMENTS];
     bool open;        // there is a batch
+    bool held;        // a read transaction since the last one
     unsigned looking; // nested db_look()
     rondo_error lost; // why the batch cannot be committed any more; code 0: it can
     struct runlog *batch; // journals that have a part in it
@@ -38,6 +44,7 @@ struct store {
     int64_t log_first, log_next; // rows of the log, from the last db_begin() on
     uint64_t log_bytes;          // what we have added to it
     int64_t log_most;            // rows at which it is gathered
+    int wal_pages, wal_most;     // as of the last commit; where a checkpoint is due
     int64_t driver;              // our row, 0: none yet
     bool driver_is_new;          // it is not committed yet
     int64_t renewed_ns;          // when it was last written
@@ -83,6 +90,12 @@ int db_begin(struct store *store, rondo_error *err);
    db_end(store, own, rc, err), which commits, or undoes, unless a batch was open before. */
 bool db_is_free(const struct store *store);
 int db_end(struct store *store, bool own, int rc, rondo_error *err);
+
+/* Lets go of what is held between batches: before anything that does not go through db_statement(). */
+void db_let_go(struct store *store);
+
+/* Folds the WAL into the file, as far as nobody reads it. */
+void db_checkpoint(struct store *store);
 
 /* Between the two everything that is read is of one moment. */
 int db_look(struct store *store, rondo_error *err);

@@ -45,6 +45,8 @@ int runrow_find(struct store *store, const char *id, int64_t *ret, struct buf *r
     size_t len = strlen(id);
     int64_t num = 0;
     int rc;
+    if (!len)
+        return not_found(store, id, err);
     sqlite3_stmt *row = db_ask(store, err, // in their order, so the whole one comes first
                                "SELECT num, id FROM run WHERE id >= ?1 AND id < ?1 || char(1114111)"
                                " ORDER BY id LIMIT 2",
@@ -63,7 +65,7 @@ int runrow_find(struct store *store, const char *id, int64_t *ret, struct buf *r
     sqlite3_reset(row);
     if (rc < 0)
         return rc;
-    if (!num || !len)
+    if (!num)
         return not_found(store, id, err);
     if (ret_id) {
         buf_clear(ret_id);

@@ -6,7 +6,7 @@
    own would let go of every lock that this process has on the file.
 
    The WAL.  A commit appends to it; the file itself is written only by a checkpoint, which comes when the WAL has
-   WAL_PAGES pages, and when a store is closed with more than WAL_SMALL bytes of it.  So most of the time file and
+   DB_WAL_PAGES pages, and when a store is closed with more than WAL_SMALL bytes of it.  So most of the time file and
    WAL only grow, and copying both, in any order, gives what was there at some moment (what is cut off at the
    WAL's end is a batch that was not yet committed).  Only a copy during which a checkpoint happens may be of two
    moments; opening or reading it says so. */
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAL_PAGES 4000
+#define PAGE      2048
 #define WAL_SMALL (512 << 10)
 #define HEADER    100
 
@@ -62,12 +62,12 @@ static uint32_t number_at(const unsigned char *header, int at)
     return (uint32_t)header[at] << 24 | (uint32_t)header[at + 1] << 16 | (uint32_t)header[at + 2] << 8 | header[at + 3];
 }
 
-static bool has_wal(const struct store *store)
+static int64_t wal_size(const struct store *store)
 {
     auto_buf struct buf path = { 0 };
     struct stat st;
     buf_printf(&path, "%s-wal", store->path);
-    return stat(buf_text(&path), &st) == 0 && st.st_size > 0;
+    return stat(buf_text(&path), &st) == 0 ? st.st_size : 0;
 }
 
 /* The header of an SQLite file has, among others, at 16 the size of a page, at 28 how many there are, at 60 a version
@@ -90,7 +90,7 @@ static int look_at_header(struct store *store, rondo_error *err)
         return err_set(err, RONDO_ESTORE, "store '%.300s': its version is %u, this rondo knows those up to %d",
                        store->path, number_at(header, 60), TABLES_VERSION);
     int64_t page = header[16] << 8 | header[17], whole = (page == 1 ? 65536 : page) * number_at(header, 28);
-    if (size < whole && !has_wal(store))
+    if (size < whole && !wal_size(store))
         return err_set(err, RONDO_ESTORE, "store '%.300s': is cut off: %lld of %lld bytes are there", store->path,
                        (long long)size, (long long)whole);
     return 0;
@@ -115,17 +115,18 @@ static int make_folders(struct store *store, rondo_error *err)
 
 static int fill(struct store *store, rondo_error *err)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT; PRAGMA journal_mode = WAL",
+    char begin[100], end[200];
+    snprintf(end, sizeof end, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT; PRAGMA journal_mode = WAL",
              TABLES_APPLICATION, TABLES_VERSION);
-    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK)
+    snprintf(begin, sizeof begin, "PRAGMA page_size = %d; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE", PAGE);
+    if (sqlite3_exec(store->db, begin, NULL, NULL, NULL) != SQLITE_OK)
         return db_fail(store, err, "cannot be made");
     for (int i = 0; i < TABLES_VERSION; i++)
         if (sqlite3_exec(store->db, tables_scripts[i], NULL, NULL, NULL) != SQLITE_OK)
             return db_fail(store, err, "cannot be made");
     if (chunk_begin_log(store, 1, err) < 0)
         return err->code;
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made");
+    return sqlite3_exec(store->db, end, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made");
 }
 
 static void close_db(struct store *store)
@@ -172,6 +173,13 @@ static int connect(struct store *store, const char *name, int flags, rondo_error
     return look_at_header(store, err);
 }
 
+static int note_wal(void *user, sqlite3 *db, const char *name, int pages)
+{
+    struct store *store = user;
+    store->wal_pages = pages;
+    return SQLITE_OK;
+}
+
 static int set_up(struct store *store, rondo_error *err)
 {
     sqlite3 *db = store->db;
@@ -179,10 +187,10 @@ static int set_up(struct store *store, rondo_error *err)
     sqlite3_busy_timeout(db, DB_BUSY_MS);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_wal_autocheckpoint(db, WAL_PAGES);
+    sqlite3_wal_hook(db, note_wal, store);
     if (sqlite3_exec(db, power ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", NULL, NULL, NULL) ||
-        sqlite3_exec(db, "PRAGMA secure_delete = 0; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = 1", NULL, NULL,
-                     NULL))
+        sqlite3_exec(db, "PRAGMA secure_delete = 0; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = 1;"
+                         "PRAGMA cache_size = -8192", NULL, NULL, NULL))
         return db_fail(store, err, "cannot be opened");
     return 0;
 }
@@ -194,7 +202,7 @@ static int open_to_read(struct store *store, rondo_error *err)
     auto_buf struct buf uri = { 0 };
     if (connect(store, store->path, SQLITE_OPEN_READONLY, err) < 0)
         return err->code;
-    if (sqlite3_exec(store->db, "SELECT 1 FROM run LIMIT 1", NULL, NULL, NULL) == SQLITE_OK || has_wal(store))
+    if (sqlite3_exec(store->db, "SELECT 1 FROM run LIMIT 1", NULL, NULL, NULL) == SQLITE_OK || wal_size(store))
         return set_up(store, err);
     close_db(store);
     buf_puts(&uri, "file:");
@@ -242,6 +250,7 @@ int store_open(const char *path, unsigned flags, struct store **ret, rondo_error
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     *store = (struct store){ .path = whole_path(path), .flags = flags, .version = -1, .log_most = LOG_MAX,
+                             .wal_most = DB_WAL_PAGES,
                              .now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec };
     if (open_file(store, err) < 0) {
         store_close(store);
@@ -263,14 +272,6 @@ void store_set_now(struct store *store, int64_t now_ns)
     store->now_ns = now_ns;
 }
 
-static void fold_wal(struct store *store)
-{
-    auto_buf struct buf path = { 0 };
-    struct stat st;
-    buf_printf(&path, "%s-wal", store->path);
-    if (stat(buf_text(&path), &st) == 0 && st.st_size > WAL_SMALL)
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-}
 
 int store_tidy(struct store *store, rondo_error *err)
 {
@@ -278,7 +279,8 @@ int store_tidy(struct store *store, rondo_error *err)
         return 0;
     if (db_end(store, true, chunk_gather(store, err), err) < 0)
         return err->code;
-    sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL); // as far as it goes
+    if (wal_size(store) > WAL_SMALL)
+        db_checkpoint(store);
     return 0;
 }
 
@@ -291,8 +293,8 @@ void store_close(struct store *store)
         while (store->logs)
             store->logs->base.ops->close(&store->logs->base);
         lease_leave(store);
-        if (!(store->flags & STORE_READ_ONLY))
-            fold_wal(store);
+        if (!(store->flags & STORE_READ_ONLY) && wal_size(store) > WAL_SMALL) // SQLite does it when we are the last
+            sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
         close_db(store);
     }
     mem_free(store->path);
