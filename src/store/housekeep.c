@@ -2,8 +2,11 @@
 
    A removed run is nobody's from then on; its records go when the log is gathered, or, while forks share
    them, with the last of these.  Pieces and definitions stay until store_gc() has looked at every record
-   there is: a bit for each piece, set where a record names it, and the rest is deleted.  All of that is
-   one batch, so that no other process can begin to refer to a piece that is about to go. */
+   there is: a bit for each piece, set where a record names it, and the rest is deleted.
+
+   Others go on meanwhile: nothing is locked while records are looked at, and the rest is deleted bit by
+   bit.  Each time, when nobody else can write, what was written since is looked at first, for somebody may
+   just have begun to refer to a piece that is about to go.  New records are always in the log. */
 #include "base/crc32c.h"
 #include "store/chunk.h"
 #include "store/kept.h"
@@ -138,35 +141,115 @@ static int mark_chunks(struct marks *marks, struct store *store, int64_t run, ro
     return rc;
 }
 
+/* What the log names from row `from` on; *ret_next: where it ends.  run: only what is of this one, 0: of all. */
+static int mark_log(struct marks *marks, struct store *store, int64_t run, int64_t from, int64_t *ret_next,
+                    int64_t *ret_bytes, rondo_error *err)
+{
+    sqlite3_stmt *row = db_ask(store, err, "SELECT at, run, record FROM log WHERE at >= ?1", "i", from);
+    size_t len;
+    int rc;
+    *ret_bytes = 0;
+    for (*ret_next = from; (rc = db_row(store, row, err)) > 0; *ret_next = sqlite3_column_int64(row, 0) + 1) {
+        if (run && sqlite3_column_int64(row, 1) != run)
+            continue;
+        const char *record = db_bytes(row, 2, &len);
+        mark_record(marks, record, len);
+        *ret_bytes += (int64_t)len;
+    }
+    return rc;
+}
+
 /* ---- sweeping ----------------------------------------------------------------------------------------------- */
 
-static int sweep_pieces(const struct marks *marks, struct store *store, rondo_error *err)
+#define SWEEP_AT_ONCE 2000 // pieces: some ten milliseconds
+
+struct sweep {
+    struct store *store;
+    struct marks marks;
+    int64_t seen; // the row of the log up to which everything is marked
+    int64_t at;   // the piece up to which everything is swept
+};
+
+static int mark_all(struct sweep *s, rondo_error *err)
 {
-    for (int64_t from = 1, to; from <= marks->last; from = to + 1) {
-        to = from;
+    int64_t ignored;
+    if (mark_chunks(&s->marks, s->store, 0, err) < 0)
+        return err->code;
+    return mark_log(&s->marks, s->store, 0, 0, &s->seen, &ignored, err);
+}
+
+/* Marks what came since; when that has been gathered already, everything has to be looked at again. */
+static int mark_new(struct sweep *s, rondo_error *err)
+{
+    int64_t ignored;
+    if (s->store->log_first > s->seen)
+        return mark_all(s, err);
+    return mark_log(&s->marks, s->store, 0, s->seen, &s->seen, &ignored, err);
+}
+
+static int delete_some(struct sweep *s, rondo_error *err)
+{
+    const struct marks *marks = &s->marks;
+    int64_t to = s->at, deleted = 0;
+    while (to < marks->last && deleted < SWEEP_AT_ONCE) {
+        int64_t from = ++to;
         if (is_marked(marks, from))
             continue;
-        while (to < marks->last && !is_marked(marks, to + 1))
+        while (to < marks->last && !is_marked(marks, to + 1) && to - from < SWEEP_AT_ONCE)
             to++;
-        if (db_do(store, err, "DELETE FROM blob WHERE num BETWEEN ?1 AND ?2", "ii", from, to) < 0)
+        if (db_do(s->store, err, "DELETE FROM blob WHERE num BETWEEN ?1 AND ?2", "ii", from, to) < 0)
             return err->code;
+        deleted += to - from + 1;
     }
+    s->at = to;
     return 0;
+}
+
+static int sweep_some(struct sweep *s, rondo_error *err)
+{
+    return mark_new(s, err) < 0 ? err->code : delete_some(s, err);
+}
+
+static int sweep_definitions(struct sweep *s, rondo_error *err)
+{
+    return db_do(s->store, err,
+                 "DELETE FROM definition WHERE num NOT IN"
+                 " (SELECT definition FROM run WHERE definition IS NOT NULL)", "");
+}
+
+static int gather(struct sweep *s, rondo_error *err)
+{
+    return chunk_gather(s->store, err);
+}
+
+/* One step in a batch of its own, unless there is one. */
+static int in_batch(struct sweep *s, int (*step)(struct sweep *s, rondo_error *err), rondo_error *err)
+{
+    bool own = db_is_free(s->store);
+    int rc = db_begin(s->store, err);
+    return db_end(s->store, own, rc < 0 ? rc : step(s, err), err);
+}
+
+static int look(struct sweep *s, rondo_error *err)
+{
+    if (db_look(s->store, err) < 0)
+        return err->code;
+    int rc = marks_init(&s->marks, s->store, err) < 0 ? err->code : mark_all(s, err);
+    db_looked(s->store);
+    return rc;
 }
 
 static int sweep(struct store *store, rondo_error *err)
 {
-    struct marks marks = { 0 };
-    if (chunk_gather(store, err) < 0 || marks_init(&marks, store, err) < 0)
-        return err->code;
-    int rc = mark_chunks(&marks, store, 0, err);
+    struct sweep s = { store };
+    int rc = in_batch(&s, gather, err); // what belongs to removed runs goes with this
     if (rc == 0)
-        rc = sweep_pieces(&marks, store, err);
+        rc = look(&s, err);
+    while (rc == 0 && s.at < s.marks.last)
+        rc = in_batch(&s, sweep_some, err);
     if (rc == 0)
-        rc = db_do(store, err,
-                   "DELETE FROM definition WHERE num NOT IN"
-                   " (SELECT definition FROM run WHERE definition IS NOT NULL)", "");
-    mem_free(marks.bits);
+        rc = in_batch(&s, sweep_definitions, err);
+    mem_free(s.marks.bits);
     return rc;
 }
 
@@ -214,13 +297,10 @@ static void shrink(struct store *store)
 int store_gc(struct store *store, int64_t *ret_bytes, rondo_error *err)
 {
     struct pages before, after;
-    bool own = db_is_free(store);
-    if (count_pages(store, &before, err) < 0 || db_begin(store, err) < 0)
-        return err->code;
-    if (db_end(store, own, sweep(store, err), err) < 0 || count_pages(store, &after, err) < 0)
+    if (count_pages(store, &before, err) < 0 || sweep(store, err) < 0 || count_pages(store, &after, err) < 0)
         return err->code;
     *ret_bytes = (before.all - before.unused - after.all + after.unused) * after.size;
-    if (own)
+    if (db_is_free(store))
         shrink(store);
     return 0;
 }
@@ -257,19 +337,6 @@ static int usage_of_all(struct store *store, json_t *usage, rondo_error *err)
     return 0;
 }
 
-/* The pieces of a run's records that are still in the log. */
-static int mark_log(struct marks *marks, struct store *store, int64_t run, int64_t *ret_bytes, rondo_error *err)
-{
-    sqlite3_stmt *row = db_ask(store, err, "SELECT record FROM log WHERE run = ?1", "i", run);
-    size_t len;
-    int rc;
-    for (*ret_bytes = 0; (rc = db_row(store, row, err)) > 0; *ret_bytes += (int64_t)len) {
-        const char *record = db_bytes(row, 0, &len);
-        mark_record(marks, record, len);
-    }
-    return rc;
-}
-
 static int sum_marked(const struct marks *marks, struct store *store, int64_t *ret, rondo_error *err)
 {
     int64_t len;
@@ -289,10 +356,10 @@ static int usage_of_run(struct store *store, const char *id, json_t *usage, rond
 {
     auto_buf struct buf whole = { 0 };
     struct marks marks = { 0 };
-    int64_t run, log = 0, chunks = 0, texts = 0;
+    int64_t run, next, log = 0, chunks = 0, texts = 0;
     if (runrow_find(store, id, &run, &whole, err) < 0 || marks_init(&marks, store, err) < 0)
         return err->code;
-    int rc = mark_log(&marks, store, run, &log, err);
+    int rc = mark_log(&marks, store, run, 0, &next, &log, err);
     if (rc == 0)
         rc = mark_chunks(&marks, store, run, err);
     if (rc == 0)

