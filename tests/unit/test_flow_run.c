@@ -137,7 +137,8 @@ TEST(a_step_whose_time_is_over_before_its_next_try_fails_with_an_event)
               "error a; error a~1; error");
     CHECK_STR(in_graph.res.error, "timed out after 1000 ms");
     CHECK_INT(in_graph.res.status, RONDO_STATUS_PARTIAL);
-    CHECK_STR(errors(&in_sequence, FAILS "order: sequence\nsteps: [ { id: b, agent: w }, { id: a, agent: f, " LATE " } ]"),
+    CHECK_STR(errors(&in_sequence, FAILS "order: sequence\nsteps: [ { id: b, agent: w }, "
+                                   "{ id: a, agent: f, " LATE " } ]"),
               "error a; error a~1; error");
     CHECK_STR(errors(&in_parallel, FAILS "steps: [ { id: p, parallel: { steps: [ { id: a, agent: f, " LATE
                                          " }, { id: b, agent: w } ] } } ]"),
@@ -151,16 +152,18 @@ TEST(a_step_whose_time_is_over_before_its_next_try_fails_with_an_event)
     CHECK_STR(errors(&in_machine, FAILS "steps: [ { id: m, machine: { start: a, states: { a: { agent: f, " LATE
                                         " } }, edges: [ { from: a, to: end } ] } } ]"),
               "error m.0.a; error m.0.a~1; error m; error");
-    CHECK_STR(errors(&in_branch, FAILS "steps: [ { id: x, branch: [ { when: 'true', name: a, agent: f, " LATE " } ] } ]"),
+    CHECK_STR(errors(&in_branch, FAILS "steps: [ { id: x, branch: [ { when: 'true', name: a, "
+                                 "agent: f, " LATE " } ] } ]"),
               "error x.a; error x.a~1; error x; error");
 }
 
 TEST(a_step_that_its_review_rejects_fails_with_an_event)
 {
     PLAY p = { 0 }, abort = { 0 }, handled = { 0 };
-#define JUDGED "agents: { w: { script: [text] }, no: { script: ['REJECT: dull'] }, s: { script: [ { content: x, delay: 5s } ] } }\n"
-    CHECK_STR(errors(&p, JUDGED "steps: [ { id: a, agent: w, review: { agent: no } }, { id: b, agent: w, dependsOn: [a] }, "
-                                "{ id: c, agent: w } ]"),
+#define JUDGED "agents: { w: { script: [text] }, no: { script: ['REJECT: dull'] }, " \
+               "s: { script: [ { content: x, delay: 5s } ] } }\n"
+    CHECK_STR(errors(&p, JUDGED "steps: [ { id: a, agent: w, review: { agent: no } }, "
+                                "{ id: b, agent: w, dependsOn: [a] }, { id: c, agent: w } ]"),
               "error a; error");
     CHECK_STR(p.res.error, "rejected by its review: dull");
     CHECK_STR(p.res.content, "text");
@@ -177,7 +180,8 @@ TEST(a_review_that_nobody_understood_fails_with_an_event)
 {
     PLAY p = { 0 };
     CHECK_STR(errors(&p, "agents: { w: { script: [text] }, mumbles: { script: [hm] } }\n"
-                         "steps: [ { id: a, agent: w, review: { agent: mumbles } }, { id: b, agent: w, dependsOn: [a] } ]"),
+                         "steps: [ { id: a, agent: w, review: { agent: mumbles } }, "
+                         "{ id: b, agent: w, dependsOn: [a] } ]"),
               "error a.review~1; error");
     CHECK_STR(p.res.error, "the review was not understood");
 }
@@ -193,7 +197,8 @@ TEST(a_partial_run_returns_what_its_file_says)
     CHECK_STR(p.res.error, "no");
     errors(&absent, FAILS "steps: [ { id: a, agent: w }, { id: b, agent: f } ]\noutput: steps.b.result.x");
     CHECK_STR(absent.res.content, "text");
-    errors(&broken, FAILS "steps: [ { id: a, agent: w }, { id: b, agent: f } ]\noutput: 1 / int(size(steps.b.content))");
+    errors(&broken, FAILS "steps: [ { id: a, agent: w }, { id: b, agent: f } ]\n"
+                          "output: 1 / int(size(steps.b.content))");
     CHECK_STR(broken.res.content, "text");
     CHECK_STR(broken.res.error, "no");
     errors(&nothing, FAILS "steps: [ { id: b, agent: f } ]\noutput: \"'out'\"");
