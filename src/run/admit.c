@@ -66,6 +66,8 @@ static bool admits_unstarted(struct run *run, const struct rondo_event *ev)
     struct kid *kid;
     if (!names_child(run, ev, &kid) || (ev->type == RONDO_EV_STEP_FAILED && !has_object(ev)))
         return false;
+    if (kid && kid->asked & KID_UNTOLD)
+        return ev->type == RONDO_EV_STEP_FAILED && kid->attempt == ev->attempt;
     return kid ? kid->state == KID_NEW || kid->state == KID_BACKOFF : ev->attempt == 0;
 }
 

@@ -303,6 +303,18 @@ static void take_said(struct run *run, struct rondo_event *ev, struct result *re
     take_value(run, ev, res);
 }
 
+/* A file that failed may say all the same what it returns. */
+static void take_part(struct run *run, const struct rondo_event *ev, struct result *res)
+{
+    json_t *said = json_object_get(ev->value, "output");
+    if (!said)
+        return;
+    run_drop(run, res->value);
+    res->value = json_incref(said);
+    res->seq = 0; // no event has it as its value
+    mem_free(TAKE(res->more->content));
+}
+
 /* The value of a container follows from its children: the event only says whose it is. */
 static void derive_value(struct run *run, struct act *act, struct rondo_event *ev, struct result *res)
 {
@@ -310,8 +322,10 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
     take_steps(act, res);
     if (act->close == CLOSE_BUDGET && res->more)
         res->more->reason = act->reason;
-    if (ev->type == RONDO_EV_STEP_FAILED)
+    if (ev->type == RONDO_EV_STEP_FAILED) {
+        take_part(run, ev, res);
         return;
+    }
     if (ev->flags & EF_VALUE) {
         take_said(run, ev, res);
         return;
@@ -460,15 +474,39 @@ static void end_wait(struct run *run, struct act *act)
     run->busy += act->node->kind == RONDO_KIND_AGENT;
 }
 
+/* What all tries have cost so far stays. */
+static void clear_result(struct run *run, struct result *res)
+{
+    static const rondo_usage nothing;
+    rondo_usage usage = res->more ? res->more->usage : nothing;
+    result_clear(run, res);
+    if (memcmp(&usage, &nothing, sizeof nothing) != 0)
+        result_more(res)->usage = usage;
+}
+
+/* A failure that follows from a review, which has set it already. */
+static void apply_told(struct run *run, struct act *parent, struct kid *kid, struct rondo_event *ev)
+{
+    kid->asked &= (uint8_t)~KID_UNTOLD;
+    parent->attention--;
+    run_drop(run, ev->value);
+    run_touch(run, parent);
+}
+
 static void apply_unstarted(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
                                                             : &parent->kids[place];
+    if (UNLIKELY(kid->asked & KID_UNTOLD)) {
+        apply_told(run, parent, kid, ev);
+        return;
+    }
     if (ev->attempt > kid->base && kid->state == KID_NEW)
         shift_attention(parent, -1);
-    result_clear(run, &kid->res);
+    clear_result(run, &kid->res);
+    kid->asked &= (uint8_t)~KID_OVERDUE;
     kid->res.status = end_status[ev->type];
     kid->res.flags = RES_NO_RETRY;
     kid->res.attempt = ev->attempt;
@@ -567,22 +605,14 @@ static void apply_retry(struct run *run, struct rondo_event *ev)
     run_touch(run, parent);
 }
 
-/* The next try; or, when the time of all tries is over before that, none. */
+/* The next try; or, when the time of all tries is over before that, it fails instead of starting. */
 static void end_backoff(struct run *run, struct act *act, const struct rondo_event *ev)
 {
     struct kid *kid = kid_get(run, act, ev->child, ev->ordinal);
-    const rondo_node *node = act->node->children[ev->child].node;
-    char text[64];
     shift_attention(act, 1);
-    if (ev->time_ns >= kid->due_ns) {
-        kid->state = KID_NEW;
-        return;
-    }
-    snprintf(text, sizeof text, "timed out after %lld ms", (long long)node->opts.timeout_ms);
-    set_error(&kid->res, RONDO_ETIME, text);
-    kid->res.flags |= RES_NO_RETRY;
-    kid->attempt--; // the one it waited for never was
-    kid->state = KID_ENDED;
+    kid->state = KID_NEW;
+    if (ev->time_ns < kid->due_ns)
+        kid->asked |= KID_OVERDUE;
 }
 
 /* The time of a gate is over: it goes on, with an answer or without, or stays as it is. */

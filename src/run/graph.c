@@ -197,11 +197,25 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
     return PLAN_IDLE;
 }
 
+/* A step that had completed and was failed by its review. */
+static enum plan tell_rejected(struct run *run, struct act *act, uint32_t i, struct rondo_event *ev)
+{
+    const struct outcome *more = act->kids[i].res.more;
+    if (act->node->mode == RONDO_ABORT && !act->close)
+        return decide_close(act, CLOSE_SIBLING, 0, ev);
+    decide_unstarted(act, i, 0, &act->kids[i], RONDO_EV_STEP_FAILED,
+                     error_value(run, act, more->code, more->error), ev);
+    ev->flags |= EF_MINE;
+    return PLAN_DECIDE;
+}
+
 static enum plan look_at_failures(struct run *run, struct act *act, struct rondo_event *ev)
 {
     enum plan what;
     for (uint32_t i = 0; act->attention && i < act->kid_count; i++) {
         struct kid *kid = &act->kids[i];
+        if (UNLIKELY(kid->asked & KID_UNTOLD))
+            return tell_rejected(run, act, i, ev);
         if (kid->state == KID_NEW && kid->attempt > kid->base && !act->close && !container_is_full(act))
             return kid_start(run, act, i, 0, kid, NULL, ev);
         if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
@@ -300,13 +314,25 @@ static void say_all(struct run *run, const struct act *act, struct rondo_event *
     ev->value = both;
 }
 
+/* A run of which something completed is partial, and what the file says it returns goes with the
+   failure; when that cannot be said, the usual output takes its place. */
+static enum plan end_partly(struct run *run, struct act *act, const struct result *failed,
+                            struct rondo_event *ev)
+{
+    bool is_asked = act->node->output && !act->parent && run->completed;
+    if (is_asked && must_ask(run, act, ASK_OUTPUT, 0))
+        return PLAN_ASK;
+    decide_fail_with(run, act, failed, ev);
+    if (is_asked && run->question.yes >= 0 && run->question.value)
+        json_object_set_new(ev->value, "output", TAKE(run->question.value));
+    return PLAN_DECIDE;
+}
+
 static enum plan graph_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     for (uint32_t i = 0; i < act->kid_count; i++)
-        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !graph_is_handled(act, i)) {
-            decide_fail_with(run, act, &act->kids[i].res, ev);
-            return PLAN_DECIDE;
-        }
+        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !graph_is_handled(act, i))
+            return end_partly(run, act, &act->kids[i].res, ev);
     if (act->node->output)
         return end_with_output(run, act, ev);
     decide(act, RONDO_EV_STEP_END, ev);
@@ -329,7 +355,7 @@ static enum plan graph_plan(struct run *run, struct act *act, struct rondo_event
    waits ends; a second cancel ends those too. */
 static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if (act->settled < act->kid_count && !run->forced) {
+    if ((act->settled < act->kid_count || act->attention) && !run->forced) {
         enum plan what = look_at_failures(run, act, ev);
         if (what == PLAN_IDLE)
             what = start_ready(run, act, ev);

@@ -223,12 +223,25 @@ static bool has_questions(const struct node_child *def)
            (def->node->kind == RONDO_KIND_AGENT && def->node->agent.skill_count);
 }
 
+static enum plan fail_overdue(struct run *run, const struct act *act, uint32_t child, uint32_t ordinal,
+                              const struct kid *kid, struct rondo_event *ev)
+{
+    char text[64];
+    snprintf(text, sizeof text, "timed out after %lld ms",
+             (long long)act->node->children[child].node->opts.timeout_ms);
+    refuse_start(run, act, child, ordinal, kid, ev, "", text, RONDO_ETIME);
+    ev->flags |= EF_MINE;
+    return PLAN_DECIDE;
+}
+
 enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                     struct kid *kid, json_t *given, struct rondo_event *ev)
 {
     const struct node_child *def = &act->node->children[child];
     uint64_t ref = 0;
     rondo_error err;
+    if (UNLIKELY(kid->asked & KID_OVERDUE))
+        return fail_overdue(run, act, child, ordinal, kid, ev);
     if (given) {
         run_drop(run, kid->given);
         kid->given = given;

@@ -30,8 +30,16 @@ struct result {
 /* One child of a container: its result and how far it is. */
 enum kid_state { KID_NEW = 0, KID_OPEN, KID_BACKOFF, KID_ENDED };
 
-/* What was answered before the start, and whether its end was looked at. */
-enum kid_asked { ASKED_WHEN = 1 << 0, ASKED_SKILL = 1 << 1, KID_SEEN = 1 << 2 };
+/* What was answered before the start, and whether its end was looked at.  OVERDUE: its time was over
+   before its next try, and that is still to be told.  UNTOLD: it had completed, and was failed by its
+   review; that is still to be told, too. */
+enum kid_asked {
+    ASKED_WHEN = 1 << 0,
+    ASKED_SKILL = 1 << 1,
+    KID_SEEN = 1 << 2,
+    KID_OVERDUE = 1 << 3,
+    KID_UNTOLD = 1 << 4,
+};
 
 struct kid {
     struct result res;

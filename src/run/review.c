@@ -184,6 +184,7 @@ static void unstart(struct act *act, uint32_t i, const char *feedback)
         act->settled--;
         act->graph->ordinary_left += act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
     }
+    act->attention -= (kid->asked & KID_UNTOLD) != 0;
     struct outcome *more = result_more(&kid->res);
     mem_free(more->error);
     more->error = mem_strdup(feedback);
@@ -237,7 +238,7 @@ static void run_again(struct act *act, uint32_t first, const char *feedback)
     wait_again(act, marks);
 }
 
-static void fail_kid(struct kid *kid, const char *what, const char *why)
+static void fail_kid(struct act *act, struct kid *kid, const char *what, const char *why)
 {
     auto_buf struct buf text = { 0 };
     struct outcome *more = result_more(&kid->res);
@@ -247,6 +248,8 @@ static void fail_kid(struct kid *kid, const char *what, const char *why)
     more->code = RONDO_EFAILED;
     kid->res.status = RONDO_STATUS_FAILED;
     kid->res.flags |= RES_NO_RETRY;
+    act->attention += !(kid->asked & KID_UNTOLD);
+    kid->asked |= KID_UNTOLD;
 }
 
 void review_apply(struct run *run, struct rondo_event *ev)
@@ -270,8 +273,8 @@ void review_apply(struct run *run, struct rondo_event *ev)
         count->was_unclear = true;
         run_again(act, ev->child, "the answer was not understood: say approve, retry, retryPredecessor or reject");
         break;
-    case REVIEW_FAILED: fail_kid(&act->kids[ev->child], "the review was not understood", NULL); break;
-    case REVIEW_REJECT: fail_kid(of, "rejected by its review", feedback); break;
+    case REVIEW_FAILED: fail_kid(act, &act->kids[ev->child], "the review was not understood", NULL); break;
+    case REVIEW_REJECT: fail_kid(act, of, "rejected by its review", feedback); break;
     case REVIEW_FLAG: result_more(&of->res)->capped = true; break;
     case REVIEW_APPROVE:
     case REVIEW_ACCEPT: break;

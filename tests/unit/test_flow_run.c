@@ -77,3 +77,131 @@ TEST(schedulers_hold_inside_loops_and_with_reviews)
     CHECK_STR(starts("round-robin", 1, "[ { id: a1, agent: a }, { id: a2, agent: a }, { id: b1, agent: b, "
                                        "condition: 'false' } ]"), "a1 a2");
 }
+
+/* ---- ends without a start --------------------------------------------------------------------------------- */
+
+/* Every event at which the run could have been killed: from each of them it goes on to the same end. */
+struct saves {
+    char *log[200];
+    size_t len[200];
+    int count;
+};
+
+static void save(struct play *p, const rondo_event *event)
+{
+    struct saves *saves = p->user;
+    CHECK(saves->count < 200);
+    saves->log[saves->count] = rondo_run_save(p->run, &saves->len[saves->count]);
+    saves->count++;
+}
+
+static void go_on(struct play *p, const char *log, size_t len)
+{
+    rondo_engine *engine;
+    rondo_run *run;
+    rondo_result res;
+    rondo_error err;
+    CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .virtual_time = true }, &engine, NULL), 0);
+    CHECK_INT(rondo_run_recover(engine, p->node, log, len, NULL, &run, &err), 0);
+    while (rondo_run_next(run))
+        ;
+    CHECK_INT(rondo_run_result(run, &res), 0);
+    CHECK_INT(res.status, p->res.status);
+    CHECK_STR(res.error, p->res.error);
+    CHECK_STR(res.content, p->res.content);
+    rondo_engine_free(engine);
+}
+
+/* The errors that were told, and that they are the same after every recovery. */
+static const char *errors(struct play *p, const char *body)
+{
+    struct saves saves = { 0 };
+    p->on_event = save;
+    p->user = &saves;
+    play_text(p, body);
+    for (int i = 0; i < saves.count; i++) {
+        go_on(p, saves.log[i], saves.len[i]);
+        rondo_text_free(saves.log[i]);
+    }
+    return play_told(p, "error");
+}
+
+#define FAILS "agents: { f: { script: [ { fail: no } ] }, w: { script: [text] } }\n"
+#define LATE  "timeout: 1s, retry: { attempts: 5, delay: 10s }"
+
+TEST(a_step_whose_time_is_over_before_its_next_try_fails_with_an_event)
+{
+    PLAY in_graph = { 0 }, in_sequence = { 0 }, in_parallel = { 0 }, in_each = { 0 }, in_loop = { 0 };
+    PLAY in_machine = { 0 }, in_branch = { 0 };
+    CHECK_STR(errors(&in_graph, FAILS "steps: [ { id: a, agent: f, " LATE " }, { id: b, agent: w } ]"),
+              "error a; error a~1; error");
+    CHECK_STR(in_graph.res.error, "timed out after 1000 ms");
+    CHECK_INT(in_graph.res.status, RONDO_STATUS_PARTIAL);
+    CHECK_STR(errors(&in_sequence, FAILS "order: sequence\nsteps: [ { id: b, agent: w }, "
+                                   "{ id: a, agent: f, " LATE " } ]"),
+              "error a; error a~1; error");
+    CHECK_STR(errors(&in_parallel, FAILS "steps: [ { id: p, parallel: { steps: [ { id: a, agent: f, " LATE
+                                         " }, { id: b, agent: w } ] } } ]"),
+              "error p.a; error p.a~1; error p; error");
+    CHECK_STR(errors(&in_each, FAILS "steps: [ { id: e, loop: { forEach: '[1, 2]', steps: [ { id: a, agent: f, " LATE
+                                     " } ] } } ]"),
+              "error e[0].a; error e[1].a; error e[0].a~1; error e[0]; error e[1].a~1; error e[1]; error e; error");
+    CHECK_STR(errors(&in_loop, FAILS "steps: [ { id: l, loop: { maxIterations: 3, steps: [ { id: a, agent: f, " LATE
+                                     " } ] } } ]"),
+              "error l.0.a; error l.0.a~1; error l.0; error l; error");
+    CHECK_STR(errors(&in_machine, FAILS "steps: [ { id: m, machine: { start: a, states: { a: { agent: f, " LATE
+                                        " } }, edges: [ { from: a, to: end } ] } } ]"),
+              "error m.0.a; error m.0.a~1; error m; error");
+    CHECK_STR(errors(&in_branch, FAILS "steps: [ { id: x, branch: [ { when: 'true', name: a, "
+                                 "agent: f, " LATE " } ] } ]"),
+              "error x.a; error x.a~1; error x; error");
+}
+
+TEST(a_step_that_its_review_rejects_fails_with_an_event)
+{
+    PLAY p = { 0 }, abort = { 0 }, handled = { 0 };
+#define JUDGED "agents: { w: { script: [text] }, no: { script: ['REJECT: dull'] }, " \
+               "s: { script: [ { content: x, delay: 5s } ] } }\n"
+    CHECK_STR(errors(&p, JUDGED "steps: [ { id: a, agent: w, review: { agent: no } }, "
+                                "{ id: b, agent: w, dependsOn: [a] }, { id: c, agent: w } ]"),
+              "error a; error");
+    CHECK_STR(p.res.error, "rejected by its review: dull");
+    CHECK_STR(p.res.content, "text");
+    CHECK_STR(errors(&abort, JUDGED "steps: [ { id: a, agent: w, review: { agent: no } }, { id: b, agent: s } ]\n"
+                                    "options: { onStepFailure: abort }"),
+              "error a; error");
+    CHECK_STR(play_told(&abort, "step_skipped step_cancelled"), "step_cancelled b");
+    CHECK_STR(errors(&handled, JUDGED "steps: [ { id: a, agent: w, review: { agent: no } }, "
+                                      "{ id: b, agent: w, dependsOn: [a], runOn: failure } ]"), "error a");
+    CHECK_INT(handled.res.status, RONDO_STATUS_COMPLETED);
+}
+
+TEST(a_review_that_nobody_understood_fails_with_an_event)
+{
+    PLAY p = { 0 };
+    CHECK_STR(errors(&p, "agents: { w: { script: [text] }, mumbles: { script: [hm] } }\n"
+                         "steps: [ { id: a, agent: w, review: { agent: mumbles } }, "
+                         "{ id: b, agent: w, dependsOn: [a] } ]"),
+              "error a.review~1; error");
+    CHECK_STR(p.res.error, "the review was not understood");
+}
+
+/* ---- output ----------------------------------------------------------------------------------------------- */
+
+TEST(a_partial_run_returns_what_its_file_says)
+{
+    PLAY p = { 0 }, absent = { 0 }, broken = { 0 }, nothing = { 0 };
+    errors(&p, FAILS "steps: [ { id: a, agent: w }, { id: b, agent: f } ]\noutput: \"'out ' + steps.a.content\"");
+    CHECK_INT(p.res.status, RONDO_STATUS_PARTIAL);
+    CHECK_STR(p.res.content, "out text");
+    CHECK_STR(p.res.error, "no");
+    errors(&absent, FAILS "steps: [ { id: a, agent: w }, { id: b, agent: f } ]\noutput: steps.b.result.x");
+    CHECK_STR(absent.res.content, "text");
+    errors(&broken, FAILS "steps: [ { id: a, agent: w }, { id: b, agent: f } ]\n"
+                          "output: 1 / int(size(steps.b.content))");
+    CHECK_STR(broken.res.content, "text");
+    CHECK_STR(broken.res.error, "no");
+    errors(&nothing, FAILS "steps: [ { id: b, agent: f } ]\noutput: \"'out'\"");
+    CHECK_INT(nothing.res.status, RONDO_STATUS_FAILED); // of which there is nothing to tell
+    CHECK_STR(nothing.res.content, "");
+}
