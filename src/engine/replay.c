@@ -307,30 +307,20 @@ static int play_turn(struct replay *r, rondo_error *err)
 
 /* ---- lives ------------------------------------------------------------------------------------------------------ */
 
-/* The core as recovery makes it: everything up to here applied, nothing planned. */
+/* The run as recovery makes it: everything up to here applied, nothing planned. */
 static int begin_anew(struct replay *r, rondo_error *err)
 {
     rondo_run *run = r->run;
-    struct journal_pos pos = { .seq = 1 };
-    struct codec codec;
-    struct rondo_event ev;
-    const char *record;
-    size_t len;
-    int rc;
-    run_clear(&run->core);
-    run_init(&run->core, run->node);
-    for (uint64_t first = 1; first < r->first; first = pos.seq) {
-        rc = run->journal->ops->read(run->journal, &pos, &record, &len, err);
-        if (rc <= 0 || !codec_open(&codec, record, len, first))
-            return is_damaged(first, err);
-        while ((rc = codec_next(&codec, &ev, true)) > 0) {
-            run_apply(&run->core, &ev);
-            if (ev.type == RONDO_EV_STEP_START)
-                run_act(&run->core, ev.act)->lingers =
-                    run_act(&run->core, ev.act)->node->kind == RONDO_KIND_AGENT;
-        }
-        run_settle(&run->core);
-    }
+    struct run *core = &run->core;
+    run_clear(core);
+    run_init(core, run->node);
+    run->undone_count = 0;
+    if (runs_catch_up(run, err) < 0)
+        return err->code;
+    if (r->events[0].type == RONDO_EV_REOPENED && resume_undo(run, &r->events[0], err) < 0)
+        return err->code;
+    for (uint32_t i = 0; i < core->act_count; i++)
+        core->acts[i]->lingers = core->acts[i]->state != ACT_FREE && core->acts[i]->node->kind == RONDO_KIND_AGENT;
     return 0;
 }
 
