@@ -17,7 +17,7 @@ void cut_clear(struct cut *cut)
     *cut = (struct cut){ 0 };
 }
 
-/* ---- finding -------------------------------------------------------------------------------------------- */
+/* ---- finding -------------------------------------------------------------------------------------- */
 
 struct finder {
     rondo_run *run;        // whose reader knows the places
@@ -177,7 +177,7 @@ int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, con
     return 0;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------------- */
 
 json_t *cut_input(const struct cut *cut, const struct cut_changes *changes, rondo_error *err)
 {
@@ -257,7 +257,7 @@ int cut_put(const struct cut *cut, struct journal *parent, const struct cut_chan
     return child->ops->append(child, record.data, record.len, cut->last + 1, 1, err);
 }
 
-/* ---- in a store ------------------------------------------------------------------------------------------- */
+/* ---- in a store ----------------------------------------------------------------------------------- */
 
 /* How the parent was started, without how it ended. */
 static json_t *about_child(const struct store_run *parent, const struct cut *cut)
@@ -319,7 +319,7 @@ int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, 
     return rc;
 }
 
-/* ---- the public side ---------------------------------------------------------------------------------------- */
+/* ---- the public side ------------------------------------------------------------------------------ */
 
 int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size_t len, const char *path,
                    const rondo_fork *given, char **ret, size_t *ret_len, rondo_error *err)

@@ -41,7 +41,7 @@ void replay_report_clear(struct replay_report *report)
     *report = (struct replay_report){ 0 };
 }
 
-/* ---- reading turns --------------------------------------------------------------------------------------- */
+/* ---- reading turns -------------------------------------------------------------------------------- */
 
 static void forget_events(struct replay *r)
 {
@@ -105,7 +105,7 @@ static bool may_be_cut(struct replay *r)
            is_new_life(ev.type);
 }
 
-/* ---- differences ------------------------------------------------------------------------------------------- */
+/* ---- differences ---------------------------------------------------------------------------------- */
 
 static const char *const question_texts[] = {
     [ASK_WHEN] = "condition", [ASK_SKILL] = "skill",   [ASK_INPUT] = "input",   [ASK_RETRY] = "retry",
@@ -175,7 +175,7 @@ static bool is_same(struct replay *r, const struct rondo_event *got)
            memcmp(r->bytes.data + head, r->record.data + begin, end - begin) == 0;
 }
 
-/* ---- one turn ------------------------------------------------------------------------------------------------ */
+/* ---- one turn ------------------------------------------------------------------------------------- */
 
 static struct act *live_agent(struct replay *r, const struct rondo_event *ev)
 {
@@ -305,7 +305,7 @@ static int play_turn(struct replay *r, rondo_error *err)
     return run->journal->ops->append(run->journal, r->record.data, r->record.len, r->first, r->count, err);
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------ */
+/* ---- lives ---------------------------------------------------------------------------------------- */
 
 /* The run as recovery makes it: everything up to here applied, nothing planned. */
 static int begin_anew(struct replay *r, rondo_error *err)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- helpers -------------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------------- */
 
 struct log {
     char *bytes;
@@ -56,7 +56,7 @@ static void check_refused(struct trial *t, const char *path, const char *message
     rondo_text_free(log.bytes);
 }
 
-/* ---- where it is cut --------------------------------------------------------------------------------------- */
+/* ---- where it is cut ------------------------------------------------------------------------------ */
 
 TEST(a_fork_starts_the_step_anew_and_keeps_what_came_before)
 {
@@ -202,7 +202,7 @@ TEST(work_that_must_not_be_repeated_is_in_doubt_in_a_fork)
     check_replay(&f);
 }
 
-/* ---- what is different ---------------------------------------------------------------------------------------- */
+/* ---- what is different ---------------------------------------------------------------------------- */
 
 static void say_input_and_state(rondo_task *task, void *user)
 {
@@ -269,7 +269,7 @@ TEST(the_past_reads_the_same_from_the_fork)
     json_decref(input);
 }
 
-/* ---- budgets ------------------------------------------------------------------------------------------------------ */
+/* ---- budgets -------------------------------------------------------------------------------------- */
 
 static void spends_ten(rondo_task *task, struct bot *bot)
 {
@@ -309,15 +309,16 @@ TEST(a_fork_has_its_whole_time_again)
     check_replay(&f);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------------- */
 
-static const char greets[] = "rondo: 1\nname: greet\n"
-                             "inputs: { who: { type: string, default: you }, loud: { type: boolean, default: false } }\n"
-                             "agents: { echo: { description: d, function: echo } }\n"
-                             "steps:\n"
-                             "  - { id: first, agent: echo, with: { text: \"'hello ' + inputs.who\" } }\n"
-                             "  - { id: second, agent: echo, condition: inputs.loud, with: { text: \"inputs.who + '!'\" }, dependsOn: [first] }\n"
-                             "  - { id: third, agent: echo, with: { text: \"inputs.who + ' ' + string(state.n)\" }, dependsOn: [second] }\n";
+static const char greets[] =
+    "rondo: 1\nname: greet\n"
+    "inputs: { who: { type: string, default: you }, loud: { type: boolean, default: false } }\n"
+    "agents: { echo: { description: d, function: echo } }\n"
+    "steps:\n"
+    "  - { id: first, agent: echo, with: { text: \"'hello ' + inputs.who\" } }\n"
+    "  - { id: second, agent: echo, condition: inputs.loud, with: { text: \"inputs.who\" }, dependsOn: [first] }\n"
+    "  - { id: third, agent: echo, with: { text: \"inputs.who + string(state.n)\" }, dependsOn: [second] }\n";
 
 static void echo_text(rondo_task *task, void *user)
 {
@@ -338,7 +339,7 @@ TEST(inputs_of_a_file_can_be_changed_one_by_one)
     CHECK_INT(rondo_flow_start(t.engine, flow, NULL, &t.options, &t.run, &t.err), 0);
     t.node = rondo_flow_node(flow);
     trial_finish(&t);
-    CHECK_STR(t.output, "\"you 1\"");
+    CHECK_STR(t.output, "\"you1\"");
 
     auto_saved struct saved saved = { 0 }, child = { .journal = journal_in_memory() };
     auto_cut struct cut cut = { 0 };
@@ -355,7 +356,7 @@ TEST(inputs_of_a_file_can_be_changed_one_by_one)
     struct buf out = { 0 };
     CHECK_INT(saved_put(&out, child.journal, saved.hash, "child", cut.last + 1, &t.err), 0);
     trial_recover(&f, rondo_node_ref(t.node), out.data, out.len);
-    CHECK_STR(f.output, "\"you 2\"");
+    CHECK_STR(f.output, "\"you2\"");
     check_replay(&f);
     buf_free(&out);
     rondo_text_free(log.bytes);
@@ -365,7 +366,7 @@ TEST(inputs_of_a_file_can_be_changed_one_by_one)
     json_decref(other);
 }
 
-/* ---- in a store ------------------------------------------------------------------------------------------------------- */
+/* ---- in a store ----------------------------------------------------------------------------------- */
 
 TEST(a_fork_in_a_store_shares_what_came_before)
 {
