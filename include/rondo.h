@@ -814,6 +814,7 @@ typedef struct rondo_result {
     bool escalated;      /* loops: ended by rondo_task_escalate() */
     rondo_usage usage;   /* children included */
     int64_t duration_ms;
+    rondo_usage inherited; /* runs: what the run that it was forked from had spent */
 } rondo_result;
 
 RONDO_API int rondo_run_status(const rondo_run *run);
@@ -851,6 +852,22 @@ RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const vo
    one that does not, and the question before it if that was answered otherwise. */
 RONDO_API int rondo_run_replay(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                rondo_error *err);
+
+/* A run that shares the past of a saved one up to where the step at `path` was last started ("review",
+   "refine.2.draft"; a pass, "refine.2", or an item, "each[3]", will do too), and from there on is a run of
+   its own: *ret is its log, to be recovered; free with rondo_text_free().  What the old run had spent is
+   shown apart, and budgets begin anew.  RONDO_ENOTFOUND: nothing has started there; the message names
+   what comes near. */
+typedef struct rondo_fork {
+    size_t size;        /* RONDO_FORK */
+    const char *id;     /* default: made from the engine's seed */
+    rondo_value *input; /* of the run, instead of the one it had; borrowed, NULL: the same */
+    rondo_value *state; /* an object, borrowed: final values, null removes; NULL: the same */
+} rondo_fork;
+#define RONDO_FORK sizeof(rondo_fork)
+RONDO_API int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
+                             const char *path, const rondo_fork *fork, char **ret, size_t *ret_len,
+                             rondo_error *err);
 
 /* ---- stores ------------------------------------------------------------------------------------------- */
 

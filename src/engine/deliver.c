@@ -70,12 +70,21 @@ static void note_usage(struct reader *reader, const struct rondo_event *ev)
     }
 }
 
+/* A fork has spent nothing yet. */
+static void note_fork(struct reader *reader)
+{
+    for (uint32_t i = 0; i < reader->usage_count; i++)
+        reader->usage[i] = (rondo_usage){ 0 };
+}
+
 void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
 {
     if (ev->type == RONDO_EV_STEP_START)
         reader_note_start(reader, run, ev);
     else if (ev->type == RONDO_EV_BUDGET)
         note_usage(reader, ev);
+    else if (ev->type == RONDO_EV_FORKED)
+        note_fork(reader);
     else if (READER_NOTES >> ev->type & 1)
         note_pass(reader, ev);
 }
@@ -253,7 +262,8 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
     if (!value)
         return NULL;
     json_t *part = value;
-    if (ev.type == RONDO_EV_WORKFLOW_START && of->type != RONDO_EV_WORKFLOW_START)
+    bool is_input = ev.type == RONDO_EV_WORKFLOW_START || ev.type == RONDO_EV_FORKED;
+    if (is_input && of->type != ev.type)
         part = json_object_get(value, "input");
     else if (ev.flags & EF_FULL)
         part = json_object_get(value, "result");

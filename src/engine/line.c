@@ -357,19 +357,30 @@ static void put_tokens(struct line *l, const rondo_usage *u)
                (long long)u->output_tokens, (long long)(u->input_tokens + u->output_tokens));
 }
 
-/* What it cost is only told when something had a price. */
+static void put_usage(struct line *l, const char *key, const rondo_usage *usage)
+{
+    put_key(l, key);
+    put_tokens(l, usage);
+    buf_printf(l->out, ",\"calls\":%lld}", (long long)usage->calls);
+}
+
+/* What it cost is only told when something had a price, what others had spent when it is a fork. */
 static void put_workflow_end(struct line *l)
 {
     static const rondo_usage none = { 0 };
-    const rondo_usage *usage = reader_usage(&l->run->reader, 0);
+    const rondo_usage *usage = reader_usage(&l->run->reader, 0), *before = &l->run->core.inherited;
     usage = usage ? usage : &none;
     put_text(l, "status", rondo_status_text(l->ev->code));
-    put_key(l, "usage");
-    put_tokens(l, usage);
-    buf_printf(l->out, ",\"calls\":%lld}", (long long)usage->calls);
+    put_usage(l, "usage", usage);
     if (usage->cost_nano) {
         put_key(l, "cost");
         buf_printf(l->out, "%.9g", (double)usage->cost_nano / 1e9);
+    }
+    if (memcmp(before, &none, sizeof none) != 0)
+        put_usage(l, "inherited", before);
+    if (before->cost_nano) {
+        put_key(l, "inheritedCost");
+        buf_printf(l->out, "%.9g", (double)before->cost_nano / 1e9);
     }
     put_number(l, "exitCode", (uint64_t)exit_code(l->run));
 }
@@ -457,6 +468,7 @@ static const struct {
     [RONDO_EV_REVIEW] = { put_review, "feedback" },
     [RONDO_EV_RESUMED] = { put_members, NULL },
     [RONDO_EV_REOPENED] = { put_members, NULL },
+    [RONDO_EV_FORKED] = { put_members, NULL },
 };
 
 /* The text that came with the run's result: that is its answer then, and the result stands beside it. */

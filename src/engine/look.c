@@ -51,6 +51,7 @@ int rondo_run_result(rondo_run *run, rondo_result *ret)
         return RONDO_ESTATE;
     look_result(run, run_result(&run->core), ret);
     ret->status = run->core.status;
+    ret->inherited = run->core.inherited;
     if (run->core.end_reason)
         ret->reason = run->core.end_reason;
     if (run->core.cancelled && run->core.cancel_why) {

@@ -41,7 +41,7 @@ void replay_report_clear(struct replay_report *report)
     *report = (struct replay_report){ 0 };
 }
 
-/* ---- reading turns --------------------------------------------------------------------------------------- */
+/* ---- reading turns -------------------------------------------------------------------------------- */
 
 static void forget_events(struct replay *r)
 {
@@ -105,7 +105,7 @@ static bool may_be_cut(struct replay *r)
            is_new_life(ev.type);
 }
 
-/* ---- differences ------------------------------------------------------------------------------------------- */
+/* ---- differences ---------------------------------------------------------------------------------- */
 
 static const char *const question_texts[] = {
     [ASK_WHEN] = "condition", [ASK_SKILL] = "skill",   [ASK_INPUT] = "input",   [ASK_RETRY] = "retry",
@@ -175,7 +175,7 @@ static bool is_same(struct replay *r, const struct rondo_event *got)
            memcmp(r->bytes.data + head, r->record.data + begin, end - begin) == 0;
 }
 
-/* ---- one turn ------------------------------------------------------------------------------------------------ */
+/* ---- one turn ------------------------------------------------------------------------------------- */
 
 static struct act *live_agent(struct replay *r, const struct rondo_event *ev)
 {
@@ -305,32 +305,22 @@ static int play_turn(struct replay *r, rondo_error *err)
     return run->journal->ops->append(run->journal, r->record.data, r->record.len, r->first, r->count, err);
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------ */
+/* ---- lives ---------------------------------------------------------------------------------------- */
 
-/* The core as recovery makes it: everything up to here applied, nothing planned. */
+/* The run as recovery makes it: everything up to here applied, nothing planned. */
 static int begin_anew(struct replay *r, rondo_error *err)
 {
     rondo_run *run = r->run;
-    struct journal_pos pos = { .seq = 1 };
-    struct codec codec;
-    struct rondo_event ev;
-    const char *record;
-    size_t len;
-    int rc;
-    run_clear(&run->core);
-    run_init(&run->core, run->node);
-    for (uint64_t first = 1; first < r->first; first = pos.seq) {
-        rc = run->journal->ops->read(run->journal, &pos, &record, &len, err);
-        if (rc <= 0 || !codec_open(&codec, record, len, first))
-            return is_damaged(first, err);
-        while ((rc = codec_next(&codec, &ev, true)) > 0) {
-            run_apply(&run->core, &ev);
-            if (ev.type == RONDO_EV_STEP_START)
-                run_act(&run->core, ev.act)->lingers =
-                    run_act(&run->core, ev.act)->node->kind == RONDO_KIND_AGENT;
-        }
-        run_settle(&run->core);
-    }
+    struct run *core = &run->core;
+    run_clear(core);
+    run_init(core, run->node);
+    run->undone_count = 0;
+    if (runs_catch_up(run, err) < 0)
+        return err->code;
+    if (r->events[0].type == RONDO_EV_REOPENED && resume_undo(run, &r->events[0], err) < 0)
+        return err->code;
+    for (uint32_t i = 0; i < core->act_count; i++)
+        core->acts[i]->lingers = core->acts[i]->state != ACT_FREE && core->acts[i]->node->kind == RONDO_KIND_AGENT;
     return 0;
 }
 

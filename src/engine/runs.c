@@ -82,6 +82,12 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
     return run;
 }
 
+char *runs_make_id(rondo_engine *engine)
+{
+    engine->made++;
+    return make_id(engine);
+}
+
 rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id)
 {
     rondo_run_options options = { .size = RONDO_RUN, .id = id, .no_cursor = true };
@@ -424,12 +430,13 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
     return recovered(run, replay_journal(run, err), &options, true, ret, err);
 }
 
-static int check_hash(struct journal *journal, const rondo_node *node, const char *id, rondo_error *err)
+int runs_check_hash(struct journal *journal, const rondo_node *node, rondo_error *err)
 {
-    if (store_about(journal)->hash == node->hash)
+    const struct store_run *row = store_about(journal);
+    if (row->hash == node->hash)
         return 0;
     return err_set(err, RONDO_EMISMATCH,
-                   "run %s belongs to another definition than %s '%s': kinds, names or limits differ", id,
+                   "run %s belongs to another definition than %s '%s': kinds, names or limits differ", row->id,
                    rondo_kind_text(node->kind), node->name);
 }
 
@@ -457,7 +464,7 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
         store_look(engine->store, id, &journal, err) < 0)
         return err->code;
-    if (check_hash(journal, node, id, err) < 0) {
+    if (runs_check_hash(journal, node, err) < 0) {
         journal->ops->close(journal);
         return err->code;
     }
@@ -486,7 +493,7 @@ int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
     store_set_now(engine->store, shell_now_ns(engine));
     if (store_take(engine->store, id, &journal, err) < 0)
         return err->code;
-    if (check_hash(journal, node, id, err) < 0) {
+    if (runs_check_hash(journal, node, err) < 0) {
         journal->ops->close(journal);
         return err->code;
     }

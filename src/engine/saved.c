@@ -18,7 +18,7 @@ void saved_clear(struct saved *saved)
     *saved = (struct saved){ 0 };
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------------- */
 
 static int read_header(const char **at, const char *end, struct saved *ret, rondo_error *err)
 {
@@ -84,7 +84,7 @@ int saved_check(const struct saved *saved, const rondo_node *node, rondo_error *
                    rondo_kind_text(node->kind), node->name);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------------- */
 
 static void put_u64(struct buf *buf, uint64_t n)
 {

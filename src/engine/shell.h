@@ -229,6 +229,12 @@ void shell_free_run(rondo_run *run);
 /* A run that nobody drives, with a journal in memory; id may be NULL.  It does not count as one that was
    made: those that follow get the same ids and seeds as without it. */
 rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id);
+
+/* An id that no run of this engine has; the caller's. */
+char *runs_make_id(rondo_engine *engine);
+
+/* Does a stored run belong to this definition?  RONDO_EMISMATCH. */
+int runs_check_hash(struct journal *journal, const rondo_node *node, rondo_error *err);
 void runs_free_spare(rondo_engine *engine);
 void runs_recycle(rondo_run *run); // its memory is kept or given back
 

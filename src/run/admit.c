@@ -217,6 +217,12 @@ static bool admits_resumed(struct run *run, const struct rondo_event *ev)
     return is_time(ev->num) && is_time(run->idle_ns + ev->num) && (!(ev->flags & EF_VALUE) || has_object(ev));
 }
 
+static bool admits_forked(struct run *run, const struct rondo_event *ev)
+{
+    const json_t *state = json_object_get(ev->value, "state");
+    return admits_resumed(run, ev) && has_object(ev) && (!state || json_is_object(state));
+}
+
 static bool admits_review(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
@@ -243,6 +249,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
     [RONDO_EV_REVIEW] = admits_review,           [RONDO_EV_REOPENED] = reopen_admits,
+    [RONDO_EV_FORKED] = admits_forked,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -255,7 +262,7 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
-        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED);
+        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

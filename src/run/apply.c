@@ -8,6 +8,7 @@
 #include "run/budget.h"
 #include "run/each.h"
 #include "run/graph.h"
+#include "run/inherit.h"
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/reopen.h"
@@ -669,19 +670,10 @@ static void apply_loop(struct run *run, struct rondo_event *ev)
 
 static void apply_state(struct run *run, struct rondo_event *ev)
 {
-    const char *key;
-    json_t *value, **state = run_state_at(run, run_act(run, ev->act));
+    json_t **state = run_state_at(run, run_act(run, ev->act));
     if (state != &run->state)
         ev->flags |= EF_INNER;
-    if (!*state)
-        *state = json_object();
-    json_object_foreach(ev->value, key, value) {
-        run_drop(run, json_incref(json_object_get(*state, key)));
-        if (json_is_null(value))
-            json_object_del(*state, key);
-        else
-            json_object_set(*state, key, value);
-    }
+    run_set_state(run, state, ev->value);
     run_drop(run, ev->value);
 }
 
@@ -851,6 +843,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_RULE_FAILED] = apply_loop,
     [RONDO_EV_REVIEW] = review_apply,
     [RONDO_EV_REOPENED] = reopen_apply,
+    [RONDO_EV_FORKED] = inherit_apply,
 };
 
 void run_apply(struct run *run, struct rondo_event *ev)

@@ -50,6 +50,7 @@ void run_clear(struct run *run)
     json_decref(run->question.value);
     mem_free(run->question.error);
     json_decref(run->input);
+    json_decref(run->old_inputs);
     json_decref(run->state);
     memory_clear(&run->memory);
     mem_free(run->session);
@@ -99,6 +100,21 @@ json_t **run_state_at(struct run *run, const struct act *act)
         if (act->node->is_file && act->parent)
             return &((struct act *)act)->own_state;
     return &run->state;
+}
+
+void run_set_state(struct run *run, json_t **state, json_t *delta)
+{
+    const char *key;
+    json_t *value;
+    if (!*state)
+        *state = json_object();
+    json_object_foreach(delta, key, value) {
+        run_drop(run, json_incref(json_object_get(*state, key)));
+        if (json_is_null(value))
+            json_object_del(*state, key);
+        else
+            json_object_set(*state, key, value);
+    }
 }
 
 const struct result *run_result(struct run *run)

@@ -175,6 +175,8 @@ struct run {
     rondo_budget budget;
     int64_t timeout_ns, cleanup_ns;
     json_t *input, *state; // state: NULL while it is empty
+    json_t *old_inputs;    // a fork's, that open work may still look at; NULL
+    rondo_usage inherited; // what the parent of a fork had spent
     struct memory memory;
     char *session; // whose state and memory it shares; NULL
     struct question question;
@@ -280,6 +282,9 @@ struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
 
 /* Where the state is that act lives in: the run's, or that of the file around it. */
 json_t **run_state_at(struct run *run, const struct act *act);
+
+/* Final values; null removes a key. */
+void run_set_state(struct run *run, json_t **state, json_t *delta);
 
 /* The result of a step visible from an activation, by name: siblings first, then outwards. */
 const struct result *run_visible(struct run *run, const struct act *act, const char *name);

@@ -575,3 +575,67 @@ TEST(a_wild_flow_that_dies_at_any_event_still_ends)
         rondo_node_unref(node);
     }
 }
+
+/* A fork of a run that has ended, at the start of some step, carried out to its end. */
+static int play_fork(struct play *p, const char *path, int max, char **ret_output)
+{
+    rondo_engine *engine;
+    rondo_run *run;
+    rondo_error err = { 0 };
+    rondo_result res;
+    size_t len, fork_len;
+    char *log = rondo_run_save(p->run, &len), *fork;
+    rondo_config config = { RONDO_CONFIG, .seed = 2, .virtual_time = true, .max_concurrency = max };
+    rondo_fork options = { RONDO_FORK, .id = rondo_run_id(p->run) };
+    CHECK_INT(rondo_engine_new(&config, &engine, NULL), 0);
+    if (rondo_run_fork(engine, p->node, log, len, path, &options, &fork, &fork_len, &err) < 0)
+        FAIL("fork at %s: %s", path, err.message);
+    if (rondo_run_recover(engine, p->node, fork, fork_len, NULL, &run, &err) < 0)
+        FAIL("fork at %s: %s", path, err.message);
+    rondo_run_wait(run, &err);
+    if (rondo_run_result(run, &res) < 0)
+        FAIL("the fork at %s does not end: %s", path, err.message);
+    check_replay(engine, p->node, run);
+    *ret_output = res.output ? rondo_value_text(res.output) : strdup("null");
+    int status = res.status;
+    rondo_text_free(log);
+    rondo_text_free(fork);
+    rondo_run_close(run);
+    rondo_engine_free(engine);
+    return status;
+}
+
+TEST(a_fork_at_any_step_comes_to_the_same_end_when_nothing_was_changed)
+{
+    for (uint64_t seed = 1; seed <= FLOWS / 3; seed++) {
+        struct play p = { .max_concurrency = 1, .options = { .on_unknown = RONDO_UNKNOWN_RETRY } };
+        char *output;
+        say_which(seed);
+        play_flow(&p, make(seed, true), "[1, 2]");
+        for (size_t i = mix(seed) % 7; i < p.count; i += 1 + p.count / 5) {
+            if (p.said[i].type != RONDO_EV_STEP_START)
+                continue;
+            int status = play_fork(&p, p.said[i].path, 1, &output);
+            if (status != p.res.status || strcmp(output, p.output) != 0)
+                FAIL("fork at %s: %s %s instead of %s %s", p.said[i].path, rondo_status_text(status),
+                     output, rondo_status_text(p.res.status), p.output);
+            free(output);
+        }
+        play_end(&p);
+    }
+}
+
+TEST(a_fork_of_a_wild_flow_ends_and_can_be_replayed)
+{
+    for (uint64_t seed = 1; seed <= FLOWS / 3; seed++) {
+        struct play p = { 0 };
+        char *output;
+        play_some(&p, seed, false);
+        for (size_t i = mix(seed) % 7; i < p.count; i += 1 + p.count / 3)
+            if (p.said[i].type == RONDO_EV_STEP_START) {
+                play_fork(&p, p.said[i].path, 0, &output);
+                free(output);
+            }
+        play_end(&p);
+    }
+}

@@ -14,7 +14,7 @@
 
 static struct bot b_add = { "add", ADD, 1 }, b_slow = { "slow", ADD, 10, .delay_ms = 4 };
 
-/* ---- helpers -------------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------------- */
 
 /* The log of a trial so far, replayed: 0, or the error's code with its message in t->err. */
 static int replayed(struct trial *t, struct replay_report *ret)
@@ -79,7 +79,7 @@ static int replayed_as(struct trial *t, bool (*change)(struct rondo_event *ev), 
     return rc;
 }
 
-/* ---- what is the same --------------------------------------------------------------------------------------- */
+/* ---- what is the same ----------------------------------------------------------------------------- */
 
 static int listened;
 
@@ -220,7 +220,7 @@ TEST(work_of_other_threads_is_told)
     check_same(&t);
 }
 
-/* ---- agents that have something to wind down ---------------------------------------------------------------- */
+/* ---- agents that have something to wind down ------------------------------------------------------ */
 
 static const char stubborn[] =
     "rondo: 1\nname: x\n"
@@ -269,7 +269,7 @@ TEST(commands_that_take_their_time_to_die_end_where_they_did)
     check_same(&t);
 }
 
-/* ---- what differs ------------------------------------------------------------------------------------------------ */
+/* ---- what differs --------------------------------------------------------------------------------- */
 
 static int every_third_time(rondo_context *context, void *count)
 {

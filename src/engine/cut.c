@@ -1,0 +1,352 @@
+/* cut.c - finding the place, and writing the first records of a fork. */
+#include "engine/cut.h"
+
+#include "engine/saved.h"
+#include "engine/shell.h"
+#include "flow/diag.h"
+#include "store/store.h"
+
+#include <string.h>
+
+#define PATHS_MAX 20000 // that are compared with one that was not found
+
+void cut_clear(struct cut *cut)
+{
+    mem_free(cut->path);
+    json_decref(cut->input);
+    *cut = (struct cut){ 0 };
+}
+
+/* ---- finding -------------------------------------------------------------------------------------- */
+
+struct finder {
+    rondo_run *run;        // whose reader knows the places
+    const char *wanted;
+    bool is_exact;         // it names attempts
+    bool is_step;          // the best so far is a step, not a pass or an item
+    uint64_t start;        // the event before which it will be cut; 0: none yet
+    struct buf path, text; // of the present event; and without attempts
+    char *found;
+    json_t *input, *input_then; // of the run; of the run at the cut
+    const char **paths;         // that have started, without attempts
+    uint32_t count, cap;
+};
+
+static bool is_wanted(struct finder *f)
+{
+    buf_clear(&f->text);
+    path_put_id(&f->text, buf_text(&f->path));
+    return strcmp(buf_text(f->is_exact ? &f->path : &f->text), f->wanted) == 0;
+}
+
+/* Steps that a loop repeats come again and again: the same path many times in a row is kept once. */
+static void remember(struct finder *f)
+{
+    const char *text = buf_text(&f->text);
+    if (f->count >= PATHS_MAX || (f->count && strcmp(f->paths[f->count - 1], text) == 0))
+        return;
+    mem_grow(&f->paths, &f->cap, f->count, sizeof *f->paths);
+    f->paths[f->count++] = mem_strdup(text);
+}
+
+/* Something with the path in f->path starts with this event. */
+static void consider(struct finder *f, const struct rondo_event *ev, bool is_step)
+{
+    bool fits = is_wanted(f);
+    remember(f);
+    if (!fits || (f->is_step && !is_step))
+        return;
+    f->is_step = is_step;
+    f->start = ev->seq;
+    mem_free(f->found);
+    f->found = mem_strdup(buf_text(&f->path));
+    json_decref(f->input_then);
+    f->input_then = json_incref(f->input);
+}
+
+static void put_place(struct finder *f, uint32_t slot)
+{
+    const struct reader *reader = &f->run->reader;
+    struct place place;
+    buf_clear(&f->path);
+    if (slot && reader_find(reader, slot, &place))
+        path_put(&f->path, reader_find, reader, &place);
+}
+
+/* A pass and an item begin with their body; what was decided before that stays decided. */
+static void look_at_start(struct finder *f, const struct rondo_event *ev)
+{
+    const rondo_node *parent = f->run->reader.places[ev->parent].node;
+    put_place(f, ev->act);
+    consider(f, ev, true);
+    bool is_item = parent && parent->kind == RONDO_KIND_EACH;
+    bool is_pass = parent && node_is_loop(parent) &&
+                   (parent->kind == RONDO_KIND_MACHINE || ev->child == ROLE_BODY);
+    if (!is_item && !is_pass)
+        return;
+    put_place(f, ev->parent);
+    buf_printf(&f->path, is_item ? "[%u]" : ".%u", ev->ordinal);
+    consider(f, ev, false);
+}
+
+static void look_at(struct finder *f, const struct rondo_event *ev)
+{
+    bool has_input = ev->type == RONDO_EV_WORKFLOW_START || ev->type == RONDO_EV_FORKED;
+    json_t *input = has_input ? json_object_get(ev->value, "input") : NULL;
+    if (ev->type == RONDO_EV_STEP_START)
+        look_at_start(f, ev);
+    if (input) {
+        json_decref(f->input);
+        f->input = json_incref(input);
+    }
+}
+
+static int not_found(struct finder *f, rondo_error *err)
+{
+    const char *near = diag_nearest(f->wanted, f->paths, f->count);
+    return err_set(err, RONDO_ENOTFOUND, "nothing has started at '%.200s'%s%.200s%s", f->wanted,
+                   near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int read_all(struct finder *f, rondo_error *err)
+{
+    struct rondo_event ev;
+    int rc;
+    reader_rewind(&f->run->reader, f->run);
+    while ((rc = reader_next(&f->run->reader, f->run, &ev, true)) > 0) {
+        reader_note(&f->run->reader, f->run, &ev);
+        look_at(f, &ev);
+        json_decref(ev.value);
+    }
+    if (rc < 0)
+        return err_set(err, RONDO_ESTORE, "event %llu is damaged",
+                       (unsigned long long)f->run->reader.seq + 1);
+    return f->start > 1 ? 0 : not_found(f, err);
+}
+
+static int note_last(struct journal *parent, struct cut *cut, rondo_error *err)
+{
+    struct journal_pos pos;
+    struct codec codec;
+    const char *record;
+    size_t len;
+    if (!parent->ops->seek(parent, cut->last + 1, &pos))
+        return err_set(err, RONDO_ESTORE, "event %llu is damaged", (unsigned long long)cut->last + 1);
+    cut->shared = pos.seq - 1;
+    if (!parent->ops->seek(parent, cut->last, &pos))
+        return err_set(err, RONDO_ESTORE, "event %llu is damaged", (unsigned long long)cut->last);
+    int rc = parent->ops->read(parent, &pos, &record, &len, err);
+    if (rc <= 0 || !codec_open(&codec, record, len, 1))
+        return rc < 0 ? rc : err_set(err, RONDO_ESTORE, "event %llu is damaged", (unsigned long long)cut->last);
+    cut->time_ns = codec.time_ns;
+    return 0;
+}
+
+static void finder_clear(struct finder *f)
+{
+    for (uint32_t i = 0; i < f->count; i++)
+        mem_free((char *)f->paths[i]);
+    mem_free(f->paths);
+    mem_free(f->found);
+    json_decref(f->input);
+    json_decref(f->input_then);
+    buf_free(&f->path);
+    buf_free(&f->text);
+}
+
+int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, const char *path,
+             struct cut *ret, rondo_error *err)
+{
+    rondo_run *run = runs_aside(engine, node, NULL);
+    struct journal *own = run->journal;
+    struct finder f = { .run = run, .wanted = path, .is_exact = strchr(path, '~') };
+    auto_cut struct cut cut = { 0 };
+    run->journal = parent; // what its reader reads
+    int rc = read_all(&f, err);
+    run->journal = own;
+    rondo_run_close(run);
+    if (rc == 0) {
+        cut = (struct cut){ .path = TAKE(f.found), .last = f.start - 1, .input = TAKE(f.input_then) };
+        rc = note_last(parent, &cut, err);
+    }
+    finder_clear(&f);
+    if (rc < 0)
+        return rc;
+    *ret = cut;
+    cut = (struct cut){ 0 };
+    return 0;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------- */
+
+json_t *cut_input(const struct cut *cut, const struct cut_changes *changes, rondo_error *err)
+{
+    if (changes->input)
+        return json_incref(changes->input);
+    if (!changes->inputs)
+        return cut->input ? json_incref(cut->input) : json_null();
+    if (cut->input && !json_is_object(cut->input) && !json_is_null(cut->input)) {
+        err_set(err, RONDO_EINVAL, "the run's input is no object: single inputs of it cannot be changed");
+        return NULL;
+    }
+    json_t *input = json_is_object(cut->input) ? json_copy(cut->input) : json_object();
+    json_object_update(input, (json_t *)changes->inputs);
+    return input;
+}
+
+int cut_copy(const struct cut *cut, struct journal *parent, struct journal *child, rondo_error *err)
+{
+    struct journal_pos pos = { .seq = 1 };
+    const char *record;
+    size_t len;
+    for (uint64_t first = 1; first <= cut->shared; first = pos.seq) {
+        int rc = parent->ops->read(parent, &pos, &record, &len, err);
+        if (rc <= 0)
+            return rc < 0 ? rc : err_set(err, RONDO_ESTORE, "event %llu is not there", (unsigned long long)first);
+        if (child->ops->append(child, record, len, first, (uint32_t)(pos.seq - first), err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
+/* The part of the parent's turn that came before the cut. */
+static int put_part(const struct cut *cut, struct journal *parent, struct journal *child, rondo_error *err)
+{
+    auto_buf struct buf part = { 0 };
+    struct journal_pos pos;
+    const char *record;
+    size_t len;
+    uint64_t first = cut->shared + 1;
+    if (cut->last < first)
+        return 0;
+    if (!parent->ops->seek(parent, first, &pos))
+        return err_set(err, RONDO_ESTORE, "event %llu is not there", (unsigned long long)first);
+    int rc = parent->ops->read(parent, &pos, &record, &len, err);
+    if (rc <= 0)
+        return rc < 0 ? rc : err_set(err, RONDO_ESTORE, "event %llu is not there", (unsigned long long)first);
+    codec_put_part(&part, record, len, first, cut->last);
+    return child->ops->append(child, part.data, part.len, first, (uint32_t)(cut->last + 1 - first), err);
+}
+
+static json_t *forked_value(const struct cut *cut, const struct cut_changes *changes, json_t *input)
+{
+    json_t *value = json_pack("{s:s, s:I}", "from", changes->from, "seq", (json_int_t)cut->last);
+    if (input && !(cut->input && json_equal(input, cut->input)))
+        json_object_set(value, "input", input);
+    if (changes->state && json_object_size(changes->state))
+        json_object_set_new(value, "state", json_deep_copy(changes->state));
+    return value;
+}
+
+int cut_put(const struct cut *cut, struct journal *parent, const struct cut_changes *changes,
+            struct journal *child, rondo_error *err)
+{
+    auto_buf struct buf record = { 0 };
+    auto_json json_t *input = cut_input(cut, changes, err);
+    if (!input)
+        return err->code;
+    if (changes->state && !json_is_object(changes->state))
+        return err_set(err, RONDO_EINVAL, "state must be an object");
+    int64_t now = MAX(changes->now_ns, cut->time_ns);
+    auto_json json_t *value = forked_value(cut, changes, input);
+    struct rondo_event ev = { .type = RONDO_EV_FORKED, .seq = cut->last + 1, .flags = EF_VALUE | EF_TOLD,
+                              .num = now - cut->time_ns, .value = value };
+    if (put_part(cut, parent, child, err) < 0)
+        return err->code;
+    codec_put_record(&record, &ev, 1, 1, now);
+    return child->ops->append(child, record.data, record.len, cut->last + 1, 1, err);
+}
+
+/* ---- in a store ----------------------------------------------------------------------------------- */
+
+/* How the parent was started, without how it ended. */
+static json_t *about_child(const struct store_run *parent, const struct cut *cut)
+{
+    static const char *const ends[] = { "usage", "inherited", "exitCode", "error" };
+    json_t *about = json_is_object(parent->about) ? json_deep_copy(parent->about) : json_object();
+    for (size_t i = 0; i < COUNT(ends); i++)
+        json_object_del(about, ends[i]);
+    json_object_set_new(about, "forkedFrom", json_string(parent->id));
+    json_object_set_new(about, "forkedAt", json_string(cut->path));
+    return about;
+}
+
+static int put_child(rondo_engine *engine, const struct cut *cut, struct journal *parent,
+                     const struct cut_changes *changes, const char *id, rondo_error *err)
+{
+    const struct store_run *old = store_about(parent);
+    size_t len = 0;
+    const char *definition = store_definition(parent, &len);
+    int64_t now = shell_now_ns(engine);
+    struct cut_changes ours = *changes;
+    struct journal *child = NULL;
+    auto_json json_t *about = about_child(old, cut);
+    struct store_run row = { .id = id, .name = old->name, .session = old->session, .hash = old->hash,
+                             .status = RONDO_STATUS_RUNNING, .start_ns = now, .end_ns = now,
+                             .last_seq = cut->last + 1, .about = about };
+    ours.from = json_string_value(json_object_get(about, "forkedFrom"));
+    ours.now_ns = now;
+    store_set_now(engine->store, now);
+    if (store_fork(parent, cut->shared, &row, definition, len, &child, err) < 0)
+        return err->code;
+    int rc = cut_put(cut, parent, &ours, child, err);
+    if (rc == 0)
+        rc = store_commit(engine->store, err);
+    child->ops->close(child);
+    return rc;
+}
+
+int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, const char *path,
+                 const struct cut_changes *changes, const char *id, char **ret_id, rondo_error *err)
+{
+    auto_cut struct cut cut = { 0 };
+    struct journal *parent;
+    auto_free char *made = id ? mem_strdup(id) : runs_make_id(engine);
+    if (!engine->store)
+        return err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
+    if (store_look(engine->store, parent_id, &parent, err) < 0)
+        return err->code;
+    int rc = runs_check_hash(parent, node, err);
+    if (rc == 0)
+        rc = cut_find(engine, node, parent, path, &cut, err);
+    if (rc == 0)
+        rc = put_child(engine, &cut, parent, changes, made, err);
+    if (rc < 0 && store_has_batch(engine->store))
+        store_rollback(engine->store);
+    parent->ops->close(parent);
+    if (rc == 0)
+        *ret_id = TAKE(made);
+    return rc;
+}
+
+/* ---- the public side ------------------------------------------------------------------------------ */
+
+int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size_t len, const char *path,
+                   const rondo_fork *given, char **ret, size_t *ret_len, rondo_error *err)
+{
+    rondo_error scratch;
+    auto_saved struct saved parent = { 0 }, child = { .journal = journal_in_memory() };
+    auto_cut struct cut cut = { 0 };
+    struct buf out = { 0 };
+    rondo_fork fork = { 0 };
+    err = err ? err : &scratch;
+    if (given && (given->size < sizeof given->size || given->size > 65536))
+        return err_set(err, RONDO_EINVAL, "the fork's size is not set: begin it with RONDO_FORK");
+    if (given)
+        memcpy(&fork, given, MIN(given->size, sizeof fork));
+    struct cut_changes changes = { .now_ns = shell_now_ns(engine), .input = fork.input, .state = fork.state };
+    if (rondo_node_check(node, err) < 0 || saved_read(log, len, &parent, err) < 0 ||
+        saved_check(&parent, node, err) < 0 || cut_find(engine, node, parent.journal, path, &cut, err) < 0)
+        return err->code;
+    changes.from = parent.id;
+    child.id = fork.id ? mem_strdup(fork.id) : runs_make_id(engine);
+    if (cut_copy(&cut, parent.journal, child.journal, err) < 0 ||
+        cut_put(&cut, parent.journal, &changes, child.journal, err) < 0 ||
+        saved_put(&out, child.journal, node->hash, child.id, cut.last + 1, err) < 0) {
+        buf_free(&out);
+        return err->code;
+    }
+    *ret_len = out.len;
+    *ret = buf_take(&out);
+    return 0;
+}

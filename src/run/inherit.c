@@ -1,0 +1,57 @@
+/* inherit.c - see inherit.h. */
+#include "run/inherit.h"
+
+#include "run/act.h"
+
+static void add_usage(rondo_usage *sum, const rondo_usage *usage)
+{
+    sum->input_tokens += usage->input_tokens;
+    sum->output_tokens += usage->output_tokens;
+    sum->cost_nano += usage->cost_nano;
+    sum->calls += usage->calls;
+}
+
+/* Nothing was spent, and no time has passed. */
+static void begin_anew(struct run *run, struct act *act)
+{
+    if (!act->slot && act->usage)
+        add_usage(&run->inherited, act->usage);
+    mem_free(TAKE(act->usage));
+    act->idle_ns = run->idle_ns - (run->now_ns - act->start_ns);
+}
+
+/* Who took the run's input as it is takes the new one. */
+static void set_input(struct run *run, struct act *act, const json_t *old, uint64_t seq)
+{
+    if (act->input != old || act->owns_input)
+        return;
+    act->input = run->input;
+    act->input_seq = seq;
+}
+
+/* The old one stays: somebody may have borrowed a part of it. */
+static void replace_input(struct run *run, json_t *input, uint64_t seq)
+{
+    json_t *old = run->input;
+    if (!run->old_inputs)
+        run->old_inputs = json_array();
+    json_array_append_new(run->old_inputs, old);
+    run->input = json_incref(input);
+    for (uint32_t i = 0; i < run->act_count; i++)
+        if (run->acts[i]->state != ACT_FREE)
+            set_input(run, run->acts[i], old, seq);
+}
+
+void inherit_apply(struct run *run, struct rondo_event *ev)
+{
+    json_t *input = json_object_get(ev->value, "input"), *state = json_object_get(ev->value, "state");
+    run->idle_ns += ev->num;
+    for (uint32_t i = 0; i < run->act_count; i++)
+        if (run->acts[i]->state != ACT_FREE)
+            begin_anew(run, run->acts[i]);
+    if (input)
+        replace_input(run, input, ev->seq);
+    if (json_is_object(state))
+        run_set_state(run, &run->state, state);
+    run_drop(run, ev->value);
+}

@@ -1,0 +1,15 @@
+/* inherit.h - the event with which a fork begins to be a run of its own.
+
+   A fork has the events of its parent up to some point, and then run_forked.  From there on it may have
+   other inputs and another state.  What its parent has spent is shown apart, and everything that is open
+   has its whole budget and time again. */
+#ifndef RONDO_INHERIT_H
+#define RONDO_INHERIT_H
+
+#include "run/run.h"
+
+/* value: { from: the parent's id, seq: its last event that both have, input: the run's, whole (absent: as
+   it was), state: final values, null removes }; num: how long nobody drove the run. */
+void inherit_apply(struct run *run, struct rondo_event *ev);
+
+#endif
