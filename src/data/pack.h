@@ -10,7 +10,8 @@
 
 #include <jansson.h>
 
-#define PACK_DEPTH_MAX 512
+/* Deeper than any value that a JSON parser lets in (jansson: 2048), with room for what it stands in. */
+#define PACK_DEPTH_MAX 4096
 
 void pack_put(struct buf *buf, const json_t *value);
 

@@ -50,6 +50,23 @@ static void put_words(struct buf *out, const json_t *value)
         put_words(out, part);
 }
 
+/* What is read from a session stands inside another value, and that has to be readable too. */
+static bool is_too_deep(const json_t *value, int left)
+{
+    const char *key;
+    json_t *part;
+    size_t i;
+    if (left == 0)
+        return true;
+    json_array_foreach(value, i, part)
+        if (is_too_deep(part, left - 1))
+            return true;
+    json_object_foreach((json_t *)value, key, part)
+        if (is_too_deep(part, left - 1))
+            return true;
+    return false;
+}
+
 /* The value of an entry: the column `text`, unless there is JSON in the one behind it. */
 static json_t *entry_of(sqlite3_stmt *row, int text)
 {
@@ -83,14 +100,17 @@ int store_session_state(struct store *store, const char *session, json_t **ret, 
 static int set_key(struct store *store, const char *session, const char *key, const json_t *value,
                    rondo_error *err)
 {
+    auto_buf struct buf json = { 0 };
     if (strncmp(key, "temp:", 5) == 0)
         return 0;
-    if (json_is_null(value))
+    if (json_is_null(value) || is_too_deep(value, SESSION_DEPTH_MAX))
         return db_do(store, err, "DELETE FROM session_state WHERE session = ? AND key = ?", "tt", session, key);
+    value_put_json(&json, value);
     return db_do(store, err,
-                 "INSERT INTO session_state (session, key, value, changed_ns) VALUES (?, ?, ?, ?)"
+                 "INSERT INTO session_state (session, key, value, changed_ns)"
+                 " VALUES (?, ?, CAST(? AS TEXT), ?)"
                  " ON CONFLICT DO UPDATE SET value = excluded.value, changed_ns = excluded.changed_ns",
-                 "ttji", session, key, value, store->now_ns);
+                 "ttbi", session, key, json.data, json.len, store->now_ns);
 }
 
 int store_session_set(struct store *store, const char *session, const json_t *delta, rondo_error *err)
@@ -108,15 +128,18 @@ int store_session_set(struct store *store, const char *session, const json_t *de
 int store_session_remember(struct store *store, const char *session, const struct session_entry *entry,
                            rondo_error *err)
 {
-    auto_buf struct buf words = { 0 };
-    bool is_text = json_is_string(entry->value);
+    auto_buf struct buf words = { 0 }, json = { 0 };
+    if (is_too_deep(entry->value, SESSION_DEPTH_MAX))
+        return 0;
     put_words(&words, entry->value);
+    if (!json_is_string(entry->value))
+        value_put_json(&json, entry->value);
     if (db_begin(store, err) < 0 ||
         db_do(store, err,
               "INSERT INTO session_memory (session, scope, run, seq, time_ns, text, value)"
-              " VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), ?) ON CONFLICT DO NOTHING",
-              "tttiibj", session, entry->scope, entry->run, (int64_t)entry->seq, entry->time_ns, words.data,
-              words.len, is_text ? NULL : entry->value) < 0)
+              " VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), nullif(CAST(? AS TEXT), '')) ON CONFLICT DO NOTHING",
+              "tttiibb", session, entry->scope, entry->run, (int64_t)entry->seq, entry->time_ns, words.data,
+              words.len, json.data, json.len) < 0)
         return err->code;
     if (!sqlite3_changes(store->db)) // it was there
         return 0;

@@ -165,7 +165,9 @@ int store_session_state(struct store *store, const char *session, json_t **ret, 
 #define SESSION_READ_BYTES (1 << 20)
 int store_session_memory(struct store *store, const char *session, json_t **ret, rondo_error *err);
 
-/* With the next commit.  delta: final values, null removes; "temp:" keys are left out. */
+/* With the next commit.  delta: final values, null removes; "temp:" keys are left out.  Here and in memory, a
+   value that is nested deeper than SESSION_DEPTH_MAX counts as null: it is not handed on. */
+#define SESSION_DEPTH_MAX 256
 int store_session_set(struct store *store, const char *session, const json_t *delta, rondo_error *err);
 
 /* An entry and the event that brought it, which is its name: writing it again changes nothing. */

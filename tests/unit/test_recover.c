@@ -296,6 +296,28 @@ TEST(a_run_that_dies_again_and_again_still_gets_there)
     }
 }
 
+/* As deep as a JSON text may be. */
+static void go_deep(rondo_task *task, void *user)
+{
+    json_t *value = json_array();
+    for (int i = 1; i < 2048; i++)
+        value = json_pack("[o]", value);
+    rondo_task_return(task, value);
+}
+
+TEST(values_that_are_nested_deep_survive_recovery)
+{
+    const rondo_agent deep = { RONDO_AGENT, .name = "deep", .run = go_deep };
+    TRIAL t = { 0 }, again = { 0 };
+    size_t len;
+    trial_run(&t, rondo_agent_node(&deep), NULL);
+    char *log = rondo_run_save(t.run, &len);
+    trial_recover(&again, rondo_agent_node(&deep), log, len);
+    rondo_text_free(log);
+    CHECK_INT(again.rc, 0);
+    CHECK(json_equal(again.result.output, t.result.output));
+}
+
 TEST(content_and_result_survive_recovery)
 {
     rondo_node *node = RONDO_SEQUENCE(rondo_agent_node(&words), bot_node(&b_slow));

@@ -220,6 +220,43 @@ TEST(large_entries_are_read_until_there_is_enough)
     store_close(store);
 }
 
+/* They would stand inside the first event of the next run, which has to be readable. */
+TEST(what_is_nested_too_deep_is_not_handed_on)
+{
+    struct store *store = open_new();
+    for (int depth = SESSION_DEPTH_MAX; depth <= SESSION_DEPTH_MAX + 1; depth++) {
+        json_t *value = json_integer(1), *inside;
+        for (int i = 1; i < depth; i++) {
+            inside = value;
+            value = i % 2 ? json_pack("[o]", inside) : json_pack("{s:o}", "x", inside);
+        }
+        auto_json json_t *delta = json_pack("{s:o, s:i}", "deep", value, "n", depth);
+        CHECK_INT(store_session_set(store, "s", delta, &err), 0);
+        struct session_entry entry = { "m", value, "r", (uint64_t)depth, 0 };
+        CHECK_INT(store_session_remember(store, "s", &entry, &err), 0);
+        auto_json json_t *state = NULL, *memory = NULL;
+        CHECK_INT(store_session_state(store, "s", &state, &err), 0);
+        CHECK_INT(store_session_memory(store, "s", &memory, &err), 0);
+        CHECK_INT(json_equal(json_object_get(state, "deep"), value), depth == SESSION_DEPTH_MAX);
+        CHECK_INT(json_integer_value(json_object_get(state, "n")), depth);
+        CHECK_INT(json_array_size(json_object_get(memory, "m")), 1);
+    }
+    store_close(store);
+}
+
+TEST(members_keep_their_order)
+{
+    struct store *store = open_new();
+    auto_json json_t *delta = rondo_value_parse("{\"k\": {\"b\": 1, \"a\": {\"d\": 0.5, \"c\": 3}}}", NULL);
+    auto_json json_t *state = NULL;
+    auto_buf struct buf text = { 0 };
+    CHECK_INT(store_session_set(store, "s", delta, &err), 0);
+    CHECK_INT(store_session_state(store, "s", &state, &err), 0);
+    value_put_json(&text, state);
+    CHECK_STR(buf_text(&text), "{\"k\":{\"b\":1,\"a\":{\"d\":0.5,\"c\":3}}}");
+    store_close(store);
+}
+
 /* ---- searching ------------------------------------------------------------------------------------------- */
 
 /* AE-123 */
