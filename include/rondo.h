@@ -100,7 +100,8 @@ typedef struct rondo_store rondo_store;     /* runs that outlive their process *
     X(EMISMATCH, -13, "the log belongs to another definition")                 \
     X(EUNKNOWN, -14, "a crash left the outcome of this work unknown")          \
     X(ERETRY, -15, "a temporary failure: trying again may help")               \
-    X(EBUSY, -16, "another process drives this run")
+    X(EBUSY, -16, "another process drives this run")                           \
+    X(EFINAL, -17, "a failure that trying again cannot change")
 
 enum rondo_code {
     RONDO_OK = 0,
@@ -558,7 +559,8 @@ RONDO_API int rondo_task_return_text(rondo_task *task, const char *text);
 /* Both at once: a text for people and a value for the program. *Takes* result. */
 RONDO_API int rondo_task_return_both(rondo_task *task, const char *content, rondo_value *result);
 
-/* Fails the step.  code is one of the negative codes; RONDO_ERETRY marks a temporary failure. */
+/* Fails the step.  code is one of the negative codes; RONDO_ERETRY marks a temporary failure,
+   and with RONDO_EFINAL the agent is not tried again, whatever its retry says. */
 RONDO_API int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...) RONDO_PRINTF(3, 4);
 
 /* Finishes by itself after a while, on the engine's timer: for agents that only wait. *Takes* output. */

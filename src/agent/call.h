@@ -51,6 +51,11 @@ void task_see(rondo_task *task, struct see *ret);      // ready to look from thi
 int task_after(rondo_task *task, int64_t delay_ns, json_t *value,
                void (*then)(rondo_later later, json_t *value, void *user), void *user);
 
+/* The same for a task that was deferred, on the engine's thread.  Whoever worked for it is through: nobody
+   is told any more when it is cancelled (task_on_cancel()). */
+void later_after(rondo_later later, int64_t delay_ns, json_t *value,
+                 void (*then)(rondo_later later, json_t *value, void *user), void *user);
+
 /* When the run began, and the time now, on its own clock. */
 int64_t task_began_ns(rondo_task *task);
 int64_t task_now_ns(rondo_task *task);

@@ -620,7 +620,7 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                              .input = prompt, .input_len = len,
                              .max_output = agent->max_output > 0 ? (size_t)agent->max_output : OUTPUT_DEFAULT,
                              .timeout_ms = agent->timeout_ms,
-                             .grace_ms = agent->grace_ms > 0 ? agent->grace_ms : -1,
+                             .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,
                              .on_end = on_end, .user = errand, .sandbox = sandbox },
                          &errand->process, err);

@@ -436,8 +436,9 @@ static void put_failure(const struct answer *to, const json_t *fail)
     const json_t *message = json_is_object(fail) ? get(fail, "message") : fail;
     auto_free char *text = text_of(message);
     int code = find_code(json_string_value(get(fail, "code")));
-    if (json_is_true(get(fail, "retry")))
-        code = RONDO_ERETRY;
+    const json_t *retry = get(fail, "retry");
+    if (retry)
+        code = json_is_true(retry) ? RONDO_ERETRY : RONDO_EFINAL;
     say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed");
 }
 
@@ -482,7 +483,6 @@ static void finish_late(rondo_later later, json_t *reply, void *step)
     finish_now(&(struct answer){ .later = later }, reply);
 }
 
-/* A delay is for tasks: what finishes later has taken its time already. */
 void reply_finish(const struct answer *to, const struct flow_step *step, json_t *reply)
 {
     rondo_error err;
@@ -493,10 +493,14 @@ void reply_finish(const struct answer *to, const struct flow_step *step, json_t 
         say_failed(to, err.code, err.message);
         return;
     }
-    if (delay && duration_parse(json_string_value(delay), false, &ms, &err) == 0 && ms > 0 && to->task)
+    if (delay)
+        duration_parse(json_string_value(delay), false, &ms, &err);
+    if (ms <= 0)
+        finish_now(to, reply);
+    else if (to->task)
         task_after(to->task, ms * 1000000, json_incref(reply), finish_late, NULL);
     else
-        finish_now(to, reply);
+        later_after(to->later, ms * 1000000, json_incref(reply), finish_late, NULL);
 }
 
 void reply_play(const struct answer *to, const json_t *reply)

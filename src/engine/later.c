@@ -184,6 +184,40 @@ int task_after(rondo_task *task, int64_t delay_ns, json_t *value,
     return 0;
 }
 
+/* What is only waited for does not stop virtual time, and nothing of it has to wind down. */
+static void let_rest(struct mailbox *mail, struct later *later)
+{
+    struct act *act = run_find_act(&later->work.run->core, later->work.act, later->work.gen);
+    mail->external -= later->external;
+    later->external = later->lingers = false;
+    later->on_cancel = NULL;
+    if (act)
+        act->lingers = false;
+}
+
+void later_after(rondo_later at, int64_t delay_ns, json_t *value,
+                 void (*then)(rondo_later later, json_t *value, void *user), void *user)
+{
+    struct mailbox *mail = &at.engine->mail;
+    const uint64_t what[3] = { at.token, 0, 0 };
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    bool waits = later && !later->work.finished && !later->cancelled;
+    if (waits) {
+        let_rest(mail, later);
+        later->output = value;
+        later->then = then;
+        later->user = user;
+    }
+    pthread_mutex_unlock(&mail->lock);
+    if (waits) {
+        heap_push(&at.engine->timers, shell_now_ns(at.engine) + delay_ns, NULL, what);
+        return;
+    }
+    then(at, value, user); // only to give the token back
+    json_decref(value);
+}
+
 int rondo_task_return_after(rondo_task *task, int64_t delay_ms, rondo_value *output)
 {
     return task_after(task, delay_ms * MS, output ? output : json_null(), NULL, NULL);

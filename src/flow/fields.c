@@ -59,7 +59,8 @@ static const struct word compats[] = { { "adk", 1, IN_BOTH }, { NULL } };
 static const struct word codes[] = { { "inval", 0, IN_BOTH }, { "parse", 0, IN_BOTH }, { "state", 0, IN_BOTH },
     { "notfound", 0, IN_BOTH }, { "failed", 0, IN_BOTH }, { "cancelled", 0, IN_BOTH }, { "time", 0, IN_BOTH },
     { "limit", 0, IN_BOTH }, { "budget", 0, IN_BOTH }, { "stalled", 0, IN_BOTH }, { "schema", 0, IN_BOTH },
-    { "store", 0, IN_BOTH }, { "mismatch", 0, IN_BOTH }, { "unknown", 0, IN_BOTH }, { "retry", 0, IN_BOTH }, { NULL } };
+    { "store", 0, IN_BOTH }, { "mismatch", 0, IN_BOTH }, { "unknown", 0, IN_BOTH }, { "retry", 0, IN_BOTH },
+    { "busy", 0, IN_BOTH }, { "final", 0, IN_BOTH }, { NULL } };
 
 /* ---- the file ------------------------------------------------------------------------------------ */
 
@@ -330,7 +331,7 @@ const struct fields event_fields = TABLE("an event", "event", event_rows, 0);
 static const struct field fail_rows[] = {
     { "message", F_TEXT, IN_RONDO, CHECKED, .about = "Why." },
     { "code", F_WORD, IN_RONDO, CHECKED, .words = codes, .about = "What kind of failure." },
-    { "retry", F_BOOL, IN_RONDO, CHECKED, .about = "Trying again may help." },
+    { "retry", F_BOOL, IN_RONDO, CHECKED, .about = "Trying again may help; false: it is not tried again." },
 };
 const struct fields fail_fields = TABLE("a failure", "failure", fail_rows, 0);
 

@@ -171,7 +171,7 @@ struct flow_agent {
     struct flow_text cwd;
     struct flow_env *env;
     uint32_t env_count;
-    int64_t grace_ms;
+    int64_t grace_ms; // -1: not given
     bool has_sandbox, sandbox_network;
     const char **sandbox_write;
     uint32_t sandbox_write_count;

@@ -81,6 +81,7 @@ static struct flow_agent *read_one_agent(struct loading *l, const struct doc_val
     agent->temperature = agent->top_p = NAN;
     agent->has_tools = load_get(val, "tools");
     agent->effects = -1;
+    agent->grace_ms = -1;
     check_agent_name(l, key);
     if (val->kind == DOC_NULL || read_expect(l, val, DOC_MAP, key->text))
         read_object(l, &agent_fields, val, agent);

@@ -284,12 +284,18 @@ static bool is_out_of_time(const struct run *run, const rondo_node *node, const 
     return node->opts.timeout_ms && run_driven_ns(run) - kid->first_ns >= node->opts.timeout_ms * MS;
 }
 
+/* An agent that says so of its own failure is not asked again. */
+static bool is_final(const rondo_node *node, const struct result *res)
+{
+    return node->kind == RONDO_KIND_AGENT && res->more && res->more->code == RONDO_EFINAL;
+}
+
 static bool may_retry(const struct run *run, const struct act *act, const rondo_node *node,
                       const struct kid *kid)
 {
     return kid->res.status == RONDO_STATUS_FAILED && !act->close &&
            kid->attempt - kid->base + 1 < node->opts.retry.attempts && !(kid->res.flags & RES_NO_RETRY) &&
-           !is_out_of_time(run, node, kid);
+           !is_out_of_time(run, node, kid) && !is_final(node, &kid->res);
 }
 
 bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,

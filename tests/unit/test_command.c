@@ -642,6 +642,55 @@ TEST(a_cancel_reaches_the_command)
     CHECK(!is_alive(pid));
 }
 
+/* With the usual grace there would be time enough to say goodbye. */
+TEST(no_grace_is_no_grace)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, ONE("'trap \"sleep 1.2; echo >bye; exit\" TERM; while :; do sleep 0.01; done'",
+                   "    grace: 0s\n    timeout: 500ms\n"));
+    CHECK(strncmp(step(&t, "s"), "! timed out after 500 ms", 24) == 0);
+    CHECK(access("bye", F_OK) < 0);
+}
+
+#define AFTER_AN_HOUR "'echo \"{\\\"content\\\": \\\"late\\\", \\\"delay\\\": \\\"1h\\\"}\" >$RONDO_REPLY'"
+
+static int64_t virtual_hours(struct trip *trip)
+{
+    return trip->result.duration_ms / 3600000;
+}
+
+TEST(a_reply_may_take_its_time)
+{
+    FOLDER;
+    TRIP t = { .virtual_time = true };
+    travel(&t, ONE(AFTER_AN_HOUR));
+    CHECK_STR(step(&t, "s"), "late");
+    CHECK_INT(virtual_hours(&t), 1);
+}
+
+TEST(a_reply_that_takes_its_time_can_be_cancelled)
+{
+    FOLDER;
+    TRIP t = { .virtual_time = true };
+    travel(&t, FLOW "agents:\n  a: { run: " AFTER_AN_HOUR " }\n"
+                    "steps:\n  - { id: s, agent: a, timeout: 30m }\n"
+                    "  - { id: t, agent: a, timeout: 3h, dependsOn: [s], runOn: always }\n");
+    CHECK_STR(step(&t, "s"), "! timed out after 1800000 ms");
+    CHECK_STR(step(&t, "t"), "late");
+    CHECK_INT(virtual_hours(&t), 1);
+}
+
+TEST(a_run_may_be_closed_while_a_reply_takes_its_time)
+{
+    FOLDER;
+    TRIP t = { .virtual_time = false };
+    start(&t, FLOW "agents:\n  a: { run: " AFTER_AN_HOUR " }\n  b: { run: [echo, x] }\n"
+                   "steps:\n  - { id: s, agent: a }\n  - { id: t, agent: b, loop: { maxIterations: 20 } }\n");
+    while (next(&t) && !(rondo_run_find(t.run, "t", &t.result) == 0))
+        ;
+}
+
 TEST(a_run_that_is_closed_leaves_nobody)
 {
     FOLDER;

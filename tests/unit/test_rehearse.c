@@ -98,6 +98,24 @@ TEST(a_retry_is_a_call_of_its_own)
     CHECK_STR(told(&p, "x~2"), "done");
 }
 
+/* The step is not tried again; what is around it may be. */
+TEST(a_reply_that_forbids_a_retry_is_the_last)
+{
+    PLAY p = { 0 };
+    play(&p, "rondo: 1\nname: t\nagents:\n"
+             "  a: { description: x, script: [{ fail: { message: once, retry: false } }, done] }\n"
+             "steps:\n- { id: x, agent: a, retries: 2 }\n");
+    CHECK_INT(p.rc, RONDO_EFINAL);
+    CHECK_STR(told(&p, "x"), "once");
+    CHECK_STR(told(&p, "x~1"), "none");
+    PLAY group = { 0 };
+    play(&group, "rondo: 1\nname: t\nagents:\n"
+                 "  a: { description: x, script: [{ fail: { message: once, retry: false } }, done] }\n"
+                 "steps:\n- { id: g, retries: 1, steps: [{ id: x, agent: a, retries: 2 }] }\n");
+    CHECK_INT(group.rc, 0);
+    CHECK_STR(told(&group, "g~1.x"), "done");
+}
+
 TEST(every_run_begins_its_scripts_anew)
 {
     for (int i = 0; i < 2; i++) {

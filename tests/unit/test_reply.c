@@ -137,6 +137,14 @@ TEST(a_failure_has_a_text_and_a_code)
     CHECK_INT(again.rc, RONDO_ERETRY);
 }
 
+TEST(a_failure_may_forbid_a_retry)
+{
+    TRIAL t = { 0 };
+    try_reply(&t, "{\"fail\": {\"message\": \"never\", \"code\": \"time\", \"retry\": false}}");
+    CHECK_INT(t.rc, RONDO_EFINAL);
+    CHECK_STR(t.err.message, "never");
+}
+
 TEST(a_delayed_reply_does_all_of_it_later)
 {
     TRIAL t = { 0 };
