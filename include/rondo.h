@@ -899,8 +899,9 @@ RONDO_API int rondo_store_open(const char *path, const rondo_store_options *opti
 RONDO_API void rondo_store_close(rondo_store *store); /* NULL is fine */
 
 /* Goes on with a run that is in the engine's store: finished work stays, work that was under way starts
-   again with the same keys.  The definition is given again and compared.  RONDO_EBUSY: another process
-   drives it; the message says which. */
+   again with the same keys.  The definition is given again and compared: RONDO_EMISMATCH names the first
+   node that differs in kind, name or limits, or lacks a function that the run would ask.  RONDO_EBUSY:
+   another process drives it; the message says which. */
 RONDO_API int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
                                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
@@ -988,7 +989,13 @@ RONDO_API rondo_node *rondo_flow_node(rondo_flow *flow);
 RONDO_API int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *inputs,
                                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
-/* Goes on with a run of this workflow that is in the engine's store, as rondo_run_resume(), or looks at it. */
+/* The workflow that a run in the engine's store was started with, whatever became of its files since. */
+RONDO_API int rondo_flow_stored(rondo_engine *engine, const char *id, const rondo_flow_options *options,
+                                rondo_flow **ret, rondo_error *err);
+
+/* Goes on with a run of this workflow that is in the engine's store, as rondo_run_resume(), or looks at it.
+   A workflow that has changed since the run was started is RONDO_EMISMATCH, which names the first step and
+   key: rondo_flow_stored() gives the one it was. */
 RONDO_API int rondo_flow_resume(rondo_engine *engine, rondo_flow *flow, const char *id,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 

@@ -14,6 +14,7 @@
 #include "cli/term.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
+#include "flow/shape.h"
 #include "io/orphan.h"
 #include "io/process.h"
 
@@ -133,7 +134,7 @@ static int read_definition(struct running *r, struct journal *journal)
     struct diags diags = { 0 };
     size_t len;
     const char *text = store_definition(journal, &len);
-    if (!text)
+    if (!text || shape_is(text, len))
         return command_fail(r->line->command, "run %s was started by a program, not from a workflow file: "
                             "only that program can go on with it", r->id);
     r->flow = bundle_load(text, len, &diags);

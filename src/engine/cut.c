@@ -306,7 +306,7 @@ int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, 
         return err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
     if (store_look(engine->store, parent_id, &parent, err) < 0)
         return err->code;
-    int rc = runs_check_hash(parent, node, err);
+    int rc = runs_check_definition(parent, node, err);
     if (rc == 0)
         rc = cut_find(engine, node, parent, path, &cut, err);
     if (rc == 0)

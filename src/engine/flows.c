@@ -9,6 +9,9 @@
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
+#include "flow/drift.h"
+#include "flow/shape.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <string.h>
@@ -298,10 +301,65 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
     return code;
 }
 
+/* ---- going on ------------------------------------------------------------------------------------------------- */
+
+/* The text that a run was stored with; the caller's.  NULL with err filled in. */
+static char *stored_text(rondo_engine *engine, const char *id, size_t *ret_len, rondo_error *err)
+{
+    struct journal *journal;
+    char *copy = NULL;
+    if (!engine->store)
+        err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
+    if (!engine->store || store_look(engine->store, id, &journal, err) < 0)
+        return NULL;
+    const char *text = store_definition(journal, ret_len);
+    if (text && !shape_is(text, *ret_len))
+        copy = mem_dup(text, *ret_len);
+    else
+        err_set(err, RONDO_EINVAL, "run %s was not made of a workflow: give its definition to rondo_run_resume()", id);
+    journal->ops->close(journal);
+    return copy;
+}
+
+static int refuse_drift(const struct drift *drift, const char *id, rondo_error *err)
+{
+    const struct drift_change *first = &drift->list[0];
+    const char *key = json_string_value(json_object_get(json_array_get(first->keys, 0), "key"));
+    auto_buf struct buf what = { 0 };
+    buf_printf(&what, *first->path ? "step '%s' %s" : "the file%s %s", first->path, drift_kind_text(first->kind));
+    if (key && first->kind == DRIFT_CHANGED)
+        buf_printf(&what, " in `%s`", key);
+    return err_set(err, RONDO_EMISMATCH, "run %s was started with another version of the workflow: %s", id,
+                   buf_text(&what));
+}
+
+/* Texts that agents are told are in no hash of nodes: the whole definition is compared. */
+static int check_version(rondo_engine *engine, const struct flow *flow, const char *id, rondo_error *err)
+{
+    auto_buf struct buf ours = { 0 };
+    struct diags diags = { 0 };
+    struct drift drift = { 0 };
+    size_t len;
+    auto_free char *text = stored_text(engine, id, &len, err);
+    if (!text)
+        return err->code;
+    bundle_put(&ours, flow);
+    if (ours.len == len && memcmp(ours.data, text, len) == 0)
+        return 0;
+    struct flow *old = bundle_load(text, len, &diags);
+    if (old)
+        drift_compare(old, flow, &drift);
+    int rc = drift.count ? refuse_drift(&drift, id, err) : 0;
+    drift_clear(&drift);
+    diags_clear(&diags);
+    flow_unref(old);
+    return rc;
+}
+
 int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                  const rondo_run_options *options, rondo_run **ret, rondo_error *err)
 {
-    if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
+    if (check_version(engine, flow, id, err) < 0 || agent_has_folders(flow, env ? env : &no_env, err) < 0)
         return err->code;
     rondo_node *node = flow_build(flow, &hooks);
     int code = rondo_run_resume(engine, node, id, options, ret, err);
@@ -524,6 +582,16 @@ int rondo_flow_look(rondo_engine *engine, rondo_flow *flow, const char *id, rond
 {
     rondo_error spare;
     return flows_look(engine, inner(flow), inner(flow)->env, id, ret, err ? err : &spare);
+}
+
+int rondo_flow_stored(rondo_engine *engine, const char *id, const rondo_flow_options *options,
+                      rondo_flow **ret, rondo_error *err)
+{
+    rondo_error spare;
+    size_t len;
+    err = err ? err : &spare;
+    auto_free char *text = stored_text(engine, id, &len, err);
+    return text ? rondo_flow_unbundle(text, len, options, ret, err) : err->code;
 }
 
 void rondo_flow_free(rondo_flow *flow)

@@ -3,6 +3,7 @@
 #include "engine/shell.h"
 
 #include "base/hash.h"
+#include "flow/shape.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -430,9 +431,14 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
     return recovered(run, replay_journal(run, err), &options, true, ret, err);
 }
 
-int runs_check_hash(struct journal *journal, const rondo_node *node, rondo_error *err)
+/* A definition that was made in C is also told where it differs, and which function it lacks. */
+int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err)
 {
     const struct store_run *row = store_about(journal);
+    size_t len;
+    const char *text = store_definition(journal, &len);
+    if (text && shape_check(text, len, node, err) < 0)
+        return err_in(err, "run %s belongs to another definition", row->id);
     if (row->hash == node->hash)
         return 0;
     return err_set(err, RONDO_EMISMATCH,
@@ -464,7 +470,7 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
         store_look(engine->store, id, &journal, err) < 0)
         return err->code;
-    if (runs_check_hash(journal, node, err) < 0) {
+    if (runs_check_definition(journal, node, err) < 0) {
         journal->ops->close(journal);
         return err->code;
     }
@@ -493,7 +499,7 @@ int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
     store_set_now(engine->store, shell_now_ns(engine));
     if (store_take(engine->store, id, &journal, err) < 0)
         return err->code;
-    if (runs_check_hash(journal, node, err) < 0) {
+    if (runs_check_definition(journal, node, err) < 0) {
         journal->ops->close(journal);
         return err->code;
     }

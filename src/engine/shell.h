@@ -234,7 +234,7 @@ rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id);
 char *runs_make_id(rondo_engine *engine);
 
 /* Does a stored run belong to this definition?  RONDO_EMISMATCH. */
-int runs_check_hash(struct journal *journal, const rondo_node *node, rondo_error *err);
+int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err);
 void runs_free_spare(rondo_engine *engine);
 void runs_recycle(rondo_run *run); // its memory is kept or given back
 

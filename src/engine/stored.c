@@ -4,6 +4,7 @@
    for lists, which is brought up to date when something in it changes: at a gate and at the end. */
 #include "engine/exit.h"
 #include "engine/shell.h"
+#include "flow/shape.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
                  rondo_error *err)
 {
     rondo_engine *engine = run->engine;
-    const struct run_origin none = { 0 };
+    struct run_origin none = { .definition = shape_of(run->node) };
+    none.definition_len = strlen(none.definition);
     origin = origin ? origin : &none;
     int64_t now = shell_now_ns(engine);
     struct store_run row = { .id = run->id, .name = origin->name ? origin->name : run->node->name,

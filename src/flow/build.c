@@ -237,16 +237,13 @@ static uint64_t text_hash(uint64_t hash, const char *text)
 }
 
 /* What a stored log must agree with: shape, names and limits, not texts for people. */
-static uint64_t node_shape(const rondo_node *node)
+static uint64_t node_hash(const rondo_node *node)
 {
     uint64_t hash = text_hash((uint64_t)node->kind, node->name);
-    const rondo_options *o = &node->opts;
-    const int64_t limits[] = { o->retry.attempts, o->timeout_ms,       o->budget.time_ms,
-                               o->budget.tokens,  o->budget.cost_nano, o->budget.calls,
-                               o->run_on,         node->mode,          node->max_concurrency,
-                               node_is_loop(node) ? node->loop.cap : 0 };
-    for (size_t i = 0; i < COUNT(limits); i++)
-        hash = hash_add(hash, (uint64_t)limits[i]);
+    struct node_limit limits[NODE_LIMITS];
+    node_limits(node, limits);
+    for (size_t i = 0; i < NODE_LIMITS; i++)
+        hash = hash_add(hash, (uint64_t)limits[i].value);
     for (uint32_t i = 0; i < node->count; i++) {
         const struct node_child *child = &node->children[i];
         hash = hash_add(text_hash(hash, child->name), child->node ? child->node->hash : 0);
@@ -268,7 +265,7 @@ rondo_node *build_finish(rondo_node *node)
         build_refuse(node, "containers are nested more than %d deep", NODE_DEPTH_MAX);
     const rondo_budget *b = &node->opts.budget;
     node->has_budget = b->time_ms || b->tokens || b->cost_nano || b->calls;
-    node->hash = node_shape(node);
+    node->hash = node_hash(node);
     return node;
 }
 

@@ -281,13 +281,11 @@ void drift_clear(struct drift *drift)
 
 /* ---- what is allowed ----------------------------------------------------------------------------------- */
 
-/* Of the file itself: what is only for people, and limits that are looked at from now on. */
+/* Of the file itself: what is for people, or asked at the end.  Limits of the run were fixed when it was
+   started: what the file says about them now would not hold. */
 static bool is_free(const char *key)
 {
-    static const char *const keys[] = { "description", "output", "budget", "budget.tokens", "budget.cost",
-                                        "budget.time", "budget.calls", "options.timeout", "options.cleanup",
-                                        "options.maxConcurrency", "options.store", "options.durability",
-                                        "options.onUnknown" };
+    static const char *const keys[] = { "description", "output", "options.store", "options.durability" };
     for (size_t i = 0; i < COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;

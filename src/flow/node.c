@@ -48,6 +48,7 @@ static void node_free(rondo_node *node)
     if (node->holder)
         node_free(node->holder);
     mem_free(node->children);
+    mem_free(node->shape);
     mem_free(node->edges);
     mem_free(node->name);
     mem_free(node->description);
@@ -97,6 +98,24 @@ rondo_node *node_holder(rondo_node *node)
         return holder;
     node_free(holder); // another thread was first
     return none;
+}
+
+void node_limits(const rondo_node *node, struct node_limit *ret)
+{
+    const rondo_options *o = &node->opts;
+    const struct node_limit limits[NODE_LIMITS] = {
+        { "retry.attempts", o->retry.attempts },
+        { "timeout_ms", o->timeout_ms },
+        { "budget.time_ms", o->budget.time_ms },
+        { "budget.tokens", o->budget.tokens },
+        { "budget.cost_nano", o->budget.cost_nano },
+        { "budget.calls", o->budget.calls },
+        { "run_on", o->run_on },
+        { "mode", node->mode }, // of failures, of a parallel, of items, what a forum shows
+        { "max_concurrency", node->max_concurrency },
+        { "max_iterations", node_is_loop(node) ? node->loop.cap : 0 },
+    };
+    memcpy(ret, limits, sizeof limits);
 }
 
 int64_t node_child_index(const rondo_node *node, const char *name)

@@ -111,6 +111,7 @@ struct rondo_node {
     uint32_t depth;      // of the tree below, 0 for a leaf
     rondo_error *bad;    // why it must not be run; NULL for a good one
     rondo_node *holder;  // made when the node is first run
+    char *shape;         // flow/shape.h; made when it is first wanted
     uint64_t hash;       // of kinds, names and limits, for recovery
     bool anonymous;      // the name is only the kind's
     bool has_budget;
@@ -169,6 +170,14 @@ static inline bool node_is_loop(const rondo_node *node)
 /* The invisible container of a node at the top of a run, so that the root is somebody's child
    like every other node.  Borrowed from node; any thread. */
 rondo_node *node_holder(rondo_node *node);
+
+/* What a stored log must agree with, 0 where there is none; in the order of the hash. */
+#define NODE_LIMITS 10
+struct node_limit {
+    const char *name;
+    int64_t value;
+};
+void node_limits(const rondo_node *node, struct node_limit *ret);
 
 /* Index of the child with that name; -1. */
 int64_t node_child_index(const rondo_node *node, const char *name);

@@ -347,3 +347,87 @@ TEST(functions_are_matched_by_name_before_anything_runs)
     rondo_flow_free(flow);
     rondo_text_free(kept);
 }
+
+/* ---- runs in a store ---------------------------------------------------------------------------------- */
+
+struct site {
+    rondo_store *store;
+    rondo_engine *engine;
+};
+
+static void site_open(struct site *site)
+{
+    rondo_error err;
+    CHECK_INT(rondo_store_open(path_of("runs.db"), NULL, &site->store, &err), 0);
+    CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .seed = 1, .store = site->store }, &site->engine, &err),
+              0);
+}
+
+static void site_close(struct site *site)
+{
+    rondo_engine_free(site->engine);
+    rondo_store_close(site->store);
+}
+
+/* Stopped before its second step, and its files are edited: it goes on with what it was started with. */
+TEST(a_stored_run_goes_on_with_its_own_definition)
+{
+    struct site site;
+    rondo_run *run;
+    rondo_result result;
+    rondo_error err;
+    const rondo_event *event;
+    put_three();
+    site_open(&site);
+    rondo_flow *flow = load(path_of("flow.yaml"));
+    CHECK(rondo_flow_start(site.engine, flow, NULL, &(rondo_run_options){ RONDO_RUN, .id = "r1" }, &run, &err) == 0);
+    do
+        CHECK((event = rondo_run_next(run)));
+    while (rondo_event_type(event) != RONDO_EV_STEP_END);
+    rondo_flow_free(flow);
+    site_close(&site);
+    put("parts/inner.yaml", "rondo: 1\nname: inner\nagents: { w: { script: [changed] } }\n"
+                            "steps: [{ id: x, agent: w }, { id: y, agent: w }]\n");
+    site_open(&site);
+    flow = load(path_of("flow.yaml"));
+    CHECK_INT(rondo_flow_resume(site.engine, flow, "r1", NULL, &run, &err), RONDO_EMISMATCH);
+    CHECK_STR(err.message, "run r1 was started with another version of the workflow: step 'b.x' changed in "
+                           "`instructions`");
+    rondo_flow_free(flow);
+    if (rondo_flow_stored(site.engine, "r1", NULL, &flow, &err) < 0 ||
+        rondo_flow_resume(site.engine, flow, "r1", NULL, &run, &err) < 0)
+        FAIL("%s", err.message);
+    rondo_flow_free(flow);
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    CHECK(rondo_run_result(run, &result) == 0);
+    CHECK_STR(result.content, "inner");
+    rondo_run_close(run);
+    CHECK_INT(rondo_flow_stored(site.engine, "r2", NULL, &flow, &err), RONDO_ENOTFOUND);
+    site_close(&site);
+    unlink(path_of("runs.db"));
+    unlink(path_of("runs.db-wal"));
+    unlink(path_of("runs.db-shm"));
+    drop(all_files);
+}
+
+TEST(what_a_program_built_is_not_a_workflow)
+{
+    struct site site;
+    rondo_flow *flow;
+    rondo_run *run;
+    rondo_error err;
+    put("flow.yaml", "");
+    site_open(&site);
+    rondo_node *node = rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "hello", .run = say_hello });
+    CHECK(rondo_run_start(site.engine, node, NULL, &(rondo_run_options){ RONDO_RUN, .id = "r1" }, &run, &err) == 0);
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    rondo_run_close(run);
+    CHECK_INT(rondo_flow_stored(site.engine, "r1", NULL, &flow, &err), RONDO_EINVAL);
+    CHECK_STR(err.message, "run r1 was not made of a workflow: give its definition to rondo_run_resume()");
+    rondo_node_unref(node);
+    site_close(&site);
+    unlink(path_of("runs.db"));
+    unlink(path_of("runs.db-wal"));
+    unlink(path_of("runs.db-shm"));
+    drop((const char *const[]){ "flow.yaml", NULL });
+}

@@ -240,11 +240,13 @@ TEST(a_started_loop_keeps_its_rules_but_may_get_new_steps)
     CHECK_STR(refused(old, text, " ", " r "), "r.e: the steps that it would be among have ended");
 }
 
-TEST(limits_of_the_run_may_change_and_the_rest_of_the_file_may_not)
+TEST(what_is_asked_at_the_end_may_change_and_the_rest_of_the_file_may_not)
 {
+    CHECK_STR(refused(HEAD AGENTS "steps: [{ id: a, agent: w }]",
+                      HEAD AGENTS "output: \"'x'\"\ndescription: d\nsteps: [{ id: a, agent: w }]", " a ", NULL), "");
     CHECK_STR(refused(HEAD AGENTS "budget: { tokens: 5 }\nsteps: [{ id: a, agent: w }]",
-                      HEAD AGENTS "budget: { tokens: 9, calls: 7 }\noutput: \"'x'\"\ndescription: d\n"
-                                  "options: { timeout: 3s }\nsteps: [{ id: a, agent: w }]", " a ", NULL), "");
+                      HEAD AGENTS "budget: { tokens: 9 }\nsteps: [{ id: a, agent: w }]", " ", NULL),
+              ": the run has started");
     CHECK_STR(refused(HEAD AGENTS "steps: [{ id: a, agent: w }]",
                       HEAD AGENTS "inputs: { x: { default: 1 } }\nsteps: [{ id: a, agent: w }]", " ", NULL),
               ": the run has started");

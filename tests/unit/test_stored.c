@@ -168,6 +168,7 @@ TEST(a_run_goes_on_after_its_process_died)
     CHECK_INT(rondo_run_resume(p.engine, node, "r2", NULL, &run, &err), RONDO_ENOTFOUND);
     rondo_node *other = counting(3);
     CHECK_INT(rondo_run_resume(p.engine, other, "r1", NULL, &run, &err), RONDO_EMISMATCH);
+    CHECK(strstr(err.message, "run r1 belongs to another definition: ") && strstr(err.message, "when the run was"));
     rondo_node_unref(other);
     rondo_node_unref(node);
     site_close(&p);
