@@ -131,6 +131,20 @@ void commit(struct store *store)
         FAIL("%s", err.message);
 }
 
+void tidy(struct store *store)
+{
+    rondo_error err = { 0 };
+    if (store_tidy(store, &err) < 0)
+        FAIL("%s", err.message);
+}
+
+int try_append(struct journal *journal, uint64_t first, rondo_error *err)
+{
+    auto_buf struct buf record = { 0 };
+    make_record(&record, first, 1, 30);
+    return journal->ops->append(journal, record.data, record.len, first, 1, err);
+}
+
 int64_t test_sql_number(const char *sql)
 {
     sqlite3 *db;

@@ -34,6 +34,10 @@ struct journal *take_run(struct store *store, const char *id);
 struct journal *look_run(struct store *store, const char *id);
 void close_journal(struct journal *journal);
 void commit(struct store *store);
+void tidy(struct store *store);
+
+/* An append that may fail, of one event in 30 bytes. */
+int try_append(struct journal *journal, uint64_t first, rondo_error *err);
 
 /* SQL on the file, past the store: one statement, nothing may fail. */
 void test_sql(const char *sql);
