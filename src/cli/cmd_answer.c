@@ -4,7 +4,6 @@
 #include "cli/given.h"
 #include "cli/running.h"
 #include "cli/show.h"
-#include "engine/flows.h"
 #include "engine/shell.h"
 
 #include <stdio.h>
@@ -101,12 +100,7 @@ static int answer(struct running *r)
     const struct texts *args = &r->line->args;
     struct gates gates = { 0 };
     const rondo_event *ev;
-    rondo_error err;
-    int code = running_open_engine(r);
-    if (code != EXIT_OK)
-        return code;
-    if (flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err) < 0)
-        return running_fail(r, &err);
+    int code;
     while ((ev = rondo_run_next(r->run)))
         gates_past(&gates, ev);
     const struct gate_open *gate = args->count == 3 ? find(r, &gates, args->list[1]) : NULL;
@@ -127,7 +121,7 @@ static int check(struct running *r)
 
 static int cmd_answer(const struct cmdline *line)
 {
-    static int (*const stages[])(struct running *r) = { check, running_find, answer };
+    static int (*const stages[])(struct running *r) = { check, running_find, running_look, answer };
     struct running r = { .line = line, .args = line->options, .command = "answer",
                          .file = line->args.list[0] };
     return running_go(&r, stages, COUNT(stages));

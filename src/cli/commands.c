@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* As help lists them. */
 const struct cmd *const commands[] = {
-    &command_run_file, &command_rehearse, &command_resume,  &command_cancel, &command_answer, &command_sessions,
-    &command_check,    &command_graph,    &command_eval,
-    &command_rm,       &command_gc,       &command_du,      &command_export, &command_import,
-    &command_init,     &command_doctor,   &command_version, &command_help,  NULL,
+    &command_run_file, &command_rehearse, &command_check,  &command_graph,   &command_eval, // files
+    &command_runs,     &command_show,     &command_events, &command_history,                // runs
+    &command_resume,   &command_answer,   &command_cancel, &command_fork,    &command_replay,
+    &command_sessions, &command_rm,       &command_gc,     &command_du,      &command_export, // the store
+    &command_import,
+    &command_init,     &command_doctor,   &command_version, &command_help,   NULL,
 };
 
 /* What is written like an option but means a command. */

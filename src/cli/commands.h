@@ -12,17 +12,23 @@ extern const struct cmd
     command_doctor,
     command_du,
     command_eval,
+    command_events,
     command_export,
+    command_fork,
     command_gc,
     command_graph,
     command_help,
+    command_history,
     command_import,
     command_init,
     command_rehearse,
+    command_replay,
     command_resume,
     command_rm,
     command_run_file,
+    command_runs,
     command_sessions,
+    command_show,
     command_version;
 
 const struct cmd *commands_find(const char *name); // NULL when there is none

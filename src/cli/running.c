@@ -12,6 +12,7 @@
 #include "cli/problems.h"
 #include "cli/store_path.h"
 #include "cli/term.h"
+#include "engine/flows.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
 #include "flow/shape.h"
@@ -202,6 +203,17 @@ int running_fail(struct running *r, const rondo_error *err)
         if (exits[i].code == err->code)
             return exits[i].exit;
     return EXIT_FAILED;
+}
+
+int running_look(struct running *r)
+{
+    rondo_error err;
+    int code = running_open_engine(r);
+    if (code != EXIT_OK)
+        return code;
+    if (flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err) < 0)
+        return running_fail(r, &err);
+    return EXIT_OK;
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------ */

@@ -14,6 +14,9 @@ struct run_args {
     bool json, quiet, verbose, plan, commands, migrate, yes;
     const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
     const char *record, *replay;
+    bool follow, full;                    // of events, history
+    const char *path, *type, *step, *at;  // of events, history, fork
+    struct texts set;
     double max_cost;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
     struct texts input;
@@ -57,6 +60,9 @@ bool running_has_answers(const struct running *r);
 
 /* Stage: the stored run that the first argument names, with its definition; the store is open then. */
 int running_find(struct running *r);
+
+/* Stage, after running_find(): the run as far as it has come, to look at. */
+int running_look(struct running *r);
 
 /* Opens the store that the options, or the file, name; none for :memory:. */
 int running_open_store(struct running *r, bool must_exist);

@@ -15,6 +15,7 @@ void reader_clear(struct reader *reader)
     mem_free(reader->places);
     mem_free(reader->loops);
     mem_free(reader->usage);
+    buf_free(&reader->record);
     *reader = (struct reader){ 0 };
 }
 
@@ -151,6 +152,11 @@ static int next_of_all(struct reader *reader, rondo_run *run, struct rondo_event
         uint64_t first = reader->pos.seq;
         if (run->journal->ops->read(run->journal, &reader->pos, &record, &len, NULL) <= 0)
             return 0;
+        if (run->stored) { // values are looked up in the same journal while this one is read
+            buf_clear(&reader->record);
+            buf_put(&reader->record, record, len);
+            record = reader->record.data;
+        }
         if (!codec_open(&reader->codec, record, len, first))
             return -1;
     }
@@ -191,7 +197,9 @@ int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, b
 static bool event_at(rondo_run *run, uint64_t seq, struct rondo_event *ret)
 {
     struct reader reader = { .reads_all = true };
-    return reader_seek(&reader, run, seq) && reader_next(&reader, run, ret, true) > 0;
+    bool found = reader_seek(&reader, run, seq) && reader_next(&reader, run, ret, true) > 0;
+    reader_clear(&reader);
+    return found;
 }
 
 static void pad(json_t *list, size_t count)

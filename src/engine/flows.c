@@ -6,9 +6,12 @@
 #include "engine/flows.h"
 
 #include "data/value.h"
+#include "engine/cut.h"
+#include "engine/replay.h"
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
+#include "store/store.h"
 #include "flow/drift.h"
 #include "flow/shape.h"
 #include "store/store.h"
@@ -386,6 +389,48 @@ void flows_stop(rondo_run *run, const char *why)
     exit_set(run, EXIT_FAILED);
     rondo_run_cancel(run, why);
     rondo_run_cancel(run, "and nothing is cleaned up");
+}
+
+/* What is changed in the inputs is checked as if the run were started with them. */
+static int check_fork(struct flow *flow, const struct cut *cut, const struct cut_changes *changes,
+                      rondo_error *err)
+{
+    struct diags diags = { 0 };
+    auto_json json_t *input = cut_input(cut, changes, err);
+    if (!input)
+        return err->code;
+    auto_json json_t *inputs = flows_inputs(flow, input, &diags);
+    int code = inputs ? 0 : err_set(err, RONDO_EINVAL, "%s", diags.count ? diags.list[0].message : "bad inputs");
+    diags_clear(&diags);
+    return code;
+}
+
+int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, const char *path,
+               const struct cut_changes *changes, char **ret_id, rondo_error *err)
+{
+    auto_cut struct cut cut = { 0 };
+    struct journal *journal = NULL;
+    rondo_node *node = flow_build(flow, &hooks);
+    int code = store_look(engine->store, parent, &journal, err);
+    if (code == 0)
+        code = cut_find(engine, node, journal, path, &cut, err);
+    if (code == 0)
+        code = check_fork(flow, &cut, changes, err);
+    if (journal)
+        journal->ops->close(journal);
+    if (code == 0)
+        code = cut_in_store(engine, node, parent, path, changes, NULL, ret_id, err);
+    rondo_node_unref(node);
+    return code;
+}
+
+int flows_replay(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
+                 struct journal *journal, struct replay_report *ret, rondo_error *err)
+{
+    rondo_node *node = flow_build(flow, &hooks);
+    int code = replay_check(engine, node, id, journal, ret, err);
+    rondo_node_unref(node);
+    return code;
 }
 
 /* ---- for programs that embed us ------------------------------------------------------------------------------- */

@@ -304,9 +304,8 @@ static bool read_pass(rondo_history *h, uint64_t start, int64_t pass)
     bool done = false;
     forget_cached(h);
     h->steps = json_object();
-    if (!reader_seek(&reader, h->run, start))
-        return false;
-    while (!done && reader_next(&reader, h->run, &ev, true) > 0) {
+    bool found = reader_seek(&reader, h->run, start);
+    while (found && !done && reader_next(&reader, h->run, &ev, true) > 0) {
         if (!slot) {
             slot = ev.act;
             reader_reach(&reader, h->run, slot);

@@ -46,6 +46,7 @@ struct reader {
     uint64_t seq; // of the last event read
     bool open;
     bool reads_all; // also what was undone when the run was taken up again
+    struct buf record; // stored runs: the one being read, which their journal lends only until the next
 };
 
 /* What is the same for a task at work and for one that will finish later. */

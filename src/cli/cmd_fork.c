@@ -1,0 +1,92 @@
+/* cmd_fork.c - rondo fork RUN --at PATH: a new run that shares the past of another up to there. */
+#include "cli/commands.h"
+#include "cli/given.h"
+#include "cli/running.h"
+#include "engine/cut.h"
+#include "engine/flows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STATE "state."
+
+/* --set state.k=v: the value as JSON if it is some, else as text. */
+static int read_state(struct running *r, json_t **ret)
+{
+    const struct texts *pairs = &r->args->set;
+    *ret = NULL;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        size_t len;
+        const char *value = pair_value(pairs->list[i], &len), *key = pairs->list[i];
+        if (len <= strlen(STATE) || strncmp(key, STATE, strlen(STATE)) != 0)
+            return usage_error(r->line->command, "--set %s: expected state.NAME=VALUE", key);
+        auto_free char *name = mem_dup(key + strlen(STATE), len - strlen(STATE));
+        *ret = *ret ? *ret : json_object();
+        json_object_set_new(*ret, name, given_value(value, strlen(value), NULL));
+    }
+    return EXIT_OK;
+}
+
+/* Only what is given; it is checked together with what the run already has. */
+static int read_inputs(struct running *r, json_t **ret)
+{
+    rondo_error err;
+    *ret = NULL;
+    if (!r->args->input.count && !r->args->inputs)
+        return EXIT_OK;
+    *ret = given_inputs(r->flow, r->args->inputs, &r->args->input, &err);
+    return *ret ? EXIT_OK : command_fail(r->line->command, "%s", err.message);
+}
+
+static int fork_run(struct running *r)
+{
+    rondo_error err;
+    auto_json json_t *state = NULL, *inputs = NULL;
+    auto_free char *id = NULL;
+    if (!r->args->at)
+        return usage_error(r->line->command, "--at PATH says where the new run begins to differ");
+    int code = read_state(r, &state);
+    if (code == EXIT_OK)
+        code = read_inputs(r, &inputs);
+    if (code == EXIT_OK)
+        code = running_open_engine(r);
+    if (code != EXIT_OK)
+        return code;
+    struct cut_changes changes = { .inputs = inputs, .state = state };
+    if (flows_fork(r->engine, r->flow, r->id, r->args->at, &changes, &id, &err) < 0)
+        return running_fail(r, &err);
+    puts(id);
+    if (!r->args->quiet)
+        fprintf(stderr, "rondo fork: go on with: rondo resume %s\n", id);
+    return EXIT_OK;
+}
+
+static int cmd_fork(const struct cmdline *line)
+{
+    static int (*const stages[])(struct running *r) = { running_find, fork_run };
+    struct running r = { .line = line, .args = line->options, .command = "fork",
+                         .file = line->args.list[0] };
+    return running_go(&r, stages, COUNT(stages));
+}
+
+#define AT(field) OPTION_AT(struct run_args, field)
+
+static const struct option options[] = {
+    { "at", 0, OPT_TEXT, AT(at), "PATH", .help = "what is to be started anew, as 'refine.2' or 'publish'" },
+    { "input", 'i', OPT_PAIRS, AT(input), "NAME=VALUE", .help = "another input; @FILE is a file's content" },
+    { "inputs", 0, OPT_TEXT, AT(inputs), "FILE", .help = "other inputs, in YAML or JSON" },
+    { "set", 0, OPT_PAIRS, AT(set), "state.NAME=VALUE", .help = "another value in the state" },
+    { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but the new run's id" },
+    { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
+    { NULL }
+};
+
+const struct cmd command_fork = {
+    .name = "fork", .args = "RUN", .min_args = 1, .max_args = 1,
+    .summary = "branch a new run off another",
+    .about = "The new run has everything that happened before PATH was last started, and begins\n"
+             "there anew, with other inputs or another state if you like.  What the past has cost\n"
+             "is shown apart and does not count against its budget.  Its id goes to stdout;\n"
+             "'rondo resume' goes on with it.",
+    .options = options, .size = sizeof(struct run_args), .run = cmd_fork,
+};

@@ -1,0 +1,132 @@
+/* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next. */
+#include "cli/commands.h"
+#include "cli/running.h"
+#include "cli/show.h"
+#include "cli/term.h"
+#include "data/lines.h"
+#include "engine/shell.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONTEXT 2
+
+struct passes {
+    struct running *r;
+    rondo_history *history;
+    const char *step; // whose output; NULL: the pass's
+    struct term term;
+    struct buf out;
+};
+
+static void put_mark(void *user, enum line_mark mark, const char *line, size_t len)
+{
+    struct passes *p = user;
+    enum term_style style = mark == LINE_OLD ? STYLE_RED : mark == LINE_NEW ? STYLE_GREEN : STYLE_DIM;
+    buf_puts(&p->out, term_style(&p->term, style));
+    buf_printf(&p->out, "  %c ", mark == LINE_GAP ? '.' : mark);
+    show_line(&p->out, line, len);
+    buf_puts(&p->out, term_style(&p->term, STYLE_NONE));
+    buf_putc(&p->out, '\n');
+}
+
+static void put_text(struct passes *p, const char *text)
+{
+    size_t len = strcspn(text, "\n");
+    for (; *text; text += len + (text[len] == '\n'), len = strcspn(text, "\n")) {
+        buf_puts(&p->out, "    ");
+        show_line(&p->out, text, len);
+        buf_putc(&p->out, '\n');
+    }
+}
+
+static void put_pass(struct passes *p, int64_t pass, const char *before)
+{
+    double score;
+    const char *text = rondo_history_text(p->history, pass, p->step);
+    buf_printf(&p->out, "%spass %lld%s", term_style(&p->term, STYLE_BOLD), (long long)pass + 1,
+               term_style(&p->term, STYLE_NONE));
+    if (rondo_history_score(p->history, pass, &score))
+        buf_printf(&p->out, "  score %g%s", score, rondo_history_best(p->history) == pass ? " (best)" : "");
+    buf_putc(&p->out, '\n');
+    if (!before || p->r->args->full)
+        put_text(p, text);
+    else if (strcmp(before, text) == 0)
+        buf_puts(&p->out, "    as before\n");
+    else
+        lines_diff(before, strlen(before), text, strlen(text), CONTEXT, put_mark, p);
+}
+
+static void put_json(struct passes *p, int64_t pass)
+{
+    double score;
+    rondo_value *output = rondo_history_output(p->history, pass, p->step);
+    auto_json json_t *row = json_pack("{s:I, s:O?}", "pass", (json_int_t)pass, "output", output);
+    json_object_set_new(row, "content", json_string(rondo_history_text(p->history, pass, p->step)));
+    if (rondo_history_score(p->history, pass, &score))
+        json_object_set_new(row, "score", json_real(score));
+    json_object_set_new(row, "best", json_boolean(rondo_history_best(p->history) == pass));
+    char *text = rondo_value_text(row);
+    buf_printf(&p->out, "%s\n", text);
+    rondo_text_free(text);
+}
+
+static void put_passes(struct passes *p)
+{
+    char *before = NULL;
+    int64_t count = rondo_history_count(p->history);
+    for (int64_t i = 0; i < count; i++) {
+        if (p->r->args->json) {
+            put_json(p, i);
+        } else {
+            put_pass(p, i, before);
+            mem_free(before);
+            before = mem_strdup(rondo_history_text(p->history, i, p->step));
+        }
+        fwrite(p->out.data, 1, p->out.len, stdout);
+        buf_clear(&p->out);
+    }
+    mem_free(before);
+}
+
+static int list(struct running *r)
+{
+    const char *loop = r->line->args.list[1];
+    struct passes p = { .r = r, .step = r->args->step };
+    while (rondo_run_next(r->run))
+        ;
+    p.history = rondo_run_history(r->run, loop);
+    if (!p.history)
+        return command_fail(r->line->command, "run %s has no loop '%s' that has begun", r->id, loop);
+    term_init(&p.term, STDOUT_FILENO, r->line->no_color);
+    put_passes(&p);
+    buf_free(&p.out);
+    return EXIT_OK;
+}
+
+static int cmd_history(const struct cmdline *line)
+{
+    static int (*const stages[])(struct running *r) = { running_find, running_look, list };
+    struct running r = { .line = line, .args = line->options, .command = "history",
+                         .file = line->args.list[0] };
+    return running_go(&r, stages, COUNT(stages));
+}
+
+#define AT(field) OPTION_AT(struct run_args, field)
+
+static const struct option options[] = {
+    { "step", 0, OPT_TEXT, AT(step), "NAME", .help = "of this step of the body, not of the whole pass" },
+    { "full", 0, OPT_FLAG, AT(full), .help = "every pass in full, not what changed" },
+    { "json", 0, OPT_FLAG, AT(json), .help = "a line of JSON for each pass" },
+    { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
+    { NULL }
+};
+
+const struct cmd command_history = {
+    .name = "history", .args = "RUN LOOP", .min_args = 2, .max_args = 2,
+    .summary = "a loop of a run, pass by pass",
+    .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  The first pass is shown in full, of\n"
+             "each later one what changed, with its score and which is the best.",
+    .options = options, .size = sizeof(struct run_args), .run = cmd_history,
+};

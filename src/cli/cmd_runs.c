@@ -1,0 +1,169 @@
+/* cmd_runs.c - rondo runs: what is in the store, newest first. */
+#include "base/buf.h"
+#include "cli/commands.h"
+#include "cli/show.h"
+#include "cli/store_path.h"
+#include "cli/term.h"
+#include "cli/view.h"
+#include "data/value.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROWS_DEFAULT 20
+
+struct runs_options {
+    const char *store, *status, *name, *session;
+    int64_t since_ms, limit;
+    bool as_json;
+};
+
+struct listing {
+    const struct runs_options *options;
+    struct term term;
+    struct buf out;
+    uint32_t count;
+    bool wants_waiting;
+};
+
+static const char *status_of(const struct store_run *run)
+{
+    return run->waiting && !*run->holder ? rondo_status_text(RONDO_STATUS_WAITING)
+           : run->status == RONDO_STATUS_RUNNING && !*run->holder ? "stopped"
+                                                                  : rondo_status_text(run->status);
+}
+
+static enum term_style style_of(const struct store_run *run)
+{
+    switch (run->status) {
+    case RONDO_STATUS_COMPLETED: return STYLE_GREEN;
+    case RONDO_STATUS_RUNNING: return *run->holder ? STYLE_BLUE : STYLE_YELLOW;
+    case RONDO_STATUS_CANCELLED: return STYLE_DIM;
+    default: return STYLE_RED;
+    }
+}
+
+static void put_when(struct buf *out, int64_t ns)
+{
+    time_t second = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char text[32];
+    localtime_r(&second, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    buf_puts(out, text);
+}
+
+/* In columns; the name comes last, as it may be long. */
+static void put_row(struct listing *l, const struct store_run *run)
+{
+    auto_buf struct buf line = { 0 }, clean = { 0 }, time = { 0 };
+    const char *id = run->id, *error = json_string_value(json_object_get(run->about, "error"));
+    view_put_time(&time, run->end_ns - run->start_ns);
+    show_line(&clean, run->name, strlen(run->name));
+    if (*run->session) {
+        buf_puts(&clean, "  @");
+        show_line(&clean, run->session, strlen(run->session));
+    }
+    if (*run->holder)
+        buf_printf(&clean, "  (%s)", run->holder);
+    if (error && run->status == RONDO_STATUS_FAILED) {
+        buf_puts(&clean, "  ");
+        show_line(&clean, error, show_without_caret(error));
+    }
+    buf_printf(&line, "%-17s  ", id);
+    put_when(&line, run->start_ns);
+    buf_printf(&line, "  %8s  ", buf_text(&time));
+    buf_printf(&l->out, "%s%s%-9s%s  ", buf_text(&line), term_style(&l->term, style_of(run)), status_of(run),
+               term_style(&l->term, STYLE_NONE));
+    size_t used = line.len + 11, width = (size_t)l->term.width;
+    if (l->term.is_tty && width > used + 8)
+        show_cut(&l->out, clean.data, clean.len, width - used - 1, !l->term.is_utf8);
+    else
+        buf_put(&l->out, clean.data, clean.len);
+    buf_putc(&l->out, '\n');
+}
+
+static void put_json(struct listing *l, const struct store_run *run)
+{
+    auto_json json_t *row = run->about ? json_deep_copy(run->about) : json_object();
+    json_object_set_new(row, "id", json_string(run->id));
+    json_object_set_new(row, "name", json_string(run->name));
+    json_object_set_new(row, "status", json_string(status_of(run)));
+    json_object_set_new(row, "startMs", json_integer(run->start_ns / 1000000));
+    json_object_set_new(row, "endMs", json_integer(run->end_ns / 1000000));
+    if (*run->session)
+        json_object_set_new(row, "session", json_string(run->session));
+    if (*run->holder)
+        json_object_set_new(row, "holder", json_string(run->holder));
+    if (run->parent)
+        json_object_set_new(row, "forkSeq", json_integer((json_int_t)run->fork_seq));
+    char *text = rondo_value_text(row);
+    buf_printf(&l->out, "%s\n", text);
+    rondo_text_free(text);
+}
+
+static void visit(const struct store_run *run, void *user)
+{
+    struct listing *l = user;
+    const char *wanted = l->options->status;
+    int64_t most = l->options->limit;
+    if ((wanted && strcmp(wanted, status_of(run)) != 0) || (most && l->count >= most))
+        return;
+    l->count++;
+    if (l->options->as_json)
+        put_json(l, run);
+    else
+        put_row(l, run);
+    fwrite(l->out.data, 1, l->out.len, stdout);
+    buf_clear(&l->out);
+}
+
+static int cmd_runs(const struct cmdline *line)
+{
+    const struct runs_options *o = line->options;
+    struct listing l = { .options = o };
+    struct timespec now;
+    struct store *store;
+    rondo_error err;
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct store_filter filter = {
+        .name = o->name, .session = o->session,
+        .since_ns = o->since_ms ? (now.tv_sec * 1000 - o->since_ms) * 1000000 : 0,
+        .limit = o->status ? 0 : (uint32_t)MIN(o->limit, UINT32_MAX),
+    };
+    if (store_path_open(o->store, STORE_READ_ONLY, &store, &err) < 0)
+        return command_fail(line->command, "%s", err.message);
+    term_init(&l.term, STDOUT_FILENO, line->no_color);
+    int rc = store_runs(store, &filter, visit, &l, &err);
+    if (rc == 0 && !l.count && !o->as_json)
+        fprintf(stderr, "rondo runs: there are none%s\n", o->status || o->name || o->session ? " like that" : "");
+    store_close(store);
+    buf_free(&l.out);
+    return rc < 0 ? command_fail(line->command, "%s", err.message) : EXIT_OK;
+}
+
+#define AT(field) OPTION_AT(struct runs_options, field)
+
+static const struct option options[] = {
+    { "status", 0, OPT_TEXT, AT(status), "STATUS",
+      .choices = "running|stopped|waiting|completed|partial|failed|cancelled", .help = "only those" },
+    { "name", 0, OPT_TEXT, AT(name), "WORKFLOW", .help = "only runs of this workflow" },
+    { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "only runs of this session" },
+    { "since", 0, OPT_DURATION, AT(since_ms), "TIME", .help = "only those that started within this time" },
+    { "limit", 'n', OPT_COUNT, AT(limit), "N", .help = "at most so many (20); 0 is all" },
+    { "json", 0, OPT_FLAG, AT(as_json), .help = "a line of JSON for each" },
+    STORE_OPTION(struct runs_options),
+    { NULL }
+};
+
+static const struct runs_options defaults = { .limit = ROWS_DEFAULT };
+
+const struct cmd command_runs = {
+    .name = "runs", .args = "", .min_args = 0, .max_args = 0,
+    .summary = "list runs, newest first",
+    .about = "Status: running (a process drives it), waiting (for a person), stopped (its process is\n"
+             "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.",
+    .options = options, .size = sizeof(struct runs_options), .defaults = &defaults, .run = cmd_runs,
+};

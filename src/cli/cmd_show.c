@@ -1,0 +1,223 @@
+/* cmd_show.c - rondo show RUN [PATH]: what a run came to, as a tree, or one step of it in full. */
+#include "cli/commands.h"
+#include "cli/running.h"
+#include "cli/show.h"
+#include "cli/view.h"
+#include "engine/shell.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static json_t *usage_json(const rondo_usage *u)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
+                     (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
+                     (json_int_t)u->calls);
+}
+
+static void put_loop_json(json_t *step, const rondo_result *res)
+{
+    json_object_set_new(step, "reason", json_string(rondo_reason_text(res->reason)));
+    json_object_set_new(step, "passes", json_integer(res->passes));
+    if (res->best < 0)
+        return;
+    json_object_set_new(step, "best", json_integer(res->best));
+    json_object_set_new(step, "score", json_real(res->score));
+}
+
+static json_t *result_json(const char *path, const rondo_result *res)
+{
+    json_t *step = json_pack("{s:s, s:s, s:I}", "path", path, "status", rondo_status_text(res->status),
+                             "durationMs", (json_int_t)res->duration_ms);
+    json_object_set_new(step, "content", json_string(res->content));
+    if (res->output)
+        json_object_set(step, "output", res->output);
+    if (*res->error)
+        json_object_set_new(step, "error", json_string(res->error));
+    if (res->reason)
+        put_loop_json(step, res);
+    json_object_set_new(step, "usage", usage_json(&res->usage));
+    return step;
+}
+
+static void print_json(json_t *value)
+{
+    char *text = rondo_value_text(value);
+    puts(text);
+    rondo_text_free(text);
+    json_decref(value);
+}
+
+/* ---- one step --------------------------------------------------------------------------------------------- */
+
+static void put_facts(struct buf *out, const rondo_result *res)
+{
+    buf_puts(out, rondo_status_text(res->status));
+    buf_puts(out, "  ");
+    view_put_time(out, res->duration_ms * 1000000);
+    if (res->reason)
+        buf_printf(out, "  %lld passes, %s", (long long)res->passes, rondo_reason_text(res->reason));
+    if (res->reason && res->best >= 0)
+        buf_printf(out, ", best %lld with %g", (long long)res->best + 1, res->score);
+    if (res->usage.input_tokens + res->usage.output_tokens) {
+        buf_puts(out, "  ");
+        view_put_amount(out, res->usage.input_tokens + res->usage.output_tokens);
+        buf_puts(out, " tokens");
+    }
+    if (res->usage.cost_nano) {
+        buf_puts(out, "  ");
+        view_put_cost(out, res->usage.cost_nano);
+    }
+    buf_putc(out, '\n');
+}
+
+static int show_step(struct running *r, const char *path)
+{
+    rondo_result res;
+    auto_buf struct buf out = { 0 };
+    int rc = rondo_run_find(r->run, path, &res);
+    if (rc < 0)
+        return command_fail(r->line->command, "run %s has no step '%s' that has ended", r->id, path);
+    if (r->args->json) {
+        print_json(result_json(path, &res));
+        return EXIT_OK;
+    }
+    put_facts(&out, &res);
+    show_lines(&out, res.error, strlen(res.error));
+    buf_puts(&out, *res.error ? "\n" : "");
+    show_lines(&out, res.content, strlen(res.content));
+    buf_puts(&out, *res.content ? "\n" : "");
+    fwrite(out.data, 1, out.len, stdout);
+    return EXIT_OK;
+}
+
+/* ---- the whole run ---------------------------------------------------------------------------------------- */
+
+static void put_kids(json_t *list, const struct row *row);
+
+static json_t *row_json(const struct row *row)
+{
+    static const char *const states[] = { "pending", "running", "waiting", "retrying", "completed",
+                                          "failed",  "skipped", "cancelled" };
+    auto_buf struct buf path = { 0 };
+    json_t *kids = json_array(), *step = json_object();
+    row_put_path(&path, row);
+    json_object_set_new(step, "path", json_string(buf_text(&path)));
+    json_object_set_new(step, "status", json_string(states[row->state]));
+    if (row->end_ns > row->start_ns)
+        json_object_set_new(step, "durationMs", json_integer((row->end_ns - row->start_ns) / 1000000));
+    if (row_is_loop(row) && row->passes)
+        json_object_set_new(step, "passes", json_integer(row->passes));
+    if (row_is_loop(row) && row->reason)
+        json_object_set_new(step, "reason", json_string(rondo_reason_text(row->reason)));
+    if (row->error)
+        json_object_set_new(step, "error", json_string(row->error));
+    json_object_set_new(step, "usage", usage_json(&row->usage));
+    put_kids(kids, row);
+    if (json_array_size(kids))
+        json_object_set_new(step, "steps", kids);
+    else
+        json_decref(kids);
+    return step;
+}
+
+/* Containers without a name stand for what is in them. */
+static void put_kids(json_t *list, const struct row *row)
+{
+    for (uint32_t i = 0; i < row->kid_count; i++) {
+        if (row->kids[i] && row_is_seen(row->kids[i]))
+            json_array_append_new(list, row_json(row->kids[i]));
+        else if (row->kids[i])
+            put_kids(list, row->kids[i]);
+    }
+}
+
+static void put_when(struct buf *out, int64_t ns)
+{
+    time_t second = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char text[40];
+    localtime_r(&second, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &tm);
+    buf_puts(out, text);
+}
+
+/* What the tree does not say. */
+static void put_head(struct running *r, struct buf *out)
+{
+    const struct store_run *row = store_about(r->run->journal);
+    const char *file = json_string_value(json_object_get(r->about, "file"));
+    buf_puts(out, "started ");
+    put_when(out, row->start_ns);
+    if (file) {
+        buf_puts(out, " from ");
+        show_line(out, file, strlen(file));
+    }
+    buf_putc(out, '\n');
+    if (*row->session) {
+        buf_puts(out, "session ");
+        show_line(out, row->session, strlen(row->session));
+        buf_putc(out, '\n');
+    }
+    if (*row->holder)
+        buf_printf(out, "driven by %s\n", row->holder);
+    else if (r->status == RONDO_STATUS_RUNNING)
+        buf_printf(out, "nobody drives it: rondo resume %s\n", r->id);
+}
+
+static int show_run(struct running *r)
+{
+    struct term term;
+    const rondo_event *ev;
+    auto_buf struct buf out = { 0 };
+    struct rows *rows = rows_new(r->run->node);
+    while ((ev = rondo_run_next(r->run)))
+        rows_event(rows, ev);
+    if (r->args->json) {
+        json_t *steps = json_array();
+        put_kids(steps, rows->root);
+        print_json(json_pack("{s:s, s:s, s:s, s:o, s:O}", "id", r->id, "name", r->flow->name, "status",
+                             rondo_status_text(r->status), "steps", steps, "about", r->about));
+    } else {
+        term_init(&term, STDOUT_FILENO, r->line->no_color);
+        put_head(r, &out);
+        view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
+                                       .now_ns = shell_now_ns(r->engine) });
+        fwrite(out.data, 1, out.len, stdout);
+    }
+    rows_free(rows);
+    return EXIT_OK;
+}
+
+static int show(struct running *r)
+{
+    const struct texts *args = &r->line->args;
+    return args->count == 2 ? show_step(r, args->list[1]) : show_run(r);
+}
+
+static int cmd_show(const struct cmdline *line)
+{
+    static int (*const stages[])(struct running *r) = { running_find, running_look, show };
+    struct running r = { .line = line, .args = line->options, .command = "show",
+                         .file = line->args.list[0] };
+    return running_go(&r, stages, COUNT(stages));
+}
+
+#define AT(field) OPTION_AT(struct run_args, field)
+
+static const struct option options[] = {
+    { "json", 0, OPT_FLAG, AT(json), .help = "as JSON" },
+    { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
+    { NULL }
+};
+
+const struct cmd command_show = {
+    .name = "show", .args = "RUN [PATH]", .min_args = 1, .max_args = 2,
+    .summary = "what came out of a run, or of one step",
+    .about = "The run as a tree with statuses, durations, tokens, cost and reasons.  With PATH, as\n"
+             "events have it ('refine.2.draft'; 'refine.draft' is the pass that counts), everything\n"
+             "that this step gave.",
+    .options = options, .size = sizeof(struct run_args), .run = cmd_show,
+};

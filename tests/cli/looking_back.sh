@@ -1,0 +1,140 @@
+# rondo runs, show, events, history, fork, replay: what is known of runs afterwards.
+[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
+export NO_COLOR=1 RONDO_STORE=$PWD/runs.db
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+check() { # name, status, stdout, command...
+    local name=$1 status=$2 wanted=$3 rc
+    shift 3
+    timeout 60 "$@" >out 2>err </dev/null
+    rc=$?
+    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
+        ok
+    else
+        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
+        sed 's/^/  /' err
+    fi
+}
+has() { if grep -qF -- "$1" out; then ok; else bad "stdout has no '$1':"; sed 's/^/  /' out; fi; }
+says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
+same() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2', wanted '$3'"; fi; }
+look() { timeout 60 "$RONDO" "$@" >out 2>err </dev/null || bad "rondo $*: $(cat err)"; }
+newest() { "$RONDO" runs --json -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
+
+cat >loop.yaml <<'END'
+rondo: 1
+name: article
+inputs: { topic: { type: string, default: jazz } }
+agents:
+  writer: { run: "echo $RONDO_PATH >> calls; echo draft on $TOPIC, pass $RONDO_PASS; echo the end", env: { TOPIC: "${inputs.topic}" } }
+  critic: { script: [ { result: { score: 3 } }, { result: { score: 9 }, usage: { prompt: 10, completion: 5 } }, { result: { score: 5 } } ] }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 3
+      outputMode: best
+      output: draft
+      score: steps.rate.result.score
+      steps:
+        - { id: draft, agent: writer, instructions: x }
+        - { id: rate, agent: critic, instructions: x, dependsOn: [draft] }
+  - { id: publish, agent: writer, instructions: y, dependsOn: [refine] }
+END
+check "nothing is there yet" 3 "" "$RONDO" runs
+look run --quiet loop.yaml
+id=$(newest)
+
+# ---- runs -----------------------------------------------------------------------------------------
+
+look runs
+has "$id"
+has "completed  article"
+check "none like that" 0 "" "$RONDO" runs --status failed
+says "none like that"
+check "another workflow" 0 "" "$RONDO" runs --name other
+check "a status that is none" 3 "" "$RONDO" runs --status odd
+
+# ---- show -----------------------------------------------------------------------------------------
+
+look show "$id"
+has "3 passes, max_iterations"
+has "from loop.yaml"
+look show "$id" refine
+has "best 2 with 9"
+has "draft on jazz, pass 1"
+check "one step of one pass" 0 "draft on jazz, pass 0
+the end" sh -c '"$RONDO" show '"$id"' refine.0.draft | tail -n 2'
+check "no such step" 3 "" "$RONDO" show "$id" refine.7.draft
+look show --json "$id"
+has '"path":"refine"'
+has '"reason":"max_iterations"'
+check "no such run" 3 "" "$RONDO" show r0
+
+# ---- events ----------------------------------------------------------------------------------------
+
+look events --json "$id"
+same "every event once, without a gap" \
+    "$(sed 's/.*"seq":\([0-9]*\).*/\1/' out | tr '\n' ' ')" "$(seq -s ' ' "$(wc -l <out)") "
+look events --json --type iteration_end "$id"
+same "only one type" "$(wc -l <out)" 3
+look events --path publish "$id"
+same "only one step" "$(wc -l <out)" 2
+cat >slow.yaml <<'END'
+rondo: 1
+name: slow
+agents: { wait: { run: "echo begun > begun; while [ ! -e go ]; do sleep 0.05; done; echo late" } }
+steps: [ { id: one, agent: wait, instructions: x } ]
+END
+"$RONDO" run --quiet slow.yaml >answer 2>&1 </dev/null &
+driver=$!
+for _ in $(seq 500); do [ -e begun ] && break; sleep 0.02; done
+slow=$(newest)
+timeout 60 "$RONDO" events -f "$slow" >followed 2>&1 &
+follower=$!
+for _ in $(seq 500); do grep -q step_start followed && break; sleep 0.02; done
+grep -q step_end followed && bad "an end before its time" || ok
+look runs --status running
+has "(pid $driver"
+touch go
+wait $driver
+wait $follower
+same "follows to the end" "$(tail -n 1 followed | sed 's/.*\(workflow_end completed\).*/\1/')" "workflow_end completed"
+
+# ---- history ----------------------------------------------------------------------------------------
+
+look history "$id" refine
+has "pass 2  score 9 (best)"
+has "  - draft on jazz, pass 0"
+has "  + draft on jazz, pass 1"
+look history --json "$id" refine --step rate
+same "a line for each pass" "$(wc -l <out)" 3
+has '"output":{"score":9}'
+check "no such loop" 3 "" "$RONDO" history "$id" publish
+
+# ---- replay and fork ---------------------------------------------------------------------------------
+
+look replay "$id"
+has "all as recorded"
+: >calls
+look fork "$id" --at refine.1 --input topic=blues
+fork=$(cat out)
+check "a fork goes on from there" 0 "draft on blues, pass
+the end" "$RONDO" resume --quiet "$fork"
+same "what came before is not done again" "$(tr '\n' ' ' <calls)" "refine.1.draft refine.2.draft publish "
+look history "$fork" refine
+has "draft on jazz, pass 0"
+has "  + draft on blues, pass 1"
+look replay "$fork"
+has "all as recorded"
+check "nothing started there" 3 "" "$RONDO" fork "$id" --at nothing
+says "nothing"
+check "an unknown input" 2 "" "$RONDO" fork "$id" --at publish --input topik=x
+check "without a place" 3 "" "$RONDO" fork "$id"
+look rm "$id"
+look show "$fork"
+has "3 passes"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
