@@ -13,10 +13,10 @@
 struct run_args {
     bool json, quiet, verbose, plan, commands, migrate, yes;
     const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
-    const char *record, *replay;
     bool follow, full;                    // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork
     struct texts set;
+    const char *record, *replay, *workflow;
     double max_cost;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
     struct texts input;
