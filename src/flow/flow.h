@@ -338,6 +338,7 @@ struct flow {
     uint32_t file_count, file_cap;
     struct cel_program **programs; // everything that was compiled, owned
     uint32_t program_count, program_cap;
+    uint32_t expr_count; // that were to be compiled
     struct schema **schemas;
     uint32_t schema_count, schema_cap;
     struct bundle *bundle;      // of the outermost: what was read; flow/bundle.h

@@ -95,5 +95,20 @@ if grep -q '^flow/parts/wrong.yaml:1:1: error' out; then passed=$((passed + 1));
 for f in "$ROOT"/examples/*.yaml; do
     expect "${f##*/}" 0 "" "" "$RONDO" check "$f"
 done
+# A file of nothing but holes is refused, and does not take all the memory: 240,000 of them, in 256 MB.
+{
+    printf 'rondo: 1\nname: h\nagents: {a: {script: [x]}}\nsteps: [{id: s, agent: a, instructions: "'
+    head -c 960000 /dev/zero | sed 's/\x00\x00\x00\x00/${1}/g'
+    printf '"}]\n'
+} >holes.yaml
+([ -n "$SAN" ] || ulimit -v 262144; "$RONDO" check holes.yaml) >out 2>err
+if [ $? = 2 ] && [ "$(grep -c 'error\[' err)" = 1 ] && grep -q "more than 100000 expressions" err; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo "FAIL holes"
+    head -c 1000 err
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
