@@ -363,11 +363,14 @@ void flow_own_file(struct flow *flow, struct flow *file);
    read: the file `path`, relative to `folder`, which it must not leave once links are resolved; at
    most max bytes.  Fills out, and *ret_folder (the caller's) with the folder that the file is in.
    Codes: RONDO_ENOTFOUND, RONDO_EINVAL (leaves the folder), RONDO_ELIMIT, RONDO_EFAILED; messages begin
-   with the path. */
+   with the path.
+
+   look: is there such a file, that is only read when a step is shown it?  0 or a code; NULL: nobody asks. */
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
                 char **ret_folder, rondo_error *err);
     void *user;
+    int (*look)(void *user, const char *folder, const char *path, rondo_error *err);
 };
 
 struct flow_load {
