@@ -20,16 +20,25 @@ static void use(struct arena *arena, struct arena_block *block)
     arena->end = (char *)block + block->size;
 }
 
+static void add_block(struct arena *arena, size_t size)
+{
+    struct arena_block *block = mem_alloc(size);
+    block->size = size;
+    block->next = arena->blocks;
+    arena->blocks = block;
+    use(arena, block);
+}
+
+void arena_begin(struct arena *arena, size_t size)
+{
+    add_block(arena, size + HEADER);
+}
+
 void *arena_grow(struct arena *arena, size_t size)
 {
     size_t last = arena->blocks ? arena->blocks->size : FIRST_BLOCK / 2;
     size_t step = MIN(last * 2, LARGEST_STEP);
-    struct arena_block *block = mem_alloc(MAX(step, size + HEADER));
-
-    block->size = MAX(step, size + HEADER);
-    block->next = arena->blocks;
-    arena->blocks = block;
-    use(arena, block);
+    add_block(arena, MAX(step, size + HEADER));
     void *p = arena->at;
     arena->at += size;
     return p;

@@ -33,6 +33,10 @@ static inline void arena_lend(struct arena *arena, void *memory, size_t size)
     arena->end = (char *)memory + size;
 }
 
+/* Lets an empty arena begin with a block of that size: for those of whom there are many, each with little
+   in it. */
+void arena_begin(struct arena *arena, size_t size);
+
 /* Not cleared, aligned for any type; never NULL, not even for nothing. */
 static inline void *arena_alloc(struct arena *arena, size_t size)
 {

@@ -13,6 +13,7 @@
 
 #define TEXT_DEFAULT ((size_t)256 * 1024)
 #define TEXT_MAX ((size_t)16 * 1024 * 1024)
+#define PROGRAM_FIRST 256 // bytes that most small programs fit in, beside what grows with the text
 
 /* ---- compiling --------------------------------------------------------------------------- */
 
@@ -56,6 +57,7 @@ struct cel_program *cel_compile(const char *text, size_t len, const struct cel_o
     program->refs = 1;
     if (check_text(text, len, options, err) < 0)
         return NULL;
+    arena_begin(&program->arena, PROGRAM_FIRST + 16 * MIN(len, (size_t)128));
     program->text = arena_dup(&program->arena, text, len);
     program->len = len;
     if (compile(program, options, &arena, err) < 0)

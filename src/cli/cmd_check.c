@@ -10,10 +10,13 @@
 #include "cli/problems.h"
 #include "data/schema.h"
 #include "engine/flow_files.h"
+#include "io/file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define VALUE_MAX ((size_t)1 << 30)
 
 struct check_args {
     const char *schema;
@@ -37,21 +40,6 @@ static void complain(const struct check_args *args, const char *file, const char
     json_decref(line);
 }
 
-static bool bytes_read(struct buf *out, const char *path)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!file)
-        return false;
-    for (size_t n = 1; n > 0; out->len += n) {
-        buf_reserve(out, 65536);
-        n = fread(out->data + out->len, 1, 65536, file);
-    }
-    bool ok = !ferror(file);
-    if (file != stdin)
-        fclose(file);
-    return ok;
-}
-
 /* Integers beyond 64 bits are read as doubles, and then all are. */
 static json_t *text_parse(const struct buf *text, json_error_t *why)
 {
@@ -63,14 +51,25 @@ static json_t *text_parse(const struct buf *text, json_error_t *why)
     return json;
 }
 
-static json_t *file_read(const struct check_args *args, const char *path)
+/* Messages about files begin with their names, and so do ours. */
+static const char *without_name(const char *message, const char *path)
+{
+    size_t len = strlen(path);
+    return strncmp(message, path, len) == 0 && strncmp(message + len, ": ", 2) == 0 ? message + len + 2 : message;
+}
+
+static json_t *value_read(const struct check_args *args, const char *path)
 {
     json_error_t why;
+    rondo_error err;
     auto_buf struct buf text = { 0 }, message = { 0 };
-    if (!bytes_read(&text, path)) {
-        complain(args, path, "", "", strerror(errno));
+    int rc = strcmp(path, "-") == 0 ? file_read_fd(STDIN_FILENO, path, VALUE_MAX, &text, &err)
+                                    : file_read(path, VALUE_MAX, &text, &err);
+    if (rc < 0) {
+        complain(args, path, "", "", without_name(err.message, path));
         return NULL;
     }
+    buf_text(&text); // not even of an empty file is it NULL
     json_t *json = text_parse(&text, &why);
     if (!json) {
         buf_printf(&message, "line %d, column %d: %s", why.line, why.column, why.text);
@@ -95,7 +94,7 @@ static int file_check(const struct check_args *args, const struct schema *schema
 {
     rondo_error err;
     struct reporting to = { args, path };
-    json_t *value = file_read(args, path);
+    json_t *value = value_read(args, path);
     if (!value)
         return EXIT_INVALID;
     int rc = schema_check_all(schema, value, on_problem, &to, &err);
@@ -109,7 +108,7 @@ static int files_check(const struct check_args *args, const struct texts *files)
 {
     rondo_error err;
     struct schema_options how = { .assert_formats = args->asserts_formats };
-    json_t *doc = file_read(args, args->schema);
+    json_t *doc = value_read(args, args->schema);
     struct schema *schema = doc ? schema_compile(doc, &how, &err) : NULL;
     if (doc && !schema)
         complain(args, args->schema, err.path, "", err.message);

@@ -502,6 +502,51 @@ static size_t fit_words(const char *line, size_t len, size_t room)
     return fits < len && line[at] == ' ' && at ? at : fits;
 }
 
+/* The line behind `at`, if it is only a caret; 0: it is not.  How far it is indented goes to *ret. */
+static size_t caret_line(const struct buf *text, size_t at, size_t *ret)
+{
+    const char *line = text->data + MIN(at, text->len), *end = text->data + text->len;
+    size_t blanks = 0;
+    while (line + blanks < end && line[blanks] == ' ')
+        blanks++;
+    *ret = blanks;
+    return line + blanks < end && line[blanks] == '^' && (line + blanks + 1 == end || line[blanks + 1] == '\n')
+               ? blanks + 1
+               : 0;
+}
+
+/* Bytes of that many characters. */
+static size_t skip_characters(const char *text, size_t len, size_t count)
+{
+    size_t at = 0;
+    for (; count && at < len; count--)
+        do
+            at++;
+        while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80);
+    return at;
+}
+
+/* An expression that is too long, and the caret under it: what is around the caret. */
+static void put_excerpt(struct line *line, enum term_style style, const char *indent, const char *text,
+                        size_t len, size_t caret, struct buf *out)
+{
+    size_t room = (size_t)MAX(line->view->term->width - (int)strlen(indent), 8), start = 0;
+    size_t at = skip_characters(text, len, caret);
+    while (show_width(text + start, at - start) > room / 2)
+        start += skip_characters(text + start, at - start, 1);
+    const char *before = start ? "..." : "";
+    size_t shown = show_fit(text + start, len - start, room - strlen(before));
+    line_add(line, STYLE_NONE, indent);
+    line_style(line, style);
+    buf_puts(&line->text, before);
+    buf_put(&line->text, text + start, shown);
+    line_end(line, out);
+    line_add(line, STYLE_NONE, indent);
+    line_style(line, style);
+    buf_printf(&line->text, "%*s^", (int)(strlen(before) + show_width(text + start, at - start)), "");
+    line_end(line, out);
+}
+
 /* A text of several lines, each wrapped at the width. */
 static void put_wrapped(struct line *line, enum term_style style, const char *indent, const char *text,
                         struct buf *out)
@@ -512,6 +557,12 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
     for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && strchr(" \n", clean.data[end]))) {
         const char *stop = memchr(clean.data + at, '\n', clean.len - at);
         end = stop ? (size_t)(stop - clean.data) : clean.len;
+        size_t caret, under = caret_line(&clean, end + 1, &caret);
+        if (under && show_width(clean.data + at, end - at) > room) {
+            put_excerpt(line, style, indent, clean.data + at, end - at, caret, out);
+            end += 1 + under;
+            continue;
+        }
         end = at + fit_words(clean.data + at, end - at, room);
         line_add(line, STYLE_NONE, indent);
         line_style(line, style);

@@ -13,7 +13,12 @@ static int read_beside(void *user, const char *folder, const char *path, size_t 
     return file_read_inside(folder, path, max, out, ret_folder, err);
 }
 
-const struct flow_files flows_disk = { .read = read_beside };
+static int look_beside(void *user, const char *folder, const char *path, rondo_error *err)
+{
+    return file_find_inside(folder, path, err);
+}
+
+const struct flow_files flows_disk = { .read = read_beside, .look = look_beside };
 
 static bool ends_with(const char *text, const char *end)
 {

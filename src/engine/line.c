@@ -331,6 +331,39 @@ static bool find_rank(const struct flow_step *step, uint32_t *ret)
     return false;
 }
 
+#define ITEMS_WITHIN 64 // events: the list is asked for in the turn in which the loop starts
+
+/* How many items a loop that starts goes through; -1 when the event that says it is not there. */
+static int64_t count_items(const struct line *l)
+{
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    int64_t count = -1;
+    bool more = reader_seek(&reader, l->run, l->ev->seq);
+    for (int i = 0; more && count < 0 && i < ITEMS_WITHIN && reader_next(&reader, l->run, &ev, true) > 0; i++) {
+        if (ev.type == RONDO_EV_ITEMS && ev.act == l->ev->act)
+            count = (int64_t)json_array_size(ev.value);
+        json_decref(ev.value);
+    }
+    reader_clear(&reader);
+    return count;
+}
+
+static void put_items(struct line *l, const struct flow_loop *loop)
+{
+    int64_t count = loop->items ? (int64_t)json_array_size(loop->items) : count_items(l);
+    if (count >= 0)
+        put_number(l, "items", (uint64_t)count);
+}
+
+/* Zenflow's, of warnings. */
+static void put_why(struct line *l)
+{
+    const json_t *why = json_object_get(json_object_get(l->ev->value, "data"), "reason");
+    if (json_is_string(why))
+        put_text(l, "reason", json_string_value(why));
+}
+
 /* Zenflow's fields of a start: which of how many, and what sort of container. */
 static void put_start(struct line *l)
 {
@@ -345,8 +378,8 @@ static void put_start(struct line *l)
     }
     if (step->loop && node->kind == (step->loop->is_each ? RONDO_KIND_EACH : RONDO_KIND_LOOP))
         put_text(l, "loop_type", step->loop->is_each ? "forEach" : "repeat");
-    if (step->loop && node->kind == RONDO_KIND_EACH && step->loop->items)
-        put_number(l, "items", json_array_size(step->loop->items));
+    if (step->loop && node->kind == RONDO_KIND_EACH)
+        put_items(l, step->loop);
     if (step->include_path && node->is_file)
         put_text(l, "include", step->include_path);
 }
@@ -463,6 +496,7 @@ static const struct {
     [RONDO_EV_ITERATION_END] = { put_iteration_end, "output" },
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
     [RONDO_EV_DETECTOR] = { put_reason, NULL },
+    [RONDO_EV_MESSAGE] = { put_why, "value" },
     [RONDO_EV_RETRY] = { put_retry, NULL },
     [RONDO_EV_CHOICE] = { put_choice, NULL },
     [RONDO_EV_REVIEW] = { put_review, "feedback" },
@@ -548,6 +582,9 @@ static const char *message_of(const struct line *l)
 {
     if (l->ev->type == RONDO_EV_WORKFLOW_START)
         return l->run->node->flow ? l->run->node->flow->name : NULL;
+    const json_t *value = l->ev->value;
+    if (l->ev->type == RONDO_EV_MESSAGE && l->node && l->node->flow)
+        return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
     bool is_own = l->ev->type == RONDO_EV_STEP_SKIPPED && l->ev->flags & EF_MINE;
     return is_own && l->node && l->node->opts.when ? "condition false" : NULL;
 }

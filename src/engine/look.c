@@ -374,6 +374,7 @@ bool rondo_history_score(rondo_history *h, int64_t pass, double *ret)
 /* What is inside a slot: the steps that have ended, and how far its loop came if it is one. */
 struct inside {
     json_t *steps;
+    json_t *by; // a gate: who answered
     struct loop_note note;
 };
 
@@ -399,10 +400,16 @@ static struct inside *inside_of(struct pass_reader *r, uint32_t slot)
     return &r->inside[slot];
 }
 
+static void inside_clear(struct inside *inside)
+{
+    json_decref(TAKE(inside->steps));
+    json_decref(TAKE(inside->by));
+}
+
 static void forget_inside(struct pass_reader *r, uint32_t slot)
 {
     if (slot < r->inside_count)
-        json_decref(TAKE(r->inside[slot].steps));
+        inside_clear(&r->inside[slot]);
 }
 
 /* The seq of the event that holds an event's value. */
@@ -456,6 +463,8 @@ static void put_inside(struct pass_reader *r, json_t *step, const struct rondo_e
         put_loop(step, &inside->note, node);
     if (usage)
         json_object_set_new(step, "usage", see_usage_json(usage));
+    if (inside->by)
+        json_object_set(step, "by", inside->by);
     if (json_object_size(inside->steps))
         json_object_set(step, "steps", inside->steps);
 }
@@ -505,6 +514,12 @@ static void read_begin(struct pass_reader *r, const struct rondo_event *ev, cons
     r->reader.places[r->slot].node = loop;
 }
 
+static void note_answer(struct inside *inside, const struct rondo_event *ev)
+{
+    json_decref(inside->by);
+    inside->by = json_incref(json_object_get(ev->value, "by"));
+}
+
 /* One event; false when the pass is over and nothing more will be said about it. */
 static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
 {
@@ -514,6 +529,8 @@ static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
         forget_inside(r, ev->act);
     if (ev->act != r->slot && reader_place(&r->reader, ev, &place) && !(ev->flags & EF_UNSTARTED))
         note_loop(&inside_of(r, ev->act)->note, ev, place.node);
+    if (ev->type == RONDO_EV_GATE_ANSWERED)
+        note_answer(inside_of(r, ev->act), ev);
     if (r->pass && ev->act == r->slot && ev->type != RONDO_EV_RULE_FAILED)
         return false;
     if (is_end(ev) && reader_place(&r->reader, ev, &place)) {
@@ -540,7 +557,7 @@ json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool w
         json_decref(ev.value);
     }
     for (uint32_t i = 0; i < r.inside_count; i++)
-        json_decref(r.inside[i].steps);
+        inside_clear(&r.inside[i]);
     mem_free(r.inside);
     json_decref(r.contents);
     reader_clear(&r.reader);

@@ -346,20 +346,25 @@ static rondo_node *loop_body_node(const struct builder *b, struct flow_step *ste
     return body;
 }
 
-static int items_at_a_time(const struct flow_step *step)
+/* v1 does not work on more of them at a time. */
+static bool is_held(const struct flow_step *step)
 {
     int most = step->loop->max_concurrency;
-    return step->flow->dialect == FLOW_V1 && (!most || most > FLOW_ITEMS_V1) ? FLOW_ITEMS_V1 : most;
+    return step->flow->dialect == FLOW_V1 && (!most || most > FLOW_ITEMS_V1);
 }
 
 static rondo_node *each_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     struct flow_loop *loop = step->loop;
-    return rondo_each(&(rondo_each_spec){ .size = RONDO_EACH, .name = name_of(b, step->id),
-                                          .body = loop_body_node(b, step), .items = b->hooks->items,
-                                          .user = loop, .max_concurrency = items_at_a_time(step),
-                                          .on_item_failure = loop->on_item_failure,
-                                          .output_mode = loop->output_mode, .options = o });
+    int most = is_held(step) ? FLOW_ITEMS_V1 : loop->max_concurrency;
+    rondo_node *node = rondo_each(&(rondo_each_spec){ .size = RONDO_EACH, .name = name_of(b, step->id),
+                                                      .body = loop_body_node(b, step),
+                                                      .items = b->hooks->items, .user = loop,
+                                                      .max_concurrency = most,
+                                                      .on_item_failure = loop->on_item_failure,
+                                                      .output_mode = loop->output_mode, .options = o });
+    node->each.is_held = is_held(step);
+    return node;
 }
 
 static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, rondo_options o)

@@ -2,6 +2,8 @@
 
    Everything that could be named is known now, so that a name which means nothing is an error here and
    not in the middle of a run. */
+#include "base/buf.h"
+#include "data/value.h"
 #include "flow/load.h"
 #include "flow/scope.h"
 
@@ -130,6 +132,74 @@ static void compile_one(struct loading *l, const struct pending *p)
         scope_text(scope, p->at, p->text->text, p->text->len, allows_of(p), p->text, l->diags);
 }
 
+/* ---- what included files are given ---------------------------------------------------------------------- */
+
+/* Which values of expressions can be JSON of a type. */
+static const struct {
+    const char *type;
+    enum cel_kind kinds[4];
+} json_types[] = {
+    { "string", { CEL_STRING, CEL_BYTES, CEL_TIMESTAMP, CEL_DURATION } },
+    { "integer", { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
+    { "number", { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
+    { "boolean", { CEL_BOOL, CEL_BOOL, CEL_BOOL, CEL_BOOL } },
+    { "null", { CEL_NULL, CEL_NULL, CEL_NULL, CEL_NULL } },
+    { "array", { CEL_LIST, CEL_LIST, CEL_LIST, CEL_LIST } },
+    { "object", { CEL_MAP, CEL_MAP, CEL_MAP, CEL_MAP } },
+};
+
+static bool can_be_type(const struct cel_program *program, const json_t *type)
+{
+    for (size_t i = 0; json_is_string(type) && i < COUNT(json_types); i++) {
+        if (strcmp(json_types[i].type, json_string_value(type)) != 0)
+            continue;
+        for (size_t k = 0; k < COUNT(json_types[i].kinds); k++)
+            if (cel_program_can_be(program, json_types[i].kinds[k]))
+                return true;
+        return false;
+    }
+    return true; // what is not known is not wrong
+}
+
+/* `type` of a schema is a name or a list of them. */
+static bool can_fit(const struct cel_program *program, const json_t *schema)
+{
+    const json_t *type = json_object_get(schema, "type"), *one;
+    size_t i;
+    if (cel_program_can_be(program, CEL_OPTIONAL)) // what is in it is not known
+        return true;
+    if (!json_is_array(type))
+        return can_be_type(program, type);
+    json_array_foreach(type, i, one)
+        if (can_be_type(program, one))
+            return true;
+    return json_array_size(type) == 0;
+}
+
+static const struct flow_input *find_input(const struct flow *flow, const char *name)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, name) == 0)
+            return &flow->inputs[i];
+    return NULL;
+}
+
+static void check_given(struct loading *l, struct flow_step *step)
+{
+    for (uint32_t i = 0; step->include && i < step->with_count; i++) {
+        const struct flow_named *given = &step->with[i];
+        const struct flow_input *input = find_input(step->include, given->name);
+        if (!input || !given->expr.program || can_fit(given->expr.program, input->schema_doc))
+            continue;
+        auto_free char *type = cel_type_text(cel_program_type(given->expr.program));
+        auto_buf struct buf wanted = { 0 };
+        value_put_json(&wanted, json_object_get(input->schema_doc, "type"));
+        load_error(l, STAGE_RONDO, doc_get(load_get(step->at, "with"), given->name), "schema",
+                   "the input '%.80s' of '%s' has the type %.80s, this gives %s", given->name,
+                   step->include->source->name, buf_text(&wanted), type);
+    }
+}
+
 void load_compile(struct loading *l)
 {
     compile_schemas(l);
@@ -137,4 +207,5 @@ void load_compile(struct loading *l)
     load_each_step(l, check_gate);
     for (uint32_t i = 0; i < l->pending_count; i++)
         compile_one(l, &l->pendings[i]);
+    load_each_step(l, check_given);
 }

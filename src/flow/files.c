@@ -246,6 +246,36 @@ static void check_with(struct loading *l, struct flow_step *step)
     }
 }
 
+/* ---- files that steps are shown ------------------------------------------------------------------------------ */
+
+/* Does nothing in this workflow come before the step, that could have written a file? */
+static bool comes_first(const struct loading *l, const struct flow_step *step)
+{
+    for (; step; step = step->scope->owner)
+        if (step->depends_count || step->takes_previous || step->loop || step->is_made)
+            return false;
+    return l->depth == 0;
+}
+
+/* A step that cannot be shown a file is told so and goes on: only in the rondo dialect, and when the file
+   could not be there later either, is that an error. */
+static void check_context(struct loading *l, struct flow_step *step)
+{
+    const struct flow_files *files = l->how->files;
+    const struct doc_val *list = load_get(step->at, "contextFiles");
+    rondo_error err;
+    if (!files || !files->look || !l->flow->folder || step->is_made || !list || list->kind != DOC_LIST)
+        return;
+    for (uint32_t i = 0; i < step->context_count && i < list->count; i++) {
+        const char *path = step->context_files[i];
+        if (strstr(path, "${") || files->look(files->user, l->flow->folder, path, &err) == 0)
+            continue;
+        struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
+        if (l->is_v1 || !comes_first(l, step))
+            diag_warn(l->diags, diag);
+    }
+}
+
 /* In v1 both files' agents are one list. */
 static void check_collisions(struct loading *l, const struct flow_step *step)
 {
@@ -291,5 +321,6 @@ void load_files(struct loading *l)
     open_agents(l, &shelf);
     load_each_step(l, open_include);
     load_each_step(l, check_with);
+    load_each_step(l, check_context);
     mem_free(shelf.list);
 }

@@ -338,6 +338,7 @@ struct flow {
     uint32_t file_count, file_cap;
     struct cel_program **programs; // everything that was compiled, owned
     uint32_t program_count, program_cap;
+    uint32_t expr_count; // that were to be compiled
     struct schema **schemas;
     uint32_t schema_count, schema_cap;
     struct bundle *bundle;      // of the outermost: what was read; flow/bundle.h
@@ -362,11 +363,14 @@ void flow_own_file(struct flow *flow, struct flow *file);
    read: the file `path`, relative to `folder`, which it must not leave once links are resolved; at
    most max bytes.  Fills out, and *ret_folder (the caller's) with the folder that the file is in.
    Codes: RONDO_ENOTFOUND, RONDO_EINVAL (leaves the folder), RONDO_ELIMIT, RONDO_EFAILED; messages begin
-   with the path. */
+   with the path.
+
+   look: is there such a file, that is only read when a step is shown it?  0 or a code; NULL: nobody asks. */
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
                 char **ret_folder, rondo_error *err);
     void *user;
+    int (*look)(void *user, const char *folder, const char *path, rondo_error *err);
 };
 
 struct flow_load {

@@ -124,6 +124,7 @@ struct rondo_node {
             rondo_producer items;
             void *user;
             int output_mode;
+            bool is_held; // max_concurrency is v1's limit, not the file's
         } each;
         struct {
             int schedule; // enum node_schedule

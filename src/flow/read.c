@@ -488,6 +488,15 @@ static void suggest_key(struct loading *l, struct diag *diag, const struct field
     load_suggest(l, diag, key, names, count);
 }
 
+/* What v1 does not know may be meant all the same. */
+static void suggest_dialect(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
+{
+    suggest_key(l, diag, table, key, IN_RONDO);
+    auto_free char *near = diag->hint ? mem_strdup(diag->hint) : NULL;
+    if (near)
+        diag_hint(diag, "%s It is known in the rondo dialect: add `rondo: 1` at the top", near);
+}
+
 static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
 {
     struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
@@ -499,7 +508,7 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
     if (!diag->hint && table == &case_fields)
         suggest_key(l, diag, &else_fields, key->text, IN_RONDO);
     if (!diag->hint && l->is_v1)
-        suggest_key(l, diag, table, key->text, IN_RONDO);
+        suggest_dialect(l, diag, table, key->text);
 }
 
 static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)

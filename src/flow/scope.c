@@ -8,6 +8,7 @@
 
 #define STAGE_EXPRESSIONS 200 // v1 looks at nothing in them: whatever it says itself comes first
 #define HOLE_SHOWN        60  // bytes of a hole in messages
+#define EXPRS_MAX         100000 // of one file, holes in its texts included
 
 /* ---- compiling ------------------------------------------------------------------------------------------------- */
 
@@ -67,12 +68,27 @@ static void complain_of_names(const struct binding *b, const struct origin *from
         diag_hint(diag, "in the text that is read here: %.*s", (int)MIN(len, HOLE_SHOWN), text);
 }
 
+/* Told once: the rest is not looked at. */
+static bool is_too_many(struct flow *flow, const struct origin *from, struct diags *diags)
+{
+    rondo_error err = { 0 };
+    if (flow->expr_count++ < EXPRS_MAX)
+        return false;
+    if (flow->expr_count > EXPRS_MAX + 1)
+        return true;
+    err_set(&err, RONDO_ELIMIT, "the file has more than %d expressions and holes", EXPRS_MAX);
+    complain(from, 0, "validation", &err, diags);
+    return true;
+}
+
 static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
     struct binding b = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX };
     struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b };
     rondo_error err = { 0 };
+    if (is_too_many(scope->flow, from, diags))
+        return NULL;
     struct cel_program *program = cel_compile(text, len, &options, &err);
     if (program) {
         flow_own_program(scope->flow, program);

@@ -145,8 +145,7 @@ static bool climbs(const char *path)
     return false;
 }
 
-int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,
-                     char **ret_folder, rondo_error *err)
+static int resolve_inside(const char *folder, const char *path, char **ret, rondo_error *err)
 {
     auto_buf struct buf joined = { 0 };
     auto_free char *home = NULL, *resolved = NULL;
@@ -157,6 +156,22 @@ int file_read_inside(const char *folder, const char *path, size_t max, struct bu
         return err->code;
     if (!is_inside(home, resolved))
         return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);
+    *ret = TAKE(resolved);
+    return 0;
+}
+
+int file_find_inside(const char *folder, const char *path, rondo_error *err)
+{
+    auto_free char *resolved = NULL;
+    return resolve_inside(folder, path, &resolved, err);
+}
+
+int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,
+                     char **ret_folder, rondo_error *err)
+{
+    auto_free char *resolved = NULL;
+    if (resolve_inside(folder, path, &resolved, err) < 0)
+        return err->code;
     int rc = read_path(resolved, O_NOFOLLOW | O_NONBLOCK, path, max, out, err);
     if (rc == 0 && ret_folder)
         *ret_folder = cut_name(TAKE(resolved));

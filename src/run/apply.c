@@ -807,9 +807,15 @@ static void apply_resumed(struct run *run, struct rondo_event *ev)
             memory_forget(&run->memory, run->acts[i]->start_seq);
 }
 
-/* An agent's own event is only told; its state delta and its actions are events of their own. */
+/* An agent's own event is only told; its state delta and its actions are events of their own.  What an
+   each has to say it says once. */
 static void apply_message(struct run *run, struct rondo_event *ev)
 {
+    struct act *act = run_act(run, ev->act);
+    if (UNLIKELY(act->node->kind == RONDO_KIND_EACH)) {
+        act->tries = 1;
+        run_touch(run, act);
+    }
     run_drop(run, ev->value);
 }
 

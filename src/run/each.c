@@ -9,6 +9,8 @@
 #include "run/act.h"
 #include "run/kinds.h"
 
+#include <stdio.h>
+
 struct kid *each_kid(struct act *act, uint32_t ordinal)
 {
     struct each_act *each = act->each;
@@ -177,9 +179,30 @@ static bool is_stopped(const struct act *act)
     return each->broke || (each->failed && act->node->mode == RONDO_ERROR_FAILS);
 }
 
+/* Zenflow says so when its limit has an effect. */
+static bool must_tell_limit(const struct run *run, const struct act *act)
+{
+    uint32_t most = (uint32_t)act->node->max_concurrency;
+    return act->node->each.is_held && !act->tries && !act->each->next && act->each->count > most &&
+           cap_of(run, act) == most;
+}
+
+static enum plan tell_limit(const struct act *act, struct rondo_event *ev)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%u items, at most %d at a time", act->each->count, act->node->max_concurrency);
+    decide(act, RONDO_EV_MESSAGE, ev);
+    ev->flags = EF_VALUE;
+    ev->value = json_pack("{s:s, s:s, s:{s:s}}", "author", act->node->name, "content", text, "data", "reason",
+                          "forEach-cap");
+    return PLAN_DECIDE;
+}
+
 static enum plan start_more(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct each_act *each = act->each;
+    if (UNLIKELY(must_tell_limit(run, act)))
+        return tell_limit(act, ev);
     if (each->next >= each->count || is_full(run, act) || is_stopped(act))
         return PLAN_IDLE;
     return kid_start(run, act, 0, each->next, &each->fresh, NULL, ev);

@@ -14,6 +14,7 @@
 #include "run/detect.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- ends ---------------------------------------------------------------------------------------- */
 
@@ -32,6 +33,9 @@ enum plan loop_end_failed(struct act *act, int code, const char *rule, const cha
     struct loop_act *l = act->loop;
     char text[640];
     uint32_t pass = l->history.count;
+    size_t len = strlen(rule);
+    if (why && strncmp(why, rule, len) == 0 && strncmp(why + len, ": ", 2) == 0)
+        why += len + 2; // expressions of files say themselves which they are
     snprintf(text, sizeof text, "%s of loop '%s' failed in pass %u: %s", rule, act->node->name,
              pass ? pass : 1, why ? why : "no reason given");
     loop_end_with(act, RONDO_REASON_FAILED, ev);

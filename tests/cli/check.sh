@@ -91,9 +91,46 @@ echo 'name: wrong' >flow/parts/wrong.yaml
 status "a file below that is wrong" 2 parts/wrong.yaml
 if grep -q '^flow/parts/wrong.yaml:1:1: error' out; then passed=$((passed + 1)); else failed=$((failed + 1)); cat out; fi
 
+# Files that steps are shown: not there is an error where nothing could have written them before.
+mkdir -p flow/docs && echo x >flow/docs/there.md
+context() { # name, status, errors, warnings, dialect, step
+    printf '%s\nname: a\nagents: { w: { description: d } }\nsteps: [{ id: z, agent: w }, %s]\n' "$5" "$6" >flow/flow.yaml
+    "$RONDO" check flow/flow.yaml >out 2>&1
+    if [ "$? $(grep -c 'error\[file\]' out) $(grep -c 'warning\[file\]' out)" = "$2 $3 $4" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+        cat out
+    fi
+}
+context "context files that are there" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, docs] }'
+context "one that is not" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, none.md] }'
+context "one outside of the folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [../good.yaml] }'
+context "one that a step before may write" 0 0 1 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [none.md] }'
+context "one in a loop" 0 0 1 "rondo: 1" '{ id: a, loop: { maxIterations: 2, steps: [{ id: x, agent: w, contextFiles: [none.md] }] } }'
+context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, contextFiles: [none.md] }] }'
+context "one with a hole" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
+context "one in v1" 0 0 1 "description: d" '{ id: a, agent: w, contextFiles: [none.md] }'
+
 # Every example is valid.
 for f in "$ROOT"/examples/*.yaml; do
     expect "${f##*/}" 0 "" "" "$RONDO" check "$f"
 done
+# A file of nothing but holes is refused, and does not take all the memory: 240,000 of them, in 256 MB.
+{
+    printf 'rondo: 1\nname: h\nagents: {a: {script: [x]}}\nsteps: [{id: s, agent: a, instructions: "'
+    head -c 960000 /dev/zero | sed 's/\x00\x00\x00\x00/${1}/g'
+    printf '"}]\n'
+} >holes.yaml
+([ -n "$SAN" ] || ulimit -v 262144; "$RONDO" check holes.yaml) >out 2>err
+if [ $? = 2 ] && [ "$(grep -c 'error\[' err)" = 1 ] && grep -q "more than 100000 expressions" err; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo "FAIL holes"
+    head -c 1000 err
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -236,6 +236,46 @@ check "the same with its answer" 0 "true" "$RONDO" run --store :memory: --answer
 "$RONDO" rehearse -q gate.yaml >out 2>err </dev/null
 if [ $? = 0 ]; then ok; else bad "a rehearsal with a gate: $(cat err)"; fi
 
+# Who answered is known of all passes, also of those that are read back.
+flow gates.yaml <<'END'
+name: gates
+steps:
+  - id: l
+    loop:
+      maxIterations: 6
+      until: iteration == 5 && history.all(p, p.steps.g.by == 'answers')
+      onMaxIterations: fail
+      steps: [ { id: g, gate: { ask: "Go on?" } } ]
+END
+echo '{"g": [1, 2, 3, 4, 5, 6]}' >six.in
+check "gates of a loop" 0 "6" "$RONDO" run --store :memory: --answers six.in gates.yaml
+
+# How many items there are is said at the start, also when an expression gives them.
+flow items.yaml <<'END'
+name: items
+agents: { a: { script: [x] } }
+steps: [ { id: f, agent: a, loop: { forEach: "[1, 2, 3].map(x, x * 2)" } } ]
+END
+"$RONDO" run --json --store :memory: items.yaml >out 2>err </dev/null
+if grep '"type":"step_start"' out | grep -q '"loop_type":"forEach","items":3'; then ok; else bad "items: $(cat out)"; fi
+
+# An expression that is too long is cut around its caret, and named once.
+flow caret.yaml <<'END'
+name: caret
+agents: { a: { script: [x] } }
+steps:
+  - id: l
+    agent: a
+    loop: { maxIterations: 2, until: "'a long text that goes on and on and on and on and on' == content || int(content) > 3 || 'and on and on' == content" }
+END
+check "a rule that cannot be asked" 1 "" env COLUMNS=60 "$RONDO" run --store :memory: caret.yaml
+says "until of loop 'l' failed in pass 1: 'x' is no int"
+if [ "$(grep -A1 'int(content) > 3' err | tail -1)" = "                                  ^" ] && [ "$(grep -c '^  .*and on' err)" = 1 ]; then
+    ok
+else
+    bad "the caret: $(cat err)"
+fi
+
 # ---- JSON ------------------------------------------------------------------------------------------------
 
 # events NAME WANTED COMMAND...: the events of a run, "type path" a line, joined

@@ -103,7 +103,7 @@ same "a folder: and not of the folder" "$(grep -c 'not committed' "$HOME/out")" 
 same "a folder: branches" "$(branches)" "a "
 git checkout -q flows/text
 clean "a folder"
-mkdir new && cp flows/f.yaml new && "$RONDO" run -q new/f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
+mkdir new && cp flows/f.yaml flows/text new && "$RONDO" run -q new/f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
 same "a folder that is not in the commit" $? 1
 has "a folder that is not in the commit" "new/: this folder is not in the commit" "$HOME/err"
 rm -r new

@@ -210,7 +210,7 @@ TEST(inputs_of_a_file_in_a_file_are_checked_when_they_are_known)
 {
     CHECK_STR(with_inner("steps:\n"
                          "  - { id: a, agent: s, instructions: i }\n"
-                         "  - { id: i, include: inner.yaml, with: { a: 'string(steps.a.result.n)' } }\n"),
+                         "  - { id: i, include: inner.yaml, with: { a: 'dyn(string(steps.a.result.n))' } }\n"),
               "input 'a': expected integer, got \"5\"");
 }
 

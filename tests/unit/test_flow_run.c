@@ -2,6 +2,8 @@
 #include "flows.h"
 #include "test.h"
 
+#include "base/mem.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -204,4 +206,34 @@ TEST(a_partial_run_returns_what_its_file_says)
     errors(&nothing, FAILS "steps: [ { id: b, agent: f } ]\noutput: \"'out'\"");
     CHECK_INT(nothing.res.status, RONDO_STATUS_FAILED); // of which there is nothing to tell
     CHECK_STR(nothing.res.content, "");
+}
+
+/* ---- v1 --------------------------------------------------------------------------------------------------- */
+
+static const char *told_of_items(int items, int places)
+{
+    static char told[200];
+    auto_free char *text = mem_alloc(8192);
+    rondo_flow *flow;
+    PLAY p = { .max_concurrency = places };
+    int len = snprintf(text, 8192, "name: t\nagents: { a: { description: d } }\n"
+                                   "steps: [ { id: e, agent: a, instructions: x, loop: { forEach: [0");
+    for (int i = 1; i < items; i++)
+        len += snprintf(text + len, 8192 - (size_t)len, ", %d", i);
+    len += snprintf(text + len, 8192 - (size_t)len, "] } } ]\n");
+    CHECK_INT(rondo_flow_parse("t.yaml", text, (size_t)len,
+                               &(rondo_flow_options){ RONDO_FLOW, .report = report, .rehearse = true }, &flow,
+                               &p.err), 0);
+    play_flow(&p, rondo_flow_node(flow), "{}");
+    rondo_flow_free(flow);
+    snprintf(told, sizeof told, "%s", play_told(&p, "message"));
+    return told;
+}
+
+TEST(zenflows_limit_of_items_at_a_time_is_told_when_it_has_an_effect)
+{
+    CHECK_STR(told_of_items(101, 0), "message e");
+    CHECK_STR(told_of_items(100, 0), "");
+    CHECK_STR(told_of_items(101, 5), "");
+    CHECK_STR(told_of_items(101, 200), "message e");
 }
