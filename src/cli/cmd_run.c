@@ -73,6 +73,8 @@ static int open_replay(struct running *r)
     if (a->replay && (a->record || a->answers))
         return usage_error(r->line->command, "--replay and --%s contradict each other",
                            a->record ? "record" : "answers");
+    if (a->record && a->session)
+        return usage_error(r->line->command, "--record and --session contradict each other: a replay has no session");
     if (!a->replay || player_open(a->replay, r->flow, &r->env.player, &err) == 0)
         return EXIT_OK;
     return command_fail(r->line->command, "--replay %s", err.message);

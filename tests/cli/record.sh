@@ -167,6 +167,9 @@ if cmp -s short.yaml kept.yaml; then ok; else bad "it was written over"; fi
 check "a folder" 3 "" "$RONDO" run -q short.yaml --record .
 check "both" 3 "" "$RONDO" run -q short.yaml --record a.rec --replay short.rec
 says "contradict each other"
+check "a session" 3 "" "$RONDO" run -q short.yaml --record a.rec --session x
+says "a replay has no session"
+check "a session in a replay" 3 "" "$RONDO" run -q short.yaml --replay short.rec --session x
 head -c $(($(wc -c <short.rec) - 20)) short.rec >cut.rec
 check "a file that was cut off" 1 "" "$RONDO" run -q short.yaml --replay cut.rec
 says "its last line is cut off"

@@ -582,6 +582,39 @@ TEST(only_recordings_are_written_over)
     CHECK_STR(t.err.message, "/nonexistent/x: No such file or directory");
 }
 
+/* Whatever the file says, it is refused, or the run ends. */
+static void replay_damaged(const char *text, const char *bytes, size_t len)
+{
+    struct take t = { 0 };
+    load(&t, text);
+    CHECK_INT(file_write("/tmp", file_name() + 5, bytes, len, &t.err), 0);
+    if (player_open(file, t.flow, &t.env.player, &t.err) == 0) {
+        go(&t);
+        CHECK(t.run->ended);
+    }
+    take_end(&t);
+}
+
+TEST(damaged_files_do_no_harm)
+{
+    static const char text[] = HEAD "agents: { a: { script: [{ content: x, result: [1],\n"
+        "  events: [e, { state: { k: 1 } }], usage: { cost: 0.5, calls: 1 }, actions: { state: { n: 1 } },\n"
+        "  delay: 5ms }, { fail: { retry: true } }] } }\n"
+        "steps:\n- { id: x, agent: a, loop: { maxIterations: 2, onError: continue } }\n";
+    static const char others[] = "\0\n\"{}[]:,-19e\\ \xff";
+    TAKE_ONE live = { 0 };
+    record(&live, text);
+    auto_free char *whole = mem_strdup(recorded(&live));
+    size_t len = strlen(whole);
+    for (size_t i = 0; i < len; i++) {
+        char was = whole[i];
+        whole[i] = others[i % (sizeof others - 1)];
+        replay_damaged(text, whole, len);
+        whole[i] = was;
+        replay_damaged(text, whole, i);
+    }
+}
+
 /* ---- differences ------------------------------------------------------------------------------------------- */
 
 static const char *difference(struct take *t, const char *was, const char *is)
