@@ -69,7 +69,7 @@ static int by_seq(const void *a, const void *b)
 
 bool resume_is_undone(const rondo_run *run, uint64_t seq)
 {
-    return bsearch(&seq, run->undone, run->undone_count, sizeof seq, by_seq) != NULL;
+    return run->undone_count && bsearch(&seq, run->undone, run->undone_count, sizeof seq, by_seq) != NULL;
 }
 
 /* Later lists only have later events, but a log comes from outside. */
@@ -81,7 +81,8 @@ static void add_undone(rondo_run *run, const json_t *list)
         mem_grow(&run->undone, &run->undone_cap, run->undone_count, sizeof *run->undone);
         run->undone[run->undone_count++] = (uint64_t)json_integer_value(seq);
     }
-    qsort(run->undone, run->undone_count, sizeof *run->undone, by_seq);
+    if (run->undone_count)
+        qsort(run->undone, run->undone_count, sizeof *run->undone, by_seq);
 }
 
 /* One event of a log that was applied before, as a whole or without these. */
