@@ -698,6 +698,7 @@ TEST(a_flow_that_is_cancelled_at_any_event_and_taken_up_again_comes_to_the_same_
             if (p.res.status == RONDO_STATUS_CANCELLED) {
                 take_up(&q, &p, node);
                 check_log(&q);
+                check_replay(q.engine, q.node, q.run);
                 if (q.res.status != want.res.status || strcmp(q.output, want.output) != 0)
                     FAIL("cancelled at event %zu of %zu: %s %s instead of %s %s", stop, want.count,
                          rondo_status_text(q.res.status), q.output, rondo_status_text(want.res.status), want.output);
@@ -722,6 +723,7 @@ TEST(a_wild_flow_that_is_taken_up_again_and_again_stays_in_order)
         for (int lives = 0; lives < 3 && !is_done(&p); lives++) {
             take_up(&q, &p, node);
             check_log(&q);
+            check_replay(q.engine, q.node, q.run);
             play_end(&p);
             p = q;
         }
@@ -768,6 +770,7 @@ TEST(a_flow_that_is_taken_up_again_may_die_at_any_event)
             struct play q;
             die_once_more(&q, node, &p, stop);
             check_log(&q);
+            check_replay(q.engine, q.node, q.run);
             if (q.res.status != want.res.status || strcmp(q.output, want.output) != 0)
                 FAIL("died %zu events later: %s %s instead of %s %s", stop, rondo_status_text(q.res.status), q.output,
                      rondo_status_text(want.res.status), want.output);

@@ -659,10 +659,9 @@ TEST(the_losers_of_a_race_stay_cancelled)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 9 }, b = { "b", ADD, 2 }, c = { "c", ADD, 3, .fails = 1 };
     TRIAL t = { 0 }, u = { 0 };
-    twice(&t, &u, SEQ("s", rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p", .mode = RONDO_FIRST,
-                                                                  .children = RONDO_NODES(bot_node(&a), bot_node(&b)) }),
-                      bot_node(&c)),
-          "1");
+    rondo_node *race = rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p", .mode = RONDO_FIRST,
+                                                              .children = RONDO_NODES(bot_node(&a), bot_node(&b)) });
+    twice(&t, &u, SEQ("s", race, bot_node(&c)), "1");
     CHECK_STR(u.output, "6");
     CHECK_INT(a.calls, 1);
     CHECK_INT(b.calls, 1);
@@ -829,7 +828,8 @@ TEST(a_run_that_used_up_its_budget_needs_a_larger_one_and_what_it_spent_stays_sp
                c = { "c", ADD, 1, .also = spend_one };
     rondo_node *node = LOOP("l", SEQ("s", bot_node(&a), bot_node(&b), bot_node(&c)), .max_iterations = 2);
     size_t len;
-    TRIAL t = { .options = { .budget = { .tokens = 20 } } }, u = { .options = { .budget = { .tokens = 50 }, .reopen = true } },
+    TRIAL t = { .options = { .budget = { .tokens = 20 } } },
+          u = { .options = { .budget = { .tokens = 50 }, .reopen = true } },
           v = { .options = { .budget = { .tokens = 500 }, .reopen = true } };
     trial_run(&t, rondo_node_ref(node), "1");
     CHECK_INT(t.result.reason, RONDO_REASON_TOKENS);
@@ -879,8 +879,9 @@ TEST(values_that_are_put_together_from_the_log_survive)
     trial_recover(&v, node, log, len); // every event once more, also those that were undone
     rondo_text_free(log);
     CHECK_STR(only(&v, "error step_end workflow_end run_reopened"),
-              "step_end top.p.x.a = 2; error top.p.y.b: try 1 failed; step_end top.p.x = 2; error top.p.y: try 1 failed; "
-              "error top.p: try 1 failed; error top: try 1 failed; workflow_end failed; run_reopened; "
+              "step_end top.p.x.a = 2; error top.p.y.b: try 1 failed; step_end top.p.x = 2; "
+              "error top.p.y: try 1 failed; error top.p: try 1 failed; error top: try 1 failed; "
+              "workflow_end failed; run_reopened; "
               "step_end top.p.y.b~1 = 3; step_end top.p.y = 3; step_end top.p = [2,3]; step_end top.end = [2,3]; "
               "step_end top = [2,3]; workflow_end completed");
 }
