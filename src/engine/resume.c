@@ -203,7 +203,7 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error 
         json_decref(value);
         return err->code;
     }
-    int64_t idle = MAX(shell_now_ns(run->engine) - run->core.now_ns, 0);
+    int64_t idle = shell_run_ns(run) - run->core.now_ns;
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
     return 0;
