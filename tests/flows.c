@@ -144,7 +144,7 @@ static void note(struct play *p, const rondo_event *event)
     *s = (struct said){ .type = rondo_event_type(event), .status = rondo_event_status(event),
                         .reason = rondo_event_reason(event), .attempt = rondo_event_attempt(event),
                         .at_ms = rondo_event_time_ms(event) - p->start_ms,
-                        .pass = rondo_event_pass(event), .score = NAN };
+                        .pass = rondo_event_pass(event), .score = NAN, .seq = rondo_event_seq(event) };
     if (rondo_event_node(event))
         s->kind = rondo_node_kind(rondo_event_node(event));
     s->scored = rondo_event_score(event, &s->score);
@@ -152,23 +152,37 @@ static void note(struct play *p, const rondo_event *event)
     s->text = strdup(rondo_event_text(event));
 }
 
-void play_flow(struct play *p, rondo_node *node, const char *input)
+/* What a run that is taken up again leaves behind counts no longer. */
+static void note_undone(struct play *p, const rondo_event *event)
 {
-    const rondo_event *event;
-    json_t *value = input ? rondo_value_parse(input, NULL) : NULL;
-    uint64_t seq = 0;
-    CHECK(!input || value);
+    const json_t *list = json_object_get(rondo_event_value(event), "undone");
+    size_t k;
+    json_t *seq;
+    json_array_foreach(list, k, seq)
+        for (size_t i = 0; i < p->count; i++)
+            if (p->said[i].seq == (uint64_t)json_integer_value(seq))
+                p->said[i].undone = true;
+}
+
+static void open_engine(struct play *p, rondo_node *node)
+{
     rondo_config config = { RONDO_CONFIG, .seed = p->seed ? p->seed : 1, .virtual_time = true,
                             .check_values = true, .max_concurrency = p->max_concurrency };
     p->node = node;
     p->options.size = RONDO_RUN;
     CHECK_INT(rondo_engine_new(&config, &p->engine, NULL), 0);
-    if (rondo_run_start(p->engine, node, value, &p->options, &p->run, &p->err) < 0)
-        FAIL("the run does not start: %s", p->err.message);
+}
+
+static void play_out(struct play *p)
+{
+    const rondo_event *event;
+    uint64_t seq = 0;
     while ((event = rondo_run_next(p->run))) {
         if (rondo_event_seq(event))
             CHECK_UINT(rondo_event_seq(event), ++seq);
         note(p, event);
+        if (rondo_event_type(event) == RONDO_EV_REOPENED)
+            note_undone(p, event);
         if (p->count > PLAY_MOST)
             FAIL("still going after %d events; the last is %s %s", PLAY_MOST,
                  rondo_event_name(event), rondo_event_path(event));
@@ -182,7 +196,26 @@ void play_flow(struct play *p, rondo_node *node, const char *input)
     p->res.content = strdup(p->res.content);
     p->res.error = strdup(p->res.error);
     p->output = p->res.output ? rondo_value_text(p->res.output) : strdup("null");
+}
+
+void play_flow(struct play *p, rondo_node *node, const char *input)
+{
+    json_t *value = input ? rondo_value_parse(input, NULL) : NULL;
+    CHECK(!input || value);
+    open_engine(p, node);
+    if (rondo_run_start(p->engine, node, value, &p->options, &p->run, &p->err) < 0)
+        FAIL("the run does not start: %s", p->err.message);
     json_decref(value);
+    play_out(p);
+}
+
+void play_again(struct play *p, rondo_node *node, const char *log, size_t len)
+{
+    open_engine(p, node);
+    p->options.from_start = true;
+    if (rondo_run_recover(p->engine, node, log, len, &p->options, &p->run, &p->err) < 0)
+        FAIL("the run does not go on: %s", p->err.message);
+    play_out(p);
 }
 
 void play_end(struct play *p)

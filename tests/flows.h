@@ -51,6 +51,8 @@ struct said {
     char *text; // of its value
     double score;
     bool scored;
+    uint64_t seq;
+    bool undone; // a run that was taken up again does not know it any more
 };
 
 struct play {
@@ -75,6 +77,9 @@ struct play {
 /* Runs node (*taken*) with an input given as JSON text (NULL: null) until it has ended. */
 void play_flow(struct play *p, rondo_node *node, const char *input);
 void play_end(struct play *p);
+
+/* Goes on from a saved run with the same node (*taken*); all its events are seen again first. */
+void play_again(struct play *p, rondo_node *node, const char *log, size_t len);
 
 /* The events whose names are in the blank-separated list, as "name path" lines joined by "; ".
    Iteration events have their pass behind the path, loop_end its reason and passes.  A list that

@@ -108,7 +108,7 @@ static int64_t now_ns(const struct drive *d)
 static void draw(struct drive *d)
 {
     static const char stopping[] = "stopping; once more to leave at once\n";
-    d->view.now_ns = shell_now_ns(d->engine);
+    d->view.now_ns = shell_run_ns(d->run);
     d->view.tick = (unsigned)(now_ns(d) / TICK_NS);
     d->view.notes = d->stops ? stopping : NULL;
     d->view.height = MAX(d->term.height - 1 - (d->stops != 0), 2);
@@ -401,7 +401,7 @@ static int leave_waiting(struct drive *d)
     const char *id = rondo_run_id(d->run);
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
-    d->rows->end_ns = shell_now_ns(d->engine);
+    d->rows->end_ns = shell_run_ns(d->run);
     buf_printf(&d->notes, "%s\n", d->gates.trouble);
     if (d->run->stored) {
         buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, d->gates.trouble_at);

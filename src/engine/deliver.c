@@ -217,7 +217,11 @@ static json_t *compose(rondo_run *run, const struct rondo_event *end)
     json_t *list = json_array();
     bool inside = false, loop = false;
     reader_rewind(&reader, run);
-    while (reader_next(&reader, run, &ev, true) > 0 && ev.seq < end->seq) {
+    while (reader_next(&reader, run, &ev, true) > 0) {
+        if (ev.seq >= end->seq) {
+            json_decref(ev.value);
+            break;
+        }
         reader_note(&reader, run, &ev);
         if (ev.type == RONDO_EV_STEP_START && ev.act == end->act) {
             const rondo_node *node = reader.places[ev.act].node;

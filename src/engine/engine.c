@@ -30,6 +30,11 @@ int64_t shell_now_ns(rondo_engine *engine)
     return engine->virtual_time ? engine->virtual_ns : loop_now_ns(engine->loop);
 }
 
+int64_t shell_run_ns(const rondo_run *run)
+{
+    return MAX(shell_now_ns(run->engine) + run->ahead_ns, run->core.now_ns);
+}
+
 /* ---- 1 what happened --------------------------------------------------------------------------------- */
 
 static void make_ready(rondo_run *run)
@@ -207,7 +212,7 @@ static void arm(rondo_run *run, const struct run_command *command)
     const uint64_t what[3] = { command->act | (uint64_t)command->gen << 32,
                                command->child | (uint64_t)command->ordinal << 32, command->timer };
     run->timers++;
-    heap_push(&run->engine->timers, command->due_ns, run, what);
+    heap_push(&run->engine->timers, command->due_ns - run->ahead_ns, run, what);
 }
 
 static void carry_out(rondo_run *run)
@@ -281,7 +286,7 @@ static void take_turn(rondo_run *run)
     turns_forget(run);
     turns_make_room(engine);
     engine->turn_run = run;
-    run->core.now_ns = MAX(shell_now_ns(engine), run->core.now_ns);
+    run->core.now_ns = shell_run_ns(run);
     engine->busy = true;
     do {
         apply_inbox(run);

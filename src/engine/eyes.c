@@ -59,7 +59,7 @@ int64_t task_began_ns(rondo_task *task)
 
 int64_t task_now_ns(rondo_task *task)
 {
-    return shell_now_ns(task->work.run->engine);
+    return shell_run_ns(task->work.run);
 }
 
 struct loop *task_loop(rondo_task *task)

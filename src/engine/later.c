@@ -527,7 +527,7 @@ static void record_answer(rondo_run *run, const struct act *gate, const char *pa
 {
     recorder_answer(run->recorder, run->id, path, gate->node->name,
                     &(struct heard){ .value = value, .turn = run->core.seq,
-                                     .at_ns = shell_now_ns(run->engine) - run_act(&run->core, 0)->start_ns });
+                                     .at_ns = shell_run_ns(run) - run_act(&run->core, 0)->start_ns });
 }
 
 /* A wrong answer is refused with the schema's sentence, and the gate stays open. */

@@ -69,7 +69,7 @@ static int by_seq(const void *a, const void *b)
 
 bool resume_is_undone(const rondo_run *run, uint64_t seq)
 {
-    return bsearch(&seq, run->undone, run->undone_count, sizeof seq, by_seq) != NULL;
+    return run->undone_count && bsearch(&seq, run->undone, run->undone_count, sizeof seq, by_seq) != NULL;
 }
 
 /* Later lists only have later events, but a log comes from outside. */
@@ -81,7 +81,8 @@ static void add_undone(rondo_run *run, const json_t *list)
         mem_grow(&run->undone, &run->undone_cap, run->undone_count, sizeof *run->undone);
         run->undone[run->undone_count++] = (uint64_t)json_integer_value(seq);
     }
-    qsort(run->undone, run->undone_count, sizeof *run->undone, by_seq);
+    if (run->undone_count)
+        qsort(run->undone, run->undone_count, sizeof *run->undone, by_seq);
 }
 
 /* One event of a log that was applied before, as a whole or without these. */
@@ -202,7 +203,7 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error 
         json_decref(value);
         return err->code;
     }
-    int64_t idle = MAX(shell_now_ns(run->engine) - run->core.now_ns, 0);
+    int64_t idle = shell_run_ns(run) - run->core.now_ns;
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
     return 0;

@@ -380,7 +380,7 @@ static int replay_journal(rondo_run *run, rondo_error *err)
 /* From here on the run goes on by itself: its first event says that it was resumed. */
 static void go_on(rondo_run *run)
 {
-    int64_t now = shell_now_ns(run->engine), idle = MAX(now - run->core.now_ns, 0);
+    int64_t idle = shell_run_ns(run) - run->core.now_ns;
     if (run->core.status) {
         shell_stop(run);
         return;
@@ -396,6 +396,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     bool reopens = goes_on && options->reopen && run->core.status;
     if (rc == 0 && !run->core.act_count)
         rc = err_set(err, RONDO_ESTORE, "the log has no events");
+    run->ahead_ns = MAX(run->core.now_ns - shell_now_ns(run->engine), 0);
     if (rc == 0 && reopens)
         rc = resume_reopen(run, options, err);
     if (rc < 0) {

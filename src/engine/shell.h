@@ -186,6 +186,7 @@ struct rondo_run {
     rondo_history *histories;    // handed out; see look.c
     struct result found_result;
     uint32_t timers; // entries in the engine's heap
+    int64_t ahead_ns; // how far its own time is ahead of the clock
     uint32_t laters; // open tokens; guarded by the mailbox's lock
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL
@@ -205,6 +206,10 @@ void shell_happened(rondo_run *run, const struct rondo_event *ev);
 /* The same, to be filled in by the caller; NULL when the run has ended. */
 struct rondo_event *shell_next_event(rondo_run *run);
 int64_t shell_now_ns(rondo_engine *engine);
+
+/* The run's own time.  It is the clock's, but never goes back, also when the clock was set back while
+   nobody drove the run: what is in its log has happened before what comes. */
+int64_t shell_run_ns(const rondo_run *run);
 
 /* What an activation had to wind down is gone: if it is closing, it may end. */
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);

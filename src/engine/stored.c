@@ -75,7 +75,7 @@ static int sum_up(rondo_run *run, rondo_error *err)
 
 int stored_turn(rondo_run *run, rondo_error *err)
 {
-    store_set_now(run->engine->store, run->core.now_ns);
+    store_set_now(run->engine->store, shell_now_ns(run->engine)); // leases go by the clock, not by the run
     for (uint32_t i = 0; i < run->inbox_done_count; i++)
         if (store_inbox_done(run->journal, run->inbox_done[i], err) < 0)
             return err->code;

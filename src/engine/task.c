@@ -37,7 +37,7 @@ static APART void record(const struct work *work, struct heard heard)
     heard.delta = work->delta;
     heard.is_late = work != &run->engine->task.work;
     heard.turn = run->core.seq;
-    heard.at_ns = shell_now_ns(run->engine) - run_act(&run->core, 0)->start_ns;
+    heard.at_ns = shell_run_ns(run) - run_act(&run->core, 0)->start_ns;
     recorder_hear(run->recorder, &heard);
 }
 

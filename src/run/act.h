@@ -32,7 +32,7 @@ void act_move(struct act *act, enum act_cause cause);
 struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node);
 void act_free(struct run *run, struct act *act);
 
-/* Like act_free(), but the slot stays empty until its parent completes, begins its next pass or starts that
+/* Like act_free(), but the slot stays empty until its parent completes, begins its next pass or tries that
    child again: as long as a run can be taken up again (reopen.h), nobody else has been in this slot. */
 void act_hold(struct run *run, struct act *parent, struct act *act);
 void act_release(struct run *run, struct act *act); // all that is held in it

@@ -509,7 +509,7 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     clear_result(run, &kid->res);
     kid->asked &= (uint8_t)~KID_OVERDUE;
     kid->res.status = end_status[ev->type];
-    kid->res.flags = RES_NO_RETRY;
+    kid->res.flags = RES_NO_RETRY | RES_UNBEGUN;
     kid->res.attempt = ev->attempt;
     if (parent->node->kind == RONDO_KIND_GRAPH && !(ev->flags & EF_MINE))
         kid->res.flags |= RES_CUT;
@@ -597,6 +597,7 @@ static void apply_retry(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
     struct kid *kid = kid_get(run, parent, ev->child, ev->ordinal);
+    act_release_kid(run, parent, ev->child, ev->ordinal);
     kid->attempt = ev->attempt;
     kid->asked = ASKED_WHEN; // it may start: that was asked before the first try
     kid->due_ns = ev->num;

@@ -38,7 +38,8 @@ void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt)
     struct kid *kid = each_begin(act, ordinal);
     each->failed -= res->status == RONDO_STATUS_FAILED;
     each->again++;
-    *kid = (struct kid){ .res = *res, .attempt = attempt, .base = attempt, .asked = ASKED_WHEN, .reopened = true };
+    *kid = (struct kid){ .res = *res, .attempt = attempt, .base = attempt, .reopened = true,
+                         .asked = res->flags & RES_UNBEGUN ? 0 : ASKED_WHEN };
     kid->res.status = kid->res.flags = 0;
     *res = (struct result){ 0 };
 }

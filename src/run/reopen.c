@@ -171,7 +171,7 @@ json_t *reopen_undone(struct reopen *reopen, struct run *run)
 {
     struct ending all = { 0 };
     json_t *list = json_array();
-    collect(reopen, run, run_act(run, 0), &all);
+    collect(reopen, run, run_act(run, 0), &all); // workflow_end at least
     qsort(all.undone, all.count, sizeof *all.undone, by_number);
     for (uint32_t i = 0; i < all.count; i++)
         json_array_append_new(list, json_integer((json_int_t)all.undone[i]));
@@ -187,21 +187,21 @@ struct lists {
     json_t *slots, *kids, *again;
 };
 
-/* A step that never began keeps its number; after a failure the next one is taken in any case. */
-static uint16_t next_attempt(const struct result *res, uint16_t attempt)
+/* A step that never began keeps its number.  An item does not: its number says that it has a place. */
+static uint16_t next_attempt(const struct act *act, const struct result *res, uint16_t attempt)
 {
-    bool never_began = res->flags & RES_NO_RETRY && res->status != RONDO_STATUS_FAILED;
-    return never_began || attempt == UINT16_MAX ? attempt : (uint16_t)(attempt + 1);
+    bool is_kept = res->flags & RES_UNBEGUN && act->node->kind != RONDO_KIND_EACH;
+    return is_kept || attempt == UINT16_MAX ? attempt : (uint16_t)(attempt + 1);
 }
 
 static void put_back(struct lists *lists, const struct act *act, uint32_t child, uint32_t ordinal,
                      const struct result *res, uint16_t attempt)
 {
-    uint16_t next = act->node->kind == RONDO_KIND_EACH ? (uint16_t)(attempt + 1) : next_attempt(res, attempt);
+    uint16_t next = next_attempt(act, res, attempt);
     auto_buf struct buf path = { 0 };
     json_array_append_new(lists->kids, json_pack("[I,I,I,I]", (json_int_t)act->slot, (json_int_t)child,
                                                  (json_int_t)ordinal, (json_int_t)next));
-    if (next == attempt)
+    if (next == attempt && res->status != RONDO_STATUS_FAILED)
         return;
     struct place place = { act->node->children[child].node, act->slot, child, ordinal, next };
     path_put(&path, path_find_act, lists->run, &place);
@@ -226,7 +226,7 @@ static bool was_kept(const struct act *act, uint32_t i)
 {
     const struct result *res = &act->kids[i].res;
     bool is_ordinary = act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
-    return res->status == RONDO_STATUS_SKIPPED && (res->flags & RES_CUT || (res->flags & RES_NO_RETRY && !is_ordinary));
+    return res->status == RONDO_STATUS_SKIPPED && (res->flags & RES_CUT || (res->flags & RES_UNBEGUN && !is_ordinary));
 }
 
 static bool graph_wants(const struct act *act, uint32_t i, const struct ending *e)
@@ -359,7 +359,7 @@ static void put_kid_back(struct act *act, const struct row *row)
     struct kid *kid = &act->kids[row->child];
     bool is_next = row->attempt > kid->attempt;
     kid->attempt = row->attempt;
-    kid->asked = is_next ? ASKED_WHEN : 0; // it may start: that was asked before the first try
+    kid->asked = is_next || kid->attempt > kid->base ? ASKED_WHEN : 0; // as before any other try
     kid->state = KID_NEW;
     kid->res.status = kid->res.flags = 0;
     if (is_next) {

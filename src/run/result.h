@@ -13,8 +13,9 @@
 struct history;
 
 /* SIGNAL: came with an action.  NO_RETRY: not to be tried again.  CUT: did not run because something
-   before it failed.  BROKE: a container that was closed by an action inside it; what it has counts. */
-enum { RES_SIGNAL = 1 << 0, RES_NO_RETRY = 1 << 1, RES_CUT = 1 << 2, RES_BROKE = 1 << 3 };
+   before it failed.  BROKE: a container that was closed by an action inside it; what it has counts.
+   UNBEGUN: ended without having started. */
+enum { RES_SIGNAL = 1 << 0, RES_NO_RETRY = 1 << 1, RES_CUT = 1 << 2, RES_BROKE = 1 << 3, RES_UNBEGUN = 1 << 4 };
 
 /* value is owned; seq is the event that holds it. */
 struct result {

@@ -228,13 +228,15 @@ static void wait_again(struct act *act, const uint8_t *marks)
     }
 }
 
-static void run_again(struct act *act, uint32_t first, const char *feedback)
+static void run_again(struct run *run, struct act *act, uint32_t first, const char *feedback)
 {
     auto_free uint8_t *marks = mem_zalloc(act->kid_count + 1);
     mark_dependents(act, first, marks);
     for (uint32_t i = 0; i < act->kid_count; i++)
-        if (marks[i])
+        if (marks[i]) {
+            act_release_kid(run, act, i, 0);
             unstart(act, i, i == first ? feedback : NULL);
+        }
     wait_again(act, marks);
 }
 
@@ -262,16 +264,16 @@ void review_apply(struct run *run, struct rondo_event *ev)
     switch ((enum review_code)ev->code) {
     case REVIEW_RETRY:
         count->retries++;
-        run_again(act, ev->ordinal, feedback);
+        run_again(run, act, ev->ordinal, feedback);
         break;
     case REVIEW_PREDECESSOR:
         count->predecessor_retries++;
         count->retries = 0;
-        run_again(act, ev->ordinal, feedback);
+        run_again(run, act, ev->ordinal, feedback);
         break;
     case REVIEW_UNCLEAR:
         count->was_unclear = true;
-        run_again(act, ev->child, "the answer was not understood: say approve, retry, retryPredecessor or reject");
+        run_again(run, act, ev->child, "the answer was not understood: say approve, retry, retryPredecessor or reject");
         break;
     case REVIEW_FAILED: fail_kid(act, &act->kids[ev->child], "the review was not understood", NULL); break;
     case REVIEW_REJECT: fail_kid(act, of, "rejected by its review", feedback); break;

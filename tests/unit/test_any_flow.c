@@ -79,10 +79,24 @@ static json_t *some_value(uint64_t h)
     }
 }
 
+/* Set: what was tried before makes no difference. */
+static bool forgetful;
+
+static uint64_t mix_path(uint64_t x, const char *path)
+{
+    for (; *path; path++) {
+        if (forgetful && *path == '~')
+            path += strspn(path + 1, "0123456789");
+        else
+            x = mix(x ^ (unsigned char)*path);
+    }
+    return x;
+}
+
 static void works(rondo_task *task, void *user)
 {
     const struct trait *t = user;
-    uint64_t h = mix_text(t->salt, rondo_task_path(task));
+    uint64_t h = mix_path(t->salt, rondo_task_path(task));
     int r = (int)(h % 100);
     if (h >> 20 & 1)
         rondo_task_spend(task, &(rondo_usage){ 5, 2, 10, 1 });
@@ -105,7 +119,7 @@ static void works(rondo_task *task, void *user)
 static int decides(rondo_context *context, void *user)
 {
     const struct trait *t = user;
-    uint64_t h = mix(mix_text(t->salt, rondo_context_path(context)) + (uint64_t)rondo_context_pass(context));
+    uint64_t h = mix(mix_path(t->salt, rondo_context_path(context)) + (uint64_t)rondo_context_pass(context));
     if (h % 50 == 0)
         return rondo_context_fail(context, RONDO_EFAILED, "the rule broke");
     return h % 10 < 4;
@@ -114,7 +128,7 @@ static int decides(rondo_context *context, void *user)
 static double scores(rondo_context *context, void *user)
 {
     const struct trait *t = user;
-    return (double)(mix(mix_text(t->salt + 1, rondo_context_path(context)) +
+    return (double)(mix(mix_path(t->salt + 1, rondo_context_path(context)) +
                         (uint64_t)rondo_context_pass(context)) % 7);
 }
 
@@ -127,7 +141,7 @@ static json_t *makes_items(rondo_context *context, void *user)
 {
     const struct trait *t = user;
     json_t *items = json_array();
-    uint64_t n = mix_text(t->salt, rondo_context_path(context)) % 4;
+    uint64_t n = mix_path(t->salt, rondo_context_path(context)) % 4;
     for (uint64_t i = 0; i < n; i++)
         json_array_append_new(items, json_integer((json_int_t)i));
     return items;
@@ -308,6 +322,7 @@ struct step {
     const char *path;
     int state, kind, kids, loop_ends;
     int64_t begun, done; // passes
+    bool began;
     struct step *parent;
 };
 
@@ -352,6 +367,7 @@ static void begins(const struct said *s)
     if (step->state != NEVER)
         FAIL("%s starts again", s->path);
     step->state = OPEN;
+    step->began = true;
     step->kind = s->kind;
     step->parent = around(s->path);
     if (step->parent && step->parent->state != OPEN)
@@ -398,6 +414,14 @@ static void passes(const struct said *s)
     }
 }
 
+/* What was kept from starting may start after all. */
+static void reopens(void)
+{
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        if (table[i].state == ENDED && !table[i].began)
+            table[i].state = NEVER;
+}
+
 static void check_log(const struct play *p)
 {
     int64_t before = 0;
@@ -406,7 +430,7 @@ static void check_log(const struct play *p)
         const struct said *s = &p->said[i];
         CHECK(s->at_ms >= before);
         before = s->at_ms;
-        switch (s->type) {
+        switch (s->undone ? 0 : s->type) {
         case RONDO_EV_STEP_START: begins(s); break;
         case RONDO_EV_STEP_END:
         case RONDO_EV_STEP_FAILED:
@@ -415,6 +439,7 @@ static void check_log(const struct play *p)
         case RONDO_EV_ITERATION_START:
         case RONDO_EV_ITERATION_END:
         case RONDO_EV_LOOP_END: passes(s); break;
+        case RONDO_EV_REOPENED: reopens(); break;
         default: break;
         }
     }
@@ -637,5 +662,122 @@ TEST(a_fork_of_a_wild_flow_ends_and_can_be_replayed)
                 free(output);
             }
         play_end(&p);
+    }
+}
+
+/* ---- taken up again ---------------------------------------------------------------------------------------- */
+
+static bool is_done(const struct play *p)
+{
+    return p->res.status == RONDO_STATUS_COMPLETED || p->res.status == RONDO_STATUS_SKIPPED;
+}
+
+/* Takes up what p came to, as q. */
+static void take_up(struct play *q, struct play *p, rondo_node *node)
+{
+    size_t len;
+    char *log = rondo_run_save(p->run, &len);
+    *q = (struct play){ .max_concurrency = p->max_concurrency, .options = { .reopen = true } };
+    play_again(q, rondo_node_ref(node), log, len);
+    rondo_text_free(log);
+}
+
+TEST(a_flow_that_is_cancelled_at_any_event_and_taken_up_again_comes_to_the_same_end)
+{
+    forgetful = true;
+    for (uint64_t seed = 1; seed <= FLOWS / 3; seed++) {
+        struct play want = { .max_concurrency = 1 };
+        say_which(seed);
+        rondo_node *node = make(seed, true);
+        play_flow(&want, rondo_node_ref(node), "[1, 2]");
+        for (size_t stop = 1; stop < want.count; stop += 1 + want.count / 8) {
+            struct play p = { .max_concurrency = 1, .on_event = cancels }, q = { 0 };
+            cancel_at_event[0] = stop;
+            cancel_at_event[1] = 0;
+            play_flow(&p, rondo_node_ref(node), "[1, 2]");
+            if (p.res.status == RONDO_STATUS_CANCELLED) {
+                take_up(&q, &p, node);
+                check_log(&q);
+                check_replay(q.engine, q.node, q.run);
+                if (q.res.status != want.res.status || strcmp(q.output, want.output) != 0)
+                    FAIL("cancelled at event %zu of %zu: %s %s instead of %s %s", stop, want.count,
+                         rondo_status_text(q.res.status), q.output, rondo_status_text(want.res.status), want.output);
+                play_end(&q);
+            }
+            play_end(&p);
+        }
+        play_end(&want);
+        rondo_node_unref(node);
+    }
+}
+
+TEST(a_wild_flow_that_is_taken_up_again_and_again_stays_in_order)
+{
+    forgetful = false;
+    for (uint64_t seed = 1; seed <= FLOWS / 3; seed++) {
+        struct play p = { .on_event = seed % 2 ? cancels : NULL }, q;
+        cancel_at_event[0] = 1 + mix(seed) % 40;
+        cancel_at_event[1] = seed % 3 ? 0 : cancel_at_event[0] + mix(seed + 1) % 10;
+        play_some(&p, seed, false);
+        rondo_node *node = make(seed, false);
+        for (int lives = 0; lives < 3 && !is_done(&p); lives++) {
+            take_up(&q, &p, node);
+            check_log(&q);
+            check_replay(q.engine, q.node, q.run);
+            play_end(&p);
+            p = q;
+        }
+        play_end(&p);
+        rondo_node_unref(node);
+    }
+}
+
+/* Plays a saved run on to event `stop`, throws it away and goes on with what was there. */
+static void die_once_more(struct play *ret, rondo_node *node, struct play *p, size_t stop)
+{
+    rondo_engine *engine;
+    rondo_run *run;
+    size_t len;
+    char *log = rondo_run_save(p->run, &len);
+    rondo_config config = { RONDO_CONFIG, .seed = 1, .virtual_time = true, .max_concurrency = 1 };
+    rondo_run_options options = { RONDO_RUN, .reopen = true };
+    CHECK_INT(rondo_engine_new(&config, &engine, NULL), 0);
+    CHECK_INT(rondo_run_recover(engine, node, log, len, &options, &run, NULL), 0);
+    rondo_text_free(log);
+    while (stop-- && rondo_run_next(run))
+        ;
+    log = rondo_run_save(run, &len);
+    rondo_engine_free(engine);
+    *ret = (struct play){ .max_concurrency = 1 };
+    play_again(ret, rondo_node_ref(node), log, len);
+    rondo_text_free(log);
+}
+
+TEST(a_flow_that_is_taken_up_again_may_die_at_any_event)
+{
+    forgetful = true;
+    for (uint64_t seed = 1; seed <= FLOWS / 5; seed++) {
+        struct play want = { .max_concurrency = 1 }, p = { .max_concurrency = 1, .on_event = cancels,
+                                                           .options = { .on_unknown = RONDO_UNKNOWN_RETRY } };
+        say_which(seed);
+        rondo_node *node = make(seed, true);
+        play_flow(&want, rondo_node_ref(node), "[1, 2]");
+        cancel_at_event[0] = 1 + mix(seed) % want.count;
+        cancel_at_event[1] = 0;
+        play_flow(&p, rondo_node_ref(node), "[1, 2]");
+        size_t left = want.count > p.count / 2 ? want.count - p.count / 2 : 1;
+        for (size_t stop = 1; p.res.status == RONDO_STATUS_CANCELLED && stop < left; stop += 1 + left / 5) {
+            struct play q;
+            die_once_more(&q, node, &p, stop);
+            check_log(&q);
+            check_replay(q.engine, q.node, q.run);
+            if (q.res.status != want.res.status || strcmp(q.output, want.output) != 0)
+                FAIL("died %zu events later: %s %s instead of %s %s", stop, rondo_status_text(q.res.status), q.output,
+                     rondo_status_text(want.res.status), want.output);
+            play_end(&q);
+        }
+        play_end(&p);
+        play_end(&want);
+        rondo_node_unref(node);
     }
 }

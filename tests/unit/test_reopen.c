@@ -387,3 +387,501 @@ TEST(what_was_cancelled_goes_on_and_what_completed_is_not_done_again)
         life_free(&want);
     }
 }
+
+/* ---- dying at every event, before and after -------------------------------------------------------------- */
+
+struct saved {
+    struct life lives[400];
+    int count;
+};
+
+static void save_each(struct trial *t, const rondo_event *ev)
+{
+    struct saved *saved = t->data;
+    CHECK(saved->count < (int)COUNT_OF(saved->lives));
+    struct life *life = &saved->lives[saved->count++];
+    life->log = rondo_run_save(t->run, &life->len);
+}
+
+/* Recovered from each of its events and taken up as often as it takes, it comes to the same. */
+static void recover_each(struct saved *saved, const struct life *want)
+{
+    for (int i = 0; i < saved->count; i++) {
+        struct life *life = &saved->lives[i];
+        say_where("died at", i + 1);
+        go_on(life, false);
+        for (int lives = 0; !is_over(life); lives++) {
+            CHECK(lives < 4);
+            go_on(life, true);
+        }
+        check_end(life, want);
+        life_free(life);
+    }
+    saved->count = 0;
+}
+
+TEST(a_run_that_is_taken_up_again_may_die_at_any_event)
+{
+    static struct saved saved;
+    for (size_t f = 0; f < COUNT_OF(flows); f++) {
+        size_t want_done;
+        now_in = &flows[f];
+        struct life want = undisturbed(&want_done);
+        wrong.attempts = strcmp(now_in->name, "retry") == 0 ? 2 : 1;
+        for (wrong.hand = 0; wrong.hand < HANDS; wrong.hand++)
+            for (wrong.at = 0; wrong.at < 2; wrong.at++) {
+                struct life life = { 0 };
+                forget_done();
+                now_why = "before";
+                {
+                    TRIAL t = { .on_event = save_each, .data = &saved };
+                    trial_run(&t, now_in->make(), "\"\"");
+                    life_take(&life, &t);
+                }
+                if (is_over(&life)) {
+                    while (saved.count)
+                        life_free(&saved.lives[--saved.count]);
+                    life_free(&life);
+                    continue;
+                }
+                recover_each(&saved, &want);
+                now_why = "after";
+                {
+                    TRIAL t = { .on_event = save_each, .data = &saved, .options = { .reopen = true } };
+                    trial_recover(&t, now_in->make(), life.log, life.len);
+                }
+                recover_each(&saved, &want);
+                life_free(&life);
+            }
+        life_free(&want);
+    }
+}
+
+/* ---- one kind after the other ------------------------------------------------------------------------------- */
+
+/* A run to its end, and then again with `reopen`. */
+static void twice(struct trial *first, struct trial *second, rondo_node *node, const char *input)
+{
+    size_t len;
+    trial_run(first, rondo_node_ref(node), input);
+    char *log = rondo_run_save(first->run, &len);
+    second->options.reopen = true;
+    trial_recover(second, node, log, len);
+    rondo_text_free(log);
+}
+
+TEST(a_run_that_completed_is_not_taken_up_again)
+{
+    struct bot a = { "a", ADD, 1 };
+    rondo_node *node = bot_node(&a);
+    size_t len;
+    TRIAL t = { 0 }, u = { 0 };
+    trial_run(&t, rondo_node_ref(node), "1");
+    char *log = rondo_run_save(t.run, &len);
+    trial_engine(&u);
+    rondo_run_options options = { RONDO_RUN, .reopen = true };
+    CHECK_INT(rondo_run_recover(u.engine, node, log, len, &options, &u.run, &u.err), RONDO_ESTATE);
+    CHECK_STR(u.err.message, "the run has completed: there is nothing to take up again");
+    CHECK_NULL(u.run);
+    options.reopen = false;
+    CHECK_INT(rondo_run_recover(u.engine, node, log, len, &options, &u.run, &u.err), 0);
+    trial_finish(&u);
+    CHECK_STR(u.output, "2");
+    rondo_text_free(log);
+    rondo_node_unref(node);
+}
+
+TEST(without_reopen_a_failed_run_is_given_as_it_is)
+{
+    struct bot a = { "a", ADD, 1, .fails = 1 };
+    rondo_node *node = bot_node(&a);
+    size_t len;
+    TRIAL t = { 0 }, u = { 0 };
+    trial_run(&t, rondo_node_ref(node), "1");
+    char *log = rondo_run_save(t.run, &len);
+    trial_recover(&u, node, log, len);
+    rondo_text_free(log);
+    CHECK_INT(u.result.status, RONDO_STATUS_FAILED);
+    CHECK_INT(a.calls, 1);
+}
+
+static void keep_lists(struct trial *t, const rondo_event *ev)
+{
+    if (rondo_event_type(ev) == RONDO_EV_REOPENED)
+        text_add(t->data, "%s", json_text(json_object_get(rondo_event_value(ev), "again")));
+}
+
+TEST(what_starts_again_is_listed_by_the_path_it_will_have)
+{
+    struct text again = { 0 };
+    struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 1, .fails = 1 }, c = { "c", ADD, 1, .delay_ms = 9 };
+    TRIAL t = { 0 }, u = { .on_event = keep_lists, .data = &again };
+    twice(&t, &u, LOOP("l", SEQ("s", bot_node(&a), PAR("p", bot_node(&b), bot_node(&c))), .max_iterations = 1), "1");
+    CHECK_STR(again.data, "[\"l.0.s.p.b~1\",\"l.0.s.p.c~1\"]");
+    CHECK_STR(only(&u, "step_start"), "step_start l.0.s.p.b~1; step_start l.0.s.p.c~1");
+    CHECK_STR(u.output, "[3,3]");
+    CHECK_INT(a.calls, 1);
+    free(again.data);
+}
+
+TEST(the_run_keeps_its_id_and_its_log_goes_on_without_a_gap)
+{
+    struct bot a = { "a", ADD, 1, .fails = 1 };
+    rondo_node *node = SEQ("s", bot_node(&a));
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, node, "1");
+    CHECK_STR(rondo_run_id(u.run), rondo_run_id(t.run));
+    CHECK_STR(t.log.data + strlen(t.log.data) - strlen("workflow_end failed\n"), "workflow_end failed\n");
+    size_t before, after;
+    char *log = rondo_run_save(t.run, &before), *more = rondo_run_save(u.run, &after);
+    CHECK(after > before && memcmp(log, more, before) == 0);
+    rondo_text_free(log);
+    rondo_text_free(more);
+}
+
+static int answered_from; // calls of the predicate that fail first
+
+static int fails_then_true(rondo_context *context, void *user)
+{
+    if (answered_from-- > 0)
+        return rondo_context_fail(context, RONDO_EFAILED, "the rule broke");
+    return 1;
+}
+
+TEST(a_rule_that_failed_is_asked_again_and_the_pass_stays_done)
+{
+    struct bot a = { "a", ADD, 1 };
+    TRIAL t = { 0 }, u = { 0 };
+    answered_from = 1;
+    twice(&t, &u, LOOP("l", bot_node(&a), .until = fails_then_true, .max_iterations = 3), "1");
+    CHECK_INT(t.result.status, RONDO_STATUS_FAILED);
+    CHECK_STR(u.output, "2");
+    CHECK_INT(u.result.reason, RONDO_REASON_UNTIL);
+    CHECK_INT(u.result.passes, 1);
+    CHECK_INT(a.calls, 1);
+}
+
+static void check_rule_node(const char *role, rondo_node *loop, struct bot *body, struct bot *rule, int reason)
+{
+    TRIAL t = { 0 }, u = { 0 };
+    printf("%s\n", role);
+    twice(&t, &u, loop, "1");
+    CHECK_INT(t.result.status, RONDO_STATUS_FAILED);
+    CHECK_INT(u.result.status, RONDO_STATUS_COMPLETED);
+    CHECK_INT(u.result.reason, reason);
+    CHECK_INT(body->calls, 1);
+    CHECK_INT(rule->calls, 2);
+}
+
+TEST(a_rule_that_is_a_node_is_tried_again)
+{
+    struct bot a = { "a", ADD, 1 }, b = { "b", GIVE, .text = "true", .fails = 1 };
+    check_rule_node("until", LOOP("l", bot_node(&a), .until_node = bot_node(&b), .max_iterations = 3), &a, &b,
+                    RONDO_REASON_UNTIL);
+    struct bot c = { "c", ADD, 1 }, d = { "d", GIVE, .text = "null", .fails = 1 };
+    check_rule_node("next", LOOP("l", bot_node(&c), .next_node = bot_node(&d), .max_iterations = 3), &c, &d,
+                    RONDO_REASON_NEXT);
+}
+
+static void cancel_when(struct trial *t, const char *line)
+{
+    while (!strstr(t->log.data ? t->log.data : "", line))
+        CHECK(trial_next(t));
+    rondo_run_cancel(t->run, "enough");
+    trial_finish(t);
+    CHECK_INT(t->result.status, RONDO_STATUS_CANCELLED);
+}
+
+TEST(a_judge_that_was_cancelled_judges_again)
+{
+    struct bot a = { "a", ADD, 1 }, b = { "b", GIVE, .text = "true", .delay_ms = 9 };
+    rondo_node *node = LOOP("l", bot_node(&a), .judge = bot_node(&b), .max_iterations = 3);
+    size_t len;
+    TRIAL t = { 0 }, u = { .options = { .reopen = true } };
+    trial_start(&t, rondo_node_ref(node), "1");
+    cancel_when(&t, "step_start l.0.judge");
+    char *log = rondo_run_save(t.run, &len);
+    trial_recover(&u, node, log, len);
+    rondo_text_free(log);
+    CHECK_STR(u.output, "2");
+    CHECK_INT(u.result.reason, RONDO_REASON_JUDGE);
+    CHECK_INT(a.calls, 1);
+}
+
+TEST(failures_that_a_loop_lives_with_stay_as_they_are)
+{
+    struct bot a = { "a", ADD, 1, .fails = 2 }; // two in a row end it
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, LOOP("l", bot_node(&a), .on_error = RONDO_ERROR_CONTINUES, .max_failures = 2, .max_iterations = 4),
+          "1");
+    CHECK_INT(t.result.passes, 2);
+    CHECK_STR(only(&u, "iteration_start"), "iteration_start l pass 2; iteration_start l pass 3");
+    CHECK_INT(u.result.status, RONDO_STATUS_COMPLETED);
+    CHECK_INT(u.result.passes, 4);
+    CHECK_INT(a.calls, 5);
+}
+
+TEST(an_each_that_lives_with_failures_is_tried_again_only_when_all_failed)
+{
+    struct bot a = { "a", APPEND, .text = "x", .fails = 3 };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, EACH("e", SEQ("s", bot_node(&a)), .items = three, .on_item_failure = RONDO_ERROR_CONTINUES,
+                       .max_concurrency = 1),
+          "1");
+    CHECK_INT(t.result.status, RONDO_STATUS_FAILED);
+    CHECK_STR(u.output, "[\"1x\",\"2x\",\"3x\"]");
+    CHECK_INT(a.calls, 6);
+}
+
+static void take_up(struct trial *u, struct trial *t, rondo_node *node)
+{
+    size_t len;
+    char *log = rondo_run_save(t->run, &len);
+    u->options.reopen = true;
+    trial_recover(u, node, log, len);
+    rondo_text_free(log);
+}
+
+TEST(a_failure_that_a_parallel_lives_with_stays_when_it_was_only_cancelled)
+{
+    struct bot a = { "a", ADD, 1, .fails = 1 }, b = { "b", ADD, 1, .delay_ms = 9 };
+    rondo_node *node = rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p", .mode = RONDO_COLLECT,
+                                                              .children = RONDO_NODES(bot_node(&a), bot_node(&b)) });
+    TRIAL t = { 0 }, u = { 0 };
+    trial_start(&t, rondo_node_ref(node), "1");
+    cancel_when(&t, "error p.a");
+    take_up(&u, &t, node);
+    CHECK_STR(u.output, "[null,2]");
+    CHECK_INT(a.calls, 1);
+}
+
+TEST(the_losers_of_a_race_stay_cancelled)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 9 }, b = { "b", ADD, 2 }, c = { "c", ADD, 3, .fails = 1 };
+    TRIAL t = { 0 }, u = { 0 };
+    rondo_node *race = rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p", .mode = RONDO_FIRST,
+                                                              .children = RONDO_NODES(bot_node(&a), bot_node(&b)) });
+    twice(&t, &u, SEQ("s", race, bot_node(&c)), "1");
+    CHECK_STR(u.output, "6");
+    CHECK_INT(a.calls, 1);
+    CHECK_INT(b.calls, 1);
+}
+
+TEST(steps_that_run_on_failure_or_always_are_not_done_twice)
+{
+    struct bot a = { "a", ADD, 1, .fails = 1 }, b = { "b", ADD, 1 },
+               mend = { "mend", ADD, 5, .options = { .run_on = RONDO_ON_FAILURE } },
+               tidy = { "tidy", ADD, 7, .options = { .run_on = RONDO_ON_ALWAYS } };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, GRAPH("g", RONDO_CASCADE, { "a", bot_node(&a) }, { "b", bot_node(&b), RONDO_AFTER("a") },
+                        { "mend", bot_node(&mend) }, { "tidy", bot_node(&tidy) }),
+          "1");
+    CHECK_INT(t.result.status, RONDO_STATUS_PARTIAL);
+    CHECK_STR(found(&t, "g.b"), "cancelled");
+    CHECK_INT(u.result.status, RONDO_STATUS_COMPLETED);
+    CHECK_STR(found(&u, "g.a"), "completed 2");
+    CHECK_STR(found(&u, "g.b"), "completed 2");
+    CHECK_INT(mend.calls, 1);
+    CHECK_INT(tidy.calls, 1);
+}
+
+TEST(a_failure_that_was_seen_to_stays_one)
+{
+    struct bot a = { "a", ADD, 1, .fails = 1 }, b = { "b", ADD, 1, .fails = 1 },
+               mend = { "mend", ADD, 5, .options = { .run_on = RONDO_ON_FAILURE } };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, GRAPH("g", RONDO_CASCADE, { "a", bot_node(&a) }, { "mend", bot_node(&mend), RONDO_AFTER("a") },
+                        { "b", bot_node(&b) }),
+          "1");
+    CHECK_INT(u.result.status, RONDO_STATUS_COMPLETED);
+    CHECK_INT(a.calls, 1);
+    CHECK_INT(b.calls, 2);
+    CHECK_STR(found(&u, "g.a"), "failed: try 1 failed");
+}
+
+TEST(a_cancelled_graph_judges_its_steps_anew)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 9 }, b = { "b", ADD, 1 },
+               mend = { "mend", ADD, 5, .options = { .run_on = RONDO_ON_FAILURE } },
+               tidy = { "tidy", ADD, 7, .options = { .run_on = RONDO_ON_ALWAYS } };
+    rondo_node *node = GRAPH("g", RONDO_CASCADE, { "a", bot_node(&a) }, { "b", bot_node(&b), RONDO_AFTER("a") },
+                             { "mend", bot_node(&mend), RONDO_AFTER("b") }, { "tidy", bot_node(&tidy) });
+    TRIAL t = { 0 }, u = { 0 };
+    trial_start(&t, rondo_node_ref(node), "1");
+    cancel_when(&t, "step_start g.a");
+    CHECK_INT(tidy.calls, 1);
+    take_up(&u, &t, node);
+    CHECK_INT(u.result.status, RONDO_STATUS_COMPLETED);
+    CHECK_STR(found(&u, "g.b"), "completed 2");
+    CHECK_STR(found(&u, "g.mend"), "skipped");
+    CHECK_INT(tidy.calls, 1);
+}
+
+TEST(a_step_that_did_not_want_to_start_is_not_asked_again)
+{
+    struct bot a = { "a", ADD, 1, .options = { .when = never } }, b = { "b", ADD, 1, .fails = 1 };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, GRAPH("g", RONDO_CASCADE, { "a", bot_node(&a) }, { "b", bot_node(&b) }), "1");
+    CHECK_INT(u.result.status, RONDO_STATUS_COMPLETED);
+    CHECK_STR(found(&u, "g.a"), "skipped");
+    CHECK_INT(count(&u, "step_skipped"), 0);
+    CHECK_INT(a.calls, 0);
+}
+
+/* ---- gates, time, limits ----------------------------------------------------------------------------------- */
+
+TEST(a_gate_that_nobody_answered_in_time_asks_again)
+{
+    rondo_node *node = SEQ("s", rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "ok", .timeout_ms = 50 }));
+    TRIAL t = { 0 }, u = { 0 };
+    size_t len;
+    trial_run(&t, rondo_node_ref(node), "1");
+    CHECK_INT(t.rc, RONDO_ETIME);
+    char *log = rondo_run_save(t.run, &len);
+    trial_engine(&u);
+    rondo_run_options options = { RONDO_RUN, .reopen = true };
+    u.node = node;
+    CHECK_INT(rondo_run_recover(u.engine, node, log, len, &options, &u.run, NULL), 0);
+    while (!count(&u, "gate_waiting s.ok~1"))
+        CHECK(trial_next(&u));
+    rondo_engine_signal(u.engine, rondo_run_id(u.run), "s.ok~1", json_integer(7), NULL);
+    trial_finish(&u);
+    rondo_text_free(log);
+    CHECK_STR(u.output, "7");
+}
+
+TEST(a_gate_that_was_open_when_the_run_was_cancelled_is_counted_right)
+{
+    rondo_node *node = SEQ("s", rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "ok" }));
+    size_t len;
+    TRIAL t = { 0 }, u = { 0 };
+    trial_start(&t, rondo_node_ref(node), "1");
+    cancel_when(&t, "gate_waiting s.ok");
+    char *log = rondo_run_save(t.run, &len);
+    trial_engine(&u);
+    rondo_run_options options = { RONDO_RUN, .reopen = true };
+    u.node = node;
+    CHECK_INT(rondo_run_recover(u.engine, node, log, len, &options, &u.run, NULL), 0);
+    while (!count(&u, "gate_waiting s.ok~1"))
+        CHECK(trial_next(&u));
+    CHECK_INT(rondo_run_status(u.run), RONDO_STATUS_WAITING);
+    rondo_engine_signal(u.engine, rondo_run_id(u.run), "s.ok~1", json_integer(7), NULL);
+    while (!count(&u, "gate_answered"))
+        CHECK(trial_next(&u));
+    CHECK(rondo_run_status(u.run) != RONDO_STATUS_WAITING);
+    trial_finish(&u);
+    CHECK_STR(u.output, "7");
+    rondo_text_free(log);
+}
+
+TEST(a_step_that_ran_out_of_time_gets_it_once_more)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 30 }, b = { "b", ADD, 1, .delay_ms = 30 };
+    rondo_options limits = { .timeout_ms = 50 };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, SEQ("top", rondo_sequence(&(rondo_sequence_spec){
+                                 RONDO_SEQUENCE_SPEC, .name = "s", .options = limits,
+                                 .children = RONDO_NODES(bot_node(&a), bot_node(&b)) })),
+          "1");
+    CHECK_INT(t.rc, RONDO_ETIME);
+    CHECK_STR(u.output, "3");
+    CHECK_INT(a.calls, 1);
+}
+
+static void try_limits(rondo_run_options options, rondo_run_options larger, const char *refusal, int rc)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 30 }, b = { "b", ADD, 1, .delay_ms = 30 };
+    rondo_node *node = SEQ("s", bot_node(&a), bot_node(&b), bot_node(&(struct bot){ "c", ADD, 1 }));
+    size_t len;
+    TRIAL t = { .options = options }, u = { .options = larger };
+    trial_run(&t, rondo_node_ref(node), "1");
+    CHECK_INT(t.rc, rc);
+    char *log = rondo_run_save(t.run, &len);
+    trial_engine(&u);
+    rondo_run_options same = { RONDO_RUN, .reopen = true };
+    CHECK_INT(rondo_run_recover(u.engine, node, log, len, &same, &u.run, &u.err), RONDO_ESTATE);
+    CHECK_STR(u.err.message, refusal);
+    u.options.reopen = true;
+    trial_recover(&u, node, log, len);
+    CHECK_STR(u.output, "4");
+    CHECK_INT(a.calls, 1);
+    rondo_text_free(log);
+}
+
+static void spend_one(rondo_task *task, struct bot *bot)
+{
+    rondo_task_spend(task, &(rondo_usage){ 10, 0, 0, 1 });
+}
+
+TEST(a_run_that_used_up_its_time_needs_more)
+{
+    try_limits((rondo_run_options){ RONDO_RUN, .timeout_ms = 50 }, (rondo_run_options){ RONDO_RUN, .timeout_ms = 200 },
+               "the run's time of 50 ms is used up: give it more", RONDO_ETIME);
+    try_limits((rondo_run_options){ RONDO_RUN, .budget = { .time_ms = 50 } },
+               (rondo_run_options){ RONDO_RUN, .budget = { .time_ms = 200 } },
+               "the run's budget is used up (time): give it a larger one", 0);
+}
+
+TEST(a_run_that_used_up_its_budget_needs_a_larger_one_and_what_it_spent_stays_spent)
+{
+    struct bot a = { "a", ADD, 1, .also = spend_one }, b = { "b", ADD, 1, .also = spend_one },
+               c = { "c", ADD, 1, .also = spend_one };
+    rondo_node *node = LOOP("l", SEQ("s", bot_node(&a), bot_node(&b), bot_node(&c)), .max_iterations = 2);
+    size_t len;
+    TRIAL t = { .options = { .budget = { .tokens = 20 } } },
+          u = { .options = { .budget = { .tokens = 50 }, .reopen = true } },
+          v = { .options = { .budget = { .tokens = 500 }, .reopen = true } };
+    trial_run(&t, rondo_node_ref(node), "1");
+    CHECK_INT(t.result.reason, RONDO_REASON_TOKENS);
+    char *log = rondo_run_save(t.run, &len);
+    trial_recover(&u, rondo_node_ref(node), log, len);
+    rondo_text_free(log);
+    CHECK_INT(u.result.reason, RONDO_REASON_TOKENS);
+    CHECK_INT(u.result.usage.input_tokens, 50);
+    log = rondo_run_save(u.run, &len);
+    trial_recover(&v, node, log, len);
+    rondo_text_free(log);
+    CHECK_STR(v.output, "7");
+    CHECK_INT(v.result.usage.input_tokens, 60);
+    CHECK_INT(a.calls + b.calls + c.calls, 6);
+}
+
+/* ---- looking back --------------------------------------------------------------------------------------------- */
+
+TEST(who_looks_back_sees_one_run)
+{
+    struct bot c = { "c", ADD, 1 }, d = { "d", ADD, 1 }, e = { "e", ADD, 0, .fails = 1 };
+    rondo_node *node = LOOP("l", SEQ("s", bot_node(&c), bot_node(&d), bot_node(&e)), .max_iterations = 5);
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, node, "0");
+    CHECK_STR(u.output, "10");
+    rondo_history *history = rondo_run_history(u.run, "l");
+    CHECK_INT(rondo_history_count(history), 5);
+    for (int i = 0; i < 5; i++)
+        CHECK_INT(json_integer_value(rondo_history_output(history, i, NULL)), 2 * (i + 1));
+    CHECK_STR(found(&u, "l.0.s"), "completed 2");
+    CHECK_STR(found(&u, "l.0.s.e"), "failed: try 1 failed");
+    CHECK_STR(found(&u, "l.0.s.e~1"), "completed 2");
+    CHECK_INT(c.calls, 5);
+}
+
+TEST(values_that_are_put_together_from_the_log_survive)
+{
+    struct bot a = { "a", ADD, 1 }, b = { "b", ADD, 2, .fails = 1 };
+    rondo_node *node = SEQ("top", PAR("p", SEQ("x", bot_node(&a)), SEQ("y", bot_node(&b))),
+                           bot_node(&(struct bot){ "end", ECHO }));
+    size_t len;
+    TRIAL t = { 0 }, u = { 0 }, v = { .options = { .from_start = true } };
+    twice(&t, &u, rondo_node_ref(node), "1");
+    CHECK_STR(u.output, "[2,3]");
+    CHECK_STR(found(&u, "top.p"), "completed [2,3]");
+    char *log = rondo_run_save(u.run, &len);
+    trial_recover(&v, node, log, len); // every event once more, also those that were undone
+    rondo_text_free(log);
+    CHECK_STR(only(&v, "error step_end workflow_end run_reopened"),
+              "step_end top.p.x.a = 2; error top.p.y.b: try 1 failed; step_end top.p.x = 2; "
+              "error top.p.y: try 1 failed; error top.p: try 1 failed; error top: try 1 failed; "
+              "workflow_end failed; run_reopened; "
+              "step_end top.p.y.b~1 = 3; step_end top.p.y = 3; step_end top.p = [2,3]; step_end top.end = [2,3]; "
+              "step_end top = [2,3]; workflow_end completed");
+}
