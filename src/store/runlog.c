@@ -462,9 +462,14 @@ static void give_back(struct runlog *log)
 {
     rondo_error ignored;
     bool own = db_is_free(log->store);
-    if (!log->drives || db_begin(log->store, &ignored) < 0)
+    if (!log->drives)
         return;
-    db_end(log->store, own, lease_release(log->store, log->num, log->fence, &ignored), &ignored);
+    if (own)
+        db_relax(log->store);
+    if (db_begin(log->store, &ignored) == 0)
+        db_end(log->store, own, lease_release(log->store, log->num, log->fence, &ignored), &ignored);
+    if (own)
+        db_relaxed(log->store);
 }
 
 static void forget(struct runlog *log)

@@ -19,6 +19,7 @@ const char *const tables_scripts[TABLES_VERSION] = {
     "CREATE TABLE log ("
     "  at INTEGER PRIMARY KEY, run INTEGER NOT NULL, first INTEGER NOT NULL, sum INTEGER NOT NULL,"
     "  record BLOB NOT NULL);"
+    "INSERT INTO log VALUES (1, 0, 0, 6186903950415888384, x'');" // what chunk_begin_log() writes
 
     "CREATE TABLE chunk ("
     "  run INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, sum INTEGER NOT NULL,"
