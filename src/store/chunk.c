@@ -148,21 +148,19 @@ struct gather {
     uint32_t before, sum; // in front of it, at its end
     struct buf bytes;
     bool is_there; // the chunk has a row already
+    struct extent extent;
 };
 
 static int begin_run(struct gather *g, int64_t run, rondo_error *err)
 {
-    sqlite3_stmt *row =
-        db_ask(g->store, err, "SELECT chunk_seq, chunk_sum FROM run WHERE num = ?1", "i", run);
-    int rc = db_row(g->store, row, err);
+    int rc = runrow_extent(g->store, run, NULL, &g->extent, err);
     if (rc <= 0)
         return rc < 0 ? rc : db_damaged(g->store, err, "the log is damaged: there is no run %lld", (long long)run);
     g->run = run;
-    g->first = g->next = (uint64_t)sqlite3_column_int64(row, 0) + 1;
-    g->before = g->sum = (uint32_t)sqlite3_column_int64(row, 1);
+    g->first = g->next = g->extent.chunk_seq + 1;
+    g->before = g->sum = g->extent.chunk_sum;
     g->is_there = false;
     buf_clear(&g->bytes);
-    sqlite3_reset(row);
     return 0;
 }
 
@@ -214,8 +212,9 @@ static int end_run(struct gather *g, rondo_error *err)
         return 0;
     if (write_chunk(g, err) < 0)
         return err->code;
-    return db_do(g->store, err, "UPDATE run SET chunk_seq = ?2, chunk_sum = ?3 WHERE num = ?1", "iii", g->run,
-                 (int64_t)(g->next - 1), (int64_t)g->sum);
+    g->extent.chunk_seq = g->next - 1;
+    g->extent.chunk_sum = g->sum;
+    return runrow_extend(g->store, g->run, &g->extent, err);
 }
 
 static int move_record(struct gather *g, const struct log_row *r, const char *bytes, rondo_error *err)

@@ -8,6 +8,7 @@
 #include "store/lease.h"
 #include "store/runlog.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,7 @@ static APART sqlite3_stmt *prepare(struct store *store, struct db_statement *s, 
         return NULL;
     }
     s->sql = sql;
+    assert(++store->statement_count < DB_STATEMENTS);
     return s->stmt;
 }
 
@@ -357,6 +359,25 @@ int db_end(struct store *store, bool own, int rc, rondo_error *err)
         return store_commit(store, err);
     store_rollback(store);
     return rc;
+}
+
+/* SQLite looks at this when a statement is prepared, not when it is carried out. */
+static void synchronous(struct store *store, const char *sql)
+{
+    if (!(store->flags & STORE_POWER))
+        return;
+    db_let_go(store);
+    sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+}
+
+void db_relax(struct store *store)
+{
+    synchronous(store, "PRAGMA synchronous = NORMAL");
+}
+
+void db_relaxed(struct store *store)
+{
+    synchronous(store, "PRAGMA synchronous = FULL");
 }
 
 int db_look(struct store *store, rondo_error *err)

@@ -20,7 +20,7 @@
 
 struct runlog;
 
-#define DB_STATEMENTS 256 // room for them; half as many are a sign of something wrong
+#define DB_STATEMENTS 256 // room for them
 #define DB_BUSY_MS    5000
 #define DB_WAL_PAGES  4096 // at which a checkpoint is due
 
@@ -28,11 +28,13 @@ struct store {
     sqlite3 *db;
     char *path;
     unsigned flags;
+    bool is_old; // of an older version when it was opened
     int64_t now_ns;
     struct db_statement {
         const char *sql;
         sqlite3_stmt *stmt;
     } statements[DB_STATEMENTS];
+    uint32_t statement_count;
     bool open;        // there is a batch
     bool held;        // a read transaction since the last one
     unsigned looking; // nested db_look()
@@ -96,6 +98,10 @@ void db_let_go(struct store *store);
 
 /* Folds the WAL into the file, as far as nobody reads it. */
 void db_checkpoint(struct store *store);
+
+/* A batch that need not survive a power cut, at whatever level: between the two, when db_is_free(). */
+void db_relax(struct store *store);
+void db_relaxed(struct store *store);
 
 /* Between the two everything that is read is of one moment. */
 int db_look(struct store *store, rondo_error *err);

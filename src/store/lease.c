@@ -142,10 +142,12 @@ void lease_end_batch(struct store *store, bool lost)
 void lease_leave(struct store *store)
 {
     rondo_error ignored;
-    if (!store->driver || db_begin(store, &ignored) < 0)
+    if (!store->driver)
         return;
-    db_end(store, true, db_do(store, &ignored, "DELETE FROM driver WHERE num = ?1", "i", store->driver),
-           &ignored);
+    db_relax(store);
+    if (db_begin(store, &ignored) == 0)
+        db_end(store, true, db_do(store, &ignored, "DELETE FROM driver WHERE num = ?1", "i", store->driver), &ignored);
+    db_relaxed(store);
     store->driver = 0;
 }
 

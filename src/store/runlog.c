@@ -239,29 +239,13 @@ static int load_chunk(struct runlog *log, const struct runlog_owner *owner, uint
 
 /* ---- loading: the log ------------------------------------------------------------------------------------ */
 
-/* Where a run's records are, at one moment. */
-struct extent {
-    uint64_t chunk_seq; // up to here in chunks,
-    uint32_t chunk_sum;
-    int64_t log_first;  // then in the log, which begins there
-    uint64_t last_seq;  // and at least up to here
-};
-
-static int find_extent(struct runlog *log, int64_t run, struct extent *ret, rondo_error *err)
+/* Where the owner's records are, and where the log begins, at one moment. */
+static int find_extent(struct runlog *log, int64_t run, struct extent *ret, int64_t *ret_log, rondo_error *err)
 {
-    sqlite3_stmt *row = db_ask(log->store, err,
-                               "SELECT chunk_seq, chunk_sum, last_seq, (SELECT min(at) FROM log) FROM run"
-                               " WHERE num = ?1",
-                               "i", run);
-    int rc = db_row(log->store, row, err);
-    if (rc <= 0)
-        return rc < 0 ? rc : err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", log->id);
-    ret->chunk_seq = (uint64_t)sqlite3_column_int64(row, 0);
-    ret->chunk_sum = (uint32_t)sqlite3_column_int64(row, 1);
-    ret->last_seq = (uint64_t)sqlite3_column_int64(row, 2);
-    ret->log_first = sqlite3_column_int64(row, 3);
-    sqlite3_reset(row);
-    return 0;
+    int rc = runrow_extent(log->store, run, NULL, ret, err);
+    if (rc == 0)
+        return err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", log->id);
+    return rc < 0 ? rc : db_number(log->store, ret_log, err, "SELECT coalesce(min(at), 0) FROM log", "");
 }
 
 /* The run's next record: checked, and put into the window from event seq on. */
@@ -307,19 +291,19 @@ static int take_row(struct runlog *log, sqlite3_stmt *row, int64_t log_first, ui
 
 /* Reads the log from the mark on until the window is full.  A mark that is not before event seq, or whose next
    row has gone, is of no use. */
-static int scan(struct runlog *log, const struct runlog_owner *owner, const struct extent *extent, uint64_t seq,
-                rondo_error *err)
+static int scan(struct runlog *log, const struct runlog_owner *owner, const struct extent *extent, int64_t log_first,
+                uint64_t seq, rondo_error *err)
 {
     struct log_mark *mark = &log->mark;
     int rc;
-    if (mark->run != owner->run || mark->next > seq || mark->at < extent->log_first - 1)
-        *mark = (struct log_mark){ owner->run, extent->log_first - 1, extent->chunk_seq + 1, extent->chunk_sum };
+    if (mark->run != owner->run || mark->next > seq || mark->at < log_first - 1)
+        *mark = (struct log_mark){ owner->run, log_first - 1, extent->chunk_seq + 1, extent->chunk_sum };
     sqlite3_stmt *row = db_ask(log->store, err,
                                "SELECT at, run, first, sum, CASE WHEN run = ?2 THEN record END FROM log"
                                " WHERE at > ?1 ORDER BY at",
                                "ii", mark->at, owner->run);
     while ((rc = db_row(log->store, row, err)) > 0)
-        if ((rc = take_row(log, row, extent->log_first, seq, err)) < 0 || mark->next > owner->upto ||
+        if ((rc = take_row(log, row, log_first, seq, err)) < 0 || mark->next > owner->upto ||
             (mark->next > seq && log->window.bytes.len >= CHUNK_MAX))
             break;
     sqlite3_reset(row);
@@ -328,10 +312,10 @@ static int scan(struct runlog *log, const struct runlog_owner *owner, const stru
     return rc;
 }
 
-static int load_log(struct runlog *log, const struct runlog_owner *owner, const struct extent *extent, uint64_t seq,
-                    rondo_error *err)
+static int load_log(struct runlog *log, const struct runlog_owner *owner, const struct extent *extent,
+                    int64_t log_first, uint64_t seq, rondo_error *err)
 {
-    if (scan(log, owner, extent, seq, err) < 0) {
+    if (scan(log, owner, extent, log_first, seq, err) < 0) {
         window_reset(log, &log->window, 0);
         return err->code;
     }
@@ -356,11 +340,13 @@ static APART int load(struct runlog *log, uint64_t seq, rondo_error *err)
 {
     const struct runlog_owner *owner = owner_of(log, seq);
     struct extent extent;
+    int64_t log_first;
     if (db_look(log->store, err) < 0)
         return err->code;
-    int rc = find_extent(log, owner->run, &extent, err);
+    int rc = find_extent(log, owner->run, &extent, &log_first, err);
     if (rc == 0)
-        rc = seq <= extent.chunk_seq ? load_chunk(log, owner, seq, err) : load_log(log, owner, &extent, seq, err);
+        rc = seq <= extent.chunk_seq ? load_chunk(log, owner, seq, err) :
+                                       load_log(log, owner, &extent, log_first, seq, err);
     db_looked(log->store);
     return rc;
 }
@@ -476,9 +462,14 @@ static void give_back(struct runlog *log)
 {
     rondo_error ignored;
     bool own = db_is_free(log->store);
-    if (!log->drives || db_begin(log->store, &ignored) < 0)
+    if (!log->drives)
         return;
-    db_end(log->store, own, lease_release(log->store, log->num, log->fence, &ignored), &ignored);
+    if (own)
+        db_relax(log->store);
+    if (db_begin(log->store, &ignored) == 0)
+        db_end(log->store, own, lease_release(log->store, log->num, log->fence, &ignored), &ignored);
+    if (own)
+        db_relaxed(log->store);
 }
 
 static void forget(struct runlog *log)
@@ -524,19 +515,16 @@ static int find_owners(struct runlog *log, rondo_error *err)
 {
     uint32_t cap = 0;
     struct runlog_owner next = { log->num, UINT64_MAX };
+    struct extent extent;
     while (next.run) {
         if (log->owner_count > FORK_DEPTH)
             return damaged(log, 1, "its forks have no beginning", err);
         mem_grow(&log->owners, &cap, log->owner_count, sizeof *log->owners);
         log->owners[log->owner_count++] = next;
-        sqlite3_stmt *row =
-            db_ask(log->store, err, "SELECT parent, fork_seq FROM run WHERE num = ?1", "i", next.run);
-        int rc = db_row(log->store, row, err);
+        int rc = runrow_extent(log->store, next.run, next.run == log->num ? log->id : NULL, &extent, err);
         if (rc <= 0)
             return rc < 0 ? rc : damaged(log, 1, "the run that it was forked from is missing", err);
-        next.run = sqlite3_column_int64(row, 0);
-        next.upto = MIN(next.upto, (uint64_t)sqlite3_column_int64(row, 1));
-        sqlite3_reset(row);
+        next = (struct runlog_owner){ extent.parent, MIN(next.upto, extent.fork_seq) };
     }
     return 0;
 }
@@ -553,8 +541,9 @@ static void begin_at(struct runlog *log, uint64_t next, uint32_t sum)
 static int find_end(struct runlog *log, rondo_error *err)
 {
     struct extent extent;
-    if (find_extent(log, log->num, &extent, err) < 0 ||
-        load_log(log, &log->owners[0], &extent, UINT64_MAX, err) < 0)
+    int64_t log_first;
+    if (find_extent(log, log->num, &extent, &log_first, err) < 0 ||
+        load_log(log, &log->owners[0], &extent, log_first, UINT64_MAX, err) < 0)
         return err->code;
     begin_at(log, log->mark.next, log->mark.sum);
     return 0;

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "flow/diag.h"
+#include "store/chunk.h"
 #include "store/lease.h"
 #include "store/runlog.h"
 
@@ -87,6 +88,32 @@ int runrow_damaged(struct store *store, int64_t run, uint64_t seq, const char *w
     return db_damaged(store, err, "event %llu of run '%s' is damaged: %s", (unsigned long long)seq, id, why);
 }
 
+int runrow_extent(struct store *store, int64_t run, const char *id, struct extent *ret, rondo_error *err)
+{
+    sqlite3_stmt *row = db_ask(store, err,
+                               "SELECT parent, fork_seq, chunk_seq, chunk_sum, last_seq, id FROM run WHERE num = ?1",
+                               "i", run);
+    int rc = db_row(store, row, err);
+    if (rc <= 0)
+        return rc;
+    int64_t stamp = sqlite3_column_int64(row, 3);
+    *ret = (struct extent){
+        .parent = sqlite3_column_int64(row, 0), .fork_seq = (uint64_t)sqlite3_column_int64(row, 1),
+        .chunk_seq = (uint64_t)sqlite3_column_int64(row, 2), .chunk_sum = (uint32_t)stamp,
+        .last_seq = (uint64_t)sqlite3_column_int64(row, 4),
+    };
+    bool whole = chunk_stamp((int64_t)ret->chunk_seq, ret->parent, ret->fork_seq, (uint32_t)stamp) == stamp &&
+                 (!id || strcmp(id, db_text(row, 5)) == 0);
+    sqlite3_reset(row);
+    return whole ? 1 : runrow_damaged(store, run, ret->chunk_seq + 1, "the row of its run is not what it was", err);
+}
+
+int runrow_extend(struct store *store, int64_t run, const struct extent *e, rondo_error *err)
+{
+    return db_do(store, err, "UPDATE run SET chunk_seq = ?2, chunk_sum = ?3 WHERE num = ?1", "iii", run,
+                 (int64_t)e->chunk_seq, chunk_stamp((int64_t)e->chunk_seq, e->parent, e->fork_seq, e->chunk_sum));
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
 /* The row of a definition that says the same, or a new one. */
@@ -130,8 +157,8 @@ int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_s
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, 0), ?12, ?13, ?13, ?14, ?15, 1, ?16)",
               "tttiiiiiijiiiiii", run->id, run->name ? run->name : "", run->session ? run->session : "",
               (int64_t)run->status, (int64_t)run->waiting, run->start_ns, run->end_ns, (int64_t)run->hash,
-              (int64_t)run->fork_seq, run->about, kept, run->parent, (int64_t)run->fork_seq, (int64_t)fork_sum, driver,
-              store->now_ns) < 0)
+              (int64_t)run->fork_seq, run->about, kept, run->parent, (int64_t)run->fork_seq,
+              chunk_stamp((int64_t)run->fork_seq, run->parent, run->fork_seq, fork_sum), driver, store->now_ns) < 0)
         return err->code;
     *ret = sqlite3_last_insert_rowid(store->db);
     return 0;

@@ -13,6 +13,21 @@ int runrow_find(struct store *store, const char *id, int64_t *ret, struct buf *r
 int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_sum, const char *definition,
                size_t len, int64_t *ret, rondo_error *err);
 
+/* Where a run's records are. */
+struct extent {
+    int64_t parent; // its parent's
+    uint64_t fork_seq;  // up to here,
+    uint64_t chunk_seq; // its chunks up to here,
+    uint32_t chunk_sum; // with this sum,
+    uint64_t last_seq;  // and the log at least up to here
+};
+
+/* 1, 0 when there is no such run; RONDO_ESTORE when the row is damaged.  id: its id, if it has to be this one. */
+int runrow_extent(struct store *store, int64_t run, const char *id, struct extent *ret, rondo_error *err);
+
+/* The log was gathered: the chunks now go up to chunk_seq. */
+int runrow_extend(struct store *store, int64_t run, const struct extent *extent, rondo_error *err);
+
 /* RONDO_ESTORE: "event 7 of run 'x' is damaged: why". */
 int runrow_damaged(struct store *store, int64_t run, uint64_t seq, const char *why, rondo_error *err);
 

@@ -86,9 +86,10 @@ static int look_at_header(struct store *store, rondo_error *err)
         return cannot(store, err, "is no rondo store: it is no SQLite database");
     if (number_at(header, 68) != TABLES_APPLICATION)
         return cannot(store, err, "is no rondo store: it is the SQLite database of another program");
-    if (number_at(header, 60) != TABLES_VERSION)
+    if (number_at(header, 60) > TABLES_VERSION)
         return err_set(err, RONDO_ESTORE, "store '%.300s': its version is %u, this rondo knows those up to %d",
                        store->path, number_at(header, 60), TABLES_VERSION);
+    store->is_old = number_at(header, 60) < TABLES_VERSION;
     int64_t page = header[16] << 8 | header[17], whole = (page == 1 ? 65536 : page) * number_at(header, 28);
     if (size < whole && !wal_size(store))
         return err_set(err, RONDO_ESTORE, "store '%.300s': is cut off: %lld of %lld bytes are there", store->path,
@@ -104,29 +105,43 @@ static int make_folders(struct store *store, rondo_error *err)
     auto_free char *path = mem_strdup(store->path);
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
-        if (mkdir(path, 0700) == 0)
+        bool is_there = access(path, F_OK) == 0;
+        if (!is_there && mkdir(path, 0700) == 0)
             chmod(path, 0700); // whatever the umask says
-        else if (errno != EEXIST)
+        else if (!is_there && errno != EEXIST)
             return cannot_system(store, err, "its folder cannot be made");
         *at = '/';
     }
     return 0;
 }
 
+static int run_sql(struct store *store, const char *sql, rondo_error *err)
+{
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made");
+}
+
+/* Runs the scripts that the file has not seen yet, all of them or none. */
+static int upgrade(struct store *store, rondo_error *err)
+{
+    int64_t version;
+    char end[60];
+    snprintf(end, sizeof end, "PRAGMA user_version = %d; COMMIT", TABLES_VERSION);
+    if (run_sql(store, "BEGIN IMMEDIATE", err) < 0 || db_number(store, &version, err, "PRAGMA user_version", "") < 0)
+        return err->code;
+    for (; version < TABLES_VERSION; version++)
+        if (run_sql(store, tables_scripts[version], err) < 0)
+            return err->code;
+    return run_sql(store, end, err);
+}
+
 static int fill(struct store *store, rondo_error *err)
 {
-    char begin[100], end[200];
-    snprintf(end, sizeof end, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT; PRAGMA journal_mode = WAL",
-             TABLES_APPLICATION, TABLES_VERSION);
-    snprintf(begin, sizeof begin, "PRAGMA page_size = %d; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE", PAGE);
-    if (sqlite3_exec(store->db, begin, NULL, NULL, NULL) != SQLITE_OK)
-        return db_fail(store, err, "cannot be made");
-    for (int i = 0; i < TABLES_VERSION; i++)
-        if (sqlite3_exec(store->db, tables_scripts[i], NULL, NULL, NULL) != SQLITE_OK)
-            return db_fail(store, err, "cannot be made");
-    if (chunk_begin_log(store, 1, err) < 0)
+    char begin[120];
+    snprintf(begin, sizeof begin, "PRAGMA page_size = %d; PRAGMA synchronous = NORMAL; PRAGMA application_id = %d",
+             PAGE, TABLES_APPLICATION);
+    if (run_sql(store, begin, err) < 0 || upgrade(store, err) < 0)
         return err->code;
-    return sqlite3_exec(store->db, end, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made");
+    return run_sql(store, "PRAGMA journal_mode = WAL", err);
 }
 
 static void close_db(struct store *store)
@@ -138,6 +153,21 @@ static void close_db(struct store *store)
     store->db = NULL;
 }
 
+/* From where it was made to where it belongs; somebody else may have been quicker. */
+static int put_into_place(struct store *store, const char *path, rondo_error *err)
+{
+    auto_free char *folder = mem_strdup(store->path);
+    if (link(path, store->path) < 0 && errno != EEXIST)
+        return cannot_system(store, err, "cannot be made");
+    strrchr(folder, '/')[1] = '\0';
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd); // so that a power cut does not take the name
+        close(fd);
+    }
+    return 0;
+}
+
 static int make_at(struct store *store, const char *path, rondo_error *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -145,13 +175,14 @@ static int make_at(struct store *store, const char *path, rondo_error *err)
         return cannot_system(store, err, "cannot be made");
     fchmod(fd, 0600); // whatever the umask says
     close(fd);
-    if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        db_fail(store, err, "cannot be made");
-    else if (fill(store, err) == 0 && link(path, store->path) < 0 && errno != EEXIST)
-        cannot_system(store, err, "cannot be made");
+    int rc = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK ?
+                 fill(store, err) :
+                 db_fail(store, err, "cannot be made");
     close_db(store);
+    if (rc == 0)
+        rc = put_into_place(store, path, err);
     unlink(path);
-    return err->code;
+    return rc;
 }
 
 static int make(struct store *store, rondo_error *err)
@@ -160,7 +191,6 @@ static int make(struct store *store, rondo_error *err)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     buf_printf(&path, "%s.new-%d-%lx", store->path, (int)getpid(), (unsigned long)now.tv_nsec);
-    err->code = 0;
     return make_folders(store, err) < 0 ? err->code : make_at(store, buf_text(&path), err);
 }
 
@@ -170,6 +200,7 @@ static int connect(struct store *store, const char *name, int flags, rondo_error
 {
     if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL) != SQLITE_OK)
         return db_fail(store, err, "cannot be opened");
+    sqlite3_busy_timeout(store->db, DB_BUSY_MS);
     return look_at_header(store, err);
 }
 
@@ -184,7 +215,6 @@ static int set_up(struct store *store, rondo_error *err)
 {
     sqlite3 *db = store->db;
     bool power = store->flags & STORE_POWER;
-    sqlite3_busy_timeout(db, DB_BUSY_MS);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_wal_hook(db, note_wal, store);
@@ -195,21 +225,27 @@ static int set_up(struct store *store, rondo_error *err)
     return 0;
 }
 
-/* In a folder that cannot be written SQLite cannot put the files that it needs for reading along with others; when
-   there is no WAL nobody writes, and the file alone will do. */
-static int open_to_read(struct store *store, rondo_error *err)
+static int reopen_unchanging(struct store *store, rondo_error *err)
 {
     auto_buf struct buf uri = { 0 };
-    if (connect(store, store->path, SQLITE_OPEN_READONLY, err) < 0)
-        return err->code;
-    if (sqlite3_exec(store->db, "SELECT 1 FROM run LIMIT 1", NULL, NULL, NULL) == SQLITE_OK || wal_size(store))
-        return set_up(store, err);
     close_db(store);
     buf_puts(&uri, "file:");
     for (const char *at = store->path; *at; at++)
         buf_printf(&uri, strchr("%?#", *at) ? "%%%02x" : "%c", (unsigned char)*at);
     buf_puts(&uri, "?immutable=1");
-    if (connect(store, buf_text(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) < 0)
+    return connect(store, buf_text(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+}
+
+/* In a folder that cannot be written SQLite cannot put the files that it needs for reading along with others; when
+   there is no WAL nobody writes, and the file alone will do. */
+static int open_to_read(struct store *store, rondo_error *err)
+{
+    if (connect(store, store->path, SQLITE_OPEN_READONLY, err) < 0)
+        return err->code;
+    if (store->is_old)
+        return cannot(store, err, "is of an older version: it has to be opened for writing once");
+    int rc = sqlite3_exec(store->db, "SELECT 1 FROM run LIMIT 1", NULL, NULL, NULL) & 255;
+    if ((rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && !wal_size(store) && reopen_unchanging(store, err) < 0)
         return err->code;
     return set_up(store, err);
 }
@@ -220,6 +256,10 @@ static int open_to_write(struct store *store, rondo_error *err)
         return err->code;
     if (sqlite3_db_readonly(store->db, "main"))
         return cannot(store, err, "cannot be written: permission denied");
+    if (store->is_old && upgrade(store, err) < 0)
+        return err->code;
+    if (store->is_old) // so that the version is in the file itself
+        sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     return set_up(store, err);
 }
 

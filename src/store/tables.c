@@ -8,7 +8,8 @@
    at      numbers of rows of the log: without gaps, and never used again
    first   the number of a record's (chunk's) first event
    sum     64 bits: above, a checksum of the row's other numbers; below, in `log`, that of the run's
-           records up to this one, in `chunk`, that of the run's records before it
+           records up to this one, in `chunk`, that of the run's records before it, in `run` (chunk_sum) that of
+           all its records in chunks
 
    A run without an id has been removed or rewritten, but forks still need its records.  A new version is a
    new script behind those that are there, which are never changed. */
@@ -18,6 +19,7 @@ const char *const tables_scripts[TABLES_VERSION] = {
     "CREATE TABLE log ("
     "  at INTEGER PRIMARY KEY, run INTEGER NOT NULL, first INTEGER NOT NULL, sum INTEGER NOT NULL,"
     "  record BLOB NOT NULL);"
+    "INSERT INTO log VALUES (1, 0, 0, 6186903950415888384, x'');" // what chunk_begin_log() writes
 
     "CREATE TABLE chunk ("
     "  run INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, sum INTEGER NOT NULL,"

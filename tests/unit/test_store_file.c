@@ -2,7 +2,7 @@
 #include "stores.h"
 
 #include <fcntl.h>
-#include <pwd.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +117,31 @@ TEST(a_file_of_another_program_or_version_is_refused)
     check_refused(in_folder("newer.db"), STORE_CREATE, "its version is 99, this rondo knows those up to 1");
     check_refused(in_folder("newer.db"), STORE_READ_ONLY, "its version is 99, this rondo knows those up to 1");
     mem_free(bytes);
+}
+
+/* Version 0 is a file with nothing in it, of which only the header says whose it is. */
+TEST(a_file_of_an_older_version_is_brought_up_to_date)
+{
+    char old[400];
+    sqlite3 *db;
+    rondo_error err;
+    struct store *store;
+    struct journal *journal;
+    snprintf(old, sizeof old, "%s", in_folder("old.db"));
+    CHECK(sqlite3_open(old, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "PRAGMA application_id = 1919837295; PRAGMA journal_mode = WAL", NULL, NULL, NULL) == 0);
+    sqlite3_close(db);
+    check_refused(old, STORE_READ_ONLY, "is of an older version: it has to be opened for writing once");
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(store_open(old, 0, &store, &err), 0);
+        journal = i ? take_run(store, "run") : test_run(store, "run");
+        put_records(journal, 1 + 5 * (uint64_t)i, 5 + 5 * (uint64_t)i, 30);
+        commit(store);
+        store_close(store);
+    }
+    CHECK_INT(store_open(old, STORE_READ_ONLY, &store, &err), 0);
+    CHECK_UINT(check_records(look_run(store, "run"), 1, 30), 11);
+    store_close(store);
 }
 
 TEST(a_file_that_is_cut_off_is_refused)
@@ -364,13 +389,12 @@ static void check_told(const char *id, const char *sql, const char *told)
     struct journal_pos pos = { .seq = 1 };
     const char *record;
     size_t len;
-    int rc = 1;
     snprintf(path, sizeof path, "%s", test_store_path());
     test_sql(sql);
     CHECK_INT(store_open(path, 0, &store, &err), 0);
-    CHECK_INT(store_look(store, id, &journal, &err), 0);
-    while (rc > 0)
-        rc = journal->ops->read(journal, &pos, &record, &len, &err);
+    int rc = store_look(store, id, &journal, &err);
+    while (rc >= 0 && (rc = journal->ops->read(journal, &pos, &record, &len, &err)) > 0)
+        ;
     CHECK_INT(rc, RONDO_ESTORE);
     snprintf(text, sizeof text, "store '%s': %s", path, told);
     CHECK_STR(err.message, text);
@@ -401,8 +425,11 @@ TEST(damage_is_named_by_its_event)
         { "fork", "DELETE FROM chunk WHERE run = 1", "event 1 of run 'fork' is damaged: it is missing" },
         { "b", "UPDATE run SET last_seq = 26 WHERE id = 'b'", "event 26 of run 'b' is damaged: it is missing" },
         { "b", "UPDATE run SET chunk_seq = 9 WHERE id = 'b'",
-          "event 10 of run 'b' is damaged: another one is in its place" },
-        { "b", "UPDATE run SET chunk_sum = 9 WHERE id = 'b'", "event 11 of run 'b' is damaged: its checksum is wrong" },
+          "event 10 of run 'b' is damaged: the row of its run is not what it was" },
+        { "b", "UPDATE run SET chunk_sum = 9 WHERE id = 'b'",
+          "event 11 of run 'b' is damaged: the row of its run is not what it was" },
+        { "fork", "UPDATE run SET fork_seq = 28 WHERE id = 'fork'",
+          "event 21 of run 'fork' is damaged: the row of its run is not what it was" },
     };
     size_t len;
     two_runs();
