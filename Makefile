@@ -242,5 +242,6 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(CLI_SRC) $(TEST_SRC) $(TEST_HELP) $(wildcard bench/*.c))
+-include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(CLI_SRC) $(TEST_SRC) \
+            $(wildcard tests/*.c tests/fuzz/*.c bench/*.c))
 .SECONDARY:

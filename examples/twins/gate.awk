@@ -1,6 +1,6 @@
 type == "gate_waiting" { printf "%s asks: %s\n", field("path"), field("value") }
-type == "message" && match($0, /got .*"/) { # expected object, got \"maybe\"
-    answer = substr($0, RSTART + 4, RLENGTH - 5)
+type == "message" && match($0, /got \\"[^"]*"/) { # expected object, got \"maybe\"
+    answer = substr($0, RSTART + 4, RLENGTH - 4)
     gsub(/\\/, "", answer)
     print answer " was refused"
 }

@@ -120,6 +120,16 @@ static void visit(const struct store_run *run, void *user)
     buf_clear(&l->out);
 }
 
+static bool is_status(const char *text)
+{
+    static const char *const words[] = { "running", "stopped", "waiting", "completed", "partial", "failed",
+                                         "cancelled" };
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (strcmp(words[i], text) == 0)
+            return true;
+    return false;
+}
+
 static int cmd_runs(const struct cmdline *line)
 {
     const struct runs_options *o = line->options;
@@ -133,6 +143,9 @@ static int cmd_runs(const struct cmdline *line)
         .since_ns = o->since_ms ? (now.tv_sec * 1000 - o->since_ms) * 1000000 : 0,
         .limit = o->status ? 0 : (uint32_t)MIN(o->limit, UINT32_MAX),
     };
+    if (o->status && !is_status(o->status))
+        return usage_error(line->command, "--status %s: there is no such status, see 'rondo help runs'",
+                           o->status);
     if (store_path_open(o->store, STORE_READ_ONLY, &store, &err) < 0)
         return command_fail(line->command, "%s", err.message);
     term_init(&l.term, STDOUT_FILENO, line->no_color);
@@ -147,8 +160,7 @@ static int cmd_runs(const struct cmdline *line)
 #define AT(field) OPTION_AT(struct runs_options, field)
 
 static const struct option options[] = {
-    { "status", 0, OPT_TEXT, AT(status), "STATUS",
-      .choices = "running|stopped|waiting|completed|partial|failed|cancelled", .help = "only those" },
+    { "status", 0, OPT_TEXT, AT(status), "STATUS", .help = "only those, see above" },
     { "name", 0, OPT_TEXT, AT(name), "WORKFLOW", .help = "only runs of this workflow" },
     { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "only runs of this session" },
     { "since", 0, OPT_DURATION, AT(since_ms), "TIME", .help = "only those that started within this time" },

@@ -56,7 +56,7 @@ offers() { # wanted, words...
     is=$(complete_words "$@")
     [ "$is" = "$wanted" ] && ok || bad "completing '$*': '$is'"
 }
-offers "eval" rondo ev
+offers "eval" rondo eva
 offers "--data" rondo eval --d
 offers "bash" rondo help --completion b
 offers "version" rondo help vers
