@@ -151,6 +151,32 @@ TEST(a_run_that_was_recovered_again_and_again_can_be_replayed)
     rondo_text_free(log);
 }
 
+TEST(a_run_that_was_taken_up_again_can_be_replayed)
+{
+    struct bot a = { "a", ADD, 1 }, bad = { "bad", ADD, 10, .fails = 2 };
+    rondo_node *node = LOOP("l", RONDO_SEQUENCE(bot_node(&a), bot_node(&bad)), .max_iterations = 2);
+    char *log;
+    size_t len;
+    {
+        TRIAL t = { 0 };
+        trial_run(&t, rondo_node_ref(node), "1");
+        CHECK_INT(t.rc, RONDO_EFAILED);
+        log = rondo_run_save(t.run, &len);
+    }
+    for (int life = 0; life < 2; life++) {
+        TRIAL t = { .options = { RONDO_RUN, .reopen = true } };
+        trial_recover(&t, rondo_node_ref(node), log, len);
+        rondo_text_free(log);
+        CHECK_INT(t.rc, life ? 0 : RONDO_EFAILED);
+        log = rondo_run_save(t.run, &len);
+        if (rondo_run_replay(t.engine, t.node, log, len, &t.err) < 0)
+            FAIL("life %d: %s", life, t.err.message);
+    }
+    CHECK_INT(a.calls, 2);
+    rondo_text_free(log);
+    rondo_node_unref(node);
+}
+
 static int cancels_and_says_no(rondo_context *context, void *user)
 {
     if (rondo_context_pass(context) == 1 && *(rondo_run **)user)
