@@ -288,6 +288,13 @@ static int play_end(struct replay *r, rondo_error *err)
     return differs(r, NULL, &ev, err);
 }
 
+/* The turn belongs to the past now. */
+static int keep_turn(struct replay *r, rondo_error *err)
+{
+    struct journal *own = r->run->journal;
+    return own->ops->append(own, r->record.data, r->record.len, r->first, r->count, err);
+}
+
 static int play_turn(struct replay *r, rondo_error *err)
 {
     rondo_run *run = r->run;
@@ -302,7 +309,7 @@ static int play_turn(struct replay *r, rondo_error *err)
     if (rc < 0)
         return rc;
     r->report->turns++;
-    return run->journal->ops->append(run->journal, r->record.data, r->record.len, r->first, r->count, err);
+    return keep_turn(r, err);
 }
 
 /* ---- lives ---------------------------------------------------------------------------------------- */
@@ -365,8 +372,16 @@ static void next_id(struct replay *r)
 
 static int play(struct replay *r, rondo_error *err)
 {
+    struct replay_report *report = r->report;
     int rc;
     while ((rc = read_turn(r, err)) > 0) {
+        if (r->events[0].type == RONDO_EV_WORKFLOW_START)
+            report->migrated = (uint64_t)json_integer_value(json_object_get(r->events[0].value, "migrated"));
+        if (r->first <= report->migrated) { // it followed from another definition
+            if (keep_turn(r, err) < 0)
+                return err->code;
+            continue;
+        }
         if (is_new_life(r->events[0].type) && begin_anew(r, err) < 0)
             return err->code;
         if (r->events[0].type == RONDO_EV_FORKED)
@@ -403,7 +418,7 @@ int replay_check(rondo_engine *engine, rondo_node *node, const char *id, struct 
     engine->busy = true;
     int rc = play(&r, err);
     engine->busy = false;
-    if (rc == 0 && !ret->turns)
+    if (rc == 0 && !ret->turns && !ret->migrated)
         rc = err_set(err, RONDO_ESTORE, "the log has no events");
     replay_clear(&r);
     return rc;

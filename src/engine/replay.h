@@ -16,6 +16,7 @@
 /* What came of it.  Texts are owned; clear it in any case. */
 struct replay_report {
     uint64_t events, turns; // that were the same
+    uint64_t migrated;      // up to this event the run had another definition: that is not replayed
     uint64_t seq;           // of the first event that differs; 0: none
     char *expected, *got;   // lines of JSON; NULL: there, nothing follows
     const char *question;   // what was asked just before it, as "until"; NULL: nothing was

@@ -3,11 +3,10 @@
 
 #include "engine/cut.h"
 #include "engine/saved.h"
-#include "run/event.h"
+#include "stores.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- helpers -------------------------------------------------------------------------------------- */
 
@@ -376,9 +375,8 @@ TEST(a_fork_in_a_store_shares_what_came_before)
     rondo_engine *engine;
     rondo_run *run;
     rondo_result result;
-    char path[64], *id = NULL;
-    snprintf(path, sizeof path, "/tmp/test_fork.%d.db", (int)getpid());
-    CHECK_INT(rondo_store_open(path, NULL, &store, &err), 0);
+    char *id = NULL;
+    CHECK_INT(rondo_store_open(test_store_path(), NULL, &store, &err), 0);
     rondo_config config = { RONDO_CONFIG, .seed = 1, .virtual_time = true, .store = store };
     CHECK_INT(rondo_engine_new(&config, &engine, &err), 0);
     rondo_node *node = SEQ("s", bot_node(&a), bot_node(&b));
@@ -408,9 +406,4 @@ TEST(a_fork_in_a_store_shares_what_came_before)
     json_decref(input);
     json_decref(changed);
     mem_free(id);
-    unlink(path);
-    strcat(path, "-wal");
-    unlink(path);
-    strcpy(strrchr(path, '-'), "-shm");
-    unlink(path);
 }
