@@ -218,7 +218,8 @@ TEST(a_run_that_was_taken_up_again_moves_too)
     rondo_error err = { 0 };
     rondo_node *old = GRAPH({ "x", bot_node(&a) }, { "bad", bot_node(&bad), RONDO_AFTER("x") },
                             { "end", bot_node(&slow), RONDO_AFTER("bad") }),
-               *node = GRAPH({ "end", bot_node(&slow), RONDO_AFTER("bad") }, { "new", bot_node(&c), RONDO_AFTER("end") },
+               *node = GRAPH({ "end", bot_node(&slow), RONDO_AFTER("bad") },
+                             { "new", bot_node(&c), RONDO_AFTER("end") },
                              { "bad", bot_node(&bad), RONDO_AFTER("x") }, { "x", bot_node(&a) });
     struct log log = run_until(rondo_node_ref(old), "0", "workflow_end"), again, moved;
     {
