@@ -2,6 +2,7 @@
 #include "engine/past.h"
 
 #include "engine/shell.h"
+#include "run/act.h"
 
 #include <string.h>
 
@@ -12,17 +13,6 @@ void past_clear(struct past *past)
 {
     json_decref(past->steps);
     past->steps = NULL;
-}
-
-static void put_names(struct buf *buf, const struct reader *reader, const struct place *place)
-{
-    const struct place *parent = &reader->places[place->parent];
-    if (place->parent)
-        put_names(buf, reader, parent);
-    const char *name = parent->node->children[place->child].name;
-    if (*name && buf->len)
-        buf_putc(buf, '.');
-    buf_puts(buf, name);
 }
 
 /* Containers without a name share the path of what is around them: the named one counts. */
@@ -46,14 +36,20 @@ static int state_after(const struct rondo_event *ev)
     }
 }
 
+/* A step that was never begun because another one failed: nothing about it was decided. */
+static bool is_swept_along(const struct rondo_event *ev)
+{
+    return ev->type != RONDO_EV_STEP_START && (ev->flags & EF_UNSTARTED) && !(ev->flags & EF_MINE);
+}
+
 static void look_at(struct past *past, const struct reader *reader, const struct rondo_event *ev)
 {
     auto_buf struct buf path = { 0 };
     struct place place;
     int state = state_after(ev);
-    if (!state || !reader_place(reader, ev, &place))
+    if (!state || is_swept_along(ev) || !reader_place(reader, ev, &place))
         return;
-    put_names(&path, reader, &place);
+    path_put_definition(&path, reader_find, reader, &place);
     bool has_name = *reader->places[place.parent].node->children[place.child].name;
     if (has_name || node_is_loop(place.node) || place.node->kind == RONDO_KIND_EACH)
         set(past, buf_text(&path), place.node, state);

@@ -26,7 +26,8 @@ void past_clear(struct past *past);
 int past_read(rondo_engine *engine, rondo_node *node, struct journal *journal, struct past *ret,
               rondo_error *err);
 
-/* Has it started, or been skipped, in any pass?  past is a struct past. */
+/* Has it started in any pass, or was it skipped because its condition did not hold?  One that never began
+   because another step failed has not.  past is a struct past. */
 bool past_started(const char *path, void *past);
 
 /* Has it completed, and is there nothing around it that may start it once more? */

@@ -35,7 +35,7 @@ struct drift {
 void drift_compare(const struct flow *old, const struct flow *flow, struct drift *ret);
 void drift_clear(struct drift *drift);
 
-/* What has happened in a run.  started: also steps that were skipped, and containers; a step inside a loop
+/* What has happened in a run.  started: also steps whose condition did not hold, and containers; a step inside a loop
    that ran in any pass.  ended: a container in which nothing will start again, not in another pass either;
    NULL: not known. */
 struct drift_past {

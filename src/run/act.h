@@ -110,7 +110,7 @@ void path_put(struct buf *buf, place_finder find, const void *places, const stru
 void path_put_act(struct buf *buf, struct run *run, const struct act *act);
 
 /* Where the step is in the definition: "refine.draft", whichever pass, item, round and attempt it is. */
-void path_put_definition(struct buf *buf, const struct run *run, const struct act *act);
+void path_put_definition(struct buf *buf, place_finder find, const void *places, const struct place *place);
 
 /* A path of a workflow file as Zenflow's id: the same whichever attempt it was. */
 void path_put_id(struct buf *buf, const char *path);

@@ -64,23 +64,21 @@ void path_put_act(struct buf *buf, struct run *run, const struct act *act)
         path_put(buf, path_find_act, run, &place);
 }
 
-/* The same without passes, items, rounds and attempts. */
-static void put_names_up_to(struct buf *buf, const struct run *run, uint32_t slot, size_t start)
+static void put_names_up_to(struct buf *buf, place_finder find, const void *places,
+                            const struct place *place, size_t start)
 {
-    struct place place, parent;
-    if (!path_find_act(run, slot, &place))
-        return;
-    put_names_up_to(buf, run, place.parent, start);
-    path_find_act(run, place.parent, &parent);
-    const char *name = parent.node->children[place.child].name;
+    struct place parent;
+    if (find(places, place->parent, &parent))
+        put_names_up_to(buf, find, places, &parent, start);
+    const char *name = parent.node->children[place->child].name;
     if (*name && buf->len > start)
         buf_putc(buf, '.');
     buf_puts(buf, name);
 }
 
-void path_put_definition(struct buf *buf, const struct run *run, const struct act *act)
+void path_put_definition(struct buf *buf, place_finder find, const void *places, const struct place *place)
 {
-    put_names_up_to(buf, run, act->slot, buf->len);
+    put_names_up_to(buf, find, places, place, buf->len);
 }
 
 void path_put_id(struct buf *buf, const char *path)

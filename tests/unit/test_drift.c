@@ -324,8 +324,10 @@ TEST(the_same_as_json)
 
 static void note_path(rondo_task *task, void *user)
 {
+    struct place place;
     buf_puts(user, " ");
-    path_put_definition(user, task_run(task), task_act(task));
+    path_find_act(task_run(task), task_act(task)->slot, &place);
+    path_put_definition(user, path_find_act, task_run(task), &place);
     rondo_task_return(task, json_string("x"));
 }
 
