@@ -1,5 +1,6 @@
 /* cmd_resume.c - rondo resume RUN: goes on with a stored run, after a crash, a stop, a gate or a failure. */
 #include "cli/commands.h"
+#include "cli/migration.h"
 #include "cli/running.h"
 #include "engine/flows.h"
 #include "engine/shell.h"
@@ -47,8 +48,8 @@ static int go_on(struct running *r)
 static int cmd_resume(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = {
-        running_check_args, running_find, recall_env, running_check_agents, running_draw_plan,
-        running_open_engine, go_on, running_carry_out,
+        running_check_args, running_find, recall_env, running_open_engine, migration_go, running_check_agents,
+        running_draw_plan, go_on, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = "resume",
                          .file = line->args.list[0] };
@@ -62,6 +63,8 @@ static const struct option options[] = {
     { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr" },
     { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "say everything, what goes in and out too" },
     { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },
+    { "migrate", 0, OPT_FLAG, AT(migrate), .help = "move to the workflow as its file is now" },
+    { "workflow", 0, OPT_TEXT, AT(workflow), "FILE", .help = "that file, when it is not where it was" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { "model", 'm', OPT_TEXT, AT(model), "MODEL", .help = "for all agents, whatever the file says" },
     { "workdir", 0, OPT_TEXT, AT(workdir), "DIR", .help = "where commands run" },
@@ -86,7 +89,11 @@ const struct cmd command_resume = {
              "failed is tried again, and a loop goes on in the pass that failed.\n"
              "\n"
              "The workflow is the one that the run was started with, whatever became of its\n"
-             "file since.  RUN may be shortened to what no other run begins with.\n"
+             "file since.  With --migrate the run moves to the file as it is now: what differs\n"
+             "is shown, and steps that have not started may be added, changed and removed.\n"
+             "A change of anything that has started is refused.\n"
+             "\n"
+             "RUN may be shortened to what no other run begins with.\n"
              "\n"
              "Exit status as of 'rondo run'; 7 when another process drives this run.",
     .options = options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_resume,

@@ -14,6 +14,7 @@ struct run_args {
     bool json, quiet, verbose, plan, commands, migrate, yes;
     const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
     const char *record, *replay;
+    const char *workflow;                 // of resume --migrate
     bool follow, full;                    // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork
     struct texts set;

@@ -9,6 +9,8 @@
 #include "engine/cut.h"
 #include "engine/replay.h"
 #include "engine/exit.h"
+#include "engine/migrate.h"
+#include "engine/past.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
 #include "store/store.h"
@@ -431,6 +433,45 @@ int flows_replay(rondo_engine *engine, struct flow *flow, const struct call_env 
     int code = replay_check(engine, node, id, journal, ret, err);
     rondo_node_unref(node);
     return code;
+}
+
+/* ---- another version ------------------------------------------------------------------------------------------ */
+
+static int read_past(rondo_engine *engine, struct flow *flow, const char *id, struct past *ret, rondo_error *err)
+{
+    struct journal *journal;
+    rondo_node *node = flow_build(flow, &hooks);
+    int rc = store_look(engine->store, id, &journal, err);
+    if (rc == 0) {
+        rc = past_read(engine, node, journal, ret, err);
+        journal->ops->close(journal);
+    }
+    rondo_node_unref(node);
+    return rc;
+}
+
+int flows_drift(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, struct drift *ret,
+                bool *ret_allowed, rondo_error *err)
+{
+    auto_past struct past past = { 0 };
+    if (read_past(engine, old, id, &past, err) < 0)
+        return err->code;
+    drift_compare(old, flow, ret);
+    *ret_allowed = drift_allows(ret, &(struct drift_past){ past_started, past_ended, past_mentioned, &past });
+    return 0;
+}
+
+int flows_migrate(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, rondo_error *err)
+{
+    auto_buf struct buf definition = { 0 };
+    rondo_node *before = flow_build(old, &hooks), *node = flow_build(flow, &hooks);
+    bundle_put(&definition, flow);
+    int rc = rondo_node_check(node, err);
+    if (rc == 0)
+        rc = migrate_in_store(engine, before, node, id, definition.data, definition.len, err);
+    rondo_node_unref(before);
+    rondo_node_unref(node);
+    return rc;
 }
 
 /* ---- for programs that embed us ------------------------------------------------------------------------------- */

@@ -31,4 +31,14 @@ int flows_replay(rondo_engine *engine, struct flow *flow, const struct call_env 
 int flows_look(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                rondo_run **ret, rondo_error *err);
 
+/* What differs between the workflow that a stored run has (old) and another version of it, and whether the
+   run may move there: drift is filled in and marked by drift_allows(). */
+struct drift;
+int flows_drift(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, struct drift *ret,
+                bool *ret_allowed, rondo_error *err);
+
+/* Moves a stored run, which nobody drives, from one version to the other: its log is rewritten, its
+   definition replaced, both in one commit.  To be asked before: flows_drift(). */
+int flows_migrate(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, rondo_error *err);
+
 #endif

@@ -260,7 +260,9 @@ static int check_sequence(struct run *core, const struct act *act, rondo_error *
     for (uint32_t i = 0; i < last; i++) {
         if (act->kids[i].state != KID_NEW || act->kids[i].attempt)
             continue;
-        path_put_definition(&path, core, act);
+        struct place place;
+        if (path_find_act(core, act->slot, &place))
+            path_put_definition(&path, path_find_act, core, &place);
         return err_set(err, RONDO_EMISMATCH, "'%s%s%s' is new and stands before '%s', which has started",
                        buf_text(&path), path.len ? "." : "", act->node->children[i].name,
                        act->node->children[last - 1].name);
@@ -322,7 +324,7 @@ static int rewrite(rondo_engine *engine, rondo_node *old, rondo_node *node, stru
                    const char *definition, size_t len, rondo_error *err)
 {
     struct journal *other = NULL;
-    if (runs_check_hash(journal, old, err) < 0 ||
+    if (runs_check_definition(journal, old, err) < 0 ||
         store_rewrite(journal, definition, len, node->hash, &other, err) < 0)
         return err->code;
     int rc = migrate_log(engine, old, node, journal, other, err);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What is remembered, with IS_LOOP for what runs its steps again and again. */
-enum { OPEN = 1, DONE, BROKEN, IS_LOOP = 8 };
+enum { OPEN = 1, DONE, BROKEN, PASSED_OVER, IS_LOOP = 8 };
 
 void past_clear(struct past *past)
 {
@@ -19,9 +19,16 @@ void past_clear(struct past *past)
 static void set(struct past *past, const char *path, const rondo_node *node, int state)
 {
     bool loops = node_is_loop(node) || node->kind == RONDO_KIND_EACH;
-    json_t *known = json_object_get(past->steps, path);
-    int was = (int)json_integer_value(known) & IS_LOOP;
-    json_object_set_new(past->steps, path, json_integer(state | (loops ? IS_LOOP : was)));
+    int was = (int)json_integer_value(json_object_get(past->steps, path));
+    if (state == PASSED_OVER && was)
+        state = BROKEN; // it has been through it before
+    json_object_set_new(past->steps, path, json_integer(state | (loops ? IS_LOOP : was & IS_LOOP)));
+}
+
+/* A step that was never begun because another one failed: nothing about it was decided. */
+static bool is_swept_along(const struct rondo_event *ev)
+{
+    return ev->type != RONDO_EV_STEP_START && (ev->flags & EF_UNSTARTED) && !(ev->flags & EF_MINE);
 }
 
 static int state_after(const struct rondo_event *ev)
@@ -36,23 +43,17 @@ static int state_after(const struct rondo_event *ev)
     }
 }
 
-/* A step that was never begun because another one failed: nothing about it was decided. */
-static bool is_swept_along(const struct rondo_event *ev)
-{
-    return ev->type != RONDO_EV_STEP_START && (ev->flags & EF_UNSTARTED) && !(ev->flags & EF_MINE);
-}
-
 static void look_at(struct past *past, const struct reader *reader, const struct rondo_event *ev)
 {
     auto_buf struct buf path = { 0 };
     struct place place;
     int state = state_after(ev);
-    if (!state || is_swept_along(ev) || !reader_place(reader, ev, &place))
+    if (!state || !reader_place(reader, ev, &place))
         return;
     path_put_definition(&path, reader_find, reader, &place);
     bool has_name = *reader->places[place.parent].node->children[place.child].name;
     if (has_name || node_is_loop(place.node) || place.node->kind == RONDO_KIND_EACH)
-        set(past, buf_text(&path), place.node, state);
+        set(past, buf_text(&path), place.node, is_swept_along(ev) ? PASSED_OVER : state);
 }
 
 static int read_log(rondo_run *run, struct past *past, rondo_error *err)
@@ -84,15 +85,26 @@ int past_read(rondo_engine *engine, rondo_node *node, struct journal *journal, s
     return rc;
 }
 
+static int state_of(const struct past *past, const char *path)
+{
+    return (int)json_integer_value(json_object_get(past->steps, path));
+}
+
 bool past_started(const char *path, void *past)
 {
-    return json_object_get(((struct past *)past)->steps, path) != NULL;
+    int state = state_of(past, path) & ~IS_LOOP;
+    return state && state != PASSED_OVER;
+}
+
+bool past_mentioned(const char *path, void *past)
+{
+    return state_of(past, path);
 }
 
 /* What went wrong may be taken up again, and a loop that is open has another pass. */
 static bool may_start_again(const struct past *past, const char *path)
 {
-    int state = (int)json_integer_value(json_object_get(past->steps, path));
+    int state = state_of(past, path);
     return (state & ~IS_LOOP) == BROKEN || (state & IS_LOOP && (state & ~IS_LOOP) != DONE);
 }
 
@@ -100,8 +112,7 @@ bool past_ended(const char *path, void *user)
 {
     const struct past *past = user;
     auto_free char *around = mem_strdup(path);
-    int state = (int)json_integer_value(json_object_get(past->steps, path)) & ~IS_LOOP;
-    if (state != DONE || may_start_again(past, ""))
+    if ((state_of(past, path) & ~IS_LOOP) != DONE || may_start_again(past, ""))
         return false;
     for (char *dot; (dot = strrchr(around, '.'));) {
         *dot = '\0';

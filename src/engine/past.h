@@ -4,7 +4,7 @@
    Paths here are those of definitions ("refine.draft": no passes, items or attempts), as drift.h has them:
 
        past_read(engine, node, journal, &past, &err);
-       drift_allows(&drift, &(struct drift_past){ past_started, past_ended, &past }); */
+       drift_allows(&drift, &(struct drift_past){ past_started, past_ended, past_mentioned, &past }); */
 #ifndef RONDO_PAST_H
 #define RONDO_PAST_H
 
@@ -27,8 +27,9 @@ int past_read(rondo_engine *engine, rondo_node *node, struct journal *journal, s
               rondo_error *err);
 
 /* Has it started in any pass, or was it skipped because its condition did not hold?  One that never began
-   because another step failed has not.  past is a struct past. */
+   because another step failed is only mentioned.  past is a struct past. */
 bool past_started(const char *path, void *past);
+bool past_mentioned(const char *path, void *past);
 
 /* Has it completed, and is there nothing around it that may start it once more? */
 bool past_ended(const char *path, void *past);

@@ -316,7 +316,10 @@ static const char *why_not(const struct drift_change *change, const struct drift
         return why_not_file(change);
     if (change->kind == DRIFT_ADDED)
         return is_too_late(change->path, past) ? "the steps that it would be among have ended" : NULL;
-    return past->started(change->path, past->user) ? "it has started" : NULL;
+    if (past->started(change->path, past->user))
+        return "it has started";
+    bool is_gone = change->kind == DRIFT_REMOVED && past->mentioned;
+    return is_gone && past->mentioned(change->path, past->user) ? "the run has passed it over already" : NULL;
 }
 
 bool drift_allows(struct drift *drift, const struct drift_past *past)

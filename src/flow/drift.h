@@ -37,10 +37,12 @@ void drift_clear(struct drift *drift);
 
 /* What has happened in a run.  started: also steps whose condition did not hold, and containers; a step inside a loop
    that ran in any pass.  ended: a container in which nothing will start again, not in another pass either;
-   NULL: not known. */
+   NULL: not known.  mentioned: the log speaks of it though it has not started, since another step failed;
+   it may change but not go.  NULL: there is none. */
 struct drift_past {
     bool (*started)(const char *path, void *user);
     bool (*ended)(const char *path, void *user);
+    bool (*mentioned)(const char *path, void *user);
     void *user;
 };
 

@@ -191,11 +191,11 @@ static const char *refused(const char *old, const char *text, const char *starte
     static struct buf out;
     struct flow *before = load(old), *after = load(text);
     struct drift drift = { 0 };
-    struct drift_past past = { is_in, NULL, (void *)started };
+    struct drift_past past = { .started = is_in, .user = (void *)started };
     drift_compare(before, after, &drift);
     bool is_fine = drift_allows(&drift, &past);
     if (is_fine && ended) {
-        past = (struct drift_past){ is_in, is_in, (void *)ended };
+        past = (struct drift_past){ .started = is_in, .ended = is_in, .user = (void *)ended };
         is_fine = drift_allows(&drift, &past);
     }
     buf_clear(&out);
@@ -308,7 +308,7 @@ TEST(the_same_as_json)
     struct drift drift = { 0 };
     struct buf out = { 0 };
     drift_compare(before, after, &drift);
-    drift_allows(&drift, &(struct drift_past){ is_in, NULL, " b " });
+    drift_allows(&drift, &(struct drift_past){ .started = is_in, .user = " b " });
     json_t *json = drift_json(&drift);
     value_put_json(&out, json);
     CHECK_STR(buf_text(&out), "[{\"path\":\"b\",\"change\":\"changed\",\"keys\":[{\"key\":\"timeout\",\"new\":\"5s\"}],"

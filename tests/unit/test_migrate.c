@@ -380,7 +380,7 @@ static bool allows(rondo_engine *engine, rondo_flow *old, rondo_flow *flow, stru
     rondo_node *node = rondo_flow_node(old);
     CHECK_INT(past_read(engine, node, journal, &past, &err), 0);
     drift_compare((struct flow *)old, (struct flow *)flow, &drift);
-    bool allowed = drift_allows(&drift, &(struct drift_past){ past_started, past_ended, &past });
+    bool allowed = drift_allows(&drift, &(struct drift_past){ past_started, past_ended, past_mentioned, &past });
     drift_clear(&drift);
     rondo_node_unref(node);
     return allowed;

@@ -61,7 +61,7 @@ TEST(steps_that_the_log_mentions_have_started)
     static const char text[] = HEAD "- { id: a, agent: w, condition: 'false' }\n"
                                     "- { id: g, steps: [{ id: x, agent: w }] }\n"
                                     "- { id: b, agent: w }\n- { id: c, agent: w }\n";
-    CHECK_STR(past_of(run_until(text, "step_start", "b"), PATHS("a", "g", "g.x", "b", "c")), "a g g.x b / a g g.x");
+    CHECK_STR(past_of(run_until(text, "step_start", "b"), PATHS("a", "g", "g.x", "b", "c")), "a g g.x b / g g.x");
 }
 
 TEST(inside_a_loop_that_goes_on_nothing_is_over)

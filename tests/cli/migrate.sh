@@ -1,0 +1,168 @@
+# rondo resume --migrate: a run moves to a changed workflow, if its past stays true.
+[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
+export NO_COLOR=1
+export RONDO_STORE=$PWD/runs.db
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+
+# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
+check() {
+    local name=$1 status=$2 wanted=$3 rc
+    shift 3
+    "$@" >out 2>err </dev/null
+    rc=$?
+    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
+        ok
+    else
+        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
+        sed 's/^/  /' err
+    fi
+}
+says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
+silent() { if grep -qF -- "$1" err; then bad "stderr has '$1':"; sed 's/^/  /' err; else ok; fi; }
+same() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2', wanted '$3'"; fi; }
+run_id() { sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' "$1" | head -1; }
+
+write_flow() {
+    cat >flow.yaml <<'FLOW'
+rondo: 1
+name: chain
+includes: { tail: tail.yaml }
+agents:
+  say: { run: "echo $RONDO_PATH >> calls; echo said", prompt: "@tone.md" }
+  stop: { run: "echo $RONDO_PATH >> calls; test -e go && echo went" }
+steps:
+  - { id: one, agent: say }
+  - { id: two, agent: stop, dependsOn: [one] }
+  - { id: three, include: tail, dependsOn: [two] }
+FLOW
+    cat >tail.yaml <<'FLOW'
+rondo: 1
+name: tail
+agents: { last: { script: [the end] } }
+steps: [{ id: end, agent: last }]
+FLOW
+    echo "Be kind." >tone.md
+}
+
+# A run whose second step failed, in $id.
+new_run() {
+    rm -f go calls
+    write_flow
+    check "stops at its second step" 1 "" "$RONDO" run flow.yaml
+    id=$(run_id err)
+    touch go
+}
+
+# ---- what has not started ----------------------------------------------------------------------------
+
+new_run
+sed -i 's/the end/another end/' tail.yaml
+check "an edit changes nothing" 0 "the end" "$RONDO" resume "$id"
+says "note: step 'three.end' in $PWD/flow.yaml is not what it was when run $id was started"
+check "nor is there anything to change behind the end" 3 "" "$RONDO" resume --migrate "$id"
+says "has completed"
+
+new_run
+sed -i 's/the end/another end/' tail.yaml
+sed -i 's/dependsOn: \[two\] }/dependsOn: [two, extra] }/' flow.yaml
+echo '  - { id: extra, agent: say, dependsOn: [two] }' >>flow.yaml
+check "a run moves" 0 "another end" "$RONDO" resume --migrate "$id"
+says "--- run $id"
+says "+++ $PWD/flow.yaml"
+says "@@ three.end: changed @@"
+says "@@ three: changed @@"
+says '-dependsOn: ["two"]'
+says '+dependsOn: ["extra","two"]'
+says "@@ extra: added @@"
+same "and does what is new" "$(tr '\n' ' ' <calls)" "one two two~1 extra "
+
+# The next time it is the workflow that the run has.
+check "it has moved for good" 0 "another end" "$RONDO" resume "$id"
+silent "note:"
+
+new_run
+sed -i '/id: three/d' flow.yaml
+check "what a failure has passed over cannot go" 2 "" "$RONDO" resume --migrate "$id"
+says "@@ three: removed, but the run has passed it over already @@"
+
+cat >gate.yaml <<'FLOW'
+rondo: 1
+name: gate
+agents: { say: { script: [said] } }
+steps:
+  - { id: one, agent: say }
+  - { id: ok, gate: { ask: go on? }, dependsOn: [one] }
+  - { id: two, agent: say, dependsOn: [ok] }
+  - { id: three, agent: say, dependsOn: [two] }
+FLOW
+check "waits for a person" 5 "" "$RONDO" run gate.yaml
+id=$(run_id err)
+sed -i '/id: three/d; s/script: \[said\] }/script: [said] }, new: { script: [new] }/; s/two, agent: say/two, agent: new/' gate.yaml
+echo "ok: true" >answers.yaml
+check "a step that has not started may go" 0 "new" "$RONDO" resume --migrate --answers answers.yaml "$id"
+says "@@ three: removed @@"
+says "-agent: say"
+says "+agent: new"
+
+# ---- what has ---------------------------------------------------------------------------------------------
+
+refused() { # NAME STEP KEY
+    check "$1" 2 "" "$RONDO" resume --migrate "$id"
+    says "@@ $2: changed, but it has started @@"
+    says "$3"
+    says "what has started cannot change"
+    same "$1: nothing ran" "$(tr '\n' ' ' <calls)" "one two "
+}
+
+new_run
+echo "Be rude." >tone.md
+refused "the text of a started agent" one "-  Be kind."
+write_flow
+sed -i 's/id: one, agent: say/id: one, agent: say, timeout: 5s/' flow.yaml
+refused "a limit of a started step" one "+timeout: 5s"
+write_flow
+sed -i 's/test -e go/true/' flow.yaml
+refused "the command of a step that failed" two "agent.run"
+write_flow
+sed -i '/id: one/d; s/dependsOn: \[one\]/retries: 1/' flow.yaml
+check "a started step cannot go" 2 "" "$RONDO" resume --migrate "$id"
+says "@@ one: removed, but it has started @@"
+write_flow
+sed -i 's/name: chain/name: chain\ninputs: { x: { default: 1 } }/' flow.yaml
+check "nor can the inputs change" 2 "" "$RONDO" resume --migrate "$id"
+says "@@ (the file): changed, but the run has started @@"
+write_flow
+check "and it goes on as it was" 0 "the end" "$RONDO" resume "$id"
+silent "note:"
+same "with its completed work" "$(tr '\n' ' ' <calls)" "one two two~1 "
+
+# ---- files ---------------------------------------------------------------------------------------------------
+
+new_run
+echo "steps: [" >flow.yaml
+check "a file that is wrong" 2 "" "$RONDO" resume --migrate "$id"
+says "flow.yaml:"
+rm flow.yaml
+check "a file that is gone" 2 "" "$RONDO" resume --migrate "$id"
+mkdir -p other
+write_flow
+mv flow.yaml tail.yaml tone.md go other/
+sed -i 's/the end/elsewhere/' other/tail.yaml
+check "--workflow alone" 3 "" "$RONDO" resume --workflow other/flow.yaml "$id"
+check "a file elsewhere" 0 "elsewhere" "$RONDO" resume --migrate --workflow other/flow.yaml "$id"
+
+write_flow
+rm -f go calls
+check "from standard input" 1 "" bash -c '"$RONDO" run - <flow.yaml'
+id=$(run_id err)
+touch go
+check "has no file" 3 "" "$RONDO" resume --migrate "$id"
+says "--workflow FILE"
+check "unless one is given" 0 "the end" "$RONDO" resume --migrate --workflow flow.yaml "$id"
+says "is what it was when run"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
