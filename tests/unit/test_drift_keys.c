@@ -123,6 +123,31 @@ static bool is_expected(const struct spot *spot, const struct drift_change *chan
     return is_there;
 }
 
+static bool has_all_started(const char *path, void *user)
+{
+    return *(bool *)user;
+}
+
+/* A run that is through with everything may not move, one that has not begun a step may; what the file says
+   beside its steps is fixed in both, but for what is asked at the end. */
+static void check_rule(struct subject *s, const struct spot *spot, struct drift *drift)
+{
+    static const char *const free_keys[] = { "description", "output", "store", "durability" };
+    bool all = true, none = false, is_free = false, is_of_file = false;
+    for (size_t i = 0; i < COUNT(free_keys); i++)
+        is_free = is_free || (!*spot->path && strcmp(free_keys[i], spot->key) == 0);
+    bool is_only_more = true; // one more agent of a parallel
+    for (uint32_t i = 0; i < drift->count; i++) {
+        is_of_file = is_of_file || !*drift->list[i].path;
+        is_only_more = is_only_more && drift->list[i].kind == DRIFT_ADDED;
+    }
+    if (drift_allows(drift, &(struct drift_past){ .started = has_all_started, .user = &all }) && !is_free &&
+        !is_only_more)
+        FAIL("%s: %s of '%s' may change though everything has started", s->name, spot->key, spot->path);
+    if (!drift_allows(drift, &(struct drift_past){ .started = has_all_started, .user = &none }) && !is_of_file)
+        FAIL("%s: %s of '%s' may not change though nothing has started", s->name, spot->key, spot->path);
+}
+
 static void check_one(struct subject *s, const struct spot *spot, struct flow *changed)
 {
     struct drift drift = { 0 };
@@ -132,6 +157,7 @@ static void check_one(struct subject *s, const struct spot *spot, struct flow *c
         is_fine = is_fine && is_expected(spot, &drift.list[i]);
     if (!drift.count || !is_fine)
         FAIL("%s: %s of '%s' was changed, and reported is: %s", s->name, spot->key, spot->path, told(&drift));
+    check_rule(s, spot, &drift);
     drift_clear(&drift);
     s->done++;
 }
