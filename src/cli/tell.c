@@ -203,6 +203,14 @@ static void put_resumed(struct buf *out, const struct tell *tell, const rondo_ev
     }
 }
 
+static void put_forked(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const char *from = json_string_value(json_object_get(ev->value, "from"));
+    buf_puts(out, " from ");
+    put_text(out, tell, from ? from : "");
+    buf_printf(out, " after event %lld", (long long)json_integer_value(json_object_get(ev->value, "seq")));
+}
+
 /* What starts again, as it is called from now on. */
 static void put_reopened(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
@@ -246,6 +254,7 @@ static const struct line_kind {
     [RONDO_EV_NOTE] = { VERBOSE, STYLE_NONE, put_value },
     [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, put_resumed },
     [RONDO_EV_REOPENED] = { ALWAYS, STYLE_BOLD, put_reopened },
+    [RONDO_EV_FORKED] = { ALWAYS, STYLE_BOLD, put_forked },
     [RONDO_EV_CHOICE] = { ALWAYS, STYLE_NONE, put_choice },
     [RONDO_EV_RULE_FAILED] = { ALWAYS, STYLE_RED, put_value },
     [RONDO_EV_REVIEW] = { ALWAYS, STYLE_NONE, put_review },

@@ -28,6 +28,7 @@ struct finder {
     struct buf path, text; // of the present event; and without attempts
     char *found;
     json_t *input, *input_then; // of the run; of the run at the cut
+    uint64_t migrated;
     const char **paths;         // that have started, without attempts
     uint32_t count, cap;
 };
@@ -91,14 +92,17 @@ static void look_at_start(struct finder *f, const struct rondo_event *ev)
 
 static void look_at(struct finder *f, const struct rondo_event *ev)
 {
-    bool has_input = ev->type == RONDO_EV_WORKFLOW_START || ev->type == RONDO_EV_FORKED;
-    json_t *input = has_input ? json_object_get(ev->value, "input") : NULL;
     if (ev->type == RONDO_EV_STEP_START)
         look_at_start(f, ev);
+    if (ev->type != RONDO_EV_WORKFLOW_START && ev->type != RONDO_EV_FORKED)
+        return;
+    json_t *input = json_object_get(ev->value, "input"), *migrated = json_object_get(ev->value, "migrated");
     if (input) {
         json_decref(f->input);
         f->input = json_incref(input);
     }
+    if (migrated)
+        f->migrated = (uint64_t)json_integer_value(migrated);
 }
 
 static int not_found(struct finder *f, rondo_error *err)
@@ -166,7 +170,8 @@ int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, con
     run->journal = own;
     rondo_run_close(run);
     if (rc == 0) {
-        cut = (struct cut){ .path = TAKE(f.found), .last = f.start - 1, .input = TAKE(f.input_then) };
+        cut = (struct cut){ .path = TAKE(f.found), .last = f.start - 1, .input = TAKE(f.input_then),
+                            .migrated = f.migrated };
         rc = note_last(parent, &cut, err);
     }
     finder_clear(&f);
@@ -235,6 +240,8 @@ static json_t *forked_value(const struct cut *cut, const struct cut_changes *cha
         json_object_set(value, "input", input);
     if (changes->state && json_object_size(changes->state))
         json_object_set_new(value, "state", json_deep_copy(changes->state));
+    if (cut->migrated > cut->last) // what follows is of this definition
+        json_object_set_new(value, "migrated", json_integer((json_int_t)cut->last));
     return value;
 }
 

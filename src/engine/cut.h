@@ -24,6 +24,7 @@ struct cut {
     uint64_t shared; // of those, how many are whole records of the parent
     int64_t time_ns; // when the last one happened
     json_t *input;   // of the run at that point
+    uint64_t migrated; // as workflow_start has it (migrate.h); 0
 };
 
 #define auto_cut __attribute__((cleanup(cut_clear)))

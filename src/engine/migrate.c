@@ -158,6 +158,12 @@ static bool move_run_start(struct migration *m, struct rondo_event *ev)
     return true;
 }
 
+static bool move_forked(struct migration *m, struct rondo_event *ev)
+{
+    json_object_del(ev->value, "migrated");
+    return true;
+}
+
 /* Rows of [slot, child, ordinal, attempt]. */
 static bool move_reopened(struct migration *m, struct rondo_event *ev)
 {
@@ -179,6 +185,7 @@ static bool (*const moves[64])(struct migration *, struct rondo_event *) = {
     [RONDO_EV_TIMER] = move_timer,           [RONDO_EV_ITERATION_START] = move_pass,
     [RONDO_EV_CHOICE] = move_choice,         [RONDO_EV_REVIEW] = move_review,
     [RONDO_EV_REOPENED] = move_reopened,     [RONDO_EV_WORKFLOW_START] = move_run_start,
+    [RONDO_EV_FORKED] = move_forked,
 };
 
 static bool move_event(struct migration *m, struct rondo_event *ev)

@@ -370,25 +370,35 @@ static void next_id(struct replay *r)
         r->id_at++;
 }
 
+/* What the first event of a turn says about those that follow. */
+static void note_origin(struct replay *r)
+{
+    const struct rondo_event *ev = &r->events[0];
+    if (ev->type != RONDO_EV_WORKFLOW_START && ev->type != RONDO_EV_FORKED)
+        return;
+    json_t *migrated = json_object_get(ev->value, "migrated");
+    if (migrated)
+        r->report->migrated = (uint64_t)json_integer_value(migrated);
+    next_id(r);
+}
+
+/* Turns that followed from another definition are taken as they are. */
+static int take_turn(struct replay *r, rondo_error *err)
+{
+    note_origin(r);
+    if (r->first <= r->report->migrated)
+        return keep_turn(r, err);
+    if (is_new_life(r->events[0].type) && begin_anew(r, err) < 0)
+        return err->code;
+    return play_turn(r, err);
+}
+
 static int play(struct replay *r, rondo_error *err)
 {
-    struct replay_report *report = r->report;
     int rc;
-    while ((rc = read_turn(r, err)) > 0) {
-        if (r->events[0].type == RONDO_EV_WORKFLOW_START)
-            report->migrated = (uint64_t)json_integer_value(json_object_get(r->events[0].value, "migrated"));
-        if (r->first <= report->migrated) { // it followed from another definition
-            if (keep_turn(r, err) < 0)
-                return err->code;
-            continue;
-        }
-        if (is_new_life(r->events[0].type) && begin_anew(r, err) < 0)
+    while ((rc = read_turn(r, err)) > 0)
+        if (take_turn(r, err) < 0)
             return err->code;
-        if (r->events[0].type == RONDO_EV_FORKED)
-            next_id(r);
-        if (play_turn(r, err) < 0)
-            return err->code;
-    }
     return rc;
 }
 
@@ -414,7 +424,6 @@ int replay_check(rondo_engine *engine, rondo_node *node, const char *id, struct 
         return err->code;
     r.run = runs_aside(engine, node, id);
     find_ids(&r, id);
-    next_id(&r);
     engine->busy = true;
     int rc = play(&r, err);
     engine->busy = false;

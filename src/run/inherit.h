@@ -9,7 +9,7 @@
 #include "run/run.h"
 
 /* value: { from: the parent's id, seq: its last event that both have, input: the run's, whole (absent: as
-   it was), state: final values, null removes }; num: how long nobody drove the run. */
+   it was), state: final values, null removes, migrated: see migrate.h }; num: how long nobody drove it. */
 void inherit_apply(struct run *run, struct rondo_event *ev);
 
 #endif

@@ -7,6 +7,10 @@
 #include "flows.h"
 #include "test.h"
 
+#include "engine/migrate.h"
+#include "engine/saved.h"
+#include "flow/node.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +233,9 @@ static rondo_node *some_forum(int depth, bool calm, bool signals)
         .show = dice(3), .options = some_options(calm) });
 }
 
+/* The same flow, with its graphs and machines told the other way round. */
+static bool is_reversed;
+
 static rondo_node *some_graph(int depth, bool calm, bool signals)
 {
     static const char *const names[] = { "x", "y", "z" };
@@ -247,8 +254,9 @@ static rondo_node *some_graph(int depth, bool calm, bool signals)
                                      RONDO_SEQUENCE_SPEC, .name = new_name("g"), .children = inner,
                                      .options = o }) };
     }
+    rondo_step reversed[] = { steps[2], steps[1], steps[0] };
     return rondo_graph(&(rondo_graph_spec){
-        RONDO_GRAPH, .name = new_name("d"), .steps = steps, .step_count = 3,
+        RONDO_GRAPH, .name = new_name("d"), .steps = is_reversed ? reversed : steps, .step_count = 3,
         .on_failure = calm ? dice(2) : dice(3), .max_concurrency = dice(3),
         .options = some_options(calm) });
 }
@@ -281,10 +289,12 @@ static rondo_node *some_machine(int depth, bool calm, bool signals)
 {
     rondo_state states[] = { { "q", some_node(depth - 1, calm, true) },
                              { "r", some_node(depth - 1, calm, true) } };
+    rondo_state reversed[] = { states[1], states[0] };
     rondo_edge edges[] = { { "q", "r", decides, trait(calm, false) }, { "q", "q" },
                            { "r", RONDO_END, decides, trait(calm, false) }, { "r", "q" } };
     return rondo_machine(&(rondo_machine_spec){
-        RONDO_MACHINE, .name = new_name("m"), .start = "q", .states = states, .state_count = 2,
+        RONDO_MACHINE, .name = new_name("m"), .start = "q", .state_count = 2,
+        .states = is_reversed ? reversed : states,
         .edges = edges, .edge_count = 4, .max_steps = 1 + dice(5), .on_max = dice(3),
         .options = some_options(calm) });
 }
@@ -780,4 +790,60 @@ TEST(a_flow_that_is_taken_up_again_may_die_at_any_event)
         play_end(&want);
         rondo_node_unref(node);
     }
+}
+
+/* ---- another version ---------------------------------------------------------------------------------- */
+
+/* A run that goes on as another version of its flow after some event. */
+static void play_migrated(rondo_node *old, rondo_node *node, size_t stop)
+{
+    auto_saved struct saved from = { 0 }, to = { .journal = journal_in_memory() };
+    auto_buf struct buf moved = { 0 };
+    rondo_engine *engine;
+    rondo_run *run;
+    rondo_error err = { 0 };
+    rondo_result res;
+    size_t len;
+    rondo_config config = { RONDO_CONFIG, .seed = 1, .virtual_time = true };
+    json_t *input = json_pack("[i,i]", 1, 2);
+    CHECK_INT(rondo_engine_new(&config, &engine, NULL), 0);
+    CHECK_INT(rondo_run_start(engine, old, input, NULL, &run, NULL), 0);
+    for (size_t i = 0; i < stop; i++)
+        CHECK(rondo_run_next(run) != NULL);
+    char *log = rondo_run_save(run, &len);
+    rondo_run_close(run);
+    CHECK_INT(saved_read(log, len, &from, &err), 0);
+    if (migrate_log(engine, old, node, from.journal, to.journal, &err) < 0)
+        FAIL("after event %zu: %s", stop, err.message);
+    CHECK_INT(saved_put(&moved, to.journal, node->hash, from.id, stop, &err), 0);
+    if (rondo_run_recover(engine, node, moved.data, moved.len, NULL, &run, &err) < 0)
+        FAIL("after event %zu: %s", stop, err.message);
+    rondo_run_wait(run, &err);
+    if (rondo_run_result(run, &res) < 0)
+        FAIL("after event %zu the run does not end: %s", stop, err.message);
+    check_replay(engine, node, run);
+    rondo_text_free(log);
+    rondo_run_close(run);
+    rondo_engine_free(engine);
+    json_decref(input);
+}
+
+TEST(a_flow_that_is_told_in_another_order_goes_on_from_any_event)
+{
+    size_t moved = 0;
+    for (uint64_t seed = 1; seed <= FLOWS / 5; seed++) {
+        struct play p = { 0 };
+        play_some(&p, seed, false);
+        rondo_node *old = make(seed, false);
+        is_reversed = true;
+        rondo_node *node = make(seed, false);
+        is_reversed = false;
+        moved += old->hash != node->hash;
+        for (size_t stop = 1 + mix(seed) % 5; stop < p.count; stop += 1 + p.count / 5)
+            play_migrated(old, node, stop);
+        play_end(&p);
+        rondo_node_unref(old);
+        rondo_node_unref(node);
+    }
+    CHECK(moved > FLOWS / 20);
 }

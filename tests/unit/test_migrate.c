@@ -3,6 +3,7 @@
 
 #include "engine/migrate.h"
 #include "engine/past.h"
+#include "engine/replay.h"
 #include "engine/saved.h"
 #include "flow/drift.h"
 #include "flow/node.h"
@@ -242,6 +243,39 @@ TEST(a_run_that_was_taken_up_again_moves_too)
     rondo_text_free(log.bytes);
     rondo_text_free(again.bytes);
     rondo_text_free(moved.bytes);
+    rondo_node_unref(old);
+}
+
+TEST(a_fork_of_a_run_that_has_moved_can_be_replayed)
+{
+    rondo_error err = { 0 };
+    rondo_node *old = GRAPH({ "x", bot_node(&a) }, { "y", bot_node(&b), RONDO_AFTER("x") },
+                            { "z", bot_node(&slow), RONDO_AFTER("y") }),
+               *node = GRAPH({ "new", bot_node(&c) }, { "x", bot_node(&a) }, { "y", bot_node(&b), RONDO_AFTER("x") },
+                             { "z", bot_node(&slow), RONDO_AFTER("y") });
+    struct log log = run_until(rondo_node_ref(old), "0", "step_start g.z"), moved, fork, ended;
+    CHECK_INT(migrate(old, node, &log, &moved, &err), 0);
+    TRIAL t = { 0 }, f = { 0 }, g = { 0 };
+    trial_recover(&t, rondo_node_ref(node), moved.bytes, moved.len);
+    CHECK_INT(rondo_run_fork(t.engine, node, moved.bytes, moved.len, "g.y", NULL, &fork.bytes, &fork.len, &err), 0);
+    trial_recover(&f, rondo_node_ref(node), fork.bytes, fork.len);
+    CHECK_STR(only(&f, "step_start"), "step_start g.new; step_start g.y; step_start g.z");
+    ended.bytes = rondo_run_save(f.run, &ended.len);
+    auto_saved struct saved saved = { 0 };
+    struct replay_report report;
+    CHECK_INT(saved_read(ended.bytes, ended.len, &saved, &err), 0);
+    CHECK_INT(replay_check(f.engine, node, saved.id, saved.journal, &report, &err), 0);
+    CHECK(report.events > 8 && report.migrated < 8);
+    replay_report_clear(&report);
+    rondo_text_free(moved.bytes);
+    CHECK_INT(migrate(node, old, &ended, &moved, &err), RONDO_EMISMATCH);
+    CHECK_INT(migrate(node, node, &ended, &moved, &err), 0);
+    trial_recover(&g, node, moved.bytes, moved.len);
+    CHECK_INT(rondo_run_replay(g.engine, node, moved.bytes, moved.len, &err), 0);
+    rondo_text_free(log.bytes);
+    rondo_text_free(moved.bytes);
+    rondo_text_free(fork.bytes);
+    rondo_text_free(ended.bytes);
     rondo_node_unref(old);
 }
 
