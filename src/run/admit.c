@@ -229,6 +229,8 @@ static bool admits_review(struct run *run, const struct rondo_event *ev)
     if (!act || act->node->kind != RONDO_KIND_GRAPH || ev->child >= act->kid_count ||
         ev->ordinal >= act->kid_count || !act->node->children[ev->child].review)
         return false;
+    if (act->kids[act->node->children[ev->child].review->of].state != KID_ENDED)
+        return false;
     return act->kids[ev->child].state == KID_ENDED && !(act->kids[ev->child].asked & KID_SEEN) &&
            act->kids[ev->ordinal].state == KID_ENDED && act->attention && ev->code >= REVIEW_APPROVE &&
            ev->code <= REVIEW_FAILED && (!ev->value || json_is_string(ev->value));

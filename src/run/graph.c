@@ -12,6 +12,8 @@
 
 #include "data/value.h"
 
+#include <assert.h>
+
 static bool is_ordinary(const struct act *act, uint32_t i)
 {
     return act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
@@ -203,6 +205,7 @@ static enum plan tell_rejected(struct run *run, struct act *act, uint32_t i, str
     const struct outcome *more = act->kids[i].res.more;
     if (act->node->mode == RONDO_ABORT && !act->close)
         return decide_close(act, CLOSE_SIBLING, 0, ev);
+    assert(more && more->error);
     decide_unstarted(act, i, 0, &act->kids[i], RONDO_EV_STEP_FAILED,
                      error_value(run, act, more->code, more->error), ev);
     ev->flags |= EF_MINE;

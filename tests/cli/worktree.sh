@@ -183,5 +183,28 @@ same "kill -9: has forgotten them" "$(git worktree list | wc -l)" 2
 git worktree prune
 clean "kill -9"
 
+# A run that is resumed makes new ones, and finds the branches of before.
+repo durable
+export RONDO_STORE=$HOME/runs.db
+flow '[ { id: a, agent: first }, { id: b, agent: slow, dependsOn: [a] } ]' >f.yaml <<'E'
+  first: { run: "echo one >made" }
+  slow: { run: "git cat-file -e rondo/$RONDO_RUN/a:made || exit 7; test -e made && exit 8; echo two >made; echo $$ >\"$HOME/pids\"; test -e \"$HOME/go\" || exec sleep 1000" }
+E
+rm -f "$HOME/pids"
+"$RONDO" run f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null &
+job=$!
+until_true test -s "$HOME/pids"
+kill -9 $job
+{ wait $job; } 2>/dev/null
+until_true eval 'test -z "$(ls "$TMPDIR")"'
+touch "$HOME/go"
+id=$(sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' "$HOME/err" | head -1)
+"$RONDO" resume -q "$id" >"$HOME/out" 2>"$HOME/err" </dev/null
+same "resumed: status" $? 0
+same "resumed: branches" "$(branches)" "a b "
+same "resumed: what was made" "$(git show "rondo/$id/b:made")" two
+rm f.yaml
+clean resumed
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

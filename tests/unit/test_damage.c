@@ -25,6 +25,26 @@ static rondo_value *two_items(rondo_context *context, void *user)
     return json_of("[1,2]");
 }
 
+/* Reviews that send back and reject, a time that is over before the next try, an output for all that. */
+static rondo_node *node_of_file(void)
+{
+    static const char text[] =
+        "rondo: 1\nname: t\noptions: { scheduler: round-robin }\n"
+        "agents: { w: { script: [text] }, f: { script: [ { fail: no } ] },\n"
+        "          r: { script: ['RETRY: again', 'REJECT: dull'] }, u: { script: [hm] } }\n"
+        "steps:\n"
+        "  - { id: a, agent: w, review: { agent: r } }\n"
+        "  - { id: b, agent: f, timeout: 2ms, retry: { attempts: 3, delay: 5ms } }\n"
+        "  - { id: c, agent: w, review: { agent: u } }\n"
+        "  - { id: d, agent: w, dependsOn: [a], runOn: failure }\n"
+        "output: steps.c.content\n";
+    rondo_flow *flow;
+    CHECK_INT(rondo_flow_parse("t.yaml", text, sizeof text - 1, NULL, &flow, NULL), 0);
+    rondo_node *node = rondo_flow_node(flow);
+    rondo_flow_free(flow);
+    return node;
+}
+
 static rondo_node *small_flow(int which)
 {
     static const rondo_agent flaky = { RONDO_AGENT, .name = "flaky", .run = fail_once,
@@ -44,6 +64,7 @@ static rondo_node *small_flow(int which)
             .steps = (rondo_step[]){ { "x", rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "gate", .timeout_ms = 2,
                                                                            .on_timeout = "1" }) },
                                      { "y", bot_node(&b), RONDO_AFTER("x") } } });
+    case 5: return node_of_file();
     default:
         return rondo_branch(&(rondo_branch_spec){ RONDO_BRANCH, .name = "br", .case_count = 1,
                                                   .otherwise = bot_node(&b),
@@ -166,4 +187,9 @@ TEST(a_graph_and_a_gate_survive_a_log_that_was_tampered_with)
 TEST(a_branch_survives_a_log_that_was_tampered_with)
 {
     damage(4);
+}
+
+TEST(a_file_with_reviews_survives_a_log_that_was_tampered_with)
+{
+    damage(5);
 }
