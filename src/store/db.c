@@ -265,7 +265,7 @@ static APART int begin(struct store *store, rondo_error *err)
         return err->code;
     bool as_before = begin_from_held(store, immediate);
     if (!as_before && db_row(store, immediate, err) < 0)
-        return err->code;
+        return db_fail(store, err, "cannot be written");
     store->open = true;
     return as_before ? 0 : notice_others(store, err);
 }

@@ -51,7 +51,7 @@ int store_rewrite(struct journal *journal, const char *definition, size_t len, u
     struct runlog *log = runlog_new(store, num, old->id, 1, 0, err);
     if (!log)
         return err->code;
-    old->drives = false; // from here on it can only be read
+    old->replaced = true; // from here on it can only be read
     *ret = &log->base;
     return 0;
 }

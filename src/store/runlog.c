@@ -85,7 +85,7 @@ static APART int look_at_lease(struct runlog *log, rondo_error *err)
 
 int runlog_join_batch(struct runlog *log, rondo_error *err)
 {
-    if (UNLIKELY(!log->drives))
+    if (UNLIKELY(!log->drives || log->replaced))
         return err_set(err, RONDO_ESTORE, "run '%.200s' was opened only for reading", log->id);
     if (UNLIKELY(log->lost))
         return is_lost(log, err);
@@ -106,6 +106,9 @@ void runlog_leave_batch(struct runlog *log, bool lost)
     log->store->batch = log->next_in_batch;
     log->in_batch = false;
     log->lost |= lost;
+    if (log->replaced && !lost)
+        log->drives = false;
+    log->replaced = false;
 }
 
 static int refuse(struct runlog *log, uint64_t first, uint32_t count, size_t len, rondo_error *err)

@@ -35,6 +35,7 @@ struct runlog {
     int64_t num;
     char *id;
     bool drives; // we hold its lease, with this fence
+    bool replaced; // in this batch, by another journal of the same run
     bool lost;   // a batch that it had a part in, or the lease
     int64_t fence;
     uint32_t written;  // store->written when the lease was last looked at

@@ -89,7 +89,7 @@ static int look_at_header(struct store *store, rondo_error *err)
     if (number_at(header, 60) > TABLES_VERSION)
         return err_set(err, RONDO_ESTORE, "store '%.300s': its version is %u, this rondo knows those up to %d",
                        store->path, number_at(header, 60), TABLES_VERSION);
-    store->is_old = number_at(header, 60) < TABLES_VERSION;
+    store->is_old = number_at(header, 60) < TABLES_VERSION || header[18] != 2; // somebody has switched off its WAL
     int64_t page = header[16] << 8 | header[17], whole = (page == 1 ? 65536 : page) * number_at(header, 28);
     if (size < whole && !wal_size(store))
         return err_set(err, RONDO_ESTORE, "store '%.300s': is cut off: %lld of %lld bytes are there", store->path,
@@ -117,7 +117,8 @@ static int make_folders(struct store *store, rondo_error *err)
 
 static int run_sql(struct store *store, const char *sql, rondo_error *err)
 {
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made");
+    int rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : db_fail(store, err, "cannot be made or changed");
 }
 
 /* Runs the scripts that the file has not seen yet, all of them or none. */
@@ -243,7 +244,7 @@ static int open_to_read(struct store *store, rondo_error *err)
     if (connect(store, store->path, SQLITE_OPEN_READONLY, err) < 0)
         return err->code;
     if (store->is_old)
-        return cannot(store, err, "is of an older version: it has to be opened for writing once");
+        return cannot(store, err, "has to be opened for writing once: it is of an older version");
     int rc = sqlite3_exec(store->db, "SELECT 1 FROM run LIMIT 1", NULL, NULL, NULL) & 255;
     if ((rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && !wal_size(store) && reopen_unchanging(store, err) < 0)
         return err->code;
@@ -256,7 +257,7 @@ static int open_to_write(struct store *store, rondo_error *err)
         return err->code;
     if (sqlite3_db_readonly(store->db, "main"))
         return cannot(store, err, "cannot be written: permission denied");
-    if (store->is_old && upgrade(store, err) < 0)
+    if (store->is_old && (upgrade(store, err) < 0 || run_sql(store, "PRAGMA journal_mode = WAL", err) < 0))
         return err->code;
     if (store->is_old) // so that the version is in the file itself
         sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);

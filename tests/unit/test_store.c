@@ -378,3 +378,25 @@ TEST(a_rewritten_run_has_another_log_in_the_same_place)
     CHECK_UINT(check_records(look_run(other, "run"), 1, 77), 8);
     store_close(other);
 }
+
+TEST(a_run_whose_rewriting_was_given_up_is_as_before)
+{
+    rondo_error err;
+    size_t len;
+    struct store *store = test_store(STORE_CREATE);
+    struct journal *old = test_run(store, "run"), *journal;
+    put_records(old, 1, 3, 30);
+    commit(store);
+    CHECK_INT(store_rewrite(old, "new text", 8, 99, &journal, &err), 0);
+    put_records(journal, 1, 5, 77);
+    CHECK_INT(try_append(old, 4, &err), RONDO_ESTORE);
+    store_rollback(store);
+    close_journal(journal);
+    close_journal(old);
+    journal = take_run(store, "run");
+    CHECK_STR(store_definition(journal, &len), "definition");
+    CHECK_UINT(check_records(journal, 1, 30), 4);
+    put_records(journal, 4, 4, 30);
+    commit(store);
+    store_close(store);
+}

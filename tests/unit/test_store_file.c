@@ -1,8 +1,9 @@
 /* test_store_file.c - the file of a store: what is refused, what damage is noticed, what a copy is worth. */
 #include "stores.h"
 
+#include "store/db.h"
+
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,7 @@ TEST(a_file_of_an_older_version_is_brought_up_to_date)
     CHECK(sqlite3_open(old, &db) == SQLITE_OK);
     CHECK(sqlite3_exec(db, "PRAGMA application_id = 1919837295; PRAGMA journal_mode = WAL", NULL, NULL, NULL) == 0);
     sqlite3_close(db);
-    check_refused(old, STORE_READ_ONLY, "is of an older version: it has to be opened for writing once");
+    check_refused(old, STORE_READ_ONLY, "has to be opened for writing once: it is of an older version");
     for (int i = 0; i < 2; i++) {
         CHECK_INT(store_open(old, 0, &store, &err), 0);
         journal = i ? take_run(store, "run") : test_run(store, "run");
@@ -142,6 +143,19 @@ TEST(a_file_of_an_older_version_is_brought_up_to_date)
     CHECK_INT(store_open(old, STORE_READ_ONLY, &store, &err), 0);
     CHECK_UINT(check_records(look_run(store, "run"), 1, 30), 11);
     store_close(store);
+}
+
+TEST(a_store_whose_wal_was_switched_off_gets_it_back)
+{
+    size_t len;
+    mem_free(small_store(&len));
+    test_sql("PRAGMA journal_mode = DELETE");
+    struct store *store = test_store(0);
+    CHECK_UINT(check_records(take_run(store, "run"), 1, 100), 21);
+    store_close(store);
+    char *bytes = read_whole(test_store_path(), &len);
+    CHECK_INT(bytes[18], 2);
+    mem_free(bytes);
 }
 
 TEST(a_file_that_is_cut_off_is_refused)
@@ -463,6 +477,70 @@ TEST(a_damaged_log_is_not_gathered)
     store_close(store);
     store = test_store(0);
     CHECK_STR(store_about(look_run(store, "b"))->holder, "");
+    store_close(store);
+}
+
+/* ---- when writing fails ------------------------------------------------------------------------------------ */
+
+static void allow_pages(struct store *store, int pages)
+{
+    char sql[60];
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", pages);
+    db_let_go(store);
+    CHECK(sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK);
+}
+
+TEST(a_full_disk_loses_only_what_was_not_committed)
+{
+    rondo_error err = { 0 };
+    auto_buf struct buf record = { 0 };
+    struct store *store = test_store(STORE_CREATE);
+    struct journal *a = test_run(store, "a"), *b = test_run(store, "b");
+    put_records(a, 1, 10, 100);
+    put_records(b, 1, 10, 100);
+    commit(store);
+    allow_pages(store, 1);
+    put_records(b, 11, 11, 100); // still fits into its page
+    make_record(&record, 11, 1, 900000);
+    CHECK_INT(a->ops->append(a, record.data, record.len, 11, 1, &err), RONDO_ESTORE);
+    CHECK(strstr(err.message, "cannot be written: the disk is full"));
+    err.message[0] = '\0';
+    CHECK_INT(store_commit(store, &err), RONDO_ESTORE); // all of it or nothing
+    CHECK(strstr(err.message, "the disk is full"));
+    CHECK(!store_has_batch(store));
+    CHECK_INT(try_append(b, 11, &err), RONDO_ESTORE);
+    allow_pages(store, 1000000);
+    close_journal(a);
+    close_journal(b);
+    a = take_run(store, "a");
+    b = take_run(store, "b");
+    CHECK_UINT(check_records(a, 1, 100), 11);
+    CHECK_UINT(check_records(b, 1, 100), 11);
+    put_records(a, 11, 12, 100);
+    commit(store);
+    CHECK_UINT(check_records(a, 1, 100), 13);
+    store_close(store);
+}
+
+TEST(a_store_that_stays_locked_says_so)
+{
+    rondo_error err = { 0 };
+    sqlite3 *other;
+    struct store *store = test_store(STORE_CREATE);
+    struct journal *journal = test_run(store, "run");
+    put_records(journal, 1, 1, 30);
+    commit(store);
+    CHECK(sqlite3_open(test_store_path(), &other) == SQLITE_OK);
+    CHECK(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_busy_timeout(store->db, 1);
+    CHECK_INT(try_append(journal, 2, &err), RONDO_ESTORE);
+    CHECK(strstr(err.message, "cannot be written: another process has kept it locked for too long"));
+    CHECK(!store_has_batch(store));
+    CHECK_UINT(check_records(look_run(store, "run"), 1, 30), 2);
+    sqlite3_close(other);
+    put_records(journal, 2, 2, 30); // nothing was lost by waiting
+    commit(store);
+    CHECK_UINT(check_records(journal, 1, 30), 3);
     store_close(store);
 }
 
