@@ -292,16 +292,25 @@ static int64_t next_look(struct drive *d)
     return d->frame_ns + TICK_NS;
 }
 
+/* Nobody can answer, and the run cannot wait for somebody who can. */
+static void give_up(struct drive *d, const struct gate_open *gate)
+{
+    auto_buf struct buf why = { 0 };
+    buf_printf(&why, "gate '%s': %s", gate->path, gate->why);
+    cancel(d, EXIT_WAITING, buf_text(&why));
+}
+
 /* Nothing is ready: a moment for everything else. */
 static const rondo_event *pause_and_pull(struct drive *d)
 {
     flush_out(d);
     flush_lines(d);
     see_to_signals(d);
-    if (d->gates.trouble && (d->run->stored || d->gates.is_left))
+    const struct gate_open *gate = gates_trouble(&d->gates);
+    if (gate && (d->run->stored || d->gates.is_left))
         d->is_left = run_waits_for_people(&d->run->core) && !d->run->inbox_count;
-    else if (d->gates.trouble)
-        cancel(d, EXIT_WAITING, d->gates.trouble);
+    else if (gate)
+        give_up(d, gate);
     if (d->is_left)
         return NULL;
     if (gates_play(&d->gates))
@@ -398,18 +407,19 @@ static void put_answer(struct drive *d, const rondo_result *res)
 /* A stored run that waits for a person is left as it is: anybody can go on with it. */
 static int leave_waiting(struct drive *d)
 {
+    const struct gate_open *gate = gates_trouble(&d->gates);
     const char *id = rondo_run_id(d->run);
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
     d->rows->end_ns = shell_run_ns(d->run);
-    buf_printf(&d->notes, "%s\n", d->gates.trouble);
+    buf_printf(&d->notes, "gate '%s': %s\n", gate->path, gate->why);
     if (d->run->stored) {
-        buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, d->gates.trouble_at);
+        buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, gate->path);
         buf_printf(&d->notes, "then go on with: rondo resume %s\n", id);
     }
     if (d->options->quiet)
         fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
-                d->gates.trouble_at);
+                gate->path);
     else
         summarise(d);
     return EXIT_WAITING;

@@ -98,6 +98,7 @@ static void open_clear(struct gate_open *gate)
     mem_free(gate->path);
     mem_free(gate->id);
     mem_free(gate->ask);
+    mem_free(gate->why);
 }
 
 void gates_clear(struct gates *gates)
@@ -111,8 +112,6 @@ void gates_clear(struct gates *gates)
     mem_free(gates->due);
     mem_free(gates->open);
     mem_free(gates->refusal);
-    mem_free(gates->trouble);
-    mem_free(gates->trouble_at);
     buf_free(&gates->typed);
     answers_clear(&gates->answers);
     *gates = (struct gates){ 0 };
@@ -131,6 +130,14 @@ static void add(struct gates *gates, const rondo_event *ev)
     gates->open[gates->count++] = (struct gate_open){
         .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
         .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev) };
+}
+
+static struct gate_open *find_open(const struct gates *gates, const char *path)
+{
+    for (uint32_t i = 0; i < gates->count; i++)
+        if (strcmp(gates->open[i].path, path) == 0)
+            return &gates->open[i];
+    return NULL;
 }
 
 static void forget(struct gates *gates, const char *path)
@@ -154,14 +161,19 @@ static void answer(struct gates *gates, const char *path, json_t *value, const c
     rondo_engine_signal(rondo_run_engine(gates->run), rondo_run_id(gates->run), path, value, by);
 }
 
-static void give_up(struct gates *gates, const char *path, const char *why)
+/* It stays in the list: somebody else may still answer it. */
+static void give_up(struct gate_open *gate, const char *why)
 {
-    auto_buf struct buf text = { 0 };
-    buf_printf(&text, "gate '%s': %s", path, why);
-    if (gates->trouble)
-        return;
-    gates->trouble = buf_take(&text);
-    gates->trouble_at = mem_strdup(path);
+    mem_free(gate->why);
+    gate->why = mem_strdup(why);
+}
+
+const struct gate_open *gates_trouble(const struct gates *gates)
+{
+    for (uint32_t i = 0; i < gates->count; i++)
+        if (gates->open[i].why)
+            return &gates->open[i];
+    return NULL;
 }
 
 /* A gate that nobody answered was left to its timeout; one without is a surprise. */
@@ -198,8 +210,8 @@ bool gates_play(struct gates *gates)
     return true;
 }
 
-/* True when it is not for a person at this terminal. */
-static bool is_seen_to(struct gates *gates, const struct gate_open *gate)
+/* True when it needs no more thought. */
+static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 {
     json_t *value = answers_take(&gates->answers, gate->path, gate->id);
     if (value)
@@ -212,8 +224,8 @@ static bool is_seen_to(struct gates *gates, const struct gate_open *gate)
     else if (gates->has_person)
         return false;
     else if (!is_gate(gate->node) || !gate->node->gate.timeout_ms || gates->can_wait)
-        give_up(gates, gate->path, "there is no answer for it");
-    return true;
+        give_up(gate, "there is no answer for it");
+    return !gate->why;
 }
 
 static void on_waiting(struct gates *gates, const rondo_event *ev)
@@ -248,10 +260,12 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
         gates->is_asked = false;
         return;
     }
-    if (answers_has_more(&gates->answers, p, id))
+    if (answers_has_more(&gates->answers, p, id)) {
         answer(gates, p, answers_take(&gates->answers, p, id), "answers");
-    else
-        give_up(gates, p, rondo_event_text(ev));
+    } else {
+        add(gates, ev);
+        give_up(&gates->open[gates->count - 1], rondo_event_text(ev));
+    }
 }
 
 /* `onTimeout: exit`. */
@@ -260,9 +274,12 @@ static void on_timer(struct gates *gates, const rondo_event *ev)
     const rondo_node *node = rondo_event_node(ev);
     if (ev->code != TIMER_GATE || !node || node->kind != RONDO_KIND_GATE || !node->gate.exits)
         return;
-    auto_buf struct buf path = { 0 };
-    buf_puts(&path, rondo_event_path(ev));
-    give_up(gates, buf_text(&path), "nobody answered in time");
+    struct gate_open *gate = find_open(gates, rondo_event_path(ev));
+    if (!gate) {
+        add(gates, ev);
+        gate = &gates->open[gates->count - 1];
+    }
+    give_up(gate, "nobody answered in time");
     gates->is_left = true;
 }
 
@@ -309,7 +326,7 @@ void gates_past(struct gates *gates, const rondo_event *ev)
 
 bool gates_wait(const struct gates *gates)
 {
-    return gates->count && !gates->trouble;
+    return gates->count && gates->has_person && !gates_trouble(gates);
 }
 
 bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
@@ -367,7 +384,7 @@ void gates_read(struct gates *gates)
     ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
     if (n <= 0) {
         if (gates->count)
-            give_up(gates, gates->open[0].path, "the terminal was closed before it was answered");
+            give_up(&gates->open[0], "the terminal was closed before it was answered");
         return;
     }
     buf_put(&gates->typed, bytes, MIN((size_t)n, TYPED_MAX - gates->typed.len));

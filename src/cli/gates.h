@@ -2,7 +2,7 @@
 
    A gate is answered from --answers, by the person at the terminal, from a recording, or in a
    rehearsal by itself.
-   When there is nobody left to ask, the run cannot go on: `trouble` says why. */
+   When there is nobody left to ask, the run cannot go on: gates_trouble() says which gate it is. */
 #ifndef RONDO_GATES_H
 #define RONDO_GATES_H
 
@@ -13,6 +13,7 @@
 
 struct gate_open {
     char *path, *id, *ask;
+    char *why; // nobody here can answer it; NULL: somebody may
     const rondo_node *node;
 };
 
@@ -33,14 +34,12 @@ struct gates {
     struct player *player; // answers are played; NULL
     struct gate_due *due;
     uint32_t due_count, due_cap;
-    struct gate_open *open; // those that the person is to answer, oldest first
+    struct gate_open *open; // those that a person is to answer, oldest first
     uint32_t count, cap;
     uint32_t doubts;   // steps that wait for an answer because nobody knows what came of them
     bool is_asked;     // the first of them is on the screen
     char *refusal;     // why the last answer was not taken; shown with the question
     struct buf typed;  // by the person, so far
-    char *trouble;     // NULL: all is well
-    char *trouble_at;  // the gate's path
     bool is_left;      // the time of a gate is over, and nobody is to wait any longer
 };
 
@@ -56,6 +55,9 @@ void gates_go_on(struct gates *gates);
 
 /* When nothing else is to be done before it, the next recorded answer is given, at its time: true. */
 bool gates_play(struct gates *gates);
+
+/* The first gate that nobody here can answer; NULL: all is well. */
+const struct gate_open *gates_trouble(const struct gates *gates);
 
 /* Somebody has to type something now. */
 bool gates_wait(const struct gates *gates);

@@ -279,6 +279,7 @@ static void take_value(struct run *run, struct rondo_event *ev, struct result *r
 static void note_answer(const struct act *act, struct result *res)
 {
     const char *by = json_string_value(json_object_get(act->notes, "by"));
+    result_more(res)->is_answer = true;
     if (by)
         result_more(res)->by = mem_strdup(by);
 }

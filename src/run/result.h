@@ -60,7 +60,8 @@ struct outcome {
     int code; // of a failure
     char *error, *content;
     char *judge; // of a pass: what the judge said about it
-    char *by;    // of a gate: who answered
+    char *by;    // of a gate: who answered; NULL
+    bool is_answer; // of a gate: a text is a result, too
     struct kid *steps; // results of inner steps, owned
     uint32_t step_count;
     const rondo_node *steps_of; // whose children they are

@@ -114,7 +114,7 @@ struct act *see_file(const struct see *see)
 
 json_t *see_result_value(const struct result *res)
 {
-    bool is_text = json_is_string(res->value) && !(res->more && res->more->content);
+    bool is_text = json_is_string(res->value) && !(res->more && (res->more->content || res->more->is_answer));
     return res->status == RONDO_STATUS_COMPLETED && !is_text && !json_is_null(res->value) ? res->value
                                                                                           : NULL;
 }

@@ -168,6 +168,22 @@ check "an answer" 0 "" "$RONDO" answer "$id" ok yes
 check "goes on" 0 "done" "$RONDO" resume "$id"
 check "asks nothing any more" 0 "" "$RONDO" answer "$id"
 
+flow gates.yaml <<'END'
+name: gates
+agents: { say: { run: [echo, "done"] } }
+steps:
+  - { id: first, gate: { ask: "One?" } }
+  - { id: second, gate: { ask: "Two?" }, dependsOn: [first], condition: "steps.first.result == 'yes'" }
+  - { id: last, agent: say, instructions: x, dependsOn: [second] }
+END
+check "the first of two" 5 "" "$RONDO" run gates.yaml
+id=$(run_id err)
+check "is answered" 0 "" "$RONDO" answer "$id" first yes
+check "the second is asked" 5 "" "$RONDO" resume "$id"
+says "rondo answer $id second VALUE"
+check "is answered, too" 0 "" "$RONDO" answer "$id" second x
+check "a text is a result" 0 "done" "$RONDO" resume "$id"
+
 # ---- stores that cannot be used ------------------------------------------------------------------------------
 
 check "in memory nothing is kept" 0 "done" "$RONDO" run --store :memory: --answers <(echo 'ok: yes') gate.yaml
