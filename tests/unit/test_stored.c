@@ -99,10 +99,9 @@ TEST(what_is_shown_is_in_the_store)
     struct site p = site_open();
     rondo_node *node = counting(5);
     rondo_run *run;
-    rondo_error err;
     const rondo_event *ev;
     uint64_t last = 0, missing = 0;
-    CHECK_INT(rondo_run_start(p.engine, node, json_integer(1), NULL, &run, &err), 0);
+    CHECK_INT(begin(&p, node, json_integer(1), NULL, &run), 0);
     while ((ev = rondo_run_next(run))) {
         last = rondo_event_seq(ev);
         missing += events_in_store(rondo_run_id(run)) < last;
@@ -189,7 +188,7 @@ TEST(runs_share_commits_and_keep_their_order)
     const rondo_event *ev;
     int wrong = 0, ends = 0;
     for (int i = 0; i < RUNS; i++)
-        CHECK_INT(rondo_run_start(p.engine, node, json_integer(i), NULL, &runs[i], NULL), 0);
+        CHECK_INT(begin(&p, node, json_integer(i), NULL, &runs[i]), 0);
     while ((ev = rondo_engine_next(p.engine))) {
         int i = 0;
         while (runs[i] != rondo_event_run(ev))
