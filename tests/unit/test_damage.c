@@ -115,14 +115,15 @@ static void mend_sums(unsigned char *log, size_t len)
 }
 
 /* An error, or a run that can be pulled to an end, or for a while. */
-static bool survives(rondo_node *node, const unsigned char *log, size_t len)
+static bool survives(rondo_node *node, const unsigned char *log, size_t len, bool reopens)
 {
+    rondo_run_options options = { RONDO_RUN, .reopen = reopens };
     rondo_config config = { RONDO_CONFIG, .seed = 1, .virtual_time = true };
     rondo_engine *engine;
     rondo_run *run = NULL;
     rondo_error err = { 0 };
     CHECK_INT(rondo_engine_new(&config, &engine, &err), 0);
-    int rc = rondo_run_recover(engine, node, log, len, NULL, &run, &err);
+    int rc = rondo_run_recover(engine, node, log, len, &options, &run, &err);
     if (rc < 0)
         CHECK(err.message[0] != '\0');
     for (int i = 0; run && i < 300 && rondo_engine_poll(engine, 0) > 0; i++)
@@ -135,17 +136,10 @@ static bool survives(rondo_node *node, const unsigned char *log, size_t len)
     return rc == 0;
 }
 
-static void damage(int which)
+/* Takes node and log. */
+static void damage_log(rondo_node *node, unsigned char *log, size_t len, bool reopens)
 {
-    rondo_node *node = small_flow(which);
-    size_t len;
-    unsigned char *log, *copy;
-    {
-        TRIAL t = { .options = { .id = "r" } };
-        trial_run(&t, rondo_node_ref(node), "1");
-        log = (unsigned char *)rondo_run_save(t.run, &len);
-    }
-    copy = malloc(len);
+    unsigned char *copy = malloc(len);
     memcpy(copy, log, len);
     mend_sums(copy, len);
     CHECK_MEM(copy, log, len); // the sums are understood
@@ -156,12 +150,22 @@ static void damage(int which)
             memcpy(copy, log, len);
             copy[i] = (unsigned char)(change < 8 ? log[i] ^ (1 << change) : change == 8 ? 255 : 0);
             mend_sums(copy, len);
-            alive += survives(node, copy, len);
+            alive += survives(node, copy, len, reopens);
         }
     CHECK(alive > 0);
     free(copy);
     rondo_text_free((char *)log);
     rondo_node_unref(node);
+}
+
+static void damage(int which)
+{
+    rondo_node *node = small_flow(which);
+    size_t len;
+    TRIAL t = { .options = { .id = "r" } };
+    trial_run(&t, rondo_node_ref(node), "1");
+    unsigned char *log = (unsigned char *)rondo_run_save(t.run, &len);
+    damage_log(node, log, len, false);
 }
 
 TEST(a_loop_survives_a_log_that_was_tampered_with)
@@ -192,4 +196,62 @@ TEST(a_branch_survives_a_log_that_was_tampered_with)
 TEST(a_file_with_reviews_survives_a_log_that_was_tampered_with)
 {
     damage(5);
+}
+
+/* ---- runs that were taken up again -------------------------------------------------------------------- */
+
+static const rondo_agent once_bad = { RONDO_AGENT, .name = "bad", .run = fail_once };
+
+static rondo_node *failing_flow(int which)
+{
+    switch (which) {
+    case 0: return LOOP("l", RONDO_SEQUENCE(bot_node(&a), rondo_agent_node(&once_bad)), .max_iterations = 1);
+    case 1:
+        return RONDO_PARALLEL(bot_node(&b), EACH("e", RONDO_SEQUENCE(rondo_agent_node(&once_bad)), .items = two_items));
+    case 2:
+        return rondo_graph(&(rondo_graph_spec){
+            RONDO_GRAPH, .name = "g", .step_count = 3,
+            .steps = (rondo_step[]){ { "x", SEQ("s", bot_node(&a), rondo_agent_node(&once_bad)) },
+                                     { "y", bot_node(&b), RONDO_AFTER("x") }, { "z", bot_node(&b) } } });
+    default:
+        return rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .quorum = 2,
+                                                .members = RONDO_NODES(bot_node(&a), rondo_agent_node(&once_bad)),
+                                                .captain = bot_node(&b) });
+    }
+}
+
+/* Damage before, and after, it was taken up again. */
+static void damage_reopened(int which)
+{
+    rondo_node *node = failing_flow(which);
+    size_t len, more_len;
+    TRIAL t = { .options = { .id = "r" } }, u = { .options = { .reopen = true } };
+    trial_run(&t, rondo_node_ref(node), "1");
+    CHECK(t.rc < 0);
+    unsigned char *log = (unsigned char *)rondo_run_save(t.run, &len);
+    trial_recover(&u, rondo_node_ref(node), (char *)log, len);
+    CHECK_INT(u.rc, 0);
+    unsigned char *more = (unsigned char *)rondo_run_save(u.run, &more_len);
+    damage_log(rondo_node_ref(node), log, len, true);
+    damage_log(node, more, more_len, true);
+}
+
+TEST(a_loop_that_is_taken_up_again_survives_a_log_that_was_tampered_with)
+{
+    damage_reopened(0);
+}
+
+TEST(an_each_that_is_taken_up_again_survives_a_log_that_was_tampered_with)
+{
+    damage_reopened(1);
+}
+
+TEST(a_graph_that_is_taken_up_again_survives_a_log_that_was_tampered_with)
+{
+    damage_reopened(2);
+}
+
+TEST(a_forum_that_is_taken_up_again_survives_a_log_that_was_tampered_with)
+{
+    damage_reopened(3);
 }
