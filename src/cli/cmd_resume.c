@@ -29,14 +29,21 @@ static int recall_env(struct running *r)
     return code;
 }
 
-/* A run that has completed is only shown: whoever resumes until it is done gets its answer. */
+/* A run that has completed is only shown: whoever resumes until it is done gets its answer.  One that ended
+   because its budget was used up goes on when it is given more. */
+static bool is_only_shown(const struct running *r)
+{
+    const struct run_args *a = r->args;
+    return r->status == RONDO_STATUS_COMPLETED && !a->timeout_ms && !a->max_cost && !a->max_tokens;
+}
+
 static int go_on(struct running *r)
 {
     rondo_error err;
     rondo_run_options options = running_options(r);
     options.from_start = true;
     options.reopen = true;
-    int rc = r->status == RONDO_STATUS_COMPLETED
+    int rc = is_only_shown(r)
                  ? flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err)
                  : flows_resume(r->engine, r->flow, &r->env, r->id, &options, &r->run, &err);
     if (rc < 0)
@@ -86,7 +93,8 @@ const struct cmd command_resume = {
     .summary = "go on with a run",
     .about = "After a crash, a stop or a gate: what was finished stays, what was under way starts\n"
              "again.  Also of a run that failed or was cancelled: its completed work stays, what\n"
-             "failed is tried again, and a loop goes on in the pass that failed.\n"
+             "failed is tried again, and a loop goes on in the pass that failed.  A run that\n"
+             "used up its time or budget needs a larger one: what was spent stays spent.\n"
              "\n"
              "The workflow is the one that the run was started with, whatever became of its\n"
              "file since.  With --migrate the run moves to the file as it is now: what differs\n"

@@ -110,6 +110,42 @@ says "cancelled"
 touch go
 check "a cancelled run goes on" 0 quick "$RONDO" resume "$id"
 
+flow spends.yaml <<'END'
+name: spends
+agents: { s: { script: [ { content: draft, usage: { prompt: 60, completion: 40 } } ] } }
+steps:
+  - { id: one, agent: s, instructions: x }
+  - { id: two, agent: s, instructions: x, dependsOn: [one] }
+  - { id: three, agent: s, instructions: x, dependsOn: [two] }
+END
+check "a budget ends the run" 4 "" "$RONDO" run spends.yaml --max-tokens 150
+id=$(run_id err)
+check "and is still used up" 4 "" "$RONDO" resume "$id"
+check "also when it is too small" 3 "" "$RONDO" resume "$id" --max-tokens 180
+says "budget is used up (tokens)"
+check "a larger one lets it go on" 0 draft "$RONDO" resume "$id" --max-tokens 1000
+says "step_start three"
+if grep -q "step_start one" err; then bad "one ran again"; else ok; fi
+check "there is nothing to do twice" 3 "" "$RONDO" resume "$id" --max-tokens 2000
+says "the run has completed"
+
+flow reviewed.yaml <<'END'
+name: reviewed
+agents:
+  writer: { run: "echo $RONDO_PATH >> drafts; echo draft" }
+  critic: { run: "test -e pleased && echo 'APPROVE' || echo 'REJECT: dull'" }
+  reader: { run: "echo $RONDO_PATH >> drafts; echo read" }
+steps:
+  - { id: text, agent: writer, instructions: x, review: { agent: critic } }
+  - { id: after, agent: reader, instructions: x, dependsOn: [text] }
+END
+check "a rejected step fails the run" 1 "" "$RONDO" run reviewed.yaml
+says "rejected by its review: dull"
+id=$(run_id err)
+touch pleased
+check "it is written and looked at again" 0 read "$RONDO" resume "$id"
+same "once more, and then read" "$(tr '\n' ' ' <drafts)" "text text~1 after "
+
 # ---- gates ------------------------------------------------------------------------------------------------
 
 flow gate.yaml <<'END'
