@@ -6,6 +6,7 @@
        journal many kill|power N       64 runs, a record of each per commit     store_LEVEL_per_s
        journal sync N                  fdatasync of 4 KB, for comparison        fdatasync_us
        journal read N                  reading N records back                   store_read_ns
+       journal seek N                  finding events of N records, here and there   store_seek_us
        journal open N                  opening a store, looking at its header   store_open_us
 
    What was written is read back afterwards by another connection, and counted. */
@@ -138,6 +139,31 @@ static void measure_read(long n)
     measure_print("store_read_ns", (double)(measure_ns() - since) / (double)n);
 }
 
+static void measure_seek(long n)
+{
+    rondo_error err = { 0 };
+    struct store *store = open_store(STORE_CREATE);
+    struct journal *journal = add_run(store, 0), *noise = add_run(store, 1);
+    const char *record;
+    size_t len;
+    uint64_t seq = 0;
+    for (long i = 0; i < n; i++) {
+        append(journal, (uint64_t)i + 1);
+        append(noise, (uint64_t)i + 1);
+    }
+    check(store_commit(store, &err), &err);
+    int64_t since = measure_ns();
+    for (long i = 0; i < n; i++) {
+        struct journal_pos pos;
+        seq = (seq + 7919) % (uint64_t)n;
+        REQUIRE(journal->ops->seek(journal, seq + 1, &pos), "event %ld", (long)seq + 1);
+        REQUIRE(journal->ops->read(journal, &pos, &record, &len, &err) == 1, "%s", err.message);
+        REQUIRE(record[RECORD - 1] == (char)((seq + 1) * 7), "event %ld", (long)seq + 1);
+    }
+    measure_print("store_seek_us", (double)(measure_ns() - since) / 1e3 / (double)n);
+    store_close(store);
+}
+
 static void measure_open(long n)
 {
     store_close(open_store(STORE_CREATE));
@@ -150,7 +176,7 @@ static void measure_open(long n)
 int main(int argc, char **argv)
 {
     rondo_error err;
-    REQUIRE(argc >= 3, "journal one|many kill|power N, journal sync|read|open N");
+    REQUIRE(argc >= 3, "journal one|many kill|power N, journal sync|read|seek|open N");
     bool power = argc > 3 && strcmp(argv[2], "power") == 0;
     long n = measure_count(argv[argc - 1]);
     folder = tempdir_make(&err);
@@ -164,6 +190,8 @@ int main(int argc, char **argv)
         measure_sync(n);
     else if (strcmp(argv[1], "read") == 0)
         measure_read(n);
+    else if (strcmp(argv[1], "seek") == 0)
+        measure_seek(n);
     else
         measure_open(n);
     tempdir_remove(folder);

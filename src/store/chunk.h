@@ -8,7 +8,7 @@
 
 #include "store/db.h"
 
-#define CHUNK_MAX    (256u << 10) // a chunk ends behind the record that reaches this
+#define CHUNK_MAX    (64u << 10)  // a chunk ends behind the record that reaches this
 #define CHUNK_SMALL  (16u << 10)  // a run's last chunk grows while it is smaller
 #define RECORD_MAX   (512u << 20)
 #define LOG_MAX      16384        // rows, at which the log is gathered

@@ -1,9 +1,9 @@
 /* runlog.c - the journal of one run in a store.
 
-   Appending is one row of the log.  What is read back comes from one of two windows: the tail, which is
-   what we appended last, and the window that was loaded last: one chunk, or as much of the log.  Whatever is
-   loaded is checked first: events are numbered without gaps, every record fits the sum of those before it, and the
-   rows of the log, of all runs, follow each other (a row that is missing might be ours).
+   Appending is one row of the log.  What is read back comes from the tail, which is what we appended last, or from
+   one of a few windows: each is one chunk, or as much of the log.  Whatever is loaded is checked first: events are
+   numbered without gaps, every record fits the sum of those before it, and the rows of the log, of all runs, follow
+   each other (a row that is missing might be ours).
 
    Loading happens in one read transaction, so that a record is not missed because another process moves it
    meanwhile. */
@@ -19,6 +19,7 @@
 
 #define TAIL_MAX   (32u << 10)
 #define FORK_DEPTH 1000
+#define MARK_EVERY 64 // events
 
 /* ---- windows ---------------------------------------------------------------------------------------- */
 
@@ -66,6 +67,17 @@ static void tail_add(struct runlog *log, const struct chunk_record *record)
         trim_tail(log);
     chunk_put(&log->tail.bytes, record);
     log->tail.next = log->next;
+}
+
+/* A place from where the log can be read on, unless the last one is near. */
+static void note_mark(struct runlog *log, const struct log_mark *mark)
+{
+    if (LIKELY(log->mark_count && mark->next < log->marks[log->mark_count - 1].next + MARK_EVERY))
+        return;
+    if (log->mark_count && log->marks[0].at < log->store->log_first - 1)
+        log->mark_count = 0; // it was gathered since
+    mem_grow(&log->marks, &log->mark_cap, log->mark_count, sizeof *log->marks);
+    log->marks[log->mark_count++] = *mark;
 }
 
 /* ---- appending -------------------------------------------------------------------------------------- */
@@ -169,6 +181,7 @@ static int log_append(struct journal *journal, const char *bytes, size_t len, ui
     log->sum = record.sum;
     log->next += count;
     tail_add(log, &record);
+    note_mark(log, &(struct log_mark){ log->num, store->log_next - 1, log->next, log->sum });
     return 0;
 }
 
@@ -180,14 +193,15 @@ static int damaged(struct runlog *log, uint64_t seq, const char *why, rondo_erro
                       log->id, why);
 }
 
-/* A new window, whose first event has `before` as the sum of what is before it.  When it follows the last
-   window, the two have to agree. */
+/* A new window, whose first event has `before` as the sum of what is before it.  When it follows another one, the
+   two have to agree. */
 static int begin_window(struct runlog *log, uint64_t first, uint32_t before, rondo_error *err)
 {
-    struct window *w = &log->window;
-    bool fits = !w->bytes.len || w->next != first || w->sum == before;
-    window_reset(log, w, first);
-    w->sum = before;
+    bool fits = true;
+    for (const struct window *w = log->windows; w < log->windows + WINDOWS; w++)
+        fits &= !w->bytes.len || w->next != first || w->sum == before;
+    window_reset(log, log->window, first);
+    log->window->sum = before;
     return fits ? 0 : damaged(log, first, "it does not follow the one before", err);
 }
 
@@ -206,7 +220,7 @@ static void window_cut(struct window *w, uint64_t upto)
 static int take_chunk(struct runlog *log, sqlite3_stmt *row, int64_t run, uint64_t seq, rondo_error *err)
 {
     size_t len;
-    struct window *w = &log->window;
+    struct window *w = log->window;
     uint64_t first = (uint64_t)sqlite3_column_int64(row, 0);
     int64_t count = sqlite3_column_int64(row, 1), stamp = sqlite3_column_int64(row, 2);
     const char *bytes = db_bytes(row, 3, &len);
@@ -234,9 +248,9 @@ static int load_chunk(struct runlog *log, const struct runlog_owner *owner, uint
     rc = take_chunk(log, row, owner->run, seq, err);
     sqlite3_reset(row);
     if (rc < 0)
-        window_reset(log, &log->window, 0);
+        window_reset(log, log->window, 0);
     else
-        window_cut(&log->window, owner->upto);
+        window_cut(log->window, owner->upto);
     return rc;
 }
 
@@ -255,7 +269,7 @@ static int find_extent(struct runlog *log, int64_t run, struct extent *ret, int6
 static int take_record(struct runlog *log, sqlite3_stmt *row, uint32_t sum, uint64_t seq, rondo_error *err)
 {
     struct log_mark *mark = &log->mark;
-    struct window *w = &log->window;
+    struct window *w = log->window;
     struct chunk_record record;
     record.bytes = db_bytes(row, 4, &record.len);
     record.count = kept_count(record.bytes, record.len);
@@ -266,6 +280,8 @@ static int take_record(struct runlog *log, sqlite3_stmt *row, uint32_t sum, uint
         return err->code;
     mark->next += record.count;
     mark->sum = record.sum;
+    if (mark->run == log->num)
+        note_mark(log, mark);
     if (mark->next > seq) {
         chunk_put(&w->bytes, &record);
         w->next = mark->next;
@@ -292,22 +308,47 @@ static int take_row(struct runlog *log, sqlite3_stmt *row, int64_t log_first, ui
     return take_record(log, row, (uint32_t)stamp, seq, err);
 }
 
-/* Reads the log from the mark on until the window is full.  A mark that is not before event seq, or whose next
-   row has gone, is of no use. */
+/* The last one that is not behind event seq; NULL.  When the log was gathered, marks in what has gone from it are
+   forgotten. */
+static const struct log_mark *find_mark(struct runlog *log, int64_t log_first, uint64_t seq)
+{
+    uint32_t low = 0, high;
+    if (log->mark_count && log->marks[0].at < log_first - 1)
+        log->mark_count = 0;
+    for (high = log->mark_count; low < high;) {
+        uint32_t mid = (low + high) / 2;
+        if (log->marks[mid].next <= seq)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low ? &log->marks[low - 1] : NULL;
+}
+
+static void go_to_mark(struct runlog *log, int64_t run, const struct extent *extent, int64_t log_first, uint64_t seq)
+{
+    struct log_mark *mark = &log->mark;
+    const struct log_mark *near = run == log->num ? find_mark(log, log_first, seq) : NULL;
+    if (mark->run != run || mark->next > seq || mark->at < log_first - 1)
+        *mark = (struct log_mark){ run, log_first - 1, extent->chunk_seq + 1, extent->chunk_sum };
+    if (near && near->next > mark->next)
+        *mark = *near;
+}
+
+/* Reads the log until the window is full, from the last place before event seq that is known. */
 static int scan(struct runlog *log, const struct runlog_owner *owner, const struct extent *extent, int64_t log_first,
                 uint64_t seq, rondo_error *err)
 {
     struct log_mark *mark = &log->mark;
     int rc;
-    if (mark->run != owner->run || mark->next > seq || mark->at < log_first - 1)
-        *mark = (struct log_mark){ owner->run, log_first - 1, extent->chunk_seq + 1, extent->chunk_sum };
+    go_to_mark(log, owner->run, extent, log_first, seq);
     sqlite3_stmt *row = db_ask(log->store, err,
                                "SELECT at, run, first, sum, CASE WHEN run = ?2 THEN record END FROM log"
                                " WHERE at > ?1 ORDER BY at",
                                "ii", mark->at, owner->run);
     while ((rc = db_row(log->store, row, err)) > 0)
         if ((rc = take_row(log, row, log_first, seq, err)) < 0 || mark->next > owner->upto ||
-            (mark->next > seq && log->window.bytes.len >= CHUNK_MAX))
+            (mark->next > seq && log->window->bytes.len >= CHUNK_MAX))
             break;
     sqlite3_reset(row);
     if (rc < 0)
@@ -319,7 +360,7 @@ static int load_log(struct runlog *log, const struct runlog_owner *owner, const 
                     int64_t log_first, uint64_t seq, rondo_error *err)
 {
     if (scan(log, owner, extent, log_first, seq, err) < 0) {
-        window_reset(log, &log->window, 0);
+        window_reset(log, log->window, 0);
         return err->code;
     }
     if (log->mark.next > seq)
@@ -338,12 +379,22 @@ static const struct runlog_owner *owner_of(const struct runlog *log, uint64_t se
     return &log->owners[i];
 }
 
-/* Makes the window hold event seq: 1, 0 when there is none. */
+/* The one that was not asked for the longest is loaded. */
+static void choose_window(struct runlog *log)
+{
+    log->window = log->windows;
+    for (struct window *w = log->windows; w < log->windows + WINDOWS; w++)
+        if (w->used < log->window->used)
+            log->window = w;
+}
+
+/* Makes a window hold event seq: 1, 0 when there is none. */
 static APART int load(struct runlog *log, uint64_t seq, rondo_error *err)
 {
     const struct runlog_owner *owner = owner_of(log, seq);
     struct extent extent;
     int64_t log_first;
+    choose_window(log);
     if (db_look(log->store, err) < 0)
         return err->code;
     int rc = find_extent(log, owner->run, &extent, &log_first, err);
@@ -362,14 +413,19 @@ static bool window_has(const struct window *w, uint64_t seq)
 /* The window that holds event seq: 1, 0 when there is no such event. */
 static int find_window(struct runlog *log, uint64_t seq, struct window **ret, rondo_error *err)
 {
-    *ret = window_has(&log->tail, seq) ? &log->tail : &log->window;
-    if (LIKELY(window_has(*ret, seq)))
-        return 1;
-    if (UNLIKELY(log->lost))
-        return is_lost(log, err);
-    if (seq == 0 || (log->drives && seq >= log->next))
-        return 0;
-    return load(log, seq, err);
+    *ret = &log->tail;
+    for (struct window *w = log->windows; !window_has(*ret, seq) && w < log->windows + WINDOWS; w++)
+        *ret = w;
+    int rc = 1;
+    if (UNLIKELY(!window_has(*ret, seq))) {
+        if (UNLIKELY(log->lost))
+            return is_lost(log, err);
+        rc = seq == 0 || (log->drives && seq >= log->next) ? 0 : load(log, seq, err);
+        *ret = log->window;
+    }
+    if (rc > 0)
+        (*ret)->used = ++log->uses;
+    return rc;
 }
 
 /* The record with all of its parts again. */
@@ -496,7 +552,9 @@ static void log_close(struct journal *journal)
     give_back(log);
     forget(log);
     buf_free(&log->tail.bytes);
-    buf_free(&log->window.bytes);
+    for (int i = 0; i < WINDOWS; i++)
+        buf_free(&log->windows[i].bytes);
+    mem_free(log->marks);
     buf_free(&log->whole);
     buf_free(&log->texts);
     buf_free(&log->definition);
@@ -545,6 +603,7 @@ static int find_end(struct runlog *log, rondo_error *err)
 {
     struct extent extent;
     int64_t log_first;
+    choose_window(log);
     if (find_extent(log, log->num, &extent, &log_first, err) < 0 ||
         load_log(log, &log->owners[0], &extent, log_first, UINT64_MAX, err) < 0)
         return err->code;

@@ -14,7 +14,10 @@ struct window {
     uint64_t first, next; // events: from, up to but without
     uint32_t sum;         // of everything up to its end
     uint32_t serial;      // never the same for other contents
+    uint32_t used;        // when it was last asked for something
 };
+
+#define WINDOWS 4 // so that whoever reads on and looks back now and then does not load everything again and again
 
 /* How far the log has been read for a run: all rows up to `at` have been seen. */
 struct log_mark {
@@ -42,10 +45,13 @@ struct runlog {
     uint64_t next;     // event; only when we drive it
     uint32_t sum;      // of everything before
     struct window tail;   // what we appended last, up to next
-    struct window window; // what was read back
+    struct window windows[WINDOWS]; // what was read back
+    struct window *window;          // the one that is being loaded
     struct buf whole;     // a record with long parts, as it was read or is to be written
-    uint32_t serials;
-    struct log_mark mark;
+    uint32_t serials, uses;
+    struct log_mark mark;   // where reading the log has come to
+    struct log_mark *marks; // and places from where it can go on, of the run's own records
+    uint32_t mark_count, mark_cap;
     struct runlog_owner *owners; // itself, its parent, ...
     uint32_t owner_count;
     struct runlog *prev, *after; // all of the store
