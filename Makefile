@@ -5,6 +5,7 @@
 #   make test T=loop     only what has "loop" in its name
 #   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
 #   make test FAST=1     built quickly: little optimisation, in build/fast
+#   make torture         kill the program at every write and 10,000 times in all (KILLS=N)
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
 #                        bench-peers measures other engines and packages beside this one
@@ -50,6 +51,8 @@ TEST_SRC  := $(wildcard tests/unit/test_*.c)
 TEST_HELP := $(filter-out %_suite.c,$(wildcard tests/*.c))
 SUITES    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_suite.c))
 REPLAYS   := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+KILLS_SRC := $(wildcard tests/kill/*.c)
+HARNESS   := $(if $(KILLS_SRC),$(B)/tests/kills $(B)/tests/killer.so)
 SOLIB     := $(if $(LIB_SRC),$(B)/$(SO))
 PROGRAM   := $(if $(CLI_SRC),$(B)/rondo)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -77,7 +80,7 @@ quiet := $(V)$(findstring s,$(filter-out -j% --%,$(firstword -$(MAKEFLAGS))))
 Q     := $(if $(V),,@)
 say    = $(if $(quiet),,@printf '  %-5s %s\n' $(1) $(2))
 
-.PHONY: all help test demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
+.PHONY: all help test torture demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
         exports unit-tests fuzz bootstrap install uninstall clean
 all: $(SOLIB) $(PROGRAM)
 help:
@@ -146,6 +149,14 @@ $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
 
+# The harness that kills the program, and what is put into the program to die at a certain write.
+$(B)/tests/kills: $(patsubst %.c,$(O)/%.o,$(filter-out %/killer.c,$(KILLS_SRC))) $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+$(B)/tests/killer.so: tests/kill/killer.c Makefile
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O1 -g -fPIC $(WARN) -shared -o $@ $<
+
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) $(LTO) -o $@ $^ $(LIBS)
@@ -173,8 +184,12 @@ docs/rondo.schema.json: $(B)/tools/rondo_schema
 
 unit-tests: $(TESTS)
 
-test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES)
+test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES) $(HARNESS)
 	@B='$(B)' SAN='$(SAN)' T='$(T)' CC='$(CC)' CXX='$(CXX)' tests/run
+
+# What takes long: tests/*/torture, one after the other.
+torture: all unit-tests $(HARNESS)
+	@for x in tests/*/torture; do B='$(B)' SAN='$(SAN)' KILLS='$(KILLS)' $$x || exit; done
 
 # make fuzz TARGET=schema SECONDS=3600; needs clang.
 fuzz:
@@ -242,6 +257,6 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(CLI_SRC) $(TEST_SRC) \
+-include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(CLI_SRC) $(TEST_SRC) $(KILLS_SRC) \
             $(wildcard tests/*.c tests/fuzz/*.c bench/*.c))
 .SECONDARY:

@@ -1,0 +1,522 @@
+/* kills.c - the harness for "kill -9 at any instant loses nothing and repeats nothing".
+
+   Each workflow beside this file is run once undisturbed: that is the reference.  A trial is a run in a fresh store
+   that dies at a certain write to the store (killer.c) or at a certain time, is resumed, perhaps dies again,
+   and so on until it is done.  Then everything that it left behind is compared with the reference (trail.h).
+
+     kills short              what `make test` does
+     kills long N [I/K]       every write of all workflows in three ways, then random instants up to N; part I of K
+     kills again NAME AT HOW SEED     one trial once more, as a failure says it; HOW may be "us"
+     kills loop NAME N        N trials of one workflow at random
+     kills list               the workflows, undisturbed
+
+   RONDO is the program, KILLER the library, FLOWS the folder with the workflows.  NAME.answers beside a workflow is an
+   object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line. */
+#include "kill/child.h"
+#include "kill/trail.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CASES_MAX  64
+#define ARGS_MAX   32
+#define DEATHS_MAX 6  // of one run; then it is left alone
+#define EXIT_WAITS 5
+
+static const char *const ways[] = { "before", "half", "after" };
+
+/* A workflow, and what comes of it when nobody disturbs. */
+struct kase {
+    char *name, *path;
+    struct buf args; // lines
+    json_t *answers;
+    bool is_small;
+    char *answer, *work; // stdout, what commands wrote
+    char *session;       // what the session holds afterwards
+    struct trail events;
+    int code;
+    long writes;
+    double ms;
+};
+
+/* One death of a trial: what was there when everything had stopped. */
+struct death {
+    char stamp[STAMP_SIZE];
+    size_t work_len;
+    struct trail seen; // printed before, or shown by `rondo events` afterwards
+};
+
+struct trial {
+    struct kase *kase;
+    struct doom doom;
+    uint64_t seed, chance;
+    char id[64]; // of the run; "" while it is not known
+    struct death deaths[DEATHS_MAX];
+    uint32_t death_count;
+    bool as_json; // the present process prints events
+};
+
+static struct kase cases[CASES_MAX];
+static uint32_t case_count;
+static const char *rondo, *flows;
+static char folder[4096];
+static struct said {
+    struct buf out, err;
+} said, told; // by the process that drives the run; by those that are asked about it
+static struct buf scratch;
+static long kills, resumes, lost, repeated, failed, trials;
+
+/* ---- small things ------------------------------------------------------------------------------------------------ */
+
+static uint64_t draw(uint64_t *chance)
+{
+    uint64_t z = *chance += 0x9e3779b97f4a7c15; // splitmix64
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+static long draw_below(uint64_t *chance, long n)
+{
+    return n > 0 ? (long)(draw(chance) % (uint64_t)n) : 0;
+}
+
+/* In the trial's folder, which the harness works in. */
+static void empty_folder(void)
+{
+    DIR *dir = opendir(".");
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (*e->d_name != '.')
+            unlink(e->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+static void remove_folder(void)
+{
+    if (failed && getenv("KEEP"))
+        return;
+    empty_folder();
+    if (chdir("/") == 0)
+        rmdir(folder);
+}
+
+static void make_folder(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/rondo-kills.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder) || chdir(folder) < 0)
+        child_give_up("cannot make a folder like %s", folder);
+    atexit(remove_folder);
+}
+
+/* Runs the program with these arguments. */
+static struct child_end call(struct said *ret, const char *const *args, const struct doom *doom)
+{
+    const char *argv[ARGS_MAX] = { rondo };
+    for (uint32_t n = 1; *args && n < ARGS_MAX - 3; n++)
+        argv[n] = *args++;
+    struct child_end end = child_run(argv, doom, "out", "err");
+    child_read("out", &ret->out);
+    child_read("err", &ret->err);
+    return end;
+}
+
+#define ASK(...) call(&told, (const char *const[]){ __VA_ARGS__, "--store", "s.db", NULL }, NULL)
+
+/* ---- running a workflow ------------------------------------------------------------------------------------------- */
+
+static struct child_end start_run(struct kase *c, bool as_json, const struct doom *doom)
+{
+    const char *args[ARGS_MAX] = { "run", c->path, "--workdir", folder, "--store", "s.db", as_json ? "--json" : "-q" };
+    uint32_t n = 7;
+    buf_clear(&scratch);
+    buf_put(&scratch, c->args.data, c->args.len);
+    for (char *line = strtok((char *)buf_text(&scratch), "\n"); line && n < ARGS_MAX - 2; line = strtok(NULL, "\n"))
+        args[n++] = line;
+    return call(&said, args, doom);
+}
+
+static struct child_end go_on(const char *id, bool as_json, const struct doom *doom)
+{
+    const char *args[] = { "resume", id, "--store", "s.db", as_json ? "--json" : "-q", NULL };
+    return call(&said, args, doom);
+}
+
+/* The only run of the store; false when there is none, which is fine only before anything has happened. */
+static bool find_run(char *id, size_t size, const char **ret_wrong)
+{
+    *id = 0;
+    if (access("s.db", F_OK) < 0)
+        return false;
+    struct child_end end = ASK("runs", "--json");
+    json_t *run = json_loads(buf_text(&told.out), JSON_DISABLE_EOF_CHECK, NULL);
+    if (end.code)
+        *ret_wrong = buf_text(&told.err);
+    else if (run)
+        snprintf(id, size, "%s", json_string_value(json_object_get(run, "id")));
+    json_decref(run);
+    return *id;
+}
+
+/* Answers everything that the run asks.  What is wrong, or NULL. */
+static const char *answer_all(struct kase *c, const char *id)
+{
+    size_t i;
+    json_t *gate;
+    struct child_end end = ASK("answer", id, "--json");
+    json_t *gates = json_loads(buf_text(&told.out), 0, NULL);
+    const char *wrong = end.code || !json_array_size(gates) ? "waits, but asks nothing" : NULL;
+    json_array_foreach(gates, i, gate) {
+        const char *path = json_string_value(json_object_get(gate, "path"));
+        const char *value = json_string_value(json_object_get(c->answers, path));
+        end = ASK("answer", id, path, value ? value : "yes");
+        if (end.code)
+            wrong = buf_text(&told.err);
+    }
+    json_decref(gates);
+    return wrong;
+}
+
+static const char *read_events(const char *id, struct trail *ret)
+{
+    struct child_end end = ASK("events", id, "--json");
+    trail_read(ret, buf_text(&told.out));
+    return end.code ? buf_text(&told.err) : NULL;
+}
+
+/* What the run's session has, without what differs from run to run. */
+static char *read_session(struct kase *c)
+{
+    if (!c->args.len || !strstr(buf_text(&c->args), "--session"))
+        return mem_strdup("");
+    ASK("sessions", "shared", "--json");
+    json_t *all = json_loads(buf_text(&told.out), 0, NULL), *list, *entry;
+    const char *scope;
+    size_t i;
+    json_object_foreach(json_object_get(all, "memory"), scope, list)
+        json_array_foreach(list, i, entry) {
+            json_object_del(entry, "run");
+            json_object_del(entry, "time");
+        }
+    char *text = json_dumps(all, JSON_SORT_KEYS), *copy = mem_strdup(text ? text : buf_text(&told.err));
+    free(text);
+    json_decref(all);
+    return copy;
+}
+
+/* ---- the reference ------------------------------------------------------------------------------------------------- */
+
+static char *read_work(void)
+{
+    return mem_strdup(child_read("count", &scratch) ? buf_text(&scratch) : "");
+}
+
+static void undisturbed(struct kase *c)
+{
+    char id[64];
+    const char *wrong = NULL;
+    empty_folder();
+    setenv("RONDO_KILL_COUNT", "writes", 1);
+    struct child_end end = start_run(c, false, NULL);
+    c->ms = end.ms;
+    unsetenv("RONDO_KILL_COUNT");
+    c->writes = child_read("writes", &scratch) ? atol(buf_text(&scratch)) : 0;
+    if (!find_run(id, sizeof id, &wrong))
+        child_give_up("%s: no run, exit status %d: %s", c->name, end.code, buf_text(&said.err));
+    while (end.code == EXIT_WAITS) {
+        if ((wrong = answer_all(c, id)))
+            child_give_up("%s: %s", c->name, wrong);
+        end = go_on(id, false, NULL);
+        c->ms += end.ms;
+    }
+    c->code = end.code;
+    c->answer = mem_strdup(buf_text(&said.out));
+    c->work = read_work();
+    c->session = read_session(c);
+    wrong = read_events(id, &c->events);
+    if (!wrong)
+        wrong = trail_check_order(&c->events);
+    if (wrong || !c->writes || !c->events.count)
+        child_give_up("%s undisturbed: %s", c->name, wrong ? wrong : "the writes were not counted");
+}
+
+/* ---- a trial --------------------------------------------------------------------------------------------------------- */
+
+static bool coin(struct trial *t)
+{
+    return draw(&t->chance) & 1;
+}
+
+/* Most that go on may do so in peace. */
+static struct doom next_doom(struct trial *t)
+{
+    struct doom doom = { 0 };
+    if (t->death_count == DEATHS_MAX || draw_below(&t->chance, 3))
+        return doom;
+    if (t->doom.after_us)
+        doom.after_us = 1 + draw_below(&t->chance, (long)(t->kase->ms * 1000));
+    else
+        doom = (struct doom){ .at = 1 + draw_below(&t->chance, t->kase->writes), .how = ways[draw_below(&t->chance, 3)] };
+    return doom;
+}
+
+/* The process is dead, and so are its children: what is there is what counts. */
+static const char *note_death(struct trial *t, const struct child_end *end)
+{
+    struct death *d = &t->deaths[t->death_count++];
+    const char *wrong = NULL;
+    kills++;
+    memcpy(d->stamp, end->stamp, sizeof d->stamp);
+    d->work_len = child_read("count", &scratch) ? scratch.len : 0;
+    if (t->as_json)
+        trail_read(&d->seen, buf_text(&said.out));
+    if (!*t->id && !find_run(t->id, sizeof t->id, &wrong) && !wrong && (d->seen.count || d->work_len))
+        return "lost: the whole run";
+    if (!wrong && *t->id && !t->as_json && coin(t))
+        wrong = read_events(t->id, &d->seen);
+    return wrong;
+}
+
+static const char *check_answer(const struct trial *t, int code)
+{
+    const struct kase *c = t->kase;
+    buf_clear(&scratch);
+    if (code != c->code)
+        buf_printf(&scratch, "exit status %d, %d undisturbed\n  %s", code, c->code, buf_text(&said.err));
+    else if (!t->as_json && strcmp(buf_text(&said.out), c->answer) != 0)
+        buf_printf(&scratch, "undisturbed: %s  resumed:     %s", c->answer, buf_text(&said.out));
+    return scratch.len ? buf_text(&scratch) : NULL;
+}
+
+/* One process of the trial.  What is wrong, or NULL; *ret_done. */
+static const char *live(struct trial *t, const struct doom *doom, bool *ret_done)
+{
+    bool again = *t->id;
+    t->as_json = coin(t);
+    struct child_end end = again ? go_on(t->id, t->as_json, doom) : start_run(t->kase, t->as_json, doom);
+    const char *wrong = NULL;
+    resumes += again;
+    if (end.killed)
+        return note_death(t, &end);
+    if (!*t->id && !find_run(t->id, sizeof t->id, &wrong))
+        return wrong ? wrong : "the run is not in the store";
+    if (end.code == EXIT_WAITS)
+        return answer_all(t->kase, t->id);
+    *ret_done = true;
+    return check_answer(t, end.code);
+}
+
+/* What it left behind, at last and at each death. */
+static const char *judge(struct trial *t, const struct trail *all, const char *work)
+{
+    const char *wrong = trail_check_order(all);
+    for (uint32_t i = 0; i < t->death_count && !wrong; i++) {
+        const struct death *d = &t->deaths[i];
+        wrong = trail_check_kept(&d->seen, all);
+        if (!wrong)
+            wrong = trail_check_work(all, d->stamp, work + d->work_len);
+    }
+    if (!wrong)
+        wrong = trail_check_same(&t->kase->events, all);
+    if (!wrong)
+        wrong = trail_check_keys(work, t->kase->work);
+    return wrong;
+}
+
+static const char *told_apart(const char *undisturbed_text, const char *resumed_text)
+{
+    buf_clear(&scratch);
+    buf_printf(&scratch, "undisturbed: %s\n  resumed:     %s", undisturbed_text, resumed_text);
+    return buf_text(&scratch);
+}
+
+static const char *look_back(struct trial *t)
+{
+    struct trail all = { 0 };
+    char *work = read_work(), *session = read_session(t->kase);
+    const char *wrong = read_events(t->id, &all);
+    if (!wrong)
+        wrong = judge(t, &all, work);
+    if (!wrong && strcmp(session, t->kase->session) != 0)
+        wrong = told_apart(t->kase->session, session);
+    if (!wrong && ASK("replay", t->id).code)
+        wrong = buf_text(&told.err);
+    trail_clear(&all);
+    mem_free(work);
+    mem_free(session);
+    return wrong;
+}
+
+static void complain(const struct trial *t, const char *wrong)
+{
+    const struct doom *d = &t->doom;
+    failed++;
+    lost += strncmp(wrong, "lost", 4) == 0;
+    repeated += strncmp(wrong, "repeated", 8) == 0;
+    printf("FAIL %s (again %s %ld %s %llu)\n  %s\n", t->kase->name, t->kase->name, d->at ? d->at : d->after_us,
+           d->at ? d->how : "us", (unsigned long long)t->seed, wrong);
+    fflush(stdout);
+}
+
+static void try(struct kase *c, struct doom doom, uint64_t seed)
+{
+    struct trial t = { .kase = c, .doom = doom, .seed = seed, .chance = seed };
+    const char *wrong = NULL;
+    bool done = false;
+    trials++;
+    empty_folder();
+    while (!done && !wrong) {
+        wrong = live(&t, &doom, &done);
+        doom = next_doom(&t);
+    }
+    if (!wrong)
+        wrong = look_back(&t);
+    if (wrong)
+        complain(&t, wrong);
+    if (wrong && getenv("KEEP"))
+        child_give_up("left in %s", folder);
+    for (uint32_t i = 0; i < t.death_count; i++)
+        trail_clear(&t.deaths[i].seen);
+}
+
+/* ---- many of them ---------------------------------------------------------------------------------------------------- */
+
+static void try_at_random(struct kase *c, uint64_t *chance, bool by_time)
+{
+    struct doom doom = { 0 };
+    uint64_t seed = draw(chance);
+    if (by_time)
+        doom.after_us = 1 + draw_below(chance, (long)(c->ms * 1000));
+    else
+        doom = (struct doom){ .at = 1 + draw_below(chance, c->writes), .how = ways[draw_below(chance, 3)] };
+    try(c, doom, seed);
+}
+
+static void short_form(uint64_t chance)
+{
+    for (uint32_t i = 0; i < case_count; i++)
+        for (long at = 1; cases[i].is_small && at <= cases[i].writes; at++)
+            try(&cases[i], (struct doom){ .at = at, .how = "before" }, draw(&chance));
+    for (int i = 0; i < 60; i++)
+        try_at_random(&cases[draw_below(&chance, case_count)], &chance, i % 4 == 0);
+}
+
+static void progress(const char *what, long done, long all)
+{
+    printf("%-12s %6ld of %ld  %ld kills, %ld resumes, %ld lost, %ld repeated, %ld failed\n", what, done, all, kills,
+           resumes, lost, repeated, failed);
+    fflush(stdout);
+}
+
+/* Of all that there is to do this part does every k-th. */
+static void long_form(uint64_t chance, long most, long part, long parts)
+{
+    long n = 0;
+    for (uint32_t i = 0; i < case_count; i++) {
+        struct kase *c = &cases[i];
+        for (long at = 1; at <= c->writes; at++)
+            for (uint32_t k = 0; k < COUNT(ways); k++)
+                if (n++ % parts == part)
+                    try(c, (struct doom){ .at = at, .how = ways[k] }, draw(&chance));
+        progress(c->name, i + 1, case_count);
+    }
+    for (long i = 0; kills < most / parts; i++) {
+        try_at_random(&cases[i % case_count], &chance, true);
+        if (i % 200 == 199)
+            progress("random", kills, most / parts);
+    }
+}
+
+/* ---- the beginning --------------------------------------------------------------------------------------------------- */
+
+static void read_case(const char *file)
+{
+    struct kase *c = &cases[case_count++];
+    struct buf path = { 0 }, text = { 0 };
+    c->name = mem_dup(file, strlen(file) - strlen(".yaml"));
+    buf_printf(&path, "%s/%s", flows, file);
+    c->path = buf_take(&path);
+    c->is_small = child_read(c->path, &text) && strncmp(buf_text(&text), "# small", 7) == 0;
+    buf_printf(&path, "%s/%s.args", flows, c->name);
+    child_read(buf_text(&path), &c->args);
+    buf_clear(&path);
+    buf_printf(&path, "%s/%s.answers", flows, c->name);
+    c->answers = child_read(buf_text(&path), &text) ? json_loads(buf_text(&text), 0, NULL) : NULL;
+    buf_free(&path);
+    buf_free(&text);
+    undisturbed(c);
+}
+
+static int is_case(const struct dirent *e)
+{
+    size_t len = strlen(e->d_name);
+    return len > 5 && strcmp(e->d_name + len - 5, ".yaml") == 0;
+}
+
+static void read_cases(const char *only)
+{
+    struct dirent **files;
+    int n = scandir(flows, &files, is_case, alphasort);
+    for (int i = 0; i < n && case_count < CASES_MAX; i++)
+        if (!only || strncmp(files[i]->d_name, only, strlen(only)) == 0)
+            read_case(files[i]->d_name);
+    if (!case_count)
+        child_give_up("no workflows in %s", flows);
+}
+
+static void again(char **args)
+{
+    bool by_time = strcmp(args[2], "us") == 0;
+    long at = atol(args[1]);
+    struct doom doom = { by_time ? 0 : at, args[2], by_time ? at : 0 };
+    try(&cases[0], doom, strtoull(args[3], NULL, 10));
+}
+
+static void list(void)
+{
+    for (uint32_t i = 0; i < case_count; i++)
+        printf("%-10s status %d, %u events, %ld writes, %.0f ms: %s", cases[i].name, cases[i].code,
+               cases[i].events.count, cases[i].writes, cases[i].ms, cases[i].answer);
+}
+
+static const char *need(const char *name)
+{
+    const char *value = getenv(name);
+    if (!value || !*value)
+        child_give_up("%s is not set", name);
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "short", *seed = getenv("SEED");
+    uint64_t chance = seed ? strtoull(seed, NULL, 10) : 6;
+    long part = 0, parts = 1;
+    rondo = need("RONDO");
+    flows = need("FLOWS");
+    child_prepare(need("KILLER"));
+    make_folder();
+    read_cases(strcmp(mode, "again") == 0 || strcmp(mode, "loop") == 0 ? argv[2] : NULL);
+    if (argc > 3 && strcmp(mode, "long") == 0)
+        sscanf(argv[3], "%ld/%ld", &part, &parts);
+    chance += (uint64_t)part * 1000003;
+    if (strcmp(mode, "long") == 0)
+        long_form(chance, argc > 2 ? atol(argv[2]) : 10000, part % parts, parts);
+    else if (strcmp(mode, "again") == 0 && argc == 6)
+        again(argv + 2);
+    else if (strcmp(mode, "loop") == 0 && argc == 4)
+        for (long i = 0; i < atol(argv[3]); i++)
+            try_at_random(&cases[0], &chance, i % 2);
+    else if (strcmp(mode, "list") == 0)
+        list();
+    else
+        short_form(chance);
+    printf("%ld kills, %ld resumes, %ld lost, %ld repeated\n", kills, resumes, lost, repeated);
+    printf("%ld passed, %ld failed\n", trials - failed, failed);
+    return failed ? 1 : 0;
+}
