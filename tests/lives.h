@@ -40,8 +40,8 @@ struct trip {
    entries missing or doubled. */
 int lives_drive(struct trip *trip, rondo_error *err);
 
-/* The same runs, only looked at: 0 or an error.  before: everything that is there, NULL: whatever it is; anything
-   else fails the test.  Runs that are not there are left out when before says so, or is NULL. */
+/* The same runs, only looked at: 0 or an error; 1 when the store has a notice.  before: everything that is there (with a
+   notice, of which a part is), NULL: whatever it is; anything else fails the test.  */
 int lives_look(const char *path, const struct lives *before, bool small, struct lives *ret, rondo_error *err);
 
 /* A folder that is in memory if there is such a thing here; removed when the process ends. */
