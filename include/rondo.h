@@ -898,6 +898,10 @@ RONDO_API int rondo_store_open(const char *path, const rondo_store_options *opti
                                rondo_error *err);
 RONDO_API void rondo_store_close(rondo_store *store); /* NULL is fine */
 
+/* What people should know of how it was found: that the end of what was last written could not be read (after
+   a power cut with RONDO_KILL, or because of damage) and was cut off.  NULL: it was in order. */
+RONDO_API const char *rondo_store_notice(const rondo_store *store);
+
 /* Goes on with a run that is in the engine's store: finished work stays, work that was under way starts
    again with the same keys.  The definition is given again and compared: RONDO_EMISMATCH names the first
    node that differs in kind, name or limits, or lacks a function that the run would ask.  RONDO_EBUSY:

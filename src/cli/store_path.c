@@ -5,6 +5,7 @@
 #include "cli/store_path.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,5 +67,9 @@ int store_path_open(const char *given, unsigned flags, struct store **ret, rondo
     auto_buf struct buf path = { 0 };
     if (store_path_find(given, &path, err) < 0)
         return err->code;
-    return store_open(buf_text(&path), flags, ret, err);
+    if (store_open(buf_text(&path), flags, ret, err) < 0)
+        return err->code;
+    if (store_notice(*ret))
+        fprintf(stderr, "rondo: %s\n", store_notice(*ret));
+    return 0;
 }

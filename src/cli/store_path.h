@@ -17,7 +17,7 @@
 /* The path of the store, put into out.  given: what --store said, NULL without. */
 int store_path_find(const char *given, struct buf *out, rondo_error *err);
 
-/* store_open() of it. */
+/* store_open() of it; a notice of the store's goes to standard error. */
 int store_path_open(const char *given, unsigned flags, struct store **ret, rondo_error *err);
 
 #endif

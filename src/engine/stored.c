@@ -203,3 +203,8 @@ void rondo_store_close(rondo_store *store)
 {
     store_close((struct store *)store);
 }
+
+const char *rondo_store_notice(const rondo_store *store)
+{
+    return store_notice((const struct store *)store);
+}

@@ -326,6 +326,7 @@ int store_commit(struct store *store, rondo_error *err)
         return 0;
     if (commit(store, err) < 0) {
         store_rollback(store);
+        store->doubtful = true;
         return err->code;
     }
     end_batch(store, false);

@@ -26,7 +26,7 @@ struct runlog;
 
 struct store {
     sqlite3 *db;
-    char *path;
+    char *path, *notice;
     unsigned flags;
     bool is_old; // of an older version when it was opened
     int64_t now_ns;
@@ -37,6 +37,7 @@ struct store {
     uint32_t statement_count;
     bool open;        // there is a batch
     bool held;        // a read transaction since the last one
+    bool doubtful;    // a commit failed, and nothing was written over it yet
     unsigned looking; // nested db_look()
     rondo_error lost; // why the batch cannot be committed any more; code 0: it can
     struct runlog *batch; // journals that have a part in it

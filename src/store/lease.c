@@ -7,6 +7,8 @@
    fence keeps it from writing. */
 #include "store/lease.h"
 
+#include "store/runlog.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -162,7 +164,7 @@ int lease_bury(struct store *store, rondo_error *err)
 /* ---- leases ---------------------------------------------------------------------------------------- */
 
 struct lease {
-    int64_t driver, fence, since_ns;
+    int64_t run, driver, fence, since_ns;
     struct driver who;
 };
 
@@ -185,6 +187,7 @@ static int find_lease(struct store *store, int64_t run, struct lease *ret, rondo
     int rc = db_row(store, row, err);
     if (rc <= 0)
         return rc;
+    ret->run = run;
     ret->driver = sqlite3_column_int64(row, 0);
     ret->fence = sqlite3_column_int64(row, 1);
     ret->since_ns = sqlite3_column_int64(row, 2);
@@ -197,11 +200,20 @@ static int find_lease(struct store *store, int64_t run, struct lease *ret, rondo
     return 1;
 }
 
+/* One that we could not give back, because that could not be written, is not held by anybody. */
+static bool is_driven_here(const struct store *store, int64_t run)
+{
+    const struct runlog *log = store->logs;
+    while (log && (log->num != run || !log->drives || log->lost))
+        log = log->after;
+    return log != NULL;
+}
+
 static bool is_held(const struct store *store, const struct lease *lease)
 {
     if (!lease->driver || !lease->who.pid)
         return false;
-    return lease->driver == store->driver || driver_lives(store, &lease->who);
+    return lease->driver == store->driver ? is_driven_here(store, lease->run) : driver_lives(store, &lease->who);
 }
 
 static void say_holder(struct buf *buf, const struct lease *lease)

@@ -9,13 +9,17 @@
    DB_WAL_PAGES pages, and when a store is closed with more than WAL_SMALL bytes of it.  So most of the time file and
    WAL only grow, and copying both, in any order, gives what was there at some moment (what is cut off at the
    WAL's end is a batch that was not yet committed).  Only a copy during which a checkpoint happens may be of two
-   moments; opening or reading it says so. */
+   moments; opening or reading it says so.
+
+   What can be read of a WAL ends at the first damage (wal.h).  When commits were lost with that the file is looked
+   through, for a part of them may be in it already; if it is in order the rest is cut off, and there is a notice. */
 #include "store/db.h"
 
 #include "store/chunk.h"
 #include "store/lease.h"
 #include "store/runlog.h"
 #include "store/tables.h"
+#include "store/wal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,8 +84,10 @@ static int look_at_header(struct store *store, rondo_error *err)
     sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (!file || !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         return cannot(store, err, "cannot be read");
-    if (size < HEADER || file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
+    if (size < HEADER)
         return cannot(store, err, size ? "is no rondo store, or cut off" : "is no rondo store: it is empty");
+    if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
+        return cannot_system(store, err, "cannot be read");
     if (memcmp(header, "SQLite format 3", 16) != 0)
         return cannot(store, err, "is no rondo store: it is no SQLite database");
     if (number_at(header, 68) != TABLES_APPLICATION)
@@ -209,6 +215,7 @@ static int note_wal(void *user, sqlite3 *db, const char *name, int pages)
 {
     struct store *store = user;
     store->wal_pages = pages;
+    store->doubtful = false;
     return SQLITE_OK;
 }
 
@@ -264,6 +271,62 @@ static int open_to_write(struct store *store, rondo_error *err)
     return set_up(store, err);
 }
 
+/* ---- what is left of the WAL ------------------------------------------------------------------------------- */
+
+static enum wal_state look_at_wal(const struct store *store, uint64_t *ret_offset)
+{
+    auto_buf struct buf path = { 0 };
+    buf_printf(&path, "%s-wal", store->path);
+    return wal_look(buf_text(&path), ret_offset);
+}
+
+/* Once more, when nobody writes. */
+static enum wal_state look_again(struct store *store, uint64_t *ret_offset)
+{
+    if (store->flags & STORE_READ_ONLY) {
+        nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+        return look_at_wal(store, ret_offset);
+    }
+    bool locked = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    enum wal_state state = look_at_wal(store, ret_offset);
+    if (locked)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return locked ? state : WAL_WHOLE; // who has locked it for so long has looked at it
+}
+
+static int check_file(struct store *store, rondo_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool fine = sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
+                sqlite3_step(stmt) == SQLITE_ROW && strcmp(db_text(stmt, 0), "ok") == 0;
+    sqlite3_finalize(stmt);
+    return fine ? 0 : cannot(store, err, "its WAL is damaged, and without it the file is not in order");
+}
+
+static int cut_off(struct store *store, uint64_t offset, rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    if (check_file(store, err) < 0)
+        return err->code;
+    buf_printf(&text, "store '%.300s': what was last written cannot be read, from byte %llu of its WAL on: runs may "
+                      "have lost their last events", store->path, (unsigned long long)offset);
+    store->notice = buf_take(&text);
+    if (!(store->flags & STORE_READ_ONLY))
+        sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return 0;
+}
+
+static int check_wal(struct store *store, rondo_error *err)
+{
+    uint64_t offset;
+    enum wal_state state = look_at_wal(store, &offset);
+    if (state != WAL_WHOLE)
+        state = look_again(store, &offset);
+    if (state == WAL_FOREIGN)
+        return cannot(store, err, "its WAL is damaged at its beginning: what was last written is there");
+    return state == WAL_TORN ? cut_off(store, offset, err) : 0;
+}
+
 static int open_file(struct store *store, rondo_error *err)
 {
     int rc = look_at_path(store, err);
@@ -271,7 +334,8 @@ static int open_file(struct store *store, rondo_error *err)
         return err_set(err, RONDO_ESTORE, "store '%.400s': there is no such file", store->path);
     if (rc < 0 || (rc == 0 && make(store, err) < 0))
         return err->code;
-    return store->flags & STORE_READ_ONLY ? open_to_read(store, err) : open_to_write(store, err);
+    rc = store->flags & STORE_READ_ONLY ? open_to_read(store, err) : open_to_write(store, err);
+    return rc < 0 ? rc : check_wal(store, err);
 }
 
 /* An absolute path: SQLite takes names that begin with "file:" for something else. */
@@ -308,11 +372,15 @@ const char *store_path(const struct store *store)
     return store->path;
 }
 
+const char *store_notice(const struct store *store)
+{
+    return store->notice;
+}
+
 void store_set_now(struct store *store, int64_t now_ns)
 {
     store->now_ns = now_ns;
 }
-
 
 int store_tidy(struct store *store, rondo_error *err)
 {
@@ -325,6 +393,16 @@ int store_tidy(struct store *store, rondo_error *err)
     return 0;
 }
 
+/* A commit whose sync failed is in the WAL, and whoever reads that for the first time would take it for one that
+   succeeded.  Any other write goes over it. */
+static void write_over(struct store *store)
+{
+    char sql[50];
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", TABLES_VERSION);
+    if (store->doubtful)
+        sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+}
+
 void store_close(struct store *store)
 {
     if (!store)
@@ -334,10 +412,12 @@ void store_close(struct store *store)
         while (store->logs)
             store->logs->base.ops->close(&store->logs->base);
         lease_leave(store);
+        write_over(store);
         if (!(store->flags & STORE_READ_ONLY) && wal_size(store) > WAL_SMALL) // SQLite does it when we are the last
             sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
         close_db(store);
     }
     mem_free(store->path);
+    mem_free(store->notice);
     mem_free(store);
 }

@@ -32,6 +32,10 @@ int store_open(const char *path, unsigned flags, struct store **ret, rondo_error
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 
+/* What people should know of how it was found: that the end of what was last written could not be read and was cut
+   off, after a power cut or because of damage.  NULL: it was in order. */
+const char *store_notice(const struct store *store);
+
 /* Everything since the last commit.  When it fails nothing of it is there, and journals that had a part in
    it are of no more use.  RONDO_EBUSY when a lease was lost meanwhile: nothing is written then. */
 int store_commit(struct store *store, rondo_error *err);

@@ -1,0 +1,151 @@
+/* wal.c - see wal.h.
+
+   A WAL is a header of 32 bytes and frames of 24 bytes and a page.  All numbers have their highest byte first.
+
+       header: magic, version, size of a page, count, salt, salt, sum, sum
+       frame:  page, size of the file after a commit (else 0), salt, salt, sum, sum; the page
+
+   The sums go on from frame to frame.  Salts are new whenever the WAL is begun again from its start, so frames with
+   others are left over from before.  A frame with our salts whose sums are wrong is of a write that was not
+   finished or taken back, and of no interest, unless it, or one behind it, has the mark of a commit. */
+#include "store/wal.h"
+
+#include "base/buf.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEADER 32
+#define FRAME  24
+#define MAGIC  0x377f0682 // or one more: then its sums are of numbers with their highest byte first
+
+struct wal {
+    int fd;
+    size_t page;
+    bool high_first;
+    uint32_t salts[2], sums[2];
+    char *frame;
+    uint64_t at; // of the next frame
+};
+
+static uint32_t number_at(const char *bytes, size_t at, bool high_first)
+{
+    const unsigned char *b = (const unsigned char *)bytes + at;
+    if (high_first)
+        return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+}
+
+static void add_up(const struct wal *wal, uint32_t sums[2], const char *bytes, size_t len)
+{
+    for (size_t at = 0; at < len; at += 8) {
+        sums[0] += number_at(bytes, at, wal->high_first) + sums[1];
+        sums[1] += number_at(bytes, at + 4, wal->high_first) + sums[0];
+    }
+}
+
+static bool read_header(struct wal *wal, const char *bytes)
+{
+    uint32_t magic = number_at(bytes, 0, true);
+    wal->page = number_at(bytes, 8, true);
+    wal->high_first = magic & 1;
+    add_up(wal, wal->sums, bytes, FRAME);
+    for (int i = 0; i < 2; i++)
+        wal->salts[i] = number_at(bytes, 16 + 4 * (size_t)i, true);
+    return (magic & ~1u) == MAGIC && wal->page >= 512 && wal->page <= 65536 && !(wal->page & (wal->page - 1)) &&
+           wal->sums[0] == number_at(bytes, 24, true) && wal->sums[1] == number_at(bytes, 28, true);
+}
+
+static bool next_frame(struct wal *wal)
+{
+    size_t len = FRAME + wal->page;
+    if (pread(wal->fd, wal->frame, len, (off_t)wal->at) != (ssize_t)len)
+        return false;
+    wal->at += len;
+    return true;
+}
+
+/* With one of the salts: a bit of the other may have changed. */
+static bool is_ours(const struct wal *wal)
+{
+    return number_at(wal->frame, 8, true) == wal->salts[0] || number_at(wal->frame, 12, true) == wal->salts[1];
+}
+
+/* Goes on with the sums when the frame fits them. */
+static bool fits(struct wal *wal)
+{
+    uint32_t sums[2] = { wal->sums[0], wal->sums[1] };
+    add_up(wal, sums, wal->frame, 8);
+    add_up(wal, sums, wal->frame + FRAME, wal->page);
+    if (number_at(wal->frame, 8, true) != wal->salts[0] || number_at(wal->frame, 12, true) != wal->salts[1] ||
+        number_at(wal->frame, 16, true) != sums[0] || number_at(wal->frame, 20, true) != sums[1])
+        return false;
+    memcpy(wal->sums, sums, sizeof sums);
+    return true;
+}
+
+/* Would it fit with another bit in its mark?  Then it had one. */
+static bool lost_its_mark(struct wal *wal)
+{
+    bool fit = false;
+    for (int bit = 0; bit < 32 && !fit; bit++) {
+        wal->frame[4 + bit / 8] ^= (char)(1 << bit % 8);
+        fit = fits(wal);
+        wal->frame[4 + bit / 8] ^= (char)(1 << bit % 8);
+    }
+    return fit;
+}
+
+static bool is_commit(struct wal *wal)
+{
+    return is_ours(wal) && number_at(wal->frame, 4, true);
+}
+
+static enum wal_state look_at_frames(struct wal *wal, uint64_t *ret_offset)
+{
+    bool more = next_frame(wal);
+    while (more && fits(wal)) {
+        *ret_offset = wal->at;
+        more = next_frame(wal);
+    }
+    if (more && is_ours(wal) && lost_its_mark(wal))
+        return WAL_TORN;
+    for (; more; more = next_frame(wal))
+        if (is_commit(wal))
+            return WAL_TORN;
+    return WAL_WHOLE;
+}
+
+static bool is_zero(const char *bytes, size_t len)
+{
+    while (len && !bytes[len - 1])
+        len--;
+    return !len;
+}
+
+static enum wal_state look_at(struct wal *wal, uint64_t *ret_offset)
+{
+    char header[HEADER];
+    ssize_t len = pread(wal->fd, header, HEADER, 0);
+    if (len < HEADER || is_zero(header, HEADER)) // it was just begun
+        return WAL_WHOLE;
+    if (!read_header(wal, header))
+        return WAL_FOREIGN;
+    wal->frame = mem_alloc(FRAME + wal->page);
+    *ret_offset = wal->at = HEADER;
+    enum wal_state state = look_at_frames(wal, ret_offset);
+    mem_free(wal->frame);
+    return state;
+}
+
+enum wal_state wal_look(const char *path, uint64_t *ret_offset)
+{
+    struct wal wal = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
+    *ret_offset = 0;
+    if (wal.fd < 0)
+        return WAL_WHOLE;
+    enum wal_state state = look_at(&wal, ret_offset);
+    close(wal.fd);
+    return state;
+}
