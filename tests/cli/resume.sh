@@ -73,6 +73,7 @@ rm chain.yaml
 check "nor does one that is gone" 0 quick "$RONDO" resume "$id"
 mv kept.yaml chain.yaml
 
+# ZF-B25
 # ---- failed and cancelled runs ------------------------------------------------------------------------
 
 flow fails.yaml <<'END'
