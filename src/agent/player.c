@@ -10,8 +10,15 @@
 #define NEVER_NS     (10ll * 365 * 86400 * 1000000000) // ten years
 #define UNASKED_MOST 20 // that are listed
 
+/* An answer that is to come at its time.  reply is NULL when there is none. */
+struct wait {
+    rondo_later later;
+    json_t *reply; // owned
+};
+
 struct player {
     struct recording rec;
+    struct wait *waits; // by record
     struct mask mask;
     rondo_run *run; // whose agents it plays
     bool has_stopped, has_failed; // the run; a step, which says why
@@ -29,6 +36,7 @@ int player_open(const char *file, const struct flow *flow, struct player **ret, 
         return rc;
     }
     mask_open(&player->mask, flow);
+    player->waits = mem_zalloc((player->rec.count + 1) * sizeof *player->waits);
     *ret = player;
     return 0;
 }
@@ -37,6 +45,9 @@ void player_close(struct player *player)
 {
     if (!player)
         return;
+    for (uint32_t i = 0; player->waits && i < player->rec.count; i++)
+        json_decref(player->waits[i].reply);
+    mem_free(player->waits);
     recording_clear(&player->rec);
     mask_clear(&player->mask);
     mem_free(player);
@@ -124,9 +135,33 @@ static bool put_differences(struct buf *out, const struct player *player, const 
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
-static void play_late(rondo_later later, json_t *reply, void *player)
+static void play_wait(struct wait *wait)
 {
-    reply_play(&(struct answer){ .later = later }, reply);
+    auto_json json_t *reply = TAKE(wait->reply);
+    if (reply)
+        reply_play(&(struct answer){ .later = wait->later }, reply);
+}
+
+/* Answers of one time came together, in the order of their lines, whoever had begun first.  Between them
+   may be those that came at once. */
+static void play_late(rondo_later later, json_t *place, void *user)
+{
+    struct player *player = user;
+    const struct record *list = player->rec.list;
+    uint32_t i = (uint32_t)json_integer_value(place);
+    int64_t at = list[i].at_us;
+    while (i > 0 && (list[i - 1].at_us == at || list[i - 1].at_us < 0))
+        i--;
+    for (; i < player->rec.count && (list[i].at_us == at || list[i].at_us < 0); i++)
+        play_wait(&player->waits[i]);
+}
+
+static void wait_for(struct player *player, rondo_task *task, const struct record *record, json_t *reply)
+{
+    size_t place = (size_t)(record - player->rec.list);
+    int64_t due = task_began_ns(task) + record->at_us * 1000;
+    task_after(task, MAX(due - task_now_ns(task), 0), json_integer((json_int_t)place), play_late, player);
+    player->waits[place] = (struct wait){ rondo_task_defer(task), reply };
 }
 
 /* Ten years have passed, and what ended this call when it was recorded did not happen. */
@@ -143,12 +178,11 @@ static void play_never(rondo_later later, json_t *path, void *user)
 static void answer(struct player *player, rondo_task *task, const struct record *record)
 {
     json_t *reply = record->reply ? mask_lift(rondo_run_id(task_owner(task)), record->reply) : NULL;
-    int64_t due = task_began_ns(task) + record->at_us * 1000, now = task_now_ns(task);
     player->run = task_owner(task);
     if (!reply) {
         task_after(task, NEVER_NS, json_string(record->path), play_never, player);
     } else if (record->at_us >= 0) {
-        task_after(task, MAX(due - now, 0), reply, play_late, player);
+        wait_for(player, task, record, reply);
     } else {
         reply_play(&(struct answer){ .task = task }, reply);
         json_decref(reply);

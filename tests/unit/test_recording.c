@@ -515,6 +515,24 @@ TEST(what_was_never_answered_and_is_not_ended_stops_the_run)
               "`x` was not answered when this was recorded, and nothing ends it now (FILE)");
 }
 
+/* `a` began first, but the line of `b` is before it; what follows begins after both. */
+TEST(what_came_together_comes_together_in_the_order_of_the_lines)
+{
+    TAKE_ONE t = { 0 };
+    write_recording(FIRST "{\"path\":\"b\",\"prompt\":{},\"input\":{},\"reply\":{\"content\":\"y\"},\"at\":5.000}\n"
+                          "{\"path\":\"a\",\"prompt\":{},\"input\":{},\"reply\":{\"content\":\"x\"},\"at\":5.000}\n"
+                          "{\"path\":\"d\",\"prompt\":{},\"input\":{},\"at\":5.001}\n");
+    replay(&t, HEAD "agents: { a: { script: [one] } }\nsteps:\n- { id: a, agent: a }\n- { id: b, agent: a }\n"
+                    "- { id: c, set: { n: '1' }, dependsOn: [b] }\n");
+    CHECK_STR(unasked(&t), "warning: recorded, but not asked for: `d`\n");
+    const char *lines = buf_text(&t.lines), *c = strstr(lines, "\"path\":\"c\"");
+    const char *b = strstr(lines, "\"step_end\",\"seq\":5");
+    const char *a = strstr(lines, "\"step_end\",\"seq\":6");
+    CHECK(a && b && c && a < c);
+    CHECK(strncmp(strstr(b, "\"path\""), "\"path\":\"b\"", 10) == 0);
+    CHECK(strncmp(strstr(a, "\"path\""), "\"path\":\"a\"", 10) == 0);
+}
+
 TEST(answers_that_nobody_asked_for_are_listed)
 {
     TAKE_ONE live = { 0 }, t = { 0 };
