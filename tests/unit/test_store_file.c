@@ -370,10 +370,10 @@ static void two_runs(void)
 }
 
 /* Flips bits of the file; those of which no harm came are counted.  Nothing but what was written, or an error, may
-   be read; RONDO_EVERY_BIT in the environment: all bits, not only some. */
+   be read; RONDO_TORTURE in the environment: all bits, not only some. */
 TEST(a_flipped_bit_is_named_or_does_no_harm)
 {
-    size_t len, step = getenv("RONDO_EVERY_BIT") ? 1 : 97, harmless = 0, named = 0;
+    size_t len, step = getenv("RONDO_TORTURE") ? 1 : 97, harmless = 0, named = 0;
     two_runs();
     CHECK(reads_right(test_store_path()));
     char *bytes = read_whole(test_store_path(), &len), path[400];
