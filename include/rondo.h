@@ -672,8 +672,8 @@ RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, p
 
 RONDO_API bool rondo_task_cancelled(rondo_task *task);
 
-/* The same for every execution of this attempt of this step, also after a crash: give it to
-   whatever must not act twice. */
+/* The same however often this step is tried, also after a crash: give it to whatever must not act
+   twice. */
 RONDO_API const char *rondo_task_key(rondo_task *task);
 
 /* ---- inside a question -------------------------------------------------------------------------- */

@@ -14,7 +14,6 @@
 
 #include "agent/secret.h"
 #include "base/arena.h"
-#include "base/hash.h"
 #include "data/value.h"
 #include "io/process.h"
 #include "io/tempdir.h"
@@ -217,25 +216,6 @@ static int put_context(struct setup *setup, const char *path, rondo_error *err)
     return tempdir_write(path, text.data, text.len, err);
 }
 
-/* Who must not act twice is the same however often it is tried: attempts ("~1") are left out. */
-static void put_key(struct setup *setup, const char *path)
-{
-    auto_buf struct buf plain = { 0 };
-    char key[24];
-    for (const char *at = path; *at; at++) {
-        if (*at != '~') {
-            buf_putc(&plain, *at);
-            continue;
-        }
-        while (isdigit((unsigned char)at[1]))
-            at++;
-    }
-    uint64_t hash = hash_bytes(7, setup->see.run_id, strlen(setup->see.run_id));
-    hash = hash_bytes(hash, plain.data, plain.len);
-    snprintf(key, sizeof key, "%016llx", (unsigned long long)hash);
-    put_variable(setup, "RONDO_KEY", key);
-}
-
 static int make_path(struct setup *setup, const char *file, char **ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };
@@ -275,7 +255,7 @@ static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
     const char *path = rondo_task_path(setup->task);
     put_variable(setup, "RONDO_RUN", setup->see.run_id);
     put_variable(setup, "RONDO_PATH", path);
-    put_key(setup, path);
+    put_variable(setup, "RONDO_KEY", rondo_task_key(setup->task));
     if (pass >= 0) {
         snprintf(number, sizeof number, "%lld", (long long)pass);
         put_variable(setup, "RONDO_PASS", number);

@@ -435,7 +435,7 @@ static int finish(struct drive *d)
         return leave_waiting(d);
     if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
         fprintf(stderr, "rondo %s: %s\n", d->options->command, err.message);
-        return EXIT_FAILED;
+        return err.code == RONDO_EBUSY ? EXIT_BUSY : EXIT_FAILED; // it has lost the run to another process
     }
     int code = exit_code(d->run);
     add_notes(d, &res);

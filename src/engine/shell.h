@@ -333,7 +333,7 @@ void task_clear(rondo_task *task); // its function has returned
    what work owns as well. */
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes);
 
-/* The key of the work at a path: the same whenever it is tried again after a crash. */
+/* The key of the work at a path: the same however often it is tried, so attempts ("~1") are left out. */
 void task_put_key(rondo_run *run, const char *path, char key[TASK_KEY_SIZE]);
 
 /* Work of class once that a crash interrupted: what is asked about it (new), and whether that can be the

@@ -13,6 +13,7 @@
 #include "run/loop.h"
 #include "run/pass_text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -227,7 +228,16 @@ void task_clear(rondo_task *task)
 
 void task_put_key(rondo_run *run, const char *path, char key[TASK_KEY_SIZE])
 {
-    uint64_t hash = hash_bytes(hash_bytes(7, run->id, strlen(run->id)), path, strlen(path));
+    auto_buf struct buf plain = { 0 };
+    for (const char *at = path; *at; at++) {
+        if (*at != '~') {
+            buf_putc(&plain, *at);
+            continue;
+        }
+        while (isdigit((unsigned char)at[1]))
+            at++;
+    }
+    uint64_t hash = hash_bytes(hash_bytes(7, run->id, strlen(run->id)), plain.data, plain.len);
     snprintf(key, TASK_KEY_SIZE, "%016llx", (unsigned long long)hash);
 }
 

@@ -152,8 +152,10 @@ static bool is_settled(const json_t *answer)
 
 bool act_is_unknown(const struct run *run, const struct act *act)
 {
-    return act->in_flight && act->node->agent.effects == RONDO_ONCE && act->state == ACT_RUNNING &&
-           run->on_unknown == RONDO_UNKNOWN_ASK && !is_settled(act->answer);
+    if (act->node->kind != RONDO_KIND_AGENT || act->node->agent.effects != RONDO_ONCE || act->state != ACT_RUNNING)
+        return false;
+    return act->in_doubt ||
+           (act->in_flight && run->on_unknown == RONDO_UNKNOWN_ASK && !is_settled(act->answer));
 }
 
 /* A timeout fails only the node it belongs to; what runs inside it is cancelled. */

@@ -137,8 +137,17 @@ static void carry_over(struct act *act, const struct outcome *before)
     *act->usage = before->usage;
 }
 
+/* Whoever takes up a run again, perhaps without knowing what it failed of, has not said that this is to be
+   done twice. */
+static bool is_doubtful(const struct act *act, const struct kid *kid)
+{
+    return kid->reopened && kid->base == act->attempt && act->node->kind == RONDO_KIND_AGENT &&
+           act->node->agent.effects == RONDO_ONCE && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN;
+}
+
 static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
+    act->in_doubt = is_doubtful(act, kid);
     if (act->attempt && kid->res.more)
         carry_over(act, kid->res.more);
     if (UNLIKELY(kid->base) && kid->base == act->attempt)
@@ -221,7 +230,7 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         kind->open(run, act);
     if (act->node->kind == RONDO_KIND_AGENT)
         run->busy++;
-    else
+    if (act->node->kind != RONDO_KIND_AGENT || act->in_doubt)
         run_touch(run, act);
     if (UNLIKELY(act->node->step) && node_is_leaf(act->node))
         count_calls(run, act);
@@ -761,7 +770,7 @@ static void apply_gate(struct run *run, struct rondo_event *ev)
     }
     act_move(act, ON_RESUME);
     end_wait(run, act);
-    act->in_flight = false;
+    act->in_flight = act->in_doubt = false;
     *answer = ev->value;
     run_touch(run, act);
 }

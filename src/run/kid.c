@@ -284,10 +284,12 @@ static bool is_out_of_time(const struct run *run, const rondo_node *node, const 
     return node->opts.timeout_ms && run_driven_ns(run) - kid->first_ns >= node->opts.timeout_ms * MS;
 }
 
-/* An agent that says so of its own failure is not asked again. */
+/* An agent that says so of its own failure is not asked again; nor is one that may already have done what must not be
+   done twice. */
 static bool is_final(const rondo_node *node, const struct result *res)
 {
-    return node->kind == RONDO_KIND_AGENT && res->more && res->more->code == RONDO_EFINAL;
+    int code = node->kind == RONDO_KIND_AGENT && res->more ? res->more->code : 0;
+    return code == RONDO_EFINAL || (code == RONDO_EUNKNOWN && node->agent.effects == RONDO_ONCE);
 }
 
 static bool may_retry(const struct run *run, const struct act *act, const rondo_node *node,

@@ -196,7 +196,7 @@ static void command_for(struct run *run, const struct rondo_event *ev)
     switch (ev->type) {
     case RONDO_EV_STEP_START:
         act = run_act(run, ev->act);
-        if (act->node->kind == RONDO_KIND_AGENT)
+        if (act->node->kind == RONDO_KIND_AGENT && !act->in_doubt)
             run_command(run, CMD_INVOKE, act);
         if (act->node->opts.timeout_ms || act->node->opts.budget.time_ms)
             start_timers(run, act);

@@ -65,6 +65,7 @@ struct act {
     bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
+    bool in_doubt;  // the attempt before was, nobody knows what came of it, and now the run was taken up again
     bool lingers;   // the shell has something to wind down before it may end,
     bool revoked;   // and was told to
     bool wound_down; // it has just said that this is done

@@ -23,6 +23,8 @@
 
 extern char **environ;
 
+bool child_has_company;
+
 static struct buf preload, at, how;
 static double started_ms;
 
@@ -105,18 +107,39 @@ static void put_stamp(char stamp[STAMP_SIZE])
     snprintf(stamp + len, STAMP_SIZE - len, ".%09ldZ", now.tv_nsec % 1000000000);
 }
 
-struct child_end child_wait(pid_t pid)
+static struct child_end end_of(int status)
 {
-    struct child_end end = { 0 };
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            child_give_up("waitpid: %s", strerror(errno));
-    end.ms = now_ms() - started_ms;
+    struct child_end end = { .ms = now_ms() - started_ms };
     end.killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     end.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     put_stamp(end.stamp);
     return end;
+}
+
+static pid_t wait_for(pid_t pid, int *ret_status)
+{
+    while ((pid = waitpid(pid, ret_status, 0)) < 0)
+        if (errno != EINTR)
+            child_give_up("waitpid: %s", strerror(errno));
+    return pid;
+}
+
+struct child_end child_wait(pid_t pid)
+{
+    int status;
+    wait_for(pid, &status);
+    return end_of(status);
+}
+
+struct child_end child_wait_any(const pid_t *pids, int count)
+{
+    for (;;) {
+        int status;
+        pid_t pid = wait_for(-1, &status);
+        for (int i = 0; i < count; i++)
+            if (pids[i] == pid)
+                return end_of(status);
+    }
 }
 
 void child_wait_for_rest(void)
@@ -141,7 +164,8 @@ struct child_end child_run(const char *const argv[], const struct doom *doom, co
         kill(pid, SIGKILL);
     }
     struct child_end end = child_wait(pid);
-    child_wait_for_rest();
+    if (!child_has_company)
+        child_wait_for_rest();
     return end;
 }
 

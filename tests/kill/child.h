@@ -33,7 +33,11 @@ struct child_end child_run(const char *const argv[], const struct doom *doom, co
 /* The same in pieces. */
 pid_t child_start(const char *const argv[], const struct doom *doom, const char *out, const char *err);
 struct child_end child_wait(pid_t pid);
+struct child_end child_wait_any(const pid_t *pids, int count); // the next of these that ends
 void child_wait_for_rest(void);
+
+/* Others are meant to live while programs are run: nobody waits for the rest. */
+extern bool child_has_company;
 
 /* A small file's content, replacing what buf has; false when there is none. */
 bool child_read(const char *path, struct buf *ret);

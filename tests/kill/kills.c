@@ -9,10 +9,13 @@
      kills again NAME AT HOW SEED     one trial once more, as a failure says it; HOW may be "us"
      kills loop NAME N        N trials of one workflow at random
      kills list               the workflows, undisturbed
+     kills once N, kills race N       see once.c and race.c
 
    RONDO is the program, KILLER the library, FLOWS the folder with the workflows.  NAME.answers beside a workflow is an
    object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line. */
-#include "kill/child.h"
+#include "kill/once.h"
+#include "kill/program.h"
+#include "kill/race.h"
 #include "kill/trail.h"
 
 #include <dirent.h>
@@ -22,11 +25,7 @@
 #include <unistd.h>
 
 #define CASES_MAX  64
-#define ARGS_MAX   32
 #define DEATHS_MAX 6  // of one run; then it is left alone
-#define EXIT_WAITS 5
-
-static const char *const ways[] = { "before", "half", "after" };
 
 /* A workflow, and what comes of it when nobody disturbs. */
 struct kase {
@@ -61,106 +60,28 @@ struct trial {
 
 static struct kase cases[CASES_MAX];
 static uint32_t case_count;
-static const char *rondo, *flows;
-static char folder[4096];
-static struct said {
-    struct buf out, err;
-} said, told; // by the process that drives the run; by those that are asked about it
+static const char *flows;
 static struct buf scratch;
 static long kills, resumes, lost, repeated, failed, trials;
 
-/* ---- small things ------------------------------------------------------------------------------------------------ */
-
-static uint64_t draw(uint64_t *chance)
-{
-    uint64_t z = *chance += 0x9e3779b97f4a7c15; // splitmix64
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-static long draw_below(uint64_t *chance, long n)
-{
-    return n > 0 ? (long)(draw(chance) % (uint64_t)n) : 0;
-}
-
-/* In the trial's folder, which the harness works in. */
-static void empty_folder(void)
-{
-    DIR *dir = opendir(".");
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (*e->d_name != '.')
-            unlink(e->d_name);
-    if (dir)
-        closedir(dir);
-}
-
-static void remove_folder(void)
-{
-    if (failed && getenv("KEEP"))
-        return;
-    empty_folder();
-    if (chdir("/") == 0)
-        rmdir(folder);
-}
-
-static void make_folder(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/rondo-kills.XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : tmp ? tmp : "/tmp");
-    if (!mkdtemp(folder) || chdir(folder) < 0)
-        child_give_up("cannot make a folder like %s", folder);
-    atexit(remove_folder);
-}
-
-/* Runs the program with these arguments. */
-static struct child_end call(struct said *ret, const char *const *args, const struct doom *doom)
-{
-    const char *argv[ARGS_MAX] = { rondo };
-    for (uint32_t n = 1; *args && n < ARGS_MAX - 3; n++)
-        argv[n] = *args++;
-    struct child_end end = child_run(argv, doom, "out", "err");
-    child_read("out", &ret->out);
-    child_read("err", &ret->err);
-    return end;
-}
-
-#define ASK(...) call(&told, (const char *const[]){ __VA_ARGS__, "--store", "s.db", NULL }, NULL)
-
-/* ---- running a workflow ------------------------------------------------------------------------------------------- */
+/* ---- running a workflow -------------------------------------------------------------------------------- */
 
 static struct child_end start_run(struct kase *c, bool as_json, const struct doom *doom)
 {
-    const char *args[ARGS_MAX] = { "run", c->path, "--workdir", folder, "--store", "s.db", as_json ? "--json" : "-q" };
-    uint32_t n = 7;
+    const char *args[ARGS_MAX] = { "run", c->path, "--workdir", program_folder(), "--store", "s.db" };
+    uint32_t n = 6;
+    args[n++] = as_json ? "--json" : "-q";
     buf_clear(&scratch);
     buf_put(&scratch, c->args.data, c->args.len);
     for (char *line = strtok((char *)buf_text(&scratch), "\n"); line && n < ARGS_MAX - 2; line = strtok(NULL, "\n"))
         args[n++] = line;
-    return call(&said, args, doom);
+    return program_call(&said, args, doom);
 }
 
 static struct child_end go_on(const char *id, bool as_json, const struct doom *doom)
 {
     const char *args[] = { "resume", id, "--store", "s.db", as_json ? "--json" : "-q", NULL };
-    return call(&said, args, doom);
-}
-
-/* The only run of the store; false when there is none, which is fine only before anything has happened. */
-static bool find_run(char *id, size_t size, const char **ret_wrong)
-{
-    *id = 0;
-    if (access("s.db", F_OK) < 0)
-        return false;
-    struct child_end end = ASK("runs", "--json");
-    json_t *run = json_loads(buf_text(&told.out), JSON_DISABLE_EOF_CHECK, NULL);
-    if (end.code)
-        *ret_wrong = buf_text(&told.err);
-    else if (run)
-        snprintf(id, size, "%s", json_string_value(json_object_get(run, "id")));
-    json_decref(run);
-    return *id;
+    return program_call(&said, args, doom);
 }
 
 /* Answers everything that the run asks.  What is wrong, or NULL. */
@@ -209,7 +130,7 @@ static char *read_session(struct kase *c)
     return copy;
 }
 
-/* ---- the reference ------------------------------------------------------------------------------------------------- */
+/* ---- the reference ------------------------------------------------------------------------------------- */
 
 static char *read_work(void)
 {
@@ -220,13 +141,13 @@ static void undisturbed(struct kase *c)
 {
     char id[64];
     const char *wrong = NULL;
-    empty_folder();
+    program_clean();
     setenv("RONDO_KILL_COUNT", "writes", 1);
     struct child_end end = start_run(c, false, NULL);
     c->ms = end.ms;
     unsetenv("RONDO_KILL_COUNT");
     c->writes = child_read("writes", &scratch) ? atol(buf_text(&scratch)) : 0;
-    if (!find_run(id, sizeof id, &wrong))
+    if (!program_find_run(id, sizeof id, &wrong))
         child_give_up("%s: no run, exit status %d: %s", c->name, end.code, buf_text(&said.err));
     while (end.code == EXIT_WAITS) {
         if ((wrong = answer_all(c, id)))
@@ -245,7 +166,7 @@ static void undisturbed(struct kase *c)
         child_give_up("%s undisturbed: %s", c->name, wrong ? wrong : "the writes were not counted");
 }
 
-/* ---- a trial --------------------------------------------------------------------------------------------------------- */
+/* ---- a trial ------------------------------------------------------------------------------------------- */
 
 static bool coin(struct trial *t)
 {
@@ -261,7 +182,7 @@ static struct doom next_doom(struct trial *t)
     if (t->doom.after_us)
         doom.after_us = 1 + draw_below(&t->chance, (long)(t->kase->ms * 1000));
     else
-        doom = (struct doom){ .at = 1 + draw_below(&t->chance, t->kase->writes), .how = ways[draw_below(&t->chance, 3)] };
+        doom = draw_doom(&t->chance, t->kase->writes);
     return doom;
 }
 
@@ -275,7 +196,7 @@ static const char *note_death(struct trial *t, const struct child_end *end)
     d->work_len = child_read("count", &scratch) ? scratch.len : 0;
     if (t->as_json)
         trail_read(&d->seen, buf_text(&said.out));
-    if (!*t->id && !find_run(t->id, sizeof t->id, &wrong) && !wrong && (d->seen.count || d->work_len))
+    if (!*t->id && !program_find_run(t->id, sizeof t->id, &wrong) && !wrong && (d->seen.count || d->work_len))
         return "lost: the whole run";
     if (!wrong && *t->id && !t->as_json && coin(t))
         wrong = read_events(t->id, &d->seen);
@@ -303,7 +224,7 @@ static const char *live(struct trial *t, const struct doom *doom, bool *ret_done
     resumes += again;
     if (end.killed)
         return note_death(t, &end);
-    if (!*t->id && !find_run(t->id, sizeof t->id, &wrong))
+    if (!*t->id && !program_find_run(t->id, sizeof t->id, &wrong))
         return wrong ? wrong : "the run is not in the store";
     if (end.code == EXIT_WAITS)
         return answer_all(t->kase, t->id);
@@ -356,6 +277,7 @@ static void complain(const struct trial *t, const char *wrong)
 {
     const struct doom *d = &t->doom;
     failed++;
+    program_keep();
     lost += strncmp(wrong, "lost", 4) == 0;
     repeated += strncmp(wrong, "repeated", 8) == 0;
     printf("FAIL %s (again %s %ld %s %llu)\n  %s\n", t->kase->name, t->kase->name, d->at ? d->at : d->after_us,
@@ -369,7 +291,7 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     const char *wrong = NULL;
     bool done = false;
     trials++;
-    empty_folder();
+    program_clean();
     while (!done && !wrong) {
         wrong = live(&t, &doom, &done);
         doom = next_doom(&t);
@@ -379,12 +301,12 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     if (wrong)
         complain(&t, wrong);
     if (wrong && getenv("KEEP"))
-        child_give_up("left in %s", folder);
+        child_give_up("left in %s", program_folder());
     for (uint32_t i = 0; i < t.death_count; i++)
         trail_clear(&t.deaths[i].seen);
 }
 
-/* ---- many of them ---------------------------------------------------------------------------------------------------- */
+/* ---- many of them -------------------------------------------------------------------------------------- */
 
 static void try_at_random(struct kase *c, uint64_t *chance, bool by_time)
 {
@@ -393,7 +315,7 @@ static void try_at_random(struct kase *c, uint64_t *chance, bool by_time)
     if (by_time)
         doom.after_us = 1 + draw_below(chance, (long)(c->ms * 1000));
     else
-        doom = (struct doom){ .at = 1 + draw_below(chance, c->writes), .how = ways[draw_below(chance, 3)] };
+        doom = draw_doom(chance, c->writes);
     try(c, doom, seed);
 }
 
@@ -432,7 +354,7 @@ static void long_form(uint64_t chance, long most, long part, long parts)
     }
 }
 
-/* ---- the beginning --------------------------------------------------------------------------------------------------- */
+/* ---- the beginning ------------------------------------------------------------------------------------- */
 
 static void read_case(const char *file)
 {
@@ -469,54 +391,80 @@ static void read_cases(const char *only)
         child_give_up("no workflows in %s", flows);
 }
 
-static void again(char **args)
+/* ---- what it can do ------------------------------------------------------------------------------------ */
+
+static void do_short(char **args, uint64_t chance)
+{
+    read_cases(NULL);
+    short_form(chance);
+}
+
+static void do_long(char **args, uint64_t chance)
+{
+    long part = 0, parts = 1;
+    if (args[1])
+        sscanf(args[1], "%ld/%ld", &part, &parts);
+    read_cases(NULL);
+    long_form(chance + (uint64_t)part * 1000003, atol(args[0]), part % parts, parts);
+}
+
+static void do_again(char **args, uint64_t chance)
 {
     bool by_time = strcmp(args[2], "us") == 0;
     long at = atol(args[1]);
-    struct doom doom = { by_time ? 0 : at, args[2], by_time ? at : 0 };
-    try(&cases[0], doom, strtoull(args[3], NULL, 10));
+    read_cases(args[0]);
+    try(&cases[0], (struct doom){ by_time ? 0 : at, args[2], by_time ? at : 0 }, strtoull(args[3], NULL, 10));
 }
 
-static void list(void)
+static void do_loop(char **args, uint64_t chance)
 {
+    read_cases(args[0]);
+    for (long i = 0; i < atol(args[1]); i++)
+        try_at_random(&cases[0], &chance, i % 2);
+}
+
+static void do_list(char **args, uint64_t chance)
+{
+    read_cases(NULL);
     for (uint32_t i = 0; i < case_count; i++)
         printf("%-10s status %d, %u events, %ld writes, %.0f ms: %s", cases[i].name, cases[i].code,
                cases[i].events.count, cases[i].writes, cases[i].ms, cases[i].answer);
 }
 
-static const char *need(const char *name)
+static void do_once(char **args, uint64_t chance)
 {
-    const char *value = getenv(name);
-    if (!value || !*value)
-        child_give_up("%s is not set", name);
-    return value;
+    trials = atol(args[0]);
+    failed = trials - once_try(trials, chance);
 }
+
+static void do_race(char **args, uint64_t chance)
+{
+    trials = RACE_CHECKS;
+    failed = race_try(atoi(args[0]));
+}
+
+static const struct {
+    const char *name;
+    int args; // at least
+    void (*run)(char **args, uint64_t chance);
+} modes[] = {
+    { "short", 0, do_short }, { "long", 1, do_long }, { "again", 4, do_again }, { "loop", 2, do_loop },
+    { "list", 0, do_list },   { "once", 1, do_once }, { "race", 1, do_race },
+};
 
 int main(int argc, char **argv)
 {
-    const char *mode = argc > 1 ? argv[1] : "short", *seed = getenv("SEED");
-    uint64_t chance = seed ? strtoull(seed, NULL, 10) : 6;
-    long part = 0, parts = 1;
-    rondo = need("RONDO");
-    flows = need("FLOWS");
-    child_prepare(need("KILLER"));
-    make_folder();
-    read_cases(strcmp(mode, "again") == 0 || strcmp(mode, "loop") == 0 ? argv[2] : NULL);
-    if (argc > 3 && strcmp(mode, "long") == 0)
-        sscanf(argv[3], "%ld/%ld", &part, &parts);
-    chance += (uint64_t)part * 1000003;
-    if (strcmp(mode, "long") == 0)
-        long_form(chance, argc > 2 ? atol(argv[2]) : 10000, part % parts, parts);
-    else if (strcmp(mode, "again") == 0 && argc == 6)
-        again(argv + 2);
-    else if (strcmp(mode, "loop") == 0 && argc == 4)
-        for (long i = 0; i < atol(argv[3]); i++)
-            try_at_random(&cases[0], &chance, i % 2);
-    else if (strcmp(mode, "list") == 0)
-        list();
-    else
-        short_form(chance);
-    printf("%ld kills, %ld resumes, %ld lost, %ld repeated\n", kills, resumes, lost, repeated);
-    printf("%ld passed, %ld failed\n", trials - failed, failed);
-    return failed ? 1 : 0;
+    const char *seed = getenv("SEED");
+    flows = program_need("FLOWS");
+    program_prepare();
+    for (size_t i = 0; argc > 1 && i < COUNT(modes); i++) {
+        if (strcmp(argv[1], modes[i].name) != 0 || argc - 2 < modes[i].args)
+            continue;
+        modes[i].run(argv + 2, seed ? strtoull(seed, NULL, 10) : 6);
+        if (kills)
+            printf("%ld kills, %ld resumes, %ld lost, %ld repeated\n", kills, resumes, lost, repeated);
+        printf("%ld passed, %ld failed\n", trials - failed, failed);
+        return failed ? 1 : 0;
+    }
+    child_give_up("what shall be done?  See the beginning of kills.c");
 }

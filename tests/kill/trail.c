@@ -81,7 +81,7 @@ const char *trail_check_kept(const struct trail *seen, const struct trail *all)
     return NULL;
 }
 
-/* ---- the same happened ------------------------------------------------------------------------------------------ */
+/* ---- the same happened --------------------------------------------------------------------------------- */
 
 /* What is there only because somebody died, or only says when. */
 static bool is_about_time(const char *type)
@@ -142,7 +142,7 @@ const char *trail_check_same(const struct trail *wanted, const struct trail *fou
     return said;
 }
 
-/* ---- work that was done ------------------------------------------------------------------------------------------ */
+/* ---- work that was done -------------------------------------------------------------------------------- */
 
 /* Had this step ended when it was that late? */
 static bool had_ended(const struct trail *trail, const char *path, size_t len, const char *stamp)

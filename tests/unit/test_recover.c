@@ -554,6 +554,45 @@ TEST(work_in_doubt_is_asked_about_and_does_what_was_answered)
     try_answer("{\"result\":[8],\"content\":\"both\"}", "0 1", "completed [8]", "[8]");
 }
 
+/* A run that failed because nobody knew is taken up again, perhaps by somebody who does not know that either: with the
+   policy "fail" that would otherwise be a way to do it twice. */
+TEST(taking_up_a_run_that_failed_in_doubt_asks_whatever_the_policy)
+{
+    rondo_agent agent = { RONDO_AGENT, .name = "pay", .effects = RONDO_ONCE, .run = bot_run,
+                          .user = &(struct bot){ "pay", ADD, 1 }, .options = { .retry = { .attempts = 3 } } };
+    struct bot *pay = agent.user;
+    rondo_node *node = rondo_agent_node(&agent);
+    char *log;
+    size_t len;
+    {
+        TRIAL t = { .options = { .on_unknown = RONDO_UNKNOWN_FAILS } };
+        trial_start(&t, rondo_node_ref(node), "1");
+        while (!strstr(t.log.data ? t.log.data : "", "step_start pay"))
+            CHECK(trial_next(&t));
+        log = rondo_run_save(t.run, &len);
+    }
+    {
+        TRIAL t = { 0 };
+        trial_recover(&t, rondo_node_ref(node), log, len);
+        rondo_text_free(log);
+        CHECK_INT(t.rc, RONDO_EUNKNOWN);
+        CHECK_INT(count(&t, "retry"), 0); // nor is it tried again by itself
+        log = rondo_run_save(t.run, &len);
+    }
+    TRIAL t = { .node = node };
+    rondo_run_options options = { RONDO_RUN, .reopen = true };
+    trial_engine(&t);
+    CHECK_INT(rondo_run_recover(t.engine, node, log, len, &options, &t.run, &t.err), 0);
+    rondo_text_free(log);
+    while (rondo_run_status(t.run) != RONDO_STATUS_WAITING || deliver_is_behind(t.run, 0))
+        CHECK(trial_next(&t));
+    CHECK_INT(pay->calls, 0);
+    rondo_engine_signal(t.engine, rondo_run_id(t.run), "pay~1", json_of("\"retry\""), "Ada");
+    trial_finish(&t);
+    CHECK_INT(pay->calls, 1);
+    CHECK_STR(t.output, "2");
+}
+
 TEST(what_somebody_says_came_out_is_left_behind_as_the_step_would_have)
 {
     struct doubt d;

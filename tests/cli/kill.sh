@@ -1,0 +1,6 @@
+# kill -9 at writes and at random loses nothing and repeats nothing: the short form of tests/kill.
+[ -x "$RONDO" ] && [ -x "$ROOT/$B/tests/kills" ] || { echo "the harness was not built"; exit 77; }
+[[ $SAN != *thread* ]] || { echo "too slow with this sanitizer"; exit 77; }
+cd "$ROOT" || exit 1
+. tests/kill/settings.sh
+exec "$harness" short

@@ -1,0 +1,5 @@
+# settings.sh - what the harness wants to know; to be sourced in the root of the tree, with B set.
+harness=$PWD/$B/tests/kills
+export RONDO=$PWD/$B/rondo KILLER=$PWD/$B/tests/killer.so FLOWS=$PWD/tests/kill/flows NO_COLOR=1
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 # what is preloaded comes first
+unset RONDO_STORE
