@@ -96,13 +96,6 @@ static rondo_node *node_of(int life, bool small)
     return LOOP("talk", agent(ids[life], talk, "notes"), .max_iterations = passes - 1);
 }
 
-static rondo_run_options options_of(int life)
-{
-    rondo_run_options options = { RONDO_RUN, .id = ids[life], .from_start = true };
-    if (life == FIRST_TALK || life == SECOND_TALK)
-        options.session = "talk";
-    return options;
-}
 
 /* ---- driving ----------------------------------------------------------------------------------------------- */
 
@@ -112,16 +105,31 @@ struct drive {
     rondo_engine *engine;
     rondo_node *nodes[LIVES];
     rondo_run *runs[LIVES];
-    bool anew[LIVES];  // begun by us
+    char ids[LIVES][32], session[32];
+    bool anew[LIVES];   // begun by us
     bool parted[LIVES]; // from what was seen earlier
     uint32_t events;
 };
 
+static void name_all(struct drive *d)
+{
+    for (int life = 0; life < LIVES; life++)
+        snprintf(d->ids[life], sizeof d->ids[life], "%s.%u", ids[life], d->trip->round);
+    snprintf(d->session, sizeof d->session, "talk.%u", d->trip->round);
+}
+
+static rondo_run_options options_of(struct drive *d, int life)
+{
+    bool talks = life == FIRST_TALK || life == SECOND_TALK;
+    return (rondo_run_options){ RONDO_RUN, .id = d->ids[life], .from_start = true,
+                                .session = talks ? d->session : NULL };
+}
+
 static int fork_it(struct drive *d, rondo_error *err)
 {
     char *id;
-    int rc = cut_in_store(d->engine, d->nodes[GROW], ids[GROW], "grow.1", &(struct cut_changes){ 0 }, ids[FORK],
-                          &id, err);
+    int rc = cut_in_store(d->engine, d->nodes[GROW], d->ids[GROW], "grow.1", &(struct cut_changes){ 0 },
+                          d->ids[FORK], &id, err);
     if (rc == 0)
         mem_free(id);
     return rc;
@@ -130,15 +138,15 @@ static int fork_it(struct drive *d, rondo_error *err)
 /* A run that is not there yet is begun; the fork only when its parent has gone far enough (late). */
 static int begin(struct drive *d, int life, bool late, rondo_error *err)
 {
-    rondo_run_options options = options_of(life);
-    int rc = rondo_run_resume(d->engine, d->nodes[life], ids[life], &options, &d->runs[life], err);
+    rondo_run_options options = options_of(d, life);
+    int rc = rondo_run_resume(d->engine, d->nodes[life], d->ids[life], &options, &d->runs[life], err);
     if (rc != RONDO_ENOTFOUND || (life == FORK && !late))
         return rc == RONDO_ENOTFOUND ? 0 : rc;
     d->anew[life] = true;
     if (life != FORK)
         return rondo_run_start(d->engine, d->nodes[life], json_null(), &options, &d->runs[life], err);
     rc = fork_it(d, err);
-    return rc < 0 ? rc : rondo_run_resume(d->engine, d->nodes[life], ids[life], &options, &d->runs[life], err);
+    return rc < 0 ? rc : rondo_run_resume(d->engine, d->nodes[life], d->ids[life], &options, &d->runs[life], err);
 }
 
 /* As long as an event is what it was, it was kept.  The first one that is not has to say that the run was taken up
@@ -246,7 +254,7 @@ static void check_result(struct drive *d, int life)
 static int check_session(struct drive *d, rondo_error *err)
 {
     json_t *all;
-    int rc = rondo_session_export(d->store, "talk", &all, err);
+    int rc = rondo_session_export(d->store, d->session, &all, err);
     if (rc < 0)
         return rc;
     CHECK_UINT(json_array_size(json_object_get(json_object_get(all, "memory"), "notes")), d->trip->small ? 2 : 8);
@@ -259,6 +267,7 @@ static int check_session(struct drive *d, rondo_error *err)
 static int open_all(struct drive *d, bool only_look, rondo_error *err)
 {
     struct trip *trip = d->trip;
+    name_all(d);
     rondo_store_options options = { RONDO_STORE, .durability = trip->durability, .read_only = only_look };
     int rc = rondo_store_open(trip->path, &options, &d->store, err);
     if (rc < 0)
@@ -291,8 +300,6 @@ int lives_drive(struct trip *trip, rondo_error *err)
         check_result(&d, life);
     if (rc == 0)
         rc = check_session(&d, err);
-    if (trip->abrupt)
-        _exit(rc < 0);
     close_all(&d);
     return rc;
 }
@@ -303,7 +310,7 @@ static int look_at(struct drive *d, int life, const struct lives *before, rondo_
 {
     struct lives *seen = &d->trip->seen;
     const rondo_event *ev;
-    int rc = rondo_run_look(d->engine, d->nodes[life], ids[life], &d->runs[life], err);
+    int rc = rondo_run_look(d->engine, d->nodes[life], d->ids[life], &d->runs[life], err);
     if (rc < 0)
         return rc == RONDO_ENOTFOUND && (!before || !before->count[life] || rondo_store_notice(d->store)) ? 0 : rc;
     while ((ev = rondo_run_next(d->runs[life]))) {
@@ -321,9 +328,10 @@ static int look_at(struct drive *d, int life, const struct lives *before, rondo_
     return rc;
 }
 
-int lives_look(const char *path, const struct lives *before, bool small, struct lives *ret, rondo_error *err)
+int lives_look(const char *path, uint32_t round, const struct lives *before, bool small, struct lives *ret,
+               rondo_error *err)
 {
-    struct trip trip = { .path = path, .small = small };
+    struct trip trip = { .path = path, .round = round, .small = small };
     struct drive d = { &trip };
     int rc = open_all(&d, true, err);
     for (int life = 0; life < LIVES && rc == 0; life++)

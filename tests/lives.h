@@ -26,7 +26,7 @@ struct trip {
     uint32_t tidy;    // the log is gathered after so many events; 0: never
     uint32_t fold;    // and a checkpoint is due when the WAL has so many pages; 0: seldom
     bool small;       // shorter runs
-    bool abrupt;      // it ends with its process: nothing is closed
+    uint32_t round;   // the same runs again, under other names
     const struct lives *before; // what had been seen earlier; NULL: nothing
 
     struct lives seen;
@@ -40,9 +40,10 @@ struct trip {
    entries missing or doubled. */
 int lives_drive(struct trip *trip, rondo_error *err);
 
-/* The same runs, only looked at: 0 or an error; 1 when the store has a notice.  before: everything that is there (with a
-   notice, of which a part is), NULL: whatever it is; anything else fails the test.  */
-int lives_look(const char *path, const struct lives *before, bool small, struct lives *ret, rondo_error *err);
+/* The same runs, only looked at: 0 or an error; 1 when the store has a notice.  before: what has to be there (with a
+   notice, a part of it), and nothing else, or the test fails; NULL: whatever it is. */
+int lives_look(const char *path, uint32_t round, const struct lives *before, bool small, struct lives *ret,
+               rondo_error *err);
 
 /* A folder that is in memory if there is such a thing here; removed when the process ends. */
 const char *lives_folder(void);

@@ -22,6 +22,7 @@ struct runlog;
 
 #define DB_STATEMENTS 256 // room for them
 #define DB_BUSY_MS    5000
+#define DB_PAGE       2048
 #define DB_WAL_PAGES  4096 // at which a checkpoint is due
 
 struct store {

@@ -30,7 +30,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE      2048
 #define WAL_SMALL (512 << 10)
 #define HEADER    100
 
@@ -145,7 +144,7 @@ static int fill(struct store *store, rondo_error *err)
 {
     char begin[120];
     snprintf(begin, sizeof begin, "PRAGMA page_size = %d; PRAGMA synchronous = NORMAL; PRAGMA application_id = %d",
-             PAGE, TABLES_APPLICATION);
+             DB_PAGE, TABLES_APPLICATION);
     if (run_sql(store, begin, err) < 0 || upgrade(store, err) < 0)
         return err->code;
     return run_sql(store, "PRAGMA journal_mode = WAL", err);
@@ -263,7 +262,8 @@ static int open_to_write(struct store *store, rondo_error *err)
     if (connect(store, store->path, SQLITE_OPEN_READWRITE, err) < 0)
         return err->code;
     if (sqlite3_db_readonly(store->db, "main"))
-        return cannot(store, err, "cannot be written: permission denied");
+        return cannot(store, err, access(store->path, W_OK) == 0 ? "cannot be opened for writing"
+                                                                 : "cannot be written: permission denied");
     if (store->is_old && (upgrade(store, err) < 0 || run_sql(store, "PRAGMA journal_mode = WAL", err) < 0))
         return err->code;
     if (store->is_old) // so that the version is in the file itself

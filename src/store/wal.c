@@ -10,7 +10,7 @@
    finished or taken back, and of no interest, unless it, or one behind it, has the mark of a commit. */
 #include "store/wal.h"
 
-#include "base/buf.h"
+#include "store/db.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -105,6 +105,7 @@ static bool is_commit(struct wal *wal)
 static enum wal_state look_at_frames(struct wal *wal, uint64_t *ret_offset)
 {
     bool more = next_frame(wal);
+    *ret_offset = HEADER;
     while (more && fits(wal)) {
         *ret_offset = wal->at;
         more = next_frame(wal);
@@ -117,24 +118,42 @@ static enum wal_state look_at_frames(struct wal *wal, uint64_t *ret_offset)
     return WAL_WHOLE;
 }
 
-static bool is_zero(const char *bytes, size_t len)
+/* A header that was in order until a bit of it changed. */
+static bool is_one_bit_off(const char *bytes)
 {
-    while (len && !bytes[len - 1])
-        len--;
-    return !len;
+    bool fit = false;
+    for (int bit = 0; bit < HEADER * 8 && !fit; bit++) {
+        struct wal wal = { 0 };
+        char header[HEADER];
+        memcpy(header, bytes, HEADER);
+        header[bit / 8] ^= (char)(1 << bit % 8);
+        fit = read_header(&wal, header);
+    }
+    return fit;
+}
+
+/* A header that was never finished: the disk was full, or the power went.  Frames behind it were of no more use then,
+   or there are none; if there are any, better say so. */
+static enum wal_state look_behind(struct wal *wal)
+{
+    bool commit = false;
+    wal->page = DB_PAGE;
+    while (!commit && next_frame(wal))
+        commit = number_at(wal->frame, 0, true) && number_at(wal->frame, 4, true);
+    return commit ? WAL_TORN : WAL_WHOLE;
 }
 
 static enum wal_state look_at(struct wal *wal, uint64_t *ret_offset)
 {
     char header[HEADER];
-    ssize_t len = pread(wal->fd, header, HEADER, 0);
-    if (len < HEADER || is_zero(header, HEADER)) // it was just begun
+    if (pread(wal->fd, header, HEADER, 0) < HEADER) // it was just begun
         return WAL_WHOLE;
-    if (!read_header(wal, header))
+    bool fine = read_header(wal, header);
+    if (!fine && is_one_bit_off(header))
         return WAL_FOREIGN;
-    wal->frame = mem_alloc(FRAME + wal->page);
-    *ret_offset = wal->at = HEADER;
-    enum wal_state state = look_at_frames(wal, ret_offset);
+    wal->frame = mem_alloc(FRAME + (fine ? wal->page : DB_PAGE));
+    wal->at = HEADER;
+    enum wal_state state = fine ? look_at_frames(wal, ret_offset) : look_behind(wal);
     mem_free(wal->frame);
     return state;
 }

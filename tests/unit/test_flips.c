@@ -75,7 +75,7 @@ static void begin(struct flips *flips, const char *file)
     rondo_error err = { 0 };
     *flips = (struct flips){ file, open(file, O_RDWR) };
     CHECK(flips->fd >= 0);
-    if (lives_look(path, NULL, true, &flips->all, &err) < 0)
+    if (lives_look(path, 0, NULL, true, &flips->all, &err) < 0)
         FAIL("%s", err.message);
     unlink(shm_path);
 }
@@ -93,7 +93,7 @@ static void flip(struct flips *flips, uint64_t bit)
     rondo_error err = { 0 };
     flip_byte(flips->fd, bit);
     printf("bit %llu of byte %llu\n", (unsigned long long)bit % 8, (unsigned long long)bit / 8);
-    int rc = lives_look(path, &flips->all, true, NULL, &err);
+    int rc = lives_look(path, 0, &flips->all, true, NULL, &err);
     flip_byte(flips->fd, bit);
     unlink(shm_path);
     CHECK(rc >= 0 || rc == RONDO_ESTORE || rc == RONDO_ENOTFOUND || rc == RONDO_EMISMATCH);
