@@ -42,6 +42,7 @@ END
 "$RONDO" run chain.yaml >out 2>started </dev/null &
 pid=$!
 wait_for calls two
+wait_for started workflow_start
 id=$(run_id started)
 check "a second driver" 7 "" "$RONDO" resume "$id"
 says "pid $pid"
@@ -62,6 +63,7 @@ rm -f go calls
 "$RONDO" run chain.yaml >out 2>started </dev/null &
 pid=$!
 wait_for calls two
+wait_for started workflow_start
 id=$(run_id started)
 kill -9 $pid
 wait $pid 2>/dev/null
@@ -102,6 +104,7 @@ rm -f go calls
 "$RONDO" run chain.yaml >out 2>started </dev/null &
 pid=$!
 wait_for calls two
+wait_for started workflow_start
 id=$(run_id started)
 check "cancel asks the driver" 0 "" "$RONDO" cancel "$id"
 wait $pid
