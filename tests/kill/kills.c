@@ -384,9 +384,12 @@ static void read_cases(const char *only)
 {
     struct dirent **files;
     int n = scandir(flows, &files, is_case, alphasort);
-    for (int i = 0; i < n && case_count < CASES_MAX; i++)
-        if (!only || strncmp(files[i]->d_name, only, strlen(only)) == 0)
+    for (int i = 0; i < n; i++) {
+        if (case_count < CASES_MAX && (!only || strncmp(files[i]->d_name, only, strlen(only)) == 0))
             read_case(files[i]->d_name);
+        free(files[i]);
+    }
+    free(files);
     if (!case_count)
         child_give_up("no workflows in %s", flows);
 }
