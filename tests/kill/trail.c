@@ -76,7 +76,7 @@ const char *trail_check_kept(const struct trail *seen, const struct trail *all)
         if (!seq || seq > all->count)
             return WRONG("lost: %s", seen->lines[i]);
         if (strcmp(seen->lines[i], all->lines[seq - 1]) != 0)
-            return WRONG("was: %s\n  is:  %s", seen->lines[i], all->lines[seq - 1]);
+            return WRONG("lost: %s\n  now:  %s", seen->lines[i], all->lines[seq - 1]);
     }
     return NULL;
 }
