@@ -31,6 +31,7 @@ struct trip {
 
     struct lives seen;
     uint32_t kept[LIVES]; // how many of the events in `before` are still there
+    bool noticed;         // the store says that some may be missing
     void (*on_event)(int life, uint64_t seq, uint64_t hash, void *user);
     void *user;
 };

@@ -5,6 +5,7 @@
 #include "store/db.h"
 
 #include "store/chunk.h"
+#include "store/fold.h"
 #include "store/lease.h"
 #include "store/runlog.h"
 
@@ -331,20 +332,11 @@ int store_commit(struct store *store, rondo_error *err)
     }
     end_batch(store, false);
     if (UNLIKELY(store->wal_pages >= store->wal_most))
-        db_checkpoint(store);
+        fold_in(store);
     else
         hold(store);
     chunk_gather_if_long(store);
     return 0;
-}
-
-/* As far as others do not read older pages: then the WAL goes on, and is tried again when it has grown. */
-void db_checkpoint(struct store *store)
-{
-    int pages = 0, done = 0;
-    db_let_go(store);
-    sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &done);
-    store->wal_most = DB_WAL_PAGES + (done == pages ? 0 : pages);
 }
 
 bool db_is_free(const struct store *store)

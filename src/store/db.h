@@ -98,9 +98,6 @@ int db_end(struct store *store, bool own, int rc, rondo_error *err);
 /* Lets go of what is held between batches: before anything that does not go through db_statement(). */
 void db_let_go(struct store *store);
 
-/* Folds the WAL into the file, as far as nobody reads it. */
-void db_checkpoint(struct store *store);
-
 /* A batch that need not survive a power cut, at whatever level: between the two, when db_is_free(). */
 void db_relax(struct store *store);
 void db_relaxed(struct store *store);

@@ -9,6 +9,7 @@
    just have begun to refer to a piece that is about to go.  New records are always in the log. */
 #include "base/crc32c.h"
 #include "store/chunk.h"
+#include "store/fold.h"
 #include "store/kept.h"
 #include "store/lease.h"
 #include "store/runrow.h"
@@ -291,6 +292,7 @@ static void shrink(struct store *store)
     if (db_do(store, &ignored, "PRAGMA temp_store = FILE", "") == 0) // it may be more than memory can hold
         db_do(store, &ignored, "VACUUM", "");
     db_do(store, &ignored, "PRAGMA temp_store = MEMORY", "");
+    fold_in(store);
     sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 

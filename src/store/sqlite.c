@@ -9,17 +9,14 @@
    DB_WAL_PAGES pages, and when a store is closed with more than WAL_SMALL bytes of it.  So most of the time file and
    WAL only grow, and copying both, in any order, gives what was there at some moment (what is cut off at the
    WAL's end is a batch that was not yet committed).  Only a copy during which a checkpoint happens may be of two
-   moments; opening or reading it says so.
-
-   What can be read of a WAL ends at the first damage (wal.h).  When commits were lost with that the file is looked
-   through, for a part of them may be in it already; if it is in order the rest is cut off, and there is a notice. */
+   moments; opening or reading it says so (fold.h). */
 #include "store/db.h"
 
 #include "store/chunk.h"
+#include "store/fold.h"
 #include "store/lease.h"
 #include "store/runlog.h"
 #include "store/tables.h"
-#include "store/wal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,10 +88,11 @@ static int look_at_header(struct store *store, rondo_error *err)
         return cannot(store, err, "is no rondo store: it is no SQLite database");
     if (number_at(header, 68) != TABLES_APPLICATION)
         return cannot(store, err, "is no rondo store: it is the SQLite database of another program");
-    if (number_at(header, 60) > TABLES_VERSION)
+    uint32_t version = FOLD_VERSION(number_at(header, 60));
+    if (version > TABLES_VERSION)
         return err_set(err, RONDO_ESTORE, "store '%.300s': its version is %u, this rondo knows those up to %d",
-                       store->path, number_at(header, 60), TABLES_VERSION);
-    store->is_old = number_at(header, 60) < TABLES_VERSION || header[18] != 2; // somebody has switched off its WAL
+                       store->path, version, TABLES_VERSION);
+    store->is_old = version < TABLES_VERSION || header[18] != 2; // somebody has switched off its WAL
     int64_t page = header[16] << 8 | header[17], whole = (page == 1 ? 65536 : page) * number_at(header, 28);
     if (size < whole && !wal_size(store))
         return err_set(err, RONDO_ESTORE, "store '%.300s': is cut off: %lld of %lld bytes are there", store->path,
@@ -134,7 +132,7 @@ static int upgrade(struct store *store, rondo_error *err)
     snprintf(end, sizeof end, "PRAGMA user_version = %d; COMMIT", TABLES_VERSION);
     if (run_sql(store, "BEGIN IMMEDIATE", err) < 0 || db_number(store, &version, err, "PRAGMA user_version", "") < 0)
         return err->code;
-    for (; version < TABLES_VERSION; version++)
+    for (version = FOLD_VERSION(version); version < TABLES_VERSION; version++)
         if (run_sql(store, tables_scripts[version], err) < 0)
             return err->code;
     return run_sql(store, end, err);
@@ -271,62 +269,6 @@ static int open_to_write(struct store *store, rondo_error *err)
     return set_up(store, err);
 }
 
-/* ---- what is left of the WAL ------------------------------------------------------------------------------- */
-
-static enum wal_state look_at_wal(const struct store *store, uint64_t *ret_offset)
-{
-    auto_buf struct buf path = { 0 };
-    buf_printf(&path, "%s-wal", store->path);
-    return wal_look(buf_text(&path), ret_offset);
-}
-
-/* Once more, when nobody writes. */
-static enum wal_state look_again(struct store *store, uint64_t *ret_offset)
-{
-    if (store->flags & STORE_READ_ONLY) {
-        nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-        return look_at_wal(store, ret_offset);
-    }
-    bool locked = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    enum wal_state state = look_at_wal(store, ret_offset);
-    if (locked)
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    return locked ? state : WAL_WHOLE; // who has locked it for so long has looked at it
-}
-
-static int check_file(struct store *store, rondo_error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    bool fine = sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
-                sqlite3_step(stmt) == SQLITE_ROW && strcmp(db_text(stmt, 0), "ok") == 0;
-    sqlite3_finalize(stmt);
-    return fine ? 0 : cannot(store, err, "its WAL is damaged, and without it the file is not in order");
-}
-
-static int cut_off(struct store *store, uint64_t offset, rondo_error *err)
-{
-    auto_buf struct buf text = { 0 };
-    if (check_file(store, err) < 0)
-        return err->code;
-    buf_printf(&text, "store '%.300s': what was last written cannot be read, from byte %llu of its WAL on: runs may "
-                      "have lost their last events", store->path, (unsigned long long)offset);
-    store->notice = buf_take(&text);
-    if (!(store->flags & STORE_READ_ONLY))
-        sqlite3_wal_checkpoint_v2(store->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    return 0;
-}
-
-static int check_wal(struct store *store, rondo_error *err)
-{
-    uint64_t offset;
-    enum wal_state state = look_at_wal(store, &offset);
-    if (state != WAL_WHOLE)
-        state = look_again(store, &offset);
-    if (state == WAL_FOREIGN)
-        return cannot(store, err, "its WAL is damaged at its beginning: what was last written is there");
-    return state == WAL_TORN ? cut_off(store, offset, err) : 0;
-}
-
 static int open_file(struct store *store, rondo_error *err)
 {
     int rc = look_at_path(store, err);
@@ -335,7 +277,7 @@ static int open_file(struct store *store, rondo_error *err)
     if (rc < 0 || (rc == 0 && make(store, err) < 0))
         return err->code;
     rc = store->flags & STORE_READ_ONLY ? open_to_read(store, err) : open_to_write(store, err);
-    return rc < 0 ? rc : check_wal(store, err);
+    return rc < 0 ? rc : fold_check(store, err);
 }
 
 /* An absolute path: SQLite takes names that begin with "file:" for something else. */
@@ -389,18 +331,8 @@ int store_tidy(struct store *store, rondo_error *err)
     if (db_end(store, true, chunk_gather(store, err), err) < 0)
         return err->code;
     if (wal_size(store) > WAL_SMALL)
-        db_checkpoint(store);
+        fold_in(store);
     return 0;
-}
-
-/* A commit whose sync failed is in the WAL, and whoever reads that for the first time would take it for one that
-   succeeded.  Any other write goes over it. */
-static void write_over(struct store *store)
-{
-    char sql[50];
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", TABLES_VERSION);
-    if (store->doubtful)
-        sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 }
 
 void store_close(struct store *store)
@@ -412,7 +344,7 @@ void store_close(struct store *store)
         while (store->logs)
             store->logs->base.ops->close(&store->logs->base);
         lease_leave(store);
-        write_over(store);
+        fold_write_over(store);
         if (!(store->flags & STORE_READ_ONLY) && wal_size(store) > WAL_SMALL) // SQLite does it when we are the last
             sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
         close_db(store);

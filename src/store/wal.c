@@ -102,12 +102,12 @@ static bool is_commit(struct wal *wal)
     return is_ours(wal) && number_at(wal->frame, 4, true);
 }
 
-static enum wal_state look_at_frames(struct wal *wal, uint64_t *ret_offset)
+static enum wal_state look_at_frames(struct wal *wal, struct wal_found *ret)
 {
     bool more = next_frame(wal);
-    *ret_offset = HEADER;
+    ret->offset = HEADER;
     while (more && fits(wal)) {
-        *ret_offset = wal->at;
+        ret->offset = wal->at;
         more = next_frame(wal);
     }
     if (more && is_ours(wal) && lost_its_mark(wal))
@@ -118,11 +118,12 @@ static enum wal_state look_at_frames(struct wal *wal, uint64_t *ret_offset)
     return WAL_WHOLE;
 }
 
-/* A header that was in order until a bit of it changed. */
+/* A header that was in order until a bit of it changed.  Not the count: one that was written over only in part
+   differs in nothing else. */
 static bool is_one_bit_off(const char *bytes)
 {
     bool fit = false;
-    for (int bit = 0; bit < HEADER * 8 && !fit; bit++) {
+    for (int bit = 0; bit < HEADER * 8 && !fit; bit += bit == 95 ? 33 : 1) {
         struct wal wal = { 0 };
         char header[HEADER];
         memcpy(header, bytes, HEADER);
@@ -143,7 +144,7 @@ static enum wal_state look_behind(struct wal *wal)
     return commit ? WAL_TORN : WAL_WHOLE;
 }
 
-static enum wal_state look_at(struct wal *wal, uint64_t *ret_offset)
+static enum wal_state look_at(struct wal *wal, struct wal_found *ret)
 {
     char header[HEADER];
     if (pread(wal->fd, header, HEADER, 0) < HEADER) // it was just begun
@@ -151,20 +152,23 @@ static enum wal_state look_at(struct wal *wal, uint64_t *ret_offset)
     bool fine = read_header(wal, header);
     if (!fine && is_one_bit_off(header))
         return WAL_FOREIGN;
+    ret->has_header = fine;
+    ret->salt = wal->salts[0];
+    ret->times = number_at(header, 12, true);
     wal->frame = mem_alloc(FRAME + (fine ? wal->page : DB_PAGE));
     wal->at = HEADER;
-    enum wal_state state = fine ? look_at_frames(wal, ret_offset) : look_behind(wal);
+    enum wal_state state = fine ? look_at_frames(wal, ret) : look_behind(wal);
     mem_free(wal->frame);
     return state;
 }
 
-enum wal_state wal_look(const char *path, uint64_t *ret_offset)
+enum wal_state wal_look(const char *path, struct wal_found *ret)
 {
     struct wal wal = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
-    *ret_offset = 0;
+    *ret = (struct wal_found){ 0 };
     if (wal.fd < 0)
         return WAL_WHOLE;
-    enum wal_state state = look_at(&wal, ret_offset);
+    enum wal_state state = look_at(&wal, ret);
     close(wal.fd);
     return state;
 }

@@ -6,6 +6,7 @@
 #ifndef RONDO_WAL_H
 #define RONDO_WAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum wal_state {
@@ -14,7 +15,15 @@ enum wal_state {
     WAL_FOREIGN // its header is damaged: nothing of it can be read
 };
 
-/* Only reads; ret_offset: where what can be read ends.  Somebody who writes meanwhile may make it look torn. */
-enum wal_state wal_look(const char *path, uint64_t *ret_offset);
+struct wal_found {
+    uint64_t offset; // where what can be read ends
+    bool has_header; // that can be read: then the following is known
+    uint32_t salt;   // its own number: one higher than that of the WAL before it,
+    uint32_t times;  // that it was begun anew; 0: it was made, and its number is a random one
+    bool is_other;   // for the caller: it does not belong to its file
+};
+
+/* Only reads.  Somebody who writes meanwhile may make it look torn. */
+enum wal_state wal_look(const char *path, struct wal_found *ret);
 
 #endif

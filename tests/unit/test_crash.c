@@ -147,3 +147,69 @@ TEST(a_power_cut_may_cost_the_last_events_of_runs_that_are_only_safe_from_kills)
     struct tally tally = survive_all(&disk, &all, DISK_NOTHING, DISK_SHUFFLED, lives_torture() ? 5000 : 100, true);
     CHECK(tally.lost > 0);
 }
+
+/* ---- copies ---------------------------------------------------------------------------------------------- */
+
+/* A file as it was after so many calls, and what had been seen by then. */
+static void load_moment(const struct disk *start, uint32_t calls, enum shim_file which, struct disk_file *ret,
+                        uint32_t *acked)
+{
+    struct disk disk = { 0 };
+    struct disk_file *file = &disk.files[which];
+    struct shim_op op;
+    struct seen seen;
+    uint32_t at = 0;
+    buf_put(&file->synced, start->files[which].synced.data, start->files[which].synced.len);
+    for (size_t pos = 0; at < calls && shim_next(&pos, &op); at += op.kind != SHIM_NOTE) {
+        if (op.kind == SHIM_NOTE) {
+            memcpy(&seen, op.bytes, sizeof seen);
+            acked[seen.life] = (uint32_t)seen.seq;
+        } else if (op.file == which) {
+            disk_apply(&disk, &op);
+        }
+    }
+    disk_apply(&disk, &(struct shim_op){ .kind = SHIM_SYNC, .file = which });
+    *ret = disk.files[which];
+}
+
+enum outcome { FINE, NOTICED, NAMED, SILENT };
+
+static enum outcome open_copy(const struct lives *all, const uint32_t *acked)
+{
+    rondo_error err = { 0 };
+    struct trip trip = { .path = after_it, .before = all };
+    if (lives_drive(&trip, &err) < 0) {
+        CHECK_INT(err.code, RONDO_ESTORE);
+        return NAMED;
+    }
+    for (int life = 0; life < LIVES; life++)
+        if (trip.kept[life] < acked[life] && !trip.noticed)
+            return SILENT;
+    return trip.noticed ? NOTICED : FINE;
+}
+
+/* The file is copied first, and then the WAL, at two moments between which anything may have happened: nothing that
+   had been seen before is missing without a word. */
+TEST(a_copy_of_two_moments_is_in_order_or_says_that_it_is_not)
+{
+    struct lives all;
+    struct disk start = { .random = 4 };
+    uint32_t most = lives_torture() ? 3000 : 120, outcomes[4] = { 0 };
+    record(RONDO_KILL, &all, &start);
+    uint32_t calls = count_calls();
+    for (uint32_t n = 0; n < most; n++) {
+        uint32_t acked[LIVES] = { 0 }, later[LIVES] = { 0 }, at = disk_chance(&start, calls);
+        struct disk copy = { 0 };
+        load_moment(&start, at, SHIM_DB, &copy.files[SHIM_DB], acked);
+        uint32_t then = MIN(calls, at + disk_chance(&start, n % 2 ? 60 : calls));
+        load_moment(&start, then, SHIM_WAL, &copy.files[SHIM_WAL], later);
+        disk_write(&copy, DISK_NOTHING, after_it);
+        outcomes[open_copy(&all, acked)]++;
+        disk_clear(&copy);
+    }
+    disk_clear(&start);
+    printf("%u copies: %u in order, %u with a notice, %u refused, %u wrong\n", most, outcomes[FINE], outcomes[NOTICED],
+           outcomes[NAMED], outcomes[SILENT]);
+    CHECK_UINT(outcomes[SILENT], 0);
+    CHECK(outcomes[FINE] > most / 10);
+}
