@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From now on SQLite's files go through here.  Before the first store is opened; once. */
+/* From now on SQLite's files go through here.  Before the first store is opened. */
 void shim_install(void);
 
 /* ---- writing down ------------------------------------------------------------------------------------ */
