@@ -7,6 +7,7 @@
 #include "cli/layers.h"
 #include "cli/picture.h"
 #include "cli/show.h"
+#include "cli/view.h"
 
 #include <string.h>
 
@@ -98,10 +99,16 @@ static void add_text(struct drawing *d, struct shape *s, const struct picture *p
         buf_puts(&line, s->node->when);
         add_line(d, s, &line, STYLE_MAGENTA);
     }
+    if (s->node->outcome)
+        buf_printf(&line, "%s ", view_sign(d->term, s->node->state));
     buf_puts(&line, s->node->name);
     if (s->node->who)
         buf_printf(&line, " (%s)", s->node->who);
-    add_line(d, s, &line, STYLE_BOLD);
+    add_line(d, s, &line, s->node->outcome ? view_style(s->node->state) : STYLE_BOLD);
+    if (s->node->outcome) {
+        buf_puts(&line, s->node->outcome);
+        add_line(d, s, &line, view_style(s->node->state));
+    }
     add_tags(d, s);
     add_exits(d, s, picture);
 }

@@ -1,16 +1,23 @@
 /* cmd_eval.c - rondo eval: the value of an expression, as JSON.
 
-   The members of the data are the expression's variables.  With no data there are none. */
+   The members of the data are the expression's variables.  With no data there are none; with a stored
+   run they are what expressions of its workflow see when it ends, or when a loop of it does. */
 #include "cli/commands.h"
 
 #include "cel/cel.h"
+#include "cli/running.h"
+#include "cli/store_path.h"
+#include "engine/shell.h"
+#include "flow/bind.h"
+#include "flow/scope.h"
 #include "io/tzfile.h"
+#include "run/enter.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct eval_options {
-    const char *data;
+    const char *data, *run, *at, *store;
 };
 
 static json_t *read_data(const char *path)
@@ -83,12 +90,11 @@ static int print_value(const char *text, struct cel_val value)
     return 0;
 }
 
-static int evaluate(const char *text, json_t *data, const struct cel_env *env)
+static int evaluate(const char *text, const struct cel_options *options, const struct cel_env *env)
 {
-    struct cel_options options = { .bind = bind, .hyphen = longest_key, .user = data };
     struct cel_val value;
     rondo_error err;
-    auto_cel struct cel_program *program = cel_compile(text, strlen(text), &options, &err);
+    auto_cel struct cel_program *program = cel_compile(text, strlen(text), options, &err);
     if (!program)
         return tell(text, &err, EXIT_INVALID);
     if (cel_eval(program, env, &value, &err) < 0)
@@ -96,7 +102,7 @@ static int evaluate(const char *text, json_t *data, const struct cel_env *env)
     return print_value(text, value);
 }
 
-static int cmd_eval(const struct cmdline *line)
+static int evaluate_data(const struct cmdline *line)
 {
     const struct eval_options *options = line->options;
     json_t *data = read_data(options->data);
@@ -108,17 +114,75 @@ static int cmd_eval(const struct cmdline *line)
                            .scratch = cel_scratch_new(),
                            .zone = tzfile_get,
                            .zone_user = zones };
-    int code = evaluate(line->args.list[0], data, &env);
+    struct cel_options names = { .bind = bind, .hyphen = longest_key, .user = data };
+    int code = evaluate(line->args.list[0], &names, &env);
     cel_scratch_free(env.scratch);
     tzfile_free(zones);
     json_decref(data);
     return code;
 }
 
+/* ---- stored runs ------------------------------------------------------------------------- */
+
+/* In a loop, its rules are what looks: they see the pass that ended last. */
+static int evaluate_in(struct running *r, struct act *act)
+{
+    bool is_loop = node_is_loop(act->node);
+    struct binding names = { .scope = (struct flow_scope *)act->node->scope,
+                             .allows = is_loop ? ALLOW_PASS : ALLOW_NONE };
+    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &names };
+    struct see see;
+    eyes_of(r->run, act, &see);
+    see.loop_now = is_loop ? act : NULL;
+    struct cel_env env = { .resolve = see_resolve, .user = &see, .scratch = see.scratch, .zone = see.zone,
+                           .zone_user = see.zone_user };
+    int code = evaluate(r->line->args.list[0], &options, &env);
+    if (code == EXIT_INVALID && *names.hint)
+        fprintf(stderr, "%s\n", names.hint);
+    see_clear(&see);
+    return code;
+}
+
+static int evaluate_there(struct running *r)
+{
+    const struct eval_options *options = r->line->options;
+    struct act *act = enter_path(&r->run->core, options->at ? options->at : "");
+    if (act && act->node->scope)
+        return evaluate_in(r, act);
+    if (!options->at)
+        return command_fail(r->line->command, "run %s has not done anything yet", r->id);
+    return command_fail(r->line->command, "run %s has no loop or group '%s' that can be looked into", r->id,
+                        options->at);
+}
+
+static int evaluate_run(const struct cmdline *line)
+{
+    static int (*const stages[])(struct running *r) = { running_find, running_look, evaluate_there };
+    const struct eval_options *options = line->options;
+    struct run_args args = { .store = options->store };
+    struct running r = { .line = line, .args = &args, .command = "eval", .file = options->run };
+    return running_go(&r, stages, COUNT(stages));
+}
+
+static int cmd_eval(const struct cmdline *line)
+{
+    const struct eval_options *options = line->options;
+    if (options->run && options->data)
+        return usage_error(line->command, "--run and --data: variables can come from one only");
+    if (options->at && !options->run)
+        return usage_error(line->command, "--at is a place in a run: --run is missing");
+    return options->run ? evaluate_run(line) : evaluate_data(line);
+}
+
 // clang-format off
 static const struct option options[] = {
     { "data", 'd', OPT_TEXT, OPTION_AT(struct eval_options, data), "FILE",
       .help = "a JSON object whose members are the variables; '-' is standard input" },
+    { "run", 0, OPT_TEXT, OPTION_AT(struct eval_options, run), "RUN",
+      .help = "a stored run: what expressions of its workflow see in the end" },
+    { "at", 0, OPT_TEXT, OPTION_AT(struct eval_options, at), "PATH",
+      .help = "inside a loop or group of that run, with its history, best, iteration" },
+    STORE_OPTION(struct eval_options),
     { NULL }
 };
 // clang-format on
@@ -132,7 +196,9 @@ const struct cmd command_eval = {
     .about = "Prints the value as JSON. An error of the evaluation exits with 1, an expression\n"
              "that is wrong, or data that cannot be read, with 2.\n"
              "\n"
-             "  rondo eval 'steps.review.score >= 8' --data run.json",
+             "  rondo eval 'steps.review.score >= 8' --data run.json\n"
+             "  rondo eval 'steps.refine.passes' --run r3f2\n"
+             "  rondo eval 'history.map(p, p.score)' --run r3f2 --at refine",
     .options = options,
     .size = sizeof(struct eval_options),
     .run = cmd_eval,

@@ -1,8 +1,11 @@
-/* cmd_graph.c - rondo graph: what a workflow looks like. */
+/* cmd_graph.c - rondo graph: what a workflow looks like, or what happened to it in a run. */
 #include "cli/commands.h"
 #include "cli/picture.h"
 #include "cli/problems.h"
+#include "cli/running.h"
+#include "cli/store_path.h"
 #include "engine/flows.h"
+#include "engine/shell.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -17,6 +20,7 @@ struct graph_options {
     const char *format;
     bool open;
     int64_t width;
+    const char *run, *store;
 };
 
 /* ---- pictures by Graphviz --------------------------------------------------------------------- */
@@ -111,7 +115,30 @@ static int show(const struct cmdline *line, const struct picture *picture)
 
 /* ----------------------------------------------------------------------------------------------- */
 
-static int cmd_graph(const struct cmdline *line)
+static int show_run(struct running *r)
+{
+    const struct graph_options *options = r->line->options;
+    auto_arena struct arena arena = { 0 };
+    const rondo_event *ev;
+    struct picture *picture = picture_of(&arena, r->flow, options->open);
+    struct rows *rows = rows_new(r->run->node);
+    while ((ev = rondo_run_next(r->run)))
+        rows_event(rows, ev);
+    picture_add_run(&arena, picture, rows);
+    rows_free(rows);
+    return show(r->line, picture);
+}
+
+static int graph_run(const struct cmdline *line)
+{
+    static int (*const stages[])(struct running *r) = { running_find, running_look, show_run };
+    const struct graph_options *options = line->options;
+    struct run_args args = { .store = options->store };
+    struct running r = { .line = line, .args = &args, .command = "graph", .file = options->run };
+    return running_go(&r, stages, COUNT(stages));
+}
+
+static int graph_file(const struct cmdline *line)
 {
     const struct graph_options *options = line->options;
     auto_arena struct arena arena = { 0 };
@@ -125,12 +152,24 @@ static int cmd_graph(const struct cmdline *line)
     return rc;
 }
 
+static int cmd_graph(const struct cmdline *line)
+{
+    const struct graph_options *options = line->options;
+    if (!options->run == !line->args.count)
+        return usage_error(line->command, options->run ? "FILE and --run: only one can be drawn"
+                                                       : "FILE is missing, or --run RUN");
+    return options->run ? graph_run(line) : graph_file(line);
+}
+
 // clang-format off
 static const struct option options[] = {
     { "format", 'f', OPT_TEXT, OPTION_AT(struct graph_options, format), "FORMAT",
       "boxes|tree|dot|mermaid|svg", "how to draw it" },
     { "open", 0, OPT_FLAG, OPTION_AT(struct graph_options, open),
       .help = "show what is in included files, too" },
+    { "run", 0, OPT_TEXT, OPTION_AT(struct graph_options, run), "RUN",
+      .help = "the plan of a stored run, coloured by what happened" },
+    STORE_OPTION(struct graph_options),
     { "width", 0, OPT_COUNT, OPTION_AT(struct graph_options, width), "COLUMNS",
       .help = "as if the terminal were that wide" },
     { NULL }
@@ -139,8 +178,8 @@ static const struct option options[] = {
 
 const struct cmd command_graph = {
     .name = "graph",
-    .args = "FILE",
-    .min_args = 1,
+    .args = "[FILE]",
+    .min_args = 0,
     .max_args = 1,
     .summary = "draw the plan of a workflow",
     .about =
@@ -148,6 +187,8 @@ const struct cmd command_graph = {
         "in brackets; arrows go from a step to those that wait for it. Loops, groups,\n"
         "branches, forums and machines are boxes around their steps. What does not fit\n"
         "the width is drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
+        "\n"
+        "With --run the plan of a stored run, each step with what came of it.\n"
         "\n"
         "  rondo graph flow.yaml\n"
         "  rondo graph flow.yaml --format svg >flow.svg",

@@ -99,13 +99,11 @@ static void put_kids(json_t *list, const struct row *row);
 
 static json_t *row_json(const struct row *row)
 {
-    static const char *const states[] = { "pending", "running", "waiting", "retrying", "completed",
-                                          "failed",  "skipped", "cancelled" };
     auto_buf struct buf path = { 0 };
     json_t *kids = json_array(), *step = json_object();
     row_put_path(&path, row);
     json_object_set_new(step, "path", json_string(buf_text(&path)));
-    json_object_set_new(step, "status", json_string(states[row->state]));
+    json_object_set_new(step, "status", json_string(row_state_text(row->state)));
     if (row->end_ns > row->start_ns)
         json_object_set_new(step, "durationMs", json_integer((row->end_ns - row->start_ns) / 1000000));
     if (row_is_loop(row) && row->passes)

@@ -293,7 +293,8 @@ static void paint_step(struct painter *p, struct pic_node *node, const struct fl
         [BODY_GATE] = paint_gate,       [BODY_SET] = paint_set,
         [BODY_MACHINE] = paint_machine,
     };
-    node->name = clean_name(p, step->id ? step->id : "");
+    node->id = step->id ? step->id : "";
+    node->name = clean_name(p, node->id);
     node->number = ++p->number;
     node->tags = arena_zalloc(p->arena, sizeof *node->tags * TAGS_MAX);
     tag_step(p, node, step);
@@ -360,6 +361,10 @@ void picture_put_label(struct buf *out, const struct pic_node *node, const struc
         buf_puts(out, " (");
         marks->put(out, node->who);
         buf_putc(out, ')');
+    }
+    if (node->outcome) {
+        buf_puts(out, marks->line);
+        marks->put(out, node->outcome);
     }
     for (uint32_t i = 0; i < node->tag_count; i++) {
         buf_puts(out, marks->line);

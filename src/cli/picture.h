@@ -7,6 +7,7 @@
 #define RONDO_PICTURE_H
 
 #include "base/arena.h"
+#include "cli/rows.h"
 #include "cli/term.h"
 #include "flow/flow.h"
 
@@ -15,7 +16,8 @@ enum pic_shape { PIC_STEP, PIC_GATE, PIC_SET, PIC_FILE, PIC_GROUP, PIC_END };
 struct picture;
 
 struct pic_node {
-    const char *name;    // the step's id
+    const char *id;      // of the step, as rows have it; NULL for the end of a machine
+    const char *name;    // the same, to be shown
     const char *who;     // its agent; NULL
     const char **tags;   // "loop", "max 5", "until x > 1": without brackets
     uint32_t tag_count;
@@ -24,6 +26,8 @@ struct pic_node {
     bool repeats;        // a loop
     struct picture *inside; // NULL: nothing to see
     uint32_t number;     // unique in the whole picture, from 1
+    uint8_t state;       // enum row_state: of the step in a run,
+    const char *outcome; // "completed 1.2s, 3 passes, until"; NULL: it is only a plan
 };
 
 struct pic_edge {
@@ -44,6 +48,14 @@ struct picture {
 /* In the arena.  Includes are opened when is_open, else one box each. */
 struct picture *picture_of(struct arena *arena, const struct flow *flow, bool is_open);
 
+/* ---- picture_run.c: what happened in a run ------------------------------------------------------- */
+
+/* Gives every node its state and outcome. */
+void picture_add_run(struct arena *arena, struct picture *picture, const struct rows *rows);
+
+/* The colour of a state, as "#d3f2d9"; black can be read on it. */
+const char *picture_fill(int state);
+
 /* ---- formats ----------------------------------------------------------------------------------- */
 
 /* Boxes with lines, at most term->width columns wide; false when that cannot be done. */
@@ -58,7 +70,7 @@ struct pic_marks {
     const char *line, *open, *close;
 };
 
-/* When it is taken, its name, who does it, and its tags. */
+/* When it is taken, its name, who does it, what came of it, and its tags. */
 void picture_put_label(struct buf *out, const struct pic_node *node, const struct pic_marks *marks);
 
 #endif

@@ -51,13 +51,21 @@ static void put_node(struct buf *out, const struct pic_node *node, int depth)
     if (!is_cluster(node)) {
         buf_printf(out, "n%u [", node->number);
         put_label(out, node);
-        buf_printf(out, "%s];\n", looks[node->shape]);
+        buf_puts(out, looks[node->shape]);
+        if (node->outcome)
+            buf_printf(out, ", style=\"%sfilled\", fillcolor=\"%s\"", *looks[node->shape] ? "" : "rounded,",
+                       picture_fill(node->state));
+        buf_puts(out, "];\n");
         return;
     }
     buf_printf(out, "subgraph cluster_%u {\n", node->number);
     indent(out, depth + 1);
     put_label(out, node);
-    buf_printf(out, "; labeljust=l; style=\"rounded%s\";\n", node->repeats ? ",bold" : "");
+    buf_printf(out, "; labeljust=l; style=\"rounded%s%s\";", node->repeats ? ",bold" : "",
+               node->outcome ? ",filled" : "");
+    if (node->outcome)
+        buf_printf(out, " fillcolor=\"%s\";", picture_fill(node->state));
+    buf_putc(out, '\n');
     put_picture(out, node->inside, depth + 1);
     indent(out, depth);
     buf_puts(out, "}\n");

@@ -72,8 +72,28 @@ static void put_picture(struct buf *out, const struct picture *picture, int dept
         put_edge(out, picture, &picture->edges[i], depth);
 }
 
+/* ---- what happened in a run ------------------------------------------------------------------- */
+
+static void put_classes(struct buf *out, const struct picture *picture, unsigned *used)
+{
+    for (uint32_t i = 0; i < picture->count; i++) {
+        const struct pic_node *node = &picture->nodes[i];
+        if (node->outcome) {
+            buf_printf(out, "  class n%u %s\n", node->number, row_state_text(node->state));
+            *used |= 1u << node->state;
+        }
+        if (node->inside)
+            put_classes(out, node->inside, used);
+    }
+}
+
 void picture_mermaid(struct buf *out, const struct picture *picture)
 {
+    unsigned used = 0;
     buf_puts(out, "flowchart TD\n");
     put_picture(out, picture, 1);
+    put_classes(out, picture, &used);
+    for (unsigned i = 0; i <= ROW_CANCELLED; i++)
+        if (used >> i & 1)
+            buf_printf(out, "  classDef %s fill:%s\n", row_state_text((int)i), picture_fill((int)i));
 }

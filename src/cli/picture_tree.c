@@ -1,6 +1,7 @@
 /* picture_tree.c - a picture as an indented tree: what contains what, and after whom it comes. */
 #include "cli/picture.h"
 #include "cli/show.h"
+#include "cli/view.h"
 
 #include <string.h>
 
@@ -36,12 +37,27 @@ static void put_after(struct tree *t, struct buf *line, const struct picture *pi
 }
 
 /* On a terminal the line is cut; a file gets all of it. */
-static void put_line(struct tree *t, struct buf *line)
+static void cut_line(struct tree *t, struct buf *line)
 {
-    if (t->term->is_tty)
-        show_cut(t->out, line->data, line->len, (size_t)t->term->width, !t->term->is_utf8);
-    else
-        buf_put(t->out, line->data, line->len);
+    auto_buf struct buf cut = { 0 };
+    if (!t->term->is_tty)
+        return;
+    show_cut(&cut, line->data, line->len, (size_t)t->term->width, !t->term->is_utf8);
+    buf_clear(line);
+    buf_put(line, cut.data, cut.len);
+}
+
+/* From `start` to `end` it has the style of the node's state, if it has one. */
+static void put_line(struct tree *t, struct buf *line, const struct pic_node *node, size_t start, size_t end)
+{
+    cut_line(t, line);
+    start = MIN(start, line->len);
+    end = MIN(end, line->len);
+    buf_put(t->out, line->data, start);
+    buf_puts(t->out, node->outcome ? term_style(t->term, view_style(node->state)) : "");
+    buf_put(t->out, line->data + start, end - start);
+    buf_puts(t->out, node->outcome ? term_style(t->term, STYLE_NONE) : "");
+    buf_put(t->out, line->data + end, line->len - end);
     buf_putc(t->out, '\n');
 }
 
@@ -50,6 +66,13 @@ static bool is_last_of(const struct picture *picture, uint32_t index)
 {
     return index + 1 == picture->count ||
            (index + 2 == picture->count && picture->nodes[index + 1].shape == PIC_END);
+}
+
+static void put_name(struct tree *t, struct buf *line, const struct pic_node *node)
+{
+    if (node->outcome)
+        buf_printf(line, "%s ", view_sign(t->term, node->state));
+    buf_puts(line, node->name);
 }
 
 static void put_node(struct tree *t, const struct picture *picture, uint32_t index)
@@ -61,13 +84,17 @@ static void put_node(struct tree *t, const struct picture *picture, uint32_t ind
     buf_puts(&line, is_last ? pick(t, "└─ ", "`- ") : pick(t, "├─ ", "|- "));
     if (node->when)
         buf_printf(&line, "%s: ", node->when);
-    buf_puts(&line, node->name);
+    size_t start = line.len;
+    put_name(t, &line, node);
+    size_t end = line.len;
     if (node->who)
         buf_printf(&line, " (%s)", node->who);
+    if (node->outcome)
+        buf_printf(&line, " %s", node->outcome);
     for (uint32_t i = 0; i < node->tag_count; i++)
         buf_printf(&line, " [%s]", node->tags[i]);
     put_after(t, &line, picture, index);
-    put_line(t, &line);
+    put_line(t, &line, node, start, end);
 }
 
 static void put_nodes(struct tree *t, const struct picture *picture)

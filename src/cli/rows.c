@@ -18,7 +18,7 @@ static struct row *row_new(struct rows *rows, struct row *up, const rondo_node *
     row->node = node;
     row->name = name;
     row->up = up;
-    row->pass = -1;
+    row->pass = row->of_pass = -1;
     rows->made++;
     return row;
 }
@@ -119,6 +119,13 @@ struct row *rows_find(const struct rows *rows, const rondo_event *ev)
     return about_one ? at_slot(rows, ev->act) : NULL;
 }
 
+const char *row_state_text(int state)
+{
+    static const char *const texts[] = { "pending", "running", "waiting", "retrying", "completed",
+                                         "failed",  "skipped", "cancelled" };
+    return texts[state];
+}
+
 /* Passes and items belong to the name of what they are of, as in run/path.c. */
 void row_put_path(struct buf *out, const struct row *row)
 {
@@ -127,8 +134,9 @@ void row_put_path(struct buf *out, const struct row *row)
         return;
     row_put_path(out, up);
     bool is_first = !out->len;
-    if (row_is_loop(up) && up->pass >= 0)
-        buf_printf(out, ".%lld", (long long)up->pass);
+    int64_t pass = row->of_pass >= 0 ? row->of_pass : up->pass;
+    if (row_is_loop(up) && pass >= 0)
+        buf_printf(out, ".%lld", (long long)pass);
     if (row->is_item)
         buf_printf(out, "[%u]", row->ordinal);
     if (*row->name && !is_first)
@@ -194,7 +202,7 @@ static void row_reset(struct rows *rows, struct row *row)
     forget_slot(rows, row);
     row->state = ROW_PENDING;
     row->start_ns = row->end_ns = 0;
-    row->pass = -1;
+    row->pass = row->of_pass = -1;
     row->passes = 0;
     row->reason = 0;
     row->attempt = 0;
@@ -264,6 +272,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
     row->attempt = ev->attempt;
+    row->of_pass = up->pass;
     row->start_ns = ev->time_ns;
     row->seq = ev->seq;
     if (row->is_item && json_is_string(ev->value))
@@ -353,9 +362,10 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
         item_end(rows, row);
 }
 
+/* The states of a machine keep what came of them until they are visited again. */
 static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
 {
-    for (uint32_t i = 0; i < row->kid_count; i++)
+    for (uint32_t i = 0; i < row->kid_count && row->node->kind == RONDO_KIND_LOOP; i++)
         row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
     row->state = ROW_RUNNING;

@@ -34,6 +34,7 @@ struct row {
     uint16_t attempt;
     int64_t start_ns, end_ns;
     int64_t pass, passes; // loops: the present one, from 0; how many ran
+    int64_t of_pass;      // in a loop: the pass of it that the row is about, -1 for the present one
     uint64_t items;       // each: how many there are
     uint64_t done, failed; // each: how many have ended so
     uint32_t kept;         // each: how many kids have ended
@@ -63,6 +64,9 @@ void rows_event(struct rows *rows, const rondo_event *event);
 
 /* The row that the last event was about; NULL: the whole run. */
 struct row *rows_find(const struct rows *rows, const rondo_event *event);
+
+/* "pending", "completed", ... */
+const char *row_state_text(int state);
 
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);

@@ -140,7 +140,7 @@ static const struct look {
     const char *word;
 } looks[] = {
     [ROW_PENDING] = { "\u00b7", ".", STYLE_DIM, "to come" },
-    [ROW_RUNNING] = { "", "", STYLE_CYAN, "running" },
+    [ROW_RUNNING] = { "\u25b8", ">", STYLE_CYAN, "running" },
     [ROW_ASKING] = { "?", "?", STYLE_YELLOW, "asking" },
     [ROW_RETRYING] = { "\u21bb", "r", STYLE_YELLOW, "retrying" },
     [ROW_DONE] = { "\u2713", "+", STYLE_GREEN, "done" },
@@ -149,17 +149,27 @@ static const struct look {
     [ROW_CANCELLED] = { "\u2298", "#", STYLE_YELLOW, "cancelled" },
 };
 
+const char *view_sign(const struct term *term, int state)
+{
+    return term->is_utf8 ? looks[state].sign : looks[state].plain;
+}
+
+enum term_style view_style(int state)
+{
+    return looks[state].style;
+}
+
+/* What runs turns. */
 static void put_sign(struct line *line, int state)
 {
     static const char *const turning[] = { "\u280b", "\u2819", "\u2839", "\u2838", "\u283c",
                                            "\u2834", "\u2826", "\u2827", "\u2807", "\u280f" };
     static const char *const plain[] = { "|", "/", "-", "\\" };
     const struct view *view = line->view;
-    const struct look *look = &looks[state];
-    const char *sign = view->term->is_utf8 ? look->sign : look->plain;
+    const char *sign = view_sign(view->term, state);
     if (state == ROW_RUNNING)
         sign = view->term->is_utf8 ? turning[view->tick % COUNT(turning)] : plain[view->tick % COUNT(plain)];
-    line_add(line, look->style, sign);
+    line_add(line, view_style(state), sign);
     line_add(line, STYLE_NONE, " ");
 }
 
@@ -186,6 +196,13 @@ static void put_usage(struct line *line, const rondo_usage *usage)
     }
 }
 
+void view_put_passes(struct buf *out, const struct row *row)
+{
+    buf_printf(out, "%lld pass%s", (long long)row->passes, row->passes == 1 ? "" : "es");
+    if (row->reason)
+        buf_printf(out, ", %s", rondo_reason_text(row->reason));
+}
+
 static void put_passes(struct line *line, const struct row *row)
 {
     struct buf *out = &line->text;
@@ -195,9 +212,7 @@ static void put_passes(struct line *line, const struct row *row)
         return;
     line_gap(line, row->reason == RONDO_REASON_MAX_ITERATIONS ? STYLE_YELLOW : STYLE_NONE);
     if (!open) {
-        buf_printf(out, "%lld pass%s", (long long)row->passes, row->passes == 1 ? "" : "es");
-        if (row->reason)
-            buf_printf(out, ", %s", rondo_reason_text(row->reason));
+        view_put_passes(out, row);
         return;
     }
     buf_printf(out, "pass %lld", (long long)row->pass + 1);

@@ -21,6 +21,13 @@ struct view {
 /* The frame, each line with a newline.  Once the run has ended it is the summary. */
 void view_put(struct buf *out, const struct view *view);
 
+/* The look of a state, as the view has it. */
+const char *view_sign(const struct term *term, int state);
+enum term_style view_style(int state);
+
+/* "3 passes, until" */
+void view_put_passes(struct buf *out, const struct row *row);
+
 /* Lengths of time and amounts as people read them: "12ms", "1.2s", "3m05s"; "1.2k", "3.4M"; "$0.012". */
 void view_put_time(struct buf *out, int64_t ns);
 void view_put_amount(struct buf *out, int64_t n);
