@@ -96,6 +96,14 @@ void fold_in(struct store *store)
     store->wal_most = DB_WAL_PAGES + (all ? 0 : pages);
 }
 
+/* SQLite cuts the WAL to this size with the first commit that begins it anew. */
+void fold_away(struct store *store)
+{
+    fold_in(store);
+    sqlite3_exec(store->db, "PRAGMA journal_size_limit = 65536", NULL, NULL, NULL);
+    write_number(store, stamp_in_file(store));
+}
+
 void fold_write_over(struct store *store)
 {
     int64_t number;

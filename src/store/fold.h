@@ -14,6 +14,10 @@
 /* As far as others do not read older pages: then the WAL goes on, and is tried again when it has grown. */
 void fold_in(struct store *store);
 
+/* And then the WAL is begun anew and made short, for whoever opens the store next.  It is never removed: a copy of an
+   older file without one would look whole. */
+void fold_away(struct store *store);
+
 /* Before anything is written.  What was committed and cannot be read any more is cut off, with a notice; RONDO_ESTORE
    when what is left is not in order. */
 int fold_check(struct store *store, rondo_error *err);

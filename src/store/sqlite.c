@@ -345,8 +345,8 @@ void store_close(struct store *store)
             store->logs->base.ops->close(&store->logs->base);
         lease_leave(store);
         fold_write_over(store);
-        if (!(store->flags & STORE_READ_ONLY) && wal_size(store) > WAL_SMALL) // SQLite does it when we are the last
-            sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+        if (!(store->flags & STORE_READ_ONLY) && wal_size(store) > WAL_SMALL)
+            fold_away(store);
         close_db(store);
     }
     mem_free(store->path);
