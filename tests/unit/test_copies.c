@@ -75,7 +75,14 @@ static void look_at_progress(struct copy *copy)
         copy->seen[life] = __atomic_load_n(&progress->seen[copy->round].count[life], __ATOMIC_SEQ_CST);
 }
 
-/* 0: it is fine, 1: it is said to be damaged; anything else ends this process. */
+enum { FINE, NAMED, OLDER, WRONG };
+
+/* When the WAL is copied first and folded in before the file is, the copy may be of an earlier moment. */
+static bool is_file_first(uint32_t n)
+{
+    return n % 3 == 1;
+}
+
 static int try_copy(uint32_t n, const struct copy *copy)
 {
     char path[330];
@@ -86,14 +93,16 @@ static int try_copy(uint32_t n, const struct copy *copy)
         int rc = lives_drive(&trip, &err);
         if (rc < 0) {
             printf("copy %u: %s\n", n, err.message);
-            return rc != RONDO_ESTORE ? 2 : 1;
+            return rc != RONDO_ESTORE ? WRONG : NAMED;
         }
         for (int life = 0; life < LIVES; life++)
-            if (trip.kept[life] < (round < copy->round ? progress->seen[round].count[life] : copy->seen[life]))
-                FAIL("copy %u: events of run %d in round %u of %u are missing: %u of %u", n, life, round, copy->round,
-                     trip.kept[life], progress->seen[round].count[life]);
+            if (trip.kept[life] < (round < copy->round ? progress->seen[round].count[life] : copy->seen[life])) {
+                printf("copy %u: events of run %d in round %u of %u are missing: %u of %u\n", n, life, round,
+                       copy->round, trip.kept[life], progress->seen[round].count[life]);
+                return is_file_first(n) ? WRONG : OLDER;
+            }
     }
-    return 0;
+    return FINE;
 }
 
 static int try_in_child(uint32_t n, const struct copy *copy)
@@ -110,7 +119,7 @@ static int try_in_child(uint32_t n, const struct copy *copy)
 static void copy_all(int durability, uint32_t fold, uint32_t most)
 {
     struct copy *copies = calloc(most, sizeof *copies);
-    uint32_t count = 0, named = 0, wrong = 0;
+    uint32_t count = 0, named = 0, older = 0, wrong = 0;
     int status;
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(progress != MAP_FAILED);
@@ -134,10 +143,12 @@ static void copy_all(int durability, uint32_t fold, uint32_t most)
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     for (uint32_t n = 0; n < count; n++) {
         int rc = try_in_child(n, &copies[n]);
-        named += rc == 1;
-        wrong += rc > 1;
+        named += rc == NAMED;
+        older += rc == OLDER;
+        wrong += rc >= WRONG;
     }
-    printf("%u copies, %u rounds: %u were said to be damaged, %u were wrong\n", count, progress->round, named, wrong);
+    printf("%u copies, %u rounds: %u were said to be damaged, %u were older, %u were wrong\n", count,
+           progress->round, named, older, wrong);
     free(copies);
     CHECK_INT(wrong, 0);
 }
