@@ -46,7 +46,8 @@ static int list(struct running *r, const struct gates *gates)
         buf_printf(&out, "%s\n", text);
         rondo_text_free(text);
     }
-    fwrite(out.data, 1, out.len, stdout);
+    if (out.len)
+        fwrite(out.data, 1, out.len, stdout);
     if (!gates->count && !r->args->quiet)
         fprintf(stderr, "rondo answer: run %s asks nothing\n", r->id);
     return EXIT_OK;

@@ -31,6 +31,7 @@
 #define OUTPUT_MAX (256 * 1024)
 #define LINK_MAX   8192 // of `.git` in a tree
 #define ADDS_MAX   20   // tries
+#define REMOVALS_MAX 5
 #define NAMES_MAX  99   // branches of one name, numbered
 #define TREE_NAME  "tree"
 
@@ -48,6 +49,7 @@ struct worktree {
     struct buf stale;       // paths of trees to forget, each with its NUL
     enum stage stage;
     int tries;
+    int removals; // that failed: other worktrees of the repository may be in the way for a moment
     bool only_checks, is_over;
     rondo_error err; // code 0: none
     void (*done)(struct worktree *tree, const rondo_error *err, void *user);
@@ -337,7 +339,7 @@ static enum stage branch_failed(struct worktree *tree, const char *why)
 static enum stage remove_failed(struct worktree *tree, const char *why)
 {
     tempdir_remove(tree->path);
-    return tree->tries++ ? GONE : REMOVE;
+    return ++tree->removals < REMOVALS_MAX ? REMOVE : GONE;
 }
 
 static enum stage list_failed(struct worktree *tree, const char *why)

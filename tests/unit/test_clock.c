@@ -20,11 +20,12 @@ static const int64_t jumps[] = { -YEAR, -8 * HOUR, -1 * MS, 0, 10 * MS, 50 * MS,
 
 static struct bot fails = { "a", ADD, 1, .fails = 1, .options = { .retry = { .attempts = 2, .delay_ms = 100 } } };
 static struct bot slow = { "a", ADD, 1, .delay_ms = 1000, .options = { .timeout_ms = 100 } };
+static struct bot plain = { "a", ADD, 1 };
 static struct bot tick = { "t", ADD, 1, .delay_ms = 20 };
 
 static rondo_node *wait_delay(void)
 {
-    return LOOP("l", bot_node(&(struct bot){ "a", ADD, 1 }), .delay_ms = 100, .max_iterations = 2);
+    return LOOP("l", bot_node(&plain), .delay_ms = 100, .max_iterations = 2);
 }
 
 static rondo_node *wait_backoff(void)
