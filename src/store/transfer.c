@@ -366,8 +366,8 @@ static int piece_get(void *user, uint64_t num, struct buf *out, rondo_error *err
 static int next_record(struct infile *in, uint64_t seq, uint32_t *ret_sum, rondo_error *err)
 {
     const struct keeper keeper = { NULL, piece_get, in };
-    const char *bytes;
-    size_t len;
+    const char *bytes = NULL;
+    size_t len = 0;
     rondo_error why;
     int tag;
     while ((tag = next_item(in, &bytes, &len, err)) == ITEM_PIECE) {
