@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAL_SMALL (512 << 10)
+#define WAL_SMALL (128 << 10) // whoever opens the store next reads all of it
 #define HEADER    100
 
 /* ---- looking at what is there ------------------------------------------------------------------------ */
