@@ -1,25 +1,8 @@
 # rondo runs, show, events, history, fork, replay: what is known of runs afterwards.
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1 RONDO_STORE=$PWD/runs.db
-passed=0 failed=0
+. "$ROOT/tests/cli/checks"
 
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
-check() { # name, status, stdout, command...
-    local name=$1 status=$2 wanted=$3 rc
-    shift 3
-    timeout 60 "$@" >out 2>err </dev/null
-    rc=$?
-    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
-        ok
-    else
-        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
-        sed 's/^/  /' err
-    fi
-}
-has() { if grep -qF -- "$1" out; then ok; else bad "stdout has no '$1':"; sed 's/^/  /' out; fi; }
-says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
-same() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2', wanted '$3'"; fi; }
 look() { timeout 60 "$RONDO" "$@" >out 2>err </dev/null || bad "rondo $*: $(cat err)"; }
 newest() { "$RONDO" runs --json -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
 

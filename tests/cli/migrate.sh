@@ -2,28 +2,9 @@
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1
 export RONDO_STORE=$PWD/runs.db
-passed=0 failed=0
+. "$ROOT/tests/cli/checks"
 
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
-
-# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
-check() {
-    local name=$1 status=$2 wanted=$3 rc
-    shift 3
-    "$@" >out 2>err </dev/null
-    rc=$?
-    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
-        ok
-    else
-        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
-        sed 's/^/  /' err
-    fi
-}
-says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
 silent() { if grep -qF -- "$1" err; then bad "stderr has '$1':"; sed 's/^/  /' err; else ok; fi; }
-same() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2', wanted '$3'"; fi; }
-run_id() { sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' "$1" | head -1; }
 
 write_flow() {
     cat >flow.yaml <<'FLOW'

@@ -1,27 +1,7 @@
 # rondo run --record and --replay: the same comes out, and what is not the same is said.
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1 RONDO_STORE=$PWD/runs.db
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
-
-# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
-check() {
-    local name=$1 status=$2 wanted=$3 rc
-    shift 3
-    "$@" >out 2>err </dev/null
-    rc=$?
-    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
-        ok
-    else
-        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
-        sed 's/^/  /' err
-    fi
-}
-
-says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
-flow() { { echo "rondo: 1"; cat; } >"$1"; }
+. "$ROOT/tests/cli/checks"
 
 # plain: events without what is another in every run: times, ids, partial output
 plain() {

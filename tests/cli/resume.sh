@@ -3,29 +3,7 @@
 export NO_COLOR=1
 store=$PWD/runs.db
 export RONDO_STORE=$store
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
-
-# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
-check() {
-    local name=$1 status=$2 wanted=$3 rc
-    shift 3
-    "$@" >out 2>err </dev/null
-    rc=$?
-    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
-        ok
-    else
-        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
-        sed 's/^/  /' err
-    fi
-}
-says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
-same() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2', wanted '$3'"; fi; }
-flow() { { echo "rondo: 1"; cat; } >"$1"; }
-run_id() { sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' "$1" | head -1; }
-wait_for() { for _ in $(seq 500); do [ -s "$1" ] && grep -q -- "$2" "$1" && return; sleep 0.02; done; bad "$1 never had '$2'"; }
+. "$ROOT/tests/cli/checks"
 
 # ---- after kill -9 -------------------------------------------------------------------------------
 

@@ -2,31 +2,9 @@
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1
 ndjson=$ROOT/${B:-build}/tests/ndjson_suite
-passed=0 failed=0
+. "$ROOT/tests/cli/checks"
 
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
-
-# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
-check() {
-    local name=$1 status=$2 wanted=$3 rc
-    shift 3
-    "$@" >out 2>err </dev/null
-    rc=$?
-    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
-        ok
-    else
-        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
-        sed 's/^/  /' err
-    fi
-}
-
-# says TEXT: stderr of the last check has it
-says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
 silent() { if [ ! -s err ]; then ok; else bad "stderr is not empty:"; cat err; fi; }
-
-# flow FILE: a file of the rondo dialect, from stdin
-flow() { { echo "rondo: 1"; cat; } >"$1"; }
 
 flow hello.yaml <<'END'
 name: hello

@@ -2,25 +2,7 @@
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
 export NO_COLOR=1 RONDO_STORE=$PWD/store/rondo.db
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
-
-# check NAME STATUS STDOUT COMMAND...: the exit status and all of stdout; stderr is kept in err
-check() {
-    local name=$1 status=$2 wanted=$3 rc
-    shift 3
-    "$@" >out 2>err </dev/null
-    rc=$?
-    if [ "$rc" = "$status" ] && [ "$(cat out)" = "$wanted" ]; then
-        ok
-    else
-        bad "$name: status $rc, wanted $status; stdout: $(cat out)"
-        sed 's/^/  /' err
-    fi
-}
-says() { if grep -qF -- "$1" err; then ok; else bad "stderr has no '$1':"; sed 's/^/  /' err; fi; }
+. "$ROOT/tests/cli/checks"
 
 # holds SESSION JSON: its state and the entries of its memory
 holds() {
@@ -28,7 +10,6 @@ holds() {
     is=$("$RONDO" sessions "$1" --json 2>err | jq -cS '[.state, (.memory | map_values(map(.entry)))]')
     if [ "$is" = "$2" ]; then ok; else bad "session $1 holds $is, wanted $2"; cat err; fi
 }
-flow() { { echo "rondo: 1"; cat; } >"$1"; }
 run() { "$RONDO" run -q "$@"; }
 
 flow count.yaml <<'END'
