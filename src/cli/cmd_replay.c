@@ -25,7 +25,7 @@ static int replay(struct running *r)
         return code;
     if (store_look(r->store, r->id, &journal, &err) < 0)
         return running_fail(r, &err);
-    int rc = flows_replay(r->engine, r->flow, &r->env, r->id, journal, &report, &err);
+    int rc = flows_replay(r->engine, r->flow, r->id, journal, &report, &err);
     journal->ops->close(journal);
     if (rc < 0) {
         command_fail(r->line->command, "%s", err.message);

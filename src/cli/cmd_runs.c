@@ -25,7 +25,6 @@ struct listing {
     struct term term;
     struct buf out;
     uint32_t count;
-    bool wants_waiting;
 };
 
 static const char *status_of(const struct store_run *run)
@@ -43,16 +42,6 @@ static enum term_style style_of(const struct store_run *run)
     case RONDO_STATUS_CANCELLED: return STYLE_DIM;
     default: return STYLE_RED;
     }
-}
-
-static void put_when(struct buf *out, int64_t ns)
-{
-    time_t second = (time_t)(ns / 1000000000);
-    struct tm tm;
-    char text[32];
-    localtime_r(&second, &tm);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    buf_puts(out, text);
 }
 
 /* In columns; the name comes last, as it may be long. */
@@ -73,7 +62,7 @@ static void put_row(struct listing *l, const struct store_run *run)
         show_line(&clean, error, show_without_caret(error));
     }
     buf_printf(&line, "%-17s  ", id);
-    put_when(&line, run->start_ns);
+    view_put_moment(&line, run->start_ns, false);
     buf_printf(&line, "  %8s  ", buf_text(&time));
     buf_printf(&l->out, "%s%s%-9s%s  ", buf_text(&line), term_style(&l->term, style_of(run)), status_of(run),
                term_style(&l->term, STYLE_NONE));

@@ -7,15 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static json_t *usage_json(const rondo_usage *u)
-{
-    return json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
-                     (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
-                     (json_int_t)u->calls);
-}
 
 static void put_loop_json(json_t *step, const rondo_result *res)
 {
@@ -38,7 +30,7 @@ static json_t *result_json(const char *path, const rondo_result *res)
         json_object_set_new(step, "error", json_string(res->error));
     if (res->reason)
         put_loop_json(step, res);
-    json_object_set_new(step, "usage", usage_json(&res->usage));
+    json_object_set_new(step, "usage", task_usage_value(&res->usage));
     return step;
 }
 
@@ -112,7 +104,7 @@ static json_t *row_json(const struct row *row)
         json_object_set_new(step, "reason", json_string(rondo_reason_text(row->reason)));
     if (row->error)
         json_object_set_new(step, "error", json_string(row->error));
-    json_object_set_new(step, "usage", usage_json(&row->usage));
+    json_object_set_new(step, "usage", task_usage_value(&row->usage));
     put_kids(kids, row);
     if (json_array_size(kids))
         json_object_set_new(step, "steps", kids);
@@ -132,23 +124,13 @@ static void put_kids(json_t *list, const struct row *row)
     }
 }
 
-static void put_when(struct buf *out, int64_t ns)
-{
-    time_t second = (time_t)(ns / 1000000000);
-    struct tm tm;
-    char text[40];
-    localtime_r(&second, &tm);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &tm);
-    buf_puts(out, text);
-}
-
 /* What the tree does not say. */
 static void put_head(struct running *r, struct buf *out)
 {
     const struct store_run *row = store_about(r->run->journal);
     const char *file = json_string_value(json_object_get(r->about, "file"));
     buf_puts(out, "started ");
-    put_when(out, row->start_ns);
+    view_put_moment(out, row->start_ns, true);
     if (file) {
         buf_puts(out, " from ");
         show_line(out, file, strlen(file));

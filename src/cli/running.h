@@ -11,7 +11,7 @@
 
 /* Options of all of them; each command's table fills in those that it has. */
 struct run_args {
-    bool json, quiet, verbose, plan, commands, migrate, yes;
+    bool json, quiet, verbose, plan, commands, migrate;
     const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
     bool follow, full;                    // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork

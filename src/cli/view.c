@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MS         1000000ll // nanoseconds
 #define PIECES_MAX 16
@@ -31,6 +32,16 @@ void view_put_time(struct buf *out, int64_t ns)
         buf_printf(out, "%lldm%02llds", (long long)(s / 60), (long long)(s % 60));
     else
         buf_printf(out, "%lldh%02lldm", (long long)(s / 3600), (long long)(s % 3600 / 60));
+}
+
+void view_put_moment(struct buf *out, int64_t ns, bool with_zone)
+{
+    time_t second = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char text[40];
+    localtime_r(&second, &tm);
+    strftime(text, sizeof text, with_zone ? "%Y-%m-%d %H:%M:%S %z" : "%Y-%m-%d %H:%M:%S", &tm);
+    buf_puts(out, text);
 }
 
 void view_put_amount(struct buf *out, int64_t n)

@@ -30,6 +30,7 @@ void view_put_passes(struct buf *out, const struct row *row);
 
 /* Lengths of time and amounts as people read them: "12ms", "1.2s", "3m05s"; "1.2k", "3.4M"; "$0.012". */
 void view_put_time(struct buf *out, int64_t ns);
+void view_put_moment(struct buf *out, int64_t ns, bool with_zone); // since 1970: "2026-11-15 17:40:18", here
 void view_put_amount(struct buf *out, int64_t n);
 void view_put_cost(struct buf *out, int64_t nano);
 

@@ -426,8 +426,8 @@ int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, cons
     return code;
 }
 
-int flows_replay(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
-                 struct journal *journal, struct replay_report *ret, rondo_error *err)
+int flows_replay(rondo_engine *engine, struct flow *flow, const char *id, struct journal *journal,
+                 struct replay_report *ret, rondo_error *err)
 {
     rondo_node *node = flow_build(flow, &hooks);
     int code = replay_check(engine, node, id, journal, ret, err);

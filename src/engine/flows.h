@@ -25,8 +25,8 @@ struct replay_report;
 /* cut_in_store(), replay_check() with a run of this file. */
 int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, const char *path,
                const struct cut_changes *changes, char **ret_id, rondo_error *err);
-int flows_replay(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
-                 struct journal *journal, struct replay_report *ret, rondo_error *err);
+int flows_replay(rondo_engine *engine, struct flow *flow, const char *id, struct journal *journal,
+                 struct replay_report *ret, rondo_error *err);
 
 int flows_look(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                rondo_run **ret, rondo_error *err);

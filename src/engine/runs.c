@@ -462,6 +462,19 @@ static int has_store(const rondo_engine *engine, rondo_error *err)
     return engine->store ? 0 : err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
 }
 
+/* A run from its journal in the store, which is taken. */
+static int read_back(rondo_engine *engine, rondo_node *node, const rondo_run_options *options,
+                     struct journal *journal, bool goes_on, rondo_run **ret, rondo_error *err)
+{
+    if (runs_check_definition(journal, node, err) < 0) {
+        journal->ops->close(journal);
+        return err->code;
+    }
+    rondo_run *run = new_run(engine, node, options, journal);
+    own(run);
+    return recovered(run, replay_journal(run, err), options, goes_on, ret, err);
+}
+
 int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo_run **ret,
                    rondo_error *err)
 {
@@ -472,13 +485,7 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
         store_look(engine->store, id, &journal, err) < 0)
         return err->code;
-    if (runs_check_definition(journal, node, err) < 0) {
-        journal->ops->close(journal);
-        return err->code;
-    }
-    rondo_run *run = new_run(engine, node, &options, journal);
-    own(run);
-    return recovered(run, replay_journal(run, err), &options, false, ret, err);
+    return read_back(engine, node, &options, journal, false, ret, err);
 }
 
 int runs_catch_up(rondo_run *run, rondo_error *err)
@@ -501,14 +508,8 @@ int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
     store_set_now(engine->store, shell_now_ns(engine));
     if (store_take(engine->store, id, &journal, err) < 0)
         return err->code;
-    if (runs_check_definition(journal, node, err) < 0) {
-        journal->ops->close(journal);
-        return err->code;
-    }
-    rondo_run *run = new_run(engine, node, &options, journal);
-    own(run);
-    int rc = recovered(run, replay_journal(run, err), &options, true, ret, err);
+    int rc = read_back(engine, node, &options, journal, true, ret, err);
     if (rc == 0)
-        stored_read_inbox(run);
+        stored_read_inbox(*ret);
     return rc;
 }

@@ -37,23 +37,15 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
     return 0;
 }
 
-static void put_usage(json_t *about, const char *key, const rondo_usage *usage)
-{
-    json_object_set_new(about, key,
-                        json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)usage->input_tokens,
-                                  "completion", (json_int_t)usage->output_tokens, "nanoUsd",
-                                  (json_int_t)usage->cost_nano, "calls", (json_int_t)usage->calls));
-}
-
 static void put_end(rondo_run *run)
 {
     const struct result *result = run_result(&run->core);
     rondo_result res = { 0 };
     if (result)
         look_result(run, result, &res);
-    put_usage(run->about, "usage", &res.usage);
+    json_object_set_new(run->about, "usage", task_usage_value(&res.usage));
     if (json_object_get(run->about, "forkedFrom"))
-        put_usage(run->about, "inherited", &run->core.inherited);
+        json_object_set_new(run->about, "inherited", task_usage_value(&run->core.inherited));
     json_object_set_new(run->about, "exitCode", json_integer(exit_code(run)));
     if (res.error && *res.error)
         json_object_set_new(run->about, "error", json_string(res.error));
