@@ -127,7 +127,7 @@ int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err);
 json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path);
 
 /* Where an answer goes: to the task while its function runs, else (task is NULL) to its token. */
-struct answer {
+struct addressee {
     rondo_task *task;
     rondo_later later;
 };
@@ -135,7 +135,7 @@ struct answer {
 /* A reply as scripts, rehearsals and $RONDO_REPLY give it: text, or { content, result, actions,
    toolCalls, events, fail, delay, usage }.  Finishes the work with it.  reply is borrowed.  A reply that
    makes no sense fails the step and says why. */
-void reply_finish(const struct answer *to, const struct flow_step *step, json_t *reply);
+void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply);
 
 /* What is wrong with a reply, for files to be checked; 0 or RONDO_EINVAL. */
 int reply_check(const json_t *reply, rondo_error *err);
@@ -144,7 +144,7 @@ int reply_check(const json_t *reply, rondo_error *err);
    everything that was said before in its events, in order, spending, memory and notes too.  Playing
    it finishes the work.  reply is borrowed and was checked. */
 int reply_check_recorded(const json_t *reply, rondo_error *err);
-void reply_play(const struct answer *to, const json_t *reply);
+void reply_play(const struct addressee *to, const json_t *reply);
 void reply_put_code(struct buf *out, int code); // as `fail` calls it: "time" for RONDO_ETIME
 
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */

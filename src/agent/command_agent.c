@@ -523,7 +523,7 @@ static void finish(struct errand *errand)
     else if (errand->code)
         rondo_later_fail(errand->later, errand->code, "%s", buf_text(&errand->why));
     else
-        reply_finish(&(struct answer){ .later = errand->later }, errand->step, errand->answer);
+        reply_finish(&(struct addressee){ .later = errand->later }, errand->step, errand->answer);
     errand_free(errand);
 }
 

@@ -139,7 +139,7 @@ static void play_wait(struct wait *wait)
 {
     auto_json json_t *reply = TAKE(wait->reply);
     if (reply)
-        reply_play(&(struct answer){ .later = wait->later }, reply);
+        reply_play(&(struct addressee){ .later = wait->later }, reply);
 }
 
 /* Answers of one time came together, in the order of their lines, whoever had begun first.  Between them
@@ -184,7 +184,7 @@ static void answer(struct player *player, rondo_task *task, const struct record 
     } else if (record->at_us >= 0) {
         wait_for(player, task, record, reply);
     } else {
-        reply_play(&(struct answer){ .task = task }, reply);
+        reply_play(&(struct addressee){ .task = task }, reply);
         json_decref(reply);
     }
 }

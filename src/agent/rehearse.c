@@ -370,7 +370,7 @@ void rehearse_run(rondo_task *task, const struct flow_step *step)
 {
     json_t *given = rehearse_script(task, step);
     if (given) {
-        reply_finish(&(struct answer){ .task = task }, step, given);
+        reply_finish(&(struct addressee){ .task = task }, step, given);
         return;
     }
     struct scene scene;

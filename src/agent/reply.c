@@ -249,12 +249,12 @@ int reply_check(const json_t *reply, rondo_error *err)
 
 /* ---- both ways of answering -------------------------------------------------------------------------- */
 
-static int say_event(const struct answer *to, const rondo_emit *event)
+static int say_event(const struct addressee *to, const rondo_emit *event)
 {
     return to->task ? rondo_task_emit(to->task, event) : rondo_later_emit(to->later, event);
 }
 
-static void say_usage(const struct answer *to, const rondo_usage *usage)
+static void say_usage(const struct addressee *to, const rondo_usage *usage)
 {
     if (to->task)
         rondo_task_spend(to->task, usage);
@@ -262,7 +262,7 @@ static void say_usage(const struct answer *to, const rondo_usage *usage)
         rondo_later_spend(to->later, usage);
 }
 
-static void say_memory(const struct answer *to, const char *scope, json_t *entry)
+static void say_memory(const struct addressee *to, const char *scope, json_t *entry)
 {
     if (to->task)
         rondo_task_remember(to->task, scope, json_incref(entry));
@@ -270,7 +270,7 @@ static void say_memory(const struct answer *to, const char *scope, json_t *entry
         rondo_later_remember(to->later, scope, json_incref(entry));
 }
 
-static void say_note(const struct answer *to, json_t *note)
+static void say_note(const struct addressee *to, json_t *note)
 {
     if (to->task)
         rondo_task_note(to->task, json_incref(note));
@@ -278,7 +278,7 @@ static void say_note(const struct answer *to, json_t *note)
         rondo_later_note(to->later, json_incref(note));
 }
 
-static void say_state(const struct answer *to, const char *key, json_t *value)
+static void say_state(const struct addressee *to, const char *key, json_t *value)
 {
     if (to->task)
         rondo_task_set(to->task, key, json_incref(value));
@@ -286,7 +286,7 @@ static void say_state(const struct answer *to, const char *key, json_t *value)
         rondo_later_set(to->later, key, json_incref(value));
 }
 
-static void say_break(const struct answer *to, const char *loop)
+static void say_break(const struct addressee *to, const char *loop)
 {
     if (to->task)
         rondo_task_break(to->task, loop);
@@ -294,7 +294,7 @@ static void say_break(const struct answer *to, const char *loop)
         rondo_later_break(to->later, loop);
 }
 
-static void say_continue(const struct answer *to)
+static void say_continue(const struct addressee *to)
 {
     if (to->task)
         rondo_task_continue(to->task);
@@ -302,7 +302,7 @@ static void say_continue(const struct answer *to)
         rondo_later_continue(to->later);
 }
 
-static void say_escalate(const struct answer *to)
+static void say_escalate(const struct addressee *to)
 {
     if (to->task)
         rondo_task_escalate(to->task);
@@ -310,7 +310,7 @@ static void say_escalate(const struct answer *to)
         rondo_later_escalate(to->later);
 }
 
-static void say_failed(const struct answer *to, int code, const char *message)
+static void say_failed(const struct addressee *to, int code, const char *message)
 {
     if (to->task)
         rondo_task_fail(to->task, code, "%s", message);
@@ -318,7 +318,7 @@ static void say_failed(const struct answer *to, int code, const char *message)
         rondo_later_fail(to->later, code, "%s", message);
 }
 
-static void say_value(const struct answer *to, json_t *value) // takes
+static void say_value(const struct addressee *to, json_t *value) // takes
 {
     if (to->task)
         rondo_task_return(to->task, value);
@@ -326,7 +326,7 @@ static void say_value(const struct answer *to, json_t *value) // takes
         rondo_later_return(to->later, value);
 }
 
-static void say_both(const struct answer *to, const char *content, json_t *result) // takes
+static void say_both(const struct addressee *to, const char *content, json_t *result) // takes
 {
     if (to->task)
         rondo_task_return_both(to->task, content, result);
@@ -344,7 +344,7 @@ static char *text_of(const json_t *value)
     return buf_take(&text);
 }
 
-static void put_usage(const struct answer *to, const json_t *usage)
+static void put_usage(const struct addressee *to, const json_t *usage)
 {
     if (!usage)
         return;
@@ -356,7 +356,7 @@ static void put_usage(const struct answer *to, const json_t *usage)
     });
 }
 
-static void put_event(const struct answer *to, const json_t *given)
+static void put_event(const struct addressee *to, const json_t *given)
 {
     bool plain = is_scalar(given);
     const json_t *said = plain ? given : get(given, "content");
@@ -372,7 +372,7 @@ static void put_event(const struct answer *to, const json_t *given)
     say_event(to, &event);
 }
 
-static void put_state(const struct answer *to, const json_t *state)
+static void put_state(const struct addressee *to, const json_t *state)
 {
     const char *key;
     json_t *value;
@@ -381,7 +381,7 @@ static void put_state(const struct answer *to, const json_t *state)
 }
 
 /* In a recording not everything among the events is one. */
-static void put_recorded(const struct answer *to, const json_t *given)
+static void put_recorded(const struct addressee *to, const json_t *given)
 {
     const json_t *usage = get(given, "usage"), *memory = get(given, "memory"), *state = get(given, "state");
     json_t *note = json_object_get(given, "note");
@@ -398,7 +398,7 @@ static void put_recorded(const struct answer *to, const json_t *given)
 }
 
 /* A call of a tool that is only told: what was called, with what, and what came back. */
-static void put_call(const struct answer *to, const json_t *call)
+static void put_call(const struct addressee *to, const json_t *call)
 {
     auto_free char *name = text_of(get(call, "name"));
     auto_buf struct buf text = { 0 };
@@ -412,14 +412,14 @@ static void put_call(const struct answer *to, const json_t *call)
     say_event(to, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text), .data = data });
 }
 
-static void put_list(const struct answer *to, const json_t *list,
-                     void (*put)(const struct answer *, const json_t *))
+static void put_list(const struct addressee *to, const json_t *list,
+                     void (*put)(const struct addressee *, const json_t *))
 {
     for (size_t i = 0; i < json_array_size(list); i++)
         put(to, json_array_get(list, i));
 }
 
-static void put_actions(const struct answer *to, const json_t *actions)
+static void put_actions(const struct addressee *to, const json_t *actions)
 {
     const json_t *brk = get(actions, "break");
     put_state(to, get(actions, "state"));
@@ -431,7 +431,7 @@ static void put_actions(const struct answer *to, const json_t *actions)
         say_escalate(to);
 }
 
-static void put_failure(const struct answer *to, const json_t *fail)
+static void put_failure(const struct addressee *to, const json_t *fail)
 {
     const json_t *message = json_is_object(fail) ? get(fail, "message") : fail;
     auto_free char *text = text_of(message);
@@ -442,7 +442,7 @@ static void put_failure(const struct answer *to, const json_t *fail)
     say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed");
 }
 
-static void put_output(const struct answer *to, const json_t *reply)
+static void put_output(const struct addressee *to, const json_t *reply)
 {
     json_t *result = json_is_object(reply) ? get(reply, "result") : NULL;
     const json_t *content = json_is_object(reply) ? get(reply, "content") : reply;
@@ -454,7 +454,7 @@ static void put_output(const struct answer *to, const json_t *reply)
 }
 
 /* As it was: here null is a result like any other. */
-static void put_recorded_output(const struct answer *to, const json_t *reply)
+static void put_recorded_output(const struct addressee *to, const json_t *reply)
 {
     json_t *result = json_object_get(reply, "result"), *content = get(reply, "content");
     auto_free char *text = text_of(content);
@@ -464,7 +464,7 @@ static void put_recorded_output(const struct answer *to, const json_t *reply)
         say_value(to, json_incref(result ? result : content));
 }
 
-static void finish_now(const struct answer *to, const json_t *reply)
+static void finish_now(const struct addressee *to, const json_t *reply)
 {
     if (json_is_object(reply)) {
         put_list(to, get(reply, "events"), put_event);
@@ -480,10 +480,10 @@ static void finish_now(const struct answer *to, const json_t *reply)
 
 static void finish_late(rondo_later later, json_t *reply, void *step)
 {
-    finish_now(&(struct answer){ .later = later }, reply);
+    finish_now(&(struct addressee){ .later = later }, reply);
 }
 
-void reply_finish(const struct answer *to, const struct flow_step *step, json_t *reply)
+void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply)
 {
     rondo_error err;
     int64_t ms = 0;
@@ -503,7 +503,7 @@ void reply_finish(const struct answer *to, const struct flow_step *step, json_t 
         later_after(to->later, ms * 1000000, json_incref(reply), finish_late, NULL);
 }
 
-void reply_play(const struct answer *to, const json_t *reply)
+void reply_play(const struct addressee *to, const json_t *reply)
 {
     put_list(to, get(reply, "events"), put_recorded);
     put_usage(to, get(reply, "usage"));

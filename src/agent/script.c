@@ -12,5 +12,5 @@ void script_run(rondo_task *task, const struct flow_step *step)
         rondo_task_fail(task, RONDO_EINVAL, "the script of agent '%s' is empty", step->agent->name);
         return;
     }
-    reply_finish(&(struct answer){ .task = task }, step, json_array_get(replies, MIN(call, count - 1)));
+    reply_finish(&(struct addressee){ .task = task }, step, json_array_get(replies, MIN(call, count - 1)));
 }

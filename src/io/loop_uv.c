@@ -14,6 +14,13 @@
 #define LOOP_MAGIC 0x6c6f6f70u
 #define SECOND     1000000000ll
 
+/* Something that hangs on the loop. */
+struct hung {
+    const void *key;
+    void *thing;
+    void (*close)(void *thing);
+};
+
 struct loop {
     uint32_t magic;
     uv_loop_t uv;
@@ -25,6 +32,8 @@ struct loop {
     int64_t read_ns;   // the last reading, and when that was
     uint64_t read_ticks;
     struct nest *nest; // children; NULL until there is one
+    struct hung *hung;
+    uint32_t hung_count, hung_cap;
 };
 
 static int64_t read_clock(clockid_t clock)
@@ -107,10 +116,35 @@ int loop_open(struct loop **ret, rondo_error *err)
     return 0;
 }
 
+void *loop_hung(struct loop *loop, const void *key)
+{
+    for (uint32_t i = 0; i < loop->hung_count; i++)
+        if (loop->hung[i].key == key)
+            return loop->hung[i].thing;
+    return NULL;
+}
+
+void loop_hang(struct loop *loop, const void *key, void *thing, void (*close)(void *thing))
+{
+    mem_grow(&loop->hung, &loop->hung_cap, loop->hung_count, sizeof *loop->hung);
+    loop->hung[loop->hung_count++] = (struct hung){ key, thing, close };
+}
+
+/* The last first: later ones may build on earlier ones. */
+static void drop_hung(struct loop *loop)
+{
+    while (loop->hung_count) {
+        struct hung *last = &loop->hung[--loop->hung_count];
+        last->close(last->thing);
+    }
+    mem_free(loop->hung);
+}
+
 void loop_close(struct loop *loop)
 {
     if (!loop)
         return;
+    drop_hung(loop);
     process_kill_all(loop);
     nest_close(loop->nest);
     uv_close((uv_handle_t *)&loop->async, NULL);

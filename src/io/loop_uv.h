@@ -33,6 +33,11 @@ struct uv_loop_s *loop_uv(struct loop *loop);
 struct nest;
 struct nest **loop_nest(struct loop *loop); // process.c
 
+/* What else hangs on a loop: made when first needed, found by its key (an address of the maker's), and
+   closed with the loop, the last first.  Closing must leave nothing on libuv but what uv_close() ends. */
+void *loop_hung(struct loop *loop, const void *key); // NULL: nothing yet
+void loop_hang(struct loop *loop, const void *key, void *thing, void (*close)(void *thing));
+
 uint64_t loop_random(void); // from the system
 int loop_event_fd(void);    // a descriptor that can be made readable; -1
 void loop_event_raise(int fd);

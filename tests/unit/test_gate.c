@@ -138,14 +138,14 @@ TEST(a_gate_that_fails_by_time_may_be_tried_again)
     CHECK_INT(t.took_ms, 300);
 }
 
-struct answer {
+struct addressee {
     rondo_engine *engine;
     const char *run_id;
 };
 
 static void *answer_later(void *user)
 {
-    struct answer *a = user;
+    struct addressee *a = user;
     usleep(2000);
     CHECK_INT(rondo_engine_signal(a->engine, a->run_id, "ok", json_integer(42), "thread"), 0);
     return NULL;
@@ -156,7 +156,7 @@ TEST(a_gate_is_answered_from_another_thread)
     pthread_t thread;
     TRIAL t = { .real_time = true };
     trial_start(&t, GATE(), "0");
-    struct answer a = { t.engine, rondo_run_id(t.run) };
+    struct addressee a = { t.engine, rondo_run_id(t.run) };
     until_waiting(&t);
     CHECK_INT(pthread_create(&thread, NULL, answer_later, &a), 0);
     trial_finish(&t);

@@ -10,7 +10,7 @@ static void replies(rondo_task *task, void *user)
 {
     static const struct flow_step step = { .id = "s" };
     json_t *reply = json_of(said);
-    reply_finish(&(struct answer){ .task = task }, &step, reply);
+    reply_finish(&(struct addressee){ .task = task }, &step, reply);
     json_decref(reply);
 }
 

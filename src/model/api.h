@@ -1,0 +1,79 @@
+/* api.h - the languages that model servers speak: one row and one file each.
+
+   An API only translates: a request to the bytes that are sent, and what comes back to an answer.  It
+   does no I/O, so that all of it can be tested with texts.  Who is asked and with which key is said by
+   provider.h; sending, waiting and trying again is chat.c's. */
+#ifndef RONDO_API_H
+#define RONDO_API_H
+
+#include "model/answer.h"
+#include "model/message.h"
+
+enum choice { CHOICE_AUTO, CHOICE_NONE, CHOICE_ANY, CHOICE_TOOL }; // which tools the model has to call
+
+/* One request, borrowed. */
+struct inquiry {
+    const char *model;      // its name at the server
+    const char *system;     // "" for none
+    const json_t *messages; // message.h
+    const json_t *tools;    // [ { name, description, parameters: SCHEMA } ]; NULL
+    int choice;             // enum choice
+    const char *tool;       // CHOICE_TOOL: its name
+    const json_t *schema;   // the answer is to be JSON of this schema; NULL
+    double temperature, top_p; // NaN: not given
+    int64_t max_tokens;     // 0: not given
+    const char *effort;     // none, minimal, low, medium, high, xhigh, max; NULL
+    bool stream;
+};
+
+/* What to send.  All zero, then filled by put(); wire_clear() when done. */
+struct wire {
+    struct buf path;    // behind the base URL, with query: "/chat/completions"
+    struct buf body;    // JSON
+    struct buf headers; // lines "Name: value\n" beyond content type and key
+};
+void wire_clear(struct wire *wire);
+
+/* How an error of the server is meant. */
+enum trouble {
+    TROUBLE_NONE,
+    TROUBLE_REQUEST,  // the request is wrong: trying again is useless
+    TROUBLE_KEY,      // the key is missing, wrong or may not do this
+    TROUBLE_MONEY,    // no credit, spend limit: never tried again
+    TROUBLE_QUOTA,    // used up for a long time (a day): wait for the reset or give up
+    TROUBLE_THROTTLE, // too much at a time: try again after a while
+    TROUBLE_SERVER,   // down, overloaded, timed out there: try again
+    TROUBLE_NETWORK,  // not reached, cut, silent: try again
+    TROUBLE_ANSWER,   // what came makes no sense: try again
+    TROUBLE_TOO_LONG, // the conversation does not fit the model
+};
+
+struct refusal {
+    int trouble;      // enum trouble
+    int64_t delay_ms; // what the body asks for; -1: nothing
+    char message[400]; // the server's own words, one line
+};
+
+struct api {
+    const char *name;   // "openai-chat"
+    bool is_ndjson;     // streams are lines of JSON, not SSE
+    const char *accept; // of a stream
+
+    void (*put)(const struct inquiry *inquiry, struct wire *wire);
+
+    /* One event of a stream (event is "" where there are no names), or one line.  0, or a code: the
+       stream makes no sense (RONDO_EPARSE), is too long (RONDO_ELIMIT), or the server says in it that it
+       failed (RONDO_EFAILED; then refusal is filled in). */
+    int (*hear)(struct answer *answer, const char *event, const char *data, size_t len,
+                struct refusal *refusal, rondo_error *err);
+
+    /* The whole answer at once. */
+    int (*read)(struct answer *answer, const json_t *body, struct refusal *refusal, rondo_error *err);
+
+    /* What an error's body means (NULL when it was no JSON), with this HTTP status. */
+    void (*refuse)(int status, const json_t *body, struct refusal *ret);
+};
+
+extern const struct api api_openai_chat, api_openai_responses, api_anthropic, api_gemini, api_ollama;
+
+#endif
