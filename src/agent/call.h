@@ -74,6 +74,12 @@ void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user);
    no call, when its result is no longer wanted.  Only on the engine's thread, and not in a function. */
 bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), void *user);
 
+/* For a task that was deferred, from any thread: notes (taken; see rondo_later_note()), and then(user) on the
+   engine's thread once the note is in the journal for good and was handed out: what the note says comes next
+   may begin.  Notes keep their order, so of several in a row only the last needs a then; NULL: nobody waits.
+   Not called when the work was cancelled meanwhile: that is what task_on_cancel() tells.  0 or RONDO_ESTATE. */
+int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *user);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */

@@ -225,6 +225,7 @@ static void carry_out(rondo_run *run)
         case CMD_INVOKE: task_invoke(run, command.act, command.gen); break;
         case CMD_REVOKE: task_revoke(run->engine, command.token); break;
         case CMD_TIMER: arm(run, &command); break;
+        case CMD_ANSWER: task_answer(run, &command); break;
         }
     }
     core->command_count = 0;

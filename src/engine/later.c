@@ -32,6 +32,9 @@ static void later_close(struct mailbox *mail, struct later *later)
     later->on_cancel = NULL;
     later->lingers = false;
     later->work = (struct work){ 0 };
+    mem_free(later->waits);
+    later->waits = NULL;
+    later->wait_count = later->wait_cap = 0;
 }
 
 /* Who is to be told of a cancel: taken out under the lock, called without it. */
@@ -264,6 +267,14 @@ static void retire(struct mailbox *mail, rondo_later at, struct later *later)
     later->lingers = false;
 }
 
+static void put_wait(struct later *later, struct post *message)
+{
+    message->wait.number = ++later->wait_number;
+    message->ev.num = later->wait_number;
+    mem_grow(&later->waits, &later->wait_cap, later->wait_count, sizeof *later->waits);
+    later->waits[later->wait_count++] = message->wait;
+}
+
 /* Posts a message about an open token; takes post->ev.value in any case. */
 static int post(rondo_later at, struct post *message)
 {
@@ -276,6 +287,8 @@ static int post(rondo_later at, struct post *message)
         message->token = at.token;
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
+        if (message->wait.noted || message->wait.decided)
+            put_wait(later, message);
         put_post(mail, message);
     }
     if (later && later->cancelled && message->finishes)
@@ -375,6 +388,13 @@ int rondo_later_remember(rondo_later later, const char *scope, rondo_value *entr
 int rondo_later_note(rondo_later later, rondo_value *note)
 {
     struct post p = { .ev = { .type = RONDO_EV_NOTE, .value = note ? note : json_null() } };
+    return post(later, &p);
+}
+
+int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *user)
+{
+    struct post p = { .ev = { .type = RONDO_EV_NOTE, .value = note ? note : json_null() },
+                      .wait = { .noted = then, .user = user } };
     return post(later, &p);
 }
 
@@ -634,4 +654,33 @@ void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user)
     }
     pthread_mutex_unlock(&mail->lock);
     say_farewell(farewell);
+}
+
+/* ---- answers --------------------------------------------------------------------------------------------- */
+
+/* Who waits under this number; all zero: nobody any more. */
+static struct awaited take_wait(struct mailbox *mail, uint64_t token, uint32_t number)
+{
+    struct awaited found = { 0 };
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, token);
+    uint32_t i = 0, count = later && !later->cancelled ? later->wait_count : 0;
+    while (i < count && later->waits[i].number != number)
+        i++;
+    if (i < count) {
+        found = later->waits[i];
+        later->waits[i] = later->waits[--later->wait_count];
+    }
+    pthread_mutex_unlock(&mail->lock);
+    return found;
+}
+
+void task_answer(rondo_run *run, const struct run_command *command)
+{
+    struct act *act = run_find_act(&run->core, command->act, command->gen);
+    struct awaited wait = take_wait(&run->engine->mail, command->token, command->child);
+    if (!act || (act->close && !act_is_awaited(&run->core, act)))
+        return; // whoever works for it is told that it is cancelled
+    if (wait.noted)
+        wait.noted(wait.user);
 }

@@ -71,6 +71,14 @@ struct rondo_task {
     rondo_later later;
 };
 
+/* Somebody who waits until what was said is in the journal, or is decided: one of the two is set. */
+struct awaited {
+    uint32_t number; // of this token
+    void (*noted)(void *user);
+    void (*decided)(int reason, void *user);
+    void *user;
+};
+
 /* A token of a deferred task.  Guarded by the mailbox's lock, for other threads use it. */
 struct later {
     struct work work;
@@ -84,6 +92,8 @@ struct later {
     json_t *output; // rondo_task_return_after(), task_after()
     void (*then)(rondo_later later, json_t *output, void *user); // what to do with it; NULL: return it
     void *user;
+    struct awaited *waits; // answers that are awaited
+    uint32_t wait_count, wait_cap, wait_number; // wait_number: of the last one
 };
 
 /* check_values: what a value was when it was handed over, and by whom. */
@@ -105,6 +115,7 @@ struct post {
     json_t *delta; // state that was set before
     bool finishes;
     bool winds_down; // cancelled work has ended now
+    struct awaited wait; // who is told when the event is through; all zero: nobody
 };
 
 struct mailbox {
@@ -369,6 +380,9 @@ bool resume_is_undone(const rondo_run *run, uint64_t seq);
 
 /* The work behind this token is no longer wanted. */
 void task_revoke(rondo_engine *engine, uint64_t token);
+
+/* What the work behind this token waited for is through. */
+void task_answer(rondo_run *run, const struct run_command *command);
 void task_take_posts(rondo_engine *engine);
 void task_time_is_up(rondo_engine *engine, uint64_t token);
 void mailbox_init(struct mailbox *mail);

@@ -42,13 +42,19 @@ static APART void record(const struct work *work, struct heard heard)
     recorder_hear(run->recorder, &heard);
 }
 
-static void say(const struct work *work, int type, uint16_t flags, json_t *value)
+/* number: under which somebody waits until it is through; 0: nobody does. */
+static void say_numbered(const struct work *work, int type, uint16_t flags, json_t *value, int64_t number)
 {
     if (UNLIKELY(work->run->recorder))
         record(work, (struct heard){ .type = (uint8_t)type, .flags = flags, .value = value });
     shell_happened(work->run, &(struct rondo_event){ .type = (uint8_t)type, .act = work->act,
-                                                     .ordinal = work->gen, .value = value,
+                                                     .ordinal = work->gen, .value = value, .num = number,
                                                      .flags = flags | (value ? EF_VALUE : 0) });
+}
+
+static void say(const struct work *work, int type, uint16_t flags, json_t *value)
+{
+    say_numbered(work, type, flags, value, 0);
 }
 
 static void flush_delta(struct work *work)
@@ -207,7 +213,7 @@ void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
         if (told && !json_object_get(ev->value, "author"))
             json_object_set_new(ev->value, "author", json_string(act->node->name));
         flush_delta(work);
-        say(work, ev->type, ev->flags, ev->value);
+        say_numbered(work, ev->type, ev->flags, ev->value, ev->num);
     }
     if (finishes)
         work_clear(work);

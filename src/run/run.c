@@ -156,6 +156,16 @@ void run_command(struct run *run, enum command_type type, const struct act *act)
                                            .token = act->token };
 }
 
+/* num of the event is a number of the shell's; 0: nobody waits. */
+static void answer(struct run *run, const struct rondo_event *ev, uint8_t reason)
+{
+    const struct act *act = run_act(run, ev->act);
+    if (ev->num)
+        *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
+                                                   .token = act->token, .child = (uint32_t)ev->num,
+                                                   .reason = reason };
+}
+
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
                uint32_t ordinal, int64_t due_ns)
 {
@@ -220,6 +230,7 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
+    case RONDO_EV_NOTE: answer(run, ev, 0); break;
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
@@ -448,7 +459,7 @@ void run_decide(struct run *run, struct rondo_event *ev)
                                        1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED |
                                        1ull << RONDO_EV_WORKFLOW_START |
                                        1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER |
-                                       1ull << RONDO_EV_GATE_ANSWERED;
+                                       1ull << RONDO_EV_GATE_ANSWERED | 1ull << RONDO_EV_NOTE;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);

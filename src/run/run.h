@@ -132,13 +132,15 @@ enum command_type {
     CMD_INVOKE, // carry out this agent
     CMD_TIMER,  // wake me up at `due`
     CMD_REVOKE, // this agent's work is no longer wanted
+    CMD_ANSWER, // what this agent waits for is through
 };
 
 struct run_command {
     uint8_t type, timer;
-    uint32_t act, gen, child, ordinal;
+    uint8_t reason; // CMD_ANSWER: why not; 0: all is well
+    uint32_t act, gen, child, ordinal; // CMD_ANSWER: child is the number that the shell had given it
     int64_t due_ns;
-    uint64_t token; // CMD_REVOKE: what the shell had left in the activation
+    uint64_t token; // CMD_REVOKE, CMD_ANSWER: what the shell had left in the activation
 };
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
