@@ -12,10 +12,11 @@
    workflow may be gone, and nothing of them is touched any more. */
 #include "agent/call.h"
 
-#include "agent/secret.h"
 #include "base/arena.h"
+#include "data/secret.h"
 #include "data/value.h"
 #include "io/process.h"
+#include "io/reference.h"
 #include "io/tempdir.h"
 
 #include <ctype.h>
@@ -140,27 +141,25 @@ static int put_ours(struct setup *setup, const struct flow_env *env, rondo_error
     return 0;
 }
 
-static int put_secret(struct setup *setup, const struct flow_env *env, const char *value)
+static int put_secret(struct setup *setup, const struct flow_env *env, int rc, struct buf *value)
 {
-    secrets_add(setup->secrets, value, strlen(value));
-    put_variable(setup, env->name, value);
+    if (rc < 0)
+        return rc;
+    secrets_add(setup->secrets, buf_text(value), value->len);
+    put_variable(setup, env->name, value->data);
     return 0;
 }
 
 static int put_from_env(struct setup *setup, const struct flow_env *env, rondo_error *err)
 {
-    const char *value = getenv(env->from);
-    if (!value)
-        return err_set(err, RONDO_EINVAL, "the variable '%s' is not set", env->from);
-    return put_secret(setup, env, value);
+    auto_buf struct buf value = { 0 };
+    return put_secret(setup, env, reference_env(env->from, &value, err), &value);
 }
 
 static int put_from_file(struct setup *setup, const struct flow_env *env, rondo_error *err)
 {
     auto_buf struct buf value = { 0 };
-    if (secret_read(setup->step->flow->folder, env->from, &value, err) < 0)
-        return err->code;
-    return put_secret(setup, env, buf_text(&value));
+    return put_secret(setup, env, reference_file(env->from, setup->step->flow->folder, &value, err), &value);
 }
 
 static int (*const put_env[])(struct setup *setup, const struct flow_env *env, rondo_error *err) = {

@@ -4,21 +4,21 @@
 
 #include "data/utf8.h"
 #include "data/value.h"
+#include "io/reference.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the secrets of a workflow ---------------------------------------------------------------------- */
 
 static void add_secret(struct mask *mask, const struct flow *flow, const struct flow_env *env)
 {
-    auto_buf struct buf bytes = { 0 };
+    auto_buf struct buf value = { 0 };
     rondo_error err;
-    const char *value = env->kind == ENV_FROM_ENV ? getenv(env->from) : NULL;
-    if (env->kind == ENV_FROM_FILE && secret_read(flow->folder, env->from, &bytes, &err) == 0)
-        value = buf_text(&bytes);
-    if (value)
-        secrets_add(&mask->secrets, value, strlen(value));
+    int rc = env->kind == ENV_FROM_ENV    ? reference_env(env->from, &value, &err)
+             : env->kind == ENV_FROM_FILE ? reference_file(env->from, flow->folder, &value, &err)
+                                          : -1;
+    if (rc == 0)
+        secrets_add(&mask->secrets, buf_text(&value), value.len);
 }
 
 static void add_agent(struct flow_step *step, void *mask)

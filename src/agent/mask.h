@@ -5,7 +5,7 @@
 #ifndef RONDO_MASK_H
 #define RONDO_MASK_H
 
-#include "agent/secret.h"
+#include "data/secret.h"
 #include "flow/flow.h"
 
 #define MASK_RUN_ID "${run.id}" // what stands for it

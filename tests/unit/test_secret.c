@@ -1,7 +1,7 @@
 /* test_secret.c - secrets in texts, also when the text comes in pieces. */
 #include "test.h"
 
-#include "agent/secret.h"
+#include "data/secret.h"
 
 #include <string.h>
 

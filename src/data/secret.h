@@ -1,0 +1,66 @@
+/* secret.h - values that must not be seen: they are replaced wherever a text leaves us.
+
+   A secret is known in many forms: as it is, in JSON texts, in URLs, in hexadecimal digits, and in base64
+   wherever it begins in what was encoded.  All of them are looked for at once. */
+#ifndef RONDO_SECRET_H
+#define RONDO_SECRET_H
+
+#include "base/buf.h"
+
+#include <jansson.h>
+
+#define SECRET_MIN   3     // shorter ones would only garble texts
+#define SECRET_FIRM  8     // from here on encoded forms, keys of objects and numbers are looked for, too
+#define SECRET_MARK  "***" // what stands in their place
+#define SECRET_HEADS 4096
+
+struct secret {
+    char *text;
+    uint32_t len;
+    uint32_t next; // of those that begin alike, longer ones first; from 1, 0 at the end
+};
+
+/* Lives in its owner's storage; all zero is an empty one. */
+struct secrets {
+    struct secret *list;
+    uint32_t count, cap;
+    uint32_t longest;
+    uint32_t *heads; // by the first three bytes: the first of those that begin so, from 1
+};
+
+/* The value in all of its forms, and the lines of a value that has several. */
+void secrets_add(struct secrets *secrets, const char *text, size_t len);
+void secrets_clear(struct secrets *secrets);
+
+/* Puts text, as UTF-8 whatever it was (what is no character becomes U+FFFD, NUL too), with the
+   secrets replaced.  Unless it is the end of the text, what may be the beginning of a secret or of a
+   character is left for the next time.  Returns how many bytes were taken. */
+size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *text, size_t len,
+                   bool is_end);
+
+/* Is there one in the text?  The text is not looked at otherwise. */
+bool secrets_are_in(const struct secrets *secrets, const char *text, size_t len);
+
+/* The value without secrets in its texts, keys and numbers; takes value, and gives it back when there
+   are none.  Keys of the value itself stay when it is `ours`: an object that we have made. */
+json_t *secrets_clean(const struct secrets *secrets, json_t *value, bool ours);
+
+/* For secret.c: one form, as it stands in texts. */
+void secrets_add_form(struct secrets *secrets, const char *text, size_t len);
+
+/* From secret_forms.c: adds the forms of one value. */
+void secrets_add_forms(struct secrets *secrets, const char *text, size_t len);
+
+/* ---- texts that come in pieces ----------------------------------------------------------------------- */
+
+/* What was left for the next time.  Lives in its owner's storage; all zero is the beginning. */
+struct secret_stream {
+    struct buf rest;
+};
+
+/* Puts what can be shown of the text so far; at its end, all of it. */
+void secret_stream_put(struct secret_stream *stream, const struct secrets *secrets, struct buf *out,
+                       const char *text, size_t len, bool is_end);
+void secret_stream_clear(struct secret_stream *stream);
+
+#endif
