@@ -16,6 +16,7 @@
 
 #define TOOL_NAME_MAX   64
 #define TOOL_OUTPUT_MAX (256 * 1024) // bytes of text that a model is shown of one call
+#define TOOL_MEDIA_MAX  (20 * 1024 * 1024) // bytes of images and files, in base64
 
 struct tool_call;
 struct workspace;
@@ -62,13 +63,18 @@ void tool_cancel(struct tool_call *call); // done() still comes
 
 /* For tools: ends the call.  Text is cut at TOOL_OUTPUT_MAX at a character's border, with a note. */
 void tool_finish(struct tool_call *call, const char *text, size_t len);
-void tool_finish_parts(struct tool_call *call, json_t *parts); // takes
+void tool_finish_parts(struct tool_call *call, json_t *parts); // takes; what is too large becomes a note
+void tool_fail_parts(struct tool_call *call, json_t *parts);   // the same as an error
 void tool_fail(struct tool_call *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Arguments, which the schema has checked. */
 const char *tool_text(const struct tool_call *call, const char *key);       // NULL when absent
 int64_t tool_number(const struct tool_call *call, const char *key, int64_t otherwise);
 bool tool_flag(const struct tool_call *call, const char *key);
+
+/* A copy in the caller's storage that owns its texts. */
+void tool_copy(struct tool *to, const struct tool *from);
+void tool_clear(struct tool *tool);
 
 /* ---- built in ------------------------------------------------------------------------------------------- */
 
@@ -82,7 +88,8 @@ extern const struct tool_row {
 
 /* ---- what an agent has ---------------------------------------------------------------------------------- */
 
-/* The tools of one agent, in a fixed order (prompt caches depend on it).  Lives in its owner's storage. */
+/* The tools of one agent, in a fixed order (prompt caches depend on it).  Lives in its owner's storage.  Calls
+   under way do not need it any more. */
 struct toolbox {
     struct tool *list;
     uint32_t count, cap;
