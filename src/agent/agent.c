@@ -81,16 +81,6 @@ static const char *name_of(const struct flow_step *step)
     return step->agent ? step->agent->name : "the default agent";
 }
 
-static int refuse_model(const struct flow_step *step, rondo_error *err)
-{
-    const char *model = step->model ? step->model : step->agent ? step->agent->model : NULL;
-    return err_set(err, RONDO_EINVAL,
-                   "agent '%s' of step '%s' needs a language model%s%s%s, and this version of rondo cannot call "
-                   "one yet: give the agent a command (`run:`) or a script (`script:`), or try the flow with "
-                   "`rondo rehearse`",
-                   name_of(step), step->id, model ? " ('" : "", model ? model : "", model ? "')" : "");
-}
-
 static const struct flow_function *find_function(const struct call_env *env, const char *name)
 {
     for (size_t i = 0; i < env->function_count; i++)
@@ -109,9 +99,7 @@ static int refuse_function(const struct flow_step *step, rondo_error *err)
 
 static void call_model(struct call *call)
 {
-    rondo_error err;
-    refuse_model(call->step, &err);
-    rondo_task_fail(call->task, err.code, "%s", err.message);
+    model_run(call->task, call->step, &call->system, &call->user, call->own);
 }
 
 static void call_command(struct call *call)
@@ -239,7 +227,7 @@ static void look_at(struct flow_step *step, void *user)
         (step->loop && step->loop->scope && step->loop->scope->count)) // its steps repeat, not itself
         return;
     if (kind == AGENT_MODEL)
-        search->rc = refuse_model(step, search->err);
+        search->rc = model_can_run(step, search->env, search->err);
     else if (kind == AGENT_COMMAND)
         search->rc = command_can_run(step, search->err);
     else if (kind == AGENT_FUNCTION && !find_function(search->env, step->agent->function))

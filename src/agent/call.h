@@ -7,9 +7,13 @@
 
 #include "flow/flow.h"
 #include "io/loop_uv.h"
+#include "model/provider.h"
 #include "run/see.h"
 
 struct isolated;
+struct permit;
+struct permit_question;
+struct tool;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
    as long as the run; everything in it is borrowed. */
@@ -27,8 +31,29 @@ struct call_env {
     size_t function_count;
     struct recorder *recorder; // what agents say is written down; NULL
     struct player *player;     // agents are not called, a recording answers for them; NULL
+    struct model_world world;  // keys, base URLs, prices
+    struct permit *permit;     // which tools models may call; NULL: only those that nobody has to permit
+    bool require_prices;       // a model without a price is refused
+    bool network;              // commands that models choose may reach out
+    bool has_agents;           // models may start agents of their own (`rondo agent`)
+    int max_depth;             // of such agents; 0: the default, 3
+    const char *effort;        // --thinking; NULL
+    const char *cache_path;    // of models' answers; NULL: there is no cache
+    const char *pins_path;     // of approved definitions of servers' tools; NULL
+    bool approve_tools;        // those that have changed are approved now
+    void (*on_permit)(void *user, struct permit_question *question); // NULL: nobody can be asked
+    void (*on_permit_gone)(void *user, struct permit_question *question); // need not be answered any more
     void (*on_prompt)(void *user, const char *path, size_t system, size_t text); // bytes; NULL
-    void *user; // for on_prompt
+    void *user; // for the callbacks
+};
+
+/* May this call be made?  Answered exactly once, now or later, on the engine's thread. */
+struct permit_question {
+    const struct tool *tool;
+    const json_t *arguments;
+    void (*answer)(struct permit_question *question, int verdict, bool always); // enum permit_verdict
+    void *own;  // of who asks
+    void *mind; // for who is asked
 };
 
 struct flow_function {
@@ -96,6 +121,8 @@ int agent_has_folders(const struct flow *flow, const struct call_env *env, rondo
 /* One each; all finish the task, now or later. */
 void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len,
                  struct isolated *own); // NULL, or where it works: taken, and the task was deferred
+void model_run(rondo_task *task, const struct flow_step *step, const struct buf *system,
+               const struct buf *text, struct isolated *own); // own as above
 void script_run(rondo_task *task, const struct flow_step *step);
 void rehearse_run(rondo_task *task, const struct flow_step *step);
 void set_run(rondo_task *task, const struct flow_step *step);
@@ -121,6 +148,10 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 /* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
+
+/* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
+   RONDO_ENOTFOUND: and what to set. */
+int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
@@ -154,6 +185,9 @@ void reply_play(const struct addressee *to, const json_t *reply);
 void reply_put_code(struct buf *out, int code); // as `fail` calls it: "time" for RONDO_ETIME
 
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */
+
+/* Who says what a step is to do: itself, or what it was made for. */
+const struct flow_step *prompt_speaker(const struct flow_step *step);
 
 /* What the agent is shown, by WORKFLOW.md's layout: the system text ("" for none) and the user's.
    Context files are looked for in folder, or in the workflow's when that is NULL.  Fails when a hole

@@ -226,6 +226,18 @@ static void on_prompt(void *user, const char *path, size_t system, size_t text)
     tell_prompt(&d->lines, &d->tell, shell_now_ns(d->engine), path, system, text);
 }
 
+static void on_permit(void *user, struct permit_question *question)
+{
+    struct drive *d = user;
+    gates_permit(&d->gates, question);
+}
+
+static void on_permit_gone(void *user, struct permit_question *question)
+{
+    struct drive *d = user;
+    gates_permit_gone(&d->gates, question);
+}
+
 /* ---- signals --------------------------------------------------------------------------------------------- */
 
 static const char *signal_name(int number)
@@ -472,8 +484,10 @@ static void prepare(struct drive *d)
     d->view = (struct view){ .rows = d->rows, .title = options->title, .term = &d->term };
     d->tell = (struct tell){ .rows = d->rows, .term = &d->term, .title = options->title,
                              .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
-    if (options->verbose && d->tells && options->env) {
-        options->env->on_prompt = on_prompt;
+    if (options->env) {
+        options->env->on_prompt = options->verbose && d->tells ? on_prompt : NULL;
+        options->env->on_permit = on_permit;
+        options->env->on_permit_gone = on_permit_gone;
         options->env->user = d;
     }
     d->gates.run = d->run;
@@ -485,8 +499,11 @@ static void prepare(struct drive *d)
 
 static void drive_clear(struct drive *d)
 {
-    if (d->options->env)
+    if (d->options->env) {
         d->options->env->on_prompt = NULL;
+        d->options->env->on_permit = NULL;
+        d->options->env->on_permit_gone = NULL;
+    }
     rows_free(d->rows);
     screen_clear(&d->screen);
     gates_clear(&d->gates);

@@ -7,12 +7,14 @@
 
 #include "agent/call.h"
 #include "cli/command.h"
+#include "cli/means.h"
 #include "store/store.h"
 
 /* Options of all of them; each command's table fills in those that it has. */
 struct run_args {
     bool json, quiet, verbose, plan, commands, migrate;
-    const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
+    struct means_args means;
+    const char *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
     bool follow, full;                    // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork
     struct texts set;
@@ -35,6 +37,7 @@ struct running {
     char *holder;  // and who drives it, "" for nobody
     int status;
     struct call_env env;
+    struct means means;
     struct store *store; // NULL: the run is in memory only
     rondo_engine *engine;
     rondo_run *run;
