@@ -5,6 +5,7 @@
 #include "agent/call.h"
 
 #include "agent/attach.h"
+#include "agent/child.h"
 #include "agent/guides.h"
 #include "agent/servers.h"
 #include "agent/talk.h"
@@ -324,6 +325,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     struct talk_spec *spec = &stint->spec;
     fill_sampling(stint, task_env(task));
     spec->loop = task_loop(task);
+    spec->flow = step->flow;
     spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
@@ -338,6 +340,7 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     if (open_place(stint, task, err) < 0)
         return err->code;
     add_builtins(stint);
+    child_add_tool(&stint->spec.box, task_env(task), 0);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);

@@ -32,9 +32,10 @@ struct talk {
     struct batch *batch; // the calls of the last answer; NULL
     struct chat *chat;   // the request that is open; NULL
     int turns;           // answers so far
+    int children;        // agents of its own so far
     int repairs;         // of them, those that were only asked for the result
     bool is_last;        // nothing may follow the present request: the budget is nearly used up
-    bool is_reserved;
+    int reservation;     // of the present request; 0: none
     bool is_cancelled, is_over;
     json_t *result;
     int action;
@@ -234,9 +235,9 @@ static rondo_usage usage_of(const struct talk *talk, const struct target *target
 
 static void settle(struct talk *talk, const rondo_usage *usage)
 {
-    if (talk->is_reserved)
-        later_settle(talk->spec.later, usage);
-    talk->is_reserved = false;
+    if (talk->reservation > 0)
+        rondo_later_settle(talk->spec.later, talk->reservation, usage);
+    talk->reservation = 0;
 }
 
 static void on_noted(void *user)
@@ -401,13 +402,26 @@ static struct quote quote(struct talk *talk)
     return (struct quote){ cost_of(talk, input, output), says ? output : 0 };
 }
 
+/* There is no budget for another request: what there is has to do. */
+static void stop_short(struct talk *talk)
+{
+    talk->reservation = 0;
+    if (talk->schema && !talk->result && !(talk->result = result_in(talk)))
+        fail(talk, RONDO_ELIMIT, "the budget was used up before the model had handed in its result");
+    else
+        end(talk);
+}
+
 static void on_reserved(int reason, void *user)
 {
     struct talk *talk = user;
     assert(talk->magic == TALK_MAGIC);
-    if (reason || talk->is_cancelled)
-        return; // what is around it ends, and cancels us
-    talk->is_reserved = true;
+    if (talk->is_cancelled)
+        return;
+    if (reason) {
+        stop_short(talk);
+        return;
+    }
     struct quote q = quote(talk);
     if (talk->is_last)
         add_user(talk, last_words);
@@ -418,7 +432,7 @@ static void ask(struct talk *talk)
 {
     struct quote q = quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
-    later_reserve(talk->spec.later, &q.most, on_reserved, talk);
+    talk->reservation = rondo_later_reserve(talk->spec.later, &q.most, on_reserved, talk);
 }
 
 /* ---- going on ---------------------------------------------------------------------------------------- */
@@ -589,6 +603,11 @@ const char *talk_loop(const struct talk *talk)
 const struct talk_spec *talk_spec_of(const struct talk *talk)
 {
     return &talk->spec;
+}
+
+bool talk_take_child(struct talk *talk, int max)
+{
+    return talk->children++ < max;
 }
 
 size_t talk_turns(const struct talk *talk)

@@ -29,6 +29,7 @@ struct talk_spec {
     rondo_later later;
     struct loop *loop;
     const struct call_env *env;
+    const struct flow *flow;
     struct target *target; // a reference is kept
     const char *system;
     json_t *first;         // the first message; taken
@@ -69,6 +70,7 @@ void talk_leave(struct talk *talk, int action, const char *loop); // enum talk_a
 const struct schema *talk_schema(const struct talk *talk);        // of the result; NULL
 void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user); // taken; as later_note()
 
+bool talk_take_child(struct talk *talk, int max); // may it have one more agent of its own?  Counted
 size_t talk_turns(const struct talk *talk);                       // answers so far
 
 /* The tools that every talk has by what it is: submit_result with a schema.  Tools without a user get the talk. */

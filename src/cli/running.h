@@ -18,6 +18,10 @@ struct run_args {
     bool follow, full;                    // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork
     struct texts set;
+    const char *system, *tools, *mcp, *schema; // of agent
+    struct texts attach;
+    bool project_notes;
+    int64_t max_depth;
     const char *record, *replay, *workflow;
     double max_cost;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
