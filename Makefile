@@ -52,6 +52,7 @@ TEST_SRC  := $(wildcard tests/unit/test_*.c)
 TEST_HELP := $(filter-out %_suite.c,$(wildcard tests/*.c))
 SUITES    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_suite.c))
 REPLAYS   := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+HELPERS   := $(patsubst tests/programs/%.c,$(B)/tests/%,$(wildcard tests/programs/*.c))
 KILLS_SRC := $(wildcard tests/kill/*.c)
 HARNESS   := $(if $(KILLS_SRC),$(B)/tests/kills $(B)/tests/killer.so)
 SOLIB     := $(if $(LIB_SRC),$(B)/$(SO))
@@ -141,6 +142,11 @@ $(B)/tests/%: $(O)/tests/unit/%.o $(B)/libtest.a $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
+# Programs that tests and benchmarks talk to.
+$(B)/tests/%: $(O)/tests/programs/%.o $(B)/libtest.a $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
 # Tests of the program's own parts have all of it but main().
 $(B)/libcli.a: $(patsubst %.c,$(O)/%.o,$(filter-out %/main.c,$(CLI_SRC)))
 	$(call say,AR,$@)
@@ -194,7 +200,7 @@ docs/rondo.schema.json: $(B)/tools/rondo_schema
 
 unit-tests: $(TESTS)
 
-test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES) $(HARNESS)
+test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES) $(HARNESS) $(HELPERS)
 	@B='$(B)' SAN='$(SAN)' T='$(T)' CC='$(CC)' CXX='$(CXX)' tests/run
 
 # What takes long: tests/*/torture, one after the other.
@@ -208,7 +214,7 @@ fuzz:
 demo: $(PROGRAM)
 	@$(B)/rondo run examples/refine.yaml
 
-bench: $(BENCHES) $(PROGRAM)
+bench: $(BENCHES) $(PROGRAM) $(HELPERS)
 	@if [ -x bench/run ]; then B='$(B)' bench/run; \
 	else echo "bench: there is no bench/run yet"; fi
 
@@ -268,5 +274,5 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(CLI_SRC) $(TEST_SRC) $(KILLS_SRC) \
-            $(wildcard tests/*.c tests/fuzz/*.c bench/*.c))
+            $(wildcard tests/*.c tests/fuzz/*.c tests/programs/*.c bench/*.c))
 .SECONDARY:
