@@ -41,8 +41,8 @@ static json_t *part_of(int kind, const char *path, const struct buf *bytes)
     auto_free char *text = mem_alloc(len + 1);
     const char *slash = strrchr(path, '/');
     base64_write(text, bytes->data, bytes->len);
-    return json_pack("{s{ss ss so}}", kinds[kind].key, "type", kinds[kind].type, "name", slash ? slash + 1 : path, "data",
-                     json_stringn_nocheck(text, len));
+    return json_pack("{s{ss ss so}}", kinds[kind].key, "type", kinds[kind].type, "name", slash ? slash + 1 : path,
+                     "data", json_stringn_nocheck(text, len));
 }
 
 static void add_file(json_t *parts, size_t *room, const char *folder, const char *path)

@@ -35,6 +35,7 @@ struct call_env {
     struct permit *permit;     // which tools models may call; NULL: only those that nobody has to permit
     bool require_prices;       // a model without a price is refused
     bool network;              // commands that models choose may reach out
+    bool local;                // what models fetch may be on this machine or the networks around it
     bool has_agents;           // models may start agents of their own (`rondo agent`)
     int max_depth;             // of such agents; 0: the default, 3
     const char *effort;        // --thinking; NULL

@@ -64,7 +64,8 @@ void guides_show(const struct flow_agent *agent, struct buf *system, struct tool
         return;
     auto_json json_t *schema = parameters();
     put_gap(system);
-    buf_puts(system, "## Skills\n\nWhen one of these fits your task, call `skill` with its name and follow what it says.\n");
+    buf_puts(system, "## Skills\n\nWhen one of these fits your task, call `skill` with its name and follow what it "
+                     "says.\n");
     for (uint32_t i = 0; i < agent->guide_count; i++)
         buf_printf(system, "\n- %s: %s", agent->guides[i].name, agent->guides[i].description);
     toolbox_add(box, &(struct tool){ .name = "skill", .description = "Gives you the text of a skill, or a file of it.",

@@ -171,7 +171,8 @@ static int find_target(const struct call_env *env, const struct flow_step *step,
     if (!name)
         return err_set(err, RONDO_EINVAL,
                        "agent '%s' of step '%s' needs a language model and none is named: say `--model "
-                       "provider/name`, set RONDO_MODEL, or put `model:` into the file; `rondo rehearse` does without one",
+                       "provider/name`, set RONDO_MODEL, or put `model:` into the file; `rondo rehearse` does "
+                       "without one",
                        agent_name(step), step->id);
     if (target_find(step->flow, name, &env->world, ret, err) < 0)
         return err_in(err, "agent '%s' of step '%s'", agent_name(step), step->id);
@@ -296,7 +297,7 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
     if (workspace_open(stint->folder, &stint->workspace, err) < 0)
         return err->code;
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
-                                             .folder = stint->folder, .network = env->network,
+                                             .folder = stint->folder, .network = env->network, .local = env->local,
                                              .key = stint->key };
     return 0;
 }
@@ -313,9 +314,12 @@ static void fill_sampling(struct stint *stint, const struct call_env *env)
     spec->temperature = agent ? given(agent->temperature, spec->target->temperature) : spec->target->temperature;
     spec->top_p = agent ? given(agent->top_p, spec->target->top_p) : spec->target->top_p;
     spec->max_tokens = agent && agent->max_tokens ? agent->max_tokens : spec->target->max_tokens;
-    stint->effort = mem_strdup(env->effort ? env->effort : agent && agent->effort ? agent->effort : spec->target->effort);
+    const char *effort = agent && agent->effort ? agent->effort : spec->target->effort;
+    stint->effort = mem_strdup(env->effort ? env->effort : effort);
     spec->effort = stint->effort;
-    spec->max_turns = env->max_turns ? (int)env->max_turns : agent && agent->max_turns ? agent->max_turns : TURNS_DEFAULT;
+    spec->max_turns = agent && agent->max_turns ? agent->max_turns : TURNS_DEFAULT;
+    if (env->max_turns)
+        spec->max_turns = (int)env->max_turns;
     spec->max_retries = env->max_retries >= 0 ? (int)env->max_retries : stint->step->max_retries;
 }
 
@@ -383,8 +387,8 @@ static int check_tool(const struct flow_step *step, const char *name, rondo_erro
     for (const struct tool_row *row = tool_builtins; row->name; row++)
         if (strcmp(row->name, name) == 0)
             return 0;
-    return err_set(err, RONDO_EINVAL, "agent '%s' of step '%s' has the tool '%s', which nobody offers", agent_name(step),
-                   step->id, name);
+    return err_set(err, RONDO_EINVAL, "agent '%s' of step '%s' has the tool '%s', which nobody offers",
+                   agent_name(step), step->id, name);
 }
 
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)

@@ -11,7 +11,8 @@
 /* Those of the file that the step is in; NULL without an error (code 0) when it names none. */
 struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_error *err);
 
-/* The server that the name of a tool begins with ("files" in files__read, or the whole name); NULL: none of the flow's. */
+/* The server that the name of a tool begins with ("files" in files__read), or that it is; NULL: none of the
+   flow's. */
 const char *servers_find(const struct flow *flow, const char *tool);
 
 #endif

@@ -61,6 +61,7 @@ int means_open(struct means *means, const struct means_args *args, const struct 
     env->model = args->model;
     env->permit = means->permit;
     env->network = args->network || args->yolo;
+    env->local = args->local;
     env->require_prices = args->require_prices;
     env->approve_tools = args->approve_tools;
     env->effort = args->thinking && strcmp(args->thinking, "off") == 0 ? "none" : args->thinking;

@@ -9,7 +9,7 @@
 struct means_args {
     const char *model, *thinking, *prices;
     const char *allow, *deny, *ask;
-    bool yolo, strict, sandbox, network, require_prices, approve_tools;
+    bool yolo, strict, sandbox, network, local, require_prices, approve_tools;
 };
 
 /* Rows of a command whose options are a `type` with a struct means_args called `means` in it. */
@@ -27,6 +27,8 @@ struct means_args {
       .help = "strict, with read, write, edit, glob and grep allowed, and no bash" },                                 \
     { "yolo", 0, OPT_FLAG, MEANS_AT(type, yolo), .help = "allow every tool" },                                        \
     { "network", 0, OPT_FLAG, MEANS_AT(type, network), .help = "commands that models choose may reach out" },         \
+    { "local-network", 0, OPT_FLAG, MEANS_AT(type, local),                                                            \
+      .help = "what models fetch may be on this machine and the networks around it" },                                \
     { "approve-tools", 0, OPT_FLAG, MEANS_AT(type, approve_tools),                                                    \
       .help = "accept tools of servers that have changed" },                                                          \
     { "prices", 0, OPT_TEXT, MEANS_AT(type, prices), "FILE", .help = "what models cost, beside the built-in table" }, \

@@ -317,7 +317,8 @@ void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
 {
     static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
     const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
-    if (kind->worth == NEVER || (!tell->verbose && ((kind->worth == VERBOSE && !is_tool_call(ev)) || is_inner(tell, ev))))
+    bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev)) || is_inner(tell, ev);
+    if (kind->worth == NEVER || (!tell->verbose && is_detail))
         return;
     put_clock(out, tell, ev->time_ns);
     buf_putc(out, ' ');

@@ -138,7 +138,7 @@ struct flow_skill {
     json_t *input_schema, *result_schema; // borrowed from the document; NULL
 };
 
-/* A skill that is a folder with a SKILL.md (guides.c). */
+/* A skill that is a folder with a SKILL.md (read_guides.c). */
 struct flow_guide {
     const struct doc_val *at;
     const char *path;   // of the folder, as written
