@@ -137,6 +137,10 @@ static json_t *usage_of(json_t *spent)
     set_number(usage, "prompt", spent, "prompt");
     set_number(usage, "completion", spent, "completion");
     set_number(usage, "calls", spent, "calls");
+    set_number(usage, "reasoning", spent, "reasoning");
+    set_number(usage, "cacheRead", spent, "cacheRead");
+    set_number(usage, "cacheWrite", spent, "cacheWrite");
+    set_number(usage, "unpriced", spent, "unpriced");
     if (nano)
         json_object_set_new(usage, "cost", json_real((double)nano / 1e9));
     return usage;
@@ -172,6 +176,7 @@ static json_t *said(const struct pending *call, const struct heard *heard)
     case RONDO_EV_STATE: return json_pack("{s:O}", "state", heard->value);
     case RONDO_EV_MEMORY: return json_pack("{s:O}", "memory", heard->value);
     case RONDO_EV_NOTE: return json_pack("{s:O}", "note", heard->value);
+    case RONDO_EV_SETTLED:
     case RONDO_EV_BUDGET: return json_pack("{s:o}", "usage", usage_of(heard->value));
     default: return NULL; // partial output decides nothing
     }

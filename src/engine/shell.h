@@ -356,8 +356,6 @@ int task_check_answer(const struct act *act, json_t *answer, rondo_error *err);
 #define TASK_ERROR_MAX ERROR_TEXT_MAX
 json_t *task_text(const char *text);
 json_t *task_both(const char *content, json_t *result); // takes result
-bool task_is_usage(const rondo_usage *usage);
-json_t *task_usage_value(const rondo_usage *usage);
 bool task_copy_emit(rondo_emit *ours, const rondo_emit *given);
 json_t *task_emit_value(const rondo_emit *event, const char *author); // author: the default, or NULL
 
@@ -406,7 +404,8 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
 
 /* Events that a reader remembers something of, beside starts. */
 #define READER_NOTES \
-    (1ull << RONDO_EV_ITERATION_START | 1ull << RONDO_EV_ITERATION_END | 1ull << RONDO_EV_BUDGET)
+    (1ull << RONDO_EV_ITERATION_START | 1ull << RONDO_EV_ITERATION_END | 1ull << RONDO_EV_BUDGET | \
+     1ull << RONDO_EV_SETTLED)
 
 /* The same when the reader keeps up, which is the usual case; NULL does not mean that there is none. */
 static inline const rondo_event *deliver_fresh(rondo_run *run)

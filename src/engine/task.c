@@ -12,6 +12,7 @@
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
+#include "run/usage.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -674,27 +675,11 @@ rondo_history *rondo_task_history(rondo_task *task)
     return loop ? look_history(task->work.run, loop) : NULL;
 }
 
-json_t *task_usage_value(const rondo_usage *u)
-{
-    return json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
-                     (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
-                     (json_int_t)u->calls);
-}
-
-bool task_is_usage(const rondo_usage *u)
-{
-    const int64_t amounts[] = { u->input_tokens, u->output_tokens, u->cost_nano, u->calls };
-    for (size_t i = 0; i < COUNT(amounts); i++)
-        if (amounts[i] < 0 || amounts[i] > AMOUNT_MAX)
-            return false;
-    return true;
-}
-
 int rondo_task_spend(rondo_task *task, const rondo_usage *usage)
 {
-    if (is_over(task) || !task_is_usage(usage))
+    if (is_over(task) || !usage_is_good(usage))
         return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
-    say(&task->work, RONDO_EV_BUDGET, 0, task_usage_value(usage));
+    say(&task->work, RONDO_EV_BUDGET, 0, usage_value(usage));
     return 0;
 }
 
