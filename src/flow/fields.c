@@ -227,8 +227,11 @@ static const struct field agent_rows[] = {
     { "maxOutput", F_LONG, IN_RONDO, IN(flow_agent, max_output), RANGE(1, 1 << 30),
       .about = "Bytes; what is longer is cut." },
     { "skills", F_OWN, IN_RONDO, CHECKED, .read = own_skills,
-      .schema = "{type: object, additionalProperties: {'$ref': skill}}",
-      .about = "Several things it can do, by name." },
+      .schema = "{anyOf: [{type: object, additionalProperties: {'$ref': skill}}, "
+                "{type: array, items: {type: string}}]}",
+      .about = "Several things it can do, by name; or (models) folders with a SKILL.md." },
+    { "projectNotes", F_BOOL, IN_RONDO, IN(flow_agent, project_notes),
+      .about = "Models: show the AGENTS.md of the folder that it works in." },
     /* model */
     { "model", F_TEXT, IN_BOTH, IN(flow_agent, model), .about = "provider/name, or an alias." },
     { "tools", F_TEXTS, IN_BOTH, LIST(flow_agent, tools, tool_count), .about = "The tools it may use." },

@@ -26,8 +26,8 @@ static void complain(struct loading *l, const struct doc_val *at, const rondo_er
         diag_warn(l->diags, diag);
 }
 
-static int file_read(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
-                     rondo_error *err)
+int load_read_file(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
+                   rondo_error *err)
 {
     const struct flow_files *files = l->how->files;
     if (!files || !files->read || !l->flow->folder)
@@ -79,7 +79,7 @@ static int follow(struct loading *l, const struct hop *before, const char *path,
     auto_free char *folder = NULL;
     size_t bad;
     int rc = check_hop(before, path, err);
-    rc = rc < 0 ? rc : file_read(l, path, FLOW_BYTES_V1, &text, &folder, err);
+    rc = rc < 0 ? rc : load_read_file(l, path, FLOW_BYTES_V1, &text, &folder, err);
     if (rc < 0)
         return rc;
     const char *start = buf_text(&text);
@@ -173,7 +173,7 @@ static struct flow *open_file(struct loading *l, const char *path, const struct 
     auto_buf struct buf text = { 0 };
     char *folder = NULL;
     rondo_error err;
-    int rc = file_read(l, path, 16 * FLOW_BYTES_V1, &text, &folder, &err);
+    int rc = load_read_file(l, path, 16 * FLOW_BYTES_V1, &text, &folder, &err);
     rc = rc < 0 ? rc : check_depth(l, folder, path, &err);
     if (rc < 0) {
         mem_free(folder);
@@ -318,6 +318,7 @@ void load_files(struct loading *l)
     struct shelf shelf = { 0 };
     l->shelf = &shelf;
     expand_texts(l);
+    load_guides(l);
     open_agents(l, &shelf);
     load_each_step(l, open_include);
     load_each_step(l, check_with);

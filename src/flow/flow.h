@@ -138,6 +138,14 @@ struct flow_skill {
     json_t *input_schema, *result_schema; // borrowed from the document; NULL
 };
 
+/* A skill that is a folder with a SKILL.md (guides.c). */
+struct flow_guide {
+    const struct doc_val *at;
+    const char *path;   // of the folder, as written
+    const char *folder; // where that is; NULL: only its text is known
+    const char *name, *description, *body;
+};
+
 struct flow_agent {
     const char *name;
     const struct doc_val *at, *name_at;
@@ -155,6 +163,9 @@ struct flow_agent {
     int64_t max_output; // bytes
     struct flow_skill *skills;
     uint32_t skill_count;
+    struct flow_guide *guides;
+    uint32_t guide_count;
+    bool project_notes; // it is shown the AGENTS.md of where it works
     /* model */
     const char *model; // NULL: the default
     const char **tools, **disallowed_tools;

@@ -156,6 +156,11 @@ void rules_agents(struct loading *l);                            // rules_agent.
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
 void load_files(struct loading *l);
+
+/* A file beside the workflow, or in a folder beside it; noted in the bundle. */
+int load_read_file(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
+                   rondo_error *err);
+void load_guides(struct loading *l); // guides.c
 void load_compile(struct loading *l);
 
 /* A file in a file; NULL when there are errors. */

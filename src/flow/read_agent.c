@@ -187,9 +187,29 @@ void own_env(struct loading *l, const struct field *field, const struct doc_val 
     }
 }
 
+/* A list names folders, a map says what there is. */
+static void read_guides(struct loading *l, const struct field *field, const struct doc_val *val,
+                        struct flow_agent *agent)
+{
+    agent->guides = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof *agent->guides);
+    for (uint32_t i = 0; i < val->count; i++) {
+        const char *path = read_text(l, val->items[i], field->key);
+        size_t len = path ? strlen(path) : 0;
+        while (len > 1 && path[len - 1] == '/')
+            len--;
+        if (path)
+            agent->guides[agent->guide_count++] = (struct flow_guide){
+                .at = val->items[i], .path = arena_dup(&l->flow->arena, path, len) };
+    }
+}
+
 void own_skills(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_agent *agent = into;
+    if (val->kind == DOC_LIST) {
+        read_guides(l, field, val, agent);
+        return;
+    }
     if (!read_expect(l, val, DOC_MAP, field->key))
         return;
     agent->skills = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof *agent->skills);

@@ -111,8 +111,24 @@ static void put_inside(const struct maker *m, const char *prefix, const char *ke
         put(m, prefix, key, json_object());
 }
 
+/* What their files say counts, not only where they are. */
+static void put_guides(const struct maker *m, const char *prefix)
+{
+    auto_buf struct buf inner = { 0 };
+    buf_printf(&inner, "%sskills.", prefix);
+    for (uint32_t i = 0; m->agent && i < m->agent->guide_count; i++) {
+        const struct flow_guide *guide = &m->agent->guides[i];
+        if (guide->name)
+            put(m, buf_text(&inner), guide->name, json_pack("[ss]", guide->description, guide->body));
+    }
+}
+
 static void put_skills(const struct maker *m, const char *prefix, const struct doc_val *val)
 {
+    if (val->kind == DOC_LIST) {
+        put_guides(m, prefix);
+        return;
+    }
     auto_buf struct buf inner = { 0 };
     struct maker own = *m;
     buf_printf(&inner, "%sskills.", prefix);

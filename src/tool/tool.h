@@ -28,6 +28,7 @@ struct tool {
     json_t *parameters;      // JSON Schema of an object
     int effects;             // enum rondo_effects
     bool is_free;            // no permission is asked for (submit_result and its like)
+    bool is_unchecked;       // it looks at its arguments itself
     void (*run)(struct tool_call *call);
     void (*cancel)(struct tool_call *call); // not wanted any more; it has to end all the same.  May be NULL
     void *user;
