@@ -127,7 +127,8 @@ TEST(nonsense_is_no_delay)
     static const char *const rows[] = {
         "", "retry-after: soon", "retry-after: -5", "retry-after:", "retry-after:  ", "retry-after: 5 apples",
         "retry-after: Xxx, 99 Nov 2023 22:14:20 GMT", "retry-after: Tue, 14 ovN 2023 22:14:20 GMT",
-        "retry-after-ms: NaN", "retry-after: inf", "x-ratelimit-remaining-requests: 0", "retry-after: 2023-99-99T00:00:00Z",
+        "retry-after-ms: NaN", "retry-after: inf", "x-ratelimit-remaining-requests: 0",
+        "retry-after: 2023-99-99T00:00:00Z",
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         CHECK_INT(plan_of(429, rows[i], NULL, 1).server_ms, -1);
@@ -196,8 +197,9 @@ TEST(a_long_delay_is_a_quotas)
 
 TEST(an_answer_may_say_that_it_was_the_last_for_a_while)
 {
-    struct retry_headers fine = { line_get, (void *)"x-ratelimit-remaining-requests: 1\nx-ratelimit-reset-requests: 9s" };
-    struct retry_headers last = { line_get, (void *)"x-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 9s" };
+    static char one[] = "x-ratelimit-remaining-requests: 1\nx-ratelimit-reset-requests: 9s";
+    static char zero[] = "x-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 9s";
+    struct retry_headers fine = { line_get, one }, last = { line_get, zero };
     struct retry_headers none = { 0 };
     CHECK_INT(retry_used_up_ms(&fine, NOW), 0);
     CHECK_INT(retry_used_up_ms(&last, NOW), 9000);
