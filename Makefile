@@ -46,6 +46,7 @@ B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)),$(if $(FAST),/fast))
 O := $(B)/obj
 
 LIB_SRC   := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+LIB_DATA  := $(patsubst %,$(O)/%.o,$(wildcard src/*/*.json))
 CLI_SRC   := $(wildcard src/cli/*.c)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
 TEST_HELP := $(filter-out %_suite.c,$(wildcard tests/*.c))
@@ -104,11 +105,11 @@ bootstrap: ;
 
 # The archive is for the program, the tests and the benchmarks, which may use internals;
 # only the shared library, with the functions of rondo.h and no others, is installed.
-$(B)/librondo.a: $(LIB_SRC:%.c=$(O)/%.o)
+$(B)/librondo.a: $(LIB_SRC:%.c=$(O)/%.o) $(LIB_DATA)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/$(SO): $(LIB_SRC:%.c=$(O)/%.o)
+$(B)/$(SO): $(LIB_SRC:%.c=$(O)/%.o) $(LIB_DATA)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) $(LTO) -shared -Wl,-soname,$(SONAME) $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(LIBS)
 	$(Q)ln -sf $(SO) $(B)/$(SONAME) && ln -sf $(SONAME) $(B)/librondo.so
@@ -120,6 +121,15 @@ $(B)/rondo: $(CLI_SRC:%.c=$(O)/%.o) $(B)/librondo.a
 $(O)/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(COMPILE) -c -o $@ $<
+
+# Data files are built in: src/model/prices.json is prices_json[] and prices_json_len.
+$(O)/%.json.o: %.json Makefile
+	$(call say,DATA,$<)
+	$(Q)mkdir -p $(@D) && { echo '#include <stddef.h>'; \
+	    echo 'extern const char $(notdir $*)_json[]; extern const size_t $(notdir $*)_json_len;'; \
+	    echo 'const char $(notdir $*)_json[] = {'; od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; \
+	    echo '}; const size_t $(notdir $*)_json_len = sizeof $(notdir $*)_json;'; } >$(@:.o=.c)
+	$(Q)$(COMPILE) -c -o $@ $(@:.o=.c)
 
 # --- tests, benchmarks, examples ------------------------------------------------------
 
