@@ -70,10 +70,12 @@ struct process {
     uint64_t dropped, errors_dropped;
     enum state state;
     bool has_exited, has_ended, timed_out, has_strays;
+    bool is_talk, is_finishing; // its input stays open; no longer
     int status, signal;
     unsigned looks;
     int64_t grace_ns, show_ns;
-    int64_t timeout_at, kill_at, look_at, give_up_at, show_at;
+    int64_t timeout_at, stop_at, kill_at, look_at, give_up_at, show_at;
+    void (*on_data)(struct process *process, const char *bytes, size_t len, void *user);
     void (*on_output)(struct process *process, void *user);
     void (*on_end)(struct process *process, void *user);
     void *user;
@@ -230,23 +232,49 @@ static void source_open(struct nest *nest, struct source *source, int fd, uint32
     epoll_ctl(nest->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void send_input(struct process *process)
+/* What is left of the input: 0 when nothing is, -1 when nobody reads any more, else 1. */
+static int write_input(struct process *process)
 {
     while (process->sent < process->input.len) {
         ssize_t n = pipes_write(process->in.fd, process->input.data + process->sent,
                                   process->input.len - process->sent);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
-            return;
+            return 1;
         if (n < 0)
-            break;
+            return -1;
         process->sent += (size_t)n;
     }
-    source_close(&process->in);
+    return 0;
+}
+
+/* An input that stays open is watched only while there is something to write: a pipe that nobody reads any
+   more would be ready all the time. */
+static void send_input(struct process *process)
+{
+    int left = write_input(process);
+    if (left > 0)
+        return;
+    if (left == 0 && process->is_talk && !process->is_finishing)
+        epoll_ctl(process->nest->epoll, EPOLL_CTL_DEL, process->in.fd, NULL);
+    else
+        source_close(&process->in);
     buf_free(&process->input);
+    process->sent = 0;
+}
+
+static void begin_input(struct process *process)
+{
+    send_input(process);
+    if (process->in.fd >= 0 && process->input.len)
+        source_open(process->nest, &process->in, process->in.fd, EPOLLOUT, process, send_input);
 }
 
 static void keep_output(struct process *process, const char *bytes, size_t len)
 {
+    if (process->on_data) {
+        process->on_data(process, bytes, len, process->user);
+        return;
+    }
     size_t room = process->max_output - process->output.len, kept = MIN(room, len);
     buf_put(&process->output, bytes, kept);
     process->dropped += len - kept;
@@ -321,6 +349,14 @@ static void stop(struct process *process, int64_t now, int64_t grace_ns)
     process->look_at = now;
 }
 
+/* There is another time to wait for. */
+static void look_at_clock(struct nest *nest)
+{
+    struct itimerspec at_once = { .it_value.tv_nsec = 1 };
+    nest->armed = 0;
+    timerfd_settime(nest->timer.fd, 0, &at_once, NULL);
+}
+
 void process_cancel(struct process *process, int64_t grace_ms)
 {
     int64_t now = now_ns();
@@ -328,9 +364,37 @@ void process_cancel(struct process *process, int64_t grace_ms)
         return;
     process->has_strays = true;
     stop(process, now, grace_ms < 0 ? process->grace_ns : grace_ms * MS);
-    process->nest->armed = 0; // look at the clock again
-    struct itimerspec at_once = { .it_value.tv_nsec = 1 };
-    timerfd_settime(process->nest->timer.fd, 0, &at_once, NULL);
+    look_at_clock(process->nest);
+}
+
+int process_send(struct process *process, const void *bytes, size_t len, rondo_error *err)
+{
+    if (process->in.fd < 0 || process->is_finishing || process->has_ended)
+        return err_set(err, RONDO_ESTATE, "it does not read any more");
+    if (process->input.len - process->sent + len > PROCESS_WAITING)
+        return err_set(err, RONDO_ELIMIT, "it does not read what it is sent: %zu bytes wait",
+                       process->input.len - process->sent);
+    bool is_watched = process->input.len > 0;
+    if (process->sent > process->input.len / 2) {
+        process->input.len -= process->sent;
+        memmove(process->input.data, process->input.data + process->sent, process->input.len);
+        process->sent = 0;
+    }
+    buf_put(&process->input, bytes, len);
+    if (!is_watched)
+        begin_input(process);
+    return 0;
+}
+
+void process_finish(struct process *process, int64_t wait_ms)
+{
+    if (process->has_ended)
+        return;
+    process->stop_at = MIN(process->stop_at, now_ns() + wait_ms * MS);
+    process->is_finishing = true;
+    if (process->in.fd >= 0 && !process->input.len)
+        source_close(&process->in);
+    look_at_clock(process->nest);
 }
 
 static void on_exit_of_leader(struct process *process)
@@ -437,6 +501,11 @@ static void step(struct process *process, int64_t now)
         process->has_strays = true;
         stop(process, now, process->grace_ns);
     }
+    if (now >= process->stop_at) {
+        process->stop_at = NEVER;
+        process->has_strays = true;
+        stop(process, now, process->grace_ns);
+    }
     if (now >= process->kill_at)
         kill_hard(process, now);
     if (now >= process->look_at)
@@ -448,6 +517,7 @@ static void step(struct process *process, int64_t now)
 static int64_t due(const struct process *process)
 {
     int64_t at = MIN(MIN(process->timeout_at, process->kill_at), MIN(process->look_at, process->give_up_at));
+    at = MIN(at, process->stop_at);
     bool more = process->on_output && process->output.len != process->shown;
     return more ? MIN(at, process->show_at) : at;
 }
@@ -597,7 +667,9 @@ void process_kill_all(struct loop *loop)
     if (!nest)
         return;
     for (struct process *process = nest->first; process; process = process->next)
-        if (process->state == RUNNING)
+        if (process->state == RUNNING && process->is_talk)
+            process_finish(process, PROCESS_FAREWELL);
+        else if (process->state == RUNNING)
             process_cancel(process, -1);
     while (nest->count)
         turn(nest, -1);
@@ -681,9 +753,8 @@ static void listen_to(struct process *process, const struct pipes *pipes, int ex
     source_open(nest, &process->err, pipes->ours[2], EPOLLIN, process, on_err);
     source_open(nest, &process->exit, exit, EPOLLIN, process, on_exit_of_leader);
     process->in = (struct source){ pipes->ours[0], process, send_input };
-    send_input(process);
-    if (process->in.fd >= 0)
-        source_open(nest, &process->in, process->in.fd, EPOLLOUT, process, send_input);
+    if (!process->is_talk)
+        begin_input(process);
 }
 
 int process_start(struct loop *loop, const struct process_spec *spec, struct process **ret,
@@ -702,7 +773,8 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
         .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
-        .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
+        .stop_at = NEVER, .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
+        .on_data = spec->on_data, .is_talk = spec->on_data != NULL,
         .show_at = now + spec->show_ms * MS,
     };
     buf_put(&process->input, spec->input, spec->input_len);

@@ -35,6 +35,10 @@ struct process_spec {
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may
 
+    /* A child to talk with: its input stays open for process_send(), and what it writes is handed over as it
+       comes; nothing is kept. */
+    void (*on_data)(struct process *process, const char *bytes, size_t len, void *user); // NULL: it is none
+
     /* There is more output than at the last call; not more often than every show_ms.  May be NULL. */
     void (*on_output)(struct process *process, void *user);
     int64_t show_ms;
@@ -51,6 +55,14 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
 
 /* SIGTERM, then SIGKILL after the grace period (negative: the spec's).  on_end comes as always. */
 void process_cancel(struct process *process, int64_t grace_ms);
+
+/* For children to talk with.  What they do not read yet is kept, up to PROCESS_WAITING: RONDO_ELIMIT.
+   RONDO_ESTATE: it reads no more, or was told to finish. */
+#define PROCESS_WAITING (64 << 20)
+int process_send(struct process *process, const void *bytes, size_t len, rondo_error *err);
+
+/* Closes its input behind what was sent, and waits for it to end; after wait_ms it is cancelled. */
+void process_finish(struct process *process, int64_t wait_ms);
 
 /* How it ended: its status, or the signal that ended it (else 0).  A status of -1: nobody knows, for
    instance because somebody else waited for it. */
@@ -69,7 +81,9 @@ int process_path(struct loop *loop, const char *name, struct buf *out, rondo_err
 
 size_t process_count(struct loop *loop); // those that have not ended
 
-/* Cancels all that have not been, and waits until everything is dead.  Every on_end is called. */
+/* Cancels all that have not been, after PROCESS_FAREWELL those that we talk with, and waits until everything
+   is dead.  Every on_end is called. */
+#define PROCESS_FAREWELL 1000
 void process_kill_all(struct loop *loop);
 
 /* For loop_close(). */
