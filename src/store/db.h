@@ -30,6 +30,7 @@ struct store {
     char *path, *notice;
     unsigned flags;
     bool is_old; // of an older version when it was opened
+    bool unchanging; // the file is read alone: there is no WAL, and nobody writes
     int64_t now_ns;
     struct db_statement {
         const char *sql;

@@ -12,24 +12,44 @@
 #include <string.h>
 #include <time.h>
 
-#define STAMP 0xffffffu // as many bits of a salt are kept
+#define STAMP      0xffffffu // as many bits of a salt are kept
+#define INDEX_SIZE 32768     // the first part of a WAL's index
 
 /* ---- what there is -------------------------------------------------------------------------------------- */
+
+static sqlite3_file *file_of(const struct store *store)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return file && file->pMethods ? file : NULL;
+}
+
+/* How far SQLite has read the WAL, as its index says, which is mapped since the first statement. */
+static struct wal_read index_of_wal(const struct store *store)
+{
+    sqlite3_file *file = file_of(store);
+    void volatile *index = NULL;
+    char heads[2 * WAL_INDEX_HEAD] = { 0 };
+    if (file && file->pMethods->iVersion >= 2 &&
+        file->pMethods->xShmMap(file, 0, INDEX_SIZE, 0, &index) == SQLITE_OK && index)
+        memcpy(heads, (const void *)index, sizeof heads);
+    return wal_index_read(heads);
+}
 
 static enum wal_state look_at_wal(const struct store *store, struct wal_found *ret)
 {
     auto_buf struct buf path = { 0 };
+    struct wal_read read = index_of_wal(store);
     buf_printf(&path, "%s-wal", store->path);
-    return wal_look(buf_text(&path), ret);
+    return wal_look(buf_text(&path), &read, ret);
 }
 
 /* Which WAL was last folded in, as the file itself says; 0: none yet. */
 static uint32_t stamp_in_file(struct store *store)
 {
     unsigned char at[4] = { 0 };
-    sqlite3_file *file = NULL;
-    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (!file || !file->pMethods || file->pMethods->xRead(file, at, sizeof at, 60) != SQLITE_OK)
+    sqlite3_file *file = file_of(store);
+    if (!file || file->pMethods->xRead(file, at, sizeof at, 60) != SQLITE_OK)
         return 0;
     return (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
 }
@@ -71,8 +91,10 @@ static bool write_number(struct store *store, uint32_t stamp)
 
 static bool stamp(struct store *store)
 {
+    auto_buf struct buf path = { 0 };
     struct wal_found wal;
-    look_at_wal(store, &wal);
+    buf_printf(&path, "%s-wal", store->path);
+    wal_look_at_header(buf_text(&path), &wal);
     return wal.has_header && write_number(store, wal.salt & STAMP);
 }
 
@@ -100,7 +122,7 @@ void fold_in(struct store *store)
 void fold_away(struct store *store)
 {
     fold_in(store);
-    sqlite3_exec(store->db, "PRAGMA journal_size_limit = 65536", NULL, NULL, NULL);
+    sqlite3_exec(store->db, "PRAGMA journal_size_limit = 0", NULL, NULL, NULL);
     write_number(store, stamp_in_file(store));
 }
 

@@ -238,6 +238,7 @@ static int reopen_unchanging(struct store *store, rondo_error *err)
     for (const char *at = store->path; *at; at++)
         buf_printf(&uri, strchr("%?#", *at) ? "%%%02x" : "%c", (unsigned char)*at);
     buf_puts(&uri, "?immutable=1");
+    store->unchanging = true;
     return connect(store, buf_text(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
@@ -277,7 +278,7 @@ static int open_file(struct store *store, rondo_error *err)
     if (rc < 0 || (rc == 0 && make(store, err) < 0))
         return err->code;
     rc = store->flags & STORE_READ_ONLY ? open_to_read(store, err) : open_to_write(store, err);
-    return rc < 0 ? rc : fold_check(store, err);
+    return rc < 0 || store->unchanging ? rc : fold_check(store, err);
 }
 
 /* An absolute path: SQLite takes names that begin with "file:" for something else. */

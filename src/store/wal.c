@@ -5,6 +5,9 @@
        header: magic, version, size of a page, count, salt, salt, sum, sum
        frame:  page, size of the file after a commit (else 0), salt, salt, sum, sum; the page
 
+   The index of a WAL, in the memory that all who have the store open share, begins with two copies of a head, in the
+   byte order of the machine but for the salts: 16 the number of frames, 24 and 28 their sums, 32 and 36 the salts.
+
    The sums go on from frame to frame.  Salts are new whenever the WAL is begun again from its start, so frames with
    others are left over from before.  A frame with our salts whose sums are wrong is of a write that was not
    finished or taken back, and of no interest, unless it, or one behind it, has the mark of a commit. */
@@ -102,10 +105,30 @@ static bool is_commit(struct wal *wal)
     return is_ours(wal) && number_at(wal->frame, 4, true);
 }
 
+struct wal_read wal_index_read(const char heads[2 * WAL_INDEX_HEAD])
+{
+    struct wal_read read = { 0 };
+    if (memcmp(heads, heads + WAL_INDEX_HEAD, WAL_INDEX_HEAD) != 0) // it is just being written
+        return read;
+    memcpy(&read.frames, heads + 16, sizeof read.frames);
+    memcpy(read.sums, heads + 24, sizeof read.sums);
+    for (int i = 0; i < 2; i++)
+        read.salts[i] = number_at(heads, 32 + 4 * (size_t)i, true);
+    return read;
+}
+
+static void skip_what_was_read(struct wal *wal, const struct wal_read *read)
+{
+    if (!read->frames || memcmp(read->salts, wal->salts, sizeof wal->salts) != 0)
+        return;
+    memcpy(wal->sums, read->sums, sizeof wal->sums);
+    wal->at += (uint64_t)read->frames * (FRAME + wal->page);
+}
+
 static enum wal_state look_at_frames(struct wal *wal, struct wal_found *ret)
 {
+    ret->offset = wal->at;
     bool more = next_frame(wal);
-    ret->offset = HEADER;
     while (more && fits(wal)) {
         ret->offset = wal->at;
         more = next_frame(wal);
@@ -144,31 +167,48 @@ static enum wal_state look_behind(struct wal *wal)
     return commit ? WAL_TORN : WAL_WHOLE;
 }
 
-static enum wal_state look_at(struct wal *wal, struct wal_found *ret)
+/* WAL_TORN when it has to be asked what is behind a header that makes no sense. */
+static enum wal_state look_at_header(struct wal *wal, struct wal_found *ret)
 {
     char header[HEADER];
-    if (pread(wal->fd, header, HEADER, 0) < HEADER) // it was just begun
+    *ret = (struct wal_found){ 0 };
+    if (wal->fd < 0 || pread(wal->fd, header, HEADER, 0) < HEADER) // it was just begun
         return WAL_WHOLE;
-    bool fine = read_header(wal, header);
-    if (!fine && is_one_bit_off(header))
-        return WAL_FOREIGN;
-    ret->has_header = fine;
+    ret->has_header = read_header(wal, header);
     ret->salt = wal->salts[0];
     ret->times = number_at(header, 12, true);
-    wal->frame = mem_alloc(FRAME + (fine ? wal->page : DB_PAGE));
+    if (ret->has_header)
+        return WAL_WHOLE;
+    return is_one_bit_off(header) ? WAL_FOREIGN : WAL_TORN;
+}
+
+static enum wal_state look_at(struct wal *wal, const struct wal_read *read, struct wal_found *ret)
+{
+    enum wal_state state = look_at_header(wal, ret);
+    if (!ret->has_header && state != WAL_TORN)
+        return state;
     wal->at = HEADER;
-    enum wal_state state = fine ? look_at_frames(wal, ret) : look_behind(wal);
+    wal->frame = mem_alloc(FRAME + (ret->has_header ? wal->page : DB_PAGE));
+    if (ret->has_header)
+        skip_what_was_read(wal, read);
+    state = ret->has_header ? look_at_frames(wal, ret) : look_behind(wal);
     mem_free(wal->frame);
     return state;
 }
 
-enum wal_state wal_look(const char *path, struct wal_found *ret)
+enum wal_state wal_look(const char *path, const struct wal_read *read, struct wal_found *ret)
 {
     struct wal wal = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
-    *ret = (struct wal_found){ 0 };
-    if (wal.fd < 0)
-        return WAL_WHOLE;
-    enum wal_state state = look_at(&wal, ret);
-    close(wal.fd);
+    enum wal_state state = look_at(&wal, read, ret);
+    if (wal.fd >= 0)
+        close(wal.fd);
     return state;
+}
+
+void wal_look_at_header(const char *path, struct wal_found *ret)
+{
+    struct wal wal = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
+    look_at_header(&wal, ret);
+    if (wal.fd >= 0)
+        close(wal.fd);
 }

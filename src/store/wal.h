@@ -2,7 +2,8 @@
 
    SQLite reads a WAL up to the first frame that does not fit its checksum and takes the rest for something
    that was never finished.  After kill -9 and power cuts that is what it is.  But when a bit of it has changed
-   since, everything behind that place would be gone without a word; so it is looked at here. */
+   since, everything behind that place would be gone without a word; so it is looked at here: from where SQLite's
+   own reading has come to, because whoever opens a store has just had all of that read and checked. */
 #ifndef RONDO_WAL_H
 #define RONDO_WAL_H
 
@@ -23,7 +24,20 @@ struct wal_found {
     bool is_other;   // for the caller: it does not belong to its file
 };
 
+/* What SQLite has read of a WAL: so many frames, which end with these sums.  0 frames: nothing is known. */
+struct wal_read {
+    uint32_t frames;
+    uint32_t salts[2], sums[2];
+};
+
+/* From the two copies of the head of a WAL's index in shared memory, each of WAL_INDEX_HEAD bytes. */
+#define WAL_INDEX_HEAD 48
+struct wal_read wal_index_read(const char heads[2 * WAL_INDEX_HEAD]);
+
 /* Only reads.  Somebody who writes meanwhile may make it look torn. */
-enum wal_state wal_look(const char *path, struct wal_found *ret);
+enum wal_state wal_look(const char *path, const struct wal_read *read, struct wal_found *ret);
+
+/* Only its header: ret->offset says nothing. */
+void wal_look_at_header(const char *path, struct wal_found *ret);
 
 #endif
