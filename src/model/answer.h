@@ -46,7 +46,8 @@ struct answer {
     char *id, *model; // as the server calls them; NULL
     int stop;      // enum answer_stop
     struct token_count tokens;
-    bool is_done;  // the API said that this was all
+    size_t size;   // bytes of all that is in it
+    bool is_done;  // the API said that this was all; not all do: a stop is enough when the stream ends
 };
 
 void answer_init(struct answer *answer);
@@ -55,9 +56,18 @@ void answer_clear(struct answer *answer);
 /* For readers: all bounded, 0 or RONDO_ELIMIT. */
 int answer_add_text(struct answer *answer, const char *text, size_t len, rondo_error *err);
 int answer_add_thinking(struct answer *answer, const char *text, size_t len, rondo_error *err);
-struct answer_call *answer_call_at(struct answer *answer, uint32_t key, rondo_error *err); // NULL: too many
+int answer_add_size(struct answer *answer, size_t len, rondo_error *err); // of what is kept in echo and own
+int answer_add_json(struct answer *answer, const json_t *value, rondo_error *err); // the same, for a value
+struct answer_call *answer_call_find(struct answer *answer, uint32_t key); // the last one of that key; NULL
+struct answer_call *answer_call_new(struct answer *answer, uint32_t key, rondo_error *err); // NULL: too many
+struct answer_call *answer_call_at(struct answer *answer, uint32_t key, rondo_error *err); // found, else new
+void answer_call_set(struct answer_call *call, const char *id, const char *name); // "" and NULL change nothing
 int answer_add_arguments(struct answer *answer, struct answer_call *call, const char *text, size_t len,
                          rondo_error *err);
+/* Arguments as a server gives them: more text of them, or an object that is all; anything else is nothing. */
+int answer_call_give(struct answer *answer, struct answer_call *call, const json_t *given, rondo_error *err);
+void answer_set_id(struct answer *answer, const char *id, const char *model); // likewise
+void answer_set_stop(struct answer *answer, int stop); // with calls, the end is STOP_CALLS
 
 /* The answer as a message of role assistant (message.h); new.  Calls without an id get one that follows
    from their place, so that it is the same again; ids that are there twice are told apart. */

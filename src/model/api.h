@@ -9,6 +9,19 @@
 #include "model/answer.h"
 #include "model/message.h"
 
+/* How a server wants to be asked, where servers of one API differ.  A provider's row has what is known
+   of it (provider.h); what else it does not take is learnt from its refusals. */
+enum manner {
+    MANNER_OLD_LIMIT = 1,       // max_tokens, not max_completion_tokens
+    MANNER_NO_STREAM_OPTIONS = 2,
+    MANNER_NO_STRICT = 4,       // schemas are not marked as strict
+    MANNER_NO_SCHEMA = 8,       // answers in JSON, but not of a schema: it goes into the system text
+    MANNER_NO_NAMED_CHOICE = 16, // one tool is forced by giving no other
+    MANNER_SHORT_IDS = 32,      // ids of calls have nine letters and digits
+    MANNER_NO_SAMPLING = 64,    // temperature and topP are left out
+    MANNER_NO_EFFORT = 128,
+};
+
 enum choice { CHOICE_AUTO, CHOICE_NONE, CHOICE_ANY, CHOICE_TOOL }; // which tools the model has to call
 
 /* One request, borrowed. */
@@ -24,6 +37,7 @@ struct inquiry {
     int64_t max_tokens;     // 0: not given
     const char *effort;     // none, minimal, low, medium, high, xhigh, max; NULL
     bool stream;
+    uint32_t manners;       // enum manner
 };
 
 /* What to send.  All zero, then filled by put(); wire_clear() when done. */
@@ -46,11 +60,13 @@ enum trouble {
     TROUBLE_NETWORK,  // not reached, cut, silent: try again
     TROUBLE_ANSWER,   // what came makes no sense: try again
     TROUBLE_TOO_LONG, // the conversation does not fit the model
+    TROUBLE_MODEL,    // there is no such model there, or not with this key
 };
 
 struct refusal {
     int trouble;      // enum trouble
     int64_t delay_ms; // what the body asks for; -1: nothing
+    uint32_t manners; // not 0: the same request with these (enum manner) the other way round may be taken
     char message[400]; // the server's own words, one line
 };
 
@@ -75,5 +91,35 @@ struct api {
 };
 
 extern const struct api api_openai_chat, api_openai_responses, api_anthropic, api_gemini, api_ollama;
+
+/* NULL when there is none of that name. */
+const struct api *api_find(const char *name);
+
+/* ---- for the APIs --------------------------------------------------------------------------------------- */
+
+/* What came as an object: new.  NULL: RONDO_EPARSE, with the first words of it. */
+json_t *api_parse(const char *text, size_t len, rondo_error *err);
+
+const char *api_text(const json_t *object, const char *key);  // "" when it is not there, or no text
+int64_t api_count(const json_t *object, const char *key);     // -1 likewise, and for what is no amount
+json_t *api_list(const json_t *object, const char *key);      // borrowed; NULL likewise
+void api_put_data_url(struct buf *out, const json_t *media);  // data:image/png;base64,...
+
+/* Objects and lists that are being made take what they are given; a key whose value is NULL is left out. */
+void api_set(json_t *object, const char *key, json_t *value);
+void api_set_text(json_t *object, const char *key, const char *text); // not for ""
+void api_set_number(json_t *object, const char *key, double number);  // not for NaN
+
+/* The request is made: to the wire.  Takes body. */
+void api_send(struct wire *wire, json_t *body);
+
+/* For errors of all servers: what is meant by a status (0: it came in a stream that had begun well), and what
+   they call it and say.  Any text may be "". */
+void refusal_judge(struct refusal *ret, int status, const char *code, const char *type, const char *message);
+
+/* The same from a body in one of the usual shapes: { error: { message, type, code, param } }, { error: TEXT },
+   { message }, { detail }, or a list of such; NULL: there is none. */
+void refusal_read(struct refusal *ret, int status, const json_t *body);
+int refusal_fail(const struct refusal *refusal, rondo_error *err); // RONDO_EFAILED, with the server's words
 
 #endif

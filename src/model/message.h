@@ -23,7 +23,8 @@
 
 #include <jansson.h>
 
-/* All new. */
+/* A text as a value, whatever the bytes are: what is no character becomes U+FFFD, NUL too.  All new. */
+json_t *message_text(const char *bytes, size_t len);
 json_t *message_user(const char *text, size_t len);
 json_t *message_tool(const json_t *call, json_t *content, bool is_error); // takes content
 

@@ -16,13 +16,14 @@
 enum auth { AUTH_NONE, AUTH_BEARER, AUTH_X_API_KEY, AUTH_GOOGLE, AUTH_AZURE };
 
 struct provider {
-    const char *name;
+    const char *name, *also; // and another name; NULL
     const struct api *api;
-    const char *base_url;
+    const char *base_url; // {VARIABLE} in it is filled in
     const char *base_variables; // "OPENAI_BASE_URL"; several with blanks between, the first set one counts
     const char *key_variables;
     uint8_t auth;
     bool key_optional; // servers on this machine, usually
+    uint32_t manners;  // enum manner
     const char *about; // for lists: "OpenAI, Chat Completions"
 };
 
@@ -33,10 +34,14 @@ const struct provider *provider_at(size_t i); // NULL: there are no more
 struct target {
     uint32_t refs;
     const struct provider *provider;
+    const struct api *api; // the provider's, unless the file says another
     char *alias;    // as the file called it
     char *base_url; // without '/' at its end
     char *model;
+    char *query;    // that every URL has: "api-version=..."; NULL
     char *key;      // a secret; NULL: none
+    uint8_t auth;   // enum auth: how the key is sent
+    char *no_key;   // why there is none although there could be, for when the server wants one; NULL
     char *extra_headers; // lines, as organisation ids; NULL
     double temperature, top_p; // NaN
     int64_t max_tokens;
@@ -60,6 +65,11 @@ int target_find(const struct flow *flow, const char *name, const struct model_wo
                 struct target **ret, rondo_error *err);
 struct target *target_ref(struct target *target);
 void target_unref(struct target *target); // NULL is fine
+
+/* Where a request goes, and the lines "Name: value\n" that it has: content type, what is accepted, the key, and
+   all that target and API add.  Both append; the second one's text is a secret. */
+void target_put_url(const struct target *target, const struct wire *wire, struct buf *out);
+void target_put_headers(const struct target *target, const struct wire *wire, bool stream, struct buf *out);
 
 /* Limiters and caches are shared by what this says: provider, place, key (hashed) and model. */
 uint64_t target_hash(const struct target *target);

@@ -1,0 +1,221 @@
+/* answer.c - gathering what a model says, never more than there may be. */
+#include "model/answer.h"
+
+#include "base/hash.h"
+#include "data/value.h"
+#include "model/message.h"
+
+#include <string.h>
+
+void answer_init(struct answer *answer)
+{
+    memset(answer, 0, sizeof *answer);
+    answer->tokens = (struct token_count){ -1, -1, -1, -1, -1 };
+}
+
+void answer_clear(struct answer *answer)
+{
+    for (uint32_t i = 0; i < answer->call_count; i++) {
+        mem_free(answer->calls[i].id);
+        mem_free(answer->calls[i].name);
+        buf_free(&answer->calls[i].arguments);
+        json_decref(answer->calls[i].value);
+    }
+    mem_free(answer->calls);
+    buf_free(&answer->text);
+    buf_free(&answer->thinking);
+    json_decref(answer->echo);
+    json_decref(answer->own);
+    mem_free(answer->id);
+    mem_free(answer->model);
+    answer_init(answer);
+}
+
+int answer_add_size(struct answer *answer, size_t len, rondo_error *err)
+{
+    if (len > ANSWER_BYTES - answer->size)
+        return err_set(err, RONDO_ELIMIT, "the model's answer has more than %d MB", ANSWER_BYTES >> 20);
+    answer->size += len;
+    return 0;
+}
+
+static int count_bytes(const char *bytes, size_t len, void *user)
+{
+    *(size_t *)user += len;
+    return 0;
+}
+
+int answer_add_json(struct answer *answer, const json_t *value, rondo_error *err)
+{
+    size_t len = 0;
+    json_dump_callback(value, count_bytes, &len, JSON_COMPACT | JSON_ENCODE_ANY);
+    return answer_add_size(answer, len, err);
+}
+
+static int add(struct answer *answer, struct buf *to, const char *text, size_t len, rondo_error *err)
+{
+    if (answer_add_size(answer, len, err) < 0)
+        return err->code;
+    buf_put(to, text, len);
+    return 0;
+}
+
+int answer_add_text(struct answer *answer, const char *text, size_t len, rondo_error *err)
+{
+    return add(answer, &answer->text, text, len, err);
+}
+
+int answer_add_thinking(struct answer *answer, const char *text, size_t len, rondo_error *err)
+{
+    return add(answer, &answer->thinking, text, len, err);
+}
+
+int answer_add_arguments(struct answer *answer, struct answer_call *call, const char *text, size_t len,
+                         rondo_error *err)
+{
+    return add(answer, &call->arguments, text, len, err);
+}
+
+struct answer_call *answer_call_find(struct answer *answer, uint32_t key)
+{
+    for (uint32_t i = answer->call_count; i-- > 0;)
+        if (answer->calls[i].key == key)
+            return &answer->calls[i];
+    return NULL;
+}
+
+struct answer_call *answer_call_new(struct answer *answer, uint32_t key, rondo_error *err)
+{
+    if (answer->call_count == ANSWER_CALLS) {
+        err_set(err, RONDO_ELIMIT, "the model calls more than %d tools at a time", ANSWER_CALLS);
+        return NULL;
+    }
+    mem_grow(&answer->calls, &answer->call_cap, answer->call_count, sizeof *answer->calls);
+    struct answer_call *call = &answer->calls[answer->call_count++];
+    *call = (struct answer_call){ .key = key };
+    return call;
+}
+
+struct answer_call *answer_call_at(struct answer *answer, uint32_t key, rondo_error *err)
+{
+    struct answer_call *call = answer_call_find(answer, key);
+    return call ? call : answer_call_new(answer, key, err);
+}
+
+static void set(char **at, const char *text)
+{
+    if (!text || !*text)
+        return;
+    mem_free(*at);
+    *at = mem_dup(text, strnlen(text, 1000));
+}
+
+void answer_call_set(struct answer_call *call, const char *id, const char *name)
+{
+    set(&call->id, id);
+    set(&call->name, name);
+}
+
+int answer_call_give(struct answer *answer, struct answer_call *call, const json_t *given, rondo_error *err)
+{
+    if (json_is_string(given))
+        return answer_add_arguments(answer, call, json_string_value(given), json_string_length(given), err);
+    if (!json_is_object(given))
+        return 0;
+    json_decref(call->value);
+    call->value = json_incref((json_t *)given);
+    return answer_add_json(answer, given, err);
+}
+
+void answer_set_id(struct answer *answer, const char *id, const char *model)
+{
+    set(&answer->id, id);
+    set(&answer->model, model);
+}
+
+void answer_set_stop(struct answer *answer, int stop)
+{
+    answer->stop = stop == STOP_END && answer->call_count ? STOP_CALLS : stop;
+}
+
+/* ---- as a message ----------------------------------------------------------------------------------------- */
+
+/* Some servers give no ids, and some the same one twice.  Ours have nine letters and figures, which is
+   what the strictest of them takes, and differ from answer to answer as far as the answers do. */
+static void make_id(const struct answer *answer, uint32_t place, char ret[10])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const struct answer_call *call = &answer->calls[place];
+    uint64_t hash = hash_bytes(place + 1, answer->id ? answer->id : "", answer->id ? strlen(answer->id) : 0);
+    hash = hash_bytes(hash, answer->text.data, answer->text.len);
+    hash = hash_bytes(hash, call->name ? call->name : "", call->name ? strlen(call->name) : 0);
+    hash = hash_bytes(hash, call->arguments.data, call->arguments.len);
+    hash = call->value ? hash_add(hash, value_hash(call->value)) : hash_mix(hash);
+    for (int i = 0; i < 9; i++, hash /= 36)
+        ret[i] = digits[hash % 36];
+    ret[9] = '\0';
+}
+
+static bool has_own_id(const struct answer *answer, uint32_t place)
+{
+    const char *id = answer->calls[place].id;
+    for (uint32_t i = 0; id && i < place; i++)
+        if (answer->calls[i].id && strcmp(answer->calls[i].id, id) == 0)
+            return false;
+    return id != NULL;
+}
+
+/* Nothing, or null, is a call without arguments. */
+static bool is_nothing(const char *text, size_t len)
+{
+    size_t blanks = 0;
+    while (blanks < len && memchr(" \t\r\n", text[blanks], 4))
+        blanks++;
+    return blanks == len || (len - blanks == 4 && memcmp(text + blanks, "null", 4) == 0);
+}
+
+static void set_arguments(json_t *message, const char *text, size_t len)
+{
+    json_t *value = is_nothing(text, len) ? json_object() : json_loadb(text, len, 0, NULL);
+    if (json_is_object(value)) {
+        json_object_set_new(message, "arguments", value);
+        return;
+    }
+    json_decref(value);
+    json_object_set_new(message, "raw", message_text(text, len));
+}
+
+static json_t *call_message(const struct answer *answer, uint32_t place)
+{
+    const struct answer_call *call = &answer->calls[place];
+    json_t *message = json_object();
+    char made[10];
+    make_id(answer, place, made);
+    const char *id = has_own_id(answer, place) ? call->id : made, *name = call->name ? call->name : "";
+    json_object_set_new(message, "id", message_text(id, strlen(id)));
+    json_object_set_new(message, "name", message_text(name, strlen(name)));
+    if (json_is_object(call->value))
+        json_object_set(message, "arguments", call->value);
+    else if (json_is_string(call->value))
+        set_arguments(message, json_string_value(call->value), json_string_length(call->value));
+    else
+        set_arguments(message, call->arguments.data, call->arguments.len);
+    return message;
+}
+
+json_t *answer_message(const struct answer *answer, const char *api)
+{
+    json_t *message = json_object(), *calls = json_array();
+    json_object_set_new(message, "role", json_string("assistant"));
+    json_object_set_new(message, "content", message_text(answer->text.data ? answer->text.data : "", answer->text.len));
+    if (answer->thinking.len)
+        json_object_set_new(message, "thinking", message_text(answer->thinking.data, answer->thinking.len));
+    for (uint32_t i = 0; i < answer->call_count; i++)
+        json_array_append_new(calls, call_message(answer, i));
+    if (answer->call_count)
+        json_object_set(message, "calls", calls);
+    json_decref(calls);
+    if (answer->echo)
+        json_object_set_new(message, "echo", json_pack("{s:O}", api, answer->echo));
+    return message;
+}

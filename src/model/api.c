@@ -1,0 +1,306 @@
+/* api.c - what all APIs share: reading JSON that may be anything, making requests, judging errors.
+
+   Servers tell the same troubles in different ways, and some in a way that means the opposite elsewhere: a
+   429 may be a matter of seconds, of tomorrow, or of a bill.  So what they say is looked through for words
+   before the status is believed. */
+#define _GNU_SOURCE // strcasestr
+#include "model/api.h"
+
+#include "data/duration.h"
+#include "data/utf8.h"
+#include "data/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct api *const apis[] = {
+    &api_openai_chat, &api_openai_responses, &api_anthropic, &api_gemini, &api_ollama,
+};
+
+const struct api *api_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT(apis); i++)
+        if (strcmp(apis[i]->name, name) == 0)
+            return apis[i];
+    return NULL;
+}
+
+void wire_clear(struct wire *wire)
+{
+    buf_free(&wire->path);
+    buf_free(&wire->body);
+    buf_free(&wire->headers);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------- */
+
+/* One line of what came, so that people see what the server said instead. */
+static size_t show(const char *text, size_t len, char *ret, size_t size)
+{
+    size_t n = 0;
+    uint32_t code;
+    for (size_t i = 0, step; i < len && n + 4 < size; i += step ? step : 1) {
+        step = utf8_decode(text + i, len - i, &code);
+        bool is_plain = step && code >= ' ' && code != 0x7f && (code < 0x80 || code > 0x9f);
+        bool is_blank = !is_plain || code == ' ';
+        if (is_blank && (!n || ret[n - 1] == ' '))
+            continue;
+        memcpy(ret + n, is_blank ? " " : text + i, is_blank ? 1 : step);
+        n += is_blank ? 1 : step;
+    }
+    while (n && ret[n - 1] == ' ')
+        n--;
+    ret[n] = '\0';
+    return n;
+}
+
+/* Whole numbers of more than 64 bits are fine as real ones, which jansson takes only for all. */
+json_t *api_parse(const char *text, size_t len, rondo_error *err)
+{
+    char shown[120];
+    json_error_t why;
+    json_t *value = json_loadb(text, len, JSON_ALLOW_NUL, &why);
+    if (!value && json_error_code(&why) == json_error_numeric_overflow)
+        value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &why);
+    if (json_is_object(value))
+        return value;
+    show(text, len, shown, sizeof shown);
+    err_set(err, RONDO_EPARSE, "expected a JSON object from the server, got '%s'", shown);
+    json_decref(value);
+    return NULL;
+}
+
+const char *api_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+int64_t api_count(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    double number = json_is_number(value) ? json_number_value(value) : -1;
+    return number >= 0 && number < 1e15 ? (int64_t)number : -1;
+}
+
+json_t *api_list(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_array(value) ? value : NULL;
+}
+
+/* ---- making ----------------------------------------------------------------------------------------------- */
+
+void api_set(json_t *object, const char *key, json_t *value)
+{
+    if (value)
+        json_object_set_new(object, key, value);
+}
+
+void api_set_text(json_t *object, const char *key, const char *text)
+{
+    if (text && *text)
+        json_object_set_new(object, key, message_text(text, strlen(text)));
+}
+
+void api_set_number(json_t *object, const char *key, double number)
+{
+    if (!isnan(number))
+        json_object_set_new(object, key, json_real(number));
+}
+
+void api_put_data_url(struct buf *out, const json_t *media)
+{
+    buf_printf(out, "data:%s;base64,%s", api_text(media, "type"), api_text(media, "data"));
+}
+
+void api_send(struct wire *wire, json_t *body)
+{
+    value_put_json(&wire->body, body);
+    json_decref(body);
+}
+
+/* ---- errors ----------------------------------------------------------------------------------------------- */
+
+/* Words, of which the first that is found counts, in the order of the rows.  Where `only` is not 0, the status has
+   to be that one. */
+static const struct {
+    const char *words;
+    int trouble, only;
+} signs[] = {
+    { "insufficient_quota", TROUBLE_MONEY },
+    { "credit_balance", TROUBLE_MONEY },
+    { "credit balance", TROUBLE_MONEY },
+    { "billing_hard_limit", TROUBLE_MONEY },
+    { "billing_not_active", TROUBLE_MONEY },
+    { "spend_limit", TROUBLE_MONEY },
+    { "spend limit", TROUBLE_MONEY },
+    { "spending limit", TROUBLE_MONEY },
+    { "api usage limits", TROUBLE_MONEY },
+    { "insufficient balance", TROUBLE_MONEY },
+    { "insufficient credits", TROUBLE_MONEY },
+    { "insufficient funds", TROUBLE_MONEY },
+    { "check your plan and billing", TROUBLE_MONEY },
+    { "context_length", TROUBLE_TOO_LONG },
+    { "context length", TROUBLE_TOO_LONG },
+    { "context window", TROUBLE_TOO_LONG },
+    { "context size", TROUBLE_TOO_LONG },
+    { "prompt is too long", TROUBLE_TOO_LONG },
+    { "input is too long", TROUBLE_TOO_LONG },
+    { "input token count", TROUBLE_TOO_LONG },
+    { "request too large", TROUBLE_TOO_LONG },
+    { "request_too_large", TROUBLE_TOO_LONG },
+    { "tokens per day", TROUBLE_QUOTA, 429 },
+    { "requests per day", TROUBLE_QUOTA, 429 },
+    { "per-day", TROUBLE_QUOTA, 429 },
+    { "perday", TROUBLE_QUOTA, 429 },
+    { "daily", TROUBLE_QUOTA, 429 },
+    { "api key not valid", TROUBLE_KEY },
+    { "api_key_invalid", TROUBLE_KEY },
+    { "invalid_api_key", TROUBLE_KEY },
+    { "model_not_found", TROUBLE_MODEL },
+    { "valid model id", TROUBLE_MODEL },
+    { "model", TROUBLE_MODEL, 404 },
+};
+
+static const struct {
+    int from, to, trouble;
+} by_status[] = {
+    { 401, 401, TROUBLE_KEY },      { 402, 402, TROUBLE_MONEY },  { 403, 403, TROUBLE_KEY },
+    { 408, 409, TROUBLE_SERVER },   { 413, 413, TROUBLE_TOO_LONG }, { 425, 425, TROUBLE_SERVER },
+    { 429, 429, TROUBLE_THROTTLE }, { 400, 499, TROUBLE_REQUEST }, { 500, 599, TROUBLE_SERVER },
+};
+
+/* In a stream that began well there is no status, so the words have to do. */
+static const struct {
+    const char *words;
+    int trouble;
+} in_stream[] = {
+    { "rate_limit", TROUBLE_THROTTLE },      { "rate limit", TROUBLE_THROTTLE },
+    { "too many requests", TROUBLE_THROTTLE }, { "resource_exhausted", TROUBLE_THROTTLE },
+    { "authentication", TROUBLE_KEY },       { "permission", TROUBLE_KEY },
+    { "invalid_request", TROUBLE_REQUEST },  { "invalid_argument", TROUBLE_REQUEST },
+    { "invalid_prompt", TROUBLE_REQUEST },
+};
+
+/* What a server complains of, when it is about something that can be left out or said otherwise. */
+static const struct {
+    const char *words;
+    uint32_t manner;
+} dislikes[] = {
+    { "invalid schema", MANNER_NO_STRICT },
+    { "stream_options", MANNER_NO_STREAM_OPTIONS },
+    { "max_completion_tokens", MANNER_OLD_LIMIT },
+    { "max_tokens", MANNER_OLD_LIMIT },
+    { "strict", MANNER_NO_STRICT },
+    { "response_format", MANNER_NO_SCHEMA },
+    { "json_schema", MANNER_NO_SCHEMA },
+    { "tool_choice", MANNER_NO_NAMED_CHOICE },
+    { "temperature", MANNER_NO_SAMPLING },
+    { "top_p", MANNER_NO_SAMPLING },
+    { "effort", MANNER_NO_EFFORT },
+    { "thinking", MANNER_NO_EFFORT },
+};
+
+static int judge_by_status(int status, const char *said)
+{
+    for (size_t i = 0; i < COUNT(by_status); i++)
+        if (status >= by_status[i].from && status <= by_status[i].to)
+            return by_status[i].trouble;
+    for (size_t i = 0; i < COUNT(in_stream); i++)
+        if (strcasestr(said, in_stream[i].words))
+            return in_stream[i].trouble;
+    return TROUBLE_SERVER;
+}
+
+static int judge(int status, const char *said)
+{
+    for (size_t i = 0; i < COUNT(signs) && status < 500; i++)
+        if ((!signs[i].only || status == signs[i].only) && strcasestr(said, signs[i].words))
+            return signs[i].trouble;
+    return judge_by_status(status, said);
+}
+
+static uint32_t find_dislike(const char *said)
+{
+    for (size_t i = 0; i < COUNT(dislikes); i++)
+        if (strcasestr(said, dislikes[i].words))
+            return dislikes[i].manner;
+    return 0;
+}
+
+/* "Please try again in 7m12.5s.", "Please retry after 20 seconds."; -1: nothing of the kind. */
+static int64_t find_delay(const char *said)
+{
+    static const char *const before[] = { "try again in ", "retry after ", "retry in " };
+    const char *at = NULL;
+    char word[40];
+    rondo_error err;
+    int64_t ms = -1;
+    for (size_t i = 0; i < COUNT(before) && !at; i++)
+        if ((at = strcasestr(said, before[i])))
+            at += strlen(before[i]);
+    if (!at)
+        return -1;
+    size_t figures = strspn(at, "0123456789."), len = strspn(at, "0123456789.hms");
+    while (len && at[len - 1] == '.')
+        len--;
+    if (strncmp(at + figures, " second", 7) == 0)
+        snprintf(word, sizeof word, "%.*ss", (int)MIN(figures, 20), at);
+    else
+        snprintf(word, sizeof word, "%.*s", (int)MIN(len, sizeof word - 1), at);
+    return duration_parse(word, false, &ms, &err) < 0 ? -1 : ms;
+}
+
+void refusal_judge(struct refusal *ret, int status, const char *code, const char *type, const char *message)
+{
+    auto_buf struct buf said = { 0 };
+    buf_printf(&said, "%.200s %.200s %.4000s", code, type, message);
+    ret->trouble = judge(status, buf_text(&said));
+    ret->delay_ms = find_delay(message);
+    ret->manners = ret->trouble == TROUBLE_REQUEST ? find_dislike(buf_text(&said)) : 0;
+    const char *words = *message ? message : *code ? code : type;
+    show(words, strlen(words), ret->message, sizeof ret->message);
+}
+
+/* A code may be a number, and then it is a status. */
+static void put_code(struct buf *out, const json_t *error, int *status)
+{
+    const json_t *code = json_object_get(error, "code");
+    int64_t number = api_count(error, "code");
+    if (number >= 400 && number < 600 && *status < 400)
+        *status = (int)number;
+    if (json_is_string(code))
+        buf_puts(out, json_string_value(code));
+    buf_printf(out, " %s %s", api_text(error, "status"), api_text(error, "param"));
+}
+
+static void put_message(struct buf *out, const json_t *body, const json_t *error)
+{
+    static const char *const keys[] = { "message", "detail", "msg", "error" };
+    const json_t *first = json_array_get(json_object_get(body, "detail"), 0);
+    const char *raw = api_text(json_object_get(error, "metadata"), "raw"); // what is behind a router
+    for (size_t i = 0; i < COUNT(keys) && !out->len; i++)
+        buf_puts(out, api_text(error, keys[i]));
+    if (!out->len)
+        buf_puts(out, api_text(first, "msg"));
+    if (*raw)
+        buf_printf(out, ": %s", raw);
+}
+
+void refusal_read(struct refusal *ret, int status, const json_t *body)
+{
+    auto_buf struct buf code = { 0 }, message = { 0 };
+    if (json_is_array(body))
+        body = json_array_get(body, 0);
+    const json_t *inner = json_object_get(body, "error"), *error = json_is_object(inner) ? inner : body;
+    put_code(&code, error, &status);
+    put_message(&message, body, error);
+    refusal_judge(ret, status, buf_text(&code), api_text(error, "type"), buf_text(&message));
+}
+
+int refusal_fail(const struct refusal *refusal, rondo_error *err)
+{
+    return err_set(err, RONDO_EFAILED, "the server says: %s", *refusal->message ? refusal->message : "error");
+}
