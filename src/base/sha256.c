@@ -89,16 +89,21 @@ void sha256_end(struct sha256 *sha, uint8_t ret[SHA256_BYTES])
         ret[i] = (uint8_t)(sha->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void sha256_text(const void *bytes, size_t len, char ret[SHA256_TEXT])
+void sha256_end_text(struct sha256 *sha, char ret[SHA256_TEXT])
 {
     uint8_t hash[SHA256_BYTES];
-    struct sha256 sha;
-    sha256_init(&sha);
-    sha256_add(&sha, bytes, len);
-    sha256_end(&sha, hash);
+    sha256_end(sha, hash);
     for (int i = 0; i < SHA256_BYTES; i++) {
         ret[2 * i] = "0123456789abcdef"[hash[i] >> 4];
         ret[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
     }
     ret[2 * SHA256_BYTES] = '\0';
+}
+
+void sha256_text(const void *bytes, size_t len, char ret[SHA256_TEXT])
+{
+    struct sha256 sha;
+    sha256_init(&sha);
+    sha256_add(&sha, bytes, len);
+    sha256_end_text(&sha, ret);
 }

@@ -18,7 +18,8 @@ struct sha256 {
 void sha256_init(struct sha256 *sha);
 void sha256_add(struct sha256 *sha, const void *bytes, size_t len);
 void sha256_end(struct sha256 *sha, uint8_t ret[SHA256_BYTES]);
+void sha256_end_text(struct sha256 *sha, char ret[SHA256_TEXT]); // in small letters
 
-void sha256_text(const void *bytes, size_t len, char ret[SHA256_TEXT]); // of one text, in small letters
+void sha256_text(const void *bytes, size_t len, char ret[SHA256_TEXT]); // of one text
 
 #endif
