@@ -1,0 +1,29 @@
+/* dialogs.h - an API tried with texts: what it sends, and what it makes of an answer.
+
+   What is shown is JSON with ' in the place of ", so that it can be written down in C.  An answer is shown as
+
+       {'message': {...}, 'stop': 'end', 'tokens': [input, output, cache read, cache write, reasoning]}
+
+   or "trouble THROTTLE: the server's words", or "error CODE: message".  Streams are fed whole, byte by byte, and cut in
+   two at every place; all of it has to come to the same. */
+#ifndef DIALOGS_H
+#define DIALOGS_H
+
+#include "model/api.h"
+
+/* An inquiry of nothing; messages and tools in JSON with ' for ". */
+struct inquiry dialog_about(const char *messages);
+json_t *dialog_json(const char *text); // new; kept until the process ends
+
+const char *dialog_sent(const struct api *api, const struct inquiry *inquiry); // the body, keys sorted
+const char *dialog_path(const struct api *api, const struct inquiry *inquiry);
+const char *dialog_headers(const struct api *api, const struct inquiry *inquiry);
+
+const char *dialog_heard(const struct api *api, const char *stream);
+const char *dialog_read(const struct api *api, const char *body);    // with ' for "
+const char *dialog_refused(const struct api *api, int status, const char *body); // "MONEY -1 0: words"; NULL: no body
+
+/* The answer to a stream as a message, for what comes next. */
+json_t *dialog_message(const struct api *api, const char *stream);
+
+#endif
