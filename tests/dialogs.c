@@ -163,9 +163,11 @@ static const char *outcome(struct hearing *hearing)
     return shows;
 }
 
-const char *dialog_heard(const struct api *api, const char *stream)
+const char *dialog_heard(const struct api *api, const char *text)
 {
     struct hearing hearing = { .api = api };
+    char *stream = mem_strdup(text);
+    swap(stream, strlen(stream), '\'', '"');
     hear_cut(&hearing, stream, 0, strlen(stream));
     char *whole = mem_strdup(outcome(&hearing));
     answer_clear(&hearing.answer);
@@ -175,16 +177,20 @@ const char *dialog_heard(const struct api *api, const char *stream)
         CHECK_STR(outcome(&again), whole);
         answer_clear(&again.answer);
     }
-    auto_buf struct buf text = { 0 };
-    buf_puts(&text, whole);
+    auto_buf struct buf out = { 0 };
+    buf_puts(&out, whole);
     mem_free(whole);
-    return shown(&text);
+    mem_free(stream);
+    return shown(&out);
 }
 
-json_t *dialog_message(const struct api *api, const char *stream)
+json_t *dialog_message(const struct api *api, const char *text)
 {
     struct hearing hearing = { .api = api };
+    char *stream = mem_strdup(text);
+    swap(stream, strlen(stream), '\'', '"');
     hear_cut(&hearing, stream, 0, strlen(stream));
+    mem_free(stream);
     CHECK_INT(hearing.rc, 0);
     json_t *message = answer_message(&hearing.answer, api->name);
     answer_clear(&hearing.answer);

@@ -358,7 +358,8 @@ static const struct provider *guess_provider(const struct search *search, const 
                                   : get_variable(search, "COMPAT_BASE_URL") ? provider_find("compat")
                                                                             : find_only(search);
     if (!only)
-        err_set(err, RONDO_EINVAL, "whose model is '%.80s'? write provider/model, for instance ollama/%.80s", name, name);
+        err_set(err, RONDO_EINVAL, "whose model is '%.80s'? write provider/model, for instance ollama/%.80s", name,
+                name);
     return only;
 }
 

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-#define TOOLS                                                                                                     \
-    "[{'name':'look','description':'Looks.','parameters':{'type':'object','properties':{'at':{'type':'string'}}," \
-    "'required':['at'],'additionalProperties':false}},"                                                           \
-    "{'name':'go','description':'Goes.','parameters':{'type':'object','properties':{'far':{'type':'number'}}}}]"
-
 static const struct api *const api = &api_openai_chat;
 
 TEST(a_question_is_as_short_as_it_can_be)
@@ -28,7 +23,7 @@ TEST(everything_that_can_be_said_is)
     inquiry.max_tokens = 100;
     inquiry.effort = "low";
     inquiry.stream = true;
-    inquiry.tools = dialog_json(TOOLS);
+    inquiry.tools = dialog_json(DIALOG_TOOLS);
     inquiry.choice = CHOICE_TOOL;
     inquiry.tool = "go";
     CHECK_STR(dialog_sent(api, &inquiry),
@@ -78,24 +73,16 @@ TEST(a_schema_is_strict_where_it_can_be)
     CHECK(strstr(dialog_sent(api, &inquiry), "It has to fit this JSON Schema: {\\'type\\':\\'object\\'"));
 }
 
-#define TALK                                                                                                         \
-    "[{'role':'user','content':[{'text':'See'},{'image':{'type':'image/png','data':'iVBO'}},"                        \
-    "{'file':{'type':'application/pdf','name':'a.pdf','data':'JVBE'}}]},"                                            \
-    "{'role':'assistant','content':'','calls':[{'id':'call_1','name':'look','arguments':{'at':'x'}},"                \
-    "{'id':'call_2','name':'go','raw':'far'}]},"                                                                     \
-    "{'role':'tool','call':'call_1','name':'look','content':[{'text':'a cat'},{'image':{'type':'image/png','data':'iVBP'}}]}," \
-    "{'role':'tool','call':'call_2','name':'go','content':'no','error':true},"                                       \
-    "{'role':'user','content':'And?'}]"
-
 TEST(a_conversation_is_told_with_its_images)
 {
-    struct inquiry inquiry = dialog_about(TALK);
+    struct inquiry inquiry = dialog_about(DIALOG_TALK);
     rondo_error err;
     CHECK_INT(message_check_all(inquiry.messages, &err), 0);
     CHECK_STR(dialog_sent(api, &inquiry),
               "{'messages':[{'content':[{'text':'See','type':'text'},"
               "{'image_url':{'url':'data:image/png;base64,iVBO'},'type':'image_url'},"
-              "{'file':{'file_data':'data:application/pdf;base64,JVBE','filename':'a.pdf'},'type':'file'}],'role':'user'},"
+              "{'file':{'file_data':'data:application/pdf;base64,JVBE','filename':'a.pdf'},'type':'file'}],"
+              "'role':'user'},"
               "{'content':'','role':'assistant','tool_calls':["
               "{'function':{'arguments':'{\\'at\\':\\'x\\'}','name':'look'},'id':'call_1','type':'function'},"
               "{'function':{'arguments':'{}','name':'go'},'id':'call_2','type':'function'}]},"
@@ -110,7 +97,8 @@ TEST(ids_are_short_where_they_have_to_be)
 {
     struct inquiry inquiry = dialog_about(
         "[{'role':'assistant','content':'','calls':[{'id':'toolu_01AbCdEf','name':'a','arguments':{}},"
-        "{'id':'Abcdefgh9','name':'b','arguments':{}}]},{'role':'tool','call':'toolu_01AbCdEf','name':'a','content':'1'},"
+        "{'id':'Abcdefgh9','name':'b','arguments':{}}]},{'role':'tool','call':'toolu_01AbCdEf','name':'a',"
+        "'content':'1'},"
         "{'role':'tool','call':'Abcdefgh9','name':'b','content':'2'}]");
     inquiry.manners = MANNER_SHORT_IDS;
     const char *sent = dialog_sent(api, &inquiry), *id = strstr(sent, "'id':'"), *again = strstr(sent, "call_id':'");
@@ -125,15 +113,15 @@ TEST(ids_are_short_where_they_have_to_be)
 TEST(a_text_comes_in_pieces)
 {
     CHECK_STR(dialog_heard(api,
-        "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"gpt-5-2025-08-07\",\"choices\":[{\"index\":0,"
-        "\"delta\":{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null},\"finish_reason\":null}],\"usage\":null}\n\n"
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"},\"finish_reason\":null}]}\n\n"
+        "data: {'id':'c1','object':'chat.completion.chunk','model':'gpt-5-2025-08-07','choices':[{'index':0,"
+        "'delta':{'role':'assistant','content':'','refusal':null},'finish_reason':null}],'usage':null}\n\n"
+        "data: {'choices':[{'index':0,'delta':{'content':'Hel'},'finish_reason':null}]}\n\n"
         ": keep-alive\n\n"
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo \xc3\xa4\"},\"finish_reason\":null}]}\n\n"
-        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
-        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,\"total_tokens\":120,"
-        "\"prompt_tokens_details\":{\"cached_tokens\":64,\"audio_tokens\":0},"
-        "\"completion_tokens_details\":{\"reasoning_tokens\":8}}}\n\n"
+        "data: {'choices':[{'index':0,'delta':{'content':'lo \xc3\xa4'},'finish_reason':null}]}\n\n"
+        "data: {'choices':[{'index':0,'delta':{},'finish_reason':'stop'}]}\n\n"
+        "data: {'choices':[],'usage':{'prompt_tokens':100,'completion_tokens':20,'total_tokens':120,"
+        "'prompt_tokens_details':{'cached_tokens':64,'audio_tokens':0},"
+        "'completion_tokens_details':{'reasoning_tokens':8}}}\n\n"
         "data: [DONE]\n\n"),
         "{'message':{'content':'Hello \xc3\xa4','role':'assistant'},'stop':'end','tokens':[100,20,64,-1,8]}");
 }
@@ -141,13 +129,13 @@ TEST(a_text_comes_in_pieces)
 TEST(calls_come_in_pieces_by_their_index)
 {
     CHECK_STR(dialog_heard(api,
-        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"index\":0,\"id\":\"call_a\","
-        "\"type\":\"function\",\"function\":{\"name\":\"look\",\"arguments\":\"\"}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"at\\\":\"}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"call_b\",\"type\":\"function\",\"function\":"
-        "{\"name\":\"go\",\"arguments\":\"\"}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\" \\\"x\\\"}\"}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"),
+        "data: {'choices':[{'delta':{'role':'assistant','content':null,'tool_calls':[{'index':0,'id':'call_a',"
+        "'type':'function','function':{'name':'look','arguments':''}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'function':{'arguments':'{\\'at\\':'}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':1,'id':'call_b','type':'function','function':"
+        "{'name':'go','arguments':''}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'function':{'arguments':' \\'x\\'}'}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{},'finish_reason':'tool_calls'}]}\n\ndata: [DONE]\n\n"),
         "{'message':{'calls':[{'arguments':{'at':'x'},'id':'call_a','name':'look'},"
         "{'arguments':{},'id':'call_b','name':'go'}],'content':'','role':'assistant'},'stop':'calls',"
         "'tokens':[-1,-1,-1,-1,-1]}");
@@ -156,15 +144,15 @@ TEST(calls_come_in_pieces_by_their_index)
 TEST(whole_calls_without_an_index_or_with_the_same_one)
 {
     static const char *const streams[] = {
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"look\",\"arguments\":\"{}\"}},"
-        "{\"id\":\"b\",\"function\":{\"name\":\"go\",\"arguments\":{\"far\":1}}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"look\","
-        "\"arguments\":\"{}\"}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"go\","
-        "\"arguments\":\"{\\\"far\\\"\"}}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"go\","
-        "\"arguments\":\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
+        "data: {'choices':[{'delta':{'tool_calls':[{'id':'a','function':{'name':'look','arguments':'{}'}},"
+        "{'id':'b','function':{'name':'go','arguments':{'far':1}}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{},'finish_reason':'stop'}]}\n\n",
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':{'name':'look',"
+        "'arguments':'{}'}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'b','function':{'name':'go',"
+        "'arguments':'{\\'far\\''}}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'b','function':{'name':'go',"
+        "'arguments':':1}'}}]},'finish_reason':'tool_calls'}]}\n\n",
     };
     for (size_t i = 0; i < COUNT(streams); i++)
         CHECK_STR(dialog_heard(api, streams[i]),
@@ -176,8 +164,8 @@ TEST(whole_calls_without_an_index_or_with_the_same_one)
 TEST(calls_without_ids_get_one_that_stays)
 {
     const char *stream =
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"look\",\"arguments\":\"{}\"}},"
-        "{\"index\":1,\"function\":{\"name\":\"look\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"stop\"}]}\n\n";
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'function':{'name':'look','arguments':'{}'}},"
+        "{'index':1,'function':{'name':'look','arguments':'{}'}}]},'finish_reason':'stop'}]}\n\n";
     json_t *one = dialog_message(api, stream), *two = dialog_message(api, stream);
     const json_t *calls = json_object_get(one, "calls");
     CHECK(json_equal(one, two));
@@ -192,8 +180,8 @@ TEST(calls_without_ids_get_one_that_stays)
 TEST(the_same_id_twice_is_told_apart)
 {
     json_t *message = dialog_message(api,
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\"function\":{\"name\":\"a\"}},"
-        "{\"index\":1,\"id\":\"x\",\"function\":{\"name\":\"b\"}}]},\"finish_reason\":\"stop\"}]}\n\n");
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'x','function':{'name':'a'}},"
+        "{'index':1,'id':'x','function':{'name':'b'}}]},'finish_reason':'stop'}]}\n\n");
     const json_t *calls = json_object_get(message, "calls");
     CHECK_STR(api_text(json_array_get(calls, 0), "id"), "x");
     CHECK_UINT(strlen(api_text(json_array_get(calls, 1), "id")), 9);
@@ -206,13 +194,13 @@ TEST(arguments_that_are_no_object_are_kept_as_they_were)
         const char *given, *want;
     } rows[] = {
         { "", "'arguments':{}" },        { "null", "'arguments':{}" },   { "[1]", "'raw':'[1]'" },
-        { "{\\\"a\\\":", "'raw':'{\\'a\\':'" }, { " {} ", "'arguments':{}" }, { "far", "'raw':'far'" },
+        { "{\\'a\\':", "'raw':'{\\'a\\':'" }, { " {} ", "'arguments':{}" }, { "far", "'raw':'far'" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char stream[400];
         auto_buf struct buf text = { 0 };
-        buf_printf(&text, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\"function\":"
-                   "{\"name\":\"a\",\"arguments\":\"%s\"}}]},\"finish_reason\":\"stop\"}]}\n\n", rows[i].given);
+        buf_printf(&text, "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'x','function':"
+                   "{'name':'a','arguments':'%s'}}]},'finish_reason':'stop'}]}\n\n", rows[i].given);
         memcpy(stream, buf_text(&text), text.len + 1);
         CHECK(strstr(dialog_heard(api, stream), rows[i].want));
     }
@@ -220,9 +208,9 @@ TEST(arguments_that_are_no_object_are_kept_as_they_were)
 
 TEST(thoughts_are_beside_the_text_and_go_back_under_their_name)
 {
-    const char *stream = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n"
-                         "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"m\",\"content\":null}}]}\n\n"
-                         "data: {\"choices\":[{\"delta\":{\"content\":\"Yes\"},\"finish_reason\":\"stop\"}]}\n\n";
+    const char *stream = "data: {'choices':[{'delta':{'reasoning_content':'hm'}}]}\n\n"
+                         "data: {'choices':[{'delta':{'reasoning_content':'m','content':null}}]}\n\n"
+                         "data: {'choices':[{'delta':{'content':'Yes'},'finish_reason':'stop'}]}\n\n";
     CHECK_STR(dialog_heard(api, stream),
               "{'message':{'content':'Yes','echo':{'openai-chat':{'thinking':'reasoning_content'}},"
               "'role':'assistant','thinking':'hmm'},'stop':'end','tokens':[-1,-1,-1,-1,-1]}");
@@ -237,12 +225,12 @@ TEST(thoughts_are_beside_the_text_and_go_back_under_their_name)
 TEST(details_of_reasoning_go_back_whole)
 {
     const char *stream =
-        "data: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"reasoning_details\":[{\"type\":\"reasoning.text\",\"index\":0,"
-        "\"text\":\"a\"}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"reasoning\":\"b\",\"reasoning_details\":[{\"type\":\"reasoning.text\",\"index\":0,"
-        "\"text\":\"b\",\"signature\":\"sig\"}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"reasoning_details\":[{\"type\":\"reasoning.encrypted\",\"index\":1,\"data\":\"x\"}],"
-        "\"content\":\"c\"},\"finish_reason\":\"stop\"}]}\n\n";
+        "data: {'choices':[{'delta':{'reasoning':'a','reasoning_details':[{'type':'reasoning.text','index':0,"
+        "'text':'a'}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'reasoning':'b','reasoning_details':[{'type':'reasoning.text','index':0,"
+        "'text':'b','signature':'sig'}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'reasoning_details':[{'type':'reasoning.encrypted','index':1,'data':'x'}],"
+        "'content':'c'},'finish_reason':'stop'}]}\n\n";
     CHECK_STR(dialog_heard(api, stream),
               "{'message':{'content':'c','echo':{'openai-chat':{'reasoning_details':["
               "{'index':0,'signature':'sig','text':'ab','type':'reasoning.text'},"
@@ -258,23 +246,24 @@ TEST(details_of_reasoning_go_back_whole)
 TEST(content_may_be_a_list_of_thoughts_and_texts)
 {
     CHECK_STR(dialog_heard(api,
-        "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"hm\"}]}]}}]}\n\n"
-        "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"Yes\"}]},\"finish_reason\":\"stop\"}],"
-        "\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4}}\n\ndata: [DONE]\n\n"),
+        "data: {'choices':[{'delta':{'content':[{'type':'thinking','thinking':[{'type':'text','text':'hm'}]}]}}]}\n\n"
+        "data: {'choices':[{'delta':{'content':[{'type':'text','text':'Yes'}]},'finish_reason':'stop'}],"
+        "'usage':{'prompt_tokens':3,'completion_tokens':4}}\n\ndata: [DONE]\n\n"),
         "{'message':{'content':'Yes','role':'assistant','thinking':'hm'},'stop':'end','tokens':[3,4,-1,-1,-1]}");
 }
 
 TEST(extras_of_calls_go_back_with_them)
 {
     const char *stream =
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"x\",\"arguments\":\"{}\"},"
-        "\"extra_content\":{\"google\":{\"thought_signature\":\"sig\"}}}]},\"finish_reason\":\"stop\"}]}\n\n";
+        "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':{'name':'x','arguments':'{}'},"
+        "'extra_content':{'google':{'thought_signature':'sig'}}}]},'finish_reason':'stop'}]}\n\n";
     struct inquiry inquiry = dialog_about("[]");
     json_t *list = json_array();
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK(strstr(dialog_sent(api, &inquiry),
-                 "{'extra_content':{'google':{'thought_signature':'sig'}},'function':{'arguments':'{}','name':'x'},'id':'a'"));
+                 "{'extra_content':{'google':{'thought_signature':'sig'}},'function':{'arguments':'{}',"
+                 "'name':'x'},'id':'a'"));
 }
 
 TEST(reasoning_that_is_not_in_the_completion_is_added)
@@ -285,23 +274,28 @@ TEST(reasoning_that_is_not_in_the_completion_is_added)
                  "'tokens':[10,25,-1,-1,20]"));
     CHECK(strstr(dialog_read(api, "{'choices':[{'message':{'content':'x'},'finish_reason':'stop'}],'usage':{"
                                   "'prompt_tokens':10,'completion_tokens':25,'total_tokens':35,"
-                                  "'prompt_cache_hit_tokens':4,'completion_tokens_details':{'reasoning_tokens':20}}}"),
+                                  "'prompt_cache_hit_tokens':4,"
+                                  "'completion_tokens_details':{'reasoning_tokens':20}}}"),
                  "'tokens':[10,25,4,-1,20]"));
 }
 
 TEST(whole_answers_are_read_too)
 {
-    CHECK_STR(dialog_read(api, "{'id':'c','model':'m','choices':[{'index':0,'message':{'role':'assistant','content':null,"
-                               "'tool_calls':[{'id':'a','type':'function','function':{'name':'look','arguments':'{}'}},"
+    CHECK_STR(dialog_read(api, "{'id':'c','model':'m','choices':[{'index':0,'message':{'role':'assistant',"
+                               "'content':null,"
+                               "'tool_calls':[{'id':'a','type':'function','function':{'name':'look',"
+                               "'arguments':'{}'}},"
                                "{'id':'b','type':'function','function':{'name':'go','arguments':''}}]},"
                                "'finish_reason':'tool_calls'}],'usage':{'prompt_tokens':1,'completion_tokens':2}}"),
               "{'message':{'calls':[{'arguments':{},'id':'a','name':'look'},{'arguments':{},'id':'b','name':'go'}],"
               "'content':'','role':'assistant'},'stop':'calls','tokens':[1,2,-1,-1,-1]}");
     CHECK_STR(dialog_read(api, "{'choices':[{'message':{'content':'cut'},'finish_reason':'length'}]}"),
               "{'message':{'content':'cut','role':'assistant'},'stop':'length','tokens':[-1,-1,-1,-1,-1]}");
-    CHECK_STR(dialog_read(api, "{'choices':[{'message':{'content':null,'refusal':'I will not.'},'finish_reason':'stop'}]}"),
+    CHECK_STR(dialog_read(api, "{'choices':[{'message':{'content':null,'refusal':'I will not.'},"
+                               "'finish_reason':'stop'}]}"),
               "{'message':{'content':'I will not.','role':'assistant'},'stop':'refused','tokens':[-1,-1,-1,-1,-1]}");
-    CHECK(strstr(dialog_read(api, "{'choices':[{'message':{'content':''},'finish_reason':'content_filter'}]}"), "'refused'"));
+    CHECK(strstr(dialog_read(api, "{'choices':[{'message':{'content':''},"
+                                  "'finish_reason':'content_filter'}]}"), "'refused'"));
 }
 
 TEST(what_makes_no_sense_is_an_error_that_shows_it)
@@ -311,22 +305,24 @@ TEST(what_makes_no_sense_is_an_error_that_shows_it)
     CHECK_STR(dialog_heard(api, "data: <html>no</html>\n\n"),
               "error -2: expected a JSON object from the server, got '<html>no</html>'");
     CHECK_STR(dialog_heard(api, "data: [1]\n\n"), "error -2: expected a JSON object from the server, got '[1]'");
-    CHECK_STR(dialog_heard(api, "data: {\"choices\":[{\"delta\":{\"content\":5,\"tool_calls\":7}}],\"usage\":[]}\n\n"),
+    CHECK_STR(dialog_heard(api, "data: {'choices':[{'delta':{'content':5,'tool_calls':7}}],'usage':[]}\n\n"),
               "{'message':{'content':'','role':'assistant'},'stop':'none','tokens':[-1,-1,-1,-1,-1]}");
 }
 
 TEST(a_server_may_fail_in_the_midst_of_a_stream)
 {
-    CHECK_STR(dialog_heard(api, "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"
-                                "data: {\"error\":{\"message\":\"The server had an error\",\"type\":\"server_error\"}}\n\n"),
+    CHECK_STR(dialog_heard(api, "data: {'choices':[{'delta':{'content':'x'}}]}\n\n"
+                                "data: {'error':{'message':'The server had an error','type':'server_error'}}\n\n"),
               "trouble SERVER: The server had an error");
-    CHECK_STR(dialog_heard(api, "data: {\"error\":{\"code\":429,\"message\":\"slow down\"},\"choices\":[{\"delta\":{},"
-                                "\"finish_reason\":\"error\"}]}\n\n"),
+    CHECK_STR(dialog_heard(api, "data: {'error':{'code':429,'message':'slow down'},'choices':[{'delta':{},"
+                                "'finish_reason':'error'}]}\n\n"),
               "trouble THROTTLE: slow down");
-    CHECK_STR(dialog_heard(api, "data: {\"error\":{\"message\":\"You exceeded your current quota, please check your plan and "
-                                "billing details.\",\"code\":\"insufficient_quota\"}}\n\n"),
+    CHECK_STR(dialog_heard(api, "data: {'error':{'message':'You exceeded your current quota, please check your "
+                                "plan and "
+                                "billing details.','code':'insufficient_quota'}}\n\n"),
               "trouble MONEY: You exceeded your current quota, please check your plan and billing details.");
-    CHECK_STR(dialog_heard(api, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"insufficient_system_resource\"}]}\n\n"),
+    CHECK_STR(dialog_heard(api, "data: {'choices':[{'delta':{},"
+                                "'finish_reason':'insufficient_system_resource'}]}\n\n"),
               "trouble SERVER: the answer was broken off");
 }
 
@@ -367,29 +363,37 @@ TEST(errors_mean_what_they_mean)
           "KEY -1 0: Incorrect API key provided" },
         { 403, "{'error':{'message':'no','type':'permission'}}", "KEY -1 0: no" },
         { 402, "{'error':{'message':'Insufficient Balance'}}", "MONEY -1 0: Insufficient Balance" },
-        { 429, "{'error':{'message':'You exceeded your current quota','type':'insufficient_quota','code':'insufficient_quota'}}",
+        { 429, "{'error':{'message':'You exceeded your current quota','type':'insufficient_quota',"
+               "'code':'insufficient_quota'}}",
           "MONEY -1 0: You exceeded your current quota" },
         { 429, "{'error':{'message':'Your credit balance is used up','code':'credit_balance_exhausted'}}",
           "MONEY -1 0: Your credit balance is used up" },
-        { 429, "{'error':{'message':'Rate limit reached for gpt-5 on tokens per min (TPM): Limit 30000. Please try again in "
+        { 429, "{'error':{'message':'Rate limit reached for gpt-5 on tokens per min (TPM): Limit 30000. Please "
+               "try again in "
                "6.5s.','code':'rate_limit_exceeded'}}",
-          "THROTTLE 6500 0: Rate limit reached for gpt-5 on tokens per min (TPM): Limit 30000. Please try again in 6.5s." },
-        { 429, "{'error':{'message':'Rate limit reached on tokens per day (TPD): Limit 100000. Please try again in 7m12s.'}}",
+          "THROTTLE 6500 0: Rate limit reached for gpt-5 on tokens per min (TPM): Limit 30000. Please try again "
+          "in 6.5s." },
+        { 429, "{'error':{'message':'Rate limit reached on tokens per day (TPD): Limit 100000. Please try again "
+               "in 7m12s.'}}",
           "QUOTA 432000 0: Rate limit reached on tokens per day (TPD): Limit 100000. Please try again in 7m12s." },
         { 429, "{'error':{'message':'Rate limit exceeded: free-models-per-day','code':429}}",
           "QUOTA -1 0: Rate limit exceeded: free-models-per-day" },
-        { 429, "{'error':{'message':'Please retry after 20 seconds.'}}", "THROTTLE 20000 0: Please retry after 20 seconds." },
+        { 429, "{'error':{'message':'Please retry after 20 seconds.'}}", "THROTTLE 20000 0: Please retry after 20 "
+                                                                         "seconds." },
         { 429, "{'error':{'message':'Request too large for gpt-4: Limit 10000, Requested 20000'}}",
           "TOO_LONG -1 0: Request too large for gpt-4: Limit 10000, Requested 20000" },
-        { 400, "{'error':{'message':'This model has a maximum context length of 8192 tokens','code':'context_length_exceeded'}}",
+        { 400, "{'error':{'message':'This model has a maximum context length of 8192 tokens',"
+               "'code':'context_length_exceeded'}}",
           "TOO_LONG -1 0: This model has a maximum context length of 8192 tokens" },
-        { 400, "{'error':{'code':400,'message':'the request exceeds the available context size','type':'exceed_context_size_error'}}",
+        { 400, "{'error':{'code':400,'message':'the request exceeds the available context size',"
+               "'type':'exceed_context_size_error'}}",
           "TOO_LONG -1 0: the request exceeds the available context size" },
         { 404, "{'error':{'message':'The model `x` does not exist','code':'model_not_found'}}",
           "MODEL -1 0: The model `x` does not exist" },
         { 404, "{'error':'model x not found'}", "MODEL -1 0: model x not found" },
         { 404, "{'detail':'Not Found'}", "REQUEST -1 0: Not Found" },
-        { 400, "{'error':{'message':'x is not a valid model ID','code':400}}", "MODEL -1 0: x is not a valid model ID" },
+        { 400, "{'error':{'message':'x is not a valid model ID','code':400}}", "MODEL -1 0: x is not a valid "
+                                                                               "model ID" },
         { 422, "{'detail':[{'msg':'field required'}]}", "REQUEST -1 0: field required" },
         { 500, "{'error':{'message':'oops'}}", "SERVER -1 0: oops" },
         { 503, "{'message':'Loading model'}", "SERVER -1 0: Loading model" },
@@ -412,7 +416,8 @@ TEST(what_a_server_does_not_take_is_learnt)
         const char *message;
         unsigned manner;
     } rows[] = {
-        { "Unsupported parameter: `max_tokens` is not supported with this model. Use `max_completion_tokens` instead.",
+        { "Unsupported parameter: `max_tokens` is not supported with this model. Use `max_completion_tokens` "
+          "instead.",
           MANNER_OLD_LIMIT },
         { "Unrecognized request argument supplied: max_completion_tokens", MANNER_OLD_LIMIT },
         { "stream_options: Extra inputs are not permitted", MANNER_NO_STREAM_OPTIONS },
