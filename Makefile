@@ -6,6 +6,7 @@
 #   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
 #   make test FAST=1     built quickly: little optimisation, in build/fast
 #   make torture         kill the program at every write and 10,000 times in all (KILLS=N)
+#   make test-llama      model agents against llama-server, which is built once (minutes) and kept
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
 #                        bench-peers measures other engines and packages beside this one
@@ -82,7 +83,7 @@ quiet := $(V)$(findstring s,$(filter-out -j% --%,$(firstword -$(MAKEFLAGS))))
 Q     := $(if $(V),,@)
 say    = $(if $(quiet),,@printf '  %-5s %s\n' $(1) $(2))
 
-.PHONY: all help test torture demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
+.PHONY: all help test test-llama torture demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
         exports unit-tests fuzz bootstrap install uninstall clean
 all: $(SOLIB) $(PROGRAM)
 help:
@@ -202,6 +203,10 @@ unit-tests: $(TESTS)
 
 test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES) $(HARNESS) $(HELPERS)
 	@B='$(B)' SAN='$(SAN)' T='$(T)' CC='$(CC)' CXX='$(CXX)' tests/run
+
+# A real language model, outside of the ordinary tests because building its server takes minutes.
+test-llama: $(PROGRAM)
+	@B='$(B)' T='$(T)' tests/llama/run
 
 # What takes long: tests/*/torture, one after the other.
 torture: all unit-tests $(HARNESS)
