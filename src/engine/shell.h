@@ -401,6 +401,11 @@ void ask(rondo_run *run);
 /* The eyes of an expression that answers the question; see_clear() them. */
 void ask_see(rondo_context *context, struct see *ret);
 
+/* ---- line.c ------------------------------------------------------------------------------------------- */
+
+/* A moment as the lines of events have it. */
+void line_put_time(struct buf *buf, int64_t ns);
+
 /* ---- deliver.c ---------------------------------------------------------------------------------------- */
 
 /* The next event for the reader of this run, without doing any work; NULL when it has seen all. */
