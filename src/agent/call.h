@@ -14,6 +14,7 @@ struct isolated;
 struct permit;
 struct permit_question;
 struct tool;
+struct secrets;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
    as long as the run; everything in it is borrowed. */
@@ -70,6 +71,10 @@ struct run *task_run(rondo_task *task);
 rondo_run *task_owner(rondo_task *task);               // the run under its public name
 struct loop *task_loop(rondo_task *task);              // the event loop
 const struct call_env *task_env(rondo_task *task);     // never NULL
+
+/* What must not be seen of this run: it is taken out of everything that is told to it from now on.  Whoever uses a
+   key adds it.  Never NULL; lives as long as the run. */
+struct secrets *task_secrets(rondo_task *task);
 void task_see(rondo_task *task, struct see *ret);      // ready to look from this task; see_clear() it
 
 /* Finishes the task later, on the engine's timer: then() is called on its thread with a token that
@@ -119,6 +124,9 @@ void agent_run(rondo_task *task, void *step);
 /* Can all agents of the flow be carried out here?  0, or RONDO_EINVAL: the first that cannot, and
    what to do about it. */
 int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
+
+/* Adds the secrets that agents of the flow refer to, as far as they are there. */
+void agent_find_secrets(const struct flow *flow, struct secrets *secrets);
 
 /* Are the folders still there that commands of the flow run in and context files are read from?  A flow
    that was stored may outlive them.  0, or RONDO_ENOTFOUND naming the folder and who needs it. */

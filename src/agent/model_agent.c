@@ -9,6 +9,7 @@
 #include "agent/guides.h"
 #include "agent/servers.h"
 #include "agent/talk.h"
+#include "data/secret.h"
 #include "io/workspace.h"
 #include "run/loop.h"
 #include "tool/permit.h"
@@ -371,7 +372,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     }
     for (const struct target *target = stint->spec.target; target; target = target->fallback)
         if (target->key)
-            task_hide(task, target->key, strlen(target->key));
+            secrets_add(task_secrets(task), target->key, strlen(target->key));
     fill_spec(stint, task);
     stint->spec.first = attach_message(step, stint->folder, text);
     task_on_cancel(task, on_cancel, stint);

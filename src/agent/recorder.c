@@ -27,7 +27,6 @@ struct pending {
 struct recorder {
     char *file;
     int fd;
-    struct mask mask;
     char *run_id; // known with the first call
     struct pending *pending; // by slot
     uint32_t count, cap;
@@ -96,7 +95,6 @@ int recorder_open(const char *file, const struct flow *flow, struct recorder **r
     rec->file = mem_strdup(file);
     rec->fd = fd;
     rec->turn = UINT64_MAX;
-    mask_open(&rec->mask, flow);
     write_head(rec, flow);
     *ret = rec;
     return 0;
@@ -255,7 +253,7 @@ static void pending_clear(struct pending *call)
 static void put_line(struct recorder *rec, struct buf *out, json_t *line, json_t *reply)
 {
     if (reply)
-        json_object_set_new(line, "reply", mask_value(&rec->mask, rec->run_id, reply));
+        json_object_set_new(line, "reply", mask_value(rec->run_id, reply));
     value_put_json(out, line);
     out->len--; // its brace: times may follow
     json_decref(reply);
@@ -305,7 +303,7 @@ void recorder_begin(struct recorder *rec, rondo_task *task, const struct flow_st
     give_up(rec, call);
     if (!rec->run_id)
         rec->run_id = mem_strdup(rondo_run_id(task_owner(task)));
-    *call = (struct pending){ .line = recording_call(task, step, &rec->mask, system, user),
+    *call = (struct pending){ .line = recording_call(task, step, system, user),
                               .events = json_array(), .name = act->node->name, .gen = act->gen,
                               .began_ns = task_now_ns(task) - task_began_ns(task) };
 }
@@ -357,7 +355,6 @@ int recorder_close(struct recorder *rec, rondo_error *err)
         *err = rec->err;
         rc = err->code;
     }
-    mask_clear(&rec->mask);
     mem_free(rec->pending);
     mem_free(rec->run_id);
     mem_free(rec->file);

@@ -71,7 +71,7 @@ static struct household *household_at(struct servers *servers, uint64_t hash)
 static void hide_all(rondo_task *task, const struct secrets *secrets)
 {
     for (uint32_t i = 0; i < secrets->count; i++)
-        task_hide(task, secrets->list[i].text, secrets->list[i].len);
+        secrets_add_form(task_secrets(task), secrets->list[i].text, secrets->list[i].len);
 }
 
 struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_error *err)

@@ -267,7 +267,7 @@ static const char *const stops[] = {
 static void take_answer(struct talk *talk, struct chat *chat, const struct answer *answer)
 {
     const struct target *who = chat_target(chat);
-    auto_json json_t *message = answer_message(answer, who->provider->api->name);
+    auto_json json_t *message = answer_message(answer, who->api->name);
     rondo_usage usage = usage_of(talk, who, answer->tokens, answer);
     settle(talk, &usage);
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,

@@ -591,6 +591,8 @@ static void take_answer(rondo_engine *engine, struct post *message)
     struct act *gate = run ? find_gate(run, message->path) : NULL;
     rondo_error err = { 0 };
     struct rondo_event ev = message->ev;
+    if (run && run_hides(run))
+        ev.value = shell_clean(run, ev.type, ev.flags, ev.value);
     json_t *answer = json_object_get(ev.value, "value");
     if (!gate) {
         json_decref(ev.value);

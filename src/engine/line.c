@@ -182,7 +182,7 @@ static void put_literal(struct line *l, const char *text, size_t len)
 
 /* RFC 3339 with nanoseconds, in UTC: the days are counted by hand because gmtime_r would cost more
    than all the rest of the line. */
-static void put_time(struct buf *buf, int64_t ns)
+void line_put_time(struct buf *buf, int64_t ns)
 {
     int64_t secs = ns / SECOND, days = secs / 86400, z = days + 719468;
     int64_t era = z / 146097, doe = z - era * 146097;
@@ -209,7 +209,7 @@ static void put_stamp(struct buf *buf, rondo_engine *engine, int64_t ns)
 {
     if (ns != engine->stamp_ns || !engine->stamp.len) {
         buf_clear(&engine->stamp);
-        put_time(&engine->stamp, ns);
+        line_put_time(&engine->stamp, ns);
         engine->stamp_ns = ns;
     }
     buf_put(buf, engine->stamp.data, engine->stamp.len);

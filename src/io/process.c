@@ -599,6 +599,7 @@ static int nest_open(struct loop *loop, struct nest **ret, rondo_error *err)
         mem_free(nest);
         return err_set(err, RONDO_ESTATE, "no children can be started: %s", uv_strerror(rc));
     }
+    orphan_begin();
     nest->guard = guard_open(nest->mark);
     orphan_share(1);
     *ret = nest;
