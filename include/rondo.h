@@ -980,9 +980,16 @@ typedef struct rondo_flow_options {
     const rondo_flow_function *functions; /* for `function:` agents, copied */
     size_t function_count;
     void (*report)(const rondo_problem *problem, void *user); /* told of everything, in order */
-    void *user;         /* for report */
+    void *user;         /* for report and variable */
     const char *folder; /* rondo_flow_parse(): where files beside the text are; NULL: none may be read */
     bool rehearse;      /* models, commands and scripts give made-up answers that fit their schemas */
+
+    /* Models and their tools.  variable gives what the environment usually holds: keys ("OPENAI_API_KEY"), base
+       URLs, "RONDO_MODEL"; NULL for what is not set.  Without it there are only the keys that the file itself
+       refers to.  allow_tools lists what models may call, as --allow does: "read,grep,bash(git *)"; NULL:
+       nothing that reaches outside of the conversation.  It is copied, and must be well-formed. */
+    const char *(*variable)(const char *name, void *user);
+    const char *allow_tools;
 } rondo_flow_options;
 #define RONDO_FLOW sizeof(rondo_flow_options)
 
