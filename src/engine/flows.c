@@ -13,7 +13,6 @@
 #include "engine/past.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
-#include "store/store.h"
 #include "tool/permit.h"
 #include "flow/drift.h"
 #include "flow/shape.h"
