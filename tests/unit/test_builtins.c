@@ -74,7 +74,7 @@ static const char *call(struct bench *b, const char *tool, const char *arguments
 {
     struct tool_call *running;
     json_error_t why;
-    json_t *value = json_loads(arguments, 0, &why);
+    json_t *value = json_loads(arguments, JSON_ALLOW_NUL, &why);
     if (!value)
         FAIL("%s: %s", arguments, why.text);
     int before = b->ends;
@@ -117,7 +117,8 @@ TEST(read_tells_binary_from_text_and_shows_images)
     struct bench b;
     bench_open(&b);
     rondo_error err;
-    CHECK(file_write(b.folder, "b.bin", "a\0b", 3, &err) == 0 && file_write(b.folder, "c.txt", "\xff\xfe", 2, &err) == 0 &&
+    CHECK(file_write(b.folder, "b.bin", "a\0b", 3, &err) == 0 &&
+          file_write(b.folder, "c.txt", "\xff\xfe", 2, &err) == 0 &&
           file_write(b.folder, "p.png", "\x89PNG", 4, &err) == 0 && file_write(b.folder, "e.txt", "", 0, &err) == 0);
     HAS(call(&b, "read", "{\"path\":\"b.bin\"}"), "not a text");
     CHECK(b.failed);
@@ -176,7 +177,8 @@ TEST(glob_and_grep_find_what_is_there)
     CHECK_STR(call(&b, "glob", "{\"pattern\":\"*.py\"}"), "no file fits");
     CHECK_STR(call(&b, "grep", "{\"pattern\":\"TODO\"}"), "src/b.c:1:// TODO: x\n");
     CHECK_STR(call(&b, "grep", "{\"pattern\":\"return\",\"context\":1}"), "a.c-2-{\na.c:3:    return 0;\na.c-4-}\n");
-    CHECK_STR(call(&b, "grep", "{\"pattern\":\"INT\",\"ignore_case\":true,\"path\":\"src/b.c\"}"), "src/b.c:2:int b;\n");
+    CHECK_STR(call(&b, "grep", "{\"pattern\":\"INT\",\"ignore_case\":true,\"path\":\"src/b.c\"}"),
+              "src/b.c:2:int b;\n");
     CHECK_STR(call(&b, "grep", "{\"pattern\":\"main(\",\"fixed\":true,\"glob\":\"*.c\"}"), "a.c:1:int main(void)\n");
     call(&b, "grep", "{\"pattern\":\"main(\"}");
     CHECK(b.failed);
@@ -210,7 +212,8 @@ TEST(bash_runs_in_the_workspace_and_nowhere_else)
     CHECK_STR(call(&b, "bash", "{\"command\":\"echo out; echo err >&2; exit 3\"}"), "out\nerr\n[exit status 3]");
     CHECK(!b.failed);
     CHECK_STR(call(&b, "bash", "{\"command\":\"echo x > made && cat made\"}"), "x\n[exit status 0]");
-    snprintf(arguments, sizeof arguments, "{\"command\":\"cat %s/canary; echo bad > %s/canary\"}", b.outside, b.outside);
+    snprintf(arguments, sizeof arguments, "{\"command\":\"cat %s/canary; echo bad > %s/canary\"}", b.outside,
+             b.outside);
     call(&b, "bash", arguments);
     CHECK(!strstr(buf_text(&b.said), "canary-outside"));
     HAS(call(&b, "bash", "{\"command\":\"echo $HOME; cat /proc/1/environ\"}"), "denied");

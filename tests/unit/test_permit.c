@@ -52,7 +52,8 @@ TEST(every_combination_is_judged_by_the_first_row_that_applies)
         struct permit_spec spec = { .allow = allow ? "read,x" : NULL, .deny = deny ? "read" : NULL,
                                     .ask = ask ? " read , y" : NULL, .yolo = yolo, .strict = strict,
                                     .can_ask = person };
-        int got = judge_call(&spec, "read", NULL, always), want = expected(yolo, deny, ask, allow, strict, always, person);
+        int got = judge_call(&spec, "read", NULL, always);
+        int want = expected(yolo, deny, ask, allow, strict, always, person);
         if (got != want)
             printf("bits %u: got %d, expected %d\n", bits, got, want);
         CHECK(got == want);
