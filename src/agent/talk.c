@@ -36,6 +36,8 @@ struct talk {
     int repairs;         // of them, those that were only asked for the result
     bool is_last;        // nothing may follow the present request: the budget is nearly used up
     int reservation;     // of the present request; 0: none
+    int64_t max_tokens;  // of its answer; 0: as the server likes
+    int stop;            // enum answer_stop: how the last answer ended
     bool is_cancelled, is_over;
     json_t *result;
     int action;
@@ -249,8 +251,9 @@ static void on_noted(void *user)
 }
 
 /* One more answer, new or from a note. */
-static void add_answer(struct talk *talk, json_t *message)
+static void add_answer(struct talk *talk, json_t *message, int stop)
 {
+    talk->stop = stop;
     json_array_append(talk->messages, message);
     take_words(talk, message);
     talk->turns++;
@@ -272,7 +275,7 @@ static void take_answer(struct talk *talk, struct chat *chat, const struct answe
     settle(talk, &usage);
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
                                 usage.cache_write_tokens, usage.reasoning_tokens };
-    add_answer(talk, message);
+    add_answer(talk, message, answer->stop);
     talk_note(talk,
          json_pack("{sO ss ss so}", "answer", message, "stop", stops[answer->stop], "model", who->model, "tokens",
                    tokens_json(&told)),
@@ -331,7 +334,7 @@ static uint64_t seed_of(const struct talk *talk)
     return talk->spec.place.key ? hash_bytes(seed, talk->spec.place.key, strlen(talk->spec.place.key)) : seed;
 }
 
-static void send(struct talk *talk, int64_t max_tokens)
+static void send(struct talk *talk)
 {
     auto_json json_t *tools = tools_of(talk);
     char key[40];
@@ -344,7 +347,7 @@ static void send(struct talk *talk, int64_t max_tokens)
         .inquiry = { .system = talk->system, .messages = talk->messages, .tools = tools,
                      .choice = must ? CHOICE_TOOL : CHOICE_AUTO, .tool = must ? "submit_result" : NULL,
                      .temperature = talk->spec.temperature, .top_p = talk->spec.top_p,
-                     .max_tokens = max_tokens, .effort = talk->effort, .stream = true },
+                     .max_tokens = talk->max_tokens, .effort = talk->effort, .stream = true },
         .key = key, .seed = seed, .max_retries = talk->spec.max_retries, .cache = talk->spec.cache,
         .cache_path = talk->spec.env->cache_path, .on_text = on_text, .on_news = on_news, .on_end = on_answer,
         .user = talk,
@@ -357,12 +360,6 @@ static void send(struct talk *talk, int64_t max_tokens)
 
 static const char last_words[] = "The budget of this run is nearly used up and this is your last turn: answer now, as "
                                  "well as you can, with what you have. No tools are left.";
-
-/* What a request may cost at most, and how long its answer may be then. */
-struct quote {
-    rondo_usage most;
-    int64_t max_tokens; // 0: as the server likes
-};
 
 static rondo_usage cost_of(const struct talk *talk, int64_t input, int64_t output)
 {
@@ -383,9 +380,9 @@ static int64_t affordable(const struct talk *talk, int64_t input, int64_t tokens
     return MAX(output, -1);
 }
 
-/* With a budget around, the answer is bounded so that it cannot be exceeded; when not even a second request
-   of this size would fit behind it, this one is the last. */
-static struct quote quote(struct talk *talk)
+/* What a request may cost at most.  With a budget around, the answer is bounded so that it cannot be exceeded;
+   when not even a second request of this size would fit behind it, this one is the last. */
+static rondo_usage quote(struct talk *talk)
 {
     auto_json json_t *tools = tools_of(talk);
     int64_t input = message_estimate(talk->messages, talk->system, tools), output = longest_answer(talk);
@@ -399,7 +396,8 @@ static struct quote quote(struct talk *talk)
         output = most;
     talk->is_last = talk->turns > 0 && (!fits_twice || calls == 1) && most >= OUTPUT_LEAST;
     bool says = is_bounded || talk->spec.max_tokens || talk->spec.target->max_tokens;
-    return (struct quote){ cost_of(talk, input, output), says ? output : 0 };
+    talk->max_tokens = says ? output : 0;
+    return cost_of(talk, input, output);
 }
 
 /* There is no budget for another request: what there is has to do. */
@@ -422,17 +420,16 @@ static void on_reserved(int reason, void *user)
         stop_short(talk);
         return;
     }
-    struct quote q = quote(talk);
     if (talk->is_last)
         add_user(talk, last_words);
-    send(talk, q.max_tokens);
+    send(talk);
 }
 
 static void ask(struct talk *talk)
 {
-    struct quote q = quote(talk);
+    rondo_usage most = quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
-    talk->reservation = rondo_later_reserve(talk->spec.later, &q.most, on_reserved, talk);
+    talk->reservation = rondo_later_reserve(talk->spec.later, &most, on_reserved, talk);
 }
 
 /* ---- going on ---------------------------------------------------------------------------------------- */
@@ -467,11 +464,19 @@ static void on_batch(void *user)
         close_batch(talk);
 }
 
+/* The model has said what it had to say; a server that only made a pause wants to be asked again. */
+static bool is_through(const struct talk *talk)
+{
+    return is_from(last_message(talk), "assistant") && talk->stop != STOP_PAUSED;
+}
+
 static void proceed(struct talk *talk)
 {
     if (talk->batch)
         batch_run(talk->batch, on_batch, talk);
-    else if (is_from(last_message(talk), "assistant") || !may_ask(talk))
+    else if (is_through(talk) && talk->stop == STOP_REFUSED && !talk->content.len)
+        fail(talk, RONDO_EFAILED, "the model refused to answer");
+    else if (is_through(talk) || !may_ask(talk))
         conclude(talk);
     else
         ask(talk);
@@ -485,13 +490,21 @@ static bool is_ours(const struct talk *talk, const json_t *note)
     return strcmp(in ? in : "", talk->in) == 0;
 }
 
+static int stop_of(const char *text)
+{
+    for (size_t i = 0; text && i < COUNT(stops); i++)
+        if (strcmp(stops[i], text) == 0)
+            return (int)i;
+    return STOP_END;
+}
+
 /* What stood between two answers follows from them: results of calls, or a reminder. */
 static void catch_up(struct talk *talk)
 {
     if (talk->batch) {
         batch_put_messages(talk->batch, talk->messages);
         batch_free(TAKE(talk->batch));
-    } else if (talk->turns) {
+    } else if (talk->turns && talk->stop != STOP_PAUSED) {
         remind(talk);
         talk->repairs++;
     }
@@ -505,7 +518,7 @@ static void recall(struct talk *talk, const json_t *note)
     rondo_error err;
     if (message && message_check_all(alone, &err) == 0) {
         catch_up(talk);
-        add_answer(talk, message);
+        add_answer(talk, message, stop_of(json_string_value(json_object_get(note, "stop"))));
     } else if (talk->batch) {
         batch_recall(talk->batch, note);
     }
