@@ -150,10 +150,10 @@ TEST(a_schema_that_is_plain_is_sent_and_others_are_told)
     "event: message_start\ndata: {'type':'message_start','message':{'id':'msg_1','type':'message','role':'assistant'," \
     "'model':'claude-x','content':[],'stop_reason':null,'usage':{'input_tokens':10,'cache_creation_input_tokens':20," \
     "'cache_read_input_tokens':300,'output_tokens':1}}}\n\n"
-#define BLOCK(i, block) "event: content_block_start\ndata: {'type':'content_block_start',"
-                        "'index':" i ",'content_block':" block "}\n\n"
-#define DELTA(i, delta) "event: content_block_delta\ndata: {'type':'content_block_delta',"
-                        "'index':" i ",'delta':" delta "}\n\n"
+#define BLOCK(i, block)                                                                                             \
+    "event: content_block_start\ndata: {'type':'content_block_start','index':" i ",'content_block':" block "}\n\n"
+#define DELTA(i, delta)                                                                                             \
+    "event: content_block_delta\ndata: {'type':'content_block_delta','index':" i ",'delta':" delta "}\n\n"
 #define STOP(i) "event: content_block_stop\ndata: {'type':'content_block_stop','index':" i "}\n\n"
 #define PING "event: ping\ndata: {'type':'ping'}\n\n"
 #define END(why, tokens)                                                                                            \

@@ -80,8 +80,8 @@ TEST(a_conversation_is_a_list_of_items)
 /* ---- streams ---------------------------------------------------------------------------------------------- */
 
 #define EVENT(type, rest) "event: " type "\ndata: {'type':'" type "','sequence_number':1," rest "}\n\n"
-#define CREATED EVENT("response.created", "'response':{'id':'resp_1','model':'gpt-5-2025','status':'in_progress',"
-                                          "'output':[]}")
+#define CREATED                                                                                                      \
+    EVENT("response.created", "'response':{'id':'resp_1','model':'gpt-5-2025','status':'in_progress','output':[]}")
 #define USAGE                                                                                                       \
     "'usage':{'input_tokens':50,'input_tokens_details':{'cached_tokens':32},'output_tokens':20,"                      \
     "'output_tokens_details':{'reasoning_tokens':12},'total_tokens':70}"
