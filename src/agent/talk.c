@@ -19,6 +19,7 @@
 
 #define TALK_MAGIC   0x74616c6bu
 #define OUTPUT_GUESS 8192 // tokens of an answer, where nobody says how long it may be
+#define OUTPUT_GOOD  1024 // for which a request is bounded, so that another one fits behind it
 #define OUTPUT_LEAST 256  // an answer for which less is left is not worth asking for
 #define SHOWN_TEXT   500  // of a model's last words, in an error
 #define REPAIRS      2    // requests that only ask for the result
@@ -35,6 +36,7 @@ struct talk {
     int children;        // agents of its own so far
     int repairs;         // of them, those that were only asked for the result
     bool is_last;        // nothing may follow the present request: the budget is nearly used up
+    bool is_spent;       // and that was said to those around
     int reservation;     // of the present request; 0: none
     int64_t max_tokens;  // of its answer; 0: as the server likes
     int stop;            // enum answer_stop: how the last answer ended
@@ -48,6 +50,7 @@ struct talk {
 };
 
 static void proceed(struct talk *talk);
+static void conclude(struct talk *talk);
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
 
@@ -148,6 +151,23 @@ static json_t *result_in(struct talk *talk)
     return value;
 }
 
+/* ---- what it costs ------------------------------------------------------------------------------------ */
+
+static void settle(struct talk *talk, const rondo_usage *usage)
+{
+    if (talk->reservation > 0)
+        rondo_later_settle(talk->spec.later, talk->reservation, usage);
+    talk->reservation = 0;
+}
+
+static rondo_usage cost_of(const struct talk *talk, int64_t input, int64_t output)
+{
+    const struct price *price = &talk->spec.target->price;
+    struct token_count tokens = { .input = input, .output = output };
+    return (rondo_usage){ .input_tokens = input, .output_tokens = output, .calls = 1,
+                          .cost_nano = price_of(price, &tokens), .unpriced = !price->is_known };
+}
+
 /* ---- repairing --------------------------------------------------------------------------------------- */
 
 static void add_user(struct talk *talk, const char *text)
@@ -172,9 +192,38 @@ static void give_up(struct talk *talk)
     fail(talk, RONDO_ESCHEMA, why);
 }
 
+static int64_t longest_answer(const struct talk *talk)
+{
+    int64_t own = talk->spec.max_tokens ? talk->spec.max_tokens : talk->spec.target->max_tokens;
+    return own ? own : OUTPUT_GUESS;
+}
+
+static void on_spent(int reason, void *user)
+{
+    struct talk *talk = user;
+    assert(talk->magic == TALK_MAGIC);
+    talk->reservation = reason ? 0 : talk->reservation;
+    settle(talk, &(rondo_usage){ 0 });
+    if (!talk->is_cancelled)
+        conclude(talk);
+}
+
+/* That the work ended because of a budget has to be known around it: one more request is asked for, and refused. */
+static void say_spent(struct talk *talk)
+{
+    int64_t input = message_estimate(talk->messages, talk->system, NULL);
+    rondo_usage more = cost_of(talk, input, longest_answer(talk));
+    talk->is_spent = true;
+    talk->reservation = rondo_later_reserve(talk->spec.later, &more, on_spent, talk);
+}
+
 /* Nothing more is to be done: is everything there that was asked for? */
 static void conclude(struct talk *talk)
 {
+    if (talk->is_last && !talk->is_spent) {
+        say_spent(talk);
+        return;
+    }
     if (talk->schema && !talk->result && !talk->action)
         talk->result = result_in(talk);
     if (!talk->schema || talk->result || talk->action) {
@@ -233,13 +282,6 @@ static rondo_usage usage_of(const struct talk *talk, const struct target *target
                           .cache_read_tokens = sure.cache_read, .cache_write_tokens = sure.cache_write,
                           .reasoning_tokens = sure.reasoning, .cost_nano = price_of(&target->price, &sure),
                           .unpriced = !target->price.is_known, .calls = 1 };
-}
-
-static void settle(struct talk *talk, const rondo_usage *usage)
-{
-    if (talk->reservation > 0)
-        rondo_later_settle(talk->spec.later, talk->reservation, usage);
-    talk->reservation = 0;
 }
 
 static void on_noted(void *user)
@@ -301,12 +343,6 @@ static void on_answer(struct chat *chat, void *user)
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
 
-static int64_t longest_answer(const struct talk *talk)
-{
-    int64_t own = talk->spec.max_tokens ? talk->spec.max_tokens : talk->spec.target->max_tokens;
-    return own ? own : OUTPUT_GUESS;
-}
-
 /* Only the result is wanted any more. */
 static bool is_repair(const struct talk *talk)
 {
@@ -361,14 +397,6 @@ static void send(struct talk *talk)
 static const char last_words[] = "The budget of this run is nearly used up and this is your last turn: answer now, as "
                                  "well as you can, with what you have. No tools are left.";
 
-static rondo_usage cost_of(const struct talk *talk, int64_t input, int64_t output)
-{
-    const struct price *price = &talk->spec.target->price;
-    struct token_count tokens = { .input = input, .output = output };
-    return (rondo_usage){ .input_tokens = input, .output_tokens = output, .calls = 1,
-                          .cost_nano = price_of(price, &tokens), .unpriced = !price->is_known };
-}
-
 /* Of what is left, so much output can be had: -1 when not even the input fits. */
 static int64_t affordable(const struct talk *talk, int64_t input, int64_t tokens_left, int64_t cost_left)
 {
@@ -392,9 +420,13 @@ static rondo_usage quote(struct talk *talk)
     bool is_bounded = tokens != INT64_MAX || cost != INT64_MAX;
     int64_t most = is_bounded ? affordable(talk, input, tokens, cost) : INT64_MAX;
     bool fits_twice = most == INT64_MAX || most >= 2 * output + input;
+    if (!fits_twice && (most - input) / 2 >= OUTPUT_GOOD) {
+        output = (most - input) / 2;
+        fits_twice = true;
+    }
     if (most < output && most >= OUTPUT_LEAST)
         output = most;
-    talk->is_last = talk->turns > 0 && (!fits_twice || calls == 1) && most >= OUTPUT_LEAST;
+    talk->is_last = talk->spec.box.count && (!fits_twice || calls == 1) && most >= OUTPUT_LEAST;
     bool says = is_bounded || talk->spec.max_tokens || talk->spec.target->max_tokens;
     talk->max_tokens = says ? output : 0;
     return cost_of(talk, input, output);
@@ -472,7 +504,9 @@ static bool is_through(const struct talk *talk)
 
 static void proceed(struct talk *talk)
 {
-    if (talk->batch)
+    if (talk->is_last && !talk->schema)
+        conclude(talk);
+    else if (talk->batch)
         batch_run(talk->batch, on_batch, talk);
     else if (is_through(talk) && talk->stop == STOP_REFUSED && !talk->content.len)
         fail(talk, RONDO_EFAILED, "the model refused to answer");

@@ -100,6 +100,8 @@ static int read_prompt(struct running *r, json_t **ret)
     bool is_piped = !isatty(STDIN_FILENO);
     if (is_piped && file_read_fd(STDIN_FILENO, "standard input", STDIN_MAX, &piped, &err) < 0)
         return command_fail(r->line->command, "%s", err.message);
+    while (piped.len && strchr(" \t\r\n", piped.data[piped.len - 1]))
+        piped.len--;
     if (piped.len)
         buf_printf(&text, "%s%.*s", text.len ? "\n\n" : "", (int)piped.len, piped.data);
     if (!text.len)

@@ -53,7 +53,6 @@ same "the system text" "$(asked 0 '.messages[0].content')" "You write."
 same "the prompt" "$(asked 0 '.messages[1].content')" "$(printf '## Task\nSay hello.')"
 same "requests" "$(requests)" 1
 serve < <(text "Hello.")
-check "events" 0 "$(cat out)" true
 "$RONDO" run --json --store :memory: one.yaml >out 2>err
 same "turns" "$(jq -r 'select(.type=="agent_turn").data.phase' out | tr '\n' ' ')" "request response "
 same "tokens" "$(jq -r 'select(.type=="workflow_end").tokens | "\(.prompt) \(.completion)"' out)" "100 10"
@@ -115,7 +114,8 @@ same "after a wrong one" "$(asked 1 '.messages[] | select(.role=="tool").content
 same "and no more" "$(requests)" 2
 serve < <(text "I think so."; then_; calls c2 submit_result '{"score":3}')
 check "a reminder" 0 "3" "$RONDO" run -q result.yaml
-same "leaves no choice" "$(asked 1 '.tool_choice.function.name')" "submit_result"
+same "leaves no choice" "$(asked 1 '[.tools[].function.name] | join(" ")')" "submit_result"
+same "but to call it" "$(asked 1 '.tool_choice == "required" or .tool_choice.function.name == "submit_result"')" true
 serve < <(text 'Here: ```json
 {"score": 4}
 ```')
@@ -142,9 +142,16 @@ check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
 
 # ---- budgets -----------------------------------------------------------------------------------------------
 serve < <(for i in 1 2 3 4 5 6 7 8 9; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
-"$RONDO" run -q --yolo --max-tokens 9000 tools.yaml >out 2>err
+"$RONDO" run -q --yolo --max-tokens 4500 tools.yaml >out 2>err
 same "a budget ends it" "$?" 4
 same "with fewer requests" "$([ "$(requests)" -lt 9 ] && echo yes)" yes
+last=$(($(requests) - 1))
+same "the model is told that it is the last one" "$(asked $last '.messages[-1].content' | grep -c 'your last turn')" 1
+same "and has no tools any more" "$(asked $last '.tools')" null
+serve < <(calls c1 read '{"path":"tea.txt"}'; then_; text "As far as I know: tea.")
+{ cat tools.yaml; echo "budget: { calls: 2 }"; } >few.yaml
+"$RONDO" run -q --yolo few.yaml >out 2>err
+same "with what it has" "$? $(cat out)" "4 As far as I know: tea."
 flow priced.yaml <<'F'
 name: priced
 models: { m: { provider: compat, model: m, price: { input: 1000, output: 1000 } } }
