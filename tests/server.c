@@ -238,7 +238,7 @@ static void read_line(struct server *server, struct answer **answer, char *line)
     char word[32] = "";
     snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
     rest += *rest == ' ';
-    if (is_method(word) && *rest == '/') {
+    if (is_method(word) && strchr("/h*", *rest) && *rest) {
         *answer = add_route(server, word, rest);
         return;
     }

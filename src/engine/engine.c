@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "cel/cel.h"
+#include "io/http.h"
 #include "io/process.h"
 #include "io/tzfile.h"
 
@@ -512,6 +513,7 @@ void rondo_engine_free(rondo_engine *engine)
     shell_bury(engine);
     runs_free_spare(engine);
     process_kill_all(engine->loop); // their ends are still told to tokens that nobody has
+    http_end_all(engine->loop);
     mailbox_clear(&engine->mail);
     heap_free(&engine->timers);
     loop_close(engine->loop);

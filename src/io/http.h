@@ -37,6 +37,7 @@ enum http_failure {
     HTTP_REDIRECT,          // too many of them, or to where none may lead
     HTTP_BAD,               // what came is not HTTP
     HTTP_TAPE,              // the tape has no such request
+    HTTP_CLOSED,            // the loop is closed
 };
 
 /* Borrowed for the call of http_start(). */
@@ -104,8 +105,11 @@ int http_set_tape(struct loop *loop, struct tape *tape, rondo_error *err);
 
 size_t http_count(struct loop *loop); // calls that have not ended
 
-/* For loop_close(): cancels what is left. */
+/* Ends all of them with HTTP_CLOSED.  Every on_end is called; none can be started from there. */
+void http_end_all(struct loop *loop);
+
+/* For loop_close(). */
 struct http;
-void http_close(struct http *http); // NULL is fine
+void http_close(struct http *http); // NULL is fine; there are no calls left
 
 #endif

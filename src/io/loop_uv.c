@@ -2,6 +2,7 @@
 #include "io/loop_uv.h"
 
 #include "base/mem.h"
+#include "io/http.h"
 #include "io/process.h"
 
 #include <assert.h>
@@ -32,6 +33,7 @@ struct loop {
     int64_t read_ns;   // the last reading, and when that was
     uint64_t read_ticks;
     struct nest *nest; // children; NULL until there is one
+    struct http *http; // requests; the same
     struct hung *hung;
     uint32_t hung_count, hung_cap;
 };
@@ -146,6 +148,8 @@ void loop_close(struct loop *loop)
         return;
     drop_hung(loop);
     process_kill_all(loop);
+    http_end_all(loop);
+    http_close(loop->http);
     nest_close(loop->nest);
     uv_close((uv_handle_t *)&loop->async, NULL);
     uv_close((uv_handle_t *)&loop->timer, NULL);
@@ -168,6 +172,11 @@ uv_loop_t *loop_uv(struct loop *loop)
 struct nest **loop_nest(struct loop *loop)
 {
     return &loop->nest;
+}
+
+struct http **loop_http(struct loop *loop)
+{
+    return &loop->http;
 }
 
 void loop_arm(struct loop *loop, int64_t due_ns)

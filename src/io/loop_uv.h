@@ -27,11 +27,13 @@ void loop_arm(struct loop *loop, int64_t due_ns);
 /* Nanoseconds since 1970, never going back while the loop lives. */
 int64_t loop_now_ns(struct loop *loop);
 
-/* For what else waits on the same loop: libuv's own, and the place of the loop's children. */
+/* For what else waits on the same loop: libuv's own, and the places of the loop's children and requests. */
 struct uv_loop_s;
 struct uv_loop_s *loop_uv(struct loop *loop);
 struct nest;
 struct nest **loop_nest(struct loop *loop); // process.c
+struct http;
+struct http **loop_http(struct loop *loop); // http.c
 
 /* What else hangs on a loop: made when first needed, found by its key (an address of the maker's), and
    closed with the loop, the last first.  Closing must leave nothing on libuv but what uv_close() ends. */
