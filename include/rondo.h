@@ -655,14 +655,32 @@ RONDO_API rondo_value *rondo_task_recall(rondo_task *task, const char *scope, co
 
 RONDO_API rondo_history *rondo_task_history(rondo_task *task); /* of the nearest loop; NULL: none */
 
-/* What the work has cost so far; adds up, and counts against every budget around it. */
+/* What the work has cost so far; adds up, and counts against every budget around it.  Tokens that were read
+   from or written to a cache are part of the input, those of reasoning part of the output. */
 typedef struct rondo_usage {
     int64_t input_tokens, output_tokens, cost_nano, calls;
+    int64_t cache_read_tokens, cache_write_tokens, reasoning_tokens;
+    int64_t unpriced; /* calls whose price nobody knows: cost_nano is without them */
 } rondo_usage;
 RONDO_API int rondo_task_spend(rondo_task *task, const rondo_usage *usage);
 RONDO_API int rondo_later_spend(rondo_later later, const rondo_usage *usage);
 
-/* What is left of the tightest budget around the task; INT64_MAX when there is none. */
+/* Budgets that hold.  What is reported when it was spent may come too late: before a call of a model, reserve
+   what it may cost at most (input and output tokens, money, calls: 1).  then(reason, user) is called once on the
+   engine's thread: 0 when every budget around has room for it (that is on disk then), or enum rondo_reason, the
+   limit that has none: finish with what you have.  A call that does not fit waits while others are under way
+   in that budget.  Returns a number > 0 for rondo_later_settle(), or an error; then() is not called when the
+   step is cancelled meanwhile, see rondo_later_fd().
+
+   Settle ends the reservation with what the call really cost, all 0 when it was not made; also after a cancel.
+   A call that nobody settled, because of a crash or because its step ended, counts against the budget in
+   full, and is shown as lost. */
+RONDO_API int rondo_later_reserve(rondo_later later, const rondo_usage *most,
+                                  void (*then)(int reason, void *user), void *user);
+RONDO_API int rondo_later_settle(rondo_later later, int number, const rondo_usage *real);
+
+/* What is left of the tightest budget around the task, without what is reserved; INT64_MAX when there is
+   none. */
 RONDO_API int64_t rondo_task_left(rondo_task *task, int limit); /* enum rondo_limit */
 
 /* Notes survive a crash: a task that runs again after one gets them back, in order. */
@@ -817,6 +835,7 @@ typedef struct rondo_result {
     rondo_usage usage;   /* children included */
     int64_t duration_ms;
     rondo_usage inherited; /* runs: what the run that it was forked from had spent */
+    rondo_usage lost; /* reserved, and nobody knows what of it was spent: not in usage, but in budgets */
 } rondo_result;
 
 RONDO_API int rondo_run_status(const rondo_run *run);
@@ -1031,7 +1050,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(GATE_WAITING, 16, "gate_waiting")                                                         \
     X(GATE_ANSWERED, 17, "gate_answered")                                                       \
     X(DETECTOR, 18, "detector")              /* reason */                                       \
-    X(BUDGET, 19, "budget")                  /* what a task spent */                            \
+    X(BUDGET, 19, "budget")                  /* what a task spent, see also SETTLED */          \
     X(CANCEL, 20, "cancel")                  /* value: why */                                   \
     X(DELAY, 21, "delay")                    /* a loop waits before its next pass */            \
     X(TIMER, 22, "timer")                    /* a delay or limit has run out */                 \
@@ -1043,6 +1062,10 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(REVIEW, 28, "review")                  /* what a reviewer decided; value: its feedback */  \
     X(FORKED, 29, "run_forked")              /* from here on it is a run of its own */          \
     X(REOPENED, 30, "run_reopened")          /* failed or cancelled, and taken up again */      \
+    X(RESERVE, 31, "budget_asked")           /* value: what a call may cost at most */          \
+    X(GRANTED, 32, "budget_granted")         /* there is room for it: it may be made */         \
+    X(REFUSED, 33, "budget_refused")         /* reason: which limit has no room for it */       \
+    X(SETTLED, 34, "budget")                 /* what a call that was granted really cost */     \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

@@ -7,7 +7,9 @@
 #include "agent/player.h"
 #include "agent/recorder.h"
 #include "base/hash.h"
+#include "data/secret.h"
 #include "io/file.h"
+#include "io/reference.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -44,6 +46,18 @@ static int write_prompt(rondo_task *task, struct buf *system, struct buf *user, 
     if (text.len && text.data[text.len - 1] != '\n')
         buf_putc(&text, '\n');
     return file_write(task_env(task)->prompts, buf_text(&name), text.data, text.len, err);
+}
+
+/* What is in a context file may be a secret of somebody else: nobody is shown it. */
+static void clean_prompt(rondo_task *task, struct buf *text)
+{
+    struct buf clean = { 0 };
+    const struct secrets *secrets = task_secrets(task);
+    if (!text->len || !secrets_are_in(secrets, text->data, text->len))
+        return;
+    secrets_put(secrets, &clean, text->data, text->len, true);
+    buf_free(text);
+    *text = clean;
 }
 
 /* ---- set --------------------------------------------------------------------------------------------- */
@@ -201,6 +215,8 @@ void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolate
     const struct call_env *env = task_env(task);
     rondo_error err;
     int rc = prompt_put(task, step, own ? isolated_folder(own) : NULL, &call.system, &call.user, &err);
+    clean_prompt(task, &call.system);
+    clean_prompt(task, &call.user);
     if (rc == 0 && env->on_prompt)
         env->on_prompt(env->user, rondo_task_path(task), call.system.len, call.user.len);
     if (rc == 0 && env->prompts)
@@ -251,6 +267,31 @@ int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_err
     struct search search = { env, err, 0 };
     flow_each_step(flow, look_at, &search);
     return search.rc < 0 ? search.rc : isolated_can_run(flow, env, err);
+}
+
+/* ---- secrets ----------------------------------------------------------------------------------------- */
+
+static void add_referred(const struct flow *flow, const struct flow_env *env, struct secrets *secrets)
+{
+    auto_buf struct buf value = { 0 };
+    rondo_error err;
+    int rc = env->kind == ENV_FROM_ENV    ? reference_env(env->from, &value, &err)
+             : env->kind == ENV_FROM_FILE ? reference_file(env->from, flow->folder, &value, &err)
+                                          : -1;
+    if (rc == 0)
+        secrets_add(secrets, buf_text(&value), value.len);
+}
+
+static void add_of_step(struct flow_step *step, void *secrets)
+{
+    const struct flow_agent *agent = step->agent;
+    for (uint32_t i = 0; agent && i < agent->env_count; i++)
+        add_referred(step->flow, &agent->env[i], secrets);
+}
+
+void agent_find_secrets(const struct flow *flow, struct secrets *secrets)
+{
+    flow_each_step(flow, add_of_step, secrets);
 }
 
 /* ---- folders ----------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "run/see.h"
 
 struct isolated;
+struct secrets;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
    as long as the run; everything in it is borrowed. */
@@ -44,6 +45,10 @@ struct run *task_run(rondo_task *task);
 rondo_run *task_owner(rondo_task *task);               // the run under its public name
 struct loop *task_loop(rondo_task *task);              // the event loop
 const struct call_env *task_env(rondo_task *task);     // never NULL
+
+/* What must not be seen of this run: it is taken out of everything that is told to it from now on.  Whoever uses a
+   key adds it.  Never NULL; lives as long as the run. */
+struct secrets *task_secrets(rondo_task *task);
 void task_see(rondo_task *task, struct see *ret);      // ready to look from this task; see_clear() it
 
 /* Finishes the task later, on the engine's timer: then() is called on its thread with a token that
@@ -80,6 +85,11 @@ bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), v
    Not called when the work was cancelled meanwhile: that is what task_on_cancel() tells.  0 or RONDO_ESTATE. */
 int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *user);
 
+/* Before each call of a model: rondo_later_reserve() and rondo_later_settle().  What is left of a limit (enum
+   rondo_limit) in the tightest budget around, without what is reserved: whether the next call will fit.
+   INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its event was applied. */
+int64_t later_left(rondo_later later, int limit);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */
@@ -88,6 +98,9 @@ void agent_run(rondo_task *task, void *step);
 /* Can all agents of the flow be carried out here?  0, or RONDO_EINVAL: the first that cannot, and
    what to do about it. */
 int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
+
+/* Adds the secrets that agents of the flow refer to, as far as they are there. */
+void agent_find_secrets(const struct flow *flow, struct secrets *secrets);
 
 /* Are the folders still there that commands of the flow run in and context files are read from?  A flow
    that was stored may outlive them.  0, or RONDO_ENOTFOUND naming the folder and who needs it. */

@@ -40,7 +40,7 @@ struct errand {
     const struct flow_step *step; // not to be touched once is_unwanted
     struct process *process; // NULL once it has ended
     struct isolated *own;    // its worktree; NULL
-    struct secrets secrets;
+    const struct secrets *secrets; // the run's: as step
     char *reply, *context; // paths of its files
     char *box;             // a folder of its own, when it is confined; NULL
     size_t shown; // of the output, in bytes as they came
@@ -316,7 +316,7 @@ static void show(struct errand *errand, bool is_end)
     auto_buf struct buf text = { 0 };
     size_t len;
     const char *output = process_output(errand->process, &len);
-    errand->shown += secrets_put(&errand->secrets, &text, output + errand->shown,
+    errand->shown += secrets_put(errand->secrets, &text, output + errand->shown,
                                   len - errand->shown, is_end);
     if (text.len)
         rondo_later_emit(errand->later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text),
@@ -341,7 +341,7 @@ static void put_errors(struct errand *errand, struct buf *out)
     bool cut = process_errors_dropped(errand->process) > 0;
     for (; cut && len && ((uint8_t)*errors & 0xc0) == 0x80; len--)
         errors++;
-    secrets_put(&errand->secrets, &text, errors, len, true);
+    secrets_put(errand->secrets, &text, errors, len, true);
     while (text.len && isspace((unsigned char)text.data[text.len - 1]))
         text.len--;
     at = buf_text(&text);
@@ -396,7 +396,7 @@ static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
         return err_set(err, RONDO_ELIMIT,
                        "its output has %llu bytes, more than maxOutput (%zu), and cannot be read as a result",
                        (unsigned long long)(len + dropped), len);
-    secrets_put(&errand->secrets, out, output, len, !dropped);
+    secrets_put(errand->secrets, out, output, len, !dropped);
     if (dropped) {
         buf_printf(out, "\n[output cut: these are the first %zu of %llu bytes]", len,
                    (unsigned long long)(len + dropped));
@@ -451,7 +451,7 @@ static json_t *read_reply(struct errand *errand, rondo_error *err)
         err_in(err, "RONDO_REPLY");
         return NULL;
     }
-    secrets_put(&errand->secrets, &text, bytes.data, bytes.len, true);
+    secrets_put(errand->secrets, &text, bytes.data, bytes.len, true);
     json_t *reply = parse(text.data, text.len, &error);
     if (reply && json_is_object(reply))
         return reply;
@@ -509,7 +509,6 @@ static void errand_free(struct errand *errand)
     mem_free(errand->box);
     mem_free(errand->context);
     mem_free(errand->reply);
-    secrets_clear(&errand->secrets);
     json_decref(errand->answer);
     buf_free(&errand->why);
     mem_free(errand);
@@ -624,10 +623,11 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
 {
     struct errand *errand = mem_zalloc(sizeof *errand);
     struct setup setup = { .task = task, .step = step, .agent = step->agent, .own = own,
-                           .secrets = &errand->secrets };
+                           .secrets = task_secrets(task) };
     rondo_error err;
     errand->step = step;
     errand->own = own;
+    errand->secrets = setup.secrets;
     task_see(task, &setup.see);
     int rc = command_can_run(step, &err);
     if (rc == 0)

@@ -2,42 +2,10 @@
 #define _GNU_SOURCE // memmem()
 #include "agent/mask.h"
 
+#include "data/secret.h"
 #include "data/utf8.h"
-#include "data/value.h"
-#include "io/reference.h"
 
 #include <string.h>
-
-/* ---- the secrets of a workflow ---------------------------------------------------------------------- */
-
-static void add_secret(struct mask *mask, const struct flow *flow, const struct flow_env *env)
-{
-    auto_buf struct buf value = { 0 };
-    rondo_error err;
-    int rc = env->kind == ENV_FROM_ENV    ? reference_env(env->from, &value, &err)
-             : env->kind == ENV_FROM_FILE ? reference_file(env->from, flow->folder, &value, &err)
-                                          : -1;
-    if (rc == 0)
-        secrets_add(&mask->secrets, buf_text(&value), value.len);
-}
-
-static void add_agent(struct flow_step *step, void *mask)
-{
-    const struct flow_agent *agent = step->agent;
-    for (uint32_t i = 0; agent && i < agent->env_count; i++)
-        add_secret(mask, step->flow, &agent->env[i]);
-}
-
-void mask_open(struct mask *mask, const struct flow *flow)
-{
-    *mask = (struct mask){ 0 };
-    flow_each_step(flow, add_agent, mask);
-}
-
-void mask_clear(struct mask *mask)
-{
-    secrets_clear(&mask->secrets);
-}
 
 /* ---- texts ------------------------------------------------------------------------------------------ */
 
@@ -52,11 +20,12 @@ static void put_replaced(struct buf *out, const char *text, size_t len, const ch
     buf_put(out, text, (size_t)(end - text));
 }
 
-void mask_put(const struct mask *mask, struct buf *out, const char *run_id, const char *text, size_t len)
+void mask_put(struct buf *out, const char *run_id, const char *text, size_t len)
 {
+    static const struct secrets none;
     auto_buf struct buf safe = { 0 };
-    if (mask->secrets.count || !utf8_is_valid(text, len)) {
-        secrets_put(&mask->secrets, &safe, text, len, true);
+    if (!utf8_is_valid(text, len)) {
+        secrets_put(&none, &safe, text, len, true);
         text = safe.len ? safe.data : "";
         len = safe.len;
     }
@@ -65,16 +34,16 @@ void mask_put(const struct mask *mask, struct buf *out, const char *run_id, cons
 
 /* ---- values ----------------------------------------------------------------------------------------- */
 
-/* One way or the other: mask is NULL when the id is put in again. */
+/* One way or the other: the id is covered, or put in again. */
 struct way {
-    const struct mask *mask;
+    bool covers;
     const char *run_id;
 };
 
 static void put_text(const struct way *way, struct buf *out, const char *text, size_t len)
 {
-    if (way->mask)
-        mask_put(way->mask, out, way->run_id, text, len);
+    if (way->covers)
+        mask_put(out, way->run_id, text, len);
     else
         put_replaced(out, text, len, MASK_RUN_ID, way->run_id);
 }
@@ -118,12 +87,12 @@ static json_t *map(const struct way *way, json_t *value)
     return list;
 }
 
-json_t *mask_value(const struct mask *mask, const char *run_id, json_t *value)
+json_t *mask_value(const char *run_id, json_t *value)
 {
-    return map(&(struct way){ mask, run_id }, value);
+    return map(&(struct way){ true, run_id }, value);
 }
 
 json_t *mask_lift(const char *run_id, json_t *value)
 {
-    return map(&(struct way){ NULL, run_id }, value);
+    return map(&(struct way){ false, run_id }, value);
 }

@@ -19,7 +19,6 @@ struct wait {
 struct player {
     struct recording rec;
     struct wait *waits; // by record
-    struct mask mask;
     rondo_run *run; // whose agents it plays
     bool has_stopped, has_failed; // the run; a step, which says why
 };
@@ -35,7 +34,6 @@ int player_open(const char *file, const struct flow *flow, struct player **ret, 
         player_close(player);
         return rc;
     }
-    mask_open(&player->mask, flow);
     player->waits = mem_zalloc((player->rec.count + 1) * sizeof *player->waits);
     *ret = player;
     return 0;
@@ -49,7 +47,6 @@ void player_close(struct player *player)
         json_decref(player->waits[i].reply);
     mem_free(player->waits);
     recording_clear(&player->rec);
-    mask_clear(&player->mask);
     mem_free(player);
 }
 
@@ -193,7 +190,7 @@ void player_run(struct player *player, rondo_task *task, const struct flow_step 
                 struct buf *user)
 {
     auto_buf struct buf why = { 0 };
-    auto_json json_t *asked = recording_call(task, step, &player->mask, system, user);
+    auto_json json_t *asked = recording_call(task, step, system, user);
     struct record *record = recording_find(&player->rec, rondo_task_path(task));
     if (!record || record->is_gate) {
         put_miss(&why, &player->rec, rondo_task_path(task));

@@ -27,7 +27,6 @@ struct pending {
 struct recorder {
     char *file;
     int fd;
-    struct mask mask;
     char *run_id; // known with the first call
     struct pending *pending; // by slot
     uint32_t count, cap;
@@ -96,7 +95,6 @@ int recorder_open(const char *file, const struct flow *flow, struct recorder **r
     rec->file = mem_strdup(file);
     rec->fd = fd;
     rec->turn = UINT64_MAX;
-    mask_open(&rec->mask, flow);
     write_head(rec, flow);
     *ret = rec;
     return 0;
@@ -137,6 +135,10 @@ static json_t *usage_of(json_t *spent)
     set_number(usage, "prompt", spent, "prompt");
     set_number(usage, "completion", spent, "completion");
     set_number(usage, "calls", spent, "calls");
+    set_number(usage, "reasoning", spent, "reasoning");
+    set_number(usage, "cacheRead", spent, "cacheRead");
+    set_number(usage, "cacheWrite", spent, "cacheWrite");
+    set_number(usage, "unpriced", spent, "unpriced");
     if (nano)
         json_object_set_new(usage, "cost", json_real((double)nano / 1e9));
     return usage;
@@ -172,6 +174,7 @@ static json_t *said(const struct pending *call, const struct heard *heard)
     case RONDO_EV_STATE: return json_pack("{s:O}", "state", heard->value);
     case RONDO_EV_MEMORY: return json_pack("{s:O}", "memory", heard->value);
     case RONDO_EV_NOTE: return json_pack("{s:O}", "note", heard->value);
+    case RONDO_EV_SETTLED:
     case RONDO_EV_BUDGET: return json_pack("{s:o}", "usage", usage_of(heard->value));
     default: return NULL; // partial output decides nothing
     }
@@ -250,7 +253,7 @@ static void pending_clear(struct pending *call)
 static void put_line(struct recorder *rec, struct buf *out, json_t *line, json_t *reply)
 {
     if (reply)
-        json_object_set_new(line, "reply", mask_value(&rec->mask, rec->run_id, reply));
+        json_object_set_new(line, "reply", mask_value(rec->run_id, reply));
     value_put_json(out, line);
     out->len--; // its brace: times may follow
     json_decref(reply);
@@ -300,7 +303,7 @@ void recorder_begin(struct recorder *rec, rondo_task *task, const struct flow_st
     give_up(rec, call);
     if (!rec->run_id)
         rec->run_id = mem_strdup(rondo_run_id(task_owner(task)));
-    *call = (struct pending){ .line = recording_call(task, step, &rec->mask, system, user),
+    *call = (struct pending){ .line = recording_call(task, step, system, user),
                               .events = json_array(), .name = act->node->name, .gen = act->gen,
                               .began_ns = task_now_ns(task) - task_began_ns(task) };
 }
@@ -352,7 +355,6 @@ int recorder_close(struct recorder *rec, rondo_error *err)
         *err = rec->err;
         rc = err->code;
     }
-    mask_clear(&rec->mask);
     mem_free(rec->pending);
     mem_free(rec->run_id);
     mem_free(rec->file);

@@ -31,22 +31,22 @@ static json_t *kept_text(const char *text, size_t len)
     return kept;
 }
 
-static void set_text(json_t *prompt, const char *key, const struct mask *mask, const char *run_id,
+static void set_text(json_t *prompt, const char *key, const char *run_id,
                      const struct buf *text)
 {
     auto_buf struct buf masked = { 0 };
     if (!text->len)
         return;
-    mask_put(mask, &masked, run_id, text->data, text->len);
+    mask_put(&masked, run_id, text->data, text->len);
     json_object_set_new(prompt, key, kept_text(masked.data, masked.len));
 }
 
-static void set_input(json_t *call, const struct mask *mask, const char *run_id, json_t *input)
+static void set_input(json_t *call, const char *run_id, json_t *input)
 {
     auto_buf struct buf text = { 0 };
     if (!input || json_is_null(input))
         return;
-    json_t *masked = mask_value(mask, run_id, input);
+    json_t *masked = mask_value(run_id, input);
     value_put_json(&text, masked);
     if (text.len > RECORDING_TEXT) {
         json_decref(masked);
@@ -64,8 +64,8 @@ static const char *kind_of(const struct flow_step *step)
     return names[step->agent ? step->agent->kind : AGENT_MODEL];
 }
 
-json_t *recording_call(rondo_task *task, const struct flow_step *step, const struct mask *mask,
-                       struct buf *system, struct buf *user)
+json_t *recording_call(rondo_task *task, const struct flow_step *step, struct buf *system,
+                       struct buf *user)
 {
     const char *run_id = rondo_run_id(task_owner(task));
     json_t *call = json_object(), *prompt = json_object();
@@ -74,10 +74,10 @@ json_t *recording_call(rondo_task *task, const struct flow_step *step, const str
     if (step->agent)
         json_object_set_new(call, "agent", json_string(step->agent->name));
     json_object_set_new(call, "kind", json_string(kind_of(step)));
-    set_text(prompt, "system", mask, run_id, system);
-    set_text(prompt, "user", mask, run_id, user);
+    set_text(prompt, "system", run_id, system);
+    set_text(prompt, "user", run_id, user);
     json_object_set_new(call, "prompt", prompt);
-    set_input(call, mask, run_id, rondo_task_input(task));
+    set_input(call, run_id, rondo_task_input(task));
     return call;
 }
 

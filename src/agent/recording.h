@@ -53,7 +53,7 @@ struct record *recording_find(const struct recording *recording, const char *pat
 bool recording_is(const char *bytes, size_t len);
 
 /* Who is asked what, as the beginning of a line: path, step, agent, kind, prompt, input; new. */
-json_t *recording_call(rondo_task *task, const struct flow_step *step, const struct mask *mask,
-                       struct buf *system, struct buf *user);
+json_t *recording_call(rondo_task *task, const struct flow_step *step, struct buf *system,
+                       struct buf *user);
 
 #endif

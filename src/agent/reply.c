@@ -190,7 +190,10 @@ static int check_delay(const json_t *value, rondo_error *err)
 static int check_usage(const json_t *value, rondo_error *err)
 {
     static const struct field fields[] = { { "prompt", check_count }, { "completion", check_count },
-                                           { "cost", check_amount }, { "calls", check_count }, { 0 } };
+                                           { "cost", check_amount }, { "calls", check_count },
+                                           { "reasoning", check_count }, { "cacheRead", check_count },
+                                           { "cacheWrite", check_count }, { "unpriced", check_count },
+                                           { 0 } };
     return check_object(value, fields, err);
 }
 
@@ -353,6 +356,10 @@ static void put_usage(const struct addressee *to, const json_t *usage)
         .output_tokens = json_integer_value(get(usage, "completion")),
         .cost_nano = llround(MIN(json_number_value(get(usage, "cost")), 1e6) * NANO),
         .calls = json_integer_value(get(usage, "calls")),
+        .reasoning_tokens = json_integer_value(get(usage, "reasoning")),
+        .cache_read_tokens = json_integer_value(get(usage, "cacheRead")),
+        .cache_write_tokens = json_integer_value(get(usage, "cacheWrite")),
+        .unpriced = json_integer_value(get(usage, "unpriced")),
     });
 }
 

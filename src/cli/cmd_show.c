@@ -4,6 +4,7 @@
 #include "cli/show.h"
 #include "cli/view.h"
 #include "engine/shell.h"
+#include "run/usage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,9 @@ static json_t *result_json(const char *path, const rondo_result *res)
         json_object_set_new(step, "error", json_string(res->error));
     if (res->reason)
         put_loop_json(step, res);
-    json_object_set_new(step, "usage", task_usage_value(&res->usage));
+    json_object_set_new(step, "usage", usage_value(&res->usage));
+    if (!usage_is_none(&res->lost))
+        json_object_set_new(step, "lost", usage_value(&res->lost));
     return step;
 }
 
@@ -44,6 +47,36 @@ static void print_json(json_t *value)
 
 /* ---- one step --------------------------------------------------------------------------------------------- */
 
+static void put_usage(struct buf *out, const char *before, const rondo_usage *usage)
+{
+    auto_buf struct buf text = { 0 };
+    view_put_usage(&text, usage, "  ");
+    if (text.len)
+        buf_printf(out, "%s%s", before, buf_text(&text));
+}
+
+/* What of the tokens was read from a cache, written to one, or thought. */
+static void put_parts(struct buf *out, const rondo_usage *usage)
+{
+    const struct {
+        const char *name;
+        int64_t tokens;
+    } parts[] = { { "read from cache", usage->cache_read_tokens },
+                  { "written to cache", usage->cache_write_tokens },
+                  { "reasoning", usage->reasoning_tokens } };
+    const char *before = "  (";
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        if (!parts[i].tokens)
+            continue;
+        buf_puts(out, before);
+        view_put_amount(out, parts[i].tokens);
+        buf_printf(out, " %s", parts[i].name);
+        before = ", ";
+    }
+    if (*before == ',')
+        buf_putc(out, ')');
+}
+
 static void put_facts(struct buf *out, const rondo_result *res)
 {
     buf_puts(out, rondo_status_text(res->status));
@@ -53,15 +86,10 @@ static void put_facts(struct buf *out, const rondo_result *res)
         buf_printf(out, "  %lld passes, %s", (long long)res->passes, rondo_reason_text(res->reason));
     if (res->reason && res->best >= 0)
         buf_printf(out, ", best %lld with %g", (long long)res->best + 1, res->score);
-    if (res->usage.input_tokens + res->usage.output_tokens) {
-        buf_puts(out, "  ");
-        view_put_amount(out, res->usage.input_tokens + res->usage.output_tokens);
-        buf_puts(out, " tokens");
-    }
-    if (res->usage.cost_nano) {
-        buf_puts(out, "  ");
-        view_put_cost(out, res->usage.cost_nano);
-    }
+    put_usage(out, "  ", &res->usage);
+    if (!usage_is_none(&res->lost))
+        put_usage(out, "  lost ", &res->lost);
+    put_parts(out, &res->usage);
     buf_putc(out, '\n');
 }
 
@@ -104,7 +132,7 @@ static json_t *row_json(const struct row *row)
         json_object_set_new(step, "reason", json_string(rondo_reason_text(row->reason)));
     if (row->error)
         json_object_set_new(step, "error", json_string(row->error));
-    json_object_set_new(step, "usage", task_usage_value(&row->usage));
+    json_object_set_new(step, "usage", usage_value(&row->usage));
     put_kids(kids, row);
     if (json_array_size(kids))
         json_object_set_new(step, "steps", kids);

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MS        1000000ll
@@ -121,22 +120,12 @@ static void draw(struct drive *d)
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
 
-static void put_stamp(struct buf *out, int64_t ns)
-{
-    time_t second = (time_t)(ns / 1000000000);
-    struct tm tm;
-    char text[32];
-    gmtime_r(&second, &tm);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    buf_printf(out, "%s.%09lldZ", text, (long long)(ns % 1000000000));
-}
-
 /* The plan comes before the run, so it is no event of it. */
 static void put_plan(struct drive *d)
 {
     struct buf *out = &d->out;
     buf_puts(out, "{\"type\":\"plan_ready\",\"timestamp\":\"");
-    put_stamp(out, shell_now_ns(d->engine));
+    line_put_time(out, shell_now_ns(d->engine));
     buf_puts(out, "\",\"runId\":");
     buf_put_json_string(out, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
     buf_puts(out, ",\"message\":");

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 /* A standard descriptor that is closed would be given to the next file that is opened, and what is
    said on stderr be written into it.  Writing to what takes its place fails. */
@@ -12,8 +13,19 @@ static void hold_descriptors(void)
             return;
 }
 
+/* Keys are in our memory: no picture of it is left behind. */
+static void leave_no_core(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CORE, &limit) < 0)
+        return;
+    limit.rlim_cur = 0;
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
 int main(int argc, char **argv)
 {
     hold_descriptors();
+    leave_no_core();
     return commands_main(argc, argv);
 }

@@ -7,6 +7,7 @@
 #include "cli/show.h"
 #include "data/value.h"
 #include "run/event.h"
+#include "run/usage.h"
 
 #include <string.h>
 
@@ -371,19 +372,11 @@ static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
     row->state = ROW_RUNNING;
 }
 
-static int64_t amount(const rondo_event *ev, const char *key)
-{
-    return json_integer_value(json_object_get(ev->value, key));
-}
-
 static void on_budget(struct row *row, const rondo_event *ev)
 {
-    for (; row; row = row->up) {
-        row->usage.input_tokens += amount(ev, "prompt");
-        row->usage.output_tokens += amount(ev, "completion");
-        row->usage.cost_nano += amount(ev, "nanoUsd");
-        row->usage.calls += amount(ev, "calls");
-    }
+    rondo_usage usage = usage_from(ev->value);
+    for (; row; row = row->up)
+        usage_add(&row->usage, &usage);
 }
 
 /* An event about a row that is known. */
@@ -407,7 +400,8 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
         break;
     case RONDO_EV_GATE_ANSWERED: row->state = ROW_RUNNING; break;
     case RONDO_EV_ITEMS: row->items = json_array_size(ev->value); break;
-    case RONDO_EV_BUDGET: on_budget(row, ev); break;
+    case RONDO_EV_BUDGET:
+    case RONDO_EV_SETTLED: on_budget(row, ev); break;
     case RONDO_EV_OUTPUT: tail_add(row, rondo_event_text(ev)); break;
     case RONDO_EV_MESSAGE:
         tail_set(row, rondo_event_text(ev));

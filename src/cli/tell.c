@@ -8,6 +8,7 @@
 #include "data/value.h"
 #include "run/event.h"
 #include "run/review.h"
+#include "run/usage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -167,16 +168,14 @@ static void put_review(struct buf *out, const struct tell *tell, const rondo_eve
 
 static void put_spent(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
-    int64_t tokens = json_integer_value(json_object_get(ev->value, "prompt")) +
-                     json_integer_value(json_object_get(ev->value, "completion"));
-    int64_t cost = json_integer_value(json_object_get(ev->value, "nanoUsd"));
+    rondo_usage usage = usage_from(ev->value);
     buf_putc(out, ' ');
-    view_put_amount(out, tokens);
-    buf_puts(out, " tokens");
-    if (cost) {
-        buf_putc(out, ' ');
-        view_put_cost(out, cost);
-    }
+    view_put_usage(out, &usage, " ");
+}
+
+static void put_refused(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " %s", rondo_reason_text(ev->code));
 }
 
 /* What was in flight, by what becomes of it: " again a, b; asked c". */
@@ -247,6 +246,10 @@ static const struct line_kind {
     [RONDO_EV_GATE_ANSWERED] = { ALWAYS, STYLE_GREEN, put_answer },
     [RONDO_EV_DETECTOR] = { ALWAYS, STYLE_YELLOW, put_reason },
     [RONDO_EV_BUDGET] = { VERBOSE, STYLE_NONE, put_spent },
+    [RONDO_EV_SETTLED] = { VERBOSE, STYLE_NONE, put_spent },
+    [RONDO_EV_RESERVE] = { VERBOSE, STYLE_NONE, put_spent },
+    [RONDO_EV_GRANTED] = { VERBOSE, STYLE_NONE, NULL },
+    [RONDO_EV_REFUSED] = { ALWAYS, STYLE_YELLOW, put_refused },
     [RONDO_EV_CANCEL] = { ALWAYS, STYLE_YELLOW, put_value },
     [RONDO_EV_DELAY] = { VERBOSE, STYLE_NONE, put_delay },
     [RONDO_EV_TIMER] = { NEVER, STYLE_NONE, NULL },

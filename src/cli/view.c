@@ -60,6 +60,30 @@ void view_put_cost(struct buf *out, int64_t nano)
     buf_printf(out, usd < 0.01 ? "$%.4f" : usd < 1 ? "$%.3f" : "$%.2f", usd);
 }
 
+static void put_unpriced(struct buf *out, const rondo_usage *usage)
+{
+    if (usage->cost_nano)
+        buf_printf(out, "%lld call%s ", (long long)usage->unpriced, usage->unpriced == 1 ? "" : "s");
+    buf_puts(out, "unpriced");
+}
+
+void view_put_usage(struct buf *out, const rondo_usage *usage, const char *gap)
+{
+    int64_t tokens = usage->input_tokens + usage->output_tokens;
+    if (tokens) {
+        view_put_amount(out, tokens);
+        buf_puts(out, " tokens");
+    }
+    if (usage->cost_nano) {
+        buf_puts(out, tokens ? gap : "");
+        view_put_cost(out, usage->cost_nano);
+    }
+    if (usage->unpriced) {
+        buf_puts(out, tokens || usage->cost_nano ? gap : "");
+        put_unpriced(out, usage);
+    }
+}
+
 /* ---- lines ----------------------------------------------------------------------------------------- */
 
 struct piece {
@@ -195,16 +219,10 @@ static void put_bar(struct buf *out, uint64_t n, uint64_t of)
 
 static void put_usage(struct line *line, const rondo_usage *usage)
 {
-    int64_t tokens = usage->input_tokens + usage->output_tokens;
-    if (tokens) {
-        line_gap(line, STYLE_NONE);
-        view_put_amount(&line->text, tokens);
-        buf_puts(&line->text, " tokens");
-    }
-    if (usage->cost_nano) {
-        line_gap(line, STYLE_NONE);
-        view_put_cost(&line->text, usage->cost_nano);
-    }
+    if (!usage->input_tokens && !usage->output_tokens && !usage->cost_nano && !usage->unpriced)
+        return;
+    line_gap(line, STYLE_NONE);
+    view_put_usage(&line->text, usage, "  ");
 }
 
 void view_put_passes(struct buf *out, const struct row *row)

@@ -34,4 +34,8 @@ void view_put_moment(struct buf *out, int64_t ns, bool with_zone); // since 1970
 void view_put_amount(struct buf *out, int64_t n);
 void view_put_cost(struct buf *out, int64_t nano);
 
+/* "1.2k tokens", "$0.012", with gap between them; what has no price is called so: "unpriced", "2 calls
+   unpriced".  Nothing for nothing. */
+void view_put_usage(struct buf *out, const rondo_usage *usage, const char *gap);
+
 #endif

@@ -49,6 +49,8 @@ void secrets_add_form(struct secrets *secrets, const char *text, size_t len)
 void secrets_add(struct secrets *secrets, const char *text, size_t len)
 {
     const char *end = text + len, *at = text, *stop;
+    if (len < SECRET_MIN || (secrets->heads && is_known(secrets, text, len)))
+        return;
     secrets_add_forms(secrets, text, len);
     if (!len || !memchr(text, '\n', len))
         return;
@@ -72,6 +74,13 @@ void secrets_clear(struct secrets *secrets)
     mem_free(secrets->list);
     mem_free(secrets->heads);
     *secrets = (struct secrets){ 0 };
+}
+
+void secrets_free(struct secrets *secrets)
+{
+    if (secrets)
+        secrets_clear(secrets);
+    mem_free(secrets);
 }
 
 /* ---- finding ------------------------------------------------------------------------------------------ */

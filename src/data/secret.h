@@ -31,6 +31,7 @@ struct secrets {
 /* The value in all of its forms, and the lines of a value that has several. */
 void secrets_add(struct secrets *secrets, const char *text, size_t len);
 void secrets_clear(struct secrets *secrets);
+void secrets_free(struct secrets *secrets); // one that was made by mem_alloc(); NULL is fine
 
 /* Puts text, as UTF-8 whatever it was (what is no character becomes U+FFFD, NUL too), with the
    secrets replaced.  Unless it is the end of the text, what may be the beginning of a secret or of a

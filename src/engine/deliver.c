@@ -6,6 +6,8 @@
    be written without the activation still being there. */
 #include "engine/shell.h"
 
+#include "run/usage.h"
+
 #include <string.h>
 
 /* ---- readers ------------------------------------------------------------------------------------------- */
@@ -48,24 +50,16 @@ static void note_pass(struct reader *reader, const struct rondo_event *ev)
     }
 }
 
-static int64_t spent(const struct rondo_event *ev, const char *key)
-{
-    return json_integer_value(json_object_get(ev->value, key));
-}
-
 /* What an agent spent counts for everything around it. */
 static void note_usage(struct reader *reader, const struct rondo_event *ev)
 {
+    rondo_usage usage = usage_from(ev->value);
     while (reader->usage_count < reader->place_count) {
         mem_grow(&reader->usage, &reader->usage_cap, reader->usage_count, sizeof *reader->usage);
         reader->usage[reader->usage_count++] = (rondo_usage){ 0 };
     }
     for (uint32_t slot = ev->act; slot < reader->usage_count; slot = reader->places[slot].parent) {
-        rondo_usage *u = &reader->usage[slot];
-        u->input_tokens += spent(ev, "prompt");
-        u->output_tokens += spent(ev, "completion");
-        u->cost_nano += spent(ev, "nanoUsd");
-        u->calls += spent(ev, "calls");
+        usage_add(&reader->usage[slot], &usage);
         if (!slot)
             return;
     }
@@ -82,7 +76,7 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
 {
     if (ev->type == RONDO_EV_STEP_START)
         reader_note_start(reader, run, ev);
-    else if (ev->type == RONDO_EV_BUDGET)
+    else if (ev->type == RONDO_EV_BUDGET || ev->type == RONDO_EV_SETTLED)
         note_usage(reader, ev);
     else if (ev->type == RONDO_EV_FORKED)
         note_fork(reader);
@@ -98,7 +92,7 @@ const struct loop_seen *reader_loop(const struct reader *reader, uint32_t slot)
 const rondo_usage *reader_usage(const struct reader *reader, uint32_t slot)
 {
     const rondo_usage *u = slot < reader->usage_count ? &reader->usage[slot] : NULL;
-    return u && (u->input_tokens || u->output_tokens || u->cost_nano || u->calls) ? u : NULL;
+    return u && !usage_is_none(u) ? u : NULL;
 }
 
 void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev)

@@ -93,10 +93,26 @@ struct rondo_event *shell_next_event(rondo_run *run)
 void shell_happened(rondo_run *run, const struct rondo_event *ev)
 {
     struct rondo_event *place = shell_next_event(run);
-    if (place)
-        *place = *ev;
-    else
+    if (!place) {
         json_decref(ev->value);
+        return;
+    }
+    *place = *ev;
+    if (run_hides(run))
+        place->value = shell_clean(run, ev->type, ev->flags, ev->value);
+}
+
+/* Objects that we have made have keys that we need. */
+static bool is_ours(int type, uint16_t flags)
+{
+    if (type == RONDO_EV_STATE || type == RONDO_EV_NOTE)
+        return false;
+    return type != RONDO_EV_STEP_END || flags & EF_FULL;
+}
+
+json_t *shell_clean(const rondo_run *run, int type, uint16_t flags, json_t *value)
+{
+    return secrets_clean(run->secrets, value, is_ours(type, flags));
 }
 
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)

@@ -67,6 +67,14 @@ struct loop *task_loop(rondo_task *task)
     return task->work.run->engine->loop;
 }
 
+struct secrets *task_secrets(rondo_task *task)
+{
+    rondo_run *run = task->work.run;
+    if (!run->secrets)
+        run->secrets = mem_zalloc(sizeof *run->secrets);
+    return run->secrets;
+}
+
 const struct call_env *task_env(rondo_task *task)
 {
     static const struct call_env plain = { 0 };

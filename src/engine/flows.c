@@ -285,6 +285,18 @@ static rondo_run_options run_options(const struct flow *flow, const rondo_run_op
 
 static const struct call_env no_env;
 
+/* What the agents of a flow must not tell; NULL: nothing.  The caller's. */
+static struct secrets *find_secrets(const struct flow *flow)
+{
+    struct secrets found = { 0 };
+    agent_find_secrets(flow, &found);
+    if (!found.count)
+        return NULL;
+    struct secrets *secrets = mem_alloc(sizeof *secrets);
+    *secrets = found;
+    return secrets;
+}
+
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err)
 {
@@ -295,7 +307,7 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
     if (engine->store && !o.in_memory)
         bundle_put(&definition, flow);
     struct run_origin origin = { .name = flow->name, .about = about, .definition = definition.data,
-                                 .definition_len = definition.len };
+                                 .definition_len = definition.len, .secrets = find_secrets(flow) };
     rondo_node *node = flow_build(flow, &hooks);
     int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
     rondo_node_unref(node);
@@ -369,8 +381,10 @@ int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env 
     rondo_node *node = flow_build(flow, &hooks);
     int code = rondo_run_resume(engine, node, id, options, ret, err);
     rondo_node_unref(node);
-    if (code == 0)
+    if (code == 0) {
         (*ret)->env = env;
+        (*ret)->secrets = find_secrets(flow);
+    }
     return code;
 }
 

@@ -5,6 +5,8 @@
 #include "engine/shell.h"
 
 #include "agent/recorder.h"
+#include "run/budget.h"
+#include "run/usage.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -275,13 +277,15 @@ static void put_wait(struct later *later, struct post *message)
     later->waits[later->wait_count++] = message->wait;
 }
 
-/* Posts a message about an open token; takes post->ev.value in any case. */
+/* Posts a message about an open token; takes post->ev.value in any case.  0, or the number under which an
+   answer is awaited. */
 static int post(rondo_later at, struct post *message)
 {
     struct mailbox *mail = &at.engine->mail;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
-    bool good = later && !later->work.finished && !later->cancelled;
+    bool good = later && !later->work.finished &&
+                (!later->cancelled || message->ev.type == RONDO_EV_SETTLED); // what was spent was spent
     if (good) {
         later->work.finished = message->finishes;
         message->token = at.token;
@@ -298,7 +302,7 @@ static int post(rondo_later at, struct post *message)
         loop_wake(at.engine->loop);
     else
         post_clear(message);
-    return good ? 0 : RONDO_ESTATE;
+    return good ? (int)message->wait.number : RONDO_ESTATE;
 }
 
 int rondo_later_return(rondo_later later, rondo_value *output)
@@ -332,9 +336,9 @@ int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
 
 int rondo_later_spend(rondo_later later, const rondo_usage *usage)
 {
-    if (!task_is_usage(usage))
+    if (!usage_is_good(usage))
         return RONDO_EINVAL;
-    struct post p = { .ev = { .type = RONDO_EV_BUDGET, .value = task_usage_value(usage) } };
+    struct post p = { .ev = { .type = RONDO_EV_BUDGET, .value = usage_value(usage) } };
     return post(later, &p);
 }
 
@@ -395,7 +399,37 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
 {
     struct post p = { .ev = { .type = RONDO_EV_NOTE, .value = note ? note : json_null() },
                       .wait = { .noted = then, .user = user } };
+    int rc = post(later, &p);
+    return MIN(rc, 0);
+}
+
+int rondo_later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user),
+                        void *user)
+{
+    if (!usage_is_good(most) || !then)
+        return RONDO_EINVAL;
+    struct post p = { .ev = { .type = RONDO_EV_RESERVE, .value = usage_value(most) },
+                      .wait = { .decided = then, .user = user } };
     return post(later, &p);
+}
+
+int rondo_later_settle(rondo_later later, int number, const rondo_usage *real)
+{
+    if (!usage_is_good(real) || number <= 0)
+        return RONDO_EINVAL;
+    struct post p = { .ev = { .type = RONDO_EV_SETTLED, .num = number, .value = usage_value(real) } };
+    return post(later, &p);
+}
+
+int64_t later_left(rondo_later at, int limit)
+{
+    struct mailbox *mail = &at.engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    struct work work = later ? later->work : (struct work){ 0 };
+    pthread_mutex_unlock(&mail->lock);
+    struct act *act = work.run ? run_find_act(&work.run->core, work.act, work.gen) : NULL;
+    return act ? budget_left(&work.run->core, act, limit) : 0;
 }
 
 static int post_action(rondo_later later, uint16_t actions, const char *target)
@@ -557,6 +591,8 @@ static void take_answer(rondo_engine *engine, struct post *message)
     struct act *gate = run ? find_gate(run, message->path) : NULL;
     rondo_error err = { 0 };
     struct rondo_event ev = message->ev;
+    if (run && run_hides(run))
+        ev.value = shell_clean(run, ev.type, ev.flags, ev.value);
     json_t *answer = json_object_get(ev.value, "value");
     if (!gate) {
         json_decref(ev.value);
@@ -675,12 +711,25 @@ static struct awaited take_wait(struct mailbox *mail, uint64_t token, uint32_t n
     return found;
 }
 
+/* Nobody is there any more who would make the call: its room is for others. */
+static void give_room_back(rondo_run *run, const struct run_command *command)
+{
+    const rondo_usage nothing = { 0 };
+    if (command->ordinal == RONDO_EV_GRANTED)
+        shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_SETTLED, .act = command->act,
+                                                   .ordinal = command->gen, .num = command->child,
+                                                   .flags = EF_VALUE, .value = usage_value(&nothing) });
+}
+
 void task_answer(rondo_run *run, const struct run_command *command)
 {
     struct act *act = run_find_act(&run->core, command->act, command->gen);
     struct awaited wait = take_wait(&run->engine->mail, command->token, command->child);
-    if (!act || (act->close && !act_is_awaited(&run->core, act)))
-        return; // whoever works for it is told that it is cancelled
-    if (wait.noted)
+    bool is_wanted = act && (!act->close || act_is_awaited(&run->core, act));
+    if (is_wanted && wait.noted)
         wait.noted(wait.user);
+    else if (is_wanted && wait.decided)
+        wait.decided(command->reason, wait.user);
+    else if (act)
+        give_room_back(run, command); // whoever worked for it is told that it is cancelled
 }

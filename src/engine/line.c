@@ -4,13 +4,16 @@
 #include "data/value.h"
 #include "engine/exit.h"
 #include "flow/flow.h"
+#include "run/budget.h"
 #include "run/review.h"
+#include "run/usage.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define SECOND 1000000000ll
+#define NANO   1000000000ll // of a dollar
 
 int rondo_event_type(const rondo_event *ev)
 {
@@ -178,7 +181,7 @@ static void put_literal(struct line *l, const char *text, size_t len)
 
 /* RFC 3339 with nanoseconds, in UTC: the days are counted by hand because gmtime_r would cost more
    than all the rest of the line. */
-static void put_time(struct buf *buf, int64_t ns)
+void line_put_time(struct buf *buf, int64_t ns)
 {
     int64_t secs = ns / SECOND, days = secs / 86400, z = days + 719468;
     int64_t era = z / 146097, doe = z - era * 146097;
@@ -205,7 +208,7 @@ static void put_stamp(struct buf *buf, rondo_engine *engine, int64_t ns)
 {
     if (ns != engine->stamp_ns || !engine->stamp.len) {
         buf_clear(&engine->stamp);
-        put_time(&engine->stamp, ns);
+        line_put_time(&engine->stamp, ns);
         engine->stamp_ns = ns;
     }
     buf_put(buf, engine->stamp.data, engine->stamp.len);
@@ -386,35 +389,60 @@ static void put_start(struct line *l)
 
 static void put_tokens(struct line *l, const rondo_usage *u)
 {
-    buf_printf(l->out, "{\"prompt\":%lld,\"completion\":%lld,\"total\":%lld", (long long)u->input_tokens,
-               (long long)u->output_tokens, (long long)(u->input_tokens + u->output_tokens));
+    buf_printf(l->out,
+               "{\"prompt\":%lld,\"completion\":%lld,\"total\":%lld,\"reasoning\":%lld,\"cacheRead\":%lld,"
+               "\"cacheWrite\":%lld",
+               (long long)u->input_tokens, (long long)u->output_tokens,
+               (long long)(u->input_tokens + u->output_tokens), (long long)u->reasoning_tokens,
+               (long long)u->cache_read_tokens, (long long)u->cache_write_tokens);
 }
 
 static void put_usage(struct line *l, const char *key, const rondo_usage *usage)
 {
     put_key(l, key);
     put_tokens(l, usage);
-    buf_printf(l->out, ",\"calls\":%lld}", (long long)usage->calls);
+    buf_printf(l->out, ",\"calls\":%lld", (long long)usage->calls);
+    if (usage->unpriced)
+        buf_printf(l->out, ",\"unpriced\":%lld", (long long)usage->unpriced);
+    buf_putc(l->out, '}');
 }
 
-/* What it cost is only told when something had a price, what others had spent when it is a fork. */
+/* Billionths of a dollar, to the last one. */
+static void put_money(struct buf *out, int64_t nano)
+{
+    buf_printf(out, "%lld.%09lld", (long long)(nano / NANO), (long long)(nano % NANO));
+    while (out->data[out->len - 1] == '0')
+        out->len--;
+    if (out->data[out->len - 1] == '.')
+        out->len--;
+}
+
+/* What has no price is not told to cost nothing. */
+static void put_cost(struct line *l, const char *key, const rondo_usage *usage)
+{
+    if (!usage->cost_nano)
+        return;
+    put_key(l, key);
+    put_money(l->out, usage->cost_nano);
+}
+
+/* What it cost is only told when something had a price, what others had spent when it is a fork, and what
+   nobody knows to have been spent when there is some. */
 static void put_workflow_end(struct line *l)
 {
     static const rondo_usage none = { 0 };
     const rondo_usage *usage = reader_usage(&l->run->reader, 0), *before = &l->run->core.inherited;
+    const rondo_usage *lost = ledger_lost(run_act(&l->run->core, 0)->ledger);
     usage = usage ? usage : &none;
     put_text(l, "status", rondo_status_text(l->ev->code));
     put_usage(l, "usage", usage);
-    if (usage->cost_nano) {
-        put_key(l, "cost");
-        buf_printf(l->out, "%.9g", (double)usage->cost_nano / 1e9);
-    }
-    if (memcmp(before, &none, sizeof none) != 0)
+    put_cost(l, "cost", usage);
+    if (!usage_is_none(lost))
+        put_usage(l, "lost", lost);
+    put_cost(l, "lostCost", lost);
+    if (!usage_is_none(before))
         put_usage(l, "inherited", before);
-    if (before->cost_nano) {
-        put_key(l, "inheritedCost");
-        buf_printf(l->out, "%.9g", (double)before->cost_nano / 1e9);
-    }
+    put_cost(l, "inheritedCost", before);
     put_number(l, "exitCode", (uint64_t)exit_code(l->run));
 }
 
@@ -471,6 +499,24 @@ static void put_review(struct line *l)
     put_text(l, "decision", review_text(l->ev->code));
 }
 
+/* Which of the calls that an agent has reserved. */
+static void put_call(struct line *l)
+{
+    put_number(l, "call", (uint64_t)l->ev->num);
+}
+
+/* The limit, and whose budget it is of: "" for the run's. */
+static void put_refused(struct line *l)
+{
+    const struct reader *reader = &l->run->reader;
+    auto_buf struct buf path = { 0 };
+    put_call(l);
+    put_reason(l);
+    if (l->ev->ordinal && l->ev->ordinal < reader->place_count && reader->places[l->ev->ordinal].node)
+        path_put(&path, reader_find, reader, &reader->places[l->ev->ordinal]);
+    put_text(l, "of", buf_text(&path));
+}
+
 /* The members of an event's value, each by its name. */
 static void put_members(struct line *l)
 {
@@ -496,6 +542,10 @@ static const struct {
     [RONDO_EV_ITERATION_END] = { put_iteration_end, "output" },
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
     [RONDO_EV_DETECTOR] = { put_reason, NULL },
+    [RONDO_EV_RESERVE] = { put_call, "value" },
+    [RONDO_EV_GRANTED] = { put_call, NULL },
+    [RONDO_EV_REFUSED] = { put_refused, NULL },
+    [RONDO_EV_SETTLED] = { put_call, "value" },
     [RONDO_EV_MESSAGE] = { put_why, "value" },
     [RONDO_EV_RETRY] = { put_retry, NULL },
     [RONDO_EV_CHOICE] = { put_choice, NULL },

@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 
 #include "data/value.h"
+#include "run/budget.h"
 #include "run/loop.h"
 #include "run/see.h"
 
@@ -35,7 +36,8 @@ void look_result(rondo_run *run, const struct result *res, rondo_result *ret)
     ret->score = more->score;
     ret->capped = more->capped;
     ret->escalated = more->escalated;
-    ret->usage = more->usage;
+    ret->usage = *ledger_spent(more->ledger);
+    ret->lost = *ledger_lost(more->ledger);
     ret->duration_ms = (more->end_ns - more->start_ns) / MS;
 }
 

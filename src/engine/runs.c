@@ -129,9 +129,12 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 {
     rondo_run_options options;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
-        sessions_check(engine, &options, err) < 0)
+        sessions_check(engine, &options, err) < 0) {
+        secrets_free(origin ? origin->secrets : NULL);
         return err->code;
+    }
     rondo_run *run = new_run(engine, node, &options, NULL);
+    run->secrets = origin ? origin->secrets : NULL;
     json_t *start = start_value(engine, input, &options);
     if ((engine->store && !options.in_memory && stored_begin(run, &options, origin, err) < 0) ||
         (options.session && sessions_begin(engine, options.session, start, err) < 0)) {
@@ -229,6 +232,7 @@ void rondo_run_close(rondo_run *run)
     run_clear(&run->core);
     json_decref(run->old_value);
     json_decref(run->old_passes);
+    secrets_free(run->secrets);
     mem_free(run->error);
     mem_free(run->undone);
     mem_free(run->id);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/heap.h"
+#include "data/secret.h"
 #include "io/loop_uv.h"
 #include "run/act.h"
 #include "run/codec.h"
@@ -202,6 +203,7 @@ struct rondo_run {
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL
     struct recorder *recorder;  // is told what agents say; NULL
+    struct secrets *secrets;    // what must not be seen of it; NULL: nothing
     uint64_t *undone; // events that count no longer since the run was taken up again, ascending; NULL
     uint32_t undone_count, undone_cap;
     json_t *old_passes; // passes that expressions had to read back, by the start of their loop
@@ -211,7 +213,8 @@ struct rondo_run {
 
 /* ---- engine.c ------------------------------------------------------------------------------------- */
 
-/* Something happened in a run: it is applied in its next turn.  Takes ev->value. */
+/* Something happened in a run: it is applied in its next turn.  Takes ev->value.  Everything that comes from
+   outside passes here: what the run's secrets say is taken out of it before anybody sees it. */
 void shell_happened(rondo_run *run, const struct rondo_event *ev);
 
 /* The same, to be filled in by the caller; NULL when the run has ended. */
@@ -242,6 +245,9 @@ const rondo_event *shell_next(rondo_run *run, int64_t due_ns);
 void shell_service(rondo_engine *engine, int64_t due_ns);
 
 void shell_free_run(rondo_run *run);
+
+/* The value of an event of this type without the run's secrets.  Takes value. */
+json_t *shell_clean(const rondo_run *run, int type, uint16_t flags, json_t *value);
 
 /* A run that nobody drives, with a journal in memory; id may be NULL.  It does not count as one that was
    made: those that follow get the same ids and seeds as without it. */
@@ -296,6 +302,7 @@ struct run_origin {
     const char *definition; // what it was made of; NULL
     size_t definition_len;
     json_t *about;          // how it was started: an object; NULL
+    struct secrets *secrets; // taken; NULL: none
 };
 
 /* rondo_run_start() of a run whose origin is known (NULL: not). */
@@ -356,8 +363,6 @@ int task_check_answer(const struct act *act, json_t *answer, rondo_error *err);
 #define TASK_ERROR_MAX ERROR_TEXT_MAX
 json_t *task_text(const char *text);
 json_t *task_both(const char *content, json_t *result); // takes result
-bool task_is_usage(const rondo_usage *usage);
-json_t *task_usage_value(const rondo_usage *usage);
 bool task_copy_emit(rondo_emit *ours, const rondo_emit *given);
 json_t *task_emit_value(const rondo_emit *event, const char *author); // author: the default, or NULL
 
@@ -396,6 +401,11 @@ void ask(rondo_run *run);
 /* The eyes of an expression that answers the question; see_clear() them. */
 void ask_see(rondo_context *context, struct see *ret);
 
+/* ---- line.c ------------------------------------------------------------------------------------------- */
+
+/* A moment as the lines of events have it. */
+void line_put_time(struct buf *buf, int64_t ns);
+
 /* ---- deliver.c ---------------------------------------------------------------------------------------- */
 
 /* The next event for the reader of this run, without doing any work; NULL when it has seen all. */
@@ -406,7 +416,8 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
 
 /* Events that a reader remembers something of, beside starts. */
 #define READER_NOTES \
-    (1ull << RONDO_EV_ITERATION_START | 1ull << RONDO_EV_ITERATION_END | 1ull << RONDO_EV_BUDGET)
+    (1ull << RONDO_EV_ITERATION_START | 1ull << RONDO_EV_ITERATION_END | 1ull << RONDO_EV_BUDGET | \
+     1ull << RONDO_EV_SETTLED)
 
 /* The same when the reader keeps up, which is the usual case; NULL does not mean that there is none. */
 static inline const rondo_event *deliver_fresh(rondo_run *run)
@@ -457,6 +468,12 @@ void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
 
 /* Eyes for an activation of a run: what is the same for questions and tasks. */
 void eyes_of(rondo_run *run, struct act *act, struct see *ret);
+
+/* Is there anything that must not be seen of this run? */
+static inline bool run_hides(const rondo_run *run)
+{
+    return UNLIKELY(run->secrets) && run->secrets->count;
+}
 
 static inline rondo_run *run_of(struct run *core)
 {

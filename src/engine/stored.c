@@ -5,6 +5,7 @@
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "flow/shape.h"
+#include "run/usage.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -43,9 +44,11 @@ static void put_end(rondo_run *run)
     rondo_result res = { 0 };
     if (result)
         look_result(run, result, &res);
-    json_object_set_new(run->about, "usage", task_usage_value(&res.usage));
+    json_object_set_new(run->about, "usage", usage_value(&res.usage));
+    if (!usage_is_none(&res.lost))
+        json_object_set_new(run->about, "lost", usage_value(&res.lost));
     if (json_object_get(run->about, "forkedFrom"))
-        json_object_set_new(run->about, "inherited", task_usage_value(&run->core.inherited));
+        json_object_set_new(run->about, "inherited", usage_value(&run->core.inherited));
     json_object_set_new(run->about, "exitCode", json_integer(exit_code(run)));
     if (res.error && *res.error)
         json_object_set_new(run->about, "error", json_string(res.error));

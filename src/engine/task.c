@@ -12,6 +12,7 @@
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
+#include "run/usage.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -24,6 +25,19 @@
 static struct act *act_of(const struct work *work)
 {
     return run_find_act(&work->run->core, work->act, work->gen);
+}
+
+static void record_clean(rondo_run *run, struct heard *heard)
+{
+    auto_json json_t *value = shell_clean(run, heard->type, heard->flags, json_incref(heard->value));
+    auto_json json_t *delta = shell_clean(run, RONDO_EV_STATE, 0, json_incref((json_t *)heard->delta));
+    auto_buf struct buf message = { 0 };
+    if (heard->message)
+        secrets_put(run->secrets, &message, heard->message, strlen(heard->message), true);
+    heard->value = value;
+    heard->delta = delta;
+    heard->message = heard->message ? buf_text(&message) : NULL;
+    recorder_hear(run->recorder, heard);
 }
 
 /* A run that is being recorded: what agents say is written down, too.  What follows from their ends
@@ -39,7 +53,10 @@ static APART void record(const struct work *work, struct heard heard)
     heard.is_late = work != &run->engine->task.work;
     heard.turn = run->core.seq;
     heard.at_ns = shell_run_ns(run) - run_act(&run->core, 0)->start_ns;
-    recorder_hear(run->recorder, &heard);
+    if (run_hides(run))
+        record_clean(run, &heard);
+    else
+        recorder_hear(run->recorder, &heard);
 }
 
 /* number: under which somebody waits until it is through; 0: nobody does. */
@@ -132,8 +149,8 @@ static void leave_behind(struct work *work, const struct act *act, json_t *outpu
 static bool say_plainly(struct work *work, const struct act *act, json_t *value)
 {
     const struct node_agent *agent = &act->node->agent;
-    if (work->actions || work->delta || agent->memory || agent->output_key || agent->skill_count ||
-        act->node->output_schema)
+    if (run_hides(work->run) || work->actions || work->delta || agent->memory || agent->output_key ||
+        agent->skill_count || act->node->output_schema)
         return false;
     struct rondo_event *end = shell_next_event(work->run);
     if (!end)
@@ -674,27 +691,11 @@ rondo_history *rondo_task_history(rondo_task *task)
     return loop ? look_history(task->work.run, loop) : NULL;
 }
 
-json_t *task_usage_value(const rondo_usage *u)
-{
-    return json_pack("{s:I, s:I, s:I, s:I}", "prompt", (json_int_t)u->input_tokens, "completion",
-                     (json_int_t)u->output_tokens, "nanoUsd", (json_int_t)u->cost_nano, "calls",
-                     (json_int_t)u->calls);
-}
-
-bool task_is_usage(const rondo_usage *u)
-{
-    const int64_t amounts[] = { u->input_tokens, u->output_tokens, u->cost_nano, u->calls };
-    for (size_t i = 0; i < COUNT(amounts); i++)
-        if (amounts[i] < 0 || amounts[i] > AMOUNT_MAX)
-            return false;
-    return true;
-}
-
 int rondo_task_spend(rondo_task *task, const rondo_usage *usage)
 {
-    if (is_over(task) || !task_is_usage(usage))
+    if (is_over(task) || !usage_is_good(usage))
         return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
-    say(&task->work, RONDO_EV_BUDGET, 0, task_usage_value(usage));
+    say(&task->work, RONDO_EV_BUDGET, 0, usage_value(usage));
     return 0;
 }
 

@@ -343,6 +343,10 @@ static const struct field usage_rows[] = {
     { "completion", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Tokens written." },
     { "cost", F_NUMBER, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "US dollars." },
     { "calls", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Calls of the model." },
+    { "reasoning", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Tokens thought, of those written." },
+    { "cacheRead", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Tokens from a cache, of those read." },
+    { "cacheWrite", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Tokens into a cache, of those read." },
+    { "unpriced", F_LONG, IN_RONDO, CHECKED, RANGE(0, 1e12), .about = "Calls whose price nobody knows." },
 };
 const struct fields usage_fields = TABLE("usage", "usage", usage_rows, 0);
 

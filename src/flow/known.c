@@ -20,10 +20,10 @@ static const struct {
     { "gpt-oss", "ollama" },     { "gpt-", "openai" },         { "chatgpt-", "openai" },   { "codex-", "openai" },
     { "o1", "openai" },          { "o3", "openai" },           { "o4", "openai" },         { "claude-", "anthropic" },
     { "gemini-", "gemini" },     { "mistral-", "mistral" },    { "ministral-", "mistral" }, { "codestral-", "mistral" },
-    { "magistral-", "mistral" }, { "devstral-", "mistral" },   { "pixtral-", "mistral" },  { "deepseek-chat", "deepseek" },
-    { "deepseek-reasoner", "deepseek" }, { "grok-", "xai" },   { "command-", "cohere" },   { "sonar", "perplexity" },
-    { "llama", "ollama" },       { "qwen", "ollama" },         { "gemma", "ollama" },      { "phi", "ollama" },
-    { "mixtral", "ollama" },     { "deepseek-r1", "ollama" },
+    { "magistral-", "mistral" }, { "devstral-", "mistral" },   { "pixtral-", "mistral" },  { "grok-", "xai" },
+    { "command-", "cohere" },    { "sonar", "perplexity" },    { "llama", "ollama" },      { "qwen", "ollama" },
+    { "gemma", "ollama" },       { "phi", "ollama" },          { "mixtral", "ollama" },    { "deepseek-r1", "ollama" },
+    { "deepseek-chat", "deepseek" }, { "deepseek-reasoner", "deepseek" },
 };
 
 bool known_is_provider(const char *name, size_t len)

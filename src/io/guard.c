@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -113,10 +114,42 @@ static uint64_t number_in(const char *value, const char *mark)
     return n;
 }
 
+#define NUMBER_BITS 31
+#define NUMBER_MASK ((1ull << NUMBER_BITS) - 1)
+
+/* The mark's first digits above, never all zero. */
+uint64_t guard_number(const char *mark, uint64_t number)
+{
+    uint64_t high = 0;
+    for (int i = 0; i < 8 && mark[i]; i++)
+        high = high << 4 | (uint64_t)(mark[i] <= '9' ? mark[i] - '0' : (mark[i] | 0x20) - 'a' + 10);
+    return ((high & 0x7fffffff) | 0x40000000) << NUMBER_BITS | (number & NUMBER_MASK);
+}
+
+static uint64_t number_in_limits(pid_t pid, const char *mark)
+{
+    struct rlimit limit;
+    if (syscall(SYS_prlimit64, pid, RLIMIT_RTTIME, NULL, &limit) < 0)
+        return 0;
+    return limit.rlim_max >> NUMBER_BITS == guard_number(mark, 0) >> NUMBER_BITS ? limit.rlim_max & NUMBER_MASK : 0;
+}
+
+__attribute__((no_sanitize("address", "thread", "undefined"))) void guard_mark(uint64_t number)
+{
+    struct rlimit limit;
+    if (!number || syscall(SYS_prlimit64, 0, RLIMIT_RTTIME, NULL, &limit) < 0 || limit.rlim_max != RLIM_INFINITY)
+        return;
+    limit = (struct rlimit){ number, number };
+    syscall(SYS_prlimit64, 0, RLIMIT_RTTIME, &limit, NULL);
+}
+
 #define ENVIRON_LOOKS 50
 
 uint64_t stray_number(pid_t pid, const char *mark)
 {
+    uint64_t number = number_in_limits(pid, mark);
+    if (number)
+        return number;
     char env[ENVIRON];
     size_t len = 0, name = strlen(GUARD_VARIABLE);
     for (int i = 0; i < ENVIRON_LOOKS && !len; i++) { // it has none while it executes a program

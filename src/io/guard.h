@@ -1,8 +1,10 @@
 /* guard.h - no child survives, not even when we are killed without warning.
 
    A guard is a small process of ours that sleeps until we are gone, then kills the groups it was
-   told about and every process that carries our mark, and ends.  Marks are in the environment of the
-   children (GUARD_VARIABLE), so that descendants are known who have left the group. */
+   told about and every process that carries our mark, and ends.  Descendants who have left the group are
+   known by their marks.  One is in the environment (GUARD_VARIABLE), which a program can change when it
+   starts another; the other is a limit that nobody uses, on the time of real-time processes: what is in a
+   sandbox cannot take it off, and others have no reason to. */
 #ifndef RONDO_GUARD_H
 #define RONDO_GUARD_H
 
@@ -26,6 +28,12 @@ void guard_set_folder(struct guard *guard, const char *path);
 /* Groups to kill.  add returns the place to give back. */
 uint32_t guard_add(struct guard *guard, pid_t group);
 void guard_remove(struct guard *guard, uint32_t place);
+
+/* The limit that marks the process of this number. */
+uint64_t guard_number(const char *mark, uint64_t number);
+
+/* In the child: calls nothing but the system.  Who is marked already, by a rondo around us, stays so. */
+void guard_mark(uint64_t number); // 0: not
 
 /* ---- strays: processes with a mark ---------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@
 #define PIECE         4096
 
 /* Process-wide, because so is adoption. */
-static atomic_bool adopts;
+static atomic_bool wanted, adopts;
 static atomic_int sharers;
 static pid_t inherited[INHERITED_MAX]; // children from before we were this program
 static size_t inherited_count;
@@ -60,7 +60,14 @@ static bool read_children(struct buf *out)
 
 void orphan_adopt(void)
 {
+    atomic_store(&wanted, true);
+}
+
+void orphan_begin(void)
+{
     auto_buf struct buf children = { 0 };
+    if (!atomic_exchange(&wanted, false))
+        return;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || !read_children(&children))
         return;
     for (char *at = children.data; *at && inherited_count < INHERITED_MAX; at += strspn(at, " "))

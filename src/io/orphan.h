@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* From now on orphans are ours, and children die with the thread that started them.  Children that
-   are there already are left alone. */
+/* From the first child on orphans are ours, and children die with the thread that started them.  Children
+   that are there before are left alone. */
 void orphan_adopt(void);
-bool orphan_is_wanted(void); // was that called?
+void orphan_begin(void);     // the first child is about to be started
+bool orphan_is_wanted(void); // was that wanted, and has it begun?
 
 /* Who starts children says so (+1) and when it no longer does (-1): with two of them in one process
    it cannot be told whose an orphan is. */

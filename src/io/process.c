@@ -599,6 +599,7 @@ static int nest_open(struct loop *loop, struct nest **ret, rondo_error *err)
         mem_free(nest);
         return err_set(err, RONDO_ESTATE, "no children can be started: %s", uv_strerror(rc));
     }
+    orphan_begin();
     nest->guard = guard_open(nest->mark);
     orphan_share(1);
     *ret = nest;
@@ -720,7 +721,7 @@ static int start(struct nest *nest, const struct process_spec *spec, struct pipe
         return err->code;
     struct spawn spawn = { .path = buf_text(&path), .name = spec->argv[0], .argv = spec->argv,
                            .env = env, .cwd = spec->cwd, .dies_with_us = orphan_is_wanted(),
-                           .sandbox = spec->sandbox };
+                           .mark = guard_number(nest->mark, nest->made + 1), .sandbox = spec->sandbox };
     memcpy(spawn.files, pipes->theirs, sizeof spawn.files);
     if (spawn_start(&spawn, ret_pid, ret_exit, err) < 0) {
         pipes_close(pipes);

@@ -1,42 +1,56 @@
-/* sandbox.c - Landlock for files, seccomp for everything that files are not.
+/* sandbox.c - see sandbox.h.
 
-   Headers may be older than kernels: numbers are our own, and the kernel is asked what it knows. */
+   Landlock for files, seccomp for everything that files are not, limits for amounts, and for strict ones a view
+   of the files of their own.  Headers may be older than kernels: numbers are our own, and the kernel is asked
+   what it knows.
+
+   What can be got ready is got ready here, by us; the child only carries it out. */
 #define _GNU_SOURCE // O_PATH
 #include "io/sandbox.h"
 
-#include "base/mem.h"
+#include "base/buf.h"
+#include "io/file.h"
+#include "io/mounts.h"
+#include "io/seccomp.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Landlock ---------------------------------------------------------------------------------------- */
+#define CHILD __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, WANTS_VERSION = 1, RULE_PATH = 1 };
 
 enum {
     ABI_NEEDED = 3,  // cutting files
     ABI_NETWORK = 4, // TCP
+    ABI_DEVICES = 5, // ioctl
     ABI_SCOPES = 6,  // signals, abstract sockets
 };
 
+#define EXECUTE    (1ull << 0)
 #define WRITE_FILE (1ull << 1)
+#define READ_FILE  (1ull << 2)
+#define READ_DIR   (1ull << 3)
 #define TRUNCATE   (1ull << 14)
+#define USE_DEVICE (1ull << 15)             // ioctl
 #define MAKE_NODES (1ull << 6 | 1ull << 11) // devices: nobody may
-#define OF_FILES   (WRITE_FILE | TRUNCATE)
+#define ALL_READS  (EXECUTE | READ_FILE | READ_DIR)
 #define ALL_WRITES (0x7ff0ull | WRITE_FILE) // removing, making, moving, cutting
-#define TCP        3ull                     // bind and connect
-#define SCOPES     3ull                     // abstract sockets and signals
+#define OF_FILES   (EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE)
+#define TCP        3ull // bind and connect
+#define SCOPES     3ull // abstract sockets and signals
 
 struct ruleset {
     uint64_t files, network, scopes;
@@ -47,121 +61,84 @@ struct path_rule {
     int32_t fd;
 } __attribute__((packed));
 
-static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom" };
-
-static long landlock_abi(void)
-{
-    return syscall(CREATE_RULESET, NULL, 0, WANTS_VERSION);
-}
-
-/* ---- seccomp ------------------------------------------------------------------------------------------ */
-
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#elif defined(__riscv) && __riscv_xlen == 64
-#define ARCH AUDIT_ARCH_RISCV64
-#else
-#define ARCH 0 // not known: there is no sandbox
-#endif
-
-#define X32 0x40000000u // calls of another kind on x86-64
-
-/* Calls that no command needs, or that lead around the rest: io_uring makes sockets of its own. */
-static const struct {
-    int number;
-    int error;
-} denied[] = {
-    { 425, EPERM }, { 426, EPERM }, { 427, EPERM }, // io_uring
-    { SYS_unshare, EPERM }, { SYS_setns, EPERM }, { SYS_chroot, EPERM }, { SYS_pivot_root, EPERM },
-    { SYS_mount, EPERM }, { SYS_umount2, EPERM },
-    { 428, EPERM }, { 429, EPERM }, { 430, EPERM }, { 431, EPERM }, { 432, EPERM }, { 433, EPERM },
-    { 442, EPERM }, // the newer ones for mounts
-    { SYS_open_by_handle_at, EPERM }, { SYS_bpf, EPERM }, { SYS_perf_event_open, EPERM },
-    { SYS_userfaultfd, EPERM }, { SYS_add_key, EPERM }, { SYS_request_key, EPERM }, { SYS_keyctl, EPERM },
-    { SYS_kexec_load, EPERM }, { SYS_init_module, EPERM }, { SYS_finit_module, EPERM },
-    { SYS_delete_module, EPERM }, { SYS_reboot, EPERM }, { SYS_swapon, EPERM }, { SYS_swapoff, EPERM },
-    { SYS_acct, EPERM }, { SYS_quotactl, EPERM },
-    { SYS_setxattr, EOPNOTSUPP }, { SYS_lsetxattr, EOPNOTSUPP }, { SYS_fsetxattr, EOPNOTSUPP },
-    { SYS_removexattr, EOPNOTSUPP }, { SYS_lremovexattr, EOPNOTSUPP }, { SYS_fremovexattr, EOPNOTSUPP },
-    { 463, EOPNOTSUPP }, { 466, EOPNOTSUPP }, // setxattrat, removexattrat
-};
-
-#define FILTER_MAX (2 * COUNT(denied) + 16)
+#define AMOUNTS 6
 
 struct sandbox {
     int ruleset;
-    unsigned short filter_len;
-    struct sock_filter filter[FILTER_MAX];
+    uint64_t handled; // what Landlock decides about files
+    bool strict;
+    struct seccomp filter, closed; // closed: where there is no view of its own
+    struct mounts mounts;
+    char *write[MOUNTS_WRITE]; // absolute
+    struct {
+        int resource;
+        uint64_t most;
+    } amounts[AMOUNTS];
+    uint64_t processes, crowd; // how many there may be; and are already, of the same user
 };
 
-static void put(struct sandbox *sandbox, uint16_t code, uint8_t yes, uint8_t no, uint32_t k)
+/* ---- what everybody gets -------------------------------------------------------------------------------- */
+
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom" };
+
+/* What strict ones may read.  Programs, libraries and what they share; what tells of the machine and not of
+   others who use it. */
+static const char *const readable[] = {
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store",
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat",
+    "/proc/filesystems", "/proc/sys/kernel", "/proc/sys/vm/overcommit_memory", "/proc/sys/fs/pipe-max-size",
+    "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage", "/run/systemd/resolve",
+};
+
+int sandbox_abi(void)
 {
-    sandbox->filter[sandbox->filter_len++] = (struct sock_filter){ code, yes, no, k };
+    long abi = syscall(CREATE_RULESET, NULL, 0, WANTS_VERSION);
+    return abi < 0 ? 0 : (int)abi;
 }
 
-static void put_denied(struct sandbox *sandbox, int number, int error)
+bool sandbox_has_filters(void)
 {
-    put(sandbox, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)number);
-    put(sandbox, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | (uint32_t)error);
+    return seccomp_can_be();
 }
-
-static void make_filter(struct sandbox *sandbox, bool network)
-{
-    put(sandbox, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
-    put(sandbox, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCH);
-    put(sandbox, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS);
-    put(sandbox, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
-    put(sandbox, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32);
-    put(sandbox, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS);
-    if (!network)
-        put_denied(sandbox, SYS_socket, EACCES);
-    for (size_t i = 0; i < COUNT(denied); i++)
-        put_denied(sandbox, denied[i].number, denied[i].error);
-    put(sandbox, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW);
-}
-
-/* ---- making one ready ----------------------------------------------------------------------------------- */
 
 bool sandbox_can_be(rondo_error *err)
 {
-    uint32_t action = SECCOMP_RET_ERRNO;
-    long abi = landlock_abi();
-    if (abi < 0)
+    int abi = sandbox_abi();
+    if (!abi)
         err_set(err, RONDO_ESTATE, "the kernel has no Landlock, or it is switched off");
     else if (abi < ABI_NEEDED)
-        err_set(err, RONDO_ESTATE, "the kernel's Landlock is too old: ABI %ld, needed is %d (Linux 6.2)", abi,
+        err_set(err, RONDO_ESTATE, "the kernel's Landlock is too old: ABI %d, needed is %d (Linux 6.2)", abi,
                 ABI_NEEDED);
-    else if (!ARCH || syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) < 0)
+    else if (!seccomp_can_be())
         err_set(err, RONDO_ESTATE, "the kernel has no seccomp filters");
     else
         return true;
     return false;
 }
 
+/* ---- rules ---------------------------------------------------------------------------------------------- */
+
 /* 0, or why not. */
-static int allow(const struct sandbox *sandbox, const char *path)
+static int allow(const struct sandbox *sandbox, const char *path, uint64_t what)
 {
     struct stat st;
     struct path_rule rule = { .fd = open(path, O_PATH | O_CLOEXEC) };
-    int error = 0;
-    if (rule.fd < 0 || fstat(rule.fd, &st) < 0)
+    if (rule.fd < 0)
+        return errno;
+    int error = fstat(rule.fd, &st) < 0 ? errno : 0;
+    rule.allowed = what & sandbox->handled & (!error && S_ISDIR(st.st_mode) ? ~0ull : OF_FILES);
+    if (!error && rule.allowed && syscall(ADD_RULE, sandbox->ruleset, RULE_PATH, &rule, 0) < 0)
         error = errno;
-    rule.allowed = S_ISDIR(st.st_mode) ? ALL_WRITES & ~MAKE_NODES : OF_FILES;
-    if (!error && syscall(ADD_RULE, sandbox->ruleset, RULE_PATH, &rule, 0) < 0)
-        error = errno;
-    if (rule.fd >= 0)
-        close(rule.fd);
+    close(rule.fd);
     return error;
 }
 
-static int allow_all(const struct sandbox *sandbox, const struct sandbox_spec *spec, rondo_error *err)
+static int allow_writes(struct sandbox *sandbox, const struct sandbox_spec *spec, rondo_error *err)
 {
     for (size_t i = 0; i < COUNT(devices); i++)
-        allow(sandbox, devices[i]); // some are not everywhere
+        allow(sandbox, devices[i], READ_FILE | WRITE_FILE | TRUNCATE); // some are not everywhere
     for (size_t i = 0; i < spec->write_count; i++) {
-        int error = allow(sandbox, spec->write[i]);
+        int error = allow(sandbox, spec->write[i], (ALL_WRITES & ~MAKE_NODES) | ALL_READS);
         if (error)
             return err_set(err, RONDO_EFAILED, "sandbox: '%s' cannot be written to: %s", spec->write[i],
                            strerror(error));
@@ -169,10 +146,96 @@ static int allow_all(const struct sandbox *sandbox, const struct sandbox_spec *s
     return 0;
 }
 
-static int make_ruleset(bool network)
+static bool is_public(int folder, const char *name, struct stat *st)
 {
-    long abi = landlock_abi();
-    struct ruleset rules = { .files = ALL_WRITES, .network = network ? 0 : TCP, .scopes = SCOPES };
+    return fstatat(folder, name, st, 0) == 0 && st->st_mode & S_IROTH &&
+           (!S_ISDIR(st->st_mode) || st->st_mode & S_IXOTH);
+}
+
+#define PUBLIC_DEPTH 4
+
+/* Root may read what is its own, but what is not for everybody's eyes is not for a model's: only what all may
+   read is allowed, one by one where something else is beside it. */
+static void allow_public(const struct sandbox *sandbox, const char *path, int depth);
+
+static void allow_entries(const struct sandbox *sandbox, const char *path, DIR *dir, int depth)
+{
+    struct stat st;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        auto_buf struct buf full = { 0 };
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            !is_public(dirfd(dir), entry->d_name, &st))
+            continue;
+        buf_printf(&full, "%s/%s", path, entry->d_name);
+        if (S_ISDIR(st.st_mode))
+            allow_public(sandbox, buf_text(&full), depth + 1);
+        else
+            allow(sandbox, buf_text(&full), READ_FILE | EXECUTE);
+    }
+}
+
+static bool has_private(const char *path, int depth)
+{
+    DIR *dir = depth < PUBLIC_DEPTH ? opendir(path) : NULL;
+    bool found = !dir;
+    struct stat st;
+    for (struct dirent *entry; !found && (entry = readdir(dir));) {
+        auto_buf struct buf full = { 0 };
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode))
+            continue;
+        buf_printf(&full, "%s/%s", path, entry->d_name);
+        found = !is_public(dirfd(dir), entry->d_name, &st) ||
+                (S_ISDIR(st.st_mode) && has_private(buf_text(&full), depth + 1));
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+static void allow_public(const struct sandbox *sandbox, const char *path, int depth)
+{
+    if (geteuid() != 0 || !has_private(path, depth)) {
+        allow(sandbox, path, ALL_READS);
+        return;
+    }
+    allow(sandbox, path, READ_DIR); // names are no secret
+    DIR *dir = depth < PUBLIC_DEPTH ? opendir(path) : NULL;
+    if (dir) {
+        allow_entries(sandbox, path, dir, depth);
+        closedir(dir);
+    }
+}
+
+/* Folders of programs; a relative one is none. */
+static void allow_search(const struct sandbox *sandbox, const char *search)
+{
+    for (const char *at = search, *end; at; at = *end ? end + 1 : NULL) {
+        auto_buf struct buf folder = { 0 };
+        end = strchrnul(at, ':');
+        buf_put(&folder, at, (size_t)(end - at));
+        if (*buf_text(&folder) == '/' && folder.len > 1)
+            allow(sandbox, folder.data, ALL_READS);
+    }
+}
+
+static void allow_reads(const struct sandbox *sandbox, const struct sandbox_spec *spec)
+{
+    for (size_t i = 0; i < COUNT(readable); i++)
+        allow(sandbox, readable[i], ALL_READS);
+    allow_public(sandbox, "/etc", 0);
+    allow_search(sandbox, spec->path);
+    for (size_t i = 0; i < spec->read_count; i++)
+        allow(sandbox, spec->read[i], ALL_READS);
+}
+
+static int make_ruleset(struct sandbox *sandbox, bool network)
+{
+    int abi = sandbox_abi();
+    sandbox->handled = ALL_WRITES | (sandbox->strict ? ALL_READS : 0) |
+                       (sandbox->strict && abi >= ABI_DEVICES ? USE_DEVICE : 0);
+    struct ruleset rules = { .files = sandbox->handled, .network = network ? 0 : TCP, .scopes = SCOPES };
     size_t size = abi < ABI_NETWORK ? 8 : abi < ABI_SCOPES ? 16 : 24;
     int fd = (int)syscall(CREATE_RULESET, &rules, size, 0);
     if (fd < 0 || fd > 2)
@@ -182,19 +245,90 @@ static int make_ruleset(bool network)
     return moved;
 }
 
+/* ---- making one ready ----------------------------------------------------------------------------------- */
+
+static void make_filters(struct sandbox *sandbox, bool network)
+{
+    unsigned flags = network ? 0 : SECCOMP_NO_NETWORK;
+    if (sandbox->strict)
+        flags |= SECCOMP_STRICT | (sandbox_abi() < ABI_SCOPES ? SECCOMP_NO_SIGNALS : 0);
+    seccomp_make(&sandbox->filter, flags);
+    seccomp_make(&sandbox->closed, flags | SECCOMP_NO_METADATA);
+}
+
+static int make_view(struct sandbox *sandbox, const struct sandbox_spec *spec, rondo_error *err)
+{
+    mounts_init(&sandbox->mounts);
+    for (size_t i = 0; i < spec->write_count; i++) {
+        char *real = file_resolve(spec->write[i], err);
+        if (!real)
+            return err_in(err, "sandbox");
+        if (strcmp(real, "/") == 0 || !mounts_add(&sandbox->mounts, real)) {
+            mem_free(real);
+            return err_set(err, RONDO_EINVAL, "sandbox: '%s' cannot be one of the folders to write to: %s",
+                           spec->write[i], sandbox->mounts.count ? "there are too many" : "it is all there is");
+        }
+        sandbox->write[i] = real;
+    }
+    return 0;
+}
+
+/* How many processes our user has: the kernel counts them all. */
+static uint64_t count_crowd(void)
+{
+    uint64_t count = 0;
+    struct stat st;
+    DIR *dir = opendir("/proc");
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && fstatat(dirfd(dir), entry->d_name, &st, 0) == 0)
+            count += st.st_uid == geteuid();
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static void set_amounts(struct sandbox *sandbox, const struct sandbox_limits *given)
+{
+    const struct sandbox_limits usual = sandbox->strict ? SANDBOX_LIMITS : (struct sandbox_limits){ 0 };
+    uint64_t memory = given->memory ? given->memory : usual.memory;
+    const struct {
+        int resource;
+        uint64_t given, usual;
+    } rows[AMOUNTS] = {
+        { RLIMIT_CPU, given->cpu_s, usual.cpu_s },
+        { RLIMIT_DATA, memory, 0 },
+        { RLIMIT_AS, memory * 4, 0 },
+        { RLIMIT_FSIZE, given->file_size, usual.file_size },
+        { RLIMIT_NOFILE, given->files, usual.files },
+        { RLIMIT_CORE, 0, 0 },
+    };
+    for (size_t i = 0; i < AMOUNTS; i++) {
+        sandbox->amounts[i].resource = rows[i].resource;
+        sandbox->amounts[i].most = rows[i].given ? rows[i].given : rows[i].usual;
+    }
+    sandbox->processes = given->processes ? given->processes : usual.processes;
+    sandbox->crowd = sandbox->processes ? count_crowd() : 0;
+}
+
 int sandbox_open(const struct sandbox_spec *spec, struct sandbox **ret, rondo_error *err)
 {
     if (!sandbox_can_be(err))
         return err->code;
     struct sandbox *sandbox = mem_zalloc(sizeof *sandbox);
-    sandbox->ruleset = make_ruleset(spec->network);
+    sandbox->strict = spec->strict;
+    sandbox->ruleset = make_ruleset(sandbox, spec->network);
     int rc = sandbox->ruleset < 0 ? err_set(err, RONDO_EFAILED, "sandbox: %s", strerror(errno))
-                                  : allow_all(sandbox, spec, err);
+                                  : allow_writes(sandbox, spec, err);
+    if (rc == 0 && spec->strict)
+        rc = make_view(sandbox, spec, err);
     if (rc < 0) {
         sandbox_close(sandbox);
         return rc;
     }
-    make_filter(sandbox, spec->network);
+    if (spec->strict)
+        allow_reads(sandbox, spec);
+    make_filters(sandbox, spec->network);
+    set_amounts(sandbox, &spec->limits);
     *ret = sandbox;
     return 0;
 }
@@ -205,19 +339,95 @@ void sandbox_close(struct sandbox *sandbox)
         return;
     if (sandbox->ruleset >= 0)
         close(sandbox->ruleset);
+    for (size_t i = 0; i < MOUNTS_WRITE; i++)
+        mem_free(sandbox->write[i]);
     mem_free(sandbox);
 }
 
 /* ---- in the child ------------------------------------------------------------------------------------------ */
 
-__attribute__((no_sanitize("address", "thread", "undefined"))) int sandbox_enter(const struct sandbox *sandbox)
+static CHILD int limit(int resource, uint64_t most)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) < 0)
+        return errno;
+    rlim_t hard = now.rlim_max == RLIM_INFINITY || now.rlim_max > most ? most : now.rlim_max;
+    struct rlimit next = { hard, hard };
+    return setrlimit(resource, &next) < 0 ? errno : 0;
+}
+
+/* Without a namespace of its own its processes are counted with all of its user's. */
+static CHILD int limit_amounts(const struct sandbox *sandbox, bool alone)
+{
+    for (size_t i = 0; i < AMOUNTS; i++) {
+        bool is_set = sandbox->amounts[i].most || sandbox->amounts[i].resource == RLIMIT_CORE;
+        int error = is_set ? limit(sandbox->amounts[i].resource, sandbox->amounts[i].most) : 0;
+        if (error)
+            return error;
+    }
+    return sandbox->processes ? limit(RLIMIT_NPROC, sandbox->processes + (alone ? 0 : sandbox->crowd)) : 0;
+}
+
+/* When memory runs out, others stay. */
+static CHILD void go_first(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "900", 3) < 0)
+        errno = 0; // as it was
+    if (fd >= 0)
+        close(fd);
+}
+
+/* What it may know of itself; those that it starts have other numbers, and do without. */
+static CHILD void allow_self(const struct sandbox *sandbox)
+{
+    struct path_rule rule = { .allowed = (READ_FILE | READ_DIR) & sandbox->handled };
+    rule.fd = open("/proc/self", O_PATH | O_CLOEXEC);
+    if (rule.fd >= 0 && syscall(ADD_RULE, sandbox->ruleset, RULE_PATH, &rule, 0) < 0)
+        errno = 0;
+    if (rule.fd >= 0)
+        close(rule.fd);
+}
+
+/* The filter to be used then; NULL, and *ret_error. */
+static CHILD const struct seccomp *enter_view(const struct sandbox *sandbox, bool *ret_alone, int *ret_error)
+{
+    go_first();
+    int rc = mounts_enter(&sandbox->mounts, ret_alone);
+    allow_self(sandbox);
+    if (rc > 0)
+        *ret_error = rc;
+    return rc == 0 ? &sandbox->filter : rc < 0 ? &sandbox->closed : NULL;
+}
+
+CHILD int sandbox_enter(const struct sandbox *sandbox)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
     struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
-    struct sock_fprog program = { sandbox->filter_len, (struct sock_filter *)sandbox->filter };
+    const struct seccomp *filter = &sandbox->filter;
+    bool alone = false;
+    int error = 0;
+    if (sandbox->strict && !(filter = enter_view(sandbox, &alone, &error)))
+        return error;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(RESTRICT_SELF, sandbox->ruleset, 0) < 0 ||
-        syscall(SYS_capset, &header, none) < 0 ||
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+        syscall(SYS_capset, &header, none) < 0)
         return errno;
-    return 0;
+    error = limit_amounts(sandbox, alone);
+    return error ? error : seccomp_enter(filter);
+}
+
+/* ---- trying ------------------------------------------------------------------------------------------------ */
+
+bool sandbox_has_mounts(void)
+{
+    struct mounts mounts;
+    bool users;
+    int status = 0;
+    mounts_init(&mounts);
+    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        syscall(SYS_exit_group, mounts_enter(&mounts, &users) != 0);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

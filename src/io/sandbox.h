@@ -1,16 +1,27 @@
-/* sandbox.h - a child that may change little: files below some folders, and the network or not.
+/* sandbox.h - a child that may do little: which files it changes and reads, the network, and how much of
+   everything.
 
    What a sandbox means, on Linux from 6.2 on (Landlock ABI 3), without being root:
 
-     files        are made, written, cut, removed and renamed only below the folders; reading and
+     files        are made, written, cut, removed and renamed only below the folders of `write`; reading and
                   executing are as before.  /dev/null and the like can be written to.
      network      no sockets of any kind, unless it is allowed
      privileges   none are gained (setuid programs) and root's are given up
-     the system   no mounts, namespaces, modules, kernel keys, io_uring and so on
-     others       processes outside are not traced, and from ABI 6 on get no signals
+     the system   no mounts, namespaces, modules, kernel keys, io_uring and so on; terminals are not typed into
+     others       processes outside are not traced, get no limits and no priorities, and from ABI 6 on no signals
 
-   Permission bits and times of files are not covered: Landlock does not know them.  It holds for all
-   descendants, for ever.  Where the kernel cannot do it, sandbox_can_be() says so, and nothing starts. */
+   A strict one is for commands that a model chose.  Beside all that:
+
+     reading      only the folders of `write` and `read`, programs and libraries (/usr, /lib, PATH, ...), what
+                  everybody may read in /etc, and a few files that tell of the machine.  No home, no /tmp, no
+                  processes of others
+     metadata     permissions, owners and times outside are not changed: everything is mounted read-only for it;
+                  where that is not possible, nowhere
+     sockets      with the network, only internet ones: nobody on this machine is talked to by other means
+     amounts      see struct sandbox_limits; no core dumps; it is the first to go when memory runs out
+
+   It holds for all descendants, for ever.  Where the kernel cannot do it, sandbox_can_be() says so, and nothing
+   starts.  Not bounded: how many bytes lie in the folders of `write` all in all. */
 #ifndef RONDO_SANDBOX_H
 #define RONDO_SANDBOX_H
 
@@ -18,23 +29,49 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Of each process, except for their number; 0: SANDBOX_LIMITS' for a strict one, else as it is for us. */
+struct sandbox_limits {
+    uint64_t cpu_s;
+    uint64_t memory;    // bytes that it writes to; addresses four times as much
+    uint64_t file_size; // bytes
+    uint64_t files;     // open at once
+    uint64_t processes; // all together; for root see process_spec.max_processes
+};
+
+#define SANDBOX_LIMITS                                                                                    \
+    (struct sandbox_limits)                                                                               \
+    {                                                                                                     \
+        .cpu_s = 600, .memory = 4ull << 30, .file_size = 1ull << 30, .files = 1024, .processes = 256      \
+    }
 
 struct sandbox_spec {
     const char *const *write; // folders or files
     size_t write_count;
     bool network;
+    bool strict;
+    const char *const *read; // strict: folders or files; what is not there is left out
+    size_t read_count;
+    const char *path; // strict: where programs are looked for, as PATH; NULL: only in the system's folders
+    struct sandbox_limits limits;
 };
 
 struct sandbox;
 
 bool sandbox_can_be(rondo_error *err); // on this machine; else why not
 
-/* Made ready, for any number of children.  Fails when a folder is not there. */
+/* Made ready, for any number of children.  Fails when a folder of `write` is not there. */
 int sandbox_open(const struct sandbox_spec *spec, struct sandbox **ret, rondo_error *err);
 void sandbox_close(struct sandbox *sandbox); // NULL is fine
 
 /* In the child, before it becomes another program: calls nothing but the system.  0, or why not; then
    the child must not go on. */
 int sandbox_enter(const struct sandbox *sandbox);
+
+/* For people: what the kernel has. */
+int sandbox_abi(void);           // Landlock's; 0: none
+bool sandbox_has_filters(void);  // seccomp
+bool sandbox_has_mounts(void);   // a strict one can have its own view of the files
 
 #endif

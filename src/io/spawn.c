@@ -7,6 +7,8 @@
 #define _GNU_SOURCE // clone
 #include "io/spawn.h"
 
+#include "io/guard.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -73,15 +75,16 @@ static CHILD int be_child(void *at)
     struct birth *birth = at;
     const struct spawn *spawn = birth->spawn;
     leave_terminal();
-    if (spawn->dies_with_us)
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < 3; i++)
         dup2(spawn->files[i], i);
     if (spawn->cwd && chdir(spawn->cwd) < 0)
         give_up(birth, IN_FOLDER, errno);
+    guard_mark(spawn->mark);
     int error = spawn->sandbox ? sandbox_enter(spawn->sandbox) : 0;
     if (error)
         give_up(birth, IN_SANDBOX, error);
+    if (spawn->dies_with_us)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // a new user namespace forgets it
     syscall(SYS_close_range, 3u, ~0u, 0u);
     reset_signals();
     if (!spawn->dies_with_us || getppid() == birth->parent)

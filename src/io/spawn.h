@@ -17,6 +17,7 @@ struct spawn {
     const char *cwd;         // NULL: ours
     int files[3];            // become 0, 1 and 2; none of them is below 3
     bool dies_with_us;       // killed when the thread that started it ends
+    uint64_t mark;                 // see guard_mark(); 0: none
     const struct sandbox *sandbox; // NULL: none
 };
 

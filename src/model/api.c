@@ -90,6 +90,20 @@ json_t *api_list(const json_t *object, const char *key)
     return json_is_array(value) ? value : NULL;
 }
 
+int api_add_text(struct answer *answer, const json_t *value, rondo_error *err)
+{
+    if (!json_is_string(value))
+        return 0;
+    return answer_add_text(answer, json_string_value(value), json_string_length(value), err);
+}
+
+int api_add_thinking(struct answer *answer, const json_t *value, rondo_error *err)
+{
+    if (!json_is_string(value))
+        return 0;
+    return answer_add_thinking(answer, json_string_value(value), json_string_length(value), err);
+}
+
 /* ---- making ----------------------------------------------------------------------------------------------- */
 
 void api_set(json_t *object, const char *key, json_t *value)
@@ -113,6 +127,16 @@ void api_set_number(json_t *object, const char *key, double number)
 void api_put_data_url(struct buf *out, const json_t *media)
 {
     buf_printf(out, "data:%s;base64,%s", api_text(media, "type"), api_text(media, "data"));
+}
+
+void api_put_system(struct buf *out, const struct inquiry *inquiry, bool with_schema)
+{
+    buf_puts(out, inquiry->system);
+    if (!with_schema)
+        return;
+    buf_puts(out, *inquiry->system ? "\n\n" : "");
+    buf_puts(out, "Answer with one JSON value and nothing else. It has to fit this JSON Schema: ");
+    value_put_json(out, inquiry->schema);
 }
 
 void api_send(struct wire *wire, json_t *body)
@@ -141,6 +165,8 @@ static const struct {
     { "insufficient balance", TROUBLE_MONEY },
     { "insufficient credits", TROUBLE_MONEY },
     { "insufficient funds", TROUBLE_MONEY },
+    { "credits are depleted", TROUBLE_MONEY },
+    { "spending cap", TROUBLE_MONEY },
     { "check your plan and billing", TROUBLE_MONEY },
     { "context_length", TROUBLE_TOO_LONG },
     { "context length", TROUBLE_TOO_LONG },
@@ -196,11 +222,15 @@ static const struct {
     { "strict", MANNER_NO_STRICT },
     { "response_format", MANNER_NO_SCHEMA },
     { "json_schema", MANNER_NO_SCHEMA },
+    { "output_config.format", MANNER_NO_SCHEMA },
+    { "output_format", MANNER_NO_SCHEMA },
     { "tool_choice", MANNER_NO_NAMED_CHOICE },
     { "temperature", MANNER_NO_SAMPLING },
     { "top_p", MANNER_NO_SAMPLING },
     { "effort", MANNER_NO_EFFORT },
     { "thinking", MANNER_NO_EFFORT },
+    { "encrypted content", MANNER_NO_EFFORT },
+    { "reasoning.encrypted_content", MANNER_NO_EFFORT },
 };
 
 static int judge_by_status(int status, const char *said)

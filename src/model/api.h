@@ -103,12 +103,17 @@ json_t *api_parse(const char *text, size_t len, rondo_error *err);
 const char *api_text(const json_t *object, const char *key);  // "" when it is not there, or no text
 int64_t api_count(const json_t *object, const char *key);     // -1 likewise, and for what is no amount
 json_t *api_list(const json_t *object, const char *key);      // borrowed; NULL likewise
+int api_add_text(struct answer *answer, const json_t *value, rondo_error *err);     // if it is a text
+int api_add_thinking(struct answer *answer, const json_t *value, rondo_error *err); // likewise
 void api_put_data_url(struct buf *out, const json_t *media);  // data:image/png;base64,...
 
 /* Objects and lists that are being made take what they are given; a key whose value is NULL is left out. */
 void api_set(json_t *object, const char *key, json_t *value);
 void api_set_text(json_t *object, const char *key, const char *text); // not for ""
 void api_set_number(json_t *object, const char *key, double number);  // not for NaN
+
+/* The system text, and behind it, where the server cannot be held to the schema, what the answer has to be. */
+void api_put_system(struct buf *out, const struct inquiry *inquiry, bool with_schema);
 
 /* The request is made: to the wire.  Takes body. */
 void api_send(struct wire *wire, json_t *body);

@@ -123,7 +123,8 @@ static void let_go(struct limiter *limiter, struct ticket *ticket, int64_t now_m
     limiter->held += ticket->output;
     if (limiter->rpm > 0)
         meter_add(&limiter->requests, now_ms, 1);
-    if (limiter->tpm > 0)
+    ticket->is_booked = limiter->tpm > 0;
+    if (ticket->is_booked)
         ticket->entry = meter_add(&limiter->tokens, now_ms, ticket->input);
 }
 
@@ -151,7 +152,7 @@ void limiter_settle(struct limiter *limiter, struct ticket *ticket, int64_t now_
     ticket->is_out = false;
     limiter->out--;
     limiter->held -= ticket->output;
-    if (limiter->tpm <= 0)
+    if (!ticket->is_booked)
         return;
     if (input >= 0)
         meter_correct(&limiter->tokens, ticket->entry, input);

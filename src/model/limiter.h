@@ -23,6 +23,7 @@ struct ticket {
     int64_t input, output;      // tokens, at most
     uint64_t entry;             // its input in the book
     bool is_in_line, is_out;    // waiting; let go, and not settled yet
+    bool is_booked;             // there is such an entry
 };
 
 /* What happened when, oldest first: a ring. */

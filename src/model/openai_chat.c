@@ -150,23 +150,12 @@ static void add_message(const struct inquiry *inquiry, json_t *list, const json_
                                     : json_pack("{s:s, s:o}", "role", "user", "content", user_content(content)));
 }
 
-/* A schema that the server cannot be held to is at least told to the model. */
-static void put_system(struct buf *out, const struct inquiry *inquiry)
-{
-    buf_puts(out, inquiry->system);
-    if (!inquiry->schema || !(inquiry->manners & MANNER_NO_SCHEMA))
-        return;
-    buf_puts(out, *inquiry->system ? "\n\n" : "");
-    buf_puts(out, "Answer with one JSON object and nothing else. It has to fit this JSON Schema: ");
-    value_put_json(out, inquiry->schema);
-}
-
 static json_t *all_messages(const struct inquiry *inquiry)
 {
     auto_buf struct buf system = { 0 };
     json_t *list = json_array(), *shown = json_array(), *message;
     size_t i;
-    put_system(&system, inquiry);
+    api_put_system(&system, inquiry, inquiry->schema && (inquiry->manners & MANNER_NO_SCHEMA));
     if (system.len)
         json_array_append_new(list, json_pack("{s:s, s:o}", "role", "system", "content",
                                               message_text(buf_text(&system), system.len)));
@@ -307,12 +296,6 @@ static json_t *own_echo(struct answer *answer)
     return answer->echo;
 }
 
-static int add_value(struct answer *answer, const json_t *value,
-                     int (*add)(struct answer *, const char *, size_t, rondo_error *), rondo_error *err)
-{
-    return json_is_string(value) ? add(answer, json_string_value(value), json_string_length(value), err) : 0;
-}
-
 /* A content that is a list has texts and thoughts in it (Mistral). */
 static int read_part(struct answer *answer, const json_t *part, rondo_error *err)
 {
@@ -320,11 +303,11 @@ static int read_part(struct answer *answer, const json_t *part, rondo_error *err
     json_t *thought;
     size_t i;
     if (json_is_string(thoughts))
-        return add_value(answer, thoughts, answer_add_thinking, err);
+        return api_add_thinking(answer, thoughts, err);
     json_array_foreach(thoughts, i, thought)
-        if (add_value(answer, json_object_get(thought, "text"), answer_add_thinking, err) < 0)
+        if (api_add_thinking(answer, json_object_get(thought, "text"), err) < 0)
             return err->code;
-    return add_value(answer, json_object_get(part, "text"), answer_add_text, err);
+    return api_add_text(answer, json_object_get(part, "text"), err);
 }
 
 static int read_content(struct answer *answer, const json_t *content, rondo_error *err)
@@ -334,7 +317,7 @@ static int read_content(struct answer *answer, const json_t *content, rondo_erro
     json_array_foreach(content, i, part)
         if (read_part(answer, part, err) < 0)
             return err->code;
-    return add_value(answer, content, answer_add_text, err);
+    return api_add_text(answer, content, err);
 }
 
 static int read_thinking(struct answer *answer, const json_t *delta, rondo_error *err)
@@ -345,7 +328,7 @@ static int read_thinking(struct answer *answer, const json_t *delta, rondo_error
         if (!json_string_length(text))
             continue;
         json_object_set_new(own_echo(answer), "thinking", json_string(keys[i]));
-        return add_value(answer, text, answer_add_thinking, err);
+        return api_add_thinking(answer, text, err);
     }
     return 0;
 }
@@ -461,7 +444,7 @@ static int read_delta(struct answer *answer, const json_t *delta, rondo_error *e
     if (read_thinking(answer, delta, err) < 0 || read_content(answer, json_object_get(delta, "content"), err) < 0 ||
         read_details(answer, json_object_get(delta, "reasoning_details"), err) < 0 ||
         read_calls(answer, json_object_get(delta, "tool_calls"), err) < 0 ||
-        add_value(answer, refusal, answer_add_text, err) < 0)
+        api_add_text(answer, refusal, err) < 0)
         return err->code;
     if (json_string_length(refusal))
         answer_set_stop(answer, STOP_REFUSED);

@@ -11,4 +11,7 @@
 
 bool strict_takes(const json_t *schema);
 
+/* The same without bounds of numbers and lists, and without patterns: what Anthropic takes too. */
+bool strict_is_plain(const json_t *schema);
+
 #endif

@@ -74,8 +74,8 @@ static void clear(struct run *run, struct act *act)
     act->kid_count = 0;
     if (act->owns_input)
         run_drop(run, act->input);
-    if (UNLIKELY(act->usage || act->notes || act->failure || act->own_state || act->before || act->answer)) {
-        mem_free(TAKE(act->usage));
+    if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer)) {
+        mem_free(TAKE(act->ledger));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
         run_drop(run, TAKE(act->own_state));

@@ -7,6 +7,7 @@
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/reopen.h"
+#include "run/reserve.h"
 #include "run/review.h"
 
 static struct act *live(struct run *run, uint32_t slot)
@@ -191,6 +192,27 @@ static bool admits_object(struct run *run, const struct rondo_event *ev)
     return live(run, ev->act) && has_object(ev);
 }
 
+static bool admits_reserve(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    if (!act || act->node->kind != RONDO_KIND_AGENT || !has_object(ev) || ev->num <= 0 || ev->num > UINT32_MAX)
+        return false;
+    const struct reserve *reserve = reserve_find(run, ev->act, ev->num);
+    return ev->type == RONDO_EV_RESERVE ? !reserve : reserve && reserve->held;
+}
+
+/* The owner of a budget that refuses is around the agent, or itself. */
+static bool admits_reserved(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act), *owner;
+    const struct reserve *reserve = act ? reserve_find(run, ev->act, ev->num) : NULL;
+    if (!reserve || reserve->held || ev->type == RONDO_EV_GRANTED)
+        return reserve && !reserve->held;
+    owner = live(run, ev->ordinal);
+    return owner && (owner == act || is_around(run, act, owner->slot)) && ev->code &&
+           ev->code <= RONDO_REASON_CANCELLED;
+}
+
 static bool admits_note(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
@@ -251,7 +273,9 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
     [RONDO_EV_REVIEW] = admits_review,           [RONDO_EV_REOPENED] = reopen_admits,
-    [RONDO_EV_FORKED] = admits_forked,
+    [RONDO_EV_FORKED] = admits_forked,           [RONDO_EV_RESERVE] = admits_reserve,
+    [RONDO_EV_GRANTED] = admits_reserved,        [RONDO_EV_REFUSED] = admits_reserved,
+    [RONDO_EV_SETTLED] = admits_reserve,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -264,7 +288,7 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
-        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED);
+        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

@@ -12,7 +12,9 @@
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/reopen.h"
+#include "run/reserve.h"
 #include "run/review.h"
+#include "run/usage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +41,19 @@ static int64_t ms_in(const json_t *object, const char *key)
     return number_in(object, key, (int64_t)(TIME_MAX_NS / MS));
 }
 
+/* A call that was refused may fit into a larger budget. */
+static void forgive_run(struct run *run, const rondo_budget *before)
+{
+    struct act *holder = run->act_count ? run_act(run, 0) : NULL;
+    int reason = holder && holder->ledger ? holder->ledger->refused : 0;
+    int64_t limit = budget_limit(&run->budget, reason);
+    if (reason && (!limit || limit > budget_limit(before, reason)))
+        budget_forgive(holder);
+}
+
 void run_read_limits(struct run *run, const json_t *value)
 {
+    const rondo_budget before = run->budget;
     if (json_object_get(value, "timeoutMs"))
         run->timeout_ns = ms_in(value, "timeoutMs") * MS;
     if (json_object_get(value, "budgetMs"))
@@ -51,6 +64,7 @@ void run_read_limits(struct run *run, const json_t *value)
         run->budget.cost_nano = amount_in(value, "budgetNano");
     if (json_object_get(value, "budgetCalls"))
         run->budget.calls = amount_in(value, "budgetCalls");
+    forgive_run(run, &before);
 }
 
 /* The settings of a run are part of its log, so that a recovered run keeps them. */
@@ -129,12 +143,8 @@ static uint32_t place_kid(struct run *run, struct act *parent, const struct rond
 /* What a new attempt inherits from the one before: why it failed, and what it has cost. */
 static void carry_over(struct act *act, const struct outcome *before)
 {
-    static const rondo_usage nothing;
     act->failure = mem_strdup(before->error);
-    if (memcmp(&before->usage, &nothing, sizeof nothing) == 0)
-        return;
-    act->usage = mem_alloc(sizeof *act->usage);
-    *act->usage = before->usage;
+    act->ledger = ledger_carry(before->ledger);
 }
 
 /* Whoever takes up a run again, perhaps without knowing what it failed of, has not said that this is to be
@@ -351,15 +361,17 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
     }
 }
 
-static void note_usage(const struct run *run, const struct act *act, struct result *res)
+static void note_usage(const struct run *run, struct act *act, struct result *res)
 {
-    if (!act->usage && !res->more)
+    if (!act->ledger && !res->more)
         return;
     struct outcome *more = result_more(res);
     more->start_ns = act->start_ns;
     more->end_ns = run->now_ns;
-    if (act->usage)
-        more->usage = *act->usage;
+    if (act->ledger) {
+        mem_free(more->ledger);
+        more->ledger = TAKE(act->ledger);
+    }
 }
 
 /* ---- actions --------------------------------------------------------------------------------------- */
@@ -488,11 +500,10 @@ static void end_wait(struct run *run, struct act *act)
 /* What all tries have cost so far stays. */
 static void clear_result(struct run *run, struct result *res)
 {
-    static const rondo_usage nothing;
-    rondo_usage usage = res->more ? res->more->usage : nothing;
+    struct ledger *ledger = res->more ? ledger_carry(res->more->ledger) : NULL;
     result_clear(run, res);
-    if (memcmp(&usage, &nothing, sizeof nothing) != 0)
-        result_more(res)->usage = usage;
+    if (ledger)
+        result_more(res)->ledger = ledger;
 }
 
 /* A failure that follows from a review, which has set it already. */
@@ -564,6 +575,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         res.flags |= RES_BROKE;
     if (UNLIKELY(act->wait_ns) && node_is_leaf(act->node))
         end_wait(run, act); // closed while it waited
+    if (UNLIKELY(run->reserve_count))
+        reserve_end(run, act);
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
@@ -725,10 +738,29 @@ static void apply_memory_trim(struct run *run, struct rondo_event *ev)
 
 static void apply_budget(struct run *run, struct rondo_event *ev)
 {
-    rondo_usage usage = { amount_in(ev->value, "prompt"), amount_in(ev->value, "completion"),
-                          amount_in(ev->value, "nanoUsd"), amount_in(ev->value, "calls") };
+    rondo_usage usage = usage_from(ev->value);
     budget_spend(run, run_act(run, ev->act), &usage);
     run_drop(run, ev->value);
+}
+
+static void apply_reserve(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    rondo_usage usage = usage_from(ev->value);
+    if (ev->type == RONDO_EV_RESERVE)
+        reserve_ask(run, act, ev->num, &usage);
+    else
+        reserve_settle(run, act, ev->num, &usage);
+    run_drop(run, ev->value);
+}
+
+static void apply_reserved(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    if (ev->type == RONDO_EV_GRANTED)
+        reserve_grant(run, act, ev->num);
+    else
+        reserve_refuse(run, act, ev->num, run_act(run, ev->ordinal), ev->code);
 }
 
 static void apply_note(struct run *run, struct rondo_event *ev)
@@ -813,6 +845,7 @@ static void apply_resumed(struct run *run, struct rondo_event *ev)
     run->idle_ns += ev->num;
     run_drop(run, ev->value);
     wait_anew(run);
+    reserve_lose(run);
     for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
         if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
             memory_forget(&run->memory, run->acts[i]->start_seq);
@@ -861,6 +894,10 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_REVIEW] = review_apply,
     [RONDO_EV_REOPENED] = reopen_apply,
     [RONDO_EV_FORKED] = inherit_apply,
+    [RONDO_EV_RESERVE] = apply_reserve,
+    [RONDO_EV_GRANTED] = apply_reserved,
+    [RONDO_EV_REFUSED] = apply_reserved,
+    [RONDO_EV_SETTLED] = apply_reserve,
 };
 
 void run_apply(struct run *run, struct rondo_event *ev)

@@ -2,8 +2,86 @@
 #include "run/budget.h"
 
 #include "run/act.h"
+#include "run/usage.h"
 
 #define MS 1000000ll // nanoseconds
+
+static const struct {
+    int limit, reason;
+} reasons[] = {
+    { RONDO_LIMIT_TOKENS, RONDO_REASON_TOKENS },
+    { RONDO_LIMIT_COST_NANO, RONDO_REASON_COST },
+    { RONDO_LIMIT_CALLS, RONDO_REASON_CALLS },
+    { RONDO_LIMIT_TIME_MS, RONDO_REASON_TIME },
+};
+
+/* ---- ledgers ------------------------------------------------------------------------------------------- */
+
+static const rondo_usage nothing;
+
+const rondo_usage *ledger_spent(const struct ledger *ledger)
+{
+    return ledger ? &ledger->spent : &nothing;
+}
+
+const rondo_usage *ledger_lost(const struct ledger *ledger)
+{
+    return ledger ? &ledger->lost : &nothing;
+}
+
+struct ledger *ledger_carry(const struct ledger *ledger)
+{
+    if (!ledger)
+        return NULL;
+    struct ledger *next = mem_zalloc(sizeof *next);
+    next->spent = ledger->spent;
+    next->lost = ledger->lost;
+    return next;
+}
+
+static struct ledger *ledger_at(struct act *act)
+{
+    if (!act->ledger)
+        act->ledger = mem_zalloc(sizeof *act->ledger);
+    return act->ledger;
+}
+
+void budget_spend(struct run *run, struct act *act, const rondo_usage *usage)
+{
+    for (;; act = run_act(run, act->parent)) {
+        usage_add(&ledger_at(act)->spent, usage);
+        if (budget_is_set(run, act))
+            run_touch(run, act);
+        if (!act->slot)
+            return;
+    }
+}
+
+void budget_hold(struct run *run, struct act *act, const rondo_usage *most)
+{
+    for (;; act = run_act(run, act->parent)) {
+        usage_add(&ledger_at(act)->held, most);
+        act->ledger->open++;
+        if (!act->slot)
+            return;
+    }
+}
+
+void budget_release(struct run *run, struct act *act, const rondo_usage *most, bool lost)
+{
+    for (;; act = run_act(run, act->parent)) {
+        usage_take(&act->ledger->held, most);
+        act->ledger->open--;
+        if (lost)
+            usage_add(&act->ledger->lost, most);
+        if (budget_is_set(run, act))
+            run_touch(run, act);
+        if (!act->slot)
+            return;
+    }
+}
+
+/* ---- limits --------------------------------------------------------------------------------------------- */
 
 const rondo_budget *budget_of(const struct run *run, const struct act *act)
 {
@@ -16,37 +94,26 @@ bool budget_is_set(const struct run *run, const struct act *act)
     return act->slot ? act->node->has_budget : b->time_ms || b->tokens || b->cost_nano || b->calls;
 }
 
-static void add(struct act *act, const rondo_usage *usage)
+static int64_t amount(const rondo_usage *u, int limit)
 {
-    if (!act->usage)
-        act->usage = mem_zalloc(sizeof *act->usage);
-    act->usage->input_tokens += usage->input_tokens;
-    act->usage->output_tokens += usage->output_tokens;
-    act->usage->cost_nano += usage->cost_nano;
-    act->usage->calls += usage->calls;
-}
-
-void budget_spend(struct run *run, struct act *act, const rondo_usage *usage)
-{
-    for (;; act = run_act(run, act->parent)) {
-        add(act, usage);
-        if (budget_is_set(run, act))
-            run_touch(run, act);
-        if (!act->slot)
-            return;
+    switch (limit) {
+    case RONDO_LIMIT_TOKENS: return u->input_tokens + u->output_tokens;
+    case RONDO_LIMIT_COST_NANO: return u->cost_nano;
+    case RONDO_LIMIT_CALLS: return u->calls;
+    default: return 0;
     }
 }
 
 int64_t budget_used(const struct run *run, const struct act *act, int limit)
 {
-    const rondo_usage *u = act->usage;
-    switch (limit) {
-    case RONDO_LIMIT_TIME_MS: return act_elapsed_ns(run, act) / MS;
-    case RONDO_LIMIT_TOKENS: return u ? u->input_tokens + u->output_tokens : 0;
-    case RONDO_LIMIT_COST_NANO: return u ? u->cost_nano : 0;
-    case RONDO_LIMIT_CALLS: return u ? u->calls : 0;
-    default: return 0;
-    }
+    if (limit == RONDO_LIMIT_TIME_MS)
+        return act_elapsed_ns(run, act) / MS;
+    return amount(ledger_spent(act->ledger), limit) + amount(ledger_lost(act->ledger), limit);
+}
+
+static int64_t held(const struct act *act, int limit)
+{
+    return act->ledger ? amount(&act->ledger->held, limit) : 0;
 }
 
 static int64_t limit_of(const rondo_budget *b, int limit)
@@ -60,24 +127,49 @@ static int64_t limit_of(const rondo_budget *b, int limit)
     }
 }
 
+int64_t budget_limit(const rondo_budget *budget, int reason)
+{
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].reason == reason)
+            return limit_of(budget, reasons[i].limit);
+    return 0;
+}
+
 int budget_reason(const struct run *run, const struct act *act)
 {
-    static const struct {
-        int limit, reason;
-    } rows[] = {
-        { RONDO_LIMIT_TOKENS, RONDO_REASON_TOKENS },
-        { RONDO_LIMIT_COST_NANO, RONDO_REASON_COST },
-        { RONDO_LIMIT_CALLS, RONDO_REASON_CALLS },
-        { RONDO_LIMIT_TIME_MS, RONDO_REASON_TIME },
-    };
     if (LIKELY(!budget_is_set(run, act)))
         return 0;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        int64_t limit = limit_of(budget_of(run, act), rows[i].limit);
-        if (limit && budget_used(run, act, rows[i].limit) >= limit)
-            return rows[i].reason;
+    if (act->ledger && act->ledger->refused)
+        return act->ledger->refused;
+    for (size_t i = 0; i < COUNT(reasons); i++) {
+        int64_t limit = limit_of(budget_of(run, act), reasons[i].limit);
+        if (limit && budget_used(run, act, reasons[i].limit) >= limit)
+            return reasons[i].reason;
     }
     return 0;
+}
+
+int budget_lacks(const struct run *run, const struct act *act, const rondo_usage *most)
+{
+    for (size_t i = 0; i < COUNT(reasons); i++) {
+        int what = reasons[i].limit;
+        int64_t limit = limit_of(budget_of(run, act), what), more = amount(most, what);
+        if (limit && more && budget_used(run, act, what) + held(act, what) + more > limit)
+            return reasons[i].reason;
+    }
+    return 0;
+}
+
+void budget_refuse(struct run *run, struct act *act, int reason)
+{
+    ledger_at(act)->refused = (uint8_t)reason;
+    run_touch(run, act);
+}
+
+void budget_forgive(struct act *act)
+{
+    if (act->ledger)
+        act->ledger->refused = 0;
 }
 
 int64_t budget_left(struct run *run, const struct act *act, int limit)
@@ -86,7 +178,7 @@ int64_t budget_left(struct run *run, const struct act *act, int limit)
     for (;; act = run_act(run, act->parent)) {
         int64_t max = limit_of(budget_of(run, act), limit);
         if (max)
-            left = MIN(left, MAX(max - budget_used(run, act, limit), 0));
+            left = MIN(left, MAX(max - budget_used(run, act, limit) - held(act, limit), 0));
         if (!act->slot)
             return left;
     }

@@ -1,22 +1,55 @@
-/* budget.h - what work may cost, and what it has cost so far. */
+/* budget.h - what work may cost, and what it has cost so far.
+
+   Every activation that something was spent in has a ledger, and so has everything around it: amounts add up
+   along the path to the root, where limits are looked at.  A call that is about to be made first *reserves*
+   what it may cost at most (reserve.h): that is `held` until the call has ended and what it really cost is
+   `spent`.  What nobody knows, because the process died or the work was cut off, is `lost`: it counts against
+   limits, but is never called spent. */
 #ifndef RONDO_BUDGET_H
 #define RONDO_BUDGET_H
 
 #include "run/run.h"
 
+struct ledger {
+    rondo_usage spent, held, lost;
+    uint32_t open;    // calls that are held
+    uint32_t blocked; // reserve.c: the round in which a call waited for room in this budget
+    uint8_t refused;  // enum rondo_reason: a call did not fit in, and none will any more
+};
+
 /* Adds what an agent reported to its activation and to everything around it. */
 void budget_spend(struct run *run, struct act *act, const rondo_usage *usage);
 
-/* The budget of an activation that is used up: a reason, or 0. */
+/* A call begins, or ends: a new one is held, an old one no longer, and what becomes of it is lost or not. */
+void budget_hold(struct run *run, struct act *act, const rondo_usage *most);
+void budget_release(struct run *run, struct act *act, const rondo_usage *most, bool lost);
+
+/* The budget of an activation that is used up: a reason, or 0.  Calls that are held may still cost less. */
 int budget_reason(const struct run *run, const struct act *act);
 
-/* What is left of one limit (enum rondo_limit) in the tightest budget around; INT64_MAX: none. */
+/* Which limit of this activation's own budget has no room for so much more: a reason, or 0. */
+int budget_lacks(const struct run *run, const struct act *act, const rondo_usage *most);
+
+/* A call was refused for that reason: the activation ends with it. */
+void budget_refuse(struct run *run, struct act *act, int reason);
+void budget_forgive(struct act *act); // it may try again
+
+/* What is left of one limit (enum rondo_limit) in the tightest budget around, held calls taken off; INT64_MAX:
+   none. */
 int64_t budget_left(struct run *run, const struct act *act, int limit);
 
-/* What an activation has used of one limit so far, children and retries included. */
+/* What an activation has used of one limit so far, children and retries included, and what was lost. */
 int64_t budget_used(const struct run *run, const struct act *act, int limit);
+int64_t budget_limit(const rondo_budget *budget, int reason); // 0: none
 
 bool budget_is_set(const struct run *run, const struct act *act);
 const rondo_budget *budget_of(const struct run *run, const struct act *act);
+
+/* What a ledger has of it; nothing for NULL. */
+const rondo_usage *ledger_spent(const struct ledger *ledger);
+const rondo_usage *ledger_lost(const struct ledger *ledger);
+
+/* For who comes after it, another attempt as a rule: what was spent and lost.  New; NULL for NULL. */
+struct ledger *ledger_carry(const struct ledger *ledger);
 
 #endif

@@ -2,6 +2,7 @@
 #include "run/enter.h"
 
 #include "run/act.h"
+#include "run/budget.h"
 #include "run/loop.h"
 
 #include <string.h>
@@ -43,8 +44,7 @@ static struct act *open_again(struct run *run, struct act *up, uint32_t child, s
     act->child = child;
     act->input = up->input;
     act->start_ns = more->start_ns;
-    act->usage = mem_alloc(sizeof *act->usage);
-    *act->usage = more->usage;
+    act->ledger = ledger_carry(more->ledger);
     if (act->kind->open)
         act->kind->open(run, act);
     if (more->steps)

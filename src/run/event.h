@@ -46,7 +46,7 @@ struct rondo_event {
     struct run *run;
     json_t *value;
     union {
-        int64_t num;  // a due time, a seed
+        int64_t num;  // a due time, a seed, the number of a call
         uint64_t ref; // EF_REF: seq of the event that has the value
         double score; // EF_SCORED
     };
@@ -107,6 +107,10 @@ enum {
     X(REVIEW, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL | HAS_CODE)         \
     X(FORKED, JOURNALED | HAS_NUM)                                              \
     X(REOPENED, JOURNALED | HAS_NUM)                                            \
+    X(RESERVE, JOURNALED | HAS_ACT | HAS_NUM)                                   \
+    X(GRANTED, JOURNALED | HAS_ACT | HAS_NUM)                                   \
+    X(REFUSED, JOURNALED | HAS_ACT | HAS_NUM | HAS_ORDINAL | HAS_CODE)          \
+    X(SETTLED, JOURNALED | HAS_ACT | HAS_NUM)                                   \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

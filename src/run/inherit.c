@@ -2,21 +2,16 @@
 #include "run/inherit.h"
 
 #include "run/act.h"
-
-static void add_usage(rondo_usage *sum, const rondo_usage *usage)
-{
-    sum->input_tokens += usage->input_tokens;
-    sum->output_tokens += usage->output_tokens;
-    sum->cost_nano += usage->cost_nano;
-    sum->calls += usage->calls;
-}
+#include "run/budget.h"
+#include "run/reserve.h"
+#include "run/usage.h"
 
 /* Nothing was spent, and no time has passed. */
 static void begin_anew(struct run *run, struct act *act)
 {
-    if (!act->slot && act->usage)
-        add_usage(&run->inherited, act->usage);
-    mem_free(TAKE(act->usage));
+    if (!act->slot)
+        usage_add(&run->inherited, ledger_spent(act->ledger));
+    mem_free(TAKE(act->ledger));
     act->idle_ns = run->idle_ns - (run->now_ns - act->start_ns);
 }
 
@@ -46,6 +41,7 @@ void inherit_apply(struct run *run, struct rondo_event *ev)
 {
     json_t *input = json_object_get(ev->value, "input"), *state = json_object_get(ev->value, "state");
     run->idle_ns += ev->num;
+    reserve_forget(run);
     for (uint32_t i = 0; i < run->act_count; i++)
         if (run->acts[i]->state != ACT_FREE)
             begin_anew(run, run->acts[i]);

@@ -4,10 +4,12 @@
    children that are containers themselves) and when the run is open again (for the leaves). */
 #include "run/reopen.h"
 
+#include "run/budget.h"
 #include "run/each.h"
 #include "run/graph.h"
 #include "run/kinds.h"
 #include "run/loop.h"
+#include "run/reserve.h"
 
 #include <stdlib.h>
 
@@ -386,6 +388,7 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
     struct row row;
     run->idle_ns += ev->num;
     run_read_limits(run, json_object_get(ev->value, "limits"));
+    reserve_lose(run);
     json_array_foreach(json_object_get(ev->value, "kids"), i, list) {
         if (!admits_row(run, list) || !get_row(run, list, &row)) // a child twice
             continue;
@@ -399,6 +402,7 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
         if (act->state == ACT_FREE)
             continue;
         renew_time(run, act);
+        budget_forgive(act);
         if (act->kind->recount)
             act->kind->recount(act);
     }

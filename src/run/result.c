@@ -37,6 +37,7 @@ static void outcome_unref(struct run *run, struct outcome *more)
     mem_free(more->content);
     mem_free(more->judge);
     mem_free(more->by);
+    mem_free(more->ledger);
     mem_free(more);
 }
 

@@ -11,6 +11,7 @@
 #include "flow/node.h"
 
 struct history;
+struct ledger;
 
 /* SIGNAL: came with an action.  NO_RETRY: not to be tried again.  CUT: did not run because something
    before it failed.  BROKE: a container that was closed by an action inside it; what it has counts.
@@ -66,7 +67,7 @@ struct outcome {
     uint32_t step_count;
     const rondo_node *steps_of; // whose children they are
     struct result body;         // loops: of the pass that is the output, shared
-    rondo_usage usage;
+    struct ledger *ledger; // what it has cost, owned; NULL: nothing
     int64_t start_ns, end_ns;
     uint8_t reason;
     bool capped, escalated;

@@ -6,6 +6,7 @@
 #include "run/each.h"
 #include "run/kinds.h"
 #include "run/loop.h"
+#include "run/reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ void run_clear(struct run *run)
                          .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
                          .starved = { run->starved.slots, 0, 0, run->starved.cap },
                          .commands = run->commands, .command_cap = run->command_cap,
+                         .reserves = run->reserves, .reserve_cap = run->reserve_cap,
                          .counts = run->counts, .count_cap = run->count_cap,
                          .dropped = run->dropped, .drop_cap = run->drop_cap };
 }
@@ -73,6 +75,7 @@ void run_free(struct run *run)
     mem_free(run->starved.slots);
     mem_free(run->commands);
     mem_free(run->counts);
+    mem_free(run->reserves);
     mem_free(run->dropped);
 }
 
@@ -163,7 +166,7 @@ static void answer(struct run *run, const struct rondo_event *ev, uint8_t reason
     if (ev->num)
         *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
                                                    .token = act->token, .child = (uint32_t)ev->num,
-                                                   .reason = reason };
+                                                   .ordinal = ev->type, .reason = reason };
 }
 
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
@@ -230,7 +233,9 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
-    case RONDO_EV_NOTE: answer(run, ev, 0); break;
+    case RONDO_EV_NOTE:
+    case RONDO_EV_GRANTED: answer(run, ev, 0); break;
+    case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
@@ -353,11 +358,12 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
     return decide(act, act->close == CLOSE_BUDGET ? RONDO_EV_STEP_END : RONDO_EV_STEP_CANCELLED, ev);
 }
 
-/* A container whose budget is used up ends with what it has; a loop sees to that itself. */
+/* A container whose budget is used up ends with what it has; a loop sees to that itself when its pass is over,
+   unless a call in it was refused. */
 static inline bool must_stop(const struct run *run, const struct act *act)
 {
-    return (act->node->has_budget || !act->slot) && !node_is_loop(act->node) &&
-           !node_is_leaf(act->node) && budget_reason(run, act);
+    return (act->node->has_budget || !act->slot) && !node_is_leaf(act->node) && budget_reason(run, act) &&
+           (!node_is_loop(act->node) || (act->ledger && act->ledger->refused));
 }
 
 static enum plan plan_act(struct run *run, struct act *act, struct rondo_event *ev)
@@ -394,13 +400,23 @@ static void done_planning(struct run *run, struct act *act)
     slots_pop(&run->dirty);
 }
 
+/* Calls are looked at when nothing else is to be decided. */
+static enum plan plan_reserves(struct run *run, struct rondo_event *ev)
+{
+    if (LIKELY(run->reserve_at >= run->reserve_count) || run->status)
+        return PLAN_IDLE;
+    enum plan what = reserve_plan(run, ev);
+    ev->time_ns = run->now_ns;
+    return what;
+}
+
 enum plan run_plan(struct run *run, struct rondo_event *ev)
 {
     for (;;) {
         if (UNLIKELY(!run->dirty.count && run->starved.count))
             feed_starved(run);
         if (!run->dirty.count || UNLIKELY(run->status))
-            return PLAN_IDLE;
+            return plan_reserves(run, ev);
         struct act *act = run_act(run, run->dirty.slots[run->dirty.head]);
         run->planned = false;
         enum plan what = act->state != ACT_FREE ? plan_act(run, act, ev) : PLAN_IDLE;
@@ -449,6 +465,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return accepts_timer(run, act, ev);
     if (ev->type == RONDO_EV_GATE_ANSWERED)
         return act->state == ACT_WAITING;
+    if (ev->type == RONDO_EV_SETTLED) // what was spent was spent
+        return reserve_is_held(run, act->slot, ev->num);
     return !act->close || act_is_awaited(run, act);
 }
 
@@ -459,7 +477,8 @@ void run_decide(struct run *run, struct rondo_event *ev)
                                        1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED |
                                        1ull << RONDO_EV_WORKFLOW_START |
                                        1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER |
-                                       1ull << RONDO_EV_GATE_ANSWERED | 1ull << RONDO_EV_NOTE;
+                                       1ull << RONDO_EV_GATE_ANSWERED | 1ull << RONDO_EV_NOTE |
+                                       1ull << RONDO_EV_GRANTED | 1ull << RONDO_EV_REFUSED;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);

@@ -38,6 +38,8 @@ enum close {
 };
 
 struct kind;
+struct ledger;
+struct reserve;
 struct loop_act;
 struct each_act;
 struct graph_act;
@@ -78,7 +80,7 @@ struct act {
     int64_t idle_ns; // run->idle_ns when it started: time nobody drove the run is not its own
     struct kid *kids;
     uint32_t kid_count;
-    rondo_usage *usage;
+    struct ledger *ledger; // what it has cost; NULL: nothing
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
     json_t *before; // what the attempt before gave, when a review sent it back
@@ -138,7 +140,7 @@ enum command_type {
 struct run_command {
     uint8_t type, timer;
     uint8_t reason; // CMD_ANSWER: why not; 0: all is well
-    uint32_t act, gen, child, ordinal; // CMD_ANSWER: child is the number that the shell had given it
+    uint32_t act, gen, child, ordinal; // CMD_ANSWER: the number that the shell had given it; the event's type
     int64_t due_ns;
     uint64_t token; // CMD_REVOKE, CMD_ANSWER: what the shell had left in the activation
 };
@@ -187,6 +189,9 @@ struct run {
     uint32_t command_count, command_cap;
     struct call_count *counts; // in the order of their first calls
     uint32_t count_count, count_cap;
+    struct reserve *reserves; // calls that are waited for or held, in the order in which they were asked for
+    uint32_t reserve_count, reserve_cap;
+    uint32_t reserve_at, reserve_round; // the one to be looked at next; counts times all are looked at
     json_t **dropped; // values to let go of when the turn's events have been seen
     uint32_t drop_count, drop_cap;
     uint8_t status;     // enum rondo_status

@@ -246,7 +246,7 @@ static struct cel_val field_of(struct see *see, const struct result *res, enum f
     case FIELD_RESULT: return result_of(see, res, is_v1);
     case FIELD_STATUS: return text(rondo_status_text(res->status));
     case FIELD_ERROR: return text(more->error);
-    case FIELD_USAGE: return kept(see, see_usage_json(&more->usage));
+    case FIELD_USAGE: return kept(see, see_usage_json(ledger_spent(more->ledger)));
     case FIELD_REASON: return text(rondo_reason_text(more->reason));
     case FIELD_PASSES: return cel_of_int(more->passes);
     case FIELD_BEST: return best_of(see, more->history);

@@ -3,9 +3,11 @@
 
 #include "data/value.h"
 #include "run/act.h"
+#include "run/budget.h"
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
+#include "run/usage.h"
 
 #include <string.h>
 
@@ -26,10 +28,13 @@ static json_t *content_json(const struct result *res)
 
 json_t *see_usage_json(const rondo_usage *usage)
 {
-    return json_pack("{s:I, s:I, s:I, s:f, s:I}", "prompt", (json_int_t)usage->input_tokens,
-                     "completion", (json_int_t)usage->output_tokens, "total",
-                     (json_int_t)(usage->input_tokens + usage->output_tokens), "cost",
-                     (double)usage->cost_nano / 1e9, "calls", (json_int_t)usage->calls);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I}", "prompt",
+                     (json_int_t)usage->input_tokens, "completion", (json_int_t)usage->output_tokens, "total",
+                     (json_int_t)(usage->input_tokens + usage->output_tokens), "reasoning",
+                     (json_int_t)usage->reasoning_tokens, "cacheRead", (json_int_t)usage->cache_read_tokens,
+                     "cacheWrite", (json_int_t)usage->cache_write_tokens, "cost",
+                     (double)usage->cost_nano / 1e9, "calls", (json_int_t)usage->calls, "unpriced",
+                     (json_int_t)usage->unpriced);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------ */
@@ -68,8 +73,8 @@ static void put_more(json_t *object, const struct outcome *more)
     put(object, "by", more->by ? json_string(more->by) : NULL);
     put(object, "reason", more->reason ? json_string(rondo_reason_text(more->reason)) : NULL);
     put(object, "escalated", more->escalated ? json_true() : NULL);
-    if (more->usage.calls || more->usage.input_tokens || more->usage.cost_nano || more->usage.output_tokens)
-        put(object, "usage", see_usage_json(&more->usage));
+    if (!usage_is_none(ledger_spent(more->ledger)))
+        put(object, "usage", see_usage_json(ledger_spent(more->ledger)));
     if (more->steps_of && node_is_loop(more->steps_of))
         put_loop(object, more);
     json_t *steps = json_object();

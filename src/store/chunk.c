@@ -68,10 +68,12 @@ bool chunk_verify(const char *bytes, size_t len, uint64_t *next, uint32_t *sum)
 
 int chunk_find_log(struct store *store, rondo_error *err)
 {
-    int64_t first, last;
-    if (db_number(store, &first, err, "SELECT coalesce(min(at), 0) FROM log", "") < 0 ||
-        db_number(store, &last, err, "SELECT coalesce(max(at), 0) FROM log", "") < 0)
-        return err->code;
+    sqlite3_stmt *row = db_ask(store, err, "SELECT (SELECT min(at) FROM log), (SELECT max(at) FROM log)", "");
+    int rc = db_row(store, row, err);
+    if (rc <= 0)
+        return rc < 0 ? rc : db_damaged(store, err, "the log is damaged: it cannot be read");
+    int64_t first = sqlite3_column_int64(row, 0), last = sqlite3_column_int64(row, 1);
+    sqlite3_reset(row);
     if (first <= 0 || last < first)
         return db_damaged(store, err, "the log is damaged: it does not begin");
     store->log_first = first;

@@ -571,17 +571,21 @@ struct runlog *runlog_of(struct journal *journal)
     return journal->ops == &ops ? (struct runlog *)journal : NULL;
 }
 
+static void add_owner(struct runlog *log, const struct runlog_owner *owner)
+{
+    log->owners = mem_realloc(log->owners, (log->owner_count + 1) * sizeof *log->owners);
+    log->owners[log->owner_count++] = *owner;
+}
+
 /* Whose records it has: up to which event its parent's, up to which the parent's parent's. */
 static int find_owners(struct runlog *log, rondo_error *err)
 {
-    uint32_t cap = 0;
     struct runlog_owner next = { log->num, UINT64_MAX };
     struct extent extent;
     while (next.run) {
         if (log->owner_count > FORK_DEPTH)
             return damaged(log, 1, "its forks have no beginning", err);
-        mem_grow(&log->owners, &cap, log->owner_count, sizeof *log->owners);
-        log->owners[log->owner_count++] = next;
+        add_owner(log, &next);
         int rc = runrow_extent(log->store, next.run, next.run == log->num ? log->id : NULL, &extent, err);
         if (rc <= 0)
             return rc < 0 ? rc : damaged(log, 1, "the run that it was forked from is missing", err);
@@ -636,7 +640,9 @@ struct runlog *runlog_new(struct store *store, int64_t num, const char *id, uint
 {
     struct runlog *log = make(store, num, id, 1);
     begin_at(log, next, sum);
-    if (find_owners(log, err) == 0 && runlog_join_batch(log, err) == 0)
+    if (next == 1) // nothing is before it
+        add_owner(log, &(struct runlog_owner){ num, UINT64_MAX });
+    if ((next == 1 || find_owners(log, err) == 0) && runlog_join_batch(log, err) == 0)
         return log;
     log_close(&log->base);
     return NULL;

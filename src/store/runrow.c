@@ -134,25 +134,17 @@ static int keep_definition(struct store *store, const char *text, size_t len, in
     return 0;
 }
 
-static int check_new_id(struct store *store, const char *id, rondo_error *err)
-{
-    int64_t taken;
-    if (!id || !*id || strlen(id) > ID_MAX)
-        return err_set(err, RONDO_EINVAL, "the id of a run has from 1 to %d bytes", ID_MAX);
-    if (db_number(store, &taken, err, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1)", "t", id) < 0)
-        return err->code;
-    return taken ? err_set(err, RONDO_EINVAL, "there is a run '%.200s' already", id) : 0;
-}
-
 int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_sum, const char *definition,
                size_t len, int64_t *ret, rondo_error *err)
 {
     int64_t driver, kept = 0;
-    if (check_new_id(store, run->id, err) < 0 || lease_driver(store, &driver, err) < 0 ||
+    if (!run->id || !*run->id || strlen(run->id) > ID_MAX)
+        return err_set(err, RONDO_EINVAL, "the id of a run has from 1 to %d bytes", ID_MAX);
+    if (lease_driver(store, &driver, err) < 0 ||
         (definition && keep_definition(store, definition, len, &kept, err) < 0))
         return err->code;
-    if (db_do(store, err,
-              "INSERT INTO run (id, name, session, status, waiting, start_ns, end_ns, hash, last_seq, about,"
+    if (db_do(store, err, // when there is one of that id nothing is changed
+              "INSERT OR IGNORE INTO run (id, name, session, status, waiting, start_ns, end_ns, hash, last_seq, about,"
               " definition, parent, fork_seq, chunk_seq, chunk_sum, driver, fence, since_ns)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, 0), ?12, ?13, ?13, ?14, ?15, 1, ?16)",
               "tttiiiiiijiiiiii", run->id, run->name ? run->name : "", run->session ? run->session : "",
@@ -160,6 +152,8 @@ int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_s
               (int64_t)run->fork_seq, run->about, kept, run->parent, (int64_t)run->fork_seq,
               chunk_stamp((int64_t)run->fork_seq, run->parent, run->fork_seq, fork_sum), driver, store->now_ns) < 0)
         return err->code;
+    if (!sqlite3_changes(store->db))
+        return err_set(err, RONDO_EINVAL, "there is a run '%.200s' already", run->id);
     *ret = sqlite3_last_insert_rowid(store->db);
     return 0;
 }
@@ -168,7 +162,7 @@ int store_add(struct store *store, const struct store_run *run, const char *defi
               struct journal **ret, rondo_error *err)
 {
     struct store_run row = *run;
-    int64_t num;
+    int64_t num = 0;
     row.parent = 0;
     row.fork_seq = 0;
     if (db_begin(store, err) < 0 || runrow_add(store, &row, 0, definition, len, &num, err) < 0)

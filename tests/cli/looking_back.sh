@@ -53,7 +53,7 @@ check "no such step" 3 "" "$RONDO" show "$id" refine.7.draft
 look show --json "$id"
 has '"path":"refine"'
 has '"reason":"max_iterations"'
-check "no such run" 3 "" "$RONDO" show r0
+check "no such run" 3 "" "$RONDO" show rx
 
 # ---- events ----------------------------------------------------------------------------------------
 

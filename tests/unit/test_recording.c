@@ -356,7 +356,7 @@ TEST(the_id_of_a_run_is_put_in_anew)
     record(&t, text);
     CHECK(strstr(recorded(&t), "in ${run.id}") != NULL);
     auto_json json_t *value = json_pack("{s:[s, i]}", "${run.id}", "a${run.id}b", 1);
-    auto_json json_t *lifted = mask_lift("r77", value), *back = mask_value(&(struct mask){ 0 }, "r77", lifted);
+    auto_json json_t *lifted = mask_lift("r77", value), *back = mask_value("r77", lifted);
     CHECK_STR(json_text(lifted), "{\"r77\":[\"ar77b\",1]}");
     CHECK(json_equal(back, value));
 }

@@ -2,7 +2,9 @@
 #include "test.h"
 
 #include "data/secret.h"
+#include "data/value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *put(const struct secrets *secrets, const char *text, size_t len)
@@ -83,4 +85,188 @@ TEST(what_is_no_character_is_replaced)
     check(&none, "\xff\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xef\xbf\xbd\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
     check(&none, "\xe2\x82 x\xc3", "\xef\xbf\xbd\xef\xbf\xbd x\xef\xbf\xbd");
     check(&none, "\xed\xa0\x80\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+/* ---- forms ------------------------------------------------------------------------------------------------ */
+
+#define KEY "sk-ant-Zx9+/q\"7 ?>\xc3\xa4-end"
+
+/* Nothing of the secret is left of the text but what stands around it. */
+static void check_gone(const struct secrets *secrets, const char *text, const char *form)
+{
+    auto_buf struct buf out = { 0 };
+    size_t len = strlen(text);
+    CHECK(secrets_are_in(secrets, text, len));
+    secrets_put(secrets, &out, text, len, true);
+    if (strstr(buf_text(&out), form) || !strstr(out.data, SECRET_MARK))
+        FAIL("'%s' is in '%s'", form, out.data);
+}
+
+static void check_form(const char *form)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf text = { 0 };
+    secrets_add(&secrets, KEY, strlen(KEY));
+    buf_printf(&text, "before %s after", form);
+    check_gone(&secrets, buf_text(&text), form);
+    secrets_clear(&secrets);
+}
+
+TEST(a_secret_is_known_in_json_urls_and_digits)
+{
+    check_form(KEY);
+    check_form("sk-ant-Zx9+/q\\\"7 ?>\xc3\xa4-end");
+    check_form("sk-ant-Zx9+\\/q\\\"7 ?>\xc3\xa4-end");
+    check_form("sk-ant-Zx9+/q\\\"7 ?>\\u00e4-end");
+    check_form("sk-ant-Zx9+/q\\\"7 ?>\\u00E4-end");
+    check_form("sk-ant-Zx9+/q\\\"7 ?\\u003e\xc3\xa4-end");
+    check_form("sk-ant-Zx9+/q\\\\\\\"7 ?>\xc3\xa4-end"); // JSON in JSON
+    check_form("sk-ant-Zx9%2B%2Fq%227%20%3F%3E%C3%A4-end");
+    check_form("sk-ant-Zx9%2b%2fq%227%20%3f%3e%c3%a4-end");
+    check_form("sk-ant-Zx9%2B%2Fq%227+%3F%3E%C3%A4-end");
+    check_form("sk-ant-Zx9%2B/q%227%20%3F%3E%C3%A4-end");
+    check_form("736b2d616e742d5a78392b2f71223720" "3f3ec3a42d656e64");
+    check_form("736B2D616E742D5A78392B2F71223720" "3F3EC3A42D656E64");
+}
+
+static void put_base64(struct buf *out, const char *bytes, size_t len, bool for_urls)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t at = 0; at < len; at += 3) {
+        size_t n = MIN(len - at, 3);
+        uint32_t three = 0;
+        for (size_t i = 0; i < 3; i++)
+            three = three << 8 | (i < n ? (uint8_t)bytes[at + i] : 0);
+        for (size_t i = 0; i < n + 1; i++) {
+            char c = letters[three >> (18 - 6 * i) & 63];
+            buf_putc(out, for_urls && c == '+' ? '-' : for_urls && c == '/' ? '_' : c);
+        }
+        for (size_t i = n + 1; i < 4 && !for_urls; i++)
+            buf_putc(out, '=');
+    }
+}
+
+/* The longest piece of a text that is also in the other. */
+static size_t longest_common(const char *a, const char *b)
+{
+    size_t best = 0;
+    for (; *a; a++)
+        for (const char *at = b; *at; at++) {
+            size_t n = 0;
+            while (a[n] && a[n] == at[n] && a[n] != '*')
+                n++;
+            best = MAX(best, n);
+        }
+    return best;
+}
+
+TEST(a_secret_is_known_in_base64_wherever_it_begins)
+{
+    static const char *const keys[] = { "sk-live-0123456789abcdef", "pa55w0rd!", "\xff\xfe-~?>/secret\xf0\x9f\x98\x80" };
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        struct secrets secrets = { 0 };
+        secrets_add(&secrets, keys[k], strlen(keys[k]));
+        for (int i = 0; i < 64; i++) { // 0 to 7 bytes before it and behind it, both alphabets
+            auto_buf struct buf plain = { 0 }, encoded = { 0 }, alone = { 0 }, out = { 0 };
+            buf_printf(&plain, "%.*s%s%.*s", i % 8, "prefix-prefix", keys[k], i / 8, "suffix-suffix");
+            put_base64(&encoded, plain.data, plain.len, i & 1);
+            put_base64(&alone, keys[k], strlen(keys[k]), i & 1);
+            secrets_put(&secrets, &out, encoded.data, encoded.len, true);
+            CHECK(strstr(buf_text(&out), SECRET_MARK));
+            CHECK(longest_common(buf_text(&alone), out.data) < 6);
+        }
+        secrets_clear(&secrets);
+    }
+}
+
+TEST(a_long_secret_is_known_in_lines_of_base64)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf key = { 0 }, encoded = { 0 }, lines = { 0 }, out = { 0 };
+    for (int i = 0; i < 40; i++)
+        buf_printf(&key, "%05d", i * 7919 % 99991);
+    secrets_add(&secrets, key.data, key.len);
+    put_base64(&encoded, key.data, key.len, false);
+    for (size_t at = 0; at < encoded.len; at += 76)
+        buf_printf(&lines, "%.*s\n", (int)MIN(encoded.len - at, 76), encoded.data + at);
+    secrets_put(&secrets, &out, lines.data, lines.len, true);
+    buf_text(&encoded);
+    CHECK(longest_common(encoded.data, buf_text(&out)) < 20);
+    secrets_clear(&secrets);
+}
+
+TEST(forms_of_short_secrets_garble_nothing)
+{
+    struct secrets secrets = { 0 };
+    secrets_add(&secrets, "abc", 3);
+    check(&secrets, "YWJj 616263 abc", "YWJj 616263 ***");
+    secrets_clear(&secrets);
+}
+
+/* ---- streams and values ------------------------------------------------------------------------------------- */
+
+TEST(a_stream_shows_what_it_can)
+{
+    struct secrets secrets = { 0 };
+    struct secret_stream stream = { 0 };
+    auto_buf struct buf out = { 0 };
+    secrets_add(&secrets, "hush-hush", 9);
+    secret_stream_put(&stream, &secrets, &out, "say hus", 7, false);
+    CHECK_STR(buf_text(&out), "say ");
+    secret_stream_put(&stream, &secrets, &out, "h-hu", 4, false);
+    CHECK_STR(buf_text(&out), "say ");
+    secret_stream_put(&stream, &secrets, &out, "sh, hush", 8, false);
+    CHECK_STR(buf_text(&out), "say ***, ");
+    secret_stream_put(&stream, &secrets, &out, "", 0, true);
+    CHECK_STR(buf_text(&out), "say ***, hush");
+    secret_stream_clear(&stream);
+    secrets_clear(&secrets);
+}
+
+static void check_clean(const struct secrets *secrets, const char *text, bool ours, const char *wanted)
+{
+    auto_buf struct buf out = { 0 };
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    auto_json json_t *clean = secrets_clean(secrets, json_incref(value), ours);
+    value_put_json(&out, clean);
+    CHECK_STR(buf_text(&out), wanted);
+    CHECK((clean == value) == (strcmp(text, wanted) == 0));
+    json_decref(value);
+}
+
+TEST(values_lose_secrets_in_texts_keys_and_numbers)
+{
+    struct secrets secrets = { 0 };
+    secrets_add(&secrets, "hush-hush", 9);
+    secrets_add(&secrets, "1234567890", 10);
+    secrets_add(&secrets, "content", 7);
+    check_clean(&secrets, "\"a hush-hush b\"", false, "\"a *** b\"");
+    check_clean(&secrets, "{\"a\":[1,\"b\"]}", false, "{\"a\":[1,\"b\"]}");
+    check_clean(&secrets, "{\"hush-hush\":{\"x\":[\"hush-hush\",2]}}", false, "{\"***\":{\"x\":[\"***\",2]}}");
+    check_clean(&secrets, "{\"hush-hush\":\"hush-hush\"}", true, "{\"hush-hush\":\"***\"}");
+    check_clean(&secrets, "{\"content\":1234567890}", false, "{\"content\":\"***\"}");
+    check_clean(&secrets, "{\"content\":12345678901}", false, "{\"content\":12345678901}");
+    check_clean(&secrets, "null", false, "null");
+    CHECK_NULL(secrets_clean(&secrets, NULL, false));
+    secrets_clear(&secrets);
+}
+
+/* ---- speed -------------------------------------------------------------------------------------------------- */
+
+TEST(many_secrets_are_looked_for_at_once)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    char key[60];
+    for (int i = 0; i < 50; i++) {
+        snprintf(key, sizeof key, "sk-%d-%x-%x", i, i * 2654435761u, i * 40503u);
+        secrets_add(&secrets, key, strlen(key));
+    }
+    while (text.len < 1 << 20)
+        buf_printf(&text, "A line of text as a model writes it, with sk- and %zu in it. {\"k\": \"v\"}\n", text.len);
+    buf_puts(&text, key);
+    secrets_put(&secrets, &out, text.data, text.len, true);
+    CHECK_UINT(out.len, text.len - strlen(key) + 3);
+    CHECK(memcmp(out.data, text.data, text.len - strlen(key)) == 0);
+    secrets_clear(&secrets);
 }

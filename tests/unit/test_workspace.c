@@ -346,7 +346,8 @@ static void try_absolute(struct workspace *ws[2])
     static const char *const paths[] = {
         "/", "//", "/etc/passwd", "//etc/passwd", "/etc/../etc/passwd", "/./etc/passwd", "/proc/self/environ",
         "/proc/self/root/etc/passwd", "/proc/self/cwd", "/proc/1/root", "/proc/self/fd/0", "/dev/null", "/dev/zero",
-        "/dev/tty", "/dev/stdin", "/dev/fd/0", "/dev/mem", "/dev/shm/x", "/sys/kernel", "/tmp", "/tmp/x", "/root/.ssh/id_rsa",
+        "/dev/tty", "/dev/stdin", "/dev/fd/0", "/dev/mem", "/dev/shm/x", "/sys/kernel", "/tmp", "/tmp/x",
+        "/root/.ssh/id_rsa",
         "/var/run/docker.sock", "/..", "/../../etc/passwd",
     };
     char path[600];

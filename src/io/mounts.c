@@ -1,0 +1,121 @@
+/* mounts.c - see mounts.h.
+
+   A copy of each folder is taken while it can be written to, then all mounts become read-only at once, and the
+   copies are put where they were taken. */
+#define _GNU_SOURCE // unshare flags
+#include "io/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CHILD __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
+
+enum { OPEN_TREE = 428, MOVE_MOUNT = 429, MOUNT_SETATTR = 442 };
+
+#define TREE_COPY      1u
+#define WITH_ALL_BELOW 0x8000u // AT_RECURSIVE
+#define FROM_EMPTY     4u      // MOVE_MOUNT_F_EMPTY_PATH
+#define PATH_LEN       4096
+
+struct attributes {
+    uint64_t set, clear, propagation, users;
+};
+
+void mounts_init(struct mounts *mounts)
+{
+    *mounts = (struct mounts){ 0 };
+    snprintf(mounts->users, sizeof mounts->users, "%u %u 1", geteuid(), geteuid());
+    snprintf(mounts->groups, sizeof mounts->groups, "%u %u 1", getegid(), getegid());
+}
+
+bool mounts_add(struct mounts *mounts, const char *path)
+{
+    if (mounts->count == MOUNTS_WRITE)
+        return false;
+    mounts->write[mounts->count++] = path;
+    return true;
+}
+
+static CHILD int write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    ssize_t n = write(fd, text, strlen(text));
+    int error = n < 0 ? errno : 0;
+    close(fd);
+    return error;
+}
+
+/* A new user namespace makes a process unreadable for others, and with it us, whose memory this is. */
+static CHILD int enter_users(const struct mounts *mounts)
+{
+    int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+        return errno;
+    prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
+    write_text("/proc/self/setgroups", "deny");
+    int error = write_text("/proc/self/uid_map", mounts->users);
+    return error ? error : write_text("/proc/self/gid_map", mounts->groups);
+}
+
+static CHILD int enter_namespace(const struct mounts *mounts, bool *ret_users)
+{
+    *ret_users = false;
+    if (unshare(CLONE_NEWNS) == 0)
+        return 0;
+    int error = enter_users(mounts);
+    *ret_users = !error;
+    return error;
+}
+
+static CHILD int make_read_only(void)
+{
+    struct attributes attributes = { .set = 1 }; // MOUNT_ATTR_RDONLY
+    return syscall(MOUNT_SETATTR, AT_FDCWD, "/", WITH_ALL_BELOW, &attributes, sizeof attributes) < 0 ? errno : 0;
+}
+
+static CHILD int copy_folders(const struct mounts *mounts, int copies[MOUNTS_WRITE])
+{
+    for (size_t i = 0; i < mounts->count; i++) {
+        copies[i] = (int)syscall(OPEN_TREE, AT_FDCWD, mounts->write[i], TREE_COPY | O_CLOEXEC | WITH_ALL_BELOW);
+        if (copies[i] < 0)
+            return errno;
+    }
+    return 0;
+}
+
+static CHILD int put_folders(const struct mounts *mounts, const int copies[MOUNTS_WRITE])
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        if (syscall(MOVE_MOUNT, copies[i], "", AT_FDCWD, mounts->write[i], FROM_EMPTY) < 0)
+            return errno;
+    return 0;
+}
+
+CHILD int mounts_enter(const struct mounts *mounts, bool *ret_users)
+{
+    int copies[MOUNTS_WRITE];
+    char cwd[PATH_LEN];
+    int error = enter_namespace(mounts, ret_users);
+    if (!error && (syscall(SYS_getcwd, cwd, sizeof cwd) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0))
+        error = errno;
+    if (!error)
+        error = copy_folders(mounts, copies);
+    if (!error)
+        error = make_read_only(); // all or none
+    if (error)
+        return -error;
+    if ((error = put_folders(mounts, copies)))
+        return error;
+    return chdir(cwd) < 0 ? errno : 0; // where we were is below what is there now
+}

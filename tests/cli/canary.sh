@@ -1,0 +1,136 @@
+# A canary among the secrets: it must be nowhere in what rondo wrote, in none of its forms.
+[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
+export NO_COLOR=1 RONDO_STORE=$PWD/kept/runs.db
+. "$ROOT/tests/cli/checks"
+mkdir kept home
+canary='cnry/7f3a "9b+1 x&y=4d2e' # a blank, a slash, a quote, a plus: every form is another
+second=FILEcanary0c41d8f2b7a95e63
+third=inputCANARY88c1e2d4f6a7
+printf '%s\n' "$second" >home/key
+export CANARY=$canary THIRD=$third
+ulimit -S -c unlimited 2>/dev/null # rondo itself forbids it
+
+# middle PAD TEXT: what base64 says of the text alone, behind as many other bytes
+middle() {
+    local n=${#1} len=${#2}
+    printf %s "$1$2" | base64 -w 0 | cut -c "$((n * 4 / 3 + 2))-$(((n + len) * 4 / 3))"
+}
+forms() { # a line each
+    for c in "$canary" "$second" "$third"; do
+        printf '%s\n' "$c"
+        printf '%s\n' "$c" | sed 's/["\\]/\\&/g'
+        printf '%s\n' "$c" | sed 's/["\\]/\\&/g; s|/|\\/|g'
+        printf %s "$c" | od -An -v -tx1 | tr -d ' \n'; echo
+        printf %s "$c" | od -An -v -tx1 | tr -d ' \n' | tr a-f A-F; echo
+        for pad in '' x xy; do
+            middle "$pad" "$c"
+            middle "$pad" "$c" | tr +/ -_
+        done
+    done
+    echo 'cnry%2F7f3a%20%229b%2B1%20x%26y%3D4d2e'
+    echo 'cnry%2f7f3a%20%229b%2b1%20x%26y%3d4d2e'
+    echo 'cnry%2F7f3a+%229b%2B1+x%26y%3D4d2e'
+}
+forms >patterns
+
+# Says it in every form: on stdout, on stderr, in pieces, in the reply, in an event, in a key, as state.
+cat >tell.sh <<'END'
+say() {
+    echo "raw $KEY. other $FILEKEY."
+    printf 'json "%s"\n' "$(printf %s "$KEY" | sed 's/["\\]/\\&/g')"
+    printf %s "$KEY" | base64 -w 0; echo
+    printf 'x%s' "$KEY" | base64 -w 0; echo
+    printf 'xy%s-behind' "$KEY" | base64; echo
+    printf %s "$FILEKEY" | base64 | tr +/ -_
+    printf %s "$KEY" | od -An -v -tx1 | tr -d ' \n'; echo
+    printf %s "$KEY" | od -An -v -tx1 | tr -d ' \n' | tr a-f A-F; echo
+    echo 'cnry%2F7f3a%20%229b%2B1%20x%26y%3D4d2e cnry%2f7f3a%20%229b%2b1%20x%26y%3d4d2e cnry%2F7f3a+%229b%2B1+x%26y%3D4d2e'
+}
+say
+say >&2
+for piece in "${KEY:0:5}" "${KEY:5:9}" "${KEY:14}"; do printf %s "$piece"; sleep 0.1; done
+[ "$1" = fail ] && exit 1
+json=$(printf %s "$KEY" | sed 's/["\\]/\\&/g')
+cat >"$RONDO_REPLY" <<R
+{"result": {"$FILEKEY": "$json", "list": ["$FILEKEY", 5]},
+ "events": [{"content": "in an event: $json"}, {"content": "x", "data": {"k": "$FILEKEY"}}]}
+R
+END
+# What a command that was given nothing can find: its environment and arguments, those of the processes around it.
+cat >look.sh <<'END'
+{ env; tr '\0' '\n' </proc/$$/environ; for p in /proc/[0-9]*; do tr '\0' '\n' <"$p/cmdline"; done; } 2>/dev/null |
+    grep -v 'word=' >looked # what the user said on the command line is the user's
+grep 'core file size' /proc/$PPID/limits >limits
+END
+flow tell.yaml <<'END'
+name: tell
+inputs: { word: { default: none } }
+agents:
+  teller: { run: [bash, tell.sh], env: { KEY: "env:CANARY", FILEKEY: "file:home/key", INPUTKEY: "env:THIRD" } }
+  echo: { run: [cat] }
+  look: { run: [bash, look.sh] }
+  failer: { run: [bash, tell.sh, fail], env: { KEY: "env:CANARY", FILEKEY: "file:home/key" } }
+steps:
+  - { id: tell, agent: teller, instructions: "Say it: ${inputs.word}" }
+  - { id: again, agent: echo, dependsOn: [tell], instructions: "${steps.tell.content} ${steps.tell.result} ${inputs.word}" }
+  - { id: read, agent: echo, dependsOn: [tell], instructions: "And this:", contextFiles: [home/key] }
+  - { id: look, agent: look, dependsOn: [tell], instructions: look }
+  - { id: fails, agent: failer, dependsOn: [again, read, look], instructions: fail }
+END
+
+# clean WHAT FILE...: the files are there and have none of the patterns
+clean() {
+    local what=$1 found
+    shift
+    for file; do [ -s "$file" ] || { bad "$what: there is no $file"; return; }; done
+    found=$(grep -aohFf patterns "$@" | sort | uniq -c | head -5)
+    if [ -z "$found" ]; then ok; else bad "$what has it: $found"; fi
+}
+there() { if grep -aqF -- "$1" "$2"; then ok; else bad "$2 has no '$1'"; fi; }
+
+# The test can fail: without rondo it is all there.
+KEY=$canary FILEKEY=$second RONDO_REPLY=$PWD/reply bash tell.sh >plain 2>&1
+found=$(cat plain reply | grep -aoFf patterns | sort -u | wc -l)
+[ "$found" -ge 11 ] && ok || bad "the teller tells only $found forms"
+
+"$RONDO" run -v tell.yaml -i word="$third" --prompts prompts --record rec >kept/out 2>kept/err </dev/null
+[ $? = 1 ] && ok || bad "the status of the run: $(tail -3 kept/err)"
+id=$(run_id kept/err)
+there '***' kept/err
+there '***' prompts/tell.txt
+there '***' prompts/again.txt
+there '***' prompts/read.txt
+there '***' rec
+there ' 0 ' limits
+clean "stderr" kept/err
+clean "the store" kept/runs.db*
+clean "prompts" prompts/*
+clean "the recording" rec
+clean "a command that was not given it" looked
+"$RONDO" run --json tell.yaml -i word="$third" >kept/json 2>kept/err2 </dev/null
+clean "--json" kept/json
+there '***' kept/json
+"$RONDO" show "$id" >kept/show 2>&1
+"$RONDO" show "$id" tell >kept/shown 2>&1
+"$RONDO" show "$id" --json >kept/show.json 2>&1
+"$RONDO" events "$id" -v >kept/events 2>&1
+"$RONDO" events "$id" --json >kept/events.json 2>&1
+"$RONDO" export "$id" kept/exported 2>/dev/null
+clean "what is looked up" kept/show kept/shown kept/show.json kept/events kept/events.json kept/exported
+there '***' kept/events
+"$RONDO" run tell.yaml -i word="$third" --replay rec >kept/replayed 2>&1 </dev/null
+clean "a replay" kept/replayed
+"$RONDO" resume "$id" -v >kept/resumed 2>&1 </dev/null
+there '***' kept/resumed
+clean "a run that was resumed" kept/resumed kept/runs.db*
+
+# A file that is not there is told by its name.
+sed 's|file:home/key|file:home/none|' tell.yaml >none.yaml
+"$RONDO" run -q none.yaml >kept/none 2>&1 </dev/null
+clean "a missing file" kept/none
+there 'home/none' kept/none
+find . -type f -not -name key -not -name patterns -not -name plain -not -name reply -not -name tell.sh >all
+found=$(xargs grep -alFf patterns <all)
+[ -z "$found" ] && ok || bad "it is in $found"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
