@@ -25,7 +25,8 @@
 
    Tools: echo {text}, add {a, b} (structured), wrong (does not fit its outputSchema), media, fails, dies, hangs,
    change, twice (answers two times), late (an answer of another number first), env {name}, ask (wants to know
-   a name), state (wants its state back), odd (an unknown type of result), big {bytes}, cancelled (how often a call was cancelled). */
+   a name), state (wants its state back), odd (an unknown type of result), big {bytes}, cancelled (how often a call
+   was cancelled). */
 #ifndef MCP_MOCK_H
 #define MCP_MOCK_H
 

@@ -19,7 +19,7 @@ static const char *const reserved[] = { "host", "content-length", "content-type"
                                         "connection", "mcp-session-id", "mcp-protocol-version", "mcp-method",
                                         "mcp-name", "last-event-id" };
 
-/* ---- texts for people ---------------------------------------------------------------------------------------- */
+/* ---- texts for people ---------------------------------------------------------------------------------- */
 
 void mcp_hide(const struct mcp *mcp, rondo_error *err)
 {
@@ -43,7 +43,7 @@ void mcp_news(struct mcp_server *server, const char *fmt, ...)
         mcp->on_news(mcp->user, server->name, err.message);
 }
 
-/* ---- what a file says ---------------------------------------------------------------------------------------- */
+/* ---- what a file says ---------------------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *config, const char *key)
 {
@@ -207,8 +207,8 @@ static int check_server(const char *name, const json_t *config, rondo_error *err
     const json_t *word;
     size_t i;
     if (type && strcmp(type, "sse") == 0)
-        return err_set(err, RONDO_EINVAL, "MCP server '%.80s': the transport 'sse' of 2024 is not supported; most servers "
-                       "that have it offer 'http', too", name);
+        return err_set(err, RONDO_EINVAL, "MCP server '%.80s': the transport 'sse' of 2024 is not supported; most "
+                       "servers that have it offer 'http', too", name);
     if (!command == !url || (command && !*command))
         return err_set(err, RONDO_EINVAL, "MCP server '%.80s' needs either a command or a url", name);
     json_array_foreach (json_object_get(config, "args"), i, word)
@@ -217,7 +217,7 @@ static int check_server(const char *name, const json_t *config, rondo_error *err
     return 0;
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------------- */
+/* ---- opening and closing ------------------------------------------------------------------------------- */
 
 static struct mcp *make(const struct mcp_spec *spec, struct pins *pins)
 {
@@ -272,7 +272,7 @@ void mcp_close(struct mcp *mcp)
     alarm_after_turn(mcp->loop, free_all, mcp);
 }
 
-/* ---- what agents get ------------------------------------------------------------------------------------------ */
+/* ---- what agents get ----------------------------------------------------------------------------------- */
 
 static struct mcp_server *find_server(const struct mcp *mcp, const char *name)
 {

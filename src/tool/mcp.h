@@ -40,8 +40,8 @@ struct mcp_spec {
 
 int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err); // nothing is started yet
 
-/* Calls under way end at once, with an error.  Servers are shut down behind our back: stdin closed, waited, SIGTERM, SIGKILL; when
-   the loop is closed nothing is left of them.  NULL is fine. */
+/* Calls under way end at once, with an error.  Servers are shut down while the loop goes on: stdin closed,
+   waited, SIGTERM, SIGKILL; when the loop is closed nothing is left of them.  NULL is fine. */
 void mcp_close(struct mcp *mcp);
 
 /* Starts or asks a server when it is first needed: then(err) on the loop's thread, NULL when its tools are

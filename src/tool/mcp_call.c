@@ -28,7 +28,7 @@ struct mcp_call {
 
 static void go(struct mcp_call *one);
 
-/* ---- the end ------------------------------------------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------------------------------------- */
 
 /* The call is taken out, so that its end may start others or close everything. */
 static struct tool_call *leave(struct mcp_call *one)
@@ -75,7 +75,7 @@ void mcp_call_cancel(struct tool_call *call)
     tool_fail(leave(one), "cancelled");
 }
 
-/* ---- what the server wants to know ---------------------------------------------------------------------------- */
+/* ---- what the server wants to know --------------------------------------------------------------------- */
 
 static void ask_next(struct mcp_call *one);
 
@@ -128,7 +128,7 @@ static void ask_all(struct mcp_call *one, const json_t *result)
     ask_next(one);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------------------ */
+/* ---- the answer ---------------------------------------------------------------------------------------- */
 
 static void on_ready(const rondo_error *err, void *user);
 
@@ -172,7 +172,7 @@ static void on_answer(const struct rpc_answer *answer, void *user)
     }
 }
 
-/* ---- the request ----------------------------------------------------------------------------------------------- */
+/* ---- the request --------------------------------------------------------------------------------------- */
 
 /* Lines of headers; ends with NULL. */
 struct lines {

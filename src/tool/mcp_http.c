@@ -85,7 +85,7 @@ static void free_lines(char **list, uint32_t count)
     mem_free(list);
 }
 
-/* ---- exchanges come and go ---------------------------------------------------------------------------------- */
+/* ---- exchanges come and go ----------------------------------------------------------------------------- */
 
 static void link_free(struct http_link *link)
 {
@@ -135,6 +135,9 @@ static void unlink_post(struct post *post)
 static void post_free(struct post *post)
 {
     struct http_link *link = post->link;
+    post->is_busy = true; // nobody else is to free it
+    if (link->holder == post)
+        release(link);
     unlink_post(post);
     if (post->call)
         http_cancel(post->call);
@@ -147,10 +150,7 @@ static void post_free(struct post *post)
     mem_free(post->name);
     mem_free(post->session);
     mem_free(post->last_id);
-    bool was_holder = link->holder == post;
     mem_free(post);
-    if (was_holder)
-        release(link);
     if (link->is_closed && !link->posts)
         link_free(link);
 }
@@ -163,7 +163,7 @@ static void drop(struct post *post)
         post_free(post);
 }
 
-/* ---- what comes ----------------------------------------------------------------------------------------------- */
+/* ---- what comes ---------------------------------------------------------------------------------------- */
 
 static bool is_waiting(const struct post *post)
 {
@@ -215,7 +215,7 @@ static bool on_event(const struct sse_event *event, void *user)
     return !post->is_dead && !post->link->is_closed;
 }
 
-/* ---- the end of an exchange ------------------------------------------------------------------------------------ */
+/* ---- the end of an exchange ---------------------------------------------------------------------------- */
 
 /* An event without data changes the last number too. */
 static void note_last(struct post *post)
@@ -348,7 +348,7 @@ static void on_end(struct http_call *call, void *user)
         post_free(post);
 }
 
-/* ---- the beginning of an answer --------------------------------------------------------------------------------- */
+/* ---- the beginning of an answer ------------------------------------------------------------------------ */
 
 static void take_session(struct post *post)
 {
@@ -393,7 +393,7 @@ static void on_data(struct http_call *call, const char *bytes, size_t len, void 
         post_free(post);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 /* What every request of this link has. */
 static void put_common(const struct http_link *link, struct post *post, const char *accept)
@@ -481,7 +481,7 @@ static void begin(struct post *post)
     post_free(post);
 }
 
-/* ---- the link ------------------------------------------------------------------------------------------------------ */
+/* ---- the link ------------------------------------------------------------------------------------------ */
 
 static int http_send(struct mcp_link *base, const struct mcp_post *what, rondo_error *err)
 {
@@ -543,7 +543,7 @@ static void http_listen(struct mcp_link *base)
         begin(post);
 }
 
-/* ---- goodbye --------------------------------------------------------------------------------------------------------- */
+/* ---- goodbye ------------------------------------------------------------------------------------------- */
 
 /* Sessions that are being ended; hangs on the loop, which waits for them a little when it is closed. */
 struct goodbyes {

@@ -23,7 +23,7 @@ struct mcp_tool *mcp_server_find(const struct mcp_server *server, const char *to
     return at ? *at : NULL;
 }
 
-/* ---- may it be used? ----------------------------------------------------------------------------------------- */
+/* ---- may it be used? ----------------------------------------------------------------------------------- */
 
 static void accept(struct mcp_server *server, const struct mcp_tool *tool)
 {
@@ -51,7 +51,7 @@ static void judge(struct mcp_server *server, struct mcp_tool *tool, bool is_know
         mcp_news(server, "%s", tool->blocked);
 }
 
-/* ---- taking over ----------------------------------------------------------------------------------------------- */
+/* ---- taking over --------------------------------------------------------------------------------------- */
 
 static bool is_same(const struct mcp_tool *a, const struct mcp_tool *b)
 {

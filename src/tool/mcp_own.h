@@ -94,14 +94,14 @@ struct mcp {
     void *user;
 };
 
-/* ---- mcp.c -------------------------------------------------------------------------------------------------- */
+/* ---- mcp.c --------------------------------------------------------------------------------------------- */
 
 int mcp_open_link(struct mcp_server *server, const struct mcp_link_hooks *hooks, struct mcp_link **ret,
                   rondo_error *err);
 void mcp_news(struct mcp_server *server, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void mcp_hide(const struct mcp *mcp, rondo_error *err); // secrets in the message
 
-/* ---- mcp_server.c ------------------------------------------------------------------------------------------- */
+/* ---- mcp_server.c -------------------------------------------------------------------------------------- */
 
 struct mcp_server *mcp_server_new(struct mcp *mcp, const char *name, const json_t *config);
 void mcp_server_close(struct mcp_server *server); // then, when nobody is on the stack any more:
@@ -122,19 +122,19 @@ void mcp_server_answer(struct mcp_server *server, const json_t *id, const json_t
                        const char *message);
 void mcp_server_list(struct mcp_server *server); // now, unless it is done already
 
-/* ---- mcp_listing.c ------------------------------------------------------------------------------------------ */
+/* ---- mcp_listing.c ------------------------------------------------------------------------------------- */
 
 /* Takes over what was listed: new tools, changed ones, those that are gone. */
 void mcp_server_define(struct mcp_server *server, const json_t *definitions);
 struct mcp_tool *mcp_server_find(const struct mcp_server *server, const char *tool); // by either name
 
-/* ---- mcp_call.c --------------------------------------------------------------------------------------------- */
+/* ---- mcp_call.c ---------------------------------------------------------------------------------------- */
 
 void mcp_call_run(struct tool_call *call); // the functions of struct tool; user is the mcp_tool
 void mcp_call_cancel(struct tool_call *call);
 void mcp_call_end_all(struct mcp_server *server); // it is closed
 
-/* ---- mcp_question.c ----------------------------------------------------------------------------------------- */
+/* ---- mcp_question.c ------------------------------------------------------------------------------------ */
 
 /* Asks a person for what an elicitation wants; then() gets the result of it, taken, now or later; without
    then the result is the answer to the server's request of that id.  Refused politely when nobody can be

@@ -99,7 +99,7 @@ void mcp_ask_drop(struct mcp_server *server, const json_t *id, void *user)
     }
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 
 static void fill_defaults(const json_t *schema, json_t *content)
 {

@@ -39,7 +39,7 @@ static void arm(struct mcp_server *server);
 static void probe(struct mcp_server *server);
 static void greet(struct mcp_server *server);
 
-/* ---- verdicts: which era an origin speaks ------------------------------------------------------------------- */
+/* ---- verdicts: which era an origin speaks -------------------------------------------------------------- */
 
 /* Hangs on the loop: shared by all runs. */
 struct verdicts {
@@ -97,7 +97,7 @@ static void agree(struct mcp_server *server, int era, const char *version)
     server->link->kind->agree(server->link, server->version, era == ERA_MODERN);
 }
 
-/* ---- who waits ------------------------------------------------------------------------------------------------ */
+/* ---- who waits ----------------------------------------------------------------------------------------- */
 
 static void tell_waiters(struct mcp_server *server, const rondo_error *err)
 {
@@ -118,7 +118,7 @@ void mcp_server_forget(struct mcp_server *server, void *user)
             server->waiters[i].then = NULL;
 }
 
-/* ---- going down ------------------------------------------------------------------------------------------------ */
+/* ---- going down ---------------------------------------------------------------------------------------- */
 
 static void drop_link(struct mcp_server *server, bool is_gone)
 {
@@ -162,7 +162,7 @@ __attribute__((format(printf, 3, 4))) static void fall_with(struct mcp_server *s
     fall(server, &err);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------------------------------------- */
 
 static json_t *with_meta(struct mcp_server *server, json_t *params, bool is_modern)
 {
@@ -250,7 +250,7 @@ void mcp_server_cancel(struct mcp_server *server, int64_t id, const char *why)
     server->link->kind->drop(server->link, id);
 }
 
-/* ---- UP -------------------------------------------------------------------------------------------------------- */
+/* ---- UP ------------------------------------------------------------------------------------------------ */
 
 /* A subscription that ends is opened again, a few times. */
 static void on_listen_end(const struct rpc_answer *answer, void *user)
@@ -288,7 +288,7 @@ static void come_up(struct mcp_server *server)
     arm(server);
 }
 
-/* ---- LISTING ----------------------------------------------------------------------------------------------------- */
+/* ---- LISTING ------------------------------------------------------------------------------------------- */
 
 static void on_listed(const struct rpc_answer *answer, void *user);
 
@@ -385,7 +385,7 @@ static void on_listed(const struct rpc_answer *answer, void *user)
     next_page(server, answer->result);
 }
 
-/* ---- GREETING: the older era ------------------------------------------------------------------------------------- */
+/* ---- GREETING: the older era --------------------------------------------------------------------------- */
 
 static void read_capabilities(struct mcp_server *server, const json_t *result)
 {
@@ -423,9 +423,11 @@ static void on_greeted(const struct rpc_answer *answer, void *user)
         probe(server);
     } else if (answer->err) {
         fall(server, answer->err);
+    } else if (!answer->result) {
+        fall_with(server, RONDO_EFAILED, "it refused to begin: %.200s", answer->message);
     } else if (!known) {
-        fall_with(server, RONDO_EFAILED, answer->result ? "it speaks version '%.40s' of the protocol, which rondo does not"
-                  : "it refused to begin: %.200s", answer->result ? json_string_value(version) : answer->message);
+        fall_with(server, RONDO_EFAILED, "it speaks version '%.40s' of the protocol, which rondo does not",
+                  json_is_string(version) ? json_string_value(version) : "");
     } else {
         agree(server, ERA_LEGACY, known);
         read_capabilities(server, answer->result);
@@ -446,7 +448,7 @@ static void greet(struct mcp_server *server)
                 GREET_MS, on_greeted);
 }
 
-/* ---- PROBING: which era? ------------------------------------------------------------------------------------------ */
+/* ---- PROBING: which era? ------------------------------------------------------------------------------- */
 
 static bool has_version(const json_t *versions, const char *version)
 {
@@ -510,7 +512,7 @@ static void probe(struct mcp_server *server)
     ask_or_fall(server, "server/discover", NULL, is_http(server) ? PROBE_HTTP_MS : PROBE_MS, on_probed);
 }
 
-/* ---- what comes from the link --------------------------------------------------------------------------------------- */
+/* ---- what comes from the link -------------------------------------------------------------------------- */
 
 static void on_text(const char *text, size_t len, int64_t answers_to, void *user)
 {
@@ -587,7 +589,7 @@ static void on_link_news(const char *what, void *user)
     mcp_news(user, "%s", what);
 }
 
-/* ---- what the server says by itself ----------------------------------------------------------------------------------- */
+/* ---- what the server says by itself -------------------------------------------------------------------- */
 
 static void on_changed(struct mcp_server *server)
 {
@@ -631,7 +633,7 @@ static void on_request(const json_t *id, const char *method, const json_t *param
         mcp_server_answer(server, id, NULL, RPC_NO_METHOD, "rondo does not offer this");
 }
 
-/* ---- starting -------------------------------------------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------------------------------ */
 
 static void start(struct mcp_server *server)
 {
@@ -683,7 +685,7 @@ void mcp_server_need(struct mcp_server *server, void (*then)(const rondo_error *
 }
 
 
-/* ---- time -------------------------------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------------------------- */
 
 static void arm(struct mcp_server *server)
 {
@@ -723,7 +725,7 @@ static void on_alarm(void *user)
     arm(server);
 }
 
-/* ---- the server itself ---------------------------------------------------------------------------------------------------- */
+/* ---- the server itself --------------------------------------------------------------------------------- */
 
 struct mcp_server *mcp_server_new(struct mcp *mcp, const char *name, const json_t *config)
 {

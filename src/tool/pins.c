@@ -57,7 +57,7 @@ void pins_identity(const json_t *server, char ret[SHA256_TEXT])
     sha256_text(words.data, words.len, ret);
 }
 
-/* ---- the file --------------------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------------------ */
 
 static bool is_pin(const json_t *pin)
 {
@@ -130,7 +130,7 @@ void pins_close(struct pins *pins)
     mem_free(pins);
 }
 
-/* ---- looking and setting ---------------------------------------------------------------------------------- */
+/* ---- looking and setting ------------------------------------------------------------------------------- */
 
 static bool is_same(const json_t *pin, const char *key, const char *hash)
 {
@@ -184,7 +184,7 @@ void pins_set(struct pins *pins, const char *server, const char *name, const cha
     json_object_set_new(server_in(pins->fresh, server, name), tool, entry);
 }
 
-/* ---- saving ----------------------------------------------------------------------------------------------- */
+/* ---- saving -------------------------------------------------------------------------------------------- */
 
 static void merge(json_t *servers, json_t *fresh)
 {
