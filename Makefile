@@ -69,7 +69,8 @@ CFLAGS   ?= $(if $(SAN)$(FAST),-O1,-O3) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
+# libcurl is never linked (src/io/curl.h), but its header is read.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS) libcurl))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 # What ships is optimised as a whole; tests link the same objects the ordinary, quick way.  Debuggers have their own
 # tables for stepping out of functions; those that would be loaded are a tenth of the program.
@@ -80,7 +81,7 @@ COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WAR
            -Iinclude -Isrc -Itests $(PKG_CFLAGS) -MMD -MP
 # Pointers in tables are the most of what the loader has to mend; packed, they take a tenth of a megabyte less.
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-O1 -Wl,--as-needed -Wl,-z,pack-relative-relocs
-LIBS     = $(PKG_LIBS) -lm -lpthread
+LIBS     = $(PKG_LIBS) -lm -lpthread -ldl
 
 # Loading a library takes 50 us or more.  So the program, which is started for every run, has those inside that are small and
 # used by each of them, if their archives are there.  make ARCHIVES= loads them like the others.

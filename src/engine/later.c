@@ -37,6 +37,7 @@ static void later_close(struct mailbox *mail, struct later *later)
     mem_free(later->waits);
     later->waits = NULL;
     later->wait_count = later->wait_cap = 0;
+    later->rests = false;
 }
 
 /* Who is to be told of a cancel: taken out under the lock, called without it. */
@@ -144,7 +145,7 @@ static uint64_t make_token(rondo_task *task, bool external, json_t *output)
     struct later *later = mail->laters[place];
     later->gen++;
     later->open = true;
-    later->cancelled = act->close;
+    later->cancelled = act->close && !act_is_awaited(&task->work.run->core, act);
     later->external = external;
     later->work = task->work;
     later->input = json_incref(act->input);
@@ -194,7 +195,7 @@ static void let_rest(struct mailbox *mail, struct later *later)
 {
     struct act *act = run_find_act(&later->work.run->core, later->work.act, later->work.gen);
     mail->external -= later->external;
-    later->external = later->lingers = false;
+    later->external = later->lingers = later->rests = false;
     later->on_cancel = NULL;
     if (act)
         act->lingers = false;
@@ -269,8 +270,18 @@ static void retire(struct mailbox *mail, rondo_later at, struct later *later)
     later->lingers = false;
 }
 
-static void put_wait(struct later *later, struct post *message)
+/* Who waits for an answer of the engine's own does not stop virtual time meanwhile. */
+static void set_external(struct mailbox *mail, struct later *later, bool external)
 {
+    mail->external += external;
+    mail->external -= later->external;
+    later->external = external;
+}
+
+static void put_wait(struct mailbox *mail, struct later *later, struct post *message)
+{
+    later->rests |= later->external;
+    set_external(mail, later, false);
     message->wait.number = ++later->wait_number;
     message->ev.num = later->wait_number;
     mem_grow(&later->waits, &later->wait_cap, later->wait_count, sizeof *later->waits);
@@ -292,7 +303,7 @@ static int post(rondo_later at, struct post *message)
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
         if (message->wait.noted || message->wait.decided)
-            put_wait(later, message);
+            put_wait(mail, later, message);
         put_post(mail, message);
     }
     if (later && later->cancelled && message->finishes)
@@ -706,6 +717,10 @@ static struct awaited take_wait(struct mailbox *mail, uint64_t token, uint32_t n
     if (i < count) {
         found = later->waits[i];
         later->waits[i] = later->waits[--later->wait_count];
+    }
+    if (i < count && !later->wait_count && later->rests) {
+        later->rests = false;
+        set_external(mail, later, true);
     }
     pthread_mutex_unlock(&mail->lock);
     return found;

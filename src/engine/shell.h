@@ -95,6 +95,7 @@ struct later {
     void *user;
     struct awaited *waits; // answers that are awaited
     uint32_t wait_count, wait_cap, wait_number; // wait_number: of the last one
+    bool rests; // external again when nothing is awaited any more
 };
 
 /* check_values: what a value was when it was handed over, and by whom. */

@@ -82,8 +82,8 @@ static void each_process(void (*visit)(pid_t pid, void *user), void *user)
         syscall(SYS_close, fd);
 }
 
-/* The beginning of /proc/PID/name, NUL-terminated; 0 when there is nothing to read. */
-static size_t read_about(pid_t pid, const char *name, char *out, size_t size)
+/* The beginning of /proc/PID/name, NUL-terminated; 0 when there is nothing to read, -1 when it cannot be opened. */
+static long read_about(pid_t pid, const char *name, char *out, size_t size)
 {
     char path[40] = "/proc/", digits[12], *at = path + 6;
     size_t len = 0;
@@ -98,10 +98,11 @@ static size_t read_about(pid_t pid, const char *name, char *out, size_t size)
     long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     while (fd >= 0 && len < size - 1 && (n = syscall(SYS_read, fd, out + len, size - 1 - len)) > 0)
         len += (size_t)n;
-    if (fd >= 0)
-        syscall(SYS_close, fd);
     out[len] = '\0';
-    return len;
+    if (fd < 0)
+        return -1;
+    syscall(SYS_close, fd);
+    return (long)len;
 }
 
 /* Marks of processes around ours are in the same variable: "MARK1-17:MARK2-3". */
@@ -151,7 +152,8 @@ uint64_t stray_number(pid_t pid, const char *mark)
     if (number)
         return number;
     char env[ENVIRON];
-    size_t len = 0, name = strlen(GUARD_VARIABLE);
+    size_t name = strlen(GUARD_VARIABLE);
+    long len = 0;
     for (int i = 0; i < ENVIRON_LOOKS && !len; i++) { // it has none while it executes a program
         if (i)
             syscall(SYS_sched_yield);
@@ -190,7 +192,7 @@ static void visit_group(pid_t pid, void *user)
 {
     struct search *search = user;
     char stat[512];
-    if (!read_about(pid, "stat", stat, sizeof stat))
+    if (read_about(pid, "stat", stat, sizeof stat) <= 0)
         return;
     const char *at = strrchr(stat, ')');
     if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')

@@ -46,6 +46,7 @@
 #define LOOKS_TRUSTED 6     // after so many looks, count the living, not the dead in a group
 #define GIVE_UP_MS    5000  // after SIGKILL: what does not die then never will
 #define SWEEP_MS      100
+#define COUNT_MS      200   // between looks at how many there are
 #define BUCKETS       256
 
 enum state { RUNNING, STOPPING, KILLING };
@@ -69,12 +70,13 @@ struct process {
     size_t sent, shown, max_output;
     uint64_t dropped, errors_dropped;
     enum state state;
-    bool has_exited, has_ended, timed_out, has_strays;
+    bool has_exited, has_ended, timed_out, has_strays, overran;
     bool is_talk, is_finishing; // its input stays open; no longer
     int status, signal;
     unsigned looks;
     int64_t grace_ns, show_ns;
-    int64_t timeout_at, stop_at, kill_at, look_at, give_up_at, show_at;
+    int64_t timeout_at, stop_at, kill_at, look_at, give_up_at, show_at, count_at;
+    size_t max_processes;
     void (*on_data)(struct process *process, const char *bytes, size_t len, void *user);
     void (*on_output)(struct process *process, void *user);
     void (*on_end)(struct process *process, void *user);
@@ -492,9 +494,31 @@ static void show(struct process *process, int64_t now)
     process->on_output(process, process->user);
 }
 
+static void count_one(pid_t pid, uint64_t number, void *user)
+{
+    struct hunt *hunt = user;
+    hunt->found += number == hunt->number;
+}
+
+/* The kernel does not count root's processes, so we do. */
+static void count(struct process *process, int64_t now)
+{
+    struct hunt hunt = { .number = process->number };
+    stray_each(process->nest->mark, count_one, &hunt);
+    process->count_at = now + COUNT_MS * MS;
+    if (hunt.found <= process->max_processes)
+        return;
+    process->overran = process->has_strays = true;
+    process->count_at = NEVER;
+    kill_hard(process, now);
+    process->look_at = now;
+}
+
 static void step(struct process *process, int64_t now)
 {
     show(process, now);
+    if (now >= process->count_at)
+        count(process, now);
     if (now >= process->timeout_at) {
         process->timeout_at = NEVER;
         process->timed_out = process->state == RUNNING;
@@ -518,6 +542,7 @@ static int64_t due(const struct process *process)
 {
     int64_t at = MIN(MIN(process->timeout_at, process->kill_at), MIN(process->look_at, process->give_up_at));
     at = MIN(at, process->stop_at);
+    at = MIN(at, process->count_at);
     bool more = process->on_output && process->output.len != process->shown;
     return more ? MIN(at, process->show_at) : at;
 }
@@ -774,6 +799,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
         .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
+        .count_at = spec->max_processes ? now + COUNT_MS * MS : NEVER, .max_processes = spec->max_processes,
         .stop_at = NEVER, .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
         .on_data = spec->on_data, .is_talk = spec->on_data != NULL,
         .show_at = now + spec->show_ms * MS,
@@ -801,6 +827,11 @@ int process_signal(const struct process *process)
 bool process_timed_out(const struct process *process)
 {
     return process->timed_out;
+}
+
+bool process_overran(const struct process *process)
+{
+    return process->overran;
 }
 
 const char *process_output(const struct process *process, size_t *ret_len)

@@ -34,6 +34,7 @@ struct process_spec {
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may
+    size_t max_processes;          // 0: any number; more, and all are killed, and process_overran() says so
 
     /* A child to talk with: its input stays open for process_send(), and what it writes is handed over as it
        comes; nothing is kept. */
@@ -69,6 +70,7 @@ void process_finish(struct process *process, int64_t wait_ms);
 int process_status(const struct process *process);
 int process_signal(const struct process *process);
 bool process_timed_out(const struct process *process);
+bool process_overran(const struct process *process);
 
 const char *process_output(const struct process *process, size_t *ret_len); // what was kept
 uint64_t process_dropped(const struct process *process);                    // bytes that were not

@@ -152,7 +152,7 @@ static bool is_public(int folder, const char *name, struct stat *st)
            (!S_ISDIR(st->st_mode) || st->st_mode & S_IXOTH);
 }
 
-#define PUBLIC_DEPTH 4
+#define PUBLIC_DEPTH 8
 
 /* Root may read what is its own, but what is not for everybody's eyes is not for a model's: only what all may
    read is allowed, one by one where something else is beside it. */

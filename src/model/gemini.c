@@ -8,6 +8,7 @@
    in its details. */
 #define _GNU_SOURCE // strcasestr
 #include "model/api.h"
+#include "model/place.h"
 
 #include "data/duration.h"
 #include "data/value.h"
@@ -213,13 +214,8 @@ static json_t *generation_config(const struct inquiry *inquiry)
 /* Models may be called by their full name. */
 static void put_path(struct buf *out, const struct inquiry *inquiry)
 {
-    const char *model = inquiry->model, *plain = "-._~/";
-    buf_puts(out, strchr(model, '/') ? "/v1beta/" : "/v1beta/models/");
-    for (; *model; model++) {
-        unsigned char c = (unsigned char)*model;
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr(plain, c);
-        buf_printf(out, is_plain ? "%c" : "%%%02X", c);
-    }
+    buf_puts(out, strchr(inquiry->model, '/') ? "/v1beta/" : "/v1beta/models/");
+    place_put_name(out, inquiry->model);
     buf_puts(out, inquiry->stream ? ":streamGenerateContent?alt=sse" : ":generateContent");
 }
 

@@ -142,13 +142,14 @@ int message_check_all(const json_t *messages, rondo_error *err)
 /* ---- measuring -------------------------------------------------------------------------------------------- */
 
 /* In sixths of a token: a letter two, because words have four letters a token in English and fewer
-   elsewhere; all else three, because figures, signs and other scripts are cut finer. */
+   elsewhere; figures and signs five, because some cut them all apart; bytes of other scripts three. */
 static int64_t weigh(const char *text, size_t len)
 {
     int64_t sixths = 0;
     for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        sixths += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ' ? 2 : 3;
+        unsigned char c = (unsigned char)text[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ';
+        sixths += is_letter ? 2 : c < 0x80 ? 5 : 3;
     }
     return sixths;
 }

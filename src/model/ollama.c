@@ -22,7 +22,7 @@ static void set_content(json_t *out, const json_t *content)
         if (image)
             json_array_append(images, json_object_get(image, "data"));
         if (file)
-            buf_printf(&text, "\n(the file '%.200s' cannot be shown to this model)", api_text(file, "name"));
+            buf_printf(&text, "\n(the file `%.200s` cannot be shown to this model)", api_text(file, "name"));
     }
     json_object_set_new(out, "content", message_text(buf_text(&text), text.len));
     if (json_array_size(images))

@@ -104,6 +104,13 @@ void place_cut(struct buf *url, const char *endings)
     }
 }
 
+void place_put_name(struct buf *out, const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    for (; *name; name++)
+        buf_printf(out, strchr(plain, *name) ? "%c" : "%%%02X", (unsigned char)*name);
+}
+
 size_t place_host(const char *url, const char **ret)
 {
     struct uri uri;

@@ -17,6 +17,9 @@ void place_put_ollama(struct buf *out, const char *host);
    user, query or fragment: RONDO_EINVAL. */
 int place_check(struct buf *url, rondo_error *err);
 
+/* Appends a name as part of a path: what has a meaning in URLs is written %XX.  A '/' stays. */
+void place_put_name(struct buf *out, const char *name);
+
 /* Removes one of the endings (separated by blanks) from the URL, for APIs whose paths begin with it. */
 void place_cut(struct buf *url, const char *endings);
 

@@ -107,8 +107,10 @@ static void place_azure(struct target *target, const struct search *search, stru
     if (!version)
         return;
     place_cut(url, "/v1");
-    buf_printf(url, "/deployments/%s", target->model);
-    buf_printf(&query, "api-version=%.40s", version);
+    buf_puts(url, "/deployments/");
+    place_put_name(url, target->model);
+    buf_puts(&query, "api-version=");
+    place_put_name(&query, version);
     target->query = buf_take(&query);
 }
 
