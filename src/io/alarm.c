@@ -48,6 +48,20 @@ void alarm_free(struct alarm *alarm)
     uv_close((uv_handle_t *)&alarm->timer, on_closed);
 }
 
+static void on_turned(uv_handle_t *handle)
+{
+    struct alarm *alarm = (struct alarm *)(void *)handle;
+    alarm->ring(alarm->user);
+    mem_free(alarm);
+}
+
+/* libuv calls who has closed something at the end of its turn. */
+void alarm_after_turn(struct loop *loop, void (*then)(void *user), void *user)
+{
+    struct alarm *alarm = alarm_new(loop, then, user);
+    uv_close((uv_handle_t *)&alarm->timer, on_turned);
+}
+
 void alarm_set(struct alarm *alarm, int64_t after_ms)
 {
     uv_update_time(alarm->timer.loop);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 
-/* ---- requests under way ---------------------------------------------------------------------------------- */
+/* ---- requests under way -------------------------------------------------------------------------------- */
 
 static struct rpc_call *find(const struct rpc *rpc, int64_t id)
 {
@@ -78,7 +78,7 @@ bool rpc_take_late(struct rpc *rpc, int64_t now_ms, struct rpc_call *ret)
     return false;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------ */
+/* ---- texts --------------------------------------------------------------------------------------------- */
 
 static void put_method(struct buf *out, const char *method, const json_t *params)
 {
@@ -129,7 +129,7 @@ void rpc_put_answer(struct buf *out, const json_t *id, const json_t *result, int
     buf_puts(out, "}}");
 }
 
-/* ---- what comes ------------------------------------------------------------------------------------------- */
+/* ---- what comes ---------------------------------------------------------------------------------------- */
 
 static bool hear_answer(struct rpc *rpc, json_t *message, int64_t answers_to)
 {

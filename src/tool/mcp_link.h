@@ -20,8 +20,9 @@ struct mcp_link_hooks {
     bool (*is_waiting)(int64_t id, void *user);
 
     /* A request will not be answered.  status: what HTTP said, or 0; is_stale: the session it belonged to is
-       over. */
+       over, and nothing was done. */
     void (*on_lost)(int64_t id, int status, bool is_stale, const rondo_error *err, void *user);
+    void (*on_stale)(void *user); // the present session is over: before what was lost by it
     void (*on_down)(const rondo_error *err, void *user); // and the link is closed: not to be touched any more
     void (*on_news)(const char *what, void *user);       // for people
     void *user;
@@ -45,7 +46,7 @@ struct mcp_link {
 struct mcp_link_kind {
     int (*send)(struct mcp_link *link, const struct mcp_post *post, rondo_error *err);
     void (*drop)(struct mcp_link *link, int64_t id); // nobody waits for this answer any more
-    void (*agree)(struct mcp_link *link, const char *version, bool is_modern); // what both sides speak
+    void (*agree)(struct mcp_link *link, const char *version, bool is_modern); // NULL: a new session begins
     void (*listen)(struct mcp_link *link); // for what a server of the older era says by itself; may be NULL
     void (*close)(struct mcp_link *link);  // no hook is called any more; the server is told goodbye
     bool is_http;
@@ -60,5 +61,8 @@ int mcp_stdio_open(struct loop *loop, const struct mcp_stdio *spec, const struct
                    struct mcp_link **ret, rondo_error *err);
 int mcp_http_open(struct loop *loop, const char *url, const char *const *headers,
                   const struct mcp_link_hooks *hooks, struct mcp_link **ret, rondo_error *err);
+
+/* "https://host:port" of an address. */
+void mcp_origin(const char *url, char ret[256]);
 
 #endif

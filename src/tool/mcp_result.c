@@ -43,7 +43,7 @@ static json_t *media_part(const char *type, json_t *data, const char *name)
     return json_pack("{s:o}", kind, media);
 }
 
-/* ---- kinds of content -------------------------------------------------------------------------------------- */
+/* ---- kinds of content ---------------------------------------------------------------------------------- */
 
 static json_t *read_text(const json_t *item)
 {
@@ -96,7 +96,7 @@ static json_t *part_of(const json_t *item)
     return json_pack("{s:o}", "text", json_sprintf("[left out: content of the unknown type '%.40s']", type));
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static json_t *parts_of(const json_t *result)
 {

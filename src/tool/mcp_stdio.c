@@ -31,7 +31,7 @@ static struct pipe_link *pipe_of(struct mcp_link *link)
     return (struct pipe_link *)(void *)link;
 }
 
-/* ---- what it says ------------------------------------------------------------------------------------------- */
+/* ---- what it says -------------------------------------------------------------------------------------- */
 
 static void give_up(struct pipe_link *pipe)
 {
@@ -64,7 +64,7 @@ static void on_data(struct process *process, const char *bytes, size_t len, void
     }
 }
 
-/* ---- its end -------------------------------------------------------------------------------------------------- */
+/* ---- its end ------------------------------------------------------------------------------------------- */
 
 /* The last words on standard error, on one line. */
 static void put_errors(struct buf *out, struct process *process)
@@ -107,7 +107,7 @@ static void on_end(struct process *process, void *user)
     mem_free(pipe);
 }
 
-/* ---- the link ------------------------------------------------------------------------------------------------- */
+/* ---- the link ------------------------------------------------------------------------------------------ */
 
 static int pipe_send(struct mcp_link *link, const struct mcp_post *post, rondo_error *err)
 {

@@ -21,7 +21,7 @@ static const struct schema_options bounds = {
     .max_schemas = 20000, .max_nesting = MCP_DEPTH, .max_depth = 500, .max_steps = 1000000,
 };
 
-/* ---- names ------------------------------------------------------------------------------------------------ */
+/* ---- names --------------------------------------------------------------------------------------------- */
 
 static bool put_safe(struct buf *out, const char *text)
 {
@@ -51,7 +51,7 @@ void mcp_name(const char *server, const char *tool, char ret[TOOL_NAME_MAX + 1])
     snprintf(ret, TOOL_NAME_MAX + 1, "%.*s_%.8s", TOOL_NAME_MAX - 9, buf_text(&name), hash);
 }
 
-/* ---- mirrored parameters ------------------------------------------------------------------------------------ */
+/* ---- mirrored parameters ------------------------------------------------------------------------------- */
 
 /* A walk through a schema; the path is NULL where a value cannot be found by keys alone. */
 struct walk {
@@ -162,7 +162,7 @@ static int find_headers(json_t *schema, json_t **ret, rondo_error *err)
     return 0;
 }
 
-/* ---- schemas ------------------------------------------------------------------------------------------------- */
+/* ---- schemas ------------------------------------------------------------------------------------------- */
 
 static int check_size(const json_t *schema, rondo_error *err)
 {
@@ -213,7 +213,7 @@ static int read_output(struct mcp_tool *tool, json_t *schema, rondo_error *err)
     return tool->output ? 0 : err_in(err, "its outputSchema");
 }
 
-/* ---- definitions ---------------------------------------------------------------------------------------------- */
+/* ---- definitions --------------------------------------------------------------------------------------- */
 
 static int read_description(struct mcp_tool *tool, const char *text, rondo_error *err)
 {
@@ -292,7 +292,7 @@ void mcp_tool_block(struct mcp_tool *tool, const char *fmt, ...)
     tool->blocked = mem_strdup(text);
 }
 
-/* ---- headers of a call ---------------------------------------------------------------------------------------- */
+/* ---- headers of a call --------------------------------------------------------------------------------- */
 
 /* Visible ASCII and blanks that are not at an end, and nothing that looks encoded. */
 static bool is_plain(const char *text, size_t len)

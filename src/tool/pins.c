@@ -57,7 +57,7 @@ void pins_identity(const json_t *server, char ret[SHA256_TEXT])
     sha256_text(words.data, words.len, ret);
 }
 
-/* ---- the file --------------------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------------------ */
 
 static bool is_pin(const json_t *pin)
 {
@@ -130,7 +130,7 @@ void pins_close(struct pins *pins)
     mem_free(pins);
 }
 
-/* ---- looking and setting ---------------------------------------------------------------------------------- */
+/* ---- looking and setting ------------------------------------------------------------------------------- */
 
 static bool is_same(const json_t *pin, const char *key, const char *hash)
 {
@@ -143,8 +143,6 @@ int pins_judge(const struct pins *pins, const char *server, const char *tool, co
     const json_t *known = json_object_get(pins->known, server);
     const json_t *old = json_object_get(json_object_get(known, "tools"), tool);
     what[0] = '\0';
-    if (!known)
-        return PIN_FIRST;
     if (!old)
         return PIN_NEW;
     bool description = is_same(old, "description", pin->description);
@@ -166,9 +164,14 @@ static json_t *server_in(json_t *servers, const char *server, const char *name)
     return json_object_get(entry, "tools");
 }
 
+bool pins_knows(const struct pins *pins, const char *server)
+{
+    return json_object_get(pins->known, server) != NULL;
+}
+
 void pins_know(struct pins *pins, const char *server, const char *name)
 {
-    if (json_object_get(pins->known, server))
+    if (pins_knows(pins, server))
         return;
     server_in(pins->known, server, name);
     server_in(pins->fresh, server, name);
@@ -181,7 +184,7 @@ void pins_set(struct pins *pins, const char *server, const char *name, const cha
     json_object_set_new(server_in(pins->fresh, server, name), tool, entry);
 }
 
-/* ---- saving ----------------------------------------------------------------------------------------------- */
+/* ---- saving -------------------------------------------------------------------------------------------- */
 
 static void merge(json_t *servers, json_t *fresh)
 {

@@ -12,6 +12,7 @@
 #define RONDO_PINS_H
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/sha256.h"
 
 #include <jansson.h>
@@ -30,8 +31,7 @@ void pins_close(struct pins *pins); // NULL is fine
 
 enum pin_verdict {
     PIN_SAME,
-    PIN_FIRST,   // of a server that was never used: to be set
-    PIN_NEW,     // a tool that this server did not have
+    PIN_NEW, // this server had no such tool, or was never used
     PIN_CHANGED,
 };
 
@@ -41,7 +41,8 @@ int pins_judge(const struct pins *pins, const char *server, const char *tool, co
                char what[64]);
 void pins_set(struct pins *pins, const char *server, const char *name, const char *tool, const struct pin *pin);
 
-/* A server has been used: from now on its tools are PIN_NEW, not PIN_FIRST, even if it had none. */
+/* Has this server been used before?  And from now on it has. */
+bool pins_knows(const struct pins *pins, const char *server);
 void pins_know(struct pins *pins, const char *server, const char *name);
 
 int pins_save(struct pins *pins, rondo_error *err); // what was set since; nothing to do is fine

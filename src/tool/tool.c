@@ -66,7 +66,7 @@ static json_t *clean_text(const char *text, size_t len, size_t room)
     return json_stringn(out.len ? out.data : "", out.len);
 }
 
-/* ---- the end of a call ---------------------------------------------------------------------------------- */
+/* ---- the end of a call --------------------------------------------------------------------------------- */
 
 static void started_free(struct started *started)
 {
@@ -139,7 +139,7 @@ void tool_fail_parts(struct tool_call *call, json_t *parts)
     finish_bounded(call, parts, true);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------------------- */
+/* ---- the beginning ------------------------------------------------------------------------------------- */
 
 struct problems {
     struct buf text;
@@ -205,7 +205,7 @@ void tool_cancel(struct tool_call *call)
         call->tool->cancel(call);
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------------------------------------- */
 
 const char *tool_text(const struct tool_call *call, const char *key)
 {
@@ -226,7 +226,7 @@ bool tool_flag(const struct tool_call *call, const char *key)
     return json_is_true(json_object_get(call->arguments, key));
 }
 
-/* ---- toolboxes -------------------------------------------------------------------------------------------- */
+/* ---- toolboxes ----------------------------------------------------------------------------------------- */
 
 void tool_copy(struct tool *to, const struct tool *from)
 {

@@ -78,7 +78,7 @@ bool tool_flag(const struct tool_call *call, const char *key);
 void tool_copy(struct tool *to, const struct tool *from);
 void tool_clear(struct tool *tool);
 
-/* ---- built in ------------------------------------------------------------------------------------------- */
+/* ---- built in ------------------------------------------------------------------------------------------ */
 
 extern const struct tool_row {
     const char *name, *description;
@@ -88,7 +88,7 @@ extern const struct tool_row {
     void (*cancel)(struct tool_call *call);
 } tool_builtins[]; // read, write, edit, glob, grep, bash, fetch; ends with a row without a name
 
-/* ---- what an agent has ---------------------------------------------------------------------------------- */
+/* ---- what an agent has --------------------------------------------------------------------------------- */
 
 /* The tools of one agent, in a fixed order (prompt caches depend on it).  Lives in its owner's storage.  Calls
    under way do not need it any more. */

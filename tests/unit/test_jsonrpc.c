@@ -1,6 +1,7 @@
 /* test_jsonrpc.c - requests and answers: each finds its own, and nothing else does harm. */
 #include "test.h"
 
+#include "data/value.h"
 #include "tool/jsonrpc.h"
 
 #include <stdarg.h>
@@ -9,6 +10,11 @@
 
 static struct rpc rpc;
 static char heard[400]; // what happened, in order
+
+__attribute__((destructor)) static void clear(void)
+{
+    rpc_clear(&rpc);
+}
 
 __attribute__((format(printf, 1, 2))) static void note(const char *fmt, ...)
 {
@@ -59,7 +65,8 @@ TEST(a_request_as_text)
     rondo_error err;
     int64_t id;
     auto_buf struct buf out = { 0 };
-    json_t *params = json_pack("{s:s, s:i}", "text", "a\nb\"", "n", 5);
+    auto_json json_t *params = json_pack("{s:s, s:i}", "text", "a\nb\"", "n", 5), *theirs = json_string("q");
+    auto_json json_t *seven = json_integer(7), *empty = json_object();
     CHECK(rpc_ask(&rpc, "tools/call", params, RPC_NEVER, on_answer, "a", &id, &out, &err) == 0);
     CHECK_STR(buf_text(&out), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
                               "\"params\":{\"text\":\"a\\nb\\\"\",\"n\":5}}");
@@ -67,10 +74,10 @@ TEST(a_request_as_text)
     rpc_put_notification(&out, "x", NULL);
     CHECK_STR(buf_text(&out), "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}");
     buf_clear(&out);
-    rpc_put_answer(&out, json_string("q"), NULL, RPC_NO_METHOD, "no");
+    rpc_put_answer(&out, theirs, NULL, RPC_NO_METHOD, "no");
     CHECK_STR(buf_text(&out), "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"error\":{\"code\":-32601,\"message\":\"no\"}}");
     buf_clear(&out);
-    rpc_put_answer(&out, json_integer(7), json_object(), 0, NULL);
+    rpc_put_answer(&out, seven, empty, 0, NULL);
     CHECK_STR(buf_text(&out), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}");
 }
 
@@ -185,7 +192,7 @@ TEST(there_is_a_limit_to_requests)
         ask("a", RPC_NEVER);
     CHECK_INT(rpc_ask(&rpc, "x", NULL, 0, on_answer, NULL, &id, &out, &err), RONDO_ELIMIT);
     rpc_clear(&rpc);
-    json_t *huge = json_object();
+    auto_json json_t *huge = json_object();
     auto_buf struct buf text = { 0 };
     buf_reserve(&text, RPC_BYTES);
     memset(text.data, 'x', RPC_BYTES);

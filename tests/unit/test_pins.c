@@ -60,7 +60,8 @@ TEST(what_was_accepted_is_remembered)
 {
     struct pins *pins = open_pins();
     struct pin pin = pin_of("Reads.", "{\"a\": 1, \"b\": [2.5]}");
-    CHECK_INT(judge(pins, "read", "Reads.", "{\"a\": 1, \"b\": [2.5]}", ""), PIN_FIRST);
+    CHECK(!pins_knows(pins, "server"));
+    CHECK_INT(judge(pins, "read", "Reads.", "{\"a\": 1, \"b\": [2.5]}", ""), PIN_NEW);
     pins_set(pins, "server", "files", "read", &pin);
     save(pins);
     pins = open_pins();
@@ -82,7 +83,8 @@ TEST(the_file_is_for_its_owner_alone)
     CHECK(stat(path, &st) == 0);
     CHECK_UINT(st.st_mode & 0777, 0600);
     pins = open_pins();
-    CHECK_INT(judge(pins, "read", "", "{}", ""), PIN_NEW); // it had none
+    CHECK(pins_knows(pins, "server")); // though it had no tools
+    CHECK_INT(judge(pins, "read", "", "{}", ""), PIN_NEW);
     pins_close(pins);
     tempdir_remove(folder);
 }

@@ -1,7 +1,6 @@
 /* test_tool.c - calls of tools: arguments, ends, bounds; toolboxes. */
 #include "test.h"
 
-#include "data/value.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -9,6 +8,22 @@
 
 /* What came of the last call. */
 static json_t *content;
+static json_t *kept_values; // everything that lives as long as the test
+
+__attribute__((destructor)) static void let_go(void)
+{
+    json_decref(content);
+    json_decref(kept_values);
+}
+
+static json_t *hold(json_t *value)
+{
+    if (!kept_values)
+        kept_values = json_array();
+    CHECK(value);
+    json_array_append_new(kept_values, value);
+    return value;
+}
 static bool was_error;
 static int ends;
 
@@ -44,9 +59,9 @@ static struct tool make(const char *name, void (*run)(struct tool_call *call))
 {
     return (struct tool){
         .name = name, .description = "Says it again.", .run = run, .cancel = cancel_later,
-        .parameters = json_loads("{\"type\": \"object\", \"properties\": {\"text\": {\"type\": \"string\"},"
+        .parameters = hold(json_loads("{\"type\": \"object\", \"properties\": {\"text\": {\"type\": \"string\"},"
                                  " \"times\": {\"type\": \"integer\"}, \"loud\": {\"type\": \"boolean\"}},"
-                                 " \"required\": [\"text\"], \"additionalProperties\": false}", 0, NULL),
+                                 " \"required\": [\"text\"], \"additionalProperties\": false}", 0, NULL)),
     };
 }
 
@@ -54,8 +69,7 @@ static struct tool_call *start(const struct tool *tool, const char *arguments)
 {
     static const struct tool_place place;
     struct tool_call *call;
-    auto_json json_t *value = json_loads(arguments, JSON_DECODE_ANY, NULL);
-    CHECK(value);
+    json_t *value = hold(json_loads(arguments, JSON_DECODE_ANY, NULL));
     tool_start(tool, &place, value, on_done, "me", &call);
     return call;
 }
@@ -85,7 +99,7 @@ TEST(wrong_arguments_say_what_was_expected)
 TEST(a_schema_that_makes_no_sense_is_an_error_for_the_model)
 {
     struct tool tool = make("odd", run_echo);
-    tool.parameters = json_loads("{\"type\": \"objekt\"}", 0, NULL);
+    tool.parameters = hold(json_loads("{\"type\": \"objekt\"}", 0, NULL));
     CHECK_NULL(start(&tool, "{}"));
     CHECK(was_error);
     CHECK(strstr(json_string_value(content), "the arguments of 'odd' cannot be checked: "));
@@ -96,14 +110,14 @@ TEST(a_schema_that_takes_for_ever_is_stopped)
 {
     struct tool tool = make("bomb", run_echo);
     json_t *defs = json_object();
-    char ref[32], name[8];
+    char ref[32], name[20];
     for (int i = 0; i < 40; i++) {
         snprintf(name, sizeof name, "d%d", i);
         snprintf(ref, sizeof ref, "#/$defs/d%d", i + 1);
         json_object_set_new(defs, name, json_pack("{s:[{s:s},{s:s}]}", "allOf", "$ref", ref, "$ref", ref));
     }
     json_object_set_new(defs, "d40", json_pack("{s:i}", "minProperties", 1));
-    tool.parameters = json_pack("{s:s, s:o}", "$ref", "#/$defs/d0", "$defs", defs);
+    tool.parameters = hold(json_pack("{s:s, s:o}", "$ref", "#/$defs/d0", "$defs", defs));
     CHECK_NULL(start(&tool, "{\"text\": \"x\"}"));
     CHECK(was_error);
     CHECK(strstr(json_string_value(content), "cannot be checked"));
@@ -218,7 +232,7 @@ TEST(a_toolbox_keeps_its_order)
     CHECK_UINT(box.count, 2);
     CHECK_NULL(toolbox_find(&box, "a"));
     CHECK_INT(toolbox_add_builtin(&box, "nobody"), RONDO_ENOTFOUND);
-    json_t *all = toolbox_json(&box);
+    json_t *all = hold(toolbox_json(&box));
     CHECK_STR(json_string_value(json_object_get(json_array_get(all, 0), "name")), "b");
     CHECK(json_object_get(json_object_get(json_array_get(all, 1), "parameters"), "properties"));
     toolbox_clear(&box);
