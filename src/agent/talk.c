@@ -370,12 +370,20 @@ static uint64_t seed_of(const struct talk *talk)
     return talk->spec.place.key ? hash_bytes(seed, talk->spec.place.key, strlen(talk->spec.place.key)) : seed;
 }
 
+/* Where nothing else can be called there is nothing to choose; but some servers do not let a model that thinks be
+   forced. */
+static bool must_hand_in(const struct talk *talk)
+{
+    bool is_only = talk->spec.box.count == 1 && !talk->effort;
+    return talk->schema && (is_repair(talk) || talk->is_last || is_only);
+}
+
 static void send(struct talk *talk)
 {
     auto_json json_t *tools = tools_of(talk);
     char key[40];
     rondo_error err;
-    bool must = talk->schema && (is_repair(talk) || talk->is_last);
+    bool must = must_hand_in(talk);
     uint64_t seed = seed_of(talk);
     snprintf(key, sizeof key, "rondo-%016llx", (unsigned long long)seed);
     struct chat_spec spec = {

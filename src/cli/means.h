@@ -17,9 +17,9 @@ struct means_args {
 #define MEANS_OPTIONS(type)                                                                                          \
     { "model", 'm', OPT_TEXT, MEANS_AT(type, model), "MODEL", .help = "for all agents, whatever the file says" },     \
     { "thinking", 0, OPT_TEXT, MEANS_AT(type, thinking), "LEVEL",                                                     \
-      .choices = "off|minimal|low|medium|high|xhigh|max", .help = "how hard models think" },                          \
+      .choices = "off|low|medium|high|max", .help = "how hard models think" },                          \
     { "allow", 0, OPT_TEXT, MEANS_AT(type, allow), "TOOLS",                                                           \
-      .help = "tools that models may call: read,bash(git *),files__*" },                                              \
+      .help = "tools that models may call: read, bash(git *)" },                                                      \
     { "deny", 0, OPT_TEXT, MEANS_AT(type, deny), "TOOLS", .help = "tools that they may not" },                        \
     { "ask", 0, OPT_TEXT, MEANS_AT(type, ask), "TOOLS", .help = "tools to ask for every time" },                      \
     { "strict", 0, OPT_FLAG, MEANS_AT(type, strict), .help = "refuse what is not allowed, ask nobody" },              \
