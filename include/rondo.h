@@ -68,7 +68,9 @@ extern "C" {
 RONDO_API const char *rondo_version(void); /* "0.1.0", of the library that is loaded */
 
 /* A JSON value is jansson's json_t: programs that include <jansson.h> pass theirs straight in.
-   A value that was handed over must not be changed any more; the engine copies nothing. */
+   A value that was handed over must not be changed any more; the engine copies nothing.  At most
+   1024 lists and objects may be inside each other: deeper ones are refused with RONDO_ELIMIT, and as
+   an output they fail the step. */
 struct json_t;
 typedef struct json_t rondo_value;
 

@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 
 #include "agent/recorder.h"
+#include "data/value.h"
 #include "run/budget.h"
 #include "run/usage.h"
 
@@ -293,6 +294,10 @@ static void put_wait(struct mailbox *mail, struct later *later, struct post *mes
 static int post(rondo_later at, struct post *message)
 {
     struct mailbox *mail = &at.engine->mail;
+    if (message->ev.type != RONDO_EV_STEP_END && value_is_deep(message->ev.value)) { // an end fails its step
+        post_clear(message);
+        return RONDO_ELIMIT;
+    }
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
     bool good = later && !later->work.finished &&
@@ -356,12 +361,12 @@ int rondo_later_spend(rondo_later later, const rondo_usage *usage)
 int rondo_later_emit(rondo_later later, const rondo_emit *given)
 {
     rondo_emit e;
-    if (!task_copy_emit(&e, given))
-        return RONDO_EINVAL;
+    int rc = task_copy_emit(&e, given);
+    if (rc < 0)
+        return rc;
     if (e.state_delta && !e.partial) {
         struct post state = { .ev = { .type = RONDO_EV_STATE, .value = json_deep_copy(e.state_delta) } };
-        int rc = post(later, &state);
-        if (rc < 0)
+        if ((rc = post(later, &state)) < 0)
             return rc;
     }
     struct post p = { .ev = { .type = e.partial ? RONDO_EV_OUTPUT : RONDO_EV_MESSAGE,
@@ -380,15 +385,15 @@ int rondo_later_set(rondo_later at, const char *key, rondo_value *value)
     int rc = 0;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
-    bool good = later && !later->work.finished && !later->cancelled;
-    if (good && !later->work.delta)
+    bool good = later && !later->work.finished && !later->cancelled, deep = value_is_deep(value);
+    if (good && !deep && !later->work.delta)
         later->work.delta = json_object();
-    if (good)
+    if (good && !deep)
         rc = json_object_set_new(later->work.delta, key, value ? value : json_null());
     pthread_mutex_unlock(&mail->lock);
-    if (!good)
+    if (!good || deep)
         json_decref(value);
-    return !good ? RONDO_ESTATE : rc < 0 ? RONDO_EINVAL : 0;
+    return !good ? RONDO_ESTATE : deep ? RONDO_ELIMIT : rc < 0 ? RONDO_EINVAL : 0;
 }
 
 int rondo_later_remember(rondo_later later, const char *scope, rondo_value *entry)
@@ -493,6 +498,10 @@ int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *pa
                         rondo_value *value, const char *by)
 {
     struct mailbox *mail = &engine->mail;
+    if (value_is_deep(value)) {
+        json_decref(value);
+        return RONDO_ELIMIT;
+    }
     struct post p = { .ev = { .type = RONDO_EV_GATE_ANSWERED, .value = json_object() },
                       .run_id = mem_strdup(run_id), .path = mem_strdup(path) };
     json_object_set_new(p.ev.value, "value", value ? value : json_null());
