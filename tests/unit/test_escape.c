@@ -1132,8 +1132,8 @@ TEST(the_network_when_it_is_allowed_is_the_internet_only)
 /* The bomb stops by itself, in case that nobody stops it. */
 TEST(a_bomb_of_processes_is_bounded)
 {
-    const char *const argv[] = { "/bin/sh", "-c", "i=0; while [ $i -lt 3000 ]; do sleep 20 & i=$((i + 1)); done; echo ALL; wait",
-                                 NULL };
+    static const char bomb[] = "i=0; while [ $i -lt 3000 ]; do sleep 20 & i=$((i + 1)); done; echo ALL; wait";
+    const char *const argv[] = { "/bin/sh", "-c", bomb, NULL };
     struct outcome outcome;
     struct sandbox *sandbox;
     set_up();
