@@ -33,10 +33,11 @@ static const char *const commands[] = {
     "setsid " LINGER " & echo ready; wait",
     "setsid " DEAF " & echo ready; wait",
     "(setsid " DEAF " &) ; (setsid " LINGER " &); echo ready",
-    "setsid sh -c '(setsid " "sh -c \"while :; do sleep 0.05; done\" \"$W\"" " &) &' ; sleep 0.02; echo ready; exec " LINGER,
+    "setsid sh -c '(setsid sh -c \"while :; do sleep 0.05; done\" \"$W\" &) &' ; sleep 0.02; echo ready; "
+    "exec " LINGER,
     "env -i setsid sh -c 'while :; do sleep 0.05; done' \"$W\" & echo ready; wait",
-    "env -i W=\"$W\" setsid sh -c 'trap \"\" TERM; (env -i sh -c \"while :; do sleep 0.05; done\" \"$W\" &) ; sleep 0.02' ; "
-    "echo ready; exec " DEAF,
+    "env -i W=\"$W\" setsid sh -c 'trap \"\" TERM; (env -i sh -c \"while :; do sleep 0.05; done\" \"$W\" &) ; "
+    "sleep 0.02' ; echo ready; exec " DEAF,
     "nohup " LINGER " >/dev/null 2>&1 & echo ready; exec " DEAF,
     "exec >/dev/null 2>&1; " LINGER " & " DEAF " & wait",
     "while :; do (setsid sh -c 'sleep 0.2' \"$W\" &) ; sleep 0.01; done",
