@@ -10,6 +10,7 @@
 #include "data/secret.h"
 #include "io/file.h"
 #include "io/reference.h"
+#include "model/provider.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -259,6 +260,8 @@ int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_err
 
 /* ---- secrets ----------------------------------------------------------------------------------------- */
 
+#define AMBIENT_MIN 16 // shorter keys are for servers that want none: "none", "ollama"
+
 static void add_referred(const struct flow *flow, const struct flow_env *env, struct secrets *secrets)
 {
     auto_buf struct buf value = { 0 };
@@ -277,9 +280,26 @@ static void add_of_step(struct flow_step *step, void *secrets)
         add_referred(step->flow, &agent->env[i], secrets);
 }
 
+/* Variables are named with blanks between them. */
+static void add_keys(const char *names, struct secrets *secrets)
+{
+    for (const char *at = names ? names : ""; *at; at += strspn(at, " ")) {
+        auto_buf struct buf name = { 0 }, value = { 0 };
+        rondo_error err;
+        size_t len = strcspn(at, " ");
+        buf_put(&name, at, len);
+        at += len;
+        if (reference_env(buf_text(&name), &value, &err) == 0 && value.len >= AMBIENT_MIN)
+            secrets_add(secrets, value.data, value.len);
+    }
+}
+
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets)
 {
+    const struct provider *provider;
     flow_each_step(flow, add_of_step, secrets);
+    for (size_t i = 0; (provider = provider_at(i)); i++)
+        add_keys(provider->key_variables, secrets);
 }
 
 /* ---- folders ----------------------------------------------------------------------------------------- */

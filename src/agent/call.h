@@ -125,7 +125,8 @@ void agent_run(rondo_task *task, void *step);
    what to do about it. */
 int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
 
-/* Adds the secrets that agents of the flow refer to, as far as they are there. */
+/* Adds the secrets that agents of the flow refer to, as far as they are there, and keys of models that are in the
+   environment. */
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets);
 
 /* Are the folders still there that commands of the flow run in and context files are read from?  A flow
