@@ -671,8 +671,8 @@ RONDO_API int rondo_later_spend(rondo_later later, const rondo_usage *usage);
    what it may cost at most (input and output tokens, money, calls: 1).  then(reason, user) is called once on the
    engine's thread: 0 when every budget around has room for it (that is on disk then), or enum rondo_reason, the
    limit that has none: finish with what you have.  A call that does not fit waits while others are under way
-   in that budget.  Returns a number > 0 for rondo_later_settle(), or an error; then() is not called when the
-   step is cancelled meanwhile, see rondo_later_fd().
+   in that budget; when its step is cancelled or ends meanwhile the reason is RONDO_REASON_CANCELLED.  Returns a
+   number > 0 for rondo_later_settle(), or an error, and then() is not called.
 
    Settle ends the reservation with what the call really cost, all 0 when it was not made; also after a cancel.
    A call that nobody settled, because of a crash or because its step ended, counts against the budget in

@@ -111,9 +111,13 @@ bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), v
    Not called when the work was cancelled meanwhile: that is what task_on_cancel() tells.  0 or RONDO_ESTATE. */
 int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *user);
 
-/* Before each call of a model: rondo_later_reserve() and rondo_later_settle().  What is left of a limit (enum
-   rondo_limit) in the tightest budget around, without what is reserved: whether the next call will fit.
-   INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its event was applied. */
+/* Before each call of a model, and rondo_later_settle() after it: rondo_later_reserve(), but then() is not
+   called when the work was cancelled meanwhile, as with later_note(). */
+int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user);
+
+/* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
+   the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
+   event was applied. */
 int64_t later_left(rondo_later later, int limit);
 
 /* ---- agents ---------------------------------------------------------------------------------------------- */

@@ -348,6 +348,15 @@ static void pull(struct drive *d)
 
 /* ---- the end -------------------------------------------------------------------------------------------------- */
 
+/* Calls that a crash or a cancel cut off. */
+static void put_lost(struct buf *out, const rondo_usage *lost)
+{
+    auto_buf struct buf text = { 0 };
+    view_put_usage(&text, lost, ", ");
+    if (text.len)
+        buf_printf(out, "calls that were cut off may have cost up to %s more\n", buf_text(&text));
+}
+
 static void add_notes(struct drive *d, const rondo_result *res)
 {
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
@@ -358,6 +367,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
+    put_lost(&d->notes, &res->lost);
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)

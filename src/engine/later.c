@@ -35,8 +35,7 @@ static void later_close(struct mailbox *mail, struct later *later)
     later->on_cancel = NULL;
     later->lingers = false;
     later->work = (struct work){ 0 };
-    mem_free(later->waits);
-    later->waits = NULL;
+    mem_free(TAKE(later->waits));
     later->wait_count = later->wait_cap = 0;
     later->rests = false;
 }
@@ -45,12 +44,23 @@ static void later_close(struct mailbox *mail, struct later *later)
 struct farewell {
     void (*call)(void *user);
     void *user;
+    struct awaited *waits; // what will not be answered any more
+    uint32_t count;
 };
+
+static struct farewell take_waits(struct later *later)
+{
+    struct farewell farewell = { .waits = TAKE(later->waits), .count = later->wait_count };
+    later->wait_count = later->wait_cap = 0;
+    later->rests = false;
+    return farewell;
+}
 
 static struct farewell take_farewell(struct later *later)
 {
-    struct farewell farewell = { later->on_cancel, later->on_cancel_user };
-    later->on_cancel = NULL;
+    struct farewell farewell = take_waits(later);
+    farewell.call = TAKE(later->on_cancel);
+    farewell.user = later->on_cancel_user;
     return farewell;
 }
 
@@ -58,6 +68,10 @@ static void say_farewell(struct farewell farewell)
 {
     if (farewell.call)
         farewell.call(farewell.user);
+    for (uint32_t i = 0; i < farewell.count; i++)
+        if (farewell.waits[i].always)
+            farewell.waits[i].decided(RONDO_REASON_CANCELLED, farewell.waits[i].user);
+    mem_free(farewell.waits);
 }
 
 static void post_clear(struct post *post)
@@ -108,7 +122,7 @@ void mailbox_forget(struct mailbox *mail, const rondo_run *run)
     pthread_mutex_lock(&mail->lock);
     for (uint32_t i = 0; run->laters && i < mail->later_count; i++) {
         struct farewell farewell = forget_place(mail, run, i);
-        if (!farewell.call)
+        if (!farewell.call && !farewell.count)
             continue;
         pthread_mutex_unlock(&mail->lock);
         say_farewell(farewell);
@@ -419,14 +433,23 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
     return MIN(rc, 0);
 }
 
+static int reserve(rondo_later later, const rondo_usage *most, struct awaited wait)
+{
+    if (!usage_is_good(most) || !wait.decided)
+        return RONDO_EINVAL;
+    struct post p = { .ev = { .type = RONDO_EV_RESERVE, .value = usage_value(most) }, .wait = wait };
+    return post(later, &p);
+}
+
+int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user)
+{
+    return reserve(later, most, (struct awaited){ .decided = then, .user = user });
+}
+
 int rondo_later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user),
                         void *user)
 {
-    if (!usage_is_good(most) || !then)
-        return RONDO_EINVAL;
-    struct post p = { .ev = { .type = RONDO_EV_RESERVE, .value = usage_value(most) },
-                      .wait = { .decided = then, .user = user } };
-    return post(later, &p);
+    return reserve(later, most, (struct awaited){ .decided = then, .user = user, .always = true });
 }
 
 int rondo_later_settle(rondo_later later, int number, const rondo_usage *real)
@@ -523,6 +546,7 @@ static void take_post(rondo_engine *engine, struct post *message)
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, message->token);
     struct work work = later ? later->work : (struct work){ 0 };
+    struct farewell farewell = { 0 };
     if (later && message->actions) {
         mem_free(later->work.target);
         later->work.target = TAKE(message->target);
@@ -534,6 +558,7 @@ static void take_post(rondo_engine *engine, struct post *message)
         if (!work.delta)
             work.delta = TAKE(later->work.delta);
         later->work.target = NULL; // taken over
+        farewell = take_waits(later);
         give_back(mail, (uint32_t)message->token);
     }
     pthread_mutex_unlock(&mail->lock);
@@ -543,6 +568,7 @@ static void take_post(rondo_engine *engine, struct post *message)
         json_decref(message->ev.value);
     mem_free(message->target);
     json_decref(message->delta);
+    say_farewell(farewell);
 }
 
 /* The step of cancelled work may end now. */
@@ -756,4 +782,6 @@ void task_answer(rondo_run *run, const struct run_command *command)
         wait.decided(command->reason, wait.user);
     else if (act)
         give_room_back(run, command); // whoever worked for it is told that it is cancelled
+    if (!is_wanted && wait.always)
+        wait.decided(RONDO_REASON_CANCELLED, wait.user);
 }

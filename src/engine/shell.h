@@ -78,6 +78,7 @@ struct awaited {
     void (*noted)(void *user);
     void (*decided)(int reason, void *user);
     void *user;
+    bool always; // decided() is also called when nothing will be, with RONDO_REASON_CANCELLED
 };
 
 /* A token of a deferred task.  Guarded by the mailbox's lock, for other threads use it. */
