@@ -180,6 +180,8 @@ static void write_tape(const char *lines)
     "{\"request\":{\"method\":\"POST\",\"url\":\"http://x/chat\",\"json\":{\"model\":\"m\",\"text\":\"hello\"}}," \
     "\"answer\":{\"status\":200,\"headers\":[[\"content-type\",\"a/b\"]],\"body\":\"hi\"}}\n"
 
+#define GET "{\"request\":{\"method\":\"GET\",\"url\":\"u\"},\"answer\":{\"status\":200,"
+
 static void check_miss(const char *method, const char *url, const char *body, const char *want)
 {
     struct heard heard;
@@ -221,13 +223,10 @@ TEST(tape_refuses_what_is_none)
 {
     static const char *const texts[] = {
         "", "hello", "{}", "{\"rondo-tape\":2}\n", FIRST "x\n", FIRST "{}\n", FIRST CHAT "{\"request\":{}}\n",
-        FIRST "{\"request\":{\"method\":\"GET\",\"url\":\"u\"},\"answer\":{\"status\":200,\"headers\":[],\"body\":{}}}\n",
-        FIRST "{\"request\":{\"method\":\"GET\",\"url\":\"u\"},\"answer\":{\"status\":200,\"headers\":[],\"body\":\"ab\","
-              "\"pieces\":[1]}}\n",
-        FIRST "{\"request\":{\"method\":\"GET\",\"url\":\"u\"},\"answer\":{\"status\":200,\"headers\":[[\"a\"]],"
-              "\"body\":\"\"}}\n",
-        FIRST "{\"request\":{\"method\":\"GET\",\"url\":\"u\"},\"answer\":{\"status\":200,\"headers\":[],"
-              "\"body\":{\"hex\":\"0\"}}}\n",
+        FIRST GET "\"headers\":[],\"body\":{}}}\n",
+        FIRST GET "\"headers\":[],\"body\":\"ab\",\"pieces\":[1]}}\n",
+        FIRST GET "\"headers\":[[\"a\"]],\"body\":\"\"}}\n",
+        FIRST GET "\"headers\":[],\"body\":{\"hex\":\"0\"}}}\n",
     };
     struct tape *tape;
     rondo_error err;
