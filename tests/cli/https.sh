@@ -44,6 +44,9 @@ n=$("$fetch" ca=cert.pem "$h2/count") n=${n%% *}
 is "at most 64 and those before" yes eval "[ $n -le 75 ] && echo yes || echo $n"
 is "many over HTTP/1.1, which wait for each other" "ok*200 none 200" "$fetch" ca=cert.pem count=200 connect=5000 "$h1/x"
 is "HTTP/1.1" "* HTTP 1.1*200 none 1" "$fetch" ca=cert.pem "$h1/count"
+for base in "$h2" "$h1"; do
+    is "none waits for another" "held and let go*200 none 20" "$fetch" ca=cert.pem count=20 "$base/hold"
+done
 is "a stream that is cut" "*cut localhost:$p2: the connection ended before the answer did, after * bytes of it 1" \
     "$fetch" ca=cert.pem "$h2/cut"
 is "a connection that is cut" "*cut localhost:$p1: the connection ended before the answer did, after * bytes of it 1" \

@@ -1,5 +1,6 @@
 // https.mjs - a server that speaks TLS, for tests/cli/https.sh: `node https.mjs h2|h1|proxy KEY CERT` prints its port,
-// and ends when its standard input does.  /count says how many connections and requests there were.
+// and ends when its standard input does.  /count says how many connections and requests there were; /hold answers when
+// twenty have asked.
 import fs from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
@@ -9,6 +10,7 @@ import net from 'node:net';
 const [kind, key, cert] = process.argv.slice(2);
 const tls = key && { key: fs.readFileSync(key), cert: fs.readFileSync(cert) };
 let connections = 0, requests = 0;
+const held = [];
 
 function answer(request, response) {
     requests++;
@@ -18,7 +20,11 @@ function answer(request, response) {
         response.writeHead(302, { location: 'http://localhost/' }).end();
     else if (request.url === '/cut')
         response.write('abc', () => (request.stream ? request.stream.close(2) : request.socket.destroy()));
-    else
+    else if (request.url === '/hold') {
+        response.write('held ');
+        if (held.push(response) === 20)
+            held.splice(0).forEach(r => r.end('and let go'));
+    } else
         setTimeout(() => response.end('ok'), 100);
 }
 

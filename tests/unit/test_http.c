@@ -709,6 +709,26 @@ TEST(http_a_thousand_streams_at_once)
     close_all();
 }
 
+TEST(http_none_waits_for_another)
+{
+    enum { MANY = 300 };
+    struct got *all = mem_zalloc(MANY * sizeof *all);
+    open_all("POST /x\nchunked\nsend abc\nhang\n");
+    for (int i = 0; i < MANY; i++)
+        start(&all[i], (struct http_spec){ .url = server_url(server, "/x"), .body = "{}", .body_len = 2 });
+    for (int i = 0; i < MANY; i++)
+        while (!all[i].bytes)
+            loop_wait(loop, INT64_MAX);
+    CHECK_UINT(http_count(loop), MANY);
+    for (int i = 0; i < MANY; i++) {
+        http_cancel(all[i].call);
+        buf_free(&all[i].body);
+    }
+    wait_until_closed();
+    mem_free(all);
+    close_all();
+}
+
 static unsigned seed = 1;
 
 static unsigned chance(unsigned n)
