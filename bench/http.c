@@ -24,9 +24,9 @@
     "data: {\"id\":\"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT\",\"object\":\"chat.completion.chunk\",\"created\":1741" \
     "569952,\"model\":\"gpt-4.1-2025-04-14\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"},"           \
     "\"logprobs\":null,\"finish_reason\":null}]}"
-#define NAMED                                                                                                    \
-    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\"," \
-    "\"text\":\"Hello\"}}"
+#define NAMED                                                                                                  \
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"   \
+    "\"text_delta\",\"text\":\"Hello\"}}"
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
@@ -72,10 +72,11 @@ static void on_end(struct http_call *call, void *user)
 /* The server ends when our end of its standard input does. */
 static pid_t start_server(const char *program, int *ret_port)
 {
-    static const char script[] = "POST /stream\nheader Content-Type: text/event-stream\nhead\nwait 1500\nevery 100 40 "
-                                 "data: {\"choices\":[{\"delta\":{\"content\":\"${i}\"}}],\"rest\":\"xxxxxxxxxxxxxxxxxxxx"
-                                 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-                                 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}\\n\\n\n";
+    static const char script[] =
+        "POST /stream\nheader Content-Type: text/event-stream\nhead\nwait 1500\n"
+        "every 100 40 data: {\"choices\":[{\"delta\":{\"content\":\"${i}\"}}],\"rest\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}\\n\\n\n";
     int in[2], out[2];
     char line[32] = "";
     REQUIRE(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0, "pipes");
