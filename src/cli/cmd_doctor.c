@@ -7,6 +7,7 @@
 #include "cli/store_path.h"
 #include "cli/term.h"
 #include "data/doc.h"
+#include "io/curl.h"
 #include "io/sandbox.h"
 #include "io/tzfile.h"
 #include "io/workspace.h"
@@ -93,6 +94,15 @@ static enum finding ask_pcre2(struct buf *out)
     bool has_jit = regex_version(out);
     buf_puts(out, has_jit ? ", JIT" : ", no JIT: patterns are slower");
     return has_jit ? FINE : LESS;
+}
+
+static enum finding ask_curl(struct buf *out)
+{
+    char text[200];
+    rondo_error err;
+    const struct curl *curl = curl_find(&err);
+    buf_puts(out, curl ? curl_describe(curl, text, sizeof text) : err.message);
+    return curl ? FINE : LESS;
 }
 
 static enum finding ask_shell(struct buf *out)
@@ -238,6 +248,7 @@ static const struct {
     { "jansson", ask_jansson },
     { "libyaml", ask_yaml },
     { "PCRE2", ask_pcre2 },
+    { "libcurl", ask_curl },
     { "shell", ask_shell },
     { "temporary files", ask_temporary },
     { "store", ask_store },
