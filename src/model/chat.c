@@ -380,11 +380,15 @@ static int64_t at_least(int64_t counted, int64_t seen)
     return MAX(MAX(counted, seen), 0);
 }
 
-/* Who began to answer will want to be paid for it. */
+/* Who began to answer will want to be paid for it, and for having read all of it. */
 static void note_waste(struct chat *chat, const struct answer *answer)
 {
+    const struct inquiry *inquiry = &chat->spec.inquiry;
     int64_t seen = estimate_text(&answer->text) + estimate_text(&answer->thinking);
-    chat->wasted.input += at_least(answer->tokens.input, 0);
+    int64_t input = answer->tokens.input;
+    if (input < 0 && answer->text.len + answer->thinking.len > 0)
+        input = message_estimate(inquiry->messages, inquiry->system, inquiry->tools);
+    chat->wasted.input += at_least(input, 0);
     chat->wasted.output += at_least(answer->tokens.output, seen);
     chat->wasted.cache_read += at_least(answer->tokens.cache_read, 0);
     chat->wasted.cache_write += at_least(answer->tokens.cache_write, 0);

@@ -342,7 +342,8 @@ static void check_recovers(const char *bad, const char *news, int trouble_seen)
     if (strncmp(buf_text(&talk.news), news, strlen(news)) != 0)
         FAIL("news are '%s', expected '%s'", buf_text(&talk.news), news);
     CHECK_INT(talk.tries, 2);
-    CHECK(!trouble_seen || talk.wasted.output > 0);
+    CHECK(!trouble_seen || (talk.wasted.output > 0 && talk.wasted.input > 0));
+    CHECK(trouble_seen || talk.wasted.output + talk.wasted.input == 0);
     talk_clear(&talk);
     server_stop(server);
 }
