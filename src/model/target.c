@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "data/duration.h"
+#include "data/utf8.h"
 #include "flow/diag.h"
 #include "flow/known.h"
 #include "io/reference.h"
@@ -408,6 +409,8 @@ int target_find(const struct flow *flow, const char *name, const struct model_wo
                 rondo_error *err)
 {
     struct search search = { .flow = flow, .world = world };
+    if (!*name || !utf8_is_valid(name, strlen(name)))
+        return err_set(err, RONDO_EINVAL, "a model's name has to be text");
     if (flow && json_object_get(flow->models, name))
         return find_all(&search, name, ret, err);
     return find_plain(&search, name, ret, err);

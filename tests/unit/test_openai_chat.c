@@ -309,6 +309,17 @@ TEST(what_makes_no_sense_is_an_error_that_shows_it)
               "{'message':{'content':'','role':'assistant'},'stop':'none','tokens':[-1,-1,-1,-1,-1]}");
 }
 
+TEST(characters_that_are_none_do_not_spoil_an_answer)
+{
+    CHECK(strstr(dialog_heard(api, "data: {'choices':[{'delta':{'content':'a\\u0000b\\ud83dc\\ude00d\xff"
+                                   "e\\ud83d\\ude00\\\\u0000'}}]}\n\n"),
+                 "'content':'a\xef\xbf\xbd" "b\xef\xbf\xbd" "c\xef\xbf\xbd" "d\xef\xbf\xbd"
+                 "e\xf0\x9f\x98\x80\\\\u0000'"));
+    CHECK(strstr(dialog_heard(api, "data: {'id':123456789012345678901234567890,"
+                                   "'choices':[{'delta':{'content':'a'}}]}\n\n"),
+                 "'content':'a'"));
+}
+
 TEST(a_server_may_fail_in_the_midst_of_a_stream)
 {
     CHECK_STR(dialog_heard(api, "data: {'choices':[{'delta':{'content':'x'}}]}\n\n"
