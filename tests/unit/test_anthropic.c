@@ -209,7 +209,7 @@ TEST(thoughts_go_back_as_they_were)
               "{'message':{'calls':[{'arguments':{'far':1},'id':'toolu_1','name':'go'}],'content':'AB','echo':{"
               "'anthropic':" THOUGHTS "},'role':'assistant','thinking':'hmmaha'},'stop':'calls',"
               "'tokens':[330,9,300,20,-1]}");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, THOUGHTS_STREAM));
     struct inquiry inquiry = dialog_about("[]");
     inquiry.messages = list;
@@ -286,7 +286,8 @@ TEST(errors_come_in_streams_and_before_them)
         auto_buf struct buf body = { 0 };
         buf_printf(&body, "{'type':'error','error':{'type':'%s','message':'%s'}}", rows[i].type, rows[i].message);
         const char *refused = dialog_refused(api, rows[i].status, buf_text(&body));
-        CHECK_STR(mem_dup(refused, strcspn(refused, " ")), rows[i].want);
+        CHECK_UINT(strcspn(refused, " "), strlen(rows[i].want));
+        CHECK_MEM(refused, rows[i].want, strlen(rows[i].want));
     }
 }
 

@@ -215,7 +215,7 @@ TEST(thoughts_are_beside_the_text_and_go_back_under_their_name)
               "{'message':{'content':'Yes','echo':{'openai-chat':{'thinking':'reasoning_content'}},"
               "'role':'assistant','thinking':'hmm'},'stop':'end','tokens':[-1,-1,-1,-1,-1]}");
     struct inquiry inquiry = dialog_about("[]");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK_STR(dialog_sent(api, &inquiry),
@@ -237,7 +237,7 @@ TEST(details_of_reasoning_go_back_whole)
               "{'data':'x','index':1,'type':'reasoning.encrypted'}],'thinking':'reasoning'}},'role':'assistant',"
               "'thinking':'ab'},'stop':'end','tokens':[-1,-1,-1,-1,-1]}");
     struct inquiry inquiry = dialog_about("[]");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK(strstr(dialog_sent(api, &inquiry), "'reasoning':'ab','reasoning_details':[{'index':0"));
@@ -258,7 +258,7 @@ TEST(extras_of_calls_go_back_with_them)
         "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':{'name':'x','arguments':'{}'},"
         "'extra_content':{'google':{'thought_signature':'sig'}}}]},'finish_reason':'stop'}]}\n\n";
     struct inquiry inquiry = dialog_about("[]");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK(strstr(dialog_sent(api, &inquiry),

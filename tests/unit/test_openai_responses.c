@@ -124,7 +124,7 @@ TEST(a_conversation_is_a_list_of_items)
 TEST(items_come_in_pieces_and_go_back_whole)
 {
     CHECK_STR(dialog_heard(api, STREAM), MESSAGE);
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, STREAM));
     struct inquiry inquiry = dialog_about("[]");
     inquiry.messages = list;
