@@ -51,6 +51,9 @@ TEST(which_tools_have_to_be_called)
     CHECK_STR(dialog_sent(api, &inquiry), "{'messages':[],'model':'some-model'}"); // there are none
     inquiry.tools = dialog_json("[{'name':'a','description':'b','parameters':{}}]");
     CHECK(strstr(dialog_sent(api, &inquiry), "'tool_choice':'required'"));
+    inquiry.choice = CHOICE_TOOL;
+    inquiry.tool = "a"; // there is no other
+    CHECK(strstr(dialog_sent(api, &inquiry), "'tool_choice':'required'"));
     inquiry.choice = CHOICE_NONE;
     CHECK(strstr(dialog_sent(api, &inquiry), "'tool_choice':'none'"));
     inquiry.choice = CHOICE_AUTO;
