@@ -152,6 +152,7 @@ void load_read(struct loading *l);
 void load_link(struct loading *l);
 void load_rules(struct loading *l);
 void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.c: ids, order
+void rules_models(struct loading *l);                            // rules_model.c
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
