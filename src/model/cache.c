@@ -1,11 +1,10 @@
 /* cache.c - see cache.h.
 
-   A row is an entry: the hash finds it, the question is compared, and a checksum over question and answer says
-   whether it is still what was written.  `used` counts milliseconds since 1970 and decides what goes first. */
+   A row is an entry; a checksum over key and answer says whether it is still what was written.  `used` counts
+   milliseconds since 1970 and decides what goes first. */
 #include "model/cache.h"
 
 #include "base/crc32c.h"
-#include "base/hash.h"
 #include "data/value.h"
 
 #include <fcntl.h>
@@ -29,9 +28,8 @@ struct cache {
 static const char schema[] =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
     "BEGIN IMMEDIATE;"
-    "CREATE TABLE IF NOT EXISTS answer (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, question BLOB NOT NULL,"
-    " answer BLOB NOT NULL, crc INTEGER NOT NULL, used INTEGER NOT NULL, size INTEGER NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS answer_hash ON answer (hash);"
+    "CREATE TABLE IF NOT EXISTS answer (key BLOB PRIMARY KEY, answer BLOB NOT NULL, crc INTEGER NOT NULL,"
+    " used INTEGER NOT NULL, size INTEGER NOT NULL);"
     "CREATE INDEX IF NOT EXISTS answer_used ON answer (used, size);"
     "PRAGMA application_id = 1919837025;"
     "COMMIT";
@@ -55,10 +53,10 @@ static bool is_ours(struct cache *cache)
 
 static bool prepare(struct cache *cache)
 {
-    static const char find[] = "SELECT id, question, answer, crc FROM answer WHERE hash = ?1";
-    static const char touch[] = "UPDATE answer SET used = ?2 WHERE id = ?1";
-    static const char keep[] = "INSERT INTO answer (hash, question, answer, crc, used, size)"
-                               " VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    static const char find[] = "SELECT answer, crc FROM answer WHERE key = ?1";
+    static const char touch[] = "UPDATE answer SET used = ?2 WHERE key = ?1";
+    static const char keep[] = "INSERT OR REPLACE INTO answer (key, used, answer, crc, size)"
+                               " VALUES (?1, ?2, ?3, ?4, ?5)";
     return sqlite3_exec(cache->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
            sqlite3_prepare_v2(cache->db, find, -1, &cache->find, NULL) == SQLITE_OK &&
            sqlite3_prepare_v2(cache->db, touch, -1, &cache->touch, NULL) == SQLITE_OK &&
@@ -122,21 +120,25 @@ static const char *const volatiles[] = {
     "service_tier", "store", "keep_alive",
 };
 
-static int put_bytes(const char *bytes, size_t len, void *out)
+static int add_bytes(const char *bytes, size_t len, void *sha)
 {
-    buf_put(out, bytes, len);
+    sha256_add(sha, bytes, len);
     return 0;
 }
 
-void cache_put_question(struct buf *out, const char *place, const char *body, size_t len)
+struct cache_key cache_key(const char *url, const char *body, size_t len)
 {
+    struct cache_key key;
+    struct sha256 sha;
     auto_json json_t *value = json_loadb(body, len, JSON_ALLOW_NUL, NULL);
     for (size_t i = 0; i < COUNT(volatiles); i++)
         json_object_del(value, volatiles[i]);
-    buf_puts(out, place);
-    buf_putc(out, '\n');
-    if (json_dump_callback(value, put_bytes, out, JSON_COMPACT | JSON_SORT_KEYS) < 0)
-        buf_put(out, body, len); // no JSON, so there is nothing to sort
+    sha256_init(&sha);
+    sha256_add(&sha, url, strlen(url) + 1);
+    if (json_dump_callback(value, add_bytes, &sha, JSON_COMPACT | JSON_SORT_KEYS) < 0)
+        sha256_add(&sha, body, len); // no JSON, so there is nothing to sort
+    sha256_end(&sha, key.bytes);
+    return key;
 }
 
 /* ---- answers as JSON -------------------------------------------------------------------------------------- */
@@ -223,41 +225,28 @@ static bool read_answer(const char *text, size_t len, struct answer *ret)
 
 /* ---- looking up and keeping ------------------------------------------------------------------------------- */
 
-static int64_t sum_of(const void *question, size_t question_len, const void *answer, size_t answer_len)
+static int64_t sum_of(const struct cache_key *key, const void *answer, size_t len)
 {
-    return crc32c(crc32c(0, question, question_len), answer, answer_len);
+    return crc32c(crc32c(0, key->bytes, sizeof key->bytes), answer, len);
 }
 
-/* Is the row that stands in `find` the one, and whole? */
-static bool is_row(struct cache *cache, const char *question, size_t len)
+static bool read_row(struct cache *cache, const struct cache_key *key, struct answer *ret)
 {
-    const void *asked = sqlite3_column_blob(cache->find, 1), *answer = sqlite3_column_blob(cache->find, 2);
-    size_t asked_len = (size_t)sqlite3_column_bytes(cache->find, 1);
-    size_t answer_len = (size_t)sqlite3_column_bytes(cache->find, 2);
-    return asked && answer && asked_len == len && memcmp(asked, question, len) == 0 &&
-           sqlite3_column_int64(cache->find, 3) == sum_of(asked, asked_len, answer, answer_len);
+    const void *text = sqlite3_column_blob(cache->find, 0);
+    size_t len = (size_t)sqlite3_column_bytes(cache->find, 0);
+    return text && sqlite3_column_int64(cache->find, 1) == sum_of(key, text, len) && read_answer(text, len, ret);
 }
 
-static int64_t find_row(struct cache *cache, const char *question, size_t len, struct answer *ret)
+bool cache_find(struct cache *cache, const struct cache_key *key, int64_t now_ms, struct answer *ret)
 {
-    int64_t id = 0;
-    sqlite3_bind_int64(cache->find, 1, (int64_t)hash_bytes(0, question, len));
-    while (!id && sqlite3_step(cache->find) == SQLITE_ROW)
-        if (is_row(cache, question, len) &&
-            read_answer(sqlite3_column_blob(cache->find, 2), (size_t)sqlite3_column_bytes(cache->find, 2), ret))
-            id = sqlite3_column_int64(cache->find, 0);
+    sqlite3_bind_blob(cache->find, 1, key->bytes, sizeof key->bytes, SQLITE_STATIC);
+    bool is_there = sqlite3_step(cache->find) == SQLITE_ROW && read_row(cache, key, ret);
     sqlite3_reset(cache->find);
-    return id;
-}
-
-bool cache_find(struct cache *cache, const char *question, size_t len, int64_t now_ms, struct answer *ret)
-{
-    int64_t id = find_row(cache, question, len, ret);
-    if (!id) {
+    if (!is_there) {
         answer_clear(ret);
         return false;
     }
-    sqlite3_bind_int64(cache->touch, 1, id);
+    sqlite3_bind_blob(cache->touch, 1, key->bytes, sizeof key->bytes, SQLITE_STATIC);
     sqlite3_bind_int64(cache->touch, 2, now_ms);
     sqlite3_step(cache->touch);
     sqlite3_reset(cache->touch);
@@ -268,8 +257,8 @@ bool cache_find(struct cache *cache, const char *question, size_t len, int64_t n
 static void shrink(struct cache *cache)
 {
     static const char sql[] =
-        "DELETE FROM answer WHERE id IN (SELECT id FROM (SELECT id, sum(size) OVER (ORDER BY used DESC, id DESC"
-        " ROWS UNBOUNDED PRECEDING) AS so_far FROM answer) WHERE so_far > ?1)";
+        "DELETE FROM answer WHERE rowid IN (SELECT id FROM (SELECT rowid AS id, sum(size) OVER (ORDER BY used DESC,"
+        " rowid DESC ROWS UNBOUNDED PRECEDING) AS so_far FROM answer) WHERE so_far > ?1)";
     sqlite3_stmt *stmt = NULL;
     if (sqlite3_prepare_v2(cache->db, sql, -1, &stmt, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(stmt, 1, cache->most - cache->most / 8);
@@ -279,20 +268,19 @@ static void shrink(struct cache *cache)
     cache->bytes = MAX(ask_number(cache, "SELECT total(size) FROM answer"), 0);
 }
 
-void cache_keep(struct cache *cache, const char *question, size_t len, int64_t now_ms, const struct answer *answer)
+void cache_keep(struct cache *cache, const struct cache_key *key, int64_t now_ms, const struct answer *answer)
 {
     auto_buf struct buf text = { 0 };
     auto_json json_t *value = answer_value(answer);
     value_put_json(&text, value);
-    int64_t size = (int64_t)(len + text.len);
+    int64_t size = (int64_t)(sizeof key->bytes + text.len);
     if (text.len > CACHE_ANSWER || size > cache->most / 4)
         return;
-    sqlite3_bind_int64(cache->keep, 1, (int64_t)hash_bytes(0, question, len));
-    sqlite3_bind_blob64(cache->keep, 2, question, len, SQLITE_STATIC);
+    sqlite3_bind_blob(cache->keep, 1, key->bytes, sizeof key->bytes, SQLITE_STATIC);
+    sqlite3_bind_int64(cache->keep, 2, now_ms);
     sqlite3_bind_blob64(cache->keep, 3, text.data, text.len, SQLITE_STATIC);
-    sqlite3_bind_int64(cache->keep, 4, sum_of(question, len, text.data, text.len));
-    sqlite3_bind_int64(cache->keep, 5, now_ms);
-    sqlite3_bind_int64(cache->keep, 6, size);
+    sqlite3_bind_int64(cache->keep, 4, sum_of(key, text.data, text.len));
+    sqlite3_bind_int64(cache->keep, 5, size);
     if (sqlite3_step(cache->keep) == SQLITE_DONE)
         cache->bytes += size;
     sqlite3_reset(cache->keep);

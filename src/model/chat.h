@@ -1,9 +1,14 @@
 /* chat.h - asking a model once: sent, waited for, tried again, counted, and answered in one callback.
 
-   A chat goes through its target and, when that cannot be had, through the target's fallbacks.  Before
-   every try it waits for the limiter (limiter.h) of that target.  What is tried again, and after which
-   delay, is one pure function (retry.h).  Long waits (a quota that comes back in hours) are not made
-   here: on_wait is asked. */
+   A chat goes through its target and, when that cannot be had, through the target's fallbacks: when its
+   retries are used up, or at once when trying again would not help.  Before every try it waits for the limiter
+   (lane.h) of that target, which all chats with it share.  What is tried again, and after which delay, is one
+   pure function (retry.h).  Long waits (a quota that comes back in hours) are not made here: on_wait is asked.
+   A server that refuses a part of the request which it need not have is asked again without it, silently; the
+   lane remembers.
+
+   Deadlines are the target's, else those of exchange.h.  A server that says nothing for too long is in trouble
+   like one that cannot be reached. */
 #ifndef RONDO_CHAT_H
 #define RONDO_CHAT_H
 
@@ -13,7 +18,13 @@
 struct chat;
 
 /* What happened on the way; for events. */
-enum chat_news { CHAT_RETRY, CHAT_FALLBACK, CHAT_SILENT, CHAT_CACHED, CHAT_THROTTLED };
+enum chat_news {
+    CHAT_RETRY,     // it is tried again after the delay
+    CHAT_SILENT,    // the same, and what went wrong is that nothing came for too long
+    CHAT_FALLBACK,  // another target is asked
+    CHAT_CACHED,    // the answer is one that was given before
+    CHAT_THROTTLED, // on_wait has agreed to a long wait
+};
 
 /* Borrowed for the call of chat_start(), but for target (a reference is kept) and the callbacks. */
 struct chat_spec {
@@ -22,14 +33,16 @@ struct chat_spec {
     const char *key;        // idempotency key; the same for every try
     int max_retries;        // -1: the default, 4
     uint64_t seed;          // jitter follows from it
-    bool cache;             // the same request may be answered from the cache of the store folder
-    const char *cache_path; // NULL: no cache
+    bool cache;             // the same request may be answered as it was before
+    const char *cache_path; // where such answers are (cache.h); NULL: no cache
 
     void (*on_text)(struct chat *chat, const char *text, size_t len, void *user); // as it comes; may be NULL
     void (*on_thinking)(struct chat *chat, const char *text, size_t len, void *user);
-    /* A try went wrong and its text, if any came, does not count. */
+    /* Before CHAT_RETRY, CHAT_SILENT, CHAT_FALLBACK and CHAT_THROTTLED a try went wrong: its text and thoughts,
+       if any came, do not count. */
     void (*on_news)(struct chat *chat, int news, const char *what, int64_t delay_ms, void *user);
-    /* A quota is used up until then: true: wait, however long; false: give up. */
+    /* A quota is used up for so long.  true: wait; false: another target, or the end (chat_delay_ms()).  NULL:
+       false. */
     bool (*on_wait)(struct chat *chat, int64_t delay_ms, void *user);
     void (*on_end)(struct chat *chat, void *user); // exactly once; the chat is gone after it
     void *user;
@@ -37,12 +50,15 @@ struct chat_spec {
 
 /* No callback comes before this returns. */
 int chat_start(struct loop *loop, const struct chat_spec *spec, struct chat **ret, rondo_error *err);
-void chat_cancel(struct chat *chat); // no callback comes any more
+void chat_cancel(struct chat *chat); // no callback comes any more; from its own callbacks too, except on_end
 
-/* In on_end: the answer, or NULL and why.  Codes: RONDO_ERETRY when it may work later, else RONDO_EFAILED and so on. */
+/* In on_end: the answer, or NULL and why.  Codes: RONDO_ERETRY when it may work later; RONDO_EFINAL when it
+   will not (the key, money, the request itself); RONDO_ELIMIT for an answer that is too long; RONDO_ECANCELLED
+   when the loop is closed. */
 const struct answer *chat_answer(const struct chat *chat);
 const rondo_error *chat_error(const struct chat *chat);
 int chat_trouble(const struct chat *chat);            // enum trouble
+int64_t chat_delay_ms(const struct chat *chat);       // how long the last target asked to be left alone; -1: not
 const struct target *chat_target(const struct chat *chat); // who answered
 int chat_tries(const struct chat *chat);              // requests that were sent
 /* Tokens of tries that failed after the server had begun to answer: at least what was seen. */

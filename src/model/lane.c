@@ -1,11 +1,12 @@
 /* lane.c - see lane.h. */
 #include "model/lane.h"
 
-#include <assert.h>
-#include <uv.h>
+#include "io/alarm.h"
 
-#define LANE_MAGIC  0x6c616e65u
-#define LONGEST_MS  (24 * 3600 * 1000) // the timer is set again then
+#include <assert.h>
+
+#define LANE_MAGIC 0x6c616e65u
+#define LONGEST_MS (24 * 3600 * 1000) // the alarm is set again then
 
 struct lane {
     uint32_t magic;
@@ -15,7 +16,7 @@ struct lane {
     struct limiter limiter;
     uint32_t manners;
     bool is_serving, again; // within serve(), and something has changed meanwhile
-    uv_timer_t timer;
+    struct alarm *alarm;
 };
 
 struct lanes {
@@ -31,21 +32,19 @@ static int64_t now_ms(struct lane *lane)
 
 static void serve(struct lane *lane);
 
-static void on_timer(uv_timer_t *timer)
+static void on_alarm(void *user)
 {
-    struct lane *lane = timer->data;
+    struct lane *lane = user;
     assert(lane->magic == LANE_MAGIC);
     serve(lane);
 }
 
-static void set_timer(struct lane *lane, int64_t due_ms)
+static void set_alarm(struct lane *lane, int64_t due_ms)
 {
-    uv_timer_stop(&lane->timer);
     if (due_ms == INT64_MAX)
-        return;
-    uv_update_time(lane->timer.loop);
-    int64_t wait = MIN(MAX(due_ms - now_ms(lane), 1), LONGEST_MS);
-    uv_timer_start(&lane->timer, on_timer, (uint64_t)wait, 0);
+        alarm_stop(lane->alarm);
+    else
+        alarm_set(lane->alarm, MIN(MAX(due_ms - now_ms(lane), 1), LONGEST_MS));
 }
 
 /* A chat that goes may fail at once and leave again: that is not done inside, however many there are. */
@@ -64,7 +63,7 @@ static void serve(struct lane *lane)
             ((struct lane_pass *)ticket)->go((struct lane_pass *)ticket);
     } while (lane->again);
     lane->is_serving = false;
-    set_timer(lane, due_ms);
+    set_alarm(lane, due_ms);
 }
 
 void lane_enter(struct lane *lane, struct lane_pass *pass, int64_t input, int64_t output)
@@ -90,25 +89,22 @@ uint32_t lane_manners(const struct lane *lane)
     return lane->manners;
 }
 
-void lane_learn(struct lane *lane, uint32_t manners)
+void lane_learn(struct lane *lane, uint32_t mask, uint32_t manners)
 {
-    lane->manners |= manners;
+    lane->manners = (lane->manners & ~mask) | (manners & mask);
 }
 
 /* ---- all lanes of a loop ---------------------------------------------------------------------------------- */
 
-static void on_closed(uv_handle_t *handle)
-{
-    struct lane *lane = handle->data;
-    limiter_clear(&lane->limiter);
-    mem_free(lane);
-}
-
 static void close_lanes(void *thing)
 {
     struct lanes *lanes = thing;
-    for (struct lane *lane = lanes->first; lane; lane = lane->next)
-        uv_close((uv_handle_t *)&lane->timer, on_closed);
+    for (struct lane *lane = lanes->first, *next; lane; lane = next) {
+        next = lane->next;
+        alarm_free(lane->alarm);
+        limiter_clear(&lane->limiter);
+        mem_free(lane);
+    }
     mem_free(lanes);
 }
 
@@ -123,14 +119,14 @@ static struct lanes *lanes_of(struct loop *loop)
     return lanes;
 }
 
-static struct lane *lane_new(struct loop *loop, uint64_t key)
+static struct lane *lane_new(struct loop *loop, uint64_t key, uint32_t manners)
 {
     struct lane *lane = mem_zalloc(sizeof *lane);
     lane->magic = LANE_MAGIC;
     lane->key = key;
     lane->loop = loop;
-    uv_timer_init(loop_uv(loop), &lane->timer);
-    lane->timer.data = lane;
+    lane->manners = manners;
+    lane->alarm = alarm_new(loop, on_alarm, lane);
     return lane;
 }
 
@@ -143,7 +139,7 @@ struct lane *lane_of(struct loop *loop, const struct target *target)
     while (lane && lane->key != key)
         lane = lane->next;
     if (!lane) {
-        lane = lane_new(loop, key);
+        lane = lane_new(loop, key, target->provider->manners);
         lane->next = lanes->first;
         lanes->first = lane;
     }

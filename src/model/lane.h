@@ -28,8 +28,9 @@ void lane_leave(struct lane *lane, struct lane_pass *pass, int64_t input, int64_
 
 void lane_pause(struct lane *lane, int64_t length_ms);
 
-/* enum manner: what the server has been found to want the other way round. */
+/* How the server wants to be asked (enum manner): as its provider's row says, and what was learnt since, of which the
+   bits in mask were found to be as in manners. */
 uint32_t lane_manners(const struct lane *lane);
-void lane_learn(struct lane *lane, uint32_t manners);
+void lane_learn(struct lane *lane, uint32_t mask, uint32_t manners);
 
 #endif
