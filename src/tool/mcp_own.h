@@ -69,6 +69,7 @@ struct mcp_server {
     uint32_t deaths;      // in a row
     int64_t died_ms;
     bool may_probe;       // should the older era be refused, the newer one is tried (again)
+    bool was_refused;     // because of a version that it knows
     int64_t step_id;      // of the last request that the connection itself has made
     int lost_status;      // of the request that is just being failed
     bool lost_stale;

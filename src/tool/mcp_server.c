@@ -39,6 +39,16 @@ static void arm(struct mcp_server *server);
 static void probe(struct mcp_server *server);
 static void greet(struct mcp_server *server);
 
+static bool has_version(const json_t *versions, const char *version)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach (versions, i, one)
+        if (json_is_string(one) && strcmp(json_string_value(one), version) == 0)
+            return true;
+    return false;
+}
+
 /* ---- verdicts: which era an origin speaks -------------------------------------------------------------- */
 
 /* Hangs on the loop: shared by all runs. */
@@ -268,13 +278,14 @@ static void listen_to_changes(struct mcp_server *server)
 {
     rondo_error err;
     server->listen_at = RPC_NEVER;
-    if (!server->tells_changes || server->listen_id)
+    if (server->listen_id)
         return;
-    if (server->era == ERA_MODERN)
+    if (server->era == ERA_MODERN && server->tells_changes)
         mcp_server_ask(server, "subscriptions/listen",
                        json_pack("{s:{s:b}}", "notifications", "toolsListChanged", 1), NULL, NULL, RPC_NEVER,
                        on_listen_end, server, &server->listen_id, &err);
-    else if (server->link->kind->listen)
+    else if (server->era == ERA_LEGACY && server->link->kind->listen &&
+             (server->tells_changes || server->mcp->on_question)) // questions may come there
         server->link->kind->listen(server->link);
 }
 
@@ -345,6 +356,17 @@ static void read_ttl(struct mcp_server *server, const json_t *result)
         server->fresh_until = alarm_now_ms() + MAX(ms, LIST_AGAIN_MS);
 }
 
+/* The first request of a server that was not asked for its versions may be refused because of the version. */
+static bool ask_again(struct mcp_server *server, const struct rpc_answer *answer)
+{
+    const json_t *supported = json_object_get(answer->data, "supported");
+    if (answer->code != UNSUPPORTED_VERSION || server->was_refused || !has_version(supported, server->version))
+        return false;
+    server->was_refused = true;
+    ask_page(server, json_array_get(server->cursors, json_array_size(server->cursors) - 1));
+    return true;
+}
+
 static bool is_used(const json_t *cursors, const json_t *cursor)
 {
     size_t i;
@@ -376,6 +398,8 @@ static void on_listed(const struct rpc_answer *answer, void *user)
 {
     struct mcp_server *server = user;
     if (server->is_closed || server->state != MCP_LISTING)
+        return;
+    if (ask_again(server, answer))
         return;
     if (answer->err || !answer->result) {
         end_list(server, answer->err ? answer->err->message : answer->message);
@@ -450,16 +474,6 @@ static void greet(struct mcp_server *server)
 
 /* ---- PROBING: which era? ------------------------------------------------------------------------------- */
 
-static bool has_version(const json_t *versions, const char *version)
-{
-    size_t i;
-    const json_t *one;
-    json_array_foreach (versions, i, one)
-        if (json_is_string(one) && strcmp(json_string_value(one), version) == 0)
-            return true;
-    return false;
-}
-
 static bool has_legacy(const json_t *versions)
 {
     for (size_t i = 0; i < COUNT(legacy_versions); i++)
@@ -468,11 +482,15 @@ static bool has_legacy(const json_t *versions)
     return false;
 }
 
-/* A server of the newer era has said which versions it knows. */
+/* A server of the newer era has said which versions it knows.  One that refuses a version which it knows is
+   asked once more. */
 static void choose(struct mcp_server *server, const json_t *versions, const json_t *result)
 {
     auto_buf struct buf list = { 0 };
-    if (result && has_version(versions, MCP_MODERN)) {
+    if (!result && has_version(versions, MCP_MODERN) && !server->was_refused) {
+        server->was_refused = true;
+        probe(server);
+    } else if (result && has_version(versions, MCP_MODERN)) {
         agree(server, ERA_MODERN, MCP_MODERN);
         read_capabilities(server, result);
         mcp_server_list(server);
@@ -640,7 +658,7 @@ static void start(struct mcp_server *server)
     struct mcp_link_hooks hooks = { on_text, is_waiting, on_lost, on_stale, on_down, on_link_news, server };
     rondo_error err;
     server->start_at = RPC_NEVER;
-    server->may_probe = false;
+    server->may_probe = server->was_refused = false;
     server->listen_tries = 0;
     if (mcp_open_link(server, &hooks, &server->link, &err) < 0) {
         fall(server, &err);

@@ -27,6 +27,7 @@ struct started {
     struct tool_call call; // first: tools get this
     uint32_t magic;
     struct tool tool;      // a copy
+    json_t *arguments;     // in the place of the caller's; NULL
     bool is_starting, is_done;
 };
 
@@ -71,6 +72,7 @@ static json_t *clean_text(const char *text, size_t len, size_t room)
 static void started_free(struct started *started)
 {
     tool_clear(&started->tool);
+    json_decref(started->arguments);
     started->magic = 0;
     mem_free(started);
 }
@@ -153,19 +155,56 @@ static void note_problem(const struct schema_problem *problem, void *user)
         buf_printf(&problems->text, "\n- %.300s", problem->message);
 }
 
+static bool is_required(const json_t *parameters, const char *key)
+{
+    size_t i;
+    const json_t *name;
+    json_array_foreach (json_object_get(parameters, "required"), i, name)
+        if (json_is_string(name) && strcmp(json_string_value(name), key) == 0)
+            return true;
+    return false;
+}
+
+/* Models write null for what they leave out. */
+static json_t *without_nulls(const json_t *parameters, json_t *arguments)
+{
+    json_t *copy = json_copy(arguments), *value;
+    const char *key;
+    json_object_foreach (arguments, key, value)
+        if (json_is_null(value) && !is_required(parameters, key))
+            json_object_del(copy, key);
+    return copy;
+}
+
+/* What does not fit may do so without nulls. */
+static int check_values(struct started *started, struct problems *problems, rondo_error *err)
+{
+    struct tool_call *call = &started->call;
+    json_t *parameters = started->tool.parameters;
+    auto_schema struct schema *schema = schema_compile(parameters, &bounds, err);
+    int rc = schema ? schema_check(schema, call->arguments, err) : err->code;
+    if (rc != RONDO_ESCHEMA)
+        return rc;
+    started->arguments = without_nulls(parameters, call->arguments);
+    if (schema_check(schema, started->arguments, err) < 0)
+        return schema_check_all(schema, call->arguments, note_problem, problems, err);
+    call->arguments = started->arguments;
+    return 0;
+}
+
 /* 0, or the call has ended. */
-static int check_arguments(struct tool_call *call)
+static int check_arguments(struct started *started)
 {
     rondo_error err = { 0 };
     struct problems problems = { 0 };
+    struct tool_call *call = &started->call;
     if (!json_is_object(call->arguments)) {
         tool_fail(call, "the arguments of '%s' have to be a JSON object", call->tool->name);
         return RONDO_ESCHEMA;
     }
     if (!call->tool->parameters)
         return 0;
-    auto_schema struct schema *schema = schema_compile(call->tool->parameters, &bounds, &err);
-    int rc = schema ? schema_check_all(schema, call->arguments, note_problem, &problems, &err) : err.code;
+    int rc = check_values(started, &problems, &err);
     if (rc < 0 && problems.count)
         tool_fail(call, "the arguments of '%s' do not fit:%s%s", call->tool->name, buf_text(&problems.text),
                   problems.count > PROBLEMS_MAX ? "\n- and more" : "");
@@ -185,7 +224,7 @@ void tool_start(const struct tool *tool, const struct tool_place *place, json_t 
     started->call = (struct tool_call){ .tool = &started->tool, .place = place, .arguments = arguments,
                                         .done = done, .user = user };
     started->is_starting = true;
-    if (check_arguments(&started->call) == 0)
+    if (check_arguments(started) == 0)
         started->tool.run(&started->call);
     started->is_starting = false;
     bool is_done = started->is_done;

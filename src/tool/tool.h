@@ -57,7 +57,8 @@ struct tool_call {
 };
 
 /* Checks the arguments against the schema and runs the tool; wrong ones end it with an error that says what
-   was expected.  done() may come before this returns.  *ret is NULL then. */
+   was expected.  A null in the place of something optional is as good as nothing.  done() may come before this
+   returns.  *ret is NULL then. */
 void tool_start(const struct tool *tool, const struct tool_place *place, json_t *arguments,
                 void (*done)(struct tool_call *call, json_t *content, bool is_error, void *user), void *user,
                 struct tool_call **ret);

@@ -96,6 +96,16 @@ TEST(wrong_arguments_say_what_was_expected)
     CHECK_INT(ends, 2);
 }
 
+TEST(null_is_as_good_as_nothing)
+{
+    struct tool tool = make("echo", run_echo);
+    CHECK_NULL(start(&tool, "{\"text\": \"x\", \"times\": null, \"loud\": null}"));
+    CHECK(!was_error);
+    CHECK_NULL(start(&tool, "{\"text\": null}"));
+    CHECK(was_error);
+    CHECK_STR(json_string_value(content), "the arguments of 'echo' do not fit:\n- text: expected string, got null");
+}
+
 TEST(a_schema_that_makes_no_sense_is_an_error_for_the_model)
 {
     struct tool tool = make("odd", run_echo);
