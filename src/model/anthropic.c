@@ -521,7 +521,7 @@ static int hear(struct answer *answer, const char *event, const char *data, size
                 rondo_error *err)
 {
     auto_json json_t *body = api_parse(data, len, err);
-    const char *type = api_text(body, "type");
+    const char *type = strcmp(event, "error") == 0 ? event : api_text(body, "type"); // llama.cpp's are not wrapped
     if (!body)
         return err->code;
     for (size_t i = 0; i < COUNT(events); i++)
