@@ -1010,13 +1010,15 @@ TEST(http_redirects_lead_to_http_only)
     struct got got;
     open_all("GET /file\nstatus 302\nheader Location: file:///etc/passwd\n"
              "GET /ftp\nstatus 302\nheader Location: ftp://x/\n"
-             "GET /odd\nstatus 302\nheader Location: http://\n");
-    static const char *const paths[] = { "/file", "/ftp", "/odd" };
+             "GET /odd\nstatus 302\nheader Location: http://\n"
+             "GET /raw\nraw HTTP/1.1 302 x\\r\\nLocation: gopher://a\\x1b[31m\\xff/?key=s3cret\\r\\n\\r\\n\ncut\n");
+    static const char *const paths[] = { "/file", "/ftp", "/odd", "/raw" };
     for (size_t i = 0; i < COUNT(paths); i++) {
         FETCH(&got, paths[i], .max_redirects = 3);
         CHECK_INT(got.failure, HTTP_REDIRECT);
         CHECK(strstr(got.text, "redirects to where no request can go: expected an http or https URL, got '"));
     }
+    CHECK(strstr(got.text, "got 'gopher://a?[31m?/'"));
     close_all();
 }
 
@@ -1040,12 +1042,12 @@ TEST(http_public_only_refuses_private_addresses)
     close_all();
 }
 
-static void fetch_own_name(struct got *got)
+static void fetch_own_name(struct got *got, const char *proxy)
 {
     char name[100], url[200];
     CHECK(gethostname(name, sizeof name) == 0);
     snprintf(url, sizeof url, "http://%s:%d/", name, server_port(server));
-    struct http_spec spec = { .url = url, .public_only = true, .connect_ms = 3000 };
+    struct http_spec spec = { .url = url, .public_only = true, .connect_ms = 3000, .proxy = proxy };
     rondo_error err;
     *got = (struct got){ 0 };
     spec.on_end = on_end;
@@ -1058,11 +1060,13 @@ TEST(http_public_only_looks_at_the_address_behind_a_name)
 {
     struct got got;
     open_all("GET /\nsend secret\n");
-    fetch_own_name(&got);
-    if (got.failure == HTTP_RESOLVE)
-        SKIP("this machine's name has no address");
-    CHECK_INT(got.failure, HTTP_FORBIDDEN_ADDRESS);
-    CHECK(strstr(got.text, "expected a public address, "));
+    for (int i = 0; i < 2; i++) {
+        fetch_own_name(&got, i ? "" : NULL);
+        if (got.failure == HTTP_RESOLVE)
+            SKIP("this machine's name has no address");
+        CHECK_INT(got.failure, HTTP_FORBIDDEN_ADDRESS);
+        CHECK(strstr(got.text, "expected a public address, "));
+    }
     CHECK_UINT(server_count(server, NULL), 0);
     close_all();
 }
@@ -1116,7 +1120,7 @@ TEST(http_public_only_does_not_ask_the_environments_proxy)
     check_fine(&got);
     CHECK_STR(buf_text(&got.body), "fine");
     buf_free(&got.body);
-    fetch_own_name(&got);
+    fetch_own_name(&got, NULL);
     CHECK_UINT(server_count(server, NULL), 1);
     close_all();
 }
