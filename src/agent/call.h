@@ -120,6 +120,9 @@ int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int r
    event was applied. */
 int64_t later_left(rondo_later later, int limit);
 
+/* What the state has under the key, as far as events were applied; NULL: nothing.  Only on the engine's thread. */
+json_t *later_state(rondo_later later, const char *key);
+
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 
 /* The function of every leaf; step is its struct flow_step. */

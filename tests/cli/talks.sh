@@ -140,6 +140,18 @@ same "ends at once" "$(requests)" 3
 serve < <(calls c1 continue_loop '{}'; then_; text "b")
 check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
 
+# ---- what agents share --------------------------------------------------------------------------------------
+flow shared.yaml <<'F'
+name: shared
+options: { sharedMemory: true }
+agents: { a: { prompt: p, model: compat/m }, b: { prompt: p, model: compat/m } }
+steps: [{ id: one, agent: a, instructions: x }, { id: two, agent: b, instructions: x, dependsOn: [one] }]
+F
+serve < <(calls c1 shared_memory_write '{"key":"colour","value":"blue"}'; then_; text "Put."; then_
+          calls c2 shared_memory_read '{"key":"a/colour"}' c3 shared_memory_read '{"key":"a/none"}'; then_; text "Blue.")
+check "shared memory" 0 "Blue." "$RONDO" run -q shared.yaml
+same "is read by others" "$(asked 3 '[.messages[] | select(.role=="tool").content] | join("|")')" "blue|error: there is nothing under 'a/none'"
+
 # ---- budgets -----------------------------------------------------------------------------------------------
 serve < <(for i in 1 2 3 4 5 6 7 8 9; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
 "$RONDO" run -q --yolo --max-tokens 4500 tools.yaml >out 2>err
