@@ -452,8 +452,8 @@ static void send(struct talk *talk)
                      .temperature = talk->spec.temperature, .top_p = talk->spec.top_p,
                      .max_tokens = talk->max_tokens, .effort = talk->effort, .stream = true },
         .key = key, .seed = seed, .max_retries = talk->spec.max_retries, .cache = talk->spec.cache,
-        .cache_path = talk->spec.env->cache_path, .secrets = talk->spec.place.secrets, .on_text = on_text, .on_news = on_news, .on_end = on_answer,
-        .user = talk,
+        .cache_path = talk->spec.env->cache_path, .secrets = talk->spec.place.secrets, .on_text = on_text,
+        .on_news = on_news, .on_end = on_answer, .user = talk,
     };
     if (chat_start(talk->spec.loop, &spec, &talk->chat, &err) == 0)
         return;
