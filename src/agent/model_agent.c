@@ -300,7 +300,7 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
                                              .folder = stint->folder, .network = env->network, .local = env->local,
-                                             .key = stint->key };
+                                             .secrets = task_secrets(task), .key = stint->key };
     return 0;
 }
 
