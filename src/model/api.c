@@ -274,6 +274,8 @@ static const struct {
     { "json_schema", MANNER_NO_SCHEMA },
     { "output_config.format", MANNER_NO_SCHEMA },
     { "output_format", MANNER_NO_SCHEMA },
+    { "response mime type", MANNER_NO_SCHEMA },
+    { "response_json_schema", MANNER_NO_SCHEMA },
     { "tool_choice", MANNER_NO_NAMED_CHOICE },
     { "temperature", MANNER_NO_SAMPLING },
     { "top_p", MANNER_NO_SAMPLING },
