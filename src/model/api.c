@@ -277,6 +277,7 @@ static const struct {
     { "response mime type", MANNER_NO_SCHEMA },
     { "response_json_schema", MANNER_NO_SCHEMA },
     { "tool_choice", MANNER_NO_NAMED_CHOICE },
+    { "tool call id", MANNER_SHORT_IDS },
     { "temperature", MANNER_NO_SAMPLING },
     { "top_p", MANNER_NO_SAMPLING },
     { "effort", MANNER_NO_EFFORT },

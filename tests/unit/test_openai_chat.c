@@ -447,6 +447,7 @@ TEST(what_a_server_does_not_take_is_learnt)
         { "Unsupported value: temperature does not support 0.2 with this model", MANNER_NO_SAMPLING },
         { "Unrecognized request argument: reasoning_effort", MANNER_NO_EFFORT },
         { "tool_choice must be a string", MANNER_NO_NAMED_CHOICE },
+        { "Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.", MANNER_SHORT_IDS },
         { "messages must not be empty", 0 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
