@@ -68,7 +68,9 @@ extern "C" {
 RONDO_API const char *rondo_version(void); /* "0.1.0", of the library that is loaded */
 
 /* A JSON value is jansson's json_t: programs that include <jansson.h> pass theirs straight in.
-   A value that was handed over must not be changed any more; the engine copies nothing. */
+   A value that was handed over must not be changed any more; the engine copies nothing.  At most
+   1024 lists and objects may be inside each other: deeper ones are refused with RONDO_ELIMIT, and as
+   an output they fail the step. */
 struct json_t;
 typedef struct json_t rondo_value;
 
@@ -669,8 +671,8 @@ RONDO_API int rondo_later_spend(rondo_later later, const rondo_usage *usage);
    what it may cost at most (input and output tokens, money, calls: 1).  then(reason, user) is called once on the
    engine's thread: 0 when every budget around has room for it (that is on disk then), or enum rondo_reason, the
    limit that has none: finish with what you have.  A call that does not fit waits while others are under way
-   in that budget.  Returns a number > 0 for rondo_later_settle(), or an error; then() is not called when the
-   step is cancelled meanwhile, see rondo_later_fd().
+   in that budget; when its step is cancelled or ends meanwhile the reason is RONDO_REASON_CANCELLED.  Returns a
+   number > 0 for rondo_later_settle(), or an error, and then() is not called.
 
    Settle ends the reservation with what the call really cost, all 0 when it was not made; also after a cancel.
    A call that nobody settled, because of a crash or because its step ended, counts against the budget in
@@ -980,9 +982,16 @@ typedef struct rondo_flow_options {
     const rondo_flow_function *functions; /* for `function:` agents, copied */
     size_t function_count;
     void (*report)(const rondo_problem *problem, void *user); /* told of everything, in order */
-    void *user;         /* for report */
+    void *user;         /* for report and variable */
     const char *folder; /* rondo_flow_parse(): where files beside the text are; NULL: none may be read */
     bool rehearse;      /* models, commands and scripts give made-up answers that fit their schemas */
+
+    /* Models and their tools.  variable gives what the environment usually holds: keys ("OPENAI_API_KEY"), base
+       URLs, "RONDO_MODEL"; NULL for what is not set.  Without it there are only the keys that the file itself
+       refers to.  allow_tools lists what models may call, as --allow does: "read,grep,bash(git *)"; NULL:
+       nothing that reaches outside of the conversation.  It is copied, and must be well-formed. */
+    const char *(*variable)(const char *name, void *user);
+    const char *allow_tools;
 } rondo_flow_options;
 #define RONDO_FLOW sizeof(rondo_flow_options)
 

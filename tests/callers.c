@@ -49,7 +49,7 @@ static void call_next(struct caller *c)
     int64_t tokens = c->most.input_tokens + c->most.output_tokens;
     if (c->thrifty && c->made && later_left(c->later, RONDO_LIMIT_TOKENS) < 2 * tokens)
         c->count = c->made + 1;
-    c->number = rondo_later_reserve(c->later, &c->most, on_decided, c);
+    c->number = later_reserve(c->later, &c->most, on_decided, c);
     CHECK(c->number > 0 || rondo_later_cancelled(c->later));
 }
 

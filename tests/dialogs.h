@@ -30,7 +30,7 @@
 
 /* An inquiry of nothing but messages. */
 struct inquiry dialog_about(const char *messages);
-json_t *dialog_json(const char *text); // new; kept until the process ends
+json_t *dialog_json(const char *text); // need not be given back
 
 const char *dialog_sent(const struct api *api, const struct inquiry *inquiry); // the body, keys sorted
 const char *dialog_path(const struct api *api, const struct inquiry *inquiry);

@@ -10,6 +10,7 @@
 #include "data/secret.h"
 #include "io/file.h"
 #include "io/reference.h"
+#include "model/provider.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -95,16 +96,6 @@ static const char *name_of(const struct flow_step *step)
     return step->agent ? step->agent->name : "the default agent";
 }
 
-static int refuse_model(const struct flow_step *step, rondo_error *err)
-{
-    const char *model = step->model ? step->model : step->agent ? step->agent->model : NULL;
-    return err_set(err, RONDO_EINVAL,
-                   "agent '%s' of step '%s' needs a language model%s%s%s, and this version of rondo cannot call "
-                   "one yet: give the agent a command (`run:`) or a script (`script:`), or try the flow with "
-                   "`rondo rehearse`",
-                   name_of(step), step->id, model ? " ('" : "", model ? model : "", model ? "')" : "");
-}
-
 static const struct flow_function *find_function(const struct call_env *env, const char *name)
 {
     for (size_t i = 0; i < env->function_count; i++)
@@ -123,9 +114,7 @@ static int refuse_function(const struct flow_step *step, rondo_error *err)
 
 static void call_model(struct call *call)
 {
-    rondo_error err;
-    refuse_model(call->step, &err);
-    rondo_task_fail(call->task, err.code, "%s", err.message);
+    model_run(call->task, call->step, &call->system, &call->user, call->own);
 }
 
 static void call_command(struct call *call)
@@ -255,7 +244,7 @@ static void look_at(struct flow_step *step, void *user)
         (step->loop && step->loop->scope && step->loop->scope->count)) // its steps repeat, not itself
         return;
     if (kind == AGENT_MODEL)
-        search->rc = refuse_model(step, search->err);
+        search->rc = model_can_run(step, search->env, search->err);
     else if (kind == AGENT_COMMAND)
         search->rc = command_can_run(step, search->err);
     else if (kind == AGENT_FUNCTION && !find_function(search->env, step->agent->function))
@@ -270,6 +259,8 @@ int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_err
 }
 
 /* ---- secrets ----------------------------------------------------------------------------------------- */
+
+#define AMBIENT_MIN 16 // shorter keys are for servers that want none: "none", "ollama"
 
 static void add_referred(const struct flow *flow, const struct flow_env *env, struct secrets *secrets)
 {
@@ -289,9 +280,26 @@ static void add_of_step(struct flow_step *step, void *secrets)
         add_referred(step->flow, &agent->env[i], secrets);
 }
 
+/* Variables are named with blanks between them. */
+static void add_keys(const char *names, struct secrets *secrets)
+{
+    for (const char *at = names ? names : ""; *at; at += strspn(at, " ")) {
+        auto_buf struct buf name = { 0 }, value = { 0 };
+        rondo_error err;
+        size_t len = strcspn(at, " ");
+        buf_put(&name, at, len);
+        at += len;
+        if (reference_env(buf_text(&name), &value, &err) == 0 && value.len >= AMBIENT_MIN)
+            secrets_add(secrets, value.data, value.len);
+    }
+}
+
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets)
 {
+    const struct provider *provider;
     flow_each_step(flow, add_of_step, secrets);
+    for (size_t i = 0; (provider = provider_at(i)); i++)
+        add_keys(provider->key_variables, secrets);
 }
 
 /* ---- folders ----------------------------------------------------------------------------------------- */

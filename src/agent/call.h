@@ -7,9 +7,13 @@
 
 #include "flow/flow.h"
 #include "io/loop_uv.h"
+#include "model/provider.h"
 #include "run/see.h"
 
 struct isolated;
+struct permit;
+struct permit_question;
+struct tool;
 struct secrets;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
@@ -28,8 +32,30 @@ struct call_env {
     size_t function_count;
     struct recorder *recorder; // what agents say is written down; NULL
     struct player *player;     // agents are not called, a recording answers for them; NULL
+    struct model_world world;  // keys, base URLs, prices
+    struct permit *permit;     // which tools models may call; NULL: only those that nobody has to permit
+    bool require_prices;       // a model without a price is refused
+    bool network;              // commands that models choose may reach out
+    bool local;                // what models fetch may be on this machine or the networks around it
+    bool has_agents;           // models may start agents of their own (`rondo agent`)
+    int max_depth;             // of such agents; 0: the default, 3
+    const char *effort;        // --thinking; NULL
+    const char *cache_path;    // of models' answers; NULL: there is no cache
+    const char *pins_path;     // of approved definitions of servers' tools; NULL
+    bool approve_tools;        // those that have changed are approved now
+    void (*on_permit)(void *user, struct permit_question *question); // NULL: nobody can be asked
+    void (*on_permit_gone)(void *user, struct permit_question *question); // need not be answered any more
     void (*on_prompt)(void *user, const char *path, size_t system, size_t text); // bytes; NULL
-    void *user; // for on_prompt
+    void *user; // for the callbacks
+};
+
+/* May this call be made?  Answered exactly once, now or later, on the engine's thread. */
+struct permit_question {
+    const struct tool *tool;
+    const json_t *arguments;
+    void (*answer)(struct permit_question *question, int verdict, bool always); // enum permit_verdict
+    void *own;  // of who asks
+    void *mind; // for who is asked
 };
 
 struct flow_function {
@@ -85,9 +111,13 @@ bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), v
    Not called when the work was cancelled meanwhile: that is what task_on_cancel() tells.  0 or RONDO_ESTATE. */
 int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *user);
 
-/* Before each call of a model: rondo_later_reserve() and rondo_later_settle().  What is left of a limit (enum
-   rondo_limit) in the tightest budget around, without what is reserved: whether the next call will fit.
-   INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its event was applied. */
+/* Before each call of a model, and rondo_later_settle() after it: rondo_later_reserve(), but then() is not
+   called when the work was cancelled meanwhile, as with later_note(). */
+int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user);
+
+/* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
+   the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
+   event was applied. */
 int64_t later_left(rondo_later later, int limit);
 
 /* ---- agents ---------------------------------------------------------------------------------------------- */
@@ -99,7 +129,8 @@ void agent_run(rondo_task *task, void *step);
    what to do about it. */
 int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
 
-/* Adds the secrets that agents of the flow refer to, as far as they are there. */
+/* Adds the secrets that agents of the flow refer to, as far as they are there, and keys of models that are in the
+   environment. */
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets);
 
 /* Are the folders still there that commands of the flow run in and context files are read from?  A flow
@@ -109,6 +140,8 @@ int agent_has_folders(const struct flow *flow, const struct call_env *env, rondo
 /* One each; all finish the task, now or later. */
 void command_run(rondo_task *task, const struct flow_step *step, const char *prompt, size_t len,
                  struct isolated *own); // NULL, or where it works: taken, and the task was deferred
+void model_run(rondo_task *task, const struct flow_step *step, const struct buf *system,
+               const struct buf *text, struct isolated *own); // own as above
 void script_run(rondo_task *task, const struct flow_step *step);
 void rehearse_run(rondo_task *task, const struct flow_step *step);
 void set_run(rondo_task *task, const struct flow_step *step);
@@ -134,6 +167,10 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 /* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
+
+/* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
+   RONDO_ENOTFOUND: and what to set. */
+int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
@@ -167,6 +204,9 @@ void reply_play(const struct addressee *to, const json_t *reply);
 void reply_put_code(struct buf *out, int code); // as `fail` calls it: "time" for RONDO_ETIME
 
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */
+
+/* Who says what a step is to do: itself, or what it was made for. */
+const struct flow_step *prompt_speaker(const struct flow_step *step);
 
 /* What the agent is shown, by WORKFLOW.md's layout: the system text ("" for none) and the user's.
    Context files are looked for in folder, or in the workflow's when that is NULL.  Fails when a hole

@@ -453,10 +453,11 @@ static json_t *read_reply(struct errand *errand, rondo_error *err)
     }
     secrets_put(errand->secrets, &text, bytes.data, bytes.len, true);
     json_t *reply = parse(text.data, text.len, &error);
-    if (reply && json_is_object(reply))
+    bool deep = value_is_deep(reply);
+    if (reply && json_is_object(reply) && !deep)
         return reply;
     err_set(err, RONDO_EPARSE, "RONDO_REPLY: expected a JSON object, got %s",
-            reply ? "another value" : error.text);
+            deep ? "one that is nested too deep" : reply ? "another value" : error.text);
     json_decref(reply);
     return NULL;
 }

@@ -11,6 +11,7 @@
    Sizes are bounded: each part that comes from elsewhere, and the whole.  A cut is visible. */
 #include "agent/prompt.h"
 
+#include "agent/attach.h"
 #include "data/utf8.h"
 #include "data/value.h"
 #include "io/file.h"
@@ -71,7 +72,7 @@ const struct flow_step *sheet_step_in(const struct act *graph, const struct act 
 }
 
 /* A step made for an agent that the file only names speaks with the words of the step around it. */
-static const struct flow_step *speaker(const struct flow_step *step)
+const struct flow_step *prompt_speaker(const struct flow_step *step)
 {
     while (step->is_made && step->part != AS_REVIEWER && !step->instructions.text && step->scope &&
            step->scope->owner)
@@ -105,7 +106,7 @@ static int put_memory(struct sheet *sheet, rondo_error *err)
 
 static int put_task(struct sheet *sheet, rondo_error *err)
 {
-    const struct flow_text *text = &speaker(sheet->step)->instructions;
+    const struct flow_text *text = &prompt_speaker(sheet->step)->instructions;
     auto_buf struct buf filled = { 0 };
     if (!text->text || !text->len)
         return 0;
@@ -218,16 +219,6 @@ static int put_contributions(struct sheet *sheet, rondo_error *err)
 
 /* ---- files ------------------------------------------------------------------------------------------- */
 
-static bool is_attached(const char *path)
-{
-    static const char *const kinds[] = { ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf" };
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < COUNT(kinds); i++)
-        if (strcasecmp(dot, kinds[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Where the workflow lies is nobody's business: the system's own message names the whole path. */
 static const char *why_unreadable(int code)
 {
@@ -249,7 +240,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
         buf_puts(out, "(error: the workflow has no folder to read from)");
     else if (file_read_inside(folder, path, FILE_MAX, &text, NULL, &err) < 0)
         buf_printf(out, "(error: %s)", why_unreadable(err.code));
-    else if (is_attached(path))
+    else if (attach_is_media(path))
         buf_puts(out, "(attached as multimodal content)");
     else if (!utf8_is_valid(text.data, text.len))
         buf_puts(out, "(error: the file is not UTF-8 text)");
@@ -260,7 +251,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
 
 static int put_files(struct sheet *sheet, rondo_error *err)
 {
-    const struct flow_step *step = speaker(sheet->step);
+    const struct flow_step *step = prompt_speaker(sheet->step);
     if (step->context_count)
         text_heading(sheet->out, "## Context Files");
     for (uint32_t i = 0; i < step->context_count && sheet->out->len <= PROMPT_MAX; i++)

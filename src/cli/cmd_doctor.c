@@ -1,21 +1,21 @@
 /* cmd_doctor.c - rondo doctor: what works on this host.
 
    One function a question, each in a row of the table.  Names of keys are told, values never. */
-#define _GNU_SOURCE   // syscall
 #include "base/buf.h"
 #include "base/regex.h"
 #include "cli/commands.h"
 #include "cli/store_path.h"
 #include "cli/term.h"
 #include "data/doc.h"
+#include "io/curl.h"
+#include "io/sandbox.h"
 #include "io/tzfile.h"
+#include "io/workspace.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -96,6 +96,15 @@ static enum finding ask_pcre2(struct buf *out)
     return has_jit ? FINE : LESS;
 }
 
+static enum finding ask_curl(struct buf *out)
+{
+    char text[200];
+    rondo_error err;
+    const struct curl *curl = curl_find(&err);
+    buf_puts(out, curl ? curl_describe(curl, text, sizeof text) : err.message);
+    return curl ? FINE : LESS;
+}
+
 static enum finding ask_shell(struct buf *out)
 {
     buf_puts(out, "/bin/sh");
@@ -145,11 +154,6 @@ static enum finding ask_graphviz(struct buf *out)
     return find_or_say(out, "dot", "not installed: rondo graph --format svg needs it");
 }
 
-static enum finding ask_bubblewrap(struct buf *out)
-{
-    return find_or_say(out, "bwrap", "not installed");
-}
-
 static enum finding ask_git(struct buf *out)
 {
     return find_or_say(out, "git", "not installed: `isolation: worktree-per-step` needs it");
@@ -157,22 +161,47 @@ static enum finding ask_git(struct buf *out)
 
 static enum finding ask_landlock(struct buf *out)
 {
-    enum { CREATE_RULESET = 444, WANTS_VERSION = 1 };
-    long version = syscall(CREATE_RULESET, NULL, 0, WANTS_VERSION);
-    if (version > 0)
-        buf_printf(out, "ABI %ld", version);
+    int abi = sandbox_abi();
+    if (abi)
+        buf_printf(out, "ABI %d", abi);
     else
-        buf_puts(out, "the kernel does not have it: commands cannot be confined to folders");
-    return version > 0 ? FINE : LESS;
+        buf_puts(out, "the kernel does not have it, or it is switched off: commands cannot be confined to folders");
+    return abi ? FINE : LESS;
 }
 
 static enum finding ask_seccomp(struct buf *out)
 {
-    uint32_t action = SECCOMP_RET_ERRNO;
-    bool is_there = syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+    bool is_there = sandbox_has_filters();
     buf_puts(out, is_there ? "filters"
                            : "the kernel does not have it: the network cannot be shut off");
     return is_there ? FINE : LESS;
+}
+
+#define ABI_SIGNALS 6 // from there on Landlock tells who is inside
+
+/* What follows from the two. */
+static enum finding ask_sandbox(struct buf *out)
+{
+    rondo_error err;
+    if (!sandbox_can_be(&err)) {
+        buf_printf(out, "none: %s. Commands that a model chooses, and those that ask for a sandbox, are refused",
+                   err.message);
+        return LESS;
+    }
+    bool has_view = sandbox_has_mounts(), has_signals = sandbox_abi() >= ABI_SIGNALS;
+    buf_puts(out, "files, network, processes, amounts");
+    if (!has_view)
+        buf_puts(out, "; no namespaces: a model's commands change no permissions and times, not even of own files");
+    if (!has_signals)
+        buf_puts(out, "; Landlock before ABI 6: a model's commands send no signals, not even to own processes");
+    return has_view && has_signals ? FINE : LESS;
+}
+
+static enum finding ask_paths(struct buf *out)
+{
+    bool is_quick = workspace_is_quick();
+    buf_puts(out, is_quick ? "openat2" : "the kernel has no openat2: they are followed folder by folder");
+    return is_quick ? FINE : LESS;
 }
 
 static enum finding ask_terminal(struct buf *out)
@@ -219,6 +248,7 @@ static const struct {
     { "jansson", ask_jansson },
     { "libyaml", ask_yaml },
     { "PCRE2", ask_pcre2 },
+    { "libcurl", ask_curl },
     { "shell", ask_shell },
     { "temporary files", ask_temporary },
     { "store", ask_store },
@@ -226,7 +256,8 @@ static const struct {
     { "terminal", ask_terminal },
     { "Landlock", ask_landlock },
     { "seccomp", ask_seccomp },
-    { "bubblewrap", ask_bubblewrap },
+    { "sandbox", ask_sandbox },
+    { "paths of tools", ask_paths },
     { "git", ask_git },
     { "Graphviz", ask_graphviz },
     { "model keys", ask_keys },

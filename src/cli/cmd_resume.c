@@ -21,7 +21,7 @@ static int recall_env(struct running *r)
     int code = running_prepare_env(r);
     r->env.workdir = remembered(r, "workdir", a->workdir);
     r->env.context = remembered(r, "context", a->context);
-    r->env.model = remembered(r, "model", a->model);
+    r->env.model = remembered(r, "model", a->means.model);
     if (!a->max_turns && turns)
         r->env.max_turns = json_integer_value(turns);
     if (a->max_retries < 0 && retries)
@@ -73,7 +73,7 @@ static const struct option options[] = {
     { "migrate", 0, OPT_FLAG, AT(migrate), .help = "move to the workflow as its file is now" },
     { "workflow", 0, OPT_TEXT, AT(workflow), "FILE", .help = "that file, when it is not where it was" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
-    { "model", 'm', OPT_TEXT, AT(model), "MODEL", .help = "for all agents, whatever the file says" },
+    MEANS_OPTIONS(struct run_args),
     { "workdir", 0, OPT_TEXT, AT(workdir), "DIR", .help = "where commands run" },
     { "timeout", 0, OPT_DURATION, AT(timeout_ms), "TIME", .help = "the run fails after this time" },
     { "max-cost", 0, OPT_NUMBER, AT(max_cost), "USD", .help = "stop when this is spent" },

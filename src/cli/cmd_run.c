@@ -99,7 +99,7 @@ static json_t *how_started(const struct running *r)
     const struct {
         const char *key, *text;
     } texts[] = { { "file", r->file }, { "workdir", a->workdir }, { "context", a->context },
-                  { "model", a->model } };
+                  { "model", a->means.model } };
     for (size_t i = 0; i < COUNT(texts); i++)
         if (texts[i].text)
             json_object_set_new(about, texts[i].key, json_string(texts[i].text));
@@ -168,7 +168,7 @@ static int cmd_rehearse(const struct cmdline *line)
 
 static const struct option run_options[] = {
     OPTIONS_OF_BOTH,
-    { "model", 'm', OPT_TEXT, AT(model), "MODEL", .help = "for all agents, whatever the file says" },
+    MEANS_OPTIONS(struct run_args),
     { "max-turns", 0, OPT_COUNT, AT(max_turns), "N", .help = "answers of a model in one step" },
     { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },

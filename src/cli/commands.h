@@ -25,6 +25,7 @@ extern const struct cmd
     command_replay,
     command_resume,
     command_rm,
+    command_agent,
     command_run_file,
     command_runs,
     command_sessions,

@@ -215,6 +215,18 @@ static void on_prompt(void *user, const char *path, size_t system, size_t text)
     tell_prompt(&d->lines, &d->tell, shell_now_ns(d->engine), path, system, text);
 }
 
+static void on_permit(void *user, struct permit_question *question)
+{
+    struct drive *d = user;
+    gates_permit(&d->gates, question);
+}
+
+static void on_permit_gone(void *user, struct permit_question *question)
+{
+    struct drive *d = user;
+    gates_permit_gone(&d->gates, question);
+}
+
 /* ---- signals --------------------------------------------------------------------------------------------- */
 
 static const char *signal_name(int number)
@@ -336,6 +348,15 @@ static void pull(struct drive *d)
 
 /* ---- the end -------------------------------------------------------------------------------------------------- */
 
+/* Calls that a crash or a cancel cut off. */
+static void put_lost(struct buf *out, const rondo_usage *lost)
+{
+    auto_buf struct buf text = { 0 };
+    view_put_usage(&text, lost, ", ");
+    if (text.len)
+        buf_printf(out, "calls that were cut off may have cost up to %s more\n", buf_text(&text));
+}
+
 static void add_notes(struct drive *d, const rondo_result *res)
 {
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
@@ -346,6 +367,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
+    put_lost(&d->notes, &res->lost);
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
@@ -461,8 +483,10 @@ static void prepare(struct drive *d)
     d->view = (struct view){ .rows = d->rows, .title = options->title, .term = &d->term };
     d->tell = (struct tell){ .rows = d->rows, .term = &d->term, .title = options->title,
                              .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
-    if (options->verbose && d->tells && options->env) {
-        options->env->on_prompt = on_prompt;
+    if (options->env) {
+        options->env->on_prompt = options->verbose && d->tells ? on_prompt : NULL;
+        options->env->on_permit = on_permit;
+        options->env->on_permit_gone = on_permit_gone;
         options->env->user = d;
     }
     d->gates.run = d->run;
@@ -474,8 +498,11 @@ static void prepare(struct drive *d)
 
 static void drive_clear(struct drive *d)
 {
-    if (d->options->env)
+    if (d->options->env) {
         d->options->env->on_prompt = NULL;
+        d->options->env->on_permit = NULL;
+        d->options->env->on_permit_gone = NULL;
+    }
     rows_free(d->rows);
     screen_clear(&d->screen);
     gates_clear(&d->gates);

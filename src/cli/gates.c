@@ -4,8 +4,11 @@
 #include "agent/player.h"
 #include "cli/given.h"
 #include "cli/show.h"
+#include "data/value.h"
 #include "engine/shell.h"
+#include "tool/permit.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -135,21 +138,25 @@ static void add(struct gates *gates, const rondo_event *ev)
 static struct gate_open *find_open(const struct gates *gates, const char *path)
 {
     for (uint32_t i = 0; i < gates->count; i++)
-        if (strcmp(gates->open[i].path, path) == 0)
+        if (!gates->open[i].question && strcmp(gates->open[i].path, path) == 0)
             return &gates->open[i];
     return NULL;
+}
+
+static void remove_at(struct gates *gates, uint32_t i)
+{
+    open_clear(&gates->open[i]);
+    memmove(gates->open + i, gates->open + i + 1, (--gates->count - i) * sizeof *gates->open);
+    gates->is_asked = gates->is_asked && i > 0;
+    mem_free(TAKE(gates->refusal));
 }
 
 static void forget(struct gates *gates, const char *path)
 {
     for (uint32_t i = 0; i < gates->count; i++) {
-        if (strcmp(gates->open[i].path, path) != 0)
+        if (gates->open[i].question || strcmp(gates->open[i].path, path) != 0)
             continue;
-        open_clear(&gates->open[i]);
-        memmove(gates->open + i, gates->open + i + 1, (--gates->count - i) * sizeof *gates->open);
-        gates->is_asked = gates->is_asked && i > 0;
-        mem_free(gates->refusal);
-        gates->refusal = NULL;
+        remove_at(gates, i);
         return;
     }
 }
@@ -253,7 +260,7 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
     buf_puts(&path, rondo_event_path(ev));
     const char *id = rondo_event_step(ev), *p = buf_text(&path);
     for (uint32_t i = 0; i < gates->count; i++) {
-        if (strcmp(gates->open[i].path, p) != 0)
+        if (gates->open[i].question || strcmp(gates->open[i].path, p) != 0)
             continue;
         mem_free(gates->refusal);
         gates->refusal = mem_strdup(rondo_event_text(ev));
@@ -322,6 +329,45 @@ void gates_past(struct gates *gates, const rondo_event *ev)
         on_closed(gates, ev);
 }
 
+/* ---- tools ---------------------------------------------------------------------------------------------------- */
+
+void gates_permit(struct gates *gates, struct permit_question *question)
+{
+    auto_buf struct buf ask = { 0 };
+    if (!gates->has_person) {
+        question->answer(question, PERMIT_REFUSE, false);
+        return;
+    }
+    value_put_json(&ask, question->arguments);
+    mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
+    gates->open[gates->count++] = (struct gate_open){ .question = question, .path = mem_strdup(question->tool->name),
+                                                      .id = mem_strdup(""), .ask = mem_strdup(buf_text(&ask)) };
+}
+
+void gates_permit_gone(struct gates *gates, struct permit_question *question)
+{
+    for (uint32_t i = 0; i < gates->count; i++)
+        if (gates->open[i].question == question) {
+            remove_at(gates, i);
+            return;
+        }
+}
+
+/* y, n, or a for always; anything else is asked again. */
+static void take_permission(struct gates *gates, const char *line, size_t len)
+{
+    struct permit_question *question = gates->open[0].question;
+    char word = len ? (char)tolower((unsigned char)*line) : '\0';
+    if (word != 'y' && word != 'n' && word != 'a') {
+        mem_free(gates->refusal);
+        gates->refusal = mem_strdup("please type y, n, or a");
+        gates->is_asked = false;
+        return;
+    }
+    remove_at(gates, 0);
+    question->answer(question, word == 'n' ? PERMIT_REFUSE : PERMIT_ALLOW, word == 'a');
+}
+
 /* ---- the person -------------------------------------------------------------------------------------------- */
 
 bool gates_wait(const struct gates *gates)
@@ -334,7 +380,7 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
     if (!gates->count || gates->is_asked)
         return false;
     const struct gate_open *gate = &gates->open[0];
-    const json_t *schema = gate->node->step ? gate->node->step->gate_schema : NULL;
+    const json_t *schema = gate->node && gate->node->step ? gate->node->step->gate_schema : NULL;
     if (gates->refusal) {
         buf_puts(out, "  ");
         show_line(out, gates->refusal, strlen(gates->refusal));
@@ -345,6 +391,8 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
         show_lines(out, gate->ask, strlen(gate->ask));
     }
     buf_putc(out, '\n');
+    if (gate->question)
+        buf_puts(out, "  may this tool be called? y: yes, n: no, a: always\n");
     if (schema) {
         buf_puts(out, "  expected: ");
         gates_put_shape(out, schema);
@@ -369,6 +417,10 @@ static void take_line(struct gates *gates, const char *line, size_t len)
     const struct gate_open *gate = &gates->open[0];
     while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
         len--;
+    if (gate->question) {
+        take_permission(gates, line, len);
+        return;
+    }
     json_t *value = typed_value(gate->node, line, len);
     if (value) {
         answer(gates, gate->path, value, "terminal");
@@ -383,6 +435,8 @@ void gates_read(struct gates *gates)
     char bytes[4096];
     ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
     if (n <= 0) {
+        while (gates->count && gates->open[0].question)
+            take_permission(gates, "n", 1);
         if (gates->count)
             give_up(&gates->open[0], "the terminal was closed before it was answered");
         return;

@@ -12,6 +12,7 @@
 #include "flow/node.h"
 
 struct gate_open {
+    struct permit_question *question; // whether a tool may be called; NULL: it is a gate
     char *path, *id, *ask;
     char *why; // nobody here can answer it; NULL: somebody may
     const rondo_node *node;
@@ -44,6 +45,10 @@ struct gates {
 };
 
 void gates_clear(struct gates *gates);
+
+/* A tool that a model wants to call: the person is asked; without one, no.  And: nobody needs to know. */
+void gates_permit(struct gates *gates, struct permit_question *question);
+void gates_permit_gone(struct gates *gates, struct permit_question *question);
 
 /* To be called with every event of the run. */
 void gates_event(struct gates *gates, const rondo_event *event);

@@ -4,6 +4,7 @@
    in it last.  A step that ends without having begun is named by its place in its parent instead. */
 #include "cli/rows.h"
 
+#include "agent/talk_note.h"
 #include "cli/show.h"
 #include "data/value.h"
 #include "run/event.h"
@@ -181,6 +182,17 @@ static void tail_set(struct row *row, const char *text)
 {
     row->tail_ends = true;
     tail_add(row, text);
+}
+
+/* Which tool a model has called is as telling as what it said. */
+static void add_call(struct row *row, const json_t *note)
+{
+    auto_buf struct buf text = { 0 };
+    if (!json_object_get(note, "begin"))
+        return;
+    talk_note_put(&text, note);
+    tail_set(row, buf_text(&text));
+    row->tail_ends = true;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
@@ -403,6 +415,7 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     case RONDO_EV_BUDGET:
     case RONDO_EV_SETTLED: on_budget(row, ev); break;
     case RONDO_EV_OUTPUT: tail_add(row, rondo_event_text(ev)); break;
+    case RONDO_EV_NOTE: add_call(row, ev->value); break;
     case RONDO_EV_MESSAGE:
         tail_set(row, rondo_event_text(ev));
         row->tail_ends = true;

@@ -82,10 +82,13 @@ int running_prepare_env(struct running *r)
     const struct run_args *a = r->args;
     rondo_error err;
     r->env = (struct call_env){ .rehearse = r->rehearses, .commands = a->commands, .prompts = a->prompts,
-                                .context = a->context, .workdir = a->workdir, .model = a->model,
+                                .context = a->context, .workdir = a->workdir,
                                 .max_retries = a->max_retries, .max_turns = a->max_turns };
     if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
+    int code = means_open(&r->means, &a->means, r->line->command, drive_has_person() && !a->quiet, &r->env);
+    if (code != EXIT_OK)
+        return code;
     if (!a->script)
         return EXIT_OK;
     r->env.script = given_file(a->script, &err);
@@ -261,5 +264,6 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     mem_free(r->id);
     mem_free(r->holder);
     flow_unref(r->flow);
+    means_clear(&r->means);
     return code;
 }

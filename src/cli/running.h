@@ -7,15 +7,21 @@
 
 #include "agent/call.h"
 #include "cli/command.h"
+#include "cli/means.h"
 #include "store/store.h"
 
 /* Options of all of them; each command's table fills in those that it has. */
 struct run_args {
     bool json, quiet, verbose, plan, commands, migrate;
-    const char *model, *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
+    struct means_args means;
+    const char *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
     bool follow, full;                    // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork
     struct texts set;
+    const char *system, *tools, *mcp, *schema; // of agent
+    struct texts attach;
+    bool project_notes;
+    int64_t max_depth;
     const char *record, *replay, *workflow;
     double max_cost;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
@@ -35,6 +41,7 @@ struct running {
     char *holder;  // and who drives it, "" for nobody
     int status;
     struct call_env env;
+    struct means means;
     struct store *store; // NULL: the run is in memory only
     rondo_engine *engine;
     rondo_run *run;

@@ -43,9 +43,20 @@ static bool find_project(struct buf *out)
     return false;
 }
 
-int store_path_find(const char *given, struct buf *out, rondo_error *err)
+int store_path_folder(struct buf *out, rondo_error *err)
 {
     const char *data = env_text("XDG_DATA_HOME"), *home = env_text("HOME");
+    if (data && *data == '/') // a relative one means nothing
+        buf_printf(out, "%s/rondo", data);
+    else if (home)
+        buf_printf(out, "%s/.local/share/rondo", home);
+    else
+        return err_set(err, RONDO_EINVAL, "HOME is not set: say where the store is with --store PATH");
+    return 0;
+}
+
+int store_path_find(const char *given, struct buf *out, rondo_error *err)
+{
     const char *path = given ? given : env_text("RONDO_STORE");
     if (given && !*given)
         return err_set(err, RONDO_EINVAL, "--store: expected a path");
@@ -53,12 +64,10 @@ int store_path_find(const char *given, struct buf *out, rondo_error *err)
         buf_puts(out, path);
     else if (find_project(out))
         return 0;
-    else if (data && *data == '/') // a relative one means nothing
-        buf_printf(out, "%s/rondo/" STORE_NAME, data);
-    else if (home)
-        buf_printf(out, "%s/.local/share/rondo/" STORE_NAME, home);
+    else if (store_path_folder(out, err) < 0)
+        return err->code;
     else
-        return err_set(err, RONDO_EINVAL, "HOME is not set: say where the store is with --store PATH");
+        buf_puts(out, "/" STORE_NAME);
     return 0;
 }
 

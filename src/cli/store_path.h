@@ -17,6 +17,9 @@
 /* The path of the store, put into out.  given: what --store said, NULL without. */
 int store_path_find(const char *given, struct buf *out, rondo_error *err);
 
+/* The user's own folder, where the store is unless somebody says otherwise; it need not be there. */
+int store_path_folder(struct buf *out, rondo_error *err);
+
 /* store_open() of it; a notice of the store's goes to standard error. */
 int store_path_open(const char *given, unsigned flags, struct store **ret, rondo_error *err);
 

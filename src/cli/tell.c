@@ -3,6 +3,7 @@
    One row a type: how much it matters, its colour, and what is said after its path. */
 #include "cli/tell.h"
 
+#include "agent/talk_note.h"
 #include "cli/show.h"
 #include "cli/view.h"
 #include "data/value.h"
@@ -40,6 +41,31 @@ static void put_more(struct buf *out, const struct tell *tell, const rondo_event
 {
     if (tell->verbose)
         put_value(out, tell, ev);
+}
+
+/* A talk's turns and calls of tools; other notes are the agent's own. */
+static void put_note(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    auto_buf struct buf text = { 0 };
+    if (!talk_note_type(ev->value)) {
+        put_value(out, tell, ev);
+        return;
+    }
+    talk_note_put(&text, ev->value);
+    buf_puts(out, ": ");
+    put_text(out, tell, buf_text(&text));
+}
+
+static bool is_tool_call(const rondo_event *ev)
+{
+    const char *type = ev->type == RONDO_EV_NOTE ? talk_note_type(ev->value) : NULL;
+    return type && strcmp(type, "tool_call") == 0;
+}
+
+static const char *type_of(const rondo_event *ev)
+{
+    const char *type = ev->type == RONDO_EV_NOTE ? talk_note_type(ev->value) : NULL;
+    return type ? type : event_type_text(ev->type);
 }
 
 static void put_input(struct buf *out, const struct tell *tell, const rondo_event *ev)
@@ -254,7 +280,7 @@ static const struct line_kind {
     [RONDO_EV_DELAY] = { VERBOSE, STYLE_NONE, put_delay },
     [RONDO_EV_TIMER] = { NEVER, STYLE_NONE, NULL },
     [RONDO_EV_ITEMS] = { ALWAYS, STYLE_NONE, put_items },
-    [RONDO_EV_NOTE] = { VERBOSE, STYLE_NONE, put_value },
+    [RONDO_EV_NOTE] = { VERBOSE, STYLE_NONE, put_note },
     [RONDO_EV_RESUMED] = { ALWAYS, STYLE_NONE, put_resumed },
     [RONDO_EV_REOPENED] = { ALWAYS, STYLE_BOLD, put_reopened },
     [RONDO_EV_FORKED] = { ALWAYS, STYLE_BOLD, put_forked },
@@ -294,12 +320,13 @@ void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
 {
     static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
     const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
-    if (kind->worth == NEVER || (!tell->verbose && (kind->worth == VERBOSE || is_inner(tell, ev))))
+    bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev)) || is_inner(tell, ev);
+    if (kind->worth == NEVER || (!tell->verbose && is_detail))
         return;
     put_clock(out, tell, ev->time_ns);
     buf_putc(out, ' ');
     buf_puts(out, kind->style ? term_style(tell->term, kind->style) : "");
-    buf_puts(out, event_type_text(ev->type));
+    buf_puts(out, type_of(ev));
     buf_puts(out, kind->style ? term_style(tell->term, STYLE_NONE) : "");
     const char *path = rondo_event_path(ev);
     if (*path) {

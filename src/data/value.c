@@ -2,6 +2,7 @@
 #include "data/value.h"
 
 #include "base/hash.h"
+#include "data/peek.h"
 
 #include <string.h>
 
@@ -23,6 +24,41 @@ void value_put_content(struct buf *buf, const json_t *value)
         buf_put(buf, json_string_value(value), json_string_length(value));
     else
         value_put_json(buf, value);
+}
+
+static bool is_deeper(const json_t *value, int most);
+
+static bool has_deeper_member(const json_t *object, int most)
+{
+    void *it = json_object_iter((json_t *)object);
+    while (it && !is_deeper(json_object_iter_value(it), most))
+        it = json_object_iter_next((json_t *)object, it);
+    return it != NULL;
+}
+
+static bool is_deeper(const json_t *value, int most)
+{
+    if (LIKELY(!json_is_object(value) && !json_is_array(value)))
+        return false;
+    if (most-- == 0)
+        return true;
+    if (json_is_object(value) && !PEEK_WORKS)
+        return has_deeper_member(value, most);
+    if (json_is_object(value)) {
+        PEEK_EACH (value, at)
+            if (is_deeper(peek_member(at)->value, most))
+                return true;
+        return false;
+    }
+    for (size_t i = 0, n = peek_count(value); i < n; i++)
+        if (is_deeper(peek_item(value, i), most))
+            return true;
+    return false;
+}
+
+bool value_is_deep(const json_t *value)
+{
+    return value && is_deeper(value, VALUE_DEPTH_MAX);
 }
 
 static int put_chunk(const char *bytes, size_t len, void *buf)

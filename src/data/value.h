@@ -22,6 +22,11 @@ void value_put_content(struct buf *buf, const json_t *value);
 /* Compact JSON text. */
 void value_put_json(struct buf *buf, const json_t *value);
 
+/* Are more than VALUE_DEPTH_MAX lists and objects inside each other?  Such a value is refused where it comes in: a
+   journal is read, and JSON is written, by functions that call themselves for what is inside. */
+#define VALUE_DEPTH_MAX 1024
+bool value_is_deep(const json_t *value);
+
 /* Equal values have equal hashes, whatever the order of their keys. */
 uint64_t value_hash(const json_t *value);
 

@@ -177,6 +177,8 @@ static void ask_predicate(rondo_context *context, struct question *q, rondo_pred
 static void ask_producer(rondo_context *context, struct question *q, rondo_producer make, void *user)
 {
     q->value = make(context, user);
+    if (UNLIKELY(value_is_deep(q->value)))
+        rondo_context_fail(context, RONDO_ELIMIT, "its value is nested more than %d levels deep", VALUE_DEPTH_MAX);
     q->yes = context->error ? -1 : 1;
     if (context->error) {
         json_decref(q->value);

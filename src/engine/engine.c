@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "cel/cel.h"
+#include "data/peek.h"
 #include "io/http.h"
 #include "io/process.h"
 #include "io/tzfile.h"
@@ -505,6 +506,7 @@ int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error
         return err_set(err, RONDO_EINVAL, "max_concurrency must be at least 0, got %d",
                        c.max_concurrency);
     rondo_engine *engine = mem_zalloc(sizeof *engine);
+    peek_learn();
     if (loop_open(&engine->loop, err) < 0) {
         mem_free(engine);
         return err->code;

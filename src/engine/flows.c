@@ -13,7 +13,7 @@
 #include "engine/past.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
-#include "store/store.h"
+#include "tool/permit.h"
 #include "flow/drift.h"
 #include "flow/shape.h"
 #include "store/store.h"
@@ -550,6 +550,39 @@ static void check_function(struct flow_step *step, void *user)
         diag_hint(diag, "did you mean '%s'?", near);
 }
 
+/* What the embedding program gives instead of an environment. */
+struct giver {
+    const char *(*variable)(const char *name, void *user);
+    void *user;
+};
+
+static const char *given_variable(void *user, const char *name)
+{
+    const struct giver *giver = user;
+    return giver->variable(name, giver->user);
+}
+
+static void drop_permit(void *permit)
+{
+    permit_close(permit);
+}
+
+/* Where a program says nothing, models may call nothing that reaches out. */
+static void give_means(struct call_env *env, struct flow *flow, const rondo_flow_options *o)
+{
+    struct permit *permit = NULL;
+    rondo_error err;
+    if (permit_open(&(struct permit_spec){ .allow = o->allow_tools, .strict = true }, &permit, &err) == 0) {
+        flow->kept = env->permit = permit;
+        flow->drop = drop_permit;
+    }
+    if (!o->variable)
+        return;
+    struct giver *giver = arena_alloc(&flow->arena, sizeof *giver);
+    *giver = (struct giver){ o->variable, o->user };
+    env->world = (struct model_world){ .get_variable = given_variable, .user = giver };
+}
+
 /* In the flow's arena, so that it stays as long as nodes and runs of the flow. */
 static struct call_env *env_of(struct flow *flow, const rondo_flow_options *o)
 {
@@ -564,6 +597,7 @@ static struct call_env *env_of(struct flow *flow, const rondo_flow_options *o)
     env->function_count = o->function_count;
     env->rehearse = o->rehearse;
     env->max_retries = -1;
+    give_means(env, flow, o);
     return env;
 }
 

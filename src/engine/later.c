@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 
 #include "agent/recorder.h"
+#include "data/value.h"
 #include "run/budget.h"
 #include "run/usage.h"
 
@@ -34,8 +35,7 @@ static void later_close(struct mailbox *mail, struct later *later)
     later->on_cancel = NULL;
     later->lingers = false;
     later->work = (struct work){ 0 };
-    mem_free(later->waits);
-    later->waits = NULL;
+    mem_free(TAKE(later->waits));
     later->wait_count = later->wait_cap = 0;
     later->rests = false;
 }
@@ -44,12 +44,23 @@ static void later_close(struct mailbox *mail, struct later *later)
 struct farewell {
     void (*call)(void *user);
     void *user;
+    struct awaited *waits; // what will not be answered any more
+    uint32_t count;
 };
+
+static struct farewell take_waits(struct later *later)
+{
+    struct farewell farewell = { .waits = TAKE(later->waits), .count = later->wait_count };
+    later->wait_count = later->wait_cap = 0;
+    later->rests = false;
+    return farewell;
+}
 
 static struct farewell take_farewell(struct later *later)
 {
-    struct farewell farewell = { later->on_cancel, later->on_cancel_user };
-    later->on_cancel = NULL;
+    struct farewell farewell = take_waits(later);
+    farewell.call = TAKE(later->on_cancel);
+    farewell.user = later->on_cancel_user;
     return farewell;
 }
 
@@ -57,6 +68,10 @@ static void say_farewell(struct farewell farewell)
 {
     if (farewell.call)
         farewell.call(farewell.user);
+    for (uint32_t i = 0; i < farewell.count; i++)
+        if (farewell.waits[i].always)
+            farewell.waits[i].decided(RONDO_REASON_CANCELLED, farewell.waits[i].user);
+    mem_free(farewell.waits);
 }
 
 static void post_clear(struct post *post)
@@ -107,7 +122,7 @@ void mailbox_forget(struct mailbox *mail, const rondo_run *run)
     pthread_mutex_lock(&mail->lock);
     for (uint32_t i = 0; run->laters && i < mail->later_count; i++) {
         struct farewell farewell = forget_place(mail, run, i);
-        if (!farewell.call)
+        if (!farewell.call && !farewell.count)
             continue;
         pthread_mutex_unlock(&mail->lock);
         say_farewell(farewell);
@@ -293,6 +308,10 @@ static void put_wait(struct mailbox *mail, struct later *later, struct post *mes
 static int post(rondo_later at, struct post *message)
 {
     struct mailbox *mail = &at.engine->mail;
+    if (message->ev.type != RONDO_EV_STEP_END && value_is_deep(message->ev.value)) { // an end fails its step
+        post_clear(message);
+        return RONDO_ELIMIT;
+    }
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
     bool good = later && !later->work.finished &&
@@ -356,12 +375,12 @@ int rondo_later_spend(rondo_later later, const rondo_usage *usage)
 int rondo_later_emit(rondo_later later, const rondo_emit *given)
 {
     rondo_emit e;
-    if (!task_copy_emit(&e, given))
-        return RONDO_EINVAL;
+    int rc = task_copy_emit(&e, given);
+    if (rc < 0)
+        return rc;
     if (e.state_delta && !e.partial) {
         struct post state = { .ev = { .type = RONDO_EV_STATE, .value = json_deep_copy(e.state_delta) } };
-        int rc = post(later, &state);
-        if (rc < 0)
+        if ((rc = post(later, &state)) < 0)
             return rc;
     }
     struct post p = { .ev = { .type = e.partial ? RONDO_EV_OUTPUT : RONDO_EV_MESSAGE,
@@ -380,15 +399,15 @@ int rondo_later_set(rondo_later at, const char *key, rondo_value *value)
     int rc = 0;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
-    bool good = later && !later->work.finished && !later->cancelled;
-    if (good && !later->work.delta)
+    bool good = later && !later->work.finished && !later->cancelled, deep = value_is_deep(value);
+    if (good && !deep && !later->work.delta)
         later->work.delta = json_object();
-    if (good)
+    if (good && !deep)
         rc = json_object_set_new(later->work.delta, key, value ? value : json_null());
     pthread_mutex_unlock(&mail->lock);
-    if (!good)
+    if (!good || deep)
         json_decref(value);
-    return !good ? RONDO_ESTATE : rc < 0 ? RONDO_EINVAL : 0;
+    return !good ? RONDO_ESTATE : deep ? RONDO_ELIMIT : rc < 0 ? RONDO_EINVAL : 0;
 }
 
 int rondo_later_remember(rondo_later later, const char *scope, rondo_value *entry)
@@ -414,14 +433,23 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
     return MIN(rc, 0);
 }
 
+static int reserve(rondo_later later, const rondo_usage *most, struct awaited wait)
+{
+    if (!usage_is_good(most) || !wait.decided)
+        return RONDO_EINVAL;
+    struct post p = { .ev = { .type = RONDO_EV_RESERVE, .value = usage_value(most) }, .wait = wait };
+    return post(later, &p);
+}
+
+int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user)
+{
+    return reserve(later, most, (struct awaited){ .decided = then, .user = user });
+}
+
 int rondo_later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user),
                         void *user)
 {
-    if (!usage_is_good(most) || !then)
-        return RONDO_EINVAL;
-    struct post p = { .ev = { .type = RONDO_EV_RESERVE, .value = usage_value(most) },
-                      .wait = { .decided = then, .user = user } };
-    return post(later, &p);
+    return reserve(later, most, (struct awaited){ .decided = then, .user = user, .always = true });
 }
 
 int rondo_later_settle(rondo_later later, int number, const rondo_usage *real)
@@ -493,6 +521,10 @@ int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *pa
                         rondo_value *value, const char *by)
 {
     struct mailbox *mail = &engine->mail;
+    if (value_is_deep(value)) {
+        json_decref(value);
+        return RONDO_ELIMIT;
+    }
     struct post p = { .ev = { .type = RONDO_EV_GATE_ANSWERED, .value = json_object() },
                       .run_id = mem_strdup(run_id), .path = mem_strdup(path) };
     json_object_set_new(p.ev.value, "value", value ? value : json_null());
@@ -514,6 +546,7 @@ static void take_post(rondo_engine *engine, struct post *message)
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, message->token);
     struct work work = later ? later->work : (struct work){ 0 };
+    struct farewell farewell = { 0 };
     if (later && message->actions) {
         mem_free(later->work.target);
         later->work.target = TAKE(message->target);
@@ -525,6 +558,7 @@ static void take_post(rondo_engine *engine, struct post *message)
         if (!work.delta)
             work.delta = TAKE(later->work.delta);
         later->work.target = NULL; // taken over
+        farewell = take_waits(later);
         give_back(mail, (uint32_t)message->token);
     }
     pthread_mutex_unlock(&mail->lock);
@@ -534,6 +568,7 @@ static void take_post(rondo_engine *engine, struct post *message)
         json_decref(message->ev.value);
     mem_free(message->target);
     json_decref(message->delta);
+    say_farewell(farewell);
 }
 
 /* The step of cancelled work may end now. */
@@ -747,4 +782,6 @@ void task_answer(rondo_run *run, const struct run_command *command)
         wait.decided(command->reason, wait.user);
     else if (act)
         give_room_back(run, command); // whoever worked for it is told that it is cancelled
+    if (!is_wanted && wait.always)
+        wait.decided(RONDO_REASON_CANCELLED, wait.user);
 }

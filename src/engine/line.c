@@ -1,6 +1,7 @@
 /* line.c - what an event shows: its fields, and itself as a line of JSON in Zenflow's envelope. */
 #include "engine/shell.h"
 
+#include "agent/talk_note.h"
 #include "data/value.h"
 #include "engine/exit.h"
 #include "flow/flow.h"
@@ -562,10 +563,28 @@ static const char *answer_text(const struct line *l)
     return more && more->content && *more->content ? more->content : NULL;
 }
 
+static bool is_of_talk(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_NOTE && talk_note_type(ev->value);
+}
+
+static void put_talk(struct line *l)
+{
+    auto_json json_t *data = talk_note_data(l->ev->value);
+    const char *key;
+    json_t *value;
+    json_object_foreach(data, key, value) {
+        put_key(l, key);
+        value_put_json(l->out, value);
+    }
+}
+
 static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
-    bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members; // elsewhere
+    bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members || is_of_talk(ev);
+    if (is_of_talk(ev))
+        put_talk(l);
     json_t *value = is_put ? NULL : rondo_event_value(ev);
     if (l->is_scope)
         put_text(l, "scope", event_type_text(ev->type));
@@ -715,6 +734,8 @@ static const char *type_text(const struct line *l)
 {
     if (l->is_scope)
         return "decision";
+    if (is_of_talk(l->ev))
+        return talk_note_type(l->ev->value);
     return event_type_text(never_began(l->ev) ? RONDO_EV_STEP_SKIPPED : l->ev->type);
 }
 

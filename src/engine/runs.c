@@ -3,6 +3,7 @@
 #include "engine/shell.h"
 
 #include "base/hash.h"
+#include "data/value.h"
 #include "flow/shape.h"
 #include "store/store.h"
 
@@ -123,13 +124,21 @@ static json_t *start_value(rondo_engine *engine, const rondo_value *input,
     return value;
 }
 
+static int check_depth(const json_t *input, const rondo_run_options *options, rondo_error *err)
+{
+    if (!value_is_deep(input) && !value_is_deep(options->state))
+        return 0;
+    return err_set(err, RONDO_ELIMIT, "the %s is nested more than %d levels deep",
+                   value_is_deep(input) ? "input" : "state", VALUE_DEPTH_MAX);
+}
+
 int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
                const rondo_run_options *given, const struct run_origin *origin, rondo_run **ret,
                rondo_error *err)
 {
     rondo_run_options options;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
-        sessions_check(engine, &options, err) < 0) {
+        check_depth(input, &options, err) < 0 || sessions_check(engine, &options, err) < 0) {
         secrets_free(origin ? origin->secrets : NULL);
         return err->code;
     }

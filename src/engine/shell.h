@@ -78,6 +78,7 @@ struct awaited {
     void (*noted)(void *user);
     void (*decided)(int reason, void *user);
     void *user;
+    bool always; // decided() is also called when nothing will be, with RONDO_REASON_CANCELLED
 };
 
 /* A token of a deferred task.  Guarded by the mailbox's lock, for other threads use it. */
@@ -364,7 +365,7 @@ int task_check_answer(const struct act *act, json_t *answer, rondo_error *err);
 #define TASK_ERROR_MAX ERROR_TEXT_MAX
 json_t *task_text(const char *text);
 json_t *task_both(const char *content, json_t *result); // takes result
-bool task_copy_emit(rondo_emit *ours, const rondo_emit *given);
+int task_copy_emit(rondo_emit *ours, const rondo_emit *given);
 json_t *task_emit_value(const rondo_emit *event, const char *author); // author: the default, or NULL
 
 /* ---- resume.c ---------------------------------------------------------------------------------------- */

@@ -160,9 +160,21 @@ static bool say_plainly(struct work *work, const struct act *act, json_t *value)
     return true;
 }
 
+static APART void refuse_deep(struct work *work, json_t *value)
+{
+    char text[64];
+    snprintf(text, sizeof text, "its output is nested more than %d levels deep", VALUE_DEPTH_MAX);
+    json_decref(value);
+    say_failed(work, RONDO_ELIMIT, text);
+}
+
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
+    if (UNLIKELY(value_is_deep(value))) {
+        refuse_deep(work, value);
+        return;
+    }
     if (UNLIKELY(work->run->recorder))
         record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
@@ -642,6 +654,10 @@ int rondo_task_set(rondo_task *task, const char *key, rondo_value *value)
         json_decref(value);
         return RONDO_ESTATE;
     }
+    if (value_is_deep(value)) {
+        json_decref(value);
+        return RONDO_ELIMIT;
+    }
     if (!task->work.delta)
         task->work.delta = json_object();
     return json_object_set_new(task->work.delta, key, value ? value : json_null()) < 0 ? RONDO_EINVAL : 0;
@@ -677,9 +693,9 @@ int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry)
 {
     struct act *act = act_of(&task->work);
     scope = scope || !act ? scope : act->node->agent.memory;
-    if (is_over(task) || !scope || !entry) {
+    if (is_over(task) || !scope || !entry || value_is_deep(entry)) {
         json_decref(entry);
-        return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
+        return is_over(task) ? RONDO_ESTATE : scope && entry ? RONDO_ELIMIT : RONDO_EINVAL;
     }
     say(&task->work, RONDO_EV_MEMORY, 0, json_pack("{s:s, s:o}", "scope", scope, "entry", entry));
     return 0;
@@ -707,9 +723,9 @@ int64_t rondo_task_left(rondo_task *task, int limit)
 
 int rondo_task_note(rondo_task *task, rondo_value *note)
 {
-    if (is_over(task)) {
+    if (is_over(task) || value_is_deep(note)) {
         json_decref(note);
-        return RONDO_ESTATE;
+        return is_over(task) ? RONDO_ESTATE : RONDO_ELIMIT;
     }
     say(&task->work, RONDO_EV_NOTE, 0, note ? note : json_null());
     return 0;
@@ -749,13 +765,15 @@ json_t *task_emit_value(const rondo_emit *e, const char *author)
     return value;
 }
 
-bool task_copy_emit(rondo_emit *ours, const rondo_emit *given)
+int task_copy_emit(rondo_emit *ours, const rondo_emit *given)
 {
     memset(ours, 0, sizeof *ours);
     if (given->size < sizeof given->size || given->size > 65536)
-        return false;
+        return RONDO_EINVAL;
     memcpy(ours, given, MIN(given->size, sizeof *ours));
-    return !ours->state_delta || json_is_object(ours->state_delta);
+    if (ours->state_delta && !json_is_object(ours->state_delta))
+        return RONDO_EINVAL;
+    return value_is_deep(ours->data) || value_is_deep(ours->state_delta) ? RONDO_ELIMIT : 0;
 }
 
 int rondo_task_emit(rondo_task *task, const rondo_emit *given)
@@ -764,8 +782,9 @@ int rondo_task_emit(rondo_task *task, const rondo_emit *given)
     struct act *act = act_of(&task->work);
     if (is_over(task) || !act)
         return RONDO_ESTATE;
-    if (!task_copy_emit(&e, given))
-        return RONDO_EINVAL;
+    int rc = task_copy_emit(&e, given);
+    if (rc < 0)
+        return rc;
     if (e.escalate && !e.partial)
         rondo_task_escalate(task);
     flush_delta(&task->work);

@@ -26,6 +26,8 @@ static const struct word failures[] = { { "cascade", RONDO_CASCADE, IN_BOTH },
     { "skip-dependents", RONDO_SKIP_DEPENDENTS, IN_BOTH }, { "abort", RONDO_ABORT, IN_BOTH }, { NULL } };
 static const struct word schedulers[] = { { "dependency-first", 0, IN_BOTH },
     { "round-robin", 1, IN_BOTH }, { "least-busy", 2, IN_BOTH }, { NULL } };
+static const struct word shapes[] = { { "chat", 0, IN_BOTH }, { "responses", 1, IN_BOTH }, { "messages", 2, IN_BOTH },
+                                      { NULL } };
 static const struct word durabilities[] = { { "kill", 0, IN_BOTH }, { "power", 1, IN_BOTH }, { NULL } };
 static const struct word unknowns[] = { { "ask", RONDO_UNKNOWN_ASK, IN_BOTH },
     { "retry", RONDO_UNKNOWN_RETRY, IN_BOTH }, { "skip", RONDO_UNKNOWN_SKIP, IN_BOTH },
@@ -155,6 +157,9 @@ static const struct field model_rows[] = {
     { "model", F_TEXT, IN_RONDO, .needed = IN_RONDO, CHECKED, .not_empty = true,
       .about = "Its name there." },
     { "baseUrl", F_TEXT, IN_RONDO, CHECKED, .not_empty = true, .about = "Where it is." },
+    { "api", F_WORD, IN_RONDO, CHECKED, .words = shapes,
+      .about = "What the server speaks there, if not what the provider usually does: Chat Completions, Responses or "
+               "Anthropic's Messages." },
     { "apiKey", F_OWN, IN_RONDO, CHECKED, .read = own_secret,
       .schema = "{type: string, pattern: '^(env|file):.'}",
       .about = "env:NAME or file:PATH; never the key itself." },

@@ -25,6 +25,8 @@ void flow_unref(struct flow *flow)
 {
     if (!flow || __atomic_sub_fetch(&flow->refs, 1, __ATOMIC_ACQ_REL))
         return;
+    if (flow->drop)
+        flow->drop(flow->kept);
     for (uint32_t i = 0; i < flow->file_count; i++)
         flow_unref(flow->files[i]);
     for (uint32_t i = 0; i < flow->program_count; i++)

@@ -138,7 +138,7 @@ struct flow_skill {
     json_t *input_schema, *result_schema; // borrowed from the document; NULL
 };
 
-/* A skill that is a folder with a SKILL.md (guides.c). */
+/* A skill that is a folder with a SKILL.md (read_guides.c). */
 struct flow_guide {
     const struct doc_val *at;
     const char *path;   // of the folder, as written
@@ -345,6 +345,8 @@ struct flow {
     bool shared_memory, cache;
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
     const struct call_env *env; // what the program that embeds it said, in the arena; NULL
+    void *kept;                 // of upper layers, let go of with the flow by drop; NULL
+    void (*drop)(void *kept);
     struct flow **files;        // included ones and those of workflow agents, owned
     uint32_t file_count, file_cap;
     struct cel_program **programs; // everything that was compiled, owned

@@ -47,3 +47,49 @@ const char *known_guess(const char *model)
             return guesses[i].provider;
     return NULL;
 }
+
+/* The names that led here, outermost last. */
+struct way {
+    const struct way *from;
+    const char *alias;
+};
+
+static bool has_come_by(const struct way *way, const char *alias)
+{
+    for (; way; way = way->from)
+        if (strcmp(way->alias, alias) == 0)
+            return true;
+    return false;
+}
+
+static bool is_in(const struct known_chain *chain, const char *alias)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        if (strcmp(chain->names[i], alias) == 0)
+            return true;
+    return false;
+}
+
+static int follow(const json_t *models, const struct way *way, struct known_chain *chain, rondo_error *err)
+{
+    const json_t *next = json_object_get(json_object_get(models, way->alias), "fallback");
+    json_t *name;
+    size_t i;
+    if (chain->count == KNOWN_CHAIN_MAX)
+        return err_set(err, RONDO_EINVAL, "more than %d models fall back on each other", KNOWN_CHAIN_MAX);
+    chain->names[chain->count++] = way->alias;
+    json_array_foreach(next, i, name) {
+        struct way on = { way, json_is_string(name) ? json_string_value(name) : "" };
+        if (has_come_by(way, on.alias))
+            return err_set(err, RONDO_EINVAL, "model '%.80s' falls back on itself", on.alias);
+        if (!is_in(chain, on.alias) && follow(models, &on, chain, err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
+int known_chain(const json_t *models, const char *alias, struct known_chain *ret, rondo_error *err)
+{
+    ret->count = 0;
+    return follow(models, &(struct way){ NULL, alias }, ret, err);
+}

@@ -5,6 +5,9 @@
 #ifndef RONDO_KNOWN_H
 #define RONDO_KNOWN_H
 
+#include "base/error.h"
+
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,5 +23,16 @@ size_t known_split(const char *name);
 
 /* Who serves models whose names begin like this one; NULL when nobody can tell. */
 const char *known_guess(const char *model);
+
+/* An alias of the file's `models` and all that it falls back on, in the order in which they are tried, each
+   once; what a fallback falls back on comes right behind it.  The names are borrowed from models. */
+#define KNOWN_CHAIN_MAX 50
+struct known_chain {
+    const char *names[KNOWN_CHAIN_MAX];
+    size_t count;
+};
+
+/* RONDO_EINVAL: there are too many, or they go round in a circle. */
+int known_chain(const json_t *models, const char *alias, struct known_chain *ret, rondo_error *err);
 
 #endif

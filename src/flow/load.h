@@ -152,6 +152,7 @@ void load_read(struct loading *l);
 void load_link(struct loading *l);
 void load_rules(struct loading *l);
 void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.c: ids, order
+void rules_models(struct loading *l);                            // rules_model.c
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
@@ -160,7 +161,7 @@ void load_files(struct loading *l);
 /* A file beside the workflow, or in a folder beside it; noted in the bundle. */
 int load_read_file(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
                    rondo_error *err);
-void load_guides(struct loading *l); // guides.c
+void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
 
 /* A file in a file; NULL when there are errors. */

@@ -44,48 +44,6 @@ static void check_inside(struct loading *l, struct flow_step *step)
     }
 }
 
-/* Aliases of models, where they are named. */
-static void check_model(struct loading *l, const struct doc_val *at)
-{
-    const struct doc_val *models = load_get(l->flow->doc->root, "models");
-    const char *names[200];
-    size_t count = 0;
-    if (!at || !at->text || strchr(at->text, '/') || doc_get(models, at->text))
-        return;
-    struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference",
-                                   "'%.80s' is neither provider/name nor one of `models`", at->text);
-    for (uint32_t i = 0; models && i < models->count && count < COUNT(names); i++)
-        names[count++] = models->keys[i]->text;
-    load_suggest_name(l, diag, at->text, names, count);
-}
-
-static void check_step_model(struct loading *l, struct flow_step *step)
-{
-    if (!step->is_made)
-        check_model(l, load_get(step->at, "model"));
-}
-
-static void check_fallbacks(struct loading *l, const struct doc_val *models)
-{
-    for (uint32_t i = 0; models && i < models->count; i++) {
-        const struct doc_val *list = load_get(models->items[i], "fallback");
-        for (uint32_t k = 0; list && k < list->count; k++)
-            if (list->items[k]->text && !doc_get(models, list->items[k]->text))
-                load_error(l, STAGE_RONDO, list->items[k], "unknown_reference", "there is no model '%.80s'",
-                           list->items[k]->text);
-    }
-}
-
-static void check_models(struct loading *l)
-{
-    const struct doc_val *root = l->flow->doc->root;
-    check_fallbacks(l, load_get(root, "models"));
-    check_model(l, load_get(load_get(root, "options"), "model"));
-    for (uint32_t i = 0; i < l->flow->agent_count; i++)
-        check_model(l, load_get(l->flow->agents[i]->at, "model"));
-    load_each_step(l, check_step_model);
-}
-
 static void check_servers(struct loading *l)
 {
     const struct doc_val *servers = load_get(l->flow->doc->root, "mcpServers");
@@ -115,7 +73,7 @@ void load_rules(struct loading *l)
     if (l->is_v1)
         check_v1_caps(l);
     if (!l->is_v1) {
-        check_models(l);
+        rules_models(l);
         check_servers(l);
     }
     warn_of_isolation(l);

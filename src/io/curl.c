@@ -75,7 +75,7 @@ const struct curl *curl_find(rondo_error *err)
 const char *curl_describe(const struct curl *curl, char *out, size_t size)
 {
     const curl_version_info_data *info = curl->version_info(CURLVERSION_NOW);
-    snprintf(out, size, "libcurl %s (%s)%s", info->version, info->ssl_version ? info->ssl_version : "no TLS",
+    snprintf(out, size, "%s, %s%s", info->version, info->ssl_version ? info->ssl_version : "no TLS",
              info->features & CURL_VERSION_HTTP2 ? ", HTTP/2" : "");
     return out;
 }

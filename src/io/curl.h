@@ -47,7 +47,7 @@ struct curl {
    what to install. */
 const struct curl *curl_find(rondo_error *err);
 
-/* "libcurl 7.88.1 (OpenSSL/3.0.20), HTTP/2"; for doctor. */
+/* "7.88.1, OpenSSL/3.0.20, HTTP/2"; for doctor. */
 const char *curl_describe(const struct curl *curl, char *out, size_t size);
 
 #endif

@@ -186,7 +186,10 @@ static void set_connection(struct http_call *call)
     const struct curl *curl = call->http->curl;
     const struct http_spec *spec = &call->spec;
     const char *ca = ca_file(spec), *proxy = spec->proxy ? spec->proxy : spec->public_only ? "" : NULL;
-    curl->easy_setopt(call->easy, CURLOPT_PIPEWAIT, 1l);
+    if (call->url.is_tls) // a host that speaks HTTP/2 gets one connection for many
+        curl->easy_setopt(call->easy, CURLOPT_PIPEWAIT, 1l);
+    else
+        curl->easy_setopt(call->easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
     curl->easy_setopt(call->easy, CURLOPT_TCP_KEEPALIVE, 1l);
     curl->easy_setopt(call->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1l);
     curl->easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)MIN(spec->connect_ms, INT32_MAX) + 300000l);

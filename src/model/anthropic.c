@@ -5,7 +5,8 @@
    in the answer's texts, and at the end the blocks are put together for the echo if there were thoughts.
 
    Everything up to a mark (cache_control) is kept by the server for a while and then costs a tenth.  Marks
-   are set behind the tools, the system text and the last message: the next request begins with the same. */
+   are set behind the tools, the system text, and the last message of the user's and the one before: where the
+   last request ended, and where the next one begins to differ. */
 #include "model/api.h"
 #include "model/strict.h"
 
@@ -151,6 +152,18 @@ static void mark_last(json_t *list)
     json_array_set_new(list, count - 1, last);
 }
 
+static void mark_messages(json_t *list)
+{
+    int marks = 0;
+    for (size_t i = json_array_size(list); i-- > 0 && marks < 2;) {
+        const json_t *message = json_array_get(list, i);
+        if (strcmp(api_text(message, "role"), "user") != 0)
+            continue;
+        mark_last(json_object_get(message, "content"));
+        marks++;
+    }
+}
+
 static json_t *all_messages(const struct inquiry *inquiry)
 {
     json_t *list = json_array(), *message;
@@ -160,9 +173,7 @@ static json_t *all_messages(const struct inquiry *inquiry)
     for (i = json_array_size(list); i-- > 0;)
         if (!json_array_size(json_object_get(json_array_get(list, i), "content")))
             json_array_remove(list, i);
-    json_t *last = json_array_get(list, json_array_size(list) - 1);
-    if (strcmp(api_text(last, "role"), "user") == 0)
-        mark_last(json_object_get(last, "content"));
+    mark_messages(list);
     return list;
 }
 
@@ -510,7 +521,7 @@ static int hear(struct answer *answer, const char *event, const char *data, size
                 rondo_error *err)
 {
     auto_json json_t *body = api_parse(data, len, err);
-    const char *type = api_text(body, "type");
+    const char *type = strcmp(event, "error") == 0 ? event : api_text(body, "type"); // llama.cpp's are not wrapped
     if (!body)
         return err->code;
     for (size_t i = 0; i < COUNT(events); i++)

@@ -55,14 +55,64 @@ static size_t show(const char *text, size_t len, char *ret, size_t size)
     return n;
 }
 
+/* The number that \uXXXX stands for; -1: text does not begin with one. */
+static int read_unit(const char *text, size_t len)
+{
+    int code = 0;
+    if (len < 6 || text[0] != '\\' || text[1] != 'u')
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        char c = text[i];
+        int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+        if (digit < 0)
+            return -1;
+        code = code * 16 + digit;
+    }
+    return code;
+}
+
+/* How many bytes of an escape or character at text are good; 0: they stand for nothing. */
+static size_t good_len(const char *text, size_t len)
+{
+    uint32_t code;
+    int unit = read_unit(text, len), next = unit >= 0 ? read_unit(text + 6, len - 6) : -1;
+    if (unit >= 0xd800 && unit <= 0xdbff && next >= 0xdc00 && next <= 0xdfff)
+        return 12;
+    if (unit >= 0)
+        return unit == 0 || (unit >= 0xd800 && unit <= 0xdfff) ? 0 : 6;
+    return *text == '\\' ? MIN(2, len) : utf8_decode(text, len, &code);
+}
+
+/* Models write, and servers cut, what is no character: half of a pair, NUL, bytes.  U+FFFD takes its place. */
+static void repair(struct buf *out, const char *text, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        n = good_len(text + i, len - i);
+        buf_put(out, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
+        if (!n)
+            n = read_unit(text + i, len - i) >= 0 ? 6 : 1;
+    }
+}
+
 /* Whole numbers of more than 64 bits are fine as real ones, which jansson takes only for all. */
+static json_t *parse(const char *text, size_t len)
+{
+    json_error_t why;
+    json_t *value = json_loadb(text, len, 0, &why);
+    if (!value && json_error_code(&why) == json_error_numeric_overflow)
+        value = json_loadb(text, len, JSON_DECODE_INT_AS_REAL, &why);
+    return value;
+}
+
 json_t *api_parse(const char *text, size_t len, rondo_error *err)
 {
+    auto_buf struct buf good = { 0 };
     char shown[120];
-    json_error_t why;
-    json_t *value = json_loadb(text, len, JSON_ALLOW_NUL, &why);
-    if (!value && json_error_code(&why) == json_error_numeric_overflow)
-        value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &why);
+    json_t *value = parse(text, len);
+    if (!value) {
+        repair(&good, text, len);
+        value = parse(buf_text(&good), good.len);
+    }
     if (json_is_object(value))
         return value;
     show(text, len, shown, sizeof shown);

@@ -97,7 +97,7 @@ const struct api *api_find(const char *name);
 
 /* ---- for the APIs --------------------------------------------------------------------------------------- */
 
-/* What came as an object: new.  NULL: RONDO_EPARSE, with the first words of it. */
+/* What came, as an object: new.  Characters that are none become U+FFFD.  NULL: RONDO_EPARSE, with its first words. */
 json_t *api_parse(const char *text, size_t len, rondo_error *err);
 
 const char *api_text(const json_t *object, const char *key);  // "" when it is not there, or no text

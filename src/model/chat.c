@@ -9,6 +9,7 @@
        +------------- the next target ---------------+  fall_back(), or fail() */
 #include "model/chat.h"
 
+#include "data/utf8.h"
 #include "data/value.h"
 #include "io/alarm.h"
 #include "model/cache.h"
@@ -161,13 +162,15 @@ static int64_t now_ms(const struct chat *chat)
 static void describe(const struct chat *chat, char *out, size_t size)
 {
     const struct target *target = chat->target;
-    const char *hint = chat->refusal.trouble == TROUBLE_KEY && target->no_key ? target->no_key : NULL;
+    const char *words = *chat->refusal.message ? chat->refusal.message : "the server refused";
+    const char *hint = chat->refusal.trouble == TROUBLE_KEY && target->no_key ? target->no_key : "";
     char status[32] = "";
     if (chat->status)
         snprintf(status, sizeof status, " (status %d)", chat->status);
-    snprintf(out, size, "%.60s/%.80s: %.300s%s%s%.200s", target->provider->name, target->model,
-             *chat->refusal.message ? chat->refusal.message : "the server refused", status, hint ? "; " : "",
-             hint ? hint : "");
+    int name = (int)utf8_fit(target->model, strlen(target->model), 80);
+    int len = (int)utf8_fit(words, strlen(words), *hint ? 120 : 300);
+    snprintf(out, size, "%.30s/%.*s: %.*s%s%s%.220s", target->provider->name, name, target->model, len, words, status,
+             *hint ? "; " : "", hint);
 }
 
 /* false: the user has cancelled the chat meanwhile, and it is gone. */
@@ -277,7 +280,7 @@ static void fail(struct chat *chat, bool is_final)
         code = RONDO_ELIMIT; // the only such thing that is nobody's fault
     describe(chat, what, sizeof what);
     if (chat->tries > 1)
-        err_set(&chat->error, code, "%.480s, after %d tries", what, chat->tries);
+        err_set(&chat->error, code, "%.490s, after %d tries", what, chat->tries); // it is shorter, without a hint
     else
         err_set(&chat->error, code, "%s", what);
     finish(chat);
@@ -377,11 +380,15 @@ static int64_t at_least(int64_t counted, int64_t seen)
     return MAX(MAX(counted, seen), 0);
 }
 
-/* Who began to answer will want to be paid for it. */
+/* Who began to answer will want to be paid for it, and for having read all of it. */
 static void note_waste(struct chat *chat, const struct answer *answer)
 {
+    const struct inquiry *inquiry = &chat->spec.inquiry;
     int64_t seen = estimate_text(&answer->text) + estimate_text(&answer->thinking);
-    chat->wasted.input += at_least(answer->tokens.input, 0);
+    int64_t input = answer->tokens.input;
+    if (input < 0 && answer->text.len + answer->thinking.len > 0)
+        input = message_estimate(inquiry->messages, inquiry->system, inquiry->tools);
+    chat->wasted.input += at_least(input, 0);
     chat->wasted.output += at_least(answer->tokens.output, seen);
     chat->wasted.cache_read += at_least(answer->tokens.cache_read, 0);
     chat->wasted.cache_write += at_least(answer->tokens.cache_write, 0);
@@ -470,7 +477,8 @@ static void send(struct lane_pass *pass)
         return;
     }
     chat->refusal = (struct refusal){ .trouble = TROUBLE_REQUEST, .delay_ms = -1 };
-    snprintf(chat->refusal.message, sizeof chat->refusal.message, "%.390s", err.message);
+    memcpy(chat->refusal.message, err.message,
+           utf8_fit(err.message, strlen(err.message), sizeof chat->refusal.message - 1));
     lane_leave(chat->lane, &chat->pass, 0, 0);
     wait_for(chat, 0, fail_early);
 }

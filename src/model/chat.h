@@ -61,7 +61,8 @@ int chat_trouble(const struct chat *chat);            // enum trouble
 int64_t chat_delay_ms(const struct chat *chat);       // how long the last target asked to be left alone; -1: not
 const struct target *chat_target(const struct chat *chat); // who answered
 int chat_tries(const struct chat *chat);              // requests that were sent
-/* Tokens of tries that failed after the server had begun to answer: at least what was seen. */
+/* Tokens of tries that failed after the server had begun to answer, beside those of the answer: what it said,
+   else an estimate of what it had read and what was seen of its words. */
 struct token_count chat_wasted(const struct chat *chat);
 
 #endif

@@ -131,8 +131,9 @@ static void put_words(char *out, size_t size, const char *text, size_t len)
 
 static void refuse(struct exchange *exchange, int trouble, const char *message)
 {
-    exchange->refusal = (struct refusal){ .trouble = trouble, .delay_ms = -1 };
-    snprintf(exchange->refusal.message, sizeof exchange->refusal.message, "%s", message);
+    struct refusal *refusal = &exchange->refusal;
+    *refusal = (struct refusal){ .trouble = trouble, .delay_ms = -1 };
+    memcpy(refusal->message, message, utf8_fit(message, strlen(message), sizeof refusal->message - 1));
 }
 
 /* What a reader of an API said of something that came with a good status. */
@@ -189,9 +190,10 @@ static void refuse_page(struct exchange *exchange)
 
 static void refuse_redirect(struct exchange *exchange)
 {
-    char message[320];
+    char message[320], place[200] = "";
     const char *to = exchange->call ? http_header(exchange->call, "location") : NULL;
-    snprintf(message, sizeof message, "the server sends elsewhere, to '%.200s': is the base URL right?", to ? to : "");
+    put_words(place, sizeof place, to ? to : "", to ? strlen(to) : 0);
+    snprintf(message, sizeof message, "the server sends elsewhere, to '%s': is the base URL right?", place);
     refuse(exchange, TROUBLE_REQUEST, message);
 }
 
@@ -209,7 +211,7 @@ static void refuse_status(struct exchange *exchange)
         return;
     put_words(words, sizeof words, exchange->body.data, exchange->body.len);
     if (*words)
-        snprintf(exchange->refusal.message, sizeof exchange->refusal.message, "%s", words);
+        memcpy(exchange->refusal.message, words, sizeof words);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
@@ -338,7 +340,7 @@ static void on_head(struct http_call *call, void *user)
     assert(exchange->magic == EXCHANGE_MAGIC);
     const char *type = http_header(call, "content-type");
     exchange->status = http_status(call);
-    snprintf(exchange->type, sizeof exchange->type, "%.*s", type ? (int)strcspn(type, "; \t") : 0, type ? type : "");
+    put_words(exchange->type, sizeof exchange->type, type ? type : "", type ? strcspn(type, "; \t") : 0);
     bool is_fine = exchange->status >= 200 && exchange->status < 300;
     exchange->kind = is_fine ? (uint8_t)kind_of_type(exchange->type) : KIND_ERROR;
 }

@@ -1,12 +1,20 @@
 /* ollama.c - Ollama's own API: lines of JSON, the last one says that it is done.
 
    Calls have no ids, and arguments are objects.  Which tool is called cannot be demanded: where one has to
-   be, the others are not offered. */
+   be, the others are not offered.
+
+   What does not fit the context is cut off by the server without a word, and its context is small unless
+   somebody says otherwise.  So a conversation that may not fit asks for as much as it needs, in steps of two,
+   because the server loads the model anew for each. */
 #include "model/api.h"
 
 #include "data/value.h"
 
 #include <string.h>
+
+#define CONTEXT_DEFAULT 4096
+#define CONTEXT_MAX     262144
+#define ANSWER_TOKENS   1024 // room for the answer when nobody says how long it may be
 
 /* ---- what is said ----------------------------------------------------------------------------------------- */
 
@@ -86,9 +94,21 @@ static void set_tools(const struct inquiry *inquiry, json_t *body)
     json_decref(list);
 }
 
+static int64_t needed_context(const struct inquiry *inquiry)
+{
+    int64_t tokens = message_estimate(inquiry->messages, inquiry->system, inquiry->tools);
+    int64_t need = tokens + (inquiry->max_tokens ? inquiry->max_tokens : ANSWER_TOKENS), context = CONTEXT_DEFAULT;
+    while (context < need && context < CONTEXT_MAX)
+        context *= 2;
+    return context;
+}
+
 static void set_options(const struct inquiry *inquiry, json_t *body)
 {
     json_t *options = json_object();
+    int64_t context = needed_context(inquiry);
+    if (context > CONTEXT_DEFAULT)
+        json_object_set_new(options, "num_ctx", json_integer(context));
     if (inquiry->max_tokens)
         json_object_set_new(options, "num_predict", json_integer(inquiry->max_tokens));
     if (!(inquiry->manners & MANNER_NO_SAMPLING)) {

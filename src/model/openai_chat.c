@@ -179,9 +179,11 @@ static json_t *tool_row(const struct inquiry *inquiry, const json_t *tool)
     return json_pack("{s:s, s:o}", "type", "function", "function", function);
 }
 
+/* Where there is but one tool, any is that one, which more servers take. */
 static bool is_only_tool(const struct inquiry *inquiry)
 {
-    return inquiry->choice == CHOICE_TOOL && (inquiry->manners & MANNER_NO_NAMED_CHOICE);
+    return inquiry->choice == CHOICE_TOOL &&
+           ((inquiry->manners & MANNER_NO_NAMED_CHOICE) || json_array_size(inquiry->tools) == 1);
 }
 
 static json_t *choice_value(const struct inquiry *inquiry)

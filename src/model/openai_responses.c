@@ -6,6 +6,7 @@
 #include "model/api.h"
 #include "model/strict.h"
 
+#include "base/hash.h"
 #include "data/value.h"
 
 #include <string.h>
@@ -98,9 +99,11 @@ static json_t *tool_row(const struct inquiry *inquiry, const json_t *tool)
     return row;
 }
 
+/* Where there is but one tool, any is that one, which more servers take. */
 static bool is_only_tool(const struct inquiry *inquiry)
 {
-    return inquiry->choice == CHOICE_TOOL && (inquiry->manners & MANNER_NO_NAMED_CHOICE);
+    return inquiry->choice == CHOICE_TOOL &&
+           ((inquiry->manners & MANNER_NO_NAMED_CHOICE) || json_array_size(inquiry->tools) == 1);
 }
 
 static json_t *choice_value(const struct inquiry *inquiry)
@@ -343,9 +346,16 @@ static int read_whole(struct answer *answer, const json_t *body, struct refusal 
 #define HEAR(name) \
     static int name(struct answer *answer, const json_t *body, struct refusal *refusal, rondo_error *err)
 
+/* An item's place, or for servers that do not tell it (llama.cpp) its id as a number. */
 static uint32_t key_of(const json_t *body)
 {
-    return (uint32_t)api_count(body, "output_index");
+    int64_t index = api_count(body, "output_index");
+    const char *id = api_text(body, "item_id");
+    if (index >= 0)
+        return (uint32_t)index;
+    if (!*id)
+        id = api_text(json_object_get(body, "item"), "id");
+    return (uint32_t)hash_bytes(0, id, strlen(id));
 }
 
 HEAR(hear_begin)

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "data/duration.h"
+#include "data/utf8.h"
 #include "flow/diag.h"
 #include "flow/known.h"
 #include "io/reference.h"
@@ -15,8 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define CHAIN_MAX 50 // fallbacks of fallbacks
 
 struct target *target_ref(struct target *target)
 {
@@ -63,9 +62,7 @@ static struct target *target_new(const struct provider *provider, const char *al
 struct search {
     const struct flow *flow;
     const struct model_world *world;
-    const json_t *row;      // of the file's `models`; NULL
-    const char *chain[CHAIN_MAX]; // aliases that led here
-    size_t chain_len;
+    const json_t *row; // of the file's `models`; NULL
 };
 
 static const char *get_variable(const struct search *search, const char *name)
@@ -383,62 +380,40 @@ static int find_plain(struct search *search, const char *name, struct target **r
     return 0;
 }
 
-static int find_any(struct search *search, const char *name, struct target **ret, rondo_error *err);
-
-/* Behind the last one of a chain. */
-static void append(struct target *chain, struct target *more)
+static int find_alias(struct search *search, const char *name, struct target **ret, rondo_error *err)
 {
-    while (chain->fallback)
-        chain = chain->fallback;
-    chain->fallback = more;
-}
-
-static int find_fallbacks(struct search *search, struct target *target, const json_t *names, rondo_error *err)
-{
-    size_t i;
-    json_t *name;
-    json_array_foreach(names, i, name) {
-        struct target *next = NULL;
-        if (find_any(search, json_is_string(name) ? json_string_value(name) : "", &next, err) < 0)
-            return err->code;
-        append(target, next);
-    }
+    search->row = json_object_get(search->flow->models, name);
+    const struct provider *provider = find_provider(api_text(search->row, "provider"), err);
+    auto_target struct target *target = provider ? target_new(provider, name, api_text(search->row, "model")) : NULL;
+    if (!target || finish(target, search, err) < 0)
+        return err_in(err, "model '%.80s'", name);
+    *ret = TAKE(target);
     return 0;
 }
 
-static int find_alias(struct search *search, const char *name, const json_t *row, struct target **ret,
-                      rondo_error *err)
+static int find_all(struct search *search, const char *alias, struct target **ret, rondo_error *err)
 {
-    const struct provider *provider = find_provider(api_text(row, "provider"), err);
-    auto_target struct target *target = provider ? target_new(provider, name, api_text(row, "model")) : NULL;
-    search->row = row;
-    if (!target || finish(target, search, err) < 0)
-        return err_in(err, "model '%.80s'", name);
-    if (search->chain_len == CHAIN_MAX)
-        return err_set(err, RONDO_EINVAL, "more than %d models fall back on each other", CHAIN_MAX);
-    search->chain[search->chain_len++] = name;
-    int rc = find_fallbacks(search, target, json_object_get(row, "fallback"), err);
-    search->chain_len--;
-    if (rc == 0)
-        *ret = TAKE(target);
-    return rc;
-}
-
-static int find_any(struct search *search, const char *name, struct target **ret, rondo_error *err)
-{
-    const json_t *row = json_object_get(search->flow ? search->flow->models : NULL, name);
-    for (size_t i = 0; i < search->chain_len; i++)
-        if (strcmp(search->chain[i], name) == 0)
-            return err_set(err, RONDO_EINVAL, "model '%.80s' falls back on itself", name);
-    search->row = NULL;
-    return row ? find_alias(search, name, row, ret, err) : find_plain(search, name, ret, err);
+    auto_target struct target *first = NULL;
+    struct target **last = &first;
+    struct known_chain chain;
+    if (known_chain(search->flow->models, alias, &chain, err) < 0)
+        return err->code;
+    for (size_t i = 0; i < chain.count; i++, last = &(*last)->fallback)
+        if (find_alias(search, chain.names[i], last, err) < 0)
+            return err->code;
+    *ret = TAKE(first);
+    return 0;
 }
 
 int target_find(const struct flow *flow, const char *name, const struct model_world *world, struct target **ret,
                 rondo_error *err)
 {
     struct search search = { .flow = flow, .world = world };
-    return find_any(&search, name, ret, err);
+    if (!*name || !utf8_is_valid(name, strlen(name)))
+        return err_set(err, RONDO_EINVAL, "a model's name has to be text");
+    if (flow && json_object_get(flow->models, name))
+        return find_all(&search, name, ret, err);
+    return find_plain(&search, name, ret, err);
 }
 
 /* ---- asking it -------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 
 #include "store/chunk.h"
 #include "store/fold.h"
+#include "store/frames.h"
 #include "store/lease.h"
 #include "store/runlog.h"
 #include "store/tables.h"
@@ -202,7 +203,8 @@ static int make(struct store *store, rondo_error *err)
 
 static int connect(struct store *store, const char *name, int flags, rondo_error *err)
 {
-    if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL) != SQLITE_OK)
+    flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (sqlite3_open_v2(name, &store->db, flags, frames_vfs()) != SQLITE_OK)
         return db_fail(store, err, "cannot be opened");
     sqlite3_busy_timeout(store->db, DB_BUSY_MS);
     return look_at_header(store, err);

@@ -14,7 +14,7 @@
    The sandbox has read, write, edit, glob and grep on its allow list, and no bash at all.
 
    Entries of the lists are names of tools, with * (`files__*`), optionally with a pattern for their main
-   argument: `bash(git *)`, `write(docs/*)`, `fetch(https://example.org/*)`.  A refusal is a result that the
+   argument: `bash(git *)`, `write(docs*)`, `fetch(https://example.org*)`.  A refusal is a result that the
    model sees; its step goes on. */
 #ifndef RONDO_PERMIT_H
 #define RONDO_PERMIT_H

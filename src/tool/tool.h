@@ -39,7 +39,8 @@ struct tool_place {
     struct loop *loop;
     struct workspace *workspace; // files; NULL: there are none
     const char *folder;          // the same as a path, for commands
-    bool network;                // may commands and fetch reach out
+    bool network;                // may commands reach out
+    bool local;                  // may fetch reach this machine and the networks around it
     struct secrets *secrets;     // of the run, for what is shown
     const char *key;             // idempotency key of the call, for servers; NULL
 };

@@ -124,6 +124,16 @@ clean "a replay" kept/replayed
 there '***' kept/resumed
 clean "a run that was resumed" kept/resumed kept/runs.db*
 
+# A key that is merely in the environment, and that somebody was given without calling it a secret.
+flow ambient.yaml <<'END'
+name: ambient
+agents: { a: { run: 'echo "my key is $OPENAI_API_KEY, $(printf %s "$OPENAI_API_KEY" | base64)"', env: [OPENAI_API_KEY] } }
+steps: [ { id: s, agent: a, instructions: x } ]
+END
+OPENAI_API_KEY=sk-ambient-$second "$RONDO" run ambient.yaml >kept/ambient 2>&1 </dev/null
+there '***' kept/ambient
+clean "a key in the environment" kept/ambient kept/runs.db*
+
 # A file that is not there is told by its name.
 sed 's|file:home/key|file:home/none|' tell.yaml >none.yaml
 "$RONDO" run -q none.yaml >kept/none 2>&1 </dev/null

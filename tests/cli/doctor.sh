@@ -8,7 +8,7 @@ bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 OPENAI_API_KEY=sk-secret-1234 ANTHROPIC_API_KEY=other-secret "$RONDO" doctor >out 2>err && ok || bad "exit status: $(cat out err)"
 grep -q 'model keys .*ANTHROPIC_API_KEY, OPENAI_API_KEY' out && ok || bad "keys: $(cat out)"
 grep -q secret out err && bad "a value was told" || ok
-for what in rondo libuv jansson libyaml PCRE2 shell store Landlock seccomp Graphviz; do
+for what in rondo libuv jansson libyaml PCRE2 libcurl shell store Landlock seccomp sandbox "paths of tools" Graphviz; do
     grep -qE "^(ok|--|!!)  $what  *[^ ]" out && ok || bad "$what is not told"
 done
 OPENAI_API_KEY=sk-secret-1234 "$RONDO" doctor --json >json && ok || bad "--json"
@@ -19,6 +19,17 @@ TMPDIR=$PWD/none "$RONDO" doctor >out
 [ $? = 1 ] && grep -q '^!!  temporary files .*none: No such file' out && ok || bad "nowhere to write: $(cat out)"
 TMPDIR=$PWD/none "$RONDO" doctor --json >json
 [ $? = 1 ] && [ "$("$RONDO" eval '!works' --data json)" = true ] && ok || bad "nowhere to write, as JSON"
+# What it says of sandboxes is what happens.
+cat >box.yaml <<'E'
+rondo: 1
+name: box
+agents: { a: { run: [echo, fine], sandbox: {} } }
+steps: [ { id: s, agent: a, instructions: x } ]
+E
+"$RONDO" run -q box.yaml --store :memory: >out 2>&1 </dev/null
+status=$?
+"$RONDO" doctor | grep -q '^..  sandbox  *files' && can=0 || can=3
+[ $status = $can ] && ok || bad "the sandbox: status $status, and it says $("$RONDO" doctor | grep sandbox)"
 PATH=$PWD/empty "$RONDO" doctor | grep -q '^--  Graphviz .*not installed' && ok || bad "no Graphviz"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

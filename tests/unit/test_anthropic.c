@@ -35,7 +35,7 @@ TEST(marks_are_behind_tools_system_and_the_last_message)
     inquiry.top_p = 0.5;
     inquiry.stream = true;
     CHECK_STR(dialog_sent(api, &inquiry),
-              "{'max_tokens':16384,'messages':[{'content':[{'text':'Hi','type':'text'}],'role':'user'},"
+              "{'max_tokens':16384,'messages':[{'content':[{" MARK ",'text':'Hi','type':'text'}],'role':'user'},"
               "{'content':[{'text':'Ho','type':'text'}],'role':'assistant'},"
               "{'content':[{" MARK ",'text':'Hu','type':'text'}],'role':'user'}],'model':'some-model','stream':true,"
               "'system':[{" MARK ",'text':'Be brief.','type':'text'}],'temperature':1.0,"
@@ -55,7 +55,7 @@ TEST(results_and_what_follows_are_one_message)
     CHECK_STR(dialog_sent(api, &inquiry),
               "{'max_tokens':16384,'messages':[{'content':[{'text':'See','type':'text'},"
               "{'source':{'data':'iVBO','media_type':'image/png','type':'base64'},'type':'image'},"
-              "{'source':{'data':'JVBE','media_type':'application/pdf','type':'base64'},'title':'a.pdf',"
+              "{" MARK ",'source':{'data':'JVBE','media_type':'application/pdf','type':'base64'},'title':'a.pdf',"
               "'type':'document'}],'role':'user'},"
               "{'content':[{'id':'call_1','input':{'at':'x'},'name':'look','type':'tool_use'},"
               "{'id':'call_2','input':{},'name':'go','type':'tool_use'}],'role':'assistant'},"
@@ -74,7 +74,7 @@ TEST(what_is_empty_is_left_out_and_strange_ids_are_cleaned)
         "{'role':'tool','call':'call:1.x','name':'t','content':''}]");
     CHECK_STR(dialog_sent(api, &inquiry),
               "{'max_tokens':16384,'messages':[{'content':[{'text':'a','type':'text'}],'role':'user'},"
-              "{'content':[{'text':'b','type':'text'}],'role':'user'},"
+              "{'content':[{" MARK ",'text':'b','type':'text'}],'role':'user'},"
               "{'content':[{'id':'call_1_x','input':{},'name':'t','type':'tool_use'}],'role':'assistant'},"
               "{'content':[{" MARK ",'tool_use_id':'call_1_x','type':'tool_result'}],'role':'user'}],"
               "'model':'some-model'}");
@@ -209,7 +209,7 @@ TEST(thoughts_go_back_as_they_were)
               "{'message':{'calls':[{'arguments':{'far':1},'id':'toolu_1','name':'go'}],'content':'AB','echo':{"
               "'anthropic':" THOUGHTS "},'role':'assistant','thinking':'hmmaha'},'stop':'calls',"
               "'tokens':[330,9,300,20,-1]}");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, THOUGHTS_STREAM));
     struct inquiry inquiry = dialog_about("[]");
     inquiry.messages = list;
@@ -286,7 +286,8 @@ TEST(errors_come_in_streams_and_before_them)
         auto_buf struct buf body = { 0 };
         buf_printf(&body, "{'type':'error','error':{'type':'%s','message':'%s'}}", rows[i].type, rows[i].message);
         const char *refused = dialog_refused(api, rows[i].status, buf_text(&body));
-        CHECK_STR(mem_dup(refused, strcspn(refused, " ")), rows[i].want);
+        CHECK_UINT(strcspn(refused, " "), strlen(rows[i].want));
+        CHECK_MEM(refused, rows[i].want, strlen(rows[i].want));
     }
 }
 

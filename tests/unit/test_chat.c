@@ -1,6 +1,7 @@
 /* test_chat.c - one call of a model, against servers that do everything wrong. */
 
 #include "base/buf.h"
+#include "data/utf8.h"
 #include "io/http.h"
 #include "io/loop_uv.h"
 #include "model/cache.h"
@@ -341,7 +342,8 @@ static void check_recovers(const char *bad, const char *news, int trouble_seen)
     if (strncmp(buf_text(&talk.news), news, strlen(news)) != 0)
         FAIL("news are '%s', expected '%s'", buf_text(&talk.news), news);
     CHECK_INT(talk.tries, 2);
-    CHECK(!trouble_seen || talk.wasted.output > 0);
+    CHECK(!trouble_seen || (talk.wasted.output > 0 && talk.wasted.input > 0));
+    CHECK(trouble_seen || talk.wasted.output + talk.wasted.input == 0);
     talk_clear(&talk);
     server_stop(server);
 }
@@ -612,6 +614,25 @@ TEST(wrong_requests_are_not_repeated)
     check_final(SAY("403", "", "not for you"), TROUBLE_KEY, RONDO_EFINAL, "scripted/m: not for you (status 403)");
     check_final(SAY("404", "model_not_found", "no model m"), TROUBLE_MODEL, RONDO_EFINAL,
                 "scripted/m: no model m (status 404)");
+}
+
+/* However long a server's words are, and wherever they are cut. */
+TEST(words_are_cut_between_characters)
+{
+    for (int blanks = 0; blanks < 4; blanks++) {
+        auto_buf struct buf script = { 0 };
+        buf_printf(&script, "%sstatus 400\n%ssend {\"error\":{\"message\":\"%.*s", ASK, JSON_TYPE, blanks, "xxxx");
+        for (int i = 0; i < 400; i++)
+            buf_puts(&script, "\xe2\x82\xac");
+        buf_puts(&script, "\"}}\n");
+        struct server *server = server_start(buf_text(&script));
+        struct talk talk = { 0 };
+        talk_run(&talk, target_at(server, "/v1", NULL));
+        CHECK(strlen(talk.error.message) > 250 && strstr(talk.error.message, "\xe2\x82\xac (status 400)"));
+        CHECK(utf8_is_valid(talk.error.message, strlen(talk.error.message)));
+        talk_clear(&talk);
+        server_stop(server);
+    }
 }
 
 TEST(a_missing_key_is_explained)

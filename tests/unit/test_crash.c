@@ -33,12 +33,12 @@ static void record(int durability, struct lives *ret, struct disk *ret_disk)
     rondo_error err = { 0 };
     rondo_store *store;
     int fds[2], status;
+    shim_install();
     snprintf(at_work, sizeof at_work, "%s/rondo.db", lives_folder());
     snprintf(after_it, sizeof after_it, "%s/crash.db", lives_folder());
     CHECK_INT(rondo_store_open(at_work, NULL, &store, &err), 0);
     rondo_store_close(store);
     disk_load(ret_disk, at_work);
-    shim_install();
     shim_record();
     CHECK(pipe(fds) == 0);
     fflush(NULL);

@@ -102,7 +102,7 @@ TEST(signatures_and_ids_go_back)
               "'name':'go'}],'content':'Let me.','echo':{'gemini':" PARTS "},'role':'assistant',"
                                                                           "'thinking':'thought'},"
               "'stop':'calls','tokens':[-1,-1,-1,-1,-1]}");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, SIGNED));
     json_array_append_new(list, dialog_json("{'role':'tool','call':'f1','name':'look','content':'1'}"));
     json_array_append_new(list, dialog_json("{'role':'tool','call':'f2','name':'go','content':'2'}"));

@@ -12,12 +12,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -709,6 +711,26 @@ TEST(http_a_thousand_streams_at_once)
     close_all();
 }
 
+TEST(http_none_waits_for_another)
+{
+    enum { MANY = 300 };
+    struct got *all = mem_zalloc(MANY * sizeof *all);
+    open_all("POST /x\nchunked\nsend abc\nhang\n");
+    for (int i = 0; i < MANY; i++)
+        start(&all[i], (struct http_spec){ .url = server_url(server, "/x"), .body = "{}", .body_len = 2 });
+    for (int i = 0; i < MANY; i++)
+        while (!all[i].bytes)
+            loop_wait(loop, INT64_MAX);
+    CHECK_UINT(http_count(loop), MANY);
+    for (int i = 0; i < MANY; i++) {
+        http_cancel(all[i].call);
+        buf_free(&all[i].body);
+    }
+    wait_until_closed();
+    mem_free(all);
+    close_all();
+}
+
 static unsigned seed = 1;
 
 static unsigned chance(unsigned n)
@@ -1034,6 +1056,61 @@ TEST(http_public_only_does_not_ask_the_environments_proxy)
     close_all();
 }
 
+/* ---- names that nobody answers for ---------------------------------------------------------------------- */
+
+/* Mounts that nobody else sees. */
+static bool open_own_world(int more)
+{
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | more) < 0 && unshare(CLONE_NEWNS | more) < 0)
+        return false;
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* In a network of our own: the one name server takes questions and says nothing. */
+static bool open_deaf_network(void)
+{
+    char path[] = "/tmp/rondo-test-resolv-XXXXXX";
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(53),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+    int conf = mkstemp(path);
+    if (conf < 0 || write(conf, "nameserver 127.0.0.1\n", 21) != 21)
+        return false;
+    close(conf);
+    if (!open_own_world(CLONE_NEWNET))
+        return false;
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    bool is_good = ioctl(fd, SIOCSIFFLAGS, &request) == 0 &&
+                   bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                   mount(path, "/etc/resolv.conf", NULL, MS_BIND, NULL) == 0;
+    unlink(path);
+    return is_good;
+}
+
+TEST(http_does_not_wait_for_names)
+{
+    struct got got = { 0 };
+    rondo_error err;
+    if (!open_deaf_network())
+        SKIP("no network of our own");
+    CHECK_INT(loop_open(&loop, &err), 0);
+    fetch(&got, (struct http_spec){ .url = "http://slow.example/", .connect_ms = 150 });
+    CHECK_INT(got.failure, HTTP_SLOW_CONNECT);
+    check_near(got.ended_ms - got.started_ms, 150);
+    got = (struct got){ 0 };
+    start(&got, (struct http_spec){ .url = "http://slower.example/" });
+    loop_wait(loop, loop_now_ns(loop) + 20000000);
+    int64_t since = now_ms();
+    http_cancel(got.call);
+    check_near(now_ms() - since, 0);
+    start(&got, (struct http_spec){ .url = "http://slowest.example/" });
+    loop_wait(loop, loop_now_ns(loop) + 20000000);
+    since = now_ms();
+    loop_close(loop);
+    check_near(now_ms() - since, 0);
+    CHECK_INT(got.failure, HTTP_CLOSED);
+}
+
 /* ---- without libcurl ----------------------------------------------------------------------------------------- */
 
 TEST(http_says_what_is_missing_without_libcurl)
@@ -1042,7 +1119,7 @@ TEST(http_says_what_is_missing_without_libcurl)
     struct got got = { 0 };
     static const char *const places[] = { "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/lib64",
                                           "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib" };
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 && unshare(CLONE_NEWNS) < 0)
+    if (!open_own_world(0))
         SKIP("no namespace for mounts");
     for (size_t i = 0; i < COUNT(places); i++)
         for (int k = 0; k < 2; k++) {
@@ -1066,5 +1143,5 @@ TEST(http_curl_describes_itself)
     char text[200];
     const struct curl *curl = curl_find(&err);
     CHECK(curl);
-    CHECK(strncmp(curl_describe(curl, text, sizeof text), "libcurl ", 8) == 0);
+    CHECK(strchr(curl_describe(curl, text, sizeof text), '.'));
 }

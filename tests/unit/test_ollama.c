@@ -42,7 +42,20 @@ TEST(a_conversation_is_told_with_names_instead_of_ids)
               "{'function':{'arguments':{'at':'x'},'name':'look'}},{'function':{'arguments':{},'name':'go'}}]},"
               "{'content':'a cat','images':['iVBP'],'role':'tool','tool_name':'look'},"
               "{'content':'no','role':'tool','tool_name':'go'},{'content':'And?','role':'user'}],"
-              "'model':'some-model','stream':false}");
+              "'model':'some-model','options':{'num_ctx':8192},'stream':false}"); // images take room
+}
+
+TEST(a_long_conversation_asks_for_room)
+{
+    auto_buf struct buf text = { 0 };
+    struct inquiry inquiry = dialog_about("[]");
+    for (int i = 0; i < 5000; i++)
+        buf_puts(&text, "word ");
+    inquiry.messages = json_pack("[o]", message_user(text.data, text.len));
+    CHECK(strstr(dialog_sent(api, &inquiry), "'options':{'num_ctx':16384}"));
+    inquiry.max_tokens = 30000;
+    CHECK(strstr(dialog_sent(api, &inquiry), "'num_ctx':65536"));
+    json_decref((json_t *)inquiry.messages);
 }
 
 TEST(lines_come_until_one_says_that_it_is_done)

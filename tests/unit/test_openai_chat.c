@@ -51,6 +51,9 @@ TEST(which_tools_have_to_be_called)
     CHECK_STR(dialog_sent(api, &inquiry), "{'messages':[],'model':'some-model'}"); // there are none
     inquiry.tools = dialog_json("[{'name':'a','description':'b','parameters':{}}]");
     CHECK(strstr(dialog_sent(api, &inquiry), "'tool_choice':'required'"));
+    inquiry.choice = CHOICE_TOOL;
+    inquiry.tool = "a"; // there is no other
+    CHECK(strstr(dialog_sent(api, &inquiry), "'tool_choice':'required'"));
     inquiry.choice = CHOICE_NONE;
     CHECK(strstr(dialog_sent(api, &inquiry), "'tool_choice':'none'"));
     inquiry.choice = CHOICE_AUTO;
@@ -215,7 +218,7 @@ TEST(thoughts_are_beside_the_text_and_go_back_under_their_name)
               "{'message':{'content':'Yes','echo':{'openai-chat':{'thinking':'reasoning_content'}},"
               "'role':'assistant','thinking':'hmm'},'stop':'end','tokens':[-1,-1,-1,-1,-1]}");
     struct inquiry inquiry = dialog_about("[]");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK_STR(dialog_sent(api, &inquiry),
@@ -237,7 +240,7 @@ TEST(details_of_reasoning_go_back_whole)
               "{'data':'x','index':1,'type':'reasoning.encrypted'}],'thinking':'reasoning'}},'role':'assistant',"
               "'thinking':'ab'},'stop':'end','tokens':[-1,-1,-1,-1,-1]}");
     struct inquiry inquiry = dialog_about("[]");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK(strstr(dialog_sent(api, &inquiry), "'reasoning':'ab','reasoning_details':[{'index':0"));
@@ -258,7 +261,7 @@ TEST(extras_of_calls_go_back_with_them)
         "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':{'name':'x','arguments':'{}'},"
         "'extra_content':{'google':{'thought_signature':'sig'}}}]},'finish_reason':'stop'}]}\n\n";
     struct inquiry inquiry = dialog_about("[]");
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, stream));
     inquiry.messages = list;
     CHECK(strstr(dialog_sent(api, &inquiry),
@@ -307,6 +310,17 @@ TEST(what_makes_no_sense_is_an_error_that_shows_it)
     CHECK_STR(dialog_heard(api, "data: [1]\n\n"), "error -2: expected a JSON object from the server, got '[1]'");
     CHECK_STR(dialog_heard(api, "data: {'choices':[{'delta':{'content':5,'tool_calls':7}}],'usage':[]}\n\n"),
               "{'message':{'content':'','role':'assistant'},'stop':'none','tokens':[-1,-1,-1,-1,-1]}");
+}
+
+TEST(characters_that_are_none_do_not_spoil_an_answer)
+{
+    CHECK(strstr(dialog_heard(api, "data: {'choices':[{'delta':{'content':'a\\u0000b\\ud83dc\\ude00d\xff"
+                                   "e\\ud83d\\ude00\\\\u0000'}}]}\n\n"),
+                 "'content':'a\xef\xbf\xbd" "b\xef\xbf\xbd" "c\xef\xbf\xbd" "d\xef\xbf\xbd"
+                 "e\xf0\x9f\x98\x80\\\\u0000'"));
+    CHECK(strstr(dialog_heard(api, "data: {'id':123456789012345678901234567890,"
+                                   "'choices':[{'delta':{'content':'a'}}]}\n\n"),
+                 "'content':'a'"));
 }
 
 TEST(a_server_may_fail_in_the_midst_of_a_stream)

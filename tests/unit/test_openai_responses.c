@@ -124,7 +124,7 @@ TEST(a_conversation_is_a_list_of_items)
 TEST(items_come_in_pieces_and_go_back_whole)
 {
     CHECK_STR(dialog_heard(api, STREAM), MESSAGE);
-    json_t *list = json_array();
+    json_t *list = dialog_json("[]");
     json_array_append_new(list, dialog_message(api, STREAM));
     struct inquiry inquiry = dialog_about("[]");
     inquiry.messages = list;
@@ -146,6 +146,22 @@ TEST(servers_that_tell_no_items_have_them_at_the_end)
                                       "'role':'assistant','content':[{'type':'output_text','text':'Hi'}]}")
                                 EVENT("response.completed", "'response':{'status':'completed'}") "data: [DONE]\n\n"),
               "{'message':{'content':'Hi','role':'assistant'},'stop':'end','tokens':[-1,-1,-1,-1,-1]}");
+}
+
+TEST(items_may_have_ids_instead_of_places)
+{
+    CHECK_STR(dialog_heard(api, EVENT("response.output_item.added", "'item':{'id':'fc_1','type':'function_call',"
+                                      "'call_id':'c1','name':'a'}")
+                                EVENT("response.output_item.added", "'item':{'id':'fc_2','type':'function_call',"
+                                      "'call_id':'c2','name':'b'}")
+                                EVENT("response.function_call_arguments.delta", "'item_id':'fc_2','delta':'{\\'x\\':'")
+                                EVENT("response.function_call_arguments.delta", "'item_id':'fc_1','delta':'{}'")
+                                EVENT("response.function_call_arguments.delta", "'item_id':'fc_2','delta':'1}'")
+                                EVENT("response.output_item.done", "'item':{'id':'fc_2','type':'function_call',"
+                                      "'call_id':'c2','name':'b','arguments':'{\\'x\\':1}'}")
+                                EVENT("response.completed", "'response':{'status':'completed'}")),
+              "{'message':{'calls':[{'arguments':{},'id':'c1','name':'a'},{'arguments':{'x':1},'id':'c2','name':'b'}],"
+              "'content':'','role':'assistant'},'stop':'calls','tokens':[-1,-1,-1,-1,-1]}");
 }
 
 TEST(answers_that_are_cut_or_refused)

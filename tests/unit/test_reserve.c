@@ -135,11 +135,12 @@ TEST(a_refused_call_ends_the_run_with_its_reason_and_what_it_has)
 TEST(a_refused_call_ends_the_loop_whose_budget_it_is_and_what_is_around_it_goes_on)
 {
     struct caller a = { "a", 2, .most = TOKENS(30), .real = TOKENS(20) };
-    struct bot b = { "b", ADD, 100 };
+    struct bot inner = { "inner", ADD, 0 }, b = { "b", ADD, 100 };
     TRIAL t = { .options = { .budget = { .tokens = 1000 } } };
-    trial_run(&t, SEQ("s", LOOP("l", SEQ("body", caller_node(&a)), .max_iterations = 50,
+    trial_run(&t, SEQ("s", LOOP("l", SEQ("body", caller_node(&a), bot_node(&inner)), .max_iterations = 50,
                                 .options = { .budget = { .tokens = 120 } }), bot_node(&b)), "0");
     CHECK_INT(t.rc, 0);
+    CHECK_INT(inner.calls, 2); // the pass is closed
     CHECK_STR(only(&t, "loop_end budget_refused"), "budget_refused s.l.2.body.a; loop_end s.l tokens 3");
     CHECK_STR(t.output, "101"); // one call of the last pass was made
     CHECK_INT(t.result.reason, 0);
@@ -298,21 +299,25 @@ TEST(a_call_that_is_cancelled_is_lost)
 
 static struct {
     rondo_later later;
-    int number, grants, farewells;
+    int number, grants, cancels, farewells;
+    bool is_private; // asks without wanting to be told of a cancel twice
 } polite;
 
 static void on_polite_grant(int reason, void *user)
 {
-    polite.grants++;
-    rondo_run_cancel(user, "enough");
+    polite.grants += reason == 0;
+    polite.cancels += reason == RONDO_REASON_CANCELLED;
+    if (!reason)
+        rondo_run_cancel(user, "enough");
 }
 
 /* The call is broken off, and the answer so far has told what it cost. */
 static void on_polite_farewell(void *user)
 {
     polite.farewells++;
-    CHECK_INT(rondo_later_settle(polite.later, polite.number, &(rondo_usage)TOKENS(7)), 0);
-    CHECK_INT(rondo_later_settle(polite.later, 77, &(rondo_usage)TOKENS(1000)), 0); // there is no such call
+    if (polite.grants)
+        CHECK_INT(rondo_later_settle(polite.later, polite.number, &(rondo_usage)TOKENS(7)), 0);
+    rondo_later_settle(polite.later, 77, &(rondo_usage)TOKENS(1000)); // there is no such call
     rondo_later_fail(polite.later, RONDO_ECANCELLED, "cancelled");
 }
 
@@ -321,7 +326,8 @@ static void is_polite(rondo_task *task, void *user)
     struct trial *t = user;
     polite.later = rondo_task_defer(task);
     task_on_cancel(task, on_polite_farewell, NULL);
-    polite.number = rondo_later_reserve(polite.later, &(rondo_usage)TOKENS(40), on_polite_grant, t->run);
+    polite.number = (polite.is_private ? later_reserve : rondo_later_reserve)(
+        polite.later, &(rondo_usage)TOKENS(40), on_polite_grant, t->run);
 }
 
 static rondo_node *polite_node(struct trial *t)
@@ -350,12 +356,39 @@ static void cancel_when_granted(struct trial *t, const rondo_event *ev)
 
 TEST(a_call_that_was_granted_too_late_costs_nothing)
 {
-    TRIAL t = { .on_event = cancel_when_granted };
-    memset(&polite, 0, sizeof polite);
-    trial_run(&t, SEQ("s", polite_node(&t)), "0");
-    CHECK_INT(t.rc, RONDO_ECANCELLED);
-    CHECK_INT(polite.grants, 0);
-    CHECK_INT(polite.farewells, 1);
+    for (int is_private = 0; is_private < 2; is_private++) {
+        TRIAL t = { .on_event = cancel_when_granted };
+        memset(&polite, 0, sizeof polite);
+        polite.is_private = is_private;
+        trial_run(&t, SEQ("s", polite_node(&t)), "0");
+        CHECK_INT(t.rc, RONDO_ECANCELLED);
+        CHECK_INT(polite.grants, 0);
+        CHECK_INT(polite.cancels, !is_private);
+        CHECK_INT(polite.farewells, 1);
+    }
+}
+
+/* Whoever asked is told once, however its run ends. */
+TEST(a_call_that_nobody_will_decide_on_is_told_so)
+{
+    struct caller big = { "big", 1, .most = TOKENS(80), .real = TOKENS(1), .ms = 1000 };
+    for (int closes = 0; closes < 2; closes++) {
+        TRIAL t = { .options = { .budget = { .tokens = 100 } } };
+        memset(&polite, 0, sizeof polite);
+        trial_start(&t, PAR("p", caller_node(&big), polite_node(&t)), "0");
+        while (count(&t, "budget_asked") < 2 && trial_next(&t))
+            ;
+        CHECK_INT(polite.cancels, 0);
+        if (closes) {
+            rondo_run_close(t.run);
+            t.run = NULL;
+        } else {
+            rondo_run_cancel(t.run, "enough");
+            trial_finish(&t);
+        }
+        CHECK_INT(polite.grants, 0);
+        CHECK_INT(polite.cancels, 1);
+    }
 }
 
 /* ---- attempts, forks, reopening, replay ---------------------------------------------------------------------- */

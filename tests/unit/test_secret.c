@@ -162,7 +162,8 @@ static size_t longest_common(const char *a, const char *b)
 
 TEST(a_secret_is_known_in_base64_wherever_it_begins)
 {
-    static const char *const keys[] = { "sk-live-0123456789abcdef", "pa55w0rd!", "\xff\xfe-~?>/secret\xf0\x9f\x98\x80" };
+    static const char *const keys[] = { "sk-live-0123456789abcdef", "pa55w0rd!",
+                                        "\xff\xfe-~?>/secret\xf0\x9f\x98\x80" };
     for (size_t k = 0; k < COUNT(keys); k++) {
         struct secrets secrets = { 0 };
         secrets_add(&secrets, keys[k], strlen(keys[k]));

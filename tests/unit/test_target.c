@@ -113,7 +113,7 @@ TEST(a_key_that_is_missing_is_named)
     CHECK_STR(find("openai/gpt-5", ENV("OPENAI_API_KEY=k\r\nX: y")),
               "-1 model 'openai/gpt-5': the key in OPENAI_API_KEY has characters that no key has (its value is "
               "not shown)");
-    CHECK_STR(find("openai/x", ENV("OPENAI_BASE_URL=http://localhost:8080/v1/")), "openai x http://localhost:8080/v1 -");
+    CHECK_STR(find("openai/x", ENV("OPENAI_BASE_URL=http://[::1]:8080/v1/")), "openai x http://[::1]:8080/v1 -");
 }
 
 TEST(the_environment_says_where)

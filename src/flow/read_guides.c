@@ -1,4 +1,4 @@
-/* guides.c - skills that are folders: what their SKILL.md says.
+/* read_guides.c - skills that are folders: what their SKILL.md says.
 
    A folder has a SKILL.md: a few lines of YAML between two lines of ---, then a text for the model.  Name and
    description are shown to the model at once, the text when it asks for it.  All is read when the workflow is

@@ -1,0 +1,367 @@
+/* batch.c - see batch.h.
+
+   A slot goes from open (not decided) over asked (a person is) and chosen (to be made) to begun and done.
+   The batch counts what it waits for; when that is nothing, it goes on to the next stage: deciding, noting,
+   making, done. */
+#include "agent/batch.h"
+
+#include "base/hash.h"
+#include "tool/permit.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY_LEN 40
+
+enum slot_state { SLOT_OPEN, SLOT_ASKED, SLOT_CHOSEN, SLOT_RUNNING, SLOT_DONE };
+
+struct slot {
+    struct batch *batch;
+    const json_t *call; // { id, name, arguments }
+    const struct tool *tool; // NULL: there is none of that name
+    struct tool_place place;
+    char key[KEY_LEN];
+    uint8_t state; // enum slot_state
+    bool was_begun; // before a crash
+    json_t *content;
+    bool is_error;
+    struct tool_call *running;
+    struct permit_question question;
+};
+
+struct batch {
+    struct talk *talk;
+    json_t *message; // whose calls they are
+    struct slot *slots;
+    uint32_t count;
+    uint32_t waits; // for so many things, itself included while it is busy
+    void (*stage)(struct batch *batch); // what follows when it waits for nothing
+    void (*done)(void *user);
+    void *user;
+    bool is_open, is_cancelled, has_failed;
+};
+
+static void settle(struct batch *batch)
+{
+    if (--batch->waits == 0)
+        batch->stage(batch);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------- */
+
+static const char *id_of(const struct slot *slot)
+{
+    return json_string_value(json_object_get(slot->call, "id"));
+}
+
+static void take_result(struct slot *slot, json_t *content, bool is_error)
+{
+    slot->content = content;
+    slot->is_error = is_error;
+    slot->state = SLOT_DONE;
+}
+
+static void note_result(struct slot *slot)
+{
+    json_t *note = json_pack("{ss ss sO}", "result", id_of(slot), "tool",
+                             json_string_value(json_object_get(slot->call, "name")), "content", slot->content);
+    if (slot->is_error)
+        json_object_set_new(note, "error", json_true());
+    talk_note(slot->batch->talk, note, NULL, NULL);
+}
+
+static void refuse(struct slot *slot, const char *text)
+{
+    take_result(slot, json_string(text), true);
+    if (!slot->batch->is_cancelled)
+        note_result(slot);
+}
+
+static void on_done(struct tool_call *call, json_t *content, bool is_error, void *user)
+{
+    struct slot *slot = user;
+    slot->running = NULL;
+    take_result(slot, content, is_error);
+    if (!slot->batch->is_cancelled)
+        note_result(slot);
+    settle(slot->batch);
+}
+
+/* ---- the last stages --------------------------------------------------------------------------------- */
+
+static void finish(struct batch *batch)
+{
+    batch->is_open = false;
+    batch->done(batch->user);
+}
+
+static void make_calls(struct batch *batch)
+{
+    batch->stage = finish;
+    batch->waits = 1;
+    for (uint32_t i = 0; i < batch->count && !batch->is_cancelled; i++) {
+        struct slot *slot = &batch->slots[i];
+        if (slot->state != SLOT_CHOSEN)
+            continue;
+        slot->state = SLOT_RUNNING;
+        batch->waits++;
+        tool_start(slot->tool, &slot->place, json_object_get(slot->call, "arguments"), on_done, slot, &slot->running);
+    }
+    settle(batch);
+}
+
+static void on_noted(void *user)
+{
+    struct batch *batch = user;
+    if (!batch->is_cancelled)
+        make_calls(batch);
+}
+
+static uint32_t count_chosen(const struct batch *batch)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < batch->count; i++)
+        count += batch->slots[i].state == SLOT_CHOSEN;
+    return count;
+}
+
+/* Notes keep their order, so the last one is waited for. */
+static void note_calls(struct batch *batch)
+{
+    uint32_t left = count_chosen(batch);
+    if (!left || batch->is_cancelled || batch->has_failed) {
+        finish(batch);
+        return;
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct slot *slot = &batch->slots[i];
+        if (slot->state == SLOT_CHOSEN)
+            talk_note(batch->talk,
+                      json_pack("{ss sO sO}", "begin", id_of(slot), "tool", json_object_get(slot->call, "name"),
+                                "arguments", json_object_get(slot->call, "arguments")),
+                      --left ? NULL : on_noted, batch);
+    }
+}
+
+/* ---- deciding ---------------------------------------------------------------------------------------- */
+
+static void take_verdict(struct slot *slot, int verdict, const char *why)
+{
+    if (verdict == PERMIT_ALLOW)
+        slot->state = SLOT_CHOSEN;
+    else
+        refuse(slot, why);
+}
+
+static void on_verdict(struct permit_question *question, int verdict, bool always)
+{
+    struct slot *slot = question->own;
+    assert(slot->state == SLOT_ASKED);
+    if (verdict == PERMIT_ALLOW && always)
+        permit_remember(talk_spec_of(slot->batch->talk)->env->permit, slot->tool);
+    take_verdict(slot, verdict, "a person was asked and did not permit this call");
+    settle(slot->batch);
+}
+
+static void ask_person(struct slot *slot)
+{
+    const struct call_env *env = talk_spec_of(slot->batch->talk)->env;
+    slot->state = SLOT_ASKED;
+    slot->batch->waits++;
+    slot->question = (struct permit_question){ .tool = slot->tool, .answer = on_verdict, .own = slot,
+                                               .arguments = json_object_get(slot->call, "arguments") };
+    env->on_permit(env->user, &slot->question);
+}
+
+static void ask_permission(struct slot *slot)
+{
+    const struct call_env *env = talk_spec_of(slot->batch->talk)->env;
+    char why[160] = "no tool may be called here";
+    int verdict = slot->tool->is_free ? PERMIT_ALLOW : PERMIT_REFUSE;
+    if (verdict != PERMIT_ALLOW && env->permit)
+        verdict = permit_judge(env->permit, slot->tool, json_object_get(slot->call, "arguments"), why);
+    if (verdict == PERMIT_ASK && env->on_permit)
+        ask_person(slot);
+    else
+        take_verdict(slot, verdict == PERMIT_ASK ? PERMIT_REFUSE : verdict, why);
+}
+
+/* Begun before a crash, and nobody knows how it ended. */
+static void decide_unknown(struct slot *slot)
+{
+    switch (talk_spec_of(slot->batch->talk)->on_unknown) {
+    case RONDO_UNKNOWN_RETRY: slot->state = SLOT_CHOSEN; return;
+    case RONDO_UNKNOWN_FAILS: slot->batch->has_failed = true; return;
+    default:
+        refuse(slot, "The program was interrupted while this call was being made. It is not known whether it took "
+                     "effect, and it was not made again. Find out before you repeat it.");
+    }
+}
+
+static void put_tools(struct buf *out, const struct toolbox *box)
+{
+    for (uint32_t i = 0; i < box->count; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", box->list[i].name);
+}
+
+static void refuse_unknown(struct slot *slot)
+{
+    const struct toolbox *box = &talk_spec_of(slot->batch->talk)->box;
+    auto_buf struct buf text = { 0 };
+    buf_printf(&text, "there is no tool '%.80s'; %s", json_string_value(json_object_get(slot->call, "name")),
+               box->count ? "there are: " : "there are none");
+    put_tools(&text, box);
+    refuse(slot, buf_text(&text));
+}
+
+static void decide(struct slot *slot)
+{
+    if (slot->state == SLOT_DONE)
+        return;
+    if (!slot->tool)
+        refuse_unknown(slot);
+    else if (!json_is_object(json_object_get(slot->call, "arguments")))
+        refuse(slot, "the arguments are not a JSON object; nothing was done");
+    else if (slot->was_begun && slot->tool->effects == RONDO_ONCE)
+        decide_unknown(slot);
+    else if (slot->was_begun)
+        slot->state = SLOT_CHOSEN; // it was permitted then
+    else
+        ask_permission(slot);
+}
+
+void batch_run(struct batch *batch, void (*done)(void *user), void *user)
+{
+    batch->done = done;
+    batch->user = user;
+    batch->is_open = true;
+    batch->stage = note_calls;
+    batch->waits = 1;
+    for (uint32_t i = 0; i < batch->count; i++)
+        decide(&batch->slots[i]);
+    settle(batch);
+}
+
+bool batch_is_open(const struct batch *batch)
+{
+    return batch->is_open;
+}
+
+/* ---- cancelling -------------------------------------------------------------------------------------- */
+
+/* A question that nobody needs answered any more. */
+static void withdraw(struct slot *slot)
+{
+    const struct call_env *env = talk_spec_of(slot->batch->talk)->env;
+    if (env->on_permit_gone)
+        env->on_permit_gone(env->user, &slot->question);
+    take_result(slot, json_string("cancelled"), true);
+    slot->batch->waits--;
+}
+
+/* The note that calls begin is not told any more once the work is cancelled: then nothing is waited for. */
+void batch_cancel(struct batch *batch)
+{
+    bool is_noting = batch->waits == 0;
+    batch->is_cancelled = true;
+    batch->stage = finish;
+    if (is_noting) {
+        finish(batch);
+        return;
+    }
+    batch->waits++;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct slot *slot = &batch->slots[i];
+        if (slot->state == SLOT_ASKED)
+            withdraw(slot);
+        else if (slot->running)
+            tool_cancel(slot->running);
+    }
+    settle(batch);
+}
+
+bool batch_failed(const struct batch *batch)
+{
+    return batch->has_failed;
+}
+
+/* ---- making and unmaking ----------------------------------------------------------------------------- */
+
+/* The key of a call follows from where it is, so that it is the same after a crash. */
+static void make_key(struct slot *slot, uint32_t index, size_t turn)
+{
+    const struct talk_spec *spec = talk_spec_of(slot->batch->talk);
+    uint64_t hash = hash_bytes(turn * 1000 + index, spec->in, strlen(spec->in));
+    const char *outer = spec->place.key ? spec->place.key : "";
+    snprintf(slot->key, sizeof slot->key, "%016llx-%016llx", (unsigned long long)hash_bytes(hash, outer, strlen(outer)),
+             (unsigned long long)hash_bytes(~hash, outer, strlen(outer)));
+    slot->place = spec->place;
+    slot->place.key = slot->key;
+}
+
+struct batch *batch_new(struct talk *talk, json_t *message)
+{
+    struct batch *batch = mem_zalloc(sizeof *batch);
+    const json_t *calls = json_object_get(message, "calls");
+    batch->talk = talk;
+    batch->message = json_incref(message);
+    batch->count = (uint32_t)json_array_size(calls);
+    batch->slots = mem_zalloc((batch->count + 1) * sizeof *batch->slots);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct slot *slot = &batch->slots[i];
+        slot->batch = batch;
+        slot->call = json_array_get(calls, i);
+        slot->tool = toolbox_find(&talk_spec_of(talk)->box, json_string_value(json_object_get(slot->call, "name")));
+        make_key(slot, i, talk_turns(talk));
+    }
+    return batch;
+}
+
+void batch_free(struct batch *batch)
+{
+    if (!batch)
+        return;
+    for (uint32_t i = 0; i < batch->count; i++)
+        json_decref(batch->slots[i].content);
+    mem_free(batch->slots);
+    json_decref(batch->message);
+    mem_free(batch);
+}
+
+static struct slot *find_slot(struct batch *batch, const json_t *id)
+{
+    const char *name = json_string_value(id);
+    for (uint32_t i = 0; name && i < batch->count; i++)
+        if (strcmp(id_of(&batch->slots[i]), name) == 0)
+            return &batch->slots[i];
+    return NULL;
+}
+
+/* What a tool of the talk itself did to it then, it does again. */
+static void recall_result(struct slot *slot, const json_t *note)
+{
+    json_t *content = json_object_get(note, "content");
+    if (!slot || slot->state == SLOT_DONE || !content)
+        return;
+    take_result(slot, json_incref(content), json_is_true(json_object_get(note, "error")));
+    if (!slot->is_error && slot->tool)
+        talk_recall_call(slot->batch->talk, slot->tool, json_object_get(slot->call, "arguments"));
+}
+
+void batch_recall(struct batch *batch, const json_t *note)
+{
+    struct slot *begun = find_slot(batch, json_object_get(note, "begin"));
+    recall_result(find_slot(batch, json_object_get(note, "result")), note);
+    if (begun)
+        begun->was_begun = true;
+}
+
+void batch_put_messages(const struct batch *batch, json_t *messages)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct slot *slot = &batch->slots[i];
+        json_t *content = slot->content ? json_incref(slot->content) : json_string("no result");
+        json_array_append_new(messages, message_tool(slot->call, content, slot->is_error));
+    }
+}

@@ -1,0 +1,27 @@
+/* batch.h - the tool calls of one answer: permitted, made all at once, and answered in their order.
+
+   Nothing is made before the note that it begins is in the log for good.  Of calls that a crash cut off, those
+   that may be made again are; of the others (class `once`) nobody knows whether they have acted, and the policy
+   of the run says what follows. */
+#ifndef RONDO_BATCH_H
+#define RONDO_BATCH_H
+
+#include "agent/talk.h"
+
+struct batch;
+
+struct batch *batch_new(struct talk *talk, json_t *message); // an assistant's, with calls
+void batch_free(struct batch *batch); // nothing is open; NULL is fine
+
+void batch_recall(struct batch *batch, const json_t *note); // begin or result
+
+/* Makes what has no result yet; done(user) when everything has one, or everything was cancelled.  It may come
+   before this returns. */
+void batch_run(struct batch *batch, void (*done)(void *user), void *user);
+bool batch_is_open(const struct batch *batch); // between the two
+void batch_cancel(struct batch *batch);        // done() still comes, at once if nothing has to be waited for
+
+bool batch_failed(const struct batch *batch); // a call's outcome is unknown, and the policy is to fail
+void batch_put_messages(const struct batch *batch, json_t *messages); // one of role tool for each call
+
+#endif

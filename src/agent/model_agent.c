@@ -1,0 +1,403 @@
+/* model_agent.c - agents that are language models: what a step makes of a talk (talk.h), and back.
+
+   A step's model is found, its tools are gathered (for which servers may have to be started), the prompt
+   becomes the first message, and the talk begins.  When that ends, the step ends with what it came to. */
+#include "agent/call.h"
+
+#include "agent/attach.h"
+#include "agent/child.h"
+#include "agent/guides.h"
+#include "agent/servers.h"
+#include "agent/talk.h"
+#include "data/secret.h"
+#include "io/workspace.h"
+#include "run/loop.h"
+#include "tool/permit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TURNS_DEFAULT 50
+
+/* One call of such an agent. */
+struct stint {
+    rondo_later later;
+    const struct flow_step *step; // not to be touched once it is cancelled
+    struct isolated *own;         // its worktree; NULL
+    struct talk_spec spec;
+    struct workspace *workspace;
+    char *folder, *key, *effort;
+    struct buf system;
+    struct talk *talk;
+    struct mcp *mcp;
+    uint32_t connecting; // servers that are not there yet
+    bool is_cancelled;
+    rondo_error error;
+    bool failed;
+};
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+static void stint_free(struct stint *stint)
+{
+    toolbox_clear(&stint->spec.box);
+    target_unref(stint->spec.target);
+    json_decref(stint->spec.first);
+    json_decref(stint->spec.notes);
+    json_decref(stint->spec.schema);
+    workspace_close(stint->workspace);
+    buf_free(&stint->system);
+    mem_free(stint->folder);
+    mem_free(stint->key);
+    mem_free(stint->effort);
+    mem_free(stint);
+}
+
+static void say_failed(struct stint *stint)
+{
+    rondo_later_fail(stint->later, stint->error.code, "%s", stint->error.message);
+    stint_free(stint);
+}
+
+static void on_left(const rondo_error *err, void *user)
+{
+    struct stint *stint = user;
+    say_failed(stint);
+}
+
+static void fail(struct stint *stint, const rondo_error *err)
+{
+    stint->error = *err;
+    if (stint->own)
+        isolated_end(TAKE(stint->own), on_left, stint);
+    else
+        say_failed(stint);
+}
+
+static void act(struct stint *stint, struct talk *talk)
+{
+    if (talk_action(talk) == TALK_BREAK)
+        rondo_later_break(stint->later, talk_loop(talk));
+    else if (talk_action(talk) == TALK_CONTINUE)
+        rondo_later_continue(stint->later);
+}
+
+/* What a step came to, while its worktree is put away. */
+struct yield {
+    struct stint *stint;
+    char *content;
+    json_t *result;
+};
+
+static void say_yield(struct yield *yield)
+{
+    struct stint *stint = yield->stint;
+    if (yield->result && *yield->content)
+        rondo_later_return_both(stint->later, yield->content, TAKE(yield->result));
+    else if (yield->result)
+        rondo_later_return(stint->later, TAKE(yield->result));
+    else
+        rondo_later_return(stint->later, json_string(yield->content));
+    mem_free(yield->content);
+    mem_free(yield);
+    stint_free(stint);
+}
+
+static void on_kept(const rondo_error *err, void *user)
+{
+    struct yield *yield = user;
+    if (!err) {
+        say_yield(yield);
+        return;
+    }
+    yield->stint->error = *err;
+    say_failed(yield->stint);
+    json_decref(yield->result);
+    mem_free(yield->content);
+    mem_free(yield);
+}
+
+static void on_talk_end(struct talk *talk, void *user)
+{
+    struct stint *stint = user;
+    stint->talk = NULL;
+    if (talk_error(talk)) {
+        fail(stint, talk_error(talk));
+        return;
+    }
+    struct yield *yield = mem_alloc(sizeof *yield);
+    *yield = (struct yield){ stint, mem_strdup(talk_content(talk)), json_incref(talk_result(talk)) };
+    act(stint, talk);
+    if (stint->own)
+        isolated_end(TAKE(stint->own), on_kept, yield);
+    else
+        say_yield(yield);
+}
+
+static void on_cancel(void *user)
+{
+    struct stint *stint = user;
+    stint->is_cancelled = true;
+    if (stint->talk)
+        talk_cancel(stint->talk);
+}
+
+/* ---- the model --------------------------------------------------------------------------------------- */
+
+static const char *variable(const struct call_env *env, const char *name)
+{
+    return env->world.get_variable ? env->world.get_variable(env->world.user, name) : NULL;
+}
+
+/* --model, step, agent, options.model, RONDO_MODEL. */
+static const char *model_name(const struct call_env *env, const struct flow_step *step)
+{
+    const char *name = env->model ? env->model : step->model;
+    if (!name && step->agent)
+        name = step->agent->model;
+    for (const struct flow *flow = step->flow; !name && flow; flow = flow->outer)
+        name = flow->model;
+    return name ? name : variable(env, "RONDO_MODEL");
+}
+
+static const char *agent_name(const struct flow_step *step)
+{
+    return step->agent ? step->agent->name : "the default agent";
+}
+
+static int find_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
+{
+    const char *name = model_name(env, step);
+    if (!name)
+        return err_set(err, RONDO_EINVAL,
+                       "agent '%s' of step '%s' needs a language model and none is named: say `--model "
+                       "provider/name`, set RONDO_MODEL, or put `model:` into the file; `rondo rehearse` does "
+                       "without one",
+                       agent_name(step), step->id);
+    if (target_find(step->flow, name, &env->world, ret, err) < 0)
+        return err_in(err, "agent '%s' of step '%s'", agent_name(step), step->id);
+    if (!env->require_prices || (*ret)->price.is_known)
+        return 0;
+    target_unref(TAKE(*ret));
+    return err_set(err, RONDO_EINVAL,
+                   "agent '%s' of step '%s': nobody knows what '%s' costs, and prices are required: give the model a "
+                   "`price` in `models`", agent_name(step), step->id, name);
+}
+
+/* ---- tools ------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const char *const *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Without `tools` an agent has what the permissions allow without asking anybody. */
+static bool is_allowed(const struct call_env *env, const char *name)
+{
+    char why[160];
+    return env->permit && permit_judge(env->permit, &(struct tool){ .name = name }, NULL, why) == PERMIT_ALLOW;
+}
+
+static bool wants(const struct stint *stint, const char *name)
+{
+    const struct flow_agent *agent = stint->step->agent;
+    if (agent && is_listed(agent->disallowed_tools, agent->disallowed_count, name))
+        return false;
+    return agent && agent->has_tools ? is_listed(agent->tools, agent->tool_count, name)
+                                     : is_allowed(stint->spec.env, name);
+}
+
+static void add_builtins(struct stint *stint)
+{
+    for (const struct tool_row *row = tool_builtins; row->name; row++)
+        if (wants(stint, row->name))
+            toolbox_add_builtin(&stint->spec.box, row->name);
+}
+
+/* Those of a server that the agent names, by one tool or all. */
+static int add_listed(struct stint *stint, rondo_error *err)
+{
+    const struct flow_agent *agent = stint->step->agent;
+    for (uint32_t i = 0; agent && i < agent->tool_count; i++) {
+        const char *name = agent->tools[i], *server = servers_find(stint->step->flow, name);
+        const char *tool = server && name[strlen(server)] ? name + strlen(server) + 2 : NULL;
+        if (server && mcp_add_tools(stint->mcp, server, tool && strcmp(tool, "*") != 0 ? tool : NULL,
+                                    &stint->spec.box, err) < 0)
+            return err->code;
+    }
+    for (uint32_t i = 0; agent && i < agent->disallowed_count; i++)
+        toolbox_remove(&stint->spec.box, agent->disallowed_tools[i]);
+    return 0;
+}
+
+static bool is_in_loop(rondo_task *task)
+{
+    return run_loop_around(task_run(task), task_act(task), true) != NULL;
+}
+
+/* ---- beginning --------------------------------------------------------------------------------------- */
+
+static void begin_talk(struct stint *stint)
+{
+    rondo_error err;
+    if (stint->mcp && add_listed(stint, &err) < 0) {
+        fail(stint, &err);
+        return;
+    }
+    stint->spec.system = buf_text(&stint->system);
+    stint->talk = talk_new(&stint->spec);
+    stint->spec.first = NULL; // taken
+    stint->spec.box = (struct toolbox){ 0 };
+    talk_run(stint->talk);
+}
+
+static void on_connected(const rondo_error *err, void *user)
+{
+    struct stint *stint = user;
+    if (err && !stint->failed) {
+        stint->error = *err;
+        stint->failed = true;
+    }
+    if (--stint->connecting)
+        return;
+    if (stint->is_cancelled)
+        err_set(&stint->error, RONDO_ECANCELLED, "cancelled");
+    if (stint->failed || stint->is_cancelled) {
+        rondo_error why = stint->error;
+        fail(stint, &why);
+    } else {
+        begin_talk(stint);
+    }
+}
+
+/* Every server once, however many of its tools are named. */
+static void connect(struct stint *stint)
+{
+    const struct flow_agent *agent = stint->step->agent;
+    stint->connecting = 1;
+    for (uint32_t i = 0; stint->mcp && agent && i < agent->tool_count; i++) {
+        const char *server = servers_find(stint->step->flow, agent->tools[i]);
+        if (!server)
+            continue;
+        stint->connecting++;
+        mcp_connect(stint->mcp, server, on_connected, stint);
+    }
+    on_connected(NULL, stint);
+}
+
+static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
+{
+    const struct call_env *env = task_env(task);
+    const char *folder = stint->own ? isolated_folder(stint->own) : call_folder(env, stint->step);
+    stint->folder = mem_strdup(folder ? folder : ".");
+    stint->key = mem_strdup(rondo_task_key(task));
+    if (workspace_open(stint->folder, &stint->workspace, err) < 0)
+        return err->code;
+    stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
+                                             .folder = stint->folder, .network = env->network, .local = env->local,
+                                             .key = stint->key };
+    return 0;
+}
+
+static double given(double own, double otherwise)
+{
+    return isnan(own) ? otherwise : own;
+}
+
+static void fill_sampling(struct stint *stint, const struct call_env *env)
+{
+    const struct flow_agent *agent = stint->step->agent;
+    struct talk_spec *spec = &stint->spec;
+    spec->temperature = agent ? given(agent->temperature, spec->target->temperature) : spec->target->temperature;
+    spec->top_p = agent ? given(agent->top_p, spec->target->top_p) : spec->target->top_p;
+    spec->max_tokens = agent && agent->max_tokens ? agent->max_tokens : spec->target->max_tokens;
+    const char *effort = agent && agent->effort ? agent->effort : spec->target->effort;
+    stint->effort = mem_strdup(env->effort ? env->effort : effort);
+    spec->effort = stint->effort;
+    spec->max_turns = agent && agent->max_turns ? agent->max_turns : TURNS_DEFAULT;
+    if (env->max_turns)
+        spec->max_turns = (int)env->max_turns;
+    spec->max_retries = env->max_retries >= 0 ? (int)env->max_retries : stint->step->max_retries;
+}
+
+static void fill_spec(struct stint *stint, rondo_task *task)
+{
+    const struct flow_step *step = stint->step;
+    struct talk_spec *spec = &stint->spec;
+    fill_sampling(stint, task_env(task));
+    spec->loop = task_loop(task);
+    spec->flow = step->flow;
+    spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
+    spec->on_unknown = task_run(task)->on_unknown;
+    spec->joins = step->flow->dialect == FLOW_V1;
+    spec->cache = step->flow->cache || (step->agent && step->agent->cache);
+    spec->notes = json_incref(rondo_task_notes(task));
+    spec->on_end = on_talk_end;
+    spec->user = stint;
+}
+
+static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
+{
+    if (open_place(stint, task, err) < 0)
+        return err->code;
+    add_builtins(stint);
+    child_add_tool(&stint->spec.box, task_env(task), 0);
+    if (is_in_loop(task))
+        talk_tools_for_loops(&stint->spec.box);
+    guides_show(stint->step->agent, &stint->system, &stint->spec.box);
+    if (stint->step->agent && stint->step->agent->project_notes)
+        guides_show_notes(stint->folder, &stint->system);
+    stint->mcp = servers_of(task, stint->step, err);
+    return stint->mcp ? 0 : err->code;
+}
+
+/* Whatever cannot be begun fails through the token, so that there is one way out. */
+void model_run(rondo_task *task, const struct flow_step *step, const struct buf *system, const struct buf *text,
+               struct isolated *own)
+{
+    struct stint *stint = mem_zalloc(sizeof *stint);
+    rondo_error err;
+    stint->step = step;
+    stint->own = own;
+    stint->spec.env = task_env(task);
+    stint->later = stint->spec.later = rondo_task_defer(task);
+    buf_put(&stint->system, system->data ? system->data : "", system->len);
+    if (find_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
+        fail(stint, &err);
+        return;
+    }
+    for (const struct target *target = stint->spec.target; target; target = target->fallback)
+        if (target->key)
+            secrets_add(task_secrets(task), target->key, strlen(target->key));
+    fill_spec(stint, task);
+    stint->spec.first = attach_message(step, stint->folder, text);
+    task_on_cancel(task, on_cancel, stint);
+    connect(stint);
+}
+
+/* ---- before the run ---------------------------------------------------------------------------------- */
+
+static int check_tool(const struct flow_step *step, const char *name, rondo_error *err)
+{
+    if (servers_find(step->flow, name))
+        return 0;
+    for (const struct tool_row *row = tool_builtins; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return 0;
+    return err_set(err, RONDO_EINVAL, "agent '%s' of step '%s' has the tool '%s', which nobody offers",
+                   agent_name(step), step->id, name);
+}
+
+int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)
+{
+    struct target *target = NULL;
+    int rc = find_target(env, step, &target, err);
+    target_unref(target);
+    for (uint32_t i = 0; rc == 0 && step->agent && i < step->agent->tool_count; i++)
+        rc = check_tool(step, step->agent->tools[i], err);
+    return rc;
+}

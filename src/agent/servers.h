@@ -1,0 +1,18 @@
+/* servers.h - the MCP servers of workflow files, shared by all runs of an engine.
+
+   A server is started when an agent first needs it and stays until the engine is gone, so that neither
+   every step nor every run pays for it.  Files with the same `mcpServers` in the same folder share theirs. */
+#ifndef RONDO_SERVERS_H
+#define RONDO_SERVERS_H
+
+#include "agent/call.h"
+#include "tool/mcp.h"
+
+/* Those of the file that the step is in; NULL without an error (code 0) when it names none. */
+struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_error *err);
+
+/* The server that the name of a tool begins with ("files" in files__read), or that it is; NULL: none of the
+   flow's. */
+const char *servers_find(const struct flow *flow, const char *tool);
+
+#endif

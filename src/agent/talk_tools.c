@@ -1,0 +1,113 @@
+/* talk_tools.c - tools that act on the talk itself: handing in a result, leaving a loop.
+
+   They change nothing outside, so nobody has to permit them, and after a crash they are simply done again
+   from the notes. */
+#include "agent/talk.h"
+
+#include <string.h>
+
+static const char submit_about[] = "Hands in your result and ends the conversation. Call it exactly once, when your "
+                                   "work is done; its arguments are the result and have to fit the schema.";
+
+/* ---- submit_result ----------------------------------------------------------------------------------- */
+
+/* Arguments of a tool are an object; other results are put into one. */
+static bool is_wrapped(const struct talk *talk)
+{
+    const json_t *type = json_object_get(talk_spec_of(talk)->schema, "type");
+    return json_is_string(type) && strcmp(json_string_value(type), "object") != 0;
+}
+
+static json_t *result_of(const struct talk *talk, json_t *arguments)
+{
+    return is_wrapped(talk) ? json_object_get(arguments, "result") : arguments;
+}
+
+static void submit_result(struct tool_call *call)
+{
+    struct talk *talk = call->tool->user;
+    json_t *result = result_of(talk, call->arguments);
+    rondo_error err;
+    if (!result) {
+        tool_fail(call, "the result is to be given as the argument 'result'");
+        return;
+    }
+    if (schema_check(talk_schema(talk), result, &err) < 0) {
+        tool_fail(call, "the result does not fit the schema: %s. Call submit_result again with a result that does.",
+                  err.message);
+        return;
+    }
+    talk_hand_in(talk, json_incref(result));
+    tool_finish(call, "ok", 2);
+}
+
+static json_t *parameters_of(const struct talk *talk)
+{
+    json_t *schema = talk_spec_of(talk)->schema;
+    if (is_wrapped(talk))
+        return json_pack("{ss s{sO} s[s]}", "type", "object", "properties", "result", schema, "required", "result");
+    json_t *own = json_copy(schema);
+    if (!json_object_get(own, "type"))
+        json_object_set_new(own, "type", json_string("object"));
+    return own;
+}
+
+/* The schema is checked by the tool, so that what is said of a wrong one is about the result. */
+void talk_add_tools(struct talk *talk)
+{
+    struct toolbox *box = &((struct talk_spec *)talk_spec_of(talk))->box;
+    for (uint32_t i = 0; i < box->count; i++)
+        if (!box->list[i].user)
+            box->list[i].user = talk;
+    if (!talk_spec_of(talk)->schema)
+        return;
+    auto_json json_t *parameters = parameters_of(talk);
+    toolbox_add(box, &(struct tool){ .name = "submit_result", .description = submit_about, .parameters = parameters,
+                                     .effects = RONDO_PURE, .is_free = true, .is_unchecked = true,
+                                     .run = submit_result, .user = talk });
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------- */
+
+static void exit_loop(struct tool_call *call)
+{
+    talk_leave(call->tool->user, TALK_BREAK, tool_text(call, "loop"));
+    tool_finish(call, "ok", 2);
+}
+
+static void continue_loop(struct tool_call *call)
+{
+    talk_leave(call->tool->user, TALK_CONTINUE, NULL);
+    tool_finish(call, "ok", 2);
+}
+
+void talk_tools_for_loops(struct toolbox *box)
+{
+    auto_json json_t *exits = json_pack("{ss s{s{ss ss} s{ss ss}} sb}", "type", "object", "properties", "reason",
+                                        "type", "string", "description", "why the work is done", "loop", "type",
+                                        "string", "description", "the name of a loop further out; absent: the nearest",
+                                        "additionalProperties", 0);
+    auto_json json_t *goes_on = json_pack("{ss s{s{ss}} sb}", "type", "object", "properties", "reason", "type",
+                                          "string", "additionalProperties", 0);
+    toolbox_add(box, &(struct tool){ .name = "exit_loop", .parameters = exits, .effects = RONDO_PURE, .is_free = true,
+                                     .description = "Ends the loop that you work in, because nothing is left to do. "
+                                                    "Your turn ends with it.",
+                                     .run = exit_loop });
+    toolbox_add(box, &(struct tool){ .name = "continue_loop", .parameters = goes_on, .effects = RONDO_PURE,
+                                     .is_free = true,
+                                     .description = "Ends this pass of the loop at once and goes on with the next. "
+                                                    "Your turn ends with it.",
+                                     .run = continue_loop });
+}
+
+/* ---- after a crash ----------------------------------------------------------------------------------- */
+
+void talk_recall_call(struct talk *talk, const struct tool *tool, json_t *arguments)
+{
+    if (tool->run == submit_result)
+        talk_hand_in(talk, json_incref(result_of(talk, arguments)));
+    else if (tool->run == exit_loop)
+        talk_leave(talk, TALK_BREAK, json_string_value(json_object_get(arguments, "loop")));
+    else if (tool->run == continue_loop)
+        talk_leave(talk, TALK_CONTINUE, NULL);
+}

@@ -1,0 +1,226 @@
+/* permit.c - see permit.h. */
+#include "tool/permit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct entry {
+    char *name;    // with *
+    char *pattern; // for the main argument; NULL: any
+};
+
+struct entries {
+    struct entry *list;
+    uint32_t count, cap;
+};
+
+struct permit {
+    struct entries allow, deny, ask, always;
+    bool yolo, strict, sandbox, can_ask;
+};
+
+static const char *const boxed[] = { "read", "write", "edit", "glob", "grep" };
+
+/* ---- lists ------------------------------------------------------------------------------------------- */
+
+static void add(struct entries *entries, const char *text, size_t len)
+{
+    const char *open = memchr(text, '(', len);
+    bool has_pattern = open && text[len - 1] == ')';
+    mem_grow(&entries->list, &entries->cap, entries->count, sizeof *entries->list);
+    entries->list[entries->count++] = (struct entry){
+        .name = mem_dup(text, has_pattern ? (size_t)(open - text) : len),
+        .pattern = has_pattern ? mem_dup(open + 1, len - (size_t)(open + 1 - text) - 1) : NULL };
+}
+
+/* Up to a comma that is in no bracket. */
+static size_t entry_len(const char *text)
+{
+    size_t len = 0;
+    for (int depth = 0; text[len] && (text[len] != ',' || depth); len++)
+        depth += text[len] == '(' ? 1 : text[len] == ')' && depth ? -1 : 0;
+    return len;
+}
+
+static void read_list(struct entries *entries, const char *text)
+{
+    while (text && *text) {
+        size_t len = entry_len(text), from = strspn(text, " \t"), to = len;
+        while (to > from && strchr(" \t", text[to - 1]))
+            to--;
+        if (to > from)
+            add(entries, text + from, to - from);
+        text += len + (text[len] == ',');
+    }
+}
+
+static void entries_clear(struct entries *entries)
+{
+    for (uint32_t i = 0; i < entries->count; i++) {
+        mem_free(entries->list[i].name);
+        mem_free(entries->list[i].pattern);
+    }
+    mem_free(entries->list);
+}
+
+/* ---- fitting ----------------------------------------------------------------------------------------- */
+
+/* * stands for anything. */
+static bool fits(const char *pattern, const char *text)
+{
+    const char *star = NULL, *back = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            back = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++back;
+        } else {
+            return false;
+        }
+    }
+    return !pattern[strspn(pattern, "*")];
+}
+
+/* What a pattern in an entry is about; NULL: this tool has no such thing. */
+static const char *main_argument(const struct tool *tool, const json_t *arguments)
+{
+    static const struct {
+        const char *tool, *key;
+    } rows[] = { { "bash", "command" }, { "read", "path" }, { "write", "path" }, { "edit", "path" },
+                 { "glob", "pattern" }, { "grep", "path" }, { "fetch", "url" }, { "agent", "name" } };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].tool, tool->name) == 0)
+            return json_string_value(json_object_get(arguments, rows[i].key));
+    return NULL;
+}
+
+/* A command that is more than one, or that is put together by the shell, fits no pattern that allows something:
+   `git *` must not let `git log; rm -rf .` through. */
+static bool is_plain_command(const char *text)
+{
+    return !strpbrk(text, ";&|`$<>(){}\n\r\\");
+}
+
+/* A path that climbs fits no pattern either. */
+static bool is_plain_path(const char *text)
+{
+    return *text != '/' && !strstr(text, "..");
+}
+
+static bool is_plain(const struct tool *tool, const char *text)
+{
+    if (strcmp(tool->name, "bash") == 0)
+        return is_plain_command(text);
+    return strcmp(tool->name, "fetch") == 0 || is_plain_path(text);
+}
+
+/* When refusing, what cannot be judged counts as fitting. */
+static bool entry_fits(const struct entry *entry, const struct tool *tool, const json_t *arguments, bool refuses)
+{
+    if (!fits(entry->name, tool->name))
+        return false;
+    if (!entry->pattern)
+        return true;
+    const char *text = main_argument(tool, arguments);
+    if (!text)
+        return refuses && arguments;
+    if (!is_plain(tool, text))
+        return refuses;
+    return fits(entry->pattern, text);
+}
+
+static bool is_on(const struct entries *entries, const struct tool *tool, const json_t *arguments, bool refuses)
+{
+    for (uint32_t i = 0; i < entries->count; i++)
+        if (entry_fits(&entries->list[i], tool, arguments, refuses))
+            return true;
+    return false;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------------- */
+
+static bool is_boxed(const struct tool *tool)
+{
+    for (size_t i = 0; i < COUNT(boxed); i++)
+        if (strcmp(boxed[i], tool->name) == 0)
+            return true;
+    return false;
+}
+
+static int refuse(char why[160], const struct tool *tool, const char *reason)
+{
+    snprintf(why, 160, "not permitted: %.60s %s", tool->name, reason);
+    return PERMIT_REFUSE;
+}
+
+int permit_judge(const struct permit *permit, const struct tool *tool, const json_t *arguments, char why[160])
+{
+    if (permit->yolo)
+        return PERMIT_ALLOW;
+    if (is_on(&permit->deny, tool, arguments, true))
+        return refuse(why, tool, "is on the list of what may not be called");
+    if (permit->sandbox && strcmp(tool->name, "bash") == 0)
+        return refuse(why, tool, "is not there in a sandbox");
+    if (is_on(&permit->ask, tool, arguments, true))
+        return permit->can_ask ? PERMIT_ASK : refuse(why, tool, "needs somebody to permit it, and nobody can be asked");
+    if (is_on(&permit->allow, tool, arguments, false) || (permit->sandbox && is_boxed(tool)))
+        return PERMIT_ALLOW;
+    if (permit->strict || permit->sandbox)
+        return refuse(why, tool, "is not on the list of what may be called");
+    if (is_on(&permit->always, tool, arguments, false))
+        return PERMIT_ALLOW;
+    return permit->can_ask ? PERMIT_ASK : refuse(why, tool, "needs somebody to permit it, and nobody can be asked");
+}
+
+void permit_remember(struct permit *permit, const struct tool *tool)
+{
+    add(&permit->always, tool->name, strlen(tool->name));
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------- */
+
+static int check(const struct permit_spec *spec, const struct permit *permit, rondo_error *err)
+{
+    if (spec->yolo && (spec->allow || spec->deny || spec->ask || spec->strict || spec->sandbox))
+        return err_set(err, RONDO_EINVAL, "--yolo allows everything and goes with no other permission");
+    for (size_t i = 0; spec->sandbox && i < COUNT(boxed); i++)
+        for (uint32_t k = 0; k < permit->deny.count; k++)
+            if (!permit->deny.list[k].pattern && fits(permit->deny.list[k].name, boxed[i]))
+                return err_set(err, RONDO_EINVAL, "--deny %s contradicts --sandbox, which needs %s",
+                               permit->deny.list[k].name, boxed[i]);
+    return 0;
+}
+
+int permit_open(const struct permit_spec *spec, struct permit **ret, rondo_error *err)
+{
+    struct permit *permit = mem_zalloc(sizeof *permit);
+    permit->yolo = spec->yolo;
+    permit->strict = spec->strict;
+    permit->sandbox = spec->sandbox;
+    permit->can_ask = spec->can_ask;
+    read_list(&permit->allow, spec->allow);
+    read_list(&permit->deny, spec->deny);
+    read_list(&permit->ask, spec->ask);
+    if (check(spec, permit, err) < 0) {
+        permit_close(permit);
+        return err->code;
+    }
+    *ret = permit;
+    return 0;
+}
+
+void permit_close(struct permit *permit)
+{
+    if (!permit)
+        return;
+    entries_clear(&permit->allow);
+    entries_clear(&permit->deny);
+    entries_clear(&permit->ask);
+    entries_clear(&permit->always);
+    mem_free(permit);
+}

@@ -1,0 +1,195 @@
+#!/bin/bash
+# talks.sh - model agents from end to end, against a server that answers by a script: turns, tools, results,
+# loops, permissions, budgets, agents of agents, and what happens when the program is killed in between.
+set -u
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; [ -n "${SERVER_PID:-}" ] && exec {SERVER[1]}>&-; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data HOME=$scratch
+unset OPENAI_API_KEY OPENAI_BASE_URL RONDO_MODEL
+server=$(dirname "$RONDO")/tests/server
+
+# What a Chat Completions server says: text NAME; call ID TOOL ARGUMENTS...; behind a `then` each.
+wrap() { jq -c '{id: "x", object: "chat.completion", model: "m", choices: [{index: 0, finish_reason: (if .tool_calls then "tool_calls" else "stop" end),
+                 message: ({role: "assistant", content: null} + .)}], usage: {prompt_tokens: 100, completion_tokens: 10, total_tokens: 110}}' |
+             sed 's/\\/\\\\/g; s/^/send /'; }
+text() { jq -nc --arg t "$1" '{content: $t}' | wrap; }
+calls() { # ID TOOL ARGUMENTS [ID TOOL ARGUMENTS]...
+    local all=[]
+    while [ $# -ge 3 ]; do
+        all=$(jq -nc --argjson all "$all" --arg id "$1" --arg tool "$2" --arg a "$3" \
+                '$all + [{id: $id, type: "function", function: {name: $tool, arguments: $a}}]')
+        shift 3
+    done
+    jq -nc --argjson all "$all" '{tool_calls: $all}' | wrap
+}
+then_() { echo then; }
+
+# serve: the answers of stdin, one after the other
+serve() {
+    stop
+    { echo "POST /v1/chat/completions"; cat; } | sed 's/^then$/then/' >script
+    sed -i '/^send /i header Content-Type: application/json' script
+    : >log
+    coproc SERVER { "$server" script log; }
+    read -r port <&"${SERVER[0]}"
+    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
+}
+stop() { if [ -n "${SERVER_PID:-}" ]; then exec {SERVER[1]}>&-; wait "$SERVER_PID" 2>/dev/null; fi; }
+asked() { jq -sr ".[$1].body | fromjson | $2" log; } # of request N
+requests() { wc -l <log; }
+
+flow one.yaml <<'F'
+name: one
+agents: { w: { prompt: "You write.", model: compat/m } }
+steps: [{ id: a, agent: w, instructions: "Say hello." }]
+F
+
+# ---- an answer ------------------------------------------------------------------------------------------
+serve < <(text "Hello.")
+check "plain" 0 "Hello." "$RONDO" run -q one.yaml
+same "the system text" "$(asked 0 '.messages[0].content')" "You write."
+same "the prompt" "$(asked 0 '.messages[1].content')" "$(printf '## Task\nSay hello.')"
+same "requests" "$(requests)" 1
+serve < <(text "Hello.")
+"$RONDO" run --json --store :memory: one.yaml >out 2>err
+same "turns" "$(jq -r 'select(.type=="agent_turn").data.phase' out | tr '\n' ' ')" "request response "
+same "tokens" "$(jq -r 'select(.type=="workflow_end").tokens | "\(.prompt) \(.completion)"' out)" "100 10"
+
+# ---- no model ----------------------------------------------------------------------------------------------
+flow none.yaml <<'F'
+name: none
+agents: { w: { prompt: "You write." } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+check "none is named" 3 "" "$RONDO" run -q none.yaml
+says "RONDO_MODEL"
+says "rehearse"
+RONDO_MODEL=openai/gpt-x check "no key" 3 "" "$RONDO" run -q none.yaml
+says "OPENAI_API_KEY"
+
+# ---- tools -------------------------------------------------------------------------------------------------
+flow tools.yaml <<'F'
+name: tools
+agents: { w: { prompt: p, model: compat/m, tools: [read, glob, write, bash] } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+echo "the secret of tea" >tea.txt
+serve < <(calls c1 read '{"path":"tea.txt"}' c2 glob '{"pattern":"*.txt"}' c3 nothing '{}'; then_; text "Done.")
+check "tools" 0 "Done." "$RONDO" run -q --allow read,glob tools.yaml
+same "their order" "$(asked 1 '[.messages[] | select(.role=="tool").tool_call_id] | join(" ")')" "c1 c2 c3"
+same "what was read" "$(asked 1 '.messages[] | select(.tool_call_id=="c1").content')" "the secret of tea"
+same "a tool that is none" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | grep -c "there is no tool 'nothing'")" 1
+same "the tools that it was told of" "$(asked 0 '[.tools[].function.name] | join(" ")')" "read write glob bash"
+
+serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Sorry.")
+check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --allow read tools.yaml
+same "nothing was written" "$(ls new.txt 2>/dev/null)" ""
+same "the model is told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'not permitted')" 1
+
+serve < <(calls c1 write '{"path":"new.txt","content":7}'; then_; calls c2 write 'not json'; then_; text "Sorry.")
+check "arguments that do not fit" 0 "Sorry." "$RONDO" run -q --yolo tools.yaml
+same "are told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'content')" 1
+same "as are those that are none" "$(asked 2 '.messages[] | select(.tool_call_id=="c2").content' | grep -c 'JSON')" 1
+
+serve < <(for i in 1 2 3 4 5 6; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
+check "maxTurns" 0 "" "$RONDO" run -q --yolo --max-turns 3 tools.yaml
+same "requests of three turns" "$(requests)" 3
+
+# ---- results -----------------------------------------------------------------------------------------------
+flow result.yaml <<'F'
+name: result
+agents:
+  w:
+    prompt: p
+    model: compat/m
+    resultSchema: { type: object, required: [score], additionalProperties: false, properties: { score: { type: integer, maximum: 10 } } }
+steps: [{ id: a, agent: w, instructions: x }]
+output: steps.a.result.score
+F
+serve < <(calls c1 submit_result '{"score":99}'; then_; calls c2 submit_result '{"score":7}'; then_; text never)
+check "a result" 0 "7" "$RONDO" run -q result.yaml
+same "after a wrong one" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'score')" 1
+same "and no more" "$(requests)" 2
+serve < <(text "I think so."; then_; calls c2 submit_result '{"score":3}')
+check "a reminder" 0 "3" "$RONDO" run -q result.yaml
+same "leaves no choice" "$(asked 1 '[.tools[].function.name] | join(" ")')" "submit_result"
+same "but to call it" "$(asked 1 '.tool_choice == "required" or .tool_choice.function.name == "submit_result"')" true
+serve < <(text 'Here: ```json
+{"score": 4}
+```')
+check "a result that was written down" 0 "4" "$RONDO" run -q result.yaml
+serve < <(text "I think so.")
+check "none at all" 1 "" "$RONDO" run -q result.yaml
+says "without a result"
+same "after two reminders" "$(requests)" 3
+
+# ---- loops -------------------------------------------------------------------------------------------------
+flow loop.yaml <<'F'
+name: loop
+agents: { w: { prompt: p, model: compat/m, tools: [] } }
+steps:
+  - id: l
+    loop: { maxIterations: 5, onMaxIterations: returnLast, steps: [{ id: a, agent: w, instructions: x }] }
+output: "steps.l.reason + ' ' + string(steps.l.passes) + ' ' + steps.l.content"
+F
+serve < <(text "one"; then_; text "two"; then_; calls c1 exit_loop '{"reason":"done"}'; then_; text never)
+check "exit_loop" 0 "break 3 two" "$RONDO" run -q loop.yaml
+same "ends at once" "$(requests)" 3
+serve < <(calls c1 continue_loop '{}'; then_; text "b")
+check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
+
+# ---- budgets -----------------------------------------------------------------------------------------------
+serve < <(for i in 1 2 3 4 5 6 7 8 9; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
+"$RONDO" run -q --yolo --max-tokens 4500 tools.yaml >out 2>err
+same "a budget ends it" "$?" 4
+same "with fewer requests" "$([ "$(requests)" -lt 9 ] && echo yes)" yes
+last=$(($(requests) - 1))
+same "the model is told that it is the last one" "$(asked $last '.messages[-1].content' | grep -c 'your last turn')" 1
+same "and has no tools any more" "$(asked $last '.tools')" null
+serve < <(calls c1 read '{"path":"tea.txt"}'; then_; text "As far as I know: tea.")
+{ cat tools.yaml; echo "budget: { calls: 2 }"; } >few.yaml
+"$RONDO" run -q --yolo few.yaml >out 2>err
+same "with what it has" "$? $(cat out)" "4 As far as I know: tea."
+flow priced.yaml <<'F'
+name: priced
+models: { m: { provider: compat, model: m, price: { input: 1000, output: 1000 } } }
+agents: { w: { prompt: p, model: m, maxTokens: 100 } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+serve < <(text "Hello.")
+check "money" 0 "Hello." "$RONDO" run -q --max-cost 1 priced.yaml
+check "too little money" 4 "" "$RONDO" run -q --max-cost 0.0001 priced.yaml
+check "no price" 3 "" "$RONDO" run -q --require-prices one.yaml
+says "price"
+
+# ---- provider down -----------------------------------------------------------------------------------------
+stop; unset SERVER_PID
+check "nobody there" 75 "" "$RONDO" run -q --max-retries 0 one.yaml
+
+# ---- agents of agents --------------------------------------------------------------------------------------
+serve < <(calls c1 agent '{"name":"helper","instructions":"Count."}'; then_; text "Three."; then_; text "It is three.")
+check "rondo agent" 0 "It is three." "$RONDO" agent -q -m compat/m 'How many?'
+same "the child knows only its task" "$(asked 1 '[.messages[] | .content] | join("|")')" "Count."
+same "and answers its parent" "$(asked 2 '.messages[-1].content')" "Three."
+serve < <(text "Fine.")
+echo "piped text" | "$RONDO" agent -q -m compat/m 'Read this.' >out 2>err
+same "what is piped in" "$(asked 0 '.messages[-1].content' | tail -1)" "piped text"
+same "the answer" "$(cat out)" "Fine."
+
+# ---- killed ------------------------------------------------------------------------------------------------
+serve < <(calls c1 bash '{"command":"echo once >>did; echo ok"}'; then_; calls c2 read '{"path":"tea.txt"}'; then_
+          echo "wait 600000"; then_; text "Done.")
+sed -i '/^wait/{n;d}' script
+"$RONDO" run -q --yolo --store st.db tools.yaml >out 2>err & pid=$!
+for _ in $(seq 500); do [ "$(requests)" -ge 3 ] && break; sleep 0.02; done
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store st.db --json | jq -r .id | head -1)
+check "goes on in the third turn" 0 "Done." "$RONDO" resume -q --yolo --store st.db "$id"
+same "nothing was asked twice but what had no answer" "$(requests)" 4
+same "nothing was done twice" "$(wc -l <did)" 1
+same "with all that was said" "$(asked 3 '[.messages[] | .role] | join(" ")')" "system user assistant tool assistant tool"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

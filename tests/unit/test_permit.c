@@ -1,0 +1,124 @@
+/* test_permit.c - which tools may be called: every combination, and what must not fit a pattern. */
+#include "test.h"
+
+#include "tool/permit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int judge_call(const struct permit_spec *spec, const char *name, const char *arguments, bool always)
+{
+    struct permit *permit = NULL;
+    rondo_error err;
+    char why[160] = "";
+    struct tool tool = { .name = name };
+    if (permit_open(spec, &permit, &err) < 0)
+        return -1;
+    if (always)
+        permit_remember(permit, &tool);
+    json_t *value = arguments ? json_loads(arguments, 0, NULL) : json_object();
+    int verdict = permit_judge(permit, &tool, value, why);
+    if (verdict == PERMIT_REFUSE && strncmp(why, "not permitted: ", 15) != 0)
+        verdict = -2;
+    json_decref(value);
+    permit_close(permit);
+    return verdict;
+}
+
+/* The table of permit.h, row by row, worked out here in its own words. */
+static int expected(bool yolo, bool deny, bool ask, bool allow, bool strict, bool always, bool person)
+{
+    if (yolo)
+        return deny || ask || allow || strict ? -1 : PERMIT_ALLOW;
+    if (deny)
+        return PERMIT_REFUSE;
+    if (ask)
+        return person ? PERMIT_ASK : PERMIT_REFUSE;
+    if (allow)
+        return PERMIT_ALLOW;
+    if (strict)
+        return PERMIT_REFUSE;
+    if (always)
+        return PERMIT_ALLOW;
+    return person ? PERMIT_ASK : PERMIT_REFUSE;
+}
+
+TEST(every_combination_is_judged_by_the_first_row_that_applies)
+{
+    for (unsigned bits = 0; bits < 128; bits++) {
+        bool yolo = bits & 1, deny = bits & 2, ask = bits & 4, allow = bits & 8, strict = bits & 16, always = bits & 32,
+             person = bits & 64;
+        struct permit_spec spec = { .allow = allow ? "read,x" : NULL, .deny = deny ? "read" : NULL,
+                                    .ask = ask ? " read , y" : NULL, .yolo = yolo, .strict = strict,
+                                    .can_ask = person };
+        int got = judge_call(&spec, "read", NULL, always);
+        int want = expected(yolo, deny, ask, allow, strict, always, person);
+        if (got != want)
+            printf("bits %u: got %d, expected %d\n", bits, got, want);
+        CHECK(got == want);
+    }
+}
+
+TEST(a_sandbox_has_files_and_nothing_else)
+{
+    static const char *const inside[] = { "read", "write", "edit", "glob", "grep" };
+    static const char *const outside[] = { "bash", "fetch", "files__read", "agent2" };
+    struct permit_spec spec = { .sandbox = true, .can_ask = true };
+    for (size_t i = 0; i < COUNT(inside); i++)
+        CHECK(judge_call(&spec, inside[i], NULL, false) == PERMIT_ALLOW);
+    for (size_t i = 0; i < COUNT(outside); i++)
+        CHECK(judge_call(&spec, outside[i], NULL, false) == PERMIT_REFUSE);
+    spec.allow = "bash,fetch";
+    CHECK(judge_call(&spec, "bash", NULL, false) == PERMIT_REFUSE);
+    CHECK(judge_call(&spec, "fetch", NULL, false) == PERMIT_ALLOW);
+    spec.deny = "write";
+    CHECK(judge_call(&spec, "write", NULL, false) == -1);
+    spec.deny = "write(secret*)";
+    CHECK(judge_call(&spec, "write", "{\"path\":\"secret/a\"}", false) == PERMIT_REFUSE);
+    CHECK(judge_call(&spec, "write", "{\"path\":\"open/a\"}", false) == PERMIT_ALLOW);
+}
+
+TEST(names_and_arguments_have_patterns)
+{
+    struct permit_spec spec = { .allow = "files__*, bash(git *),write(docs/*,notes/*), fetch(https://example.org/*)" };
+    CHECK(judge_call(&spec, "files__read", NULL, false) == PERMIT_ALLOW);
+    CHECK(judge_call(&spec, "filesread", NULL, false) == PERMIT_REFUSE);
+    CHECK(judge_call(&spec, "bash", "{\"command\":\"git log\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&spec, "bash", "{\"command\":\"gitk\"}", false) == PERMIT_REFUSE);
+    CHECK(judge_call(&spec, "write", "{\"path\":\"docs/*,notes/x\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&spec, "fetch", "{\"url\":\"https://example.org/x?y=1\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&spec, "fetch", "{\"url\":\"https://example.org.evil/\"}", false) == PERMIT_REFUSE);
+}
+
+TEST(a_command_that_is_more_than_one_fits_nothing_that_allows)
+{
+    static const char *const tricks[] = {
+        "git log; rm -rf .", "git log && rm x", "git log | sh", "git log `rm x`", "git log $(rm x)", "git log\nrm x",
+        "git log > /tmp/x", "git log < x", "git log & rm x", "git -c core.pager=${x} log", "git log \\\n rm",
+        "git log (x)", "git log {a,b}", "git log\rrm",
+    };
+    struct permit_spec allows = { .allow = "bash(git *)" }, denies = { .allow = "bash", .deny = "bash(rm *)" };
+    for (size_t i = 0; i < COUNT(tricks); i++) {
+        char arguments[200];
+        json_t *value = json_pack("{ss}", "command", tricks[i]);
+        char *text = json_dumps(value, 0);
+        snprintf(arguments, sizeof arguments, "%s", text);
+        free(text);
+        json_decref(value);
+        CHECK(judge_call(&allows, "bash", arguments, false) == PERMIT_REFUSE);
+        CHECK(judge_call(&denies, "bash", arguments, false) == PERMIT_REFUSE); // may hide what is denied
+    }
+    CHECK(judge_call(&denies, "bash", "{\"command\":\"ls\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&denies, "bash", "{\"command\":\"rm x\"}", false) == PERMIT_REFUSE);
+}
+
+TEST(a_path_that_climbs_fits_nothing_that_allows)
+{
+    struct permit_spec spec = { .allow = "write(docs/*)" };
+    CHECK(judge_call(&spec, "write", "{\"path\":\"docs/a.md\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&spec, "write", "{\"path\":\"docs/../src/a.c\"}", false) == PERMIT_REFUSE);
+    CHECK(judge_call(&spec, "write", "{\"path\":\"/docs/a\"}", false) == PERMIT_REFUSE);
+    CHECK(judge_call(&spec, "write", "{}", false) == PERMIT_REFUSE);
+}
+
