@@ -241,9 +241,20 @@ static bool is_in_loop(rondo_task *task)
 
 /* ---- beginning --------------------------------------------------------------------------------------- */
 
+static void tell_news(struct stint *stint)
+{
+    auto_free char *news = servers_take_news(stint->spec.place.loop, stint->mcp);
+    auto_json json_t *data = json_pack("{ss}", "reason", "mcp");
+    char *rest = news;
+    for (char *line; rest && (line = strsep(&rest, "\n")) && *line;)
+        rondo_later_emit(stint->later, &(rondo_emit){ RONDO_EMIT, .content = line, .data = data });
+}
+
 static void begin_talk(struct stint *stint)
 {
     rondo_error err;
+    if (stint->mcp)
+        tell_news(stint);
     if (stint->mcp && add_listed(stint, &err) < 0) {
         fail(stint, &err);
         return;
@@ -299,7 +310,7 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
                                              .folder = stint->folder, .network = env->network, .local = env->local,
-                                             .key = stint->key };
+                                             .secrets = task_secrets(task), .key = stint->key };
     return 0;
 }
 
