@@ -10,6 +10,7 @@
 #include "agent/batch.h"
 #include "base/hash.h"
 #include "data/value.h"
+#include "io/alarm.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -21,6 +22,8 @@
 #define OUTPUT_GUESS 8192 // tokens of an answer, where nobody says how long it may be
 #define OUTPUT_GOOD  1024 // for which a request is bounded, so that another one fits behind it
 #define OUTPUT_LEAST 256  // an answer for which less is left is not worth asking for
+#define MS           1000000ll // nanoseconds
+#define WAIT_MAX_MS  (60 * 60 * 1000) // at a time: clocks are set, machines sleep
 #define SHOWN_TEXT   500  // of a model's last words, in an error
 #define REPAIRS      2    // requests that only ask for the result
 
@@ -40,6 +43,8 @@ struct talk {
     int reservation;     // of the present request; 0: none
     int64_t max_tokens;  // of its answer; 0: as the server likes
     int stop;            // enum answer_stop: how the last answer ended
+    struct alarm *alarm; // while it waits for a quota; NULL
+    int64_t wait_until_ms; // since 1970
     bool is_cancelled, is_over;
     json_t *result;
     int action;
@@ -56,6 +61,7 @@ static void conclude(struct talk *talk);
 
 static void talk_free(struct talk *talk)
 {
+    alarm_free(talk->alarm);
     batch_free(talk->batch);
     toolbox_clear(&talk->spec.box);
     target_unref(talk->spec.target);
@@ -152,6 +158,16 @@ static json_t *result_in(struct talk *talk)
 }
 
 /* ---- what it costs ------------------------------------------------------------------------------------ */
+
+static void add_usage(rondo_usage *usage, const rondo_usage *more)
+{
+    usage->input_tokens += more->input_tokens;
+    usage->output_tokens += more->output_tokens;
+    usage->cache_read_tokens += more->cache_read_tokens;
+    usage->cache_write_tokens += more->cache_write_tokens;
+    usage->reasoning_tokens += more->reasoning_tokens;
+    usage->cost_nano += more->cost_nano;
+}
 
 static void settle(struct talk *talk, const rondo_usage *usage)
 {
@@ -309,19 +325,46 @@ static const char *const stops[] = {
     [STOP_REFUSED] = "refused", [STOP_PAUSED] = "paused",
 };
 
+/* What tries have cost that came to nothing. */
+static rondo_usage wasted_of(const struct talk *talk, const struct chat *chat)
+{
+    struct token_count tokens = chat_wasted(chat);
+    if (tokens.input <= 0 && tokens.output <= 0)
+        return (rondo_usage){ 0 };
+    rondo_usage usage = usage_of(talk, chat_target(chat), tokens, NULL);
+    usage.calls = chat_answer(chat) ? 0 : 1;
+    usage.unpriced = chat_answer(chat) ? 0 : usage.unpriced;
+    return usage;
+}
+
 static void take_answer(struct talk *talk, struct chat *chat, const struct answer *answer)
 {
     const struct target *who = chat_target(chat);
     auto_json json_t *message = answer_message(answer, who->api->name);
     rondo_usage usage = usage_of(talk, who, answer->tokens, answer);
-    settle(talk, &usage);
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
                                 usage.cache_write_tokens, usage.reasoning_tokens };
+    rondo_usage wasted = wasted_of(talk, chat);
+    add_usage(&usage, &wasted);
+    settle(talk, &usage);
     add_answer(talk, message, answer->stop);
     talk_note(talk,
          json_pack("{sO ss ss so}", "answer", message, "stop", stops[answer->stop], "model", who->model, "tokens",
                    tokens_json(&told)),
          on_noted, talk);
+}
+
+/* A quota comes back at its time; until then the talk only waits, and a note says until when. */
+static bool can_wait(const struct talk *talk, const struct chat *chat)
+{
+    return talk->spec.target->waits && chat_error(chat)->code == RONDO_ERETRY && chat_delay_ms(chat) > 0;
+}
+
+static void wait_for_quota(struct talk *talk, struct chat *chat)
+{
+    talk->wait_until_ms = loop_now_ns(talk->spec.loop) / MS + chat_delay_ms(chat);
+    on_news(chat, CHAT_THROTTLED, chat_error(chat)->message, chat_delay_ms(chat), talk);
+    talk_note(talk, json_pack("{sI}", "wait", (json_int_t)talk->wait_until_ms), on_noted, talk);
 }
 
 static void on_answer(struct chat *chat, void *user)
@@ -334,11 +377,12 @@ static void on_answer(struct chat *chat, void *user)
         take_answer(talk, chat, answer);
         return;
     }
-    struct token_count wasted = chat_wasted(chat);
-    rondo_usage usage = usage_of(talk, chat_target(chat), wasted, NULL);
-    usage.calls = chat_tries(chat) ? 1 : 0;
-    settle(talk, wasted.input > 0 || wasted.output > 0 ? &usage : &(rondo_usage){ 0 });
-    fail(talk, chat_error(chat)->code, chat_error(chat)->message);
+    rondo_usage wasted = wasted_of(talk, chat);
+    settle(talk, &wasted);
+    if (can_wait(talk, chat))
+        wait_for_quota(talk, chat);
+    else
+        fail(talk, chat_error(chat)->code, chat_error(chat)->message);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
@@ -465,8 +509,29 @@ static void on_reserved(int reason, void *user)
     send(talk);
 }
 
+static void on_alarm(void *user)
+{
+    struct talk *talk = user;
+    assert(talk->magic == TALK_MAGIC);
+    proceed(talk);
+}
+
+/* False when there is nothing to wait for. */
+static bool must_wait(struct talk *talk)
+{
+    int64_t left_ms = talk->wait_until_ms - loop_now_ns(talk->spec.loop) / MS;
+    if (left_ms <= 0)
+        return false;
+    if (!talk->alarm)
+        talk->alarm = alarm_new(talk->spec.loop, on_alarm, talk);
+    alarm_set(talk->alarm, MIN(left_ms, WAIT_MAX_MS));
+    return true;
+}
+
 static void ask(struct talk *talk)
 {
+    if (must_wait(talk))
+        return;
     rondo_usage most = quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
     talk->reservation = rondo_later_reserve(talk->spec.later, &most, on_reserved, talk);
@@ -561,6 +626,8 @@ static void recall(struct talk *talk, const json_t *note)
     if (message && message_check_all(alone, &err) == 0) {
         catch_up(talk);
         add_answer(talk, message, stop_of(json_string_value(json_object_get(note, "stop"))));
+    } else if (json_object_get(note, "wait")) {
+        talk->wait_until_ms = json_integer_value(json_object_get(note, "wait"));
     } else if (talk->batch) {
         batch_recall(talk->batch, note);
     }

@@ -28,6 +28,7 @@ static const struct word schedulers[] = { { "dependency-first", 0, IN_BOTH },
     { "round-robin", 1, IN_BOTH }, { "least-busy", 2, IN_BOTH }, { NULL } };
 static const struct word shapes[] = { { "chat", 0, IN_BOTH }, { "responses", 1, IN_BOTH }, { "messages", 2, IN_BOTH },
                                       { NULL } };
+static const struct word quotas[] = { { "fail", 0, IN_BOTH }, { "wait", 1, IN_BOTH }, { NULL } };
 static const struct word durabilities[] = { { "kill", 0, IN_BOTH }, { "power", 1, IN_BOTH }, { NULL } };
 static const struct word unknowns[] = { { "ask", RONDO_UNKNOWN_ASK, IN_BOTH },
     { "retry", RONDO_UNKNOWN_RETRY, IN_BOTH }, { "skip", RONDO_UNKNOWN_SKIP, IN_BOTH },
@@ -170,6 +171,9 @@ static const struct field model_rows[] = {
     { "price", F_OBJECT, IN_RONDO, CHECKED, .of = &price_fields, .about = "US dollars per million tokens." },
     { "limits", F_OBJECT, IN_RONDO, CHECKED, .of = &limits_fields, .about = "What the provider allows." },
     { "timeouts", F_OBJECT, IN_RONDO, CHECKED, .of = &timeouts_fields, .about = "How long to wait." },
+    { "onQuota", F_WORD, IN_RONDO, CHECKED, .words = quotas,
+      .about = "A quota that is used up for more than 5 minutes: fail (another model, or the step), or wait, however "
+               "long; also after a restart." },
     { "fallback", F_TEXTS, IN_RONDO, CHECKED, .about = "Aliases to try when this one fails." },
 };
 const struct fields model_fields = TABLE("a model", "model", model_rows, 0);

@@ -157,9 +157,12 @@ static const struct {
     { CURLE_URL_MALFORMAT, HTTP_BAD, "expected a URL that can be asked for" },
 };
 
-/* What the system or the TLS library adds; the texts of all else may hold what came from outside. */
+/* What the system or the TLS library adds, which may quote a certificate. */
 static const char *detail(struct http_call *call, enum http_failure failure, long os_error)
 {
+    for (char *c = call->problem; *c; c++)
+        if ((unsigned char)*c < ' ' || (unsigned char)*c > 126)
+            *c = '?';
     if (failure == HTTP_TLS && *call->problem)
         return call->problem;
     return os_error ? strerror((int)os_error) : NULL;

@@ -48,6 +48,7 @@ struct target {
     char *effort;
     struct price price;
     int64_t rpm, tpm, concurrency; // 0: no limit
+    bool waits; // for a quota, however long that takes
     int64_t connect_ms, first_ms, idle_ms, total_ms;
     struct target *fallback; // owned; the next to try; NULL
 };

@@ -297,6 +297,8 @@ static void read_row(struct target *target, const json_t *row)
     target->max_tokens = read_amount(row, "maxTokens");
     target->effort = *effort ? mem_strdup(effort) : NULL;
     target->rpm = read_amount(limits, "rpm");
+    const char *quota = json_string_value(json_object_get(row, "onQuota"));
+    target->waits = quota && strcmp(quota, "wait") == 0;
     target->tpm = read_amount(limits, "tpm");
     target->concurrency = read_amount(limits, "concurrency");
     target->connect_ms = read_ms(timeouts, "connect");

@@ -153,7 +153,7 @@ static int launch(struct tool_call *call, struct errand *errand, const struct sa
                          &(struct process_spec){ .argv = argv, .env = (const char *const *)env->list,
                                                  .cwd = call->place->folder, .max_output = KEPT_MAX,
                                                  .timeout_ms = 1000 * tool_number(call, "timeout_seconds", TIMEOUT_S),
-                                                 .grace_ms = -1,
+                                                 .grace_ms = -1, .max_processes = SANDBOX_LIMITS.processes,
                                                  .sandbox = sandbox, .on_end = on_end, .user = errand },
                          &errand->process, err);
 }

@@ -168,6 +168,21 @@ says "price"
 stop; unset SERVER_PID
 check "nobody there" 75 "" "$RONDO" run -q --max-retries 0 one.yaml
 
+# ---- a quota -----------------------------------------------------------------------------------------------
+flow quota.yaml <<'F'
+name: quota
+models: { m: { provider: compat, model: m, onQuota: wait } }
+agents: { w: { prompt: p, model: m } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+serve < <(printf 'status 429\nheader Retry-After: 3600\nsend {"error":{"message":"used up"}}\n')
+check "a quota that is not waited for" 75 "" "$RONDO" run -q one.yaml
+"$RONDO" run --json --store :memory: quota.yaml >out 2>err & pid=$!
+wait_for out '"wait"'
+kill -INT $pid; wait $pid
+same "one that is" "$?" 130
+same "until when" "$(jq -r 'select(.type=="note").data.value.wait > (now + 3500) * 1000' out)" true
+
 # ---- agents of agents --------------------------------------------------------------------------------------
 serve < <(calls c1 agent '{"name":"helper","instructions":"Count."}'; then_; text "Three."; then_; text "It is three.")
 check "rondo agent" 0 "It is three." "$RONDO" agent -q -m compat/m 'How many?'
