@@ -273,6 +273,7 @@ void batch_cancel(struct batch *batch)
     batch->waits++;
     for (uint32_t i = 0; i < batch->count; i++) {
         struct slot *slot = &batch->slots[i];
+        slot->place.secrets = NULL; // they go with the run, and nobody sees what comes now
         if (slot->state == SLOT_ASKED)
             withdraw(slot);
         else if (slot->running)

@@ -242,9 +242,20 @@ static bool is_in_loop(rondo_task *task)
 
 /* ---- beginning --------------------------------------------------------------------------------------- */
 
+static void tell_news(struct stint *stint)
+{
+    auto_free char *news = servers_take_news(stint->spec.place.loop, stint->mcp);
+    auto_json json_t *data = json_pack("{ss}", "reason", "mcp");
+    char *rest = news;
+    for (char *line; rest && (line = strsep(&rest, "\n")) && *line;)
+        rondo_later_emit(stint->later, &(rondo_emit){ RONDO_EMIT, .content = line, .data = data });
+}
+
 static void begin_talk(struct stint *stint)
 {
     rondo_error err;
+    if (stint->mcp)
+        tell_news(stint);
     if (stint->mcp && add_listed(stint, &err) < 0) {
         fail(stint, &err);
         return;
