@@ -122,7 +122,7 @@ void mailbox_forget(struct mailbox *mail, const rondo_run *run)
     pthread_mutex_lock(&mail->lock);
     for (uint32_t i = 0; run->laters && i < mail->later_count; i++) {
         struct farewell farewell = forget_place(mail, run, i);
-        if (!farewell.call && !farewell.count)
+        if (!farewell.call && !farewell.waits)
             continue;
         pthread_mutex_unlock(&mail->lock);
         say_farewell(farewell);
