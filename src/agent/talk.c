@@ -233,7 +233,7 @@ static void say_spent(struct talk *talk)
     int64_t input = message_estimate(talk->messages, talk->system, NULL);
     rondo_usage more = cost_of(talk, input, longest_answer(talk));
     talk->is_spent = true;
-    talk->reservation = rondo_later_reserve(talk->spec.later, &more, on_spent, talk);
+    talk->reservation = later_reserve(talk->spec.later, &more, on_spent, talk);
 }
 
 /* Nothing more is to be done: is everything there that was asked for? */
@@ -549,7 +549,7 @@ static void ask(struct talk *talk)
         return;
     rondo_usage most = quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
-    talk->reservation = rondo_later_reserve(talk->spec.later, &most, on_reserved, talk);
+    talk->reservation = later_reserve(talk->spec.later, &most, on_reserved, talk);
 }
 
 /* ---- going on ---------------------------------------------------------------------------------------- */

@@ -66,12 +66,12 @@ static struct farewell take_farewell(struct later *later)
 
 static void say_farewell(struct farewell farewell)
 {
-    if (farewell.call)
-        farewell.call(farewell.user);
     for (uint32_t i = 0; i < farewell.count; i++)
         if (farewell.waits[i].always)
             farewell.waits[i].decided(RONDO_REASON_CANCELLED, farewell.waits[i].user);
     mem_free(farewell.waits);
+    if (farewell.call) // last: who is told of the cancel lets go of everything
+        farewell.call(farewell.user);
 }
 
 static void post_clear(struct post *post)
@@ -122,7 +122,7 @@ void mailbox_forget(struct mailbox *mail, const rondo_run *run)
     pthread_mutex_lock(&mail->lock);
     for (uint32_t i = 0; run->laters && i < mail->later_count; i++) {
         struct farewell farewell = forget_place(mail, run, i);
-        if (!farewell.call && !farewell.count)
+        if (!farewell.call && !farewell.waits)
             continue;
         pthread_mutex_unlock(&mail->lock);
         say_farewell(farewell);
