@@ -192,6 +192,7 @@ static bool try_words(struct subject *s, const struct spot *spot, json_t *owner,
         "least-busy", "kill", "power", "retry", "skip", "pure", "once", "always", "failure", "accept", "collect",
         "captain", "returnLast", "fail", "flag", "last", "best", "finalStep", "cumulative", "fresh", "window",
         "stop", "nudge", "continue", "all", "exit", "xai/y", "xai", "env:OTHER", "end", "chat", "responses",
+        "minimal",
     };
     for (size_t i = 0; i < COUNT(words); i++)
         if (try_value(s, spot, owner, key, json_string(words[i])))
