@@ -107,5 +107,9 @@ same "secrets" $? 0
 same "they are covered" "$(asked 1 '.messages[3].content')" "***"
 grep -rqa "$CANARY" data out err && bad "the secret was written" || ok
 
+# The example of the manual is a workflow.
+awk '/^```yaml/ { inside = 1; next } /^```/ { inside = 0 } inside' "$ROOT/docs/mcp.md" >example.yaml
+check "docs/mcp.md" 0 "" "$RONDO" check example.yaml
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
