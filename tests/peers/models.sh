@@ -1,39 +1,6 @@
 # Model agents of workflow files against aimock, a model server that others wrote, in the shapes of five APIs: answers,
 # events, what is counted, what was really sent, and what happens when things go wrong.
-[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
-. "$ROOT/tests/cli/checks"
-. "$ROOT/tests/peers/servers"
-export NO_COLOR=1
-npm_packages
-aimock_key=canary-5ee0d1c2-key
-aimock
-tap
-export MOCK_KEY=$aimock_key RONDO_STORE=$PWD/runs.db
-unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL GEMINI_API_KEY \
-    GOOGLE_API_KEY OLLAMA_HOST RONDO_MODEL HTTP_PROXY HTTPS_PROXY http_proxy https_proxy
-printf 'one fish\n' >one.txt
-printf 'two fish\n' >two.txt
-
-# where PROVIDER: the base URL that it has at the tap
-where() { case $1 in openai*) echo "$tap/v1" ;; *) echo "$tap" ;; esac; }
-
-# mock PROVIDER INSTRUCTIONS [AGENT KEYS [LINE]]: a workflow with one step, in mock.yaml
-mock() {
-    flow mock.yaml <<END
-name: mock
-models:
-  m: { provider: $1, model: mock-1, baseUrl: "$(where "$1")", apiKey: "env:MOCK_KEY", price: { input: 2, output: 10 } }
-agents:
-  a: { description: "An agent for tests.", model: m${3:+, $3} }
-steps:
-  - { id: one, agent: a, instructions: "$2" }
-${4:-}
-END
-}
-
-# ended JQ: of the last event of out
-ended() { jq -r "select(.type == \"workflow_end\") | $1" out; }
-retries() { jq -s 'map(select(.type == "message" and .data.reason == "model" and (.message | test("trying again")))) | length' out; }
+. "$ROOT/tests/peers/mocks"
 
 scheme='resultSchema: { type: object, required: [score, issues], properties: { score: { type: number }, issues: { type: array, items: { type: string } } } }'
 
