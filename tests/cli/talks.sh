@@ -222,7 +222,7 @@ F
 serve < <(printf 'status 429\nheader Retry-After: 3600\nsend {"error":{"message":"used up"}}\n')
 check "a quota that is not waited for" 75 "" "$RONDO" run -q one.yaml
 "$RONDO" run --json --store :memory: quota.yaml >out 2>err & pid=$!
-wait_for out '"wait"'
+wait_for out '"wait":1'
 kill -INT $pid; wait $pid
 same "one that is" "$?" 130
 same "until when" "$(jq -r 'select(.type=="note").data.value.wait > (now + 3500) * 1000' out)" true
