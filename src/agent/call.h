@@ -7,7 +7,7 @@
 
 #include "flow/flow.h"
 #include "io/loop_uv.h"
-#include "model/provider.h"
+#include "model/target.h"
 #include "run/see.h"
 
 struct isolated;

@@ -13,7 +13,7 @@
 #define RONDO_CHAT_H
 
 #include "io/loop_uv.h"
-#include "model/provider.h"
+#include "model/target.h"
 
 struct secrets;
 

@@ -4,7 +4,7 @@
 #include "dialogs.h"
 #include "flow/known.h"
 #include "model/place.h"
-#include "model/provider.h"
+#include "model/target.h"
 
 #include <math.h>
 #include <stdio.h>
