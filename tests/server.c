@@ -5,8 +5,8 @@
 #define _GNU_SOURCE
 #include "server.h"
 
-#include "base/buf.h"
 #include "io/deadline.h"
+#include "server_script.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -30,33 +30,6 @@
 #define LOG_BODY (1u << 20)    // of that, in the log
 #define EVENTS   256
 
-enum part_kind { SEND, FILL, FILE_BYTES, ECHO_REQUEST, WAIT, EVERY, DRIP, CUT, RESET, HANG, RAW, HEAD };
-enum framing { BY_ITSELF, BY_LENGTH, BY_CHUNKS, BY_CLOSE };
-
-struct part {
-    enum part_kind kind;
-    long n, ms;
-    char *text; // unescaped, holes still in it
-    size_t len;
-};
-
-struct answer {
-    struct part *parts;
-    uint32_t count, cap;
-    char *status;
-    struct buf headers; // whole lines, holes still in them
-    enum framing framing;
-    long length; // -1: the true one
-    bool has_type;
-};
-
-struct route {
-    char *method, *path;
-    struct answer *answers;
-    uint32_t count, cap;
-    size_t requests;
-};
-
 struct connection {
     struct server *server;
     struct connection *next, *prev;
@@ -77,8 +50,7 @@ struct connection {
 };
 
 struct server {
-    struct route *routes;
-    uint32_t route_count, route_cap;
+    struct routes routes;
     int listener, epoll, stop_fd;
     int port;
     FILE *log_file;
@@ -98,175 +70,6 @@ static int64_t now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void die(const char *what, const char *line)
-{
-    fprintf(stderr, "server: %s: '%s'\n", what, line);
-    exit(2);
-}
-
-/* ---- the script ----------------------------------------------------------------------------------------- */
-
-static int hex(char c)
-{
-    return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? (tolower(c) - 'a') + 10 : -1;
-}
-
-static void unescape(const char *text, struct buf *out)
-{
-    static const char from[] = "nrt0\\", to[] = "\n\r\t\0\\";
-    for (; *text; text++) {
-        const char *at = text[0] == '\\' && text[1] ? strchr(from, text[1]) : NULL;
-        if (at) {
-            buf_putc(out, to[at - from]);
-            text++;
-        } else if (text[0] == '\\' && text[1] == 'x' && hex(text[2]) >= 0 && hex(text[3]) >= 0) {
-            buf_putc(out, (char)(hex(text[2]) * 16 + hex(text[3])));
-            text += 3;
-        } else {
-            buf_putc(out, *text);
-        }
-    }
-}
-
-static void read_file(const char *path, struct buf *out)
-{
-    FILE *file = fopen(path, "rb");
-    char bytes[4096];
-    if (!file)
-        die(strerror(errno), path);
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        buf_put(out, bytes, n);
-    fclose(file);
-}
-
-/* What a word takes: n a number, m milliseconds, t the rest of the line. */
-static const struct word {
-    const char *name, *takes;
-    enum part_kind kind;
-} words[] = {
-    { "send", "t", SEND },   { "fill", "nt", FILL }, { "file", "t", FILE_BYTES }, { "echo", "", ECHO_REQUEST },
-    { "wait", "m", WAIT },   { "every", "mnt", EVERY }, { "drip", "nm", DRIP },   { "cut", "", CUT },
-    { "reset", "", RESET },  { "hang", "", HANG },      { "raw", "t", RAW },
-    { "head", "", HEAD },
-};
-
-static long take_number(const char **at, const char *line)
-{
-    char *end;
-    long n = strtol(*at, &end, 10);
-    if (end == *at || n < 0)
-        die("expected a number", line);
-    *at = *end == ' ' ? end + 1 : end;
-    return n;
-}
-
-static void add_part(struct answer *answer, const struct word *word, const char *rest, const char *line)
-{
-    struct part part = { .kind = word->kind };
-    struct buf text = { 0 };
-    for (const char *take = word->takes; *take; take++)
-        if (*take == 'n')
-            part.n = take_number(&rest, line);
-        else if (*take == 'm')
-            part.ms = take_number(&rest, line);
-        else if (part.kind == FILE_BYTES)
-            read_file(rest, &text);
-        else
-            unescape(rest, &text);
-    part.len = text.len;
-    part.text = buf_take(&text);
-    mem_grow(&answer->parts, &answer->cap, answer->count, sizeof part);
-    answer->parts[answer->count++] = part;
-}
-
-static struct answer *add_answer(struct route *route)
-{
-    mem_grow(&route->answers, &route->cap, route->count, sizeof *route->answers);
-    route->answers[route->count] = (struct answer){ .length = -1 };
-    return &route->answers[route->count++];
-}
-
-static struct answer *add_route(struct server *server, const char *method, const char *path)
-{
-    mem_grow(&server->routes, &server->route_cap, server->route_count, sizeof *server->routes);
-    struct route *route = &server->routes[server->route_count++];
-    *route = (struct route){ .method = mem_strdup(method), .path = mem_strdup(path) };
-    return add_answer(route);
-}
-
-static bool is_method(const char *word)
-{
-    if (strcmp(word, "*") == 0)
-        return true;
-    for (; *word; word++)
-        if (!isupper((unsigned char)*word))
-            return false;
-    return true;
-}
-
-/* What is no part of the body; false when it is. */
-static bool read_frame(struct answer *answer, const char *word, const char *rest)
-{
-    if (strcmp(word, "status") == 0) {
-        mem_free(answer->status);
-        answer->status = mem_strdup(rest);
-    } else if (strcmp(word, "header") == 0) {
-        buf_printf(&answer->headers, "%s\r\n", rest);
-        answer->has_type |= strncasecmp(rest, "content-type:", 13) == 0;
-    } else if (strcmp(word, "length") == 0) {
-        answer->framing = BY_LENGTH;
-        answer->length = *rest ? atol(rest) : -1;
-    } else if (strcmp(word, "chunked") == 0) {
-        answer->framing = BY_CHUNKS;
-    } else if (strcmp(word, "close") == 0) {
-        answer->framing = BY_CLOSE;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static void read_line(struct server *server, struct answer **answer, char *line)
-{
-    while (*line == ' ' || *line == '\t')
-        line++;
-    if (!*line || *line == '#')
-        return;
-    char *rest = line + strcspn(line, " ");
-    char word[32] = "";
-    snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
-    rest += *rest == ' ';
-    if (is_method(word) && strchr("/h*", *rest) && *rest) {
-        *answer = add_route(server, word, rest);
-        return;
-    }
-    if (!*answer)
-        die("expected a request such as 'GET /path' first", line);
-    if (strcmp(word, "then") == 0) {
-        *answer = add_answer(&server->routes[server->route_count - 1]);
-        return;
-    }
-    if (read_frame(*answer, word, rest))
-        return;
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (strcmp(word, words[i].name) == 0) {
-            add_part(*answer, &words[i], rest, line);
-            return;
-        }
-    die("a script has no such word", line);
-}
-
-static void read_script(struct server *server, const char *script)
-{
-    struct answer *answer = NULL;
-    while (*script) {
-        size_t len = strcspn(script, "\n");
-        auto_free char *line = mem_dup(script, len);
-        read_line(server, &answer, line);
-        script += len + (script[len] == '\n');
-    }
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------ */
@@ -350,8 +153,8 @@ static void find_answer(struct connection *connection)
     connection->answer = &nobody;
     connection->n = 1;
     pthread_mutex_lock(&server->lock);
-    for (uint32_t i = 0; i < server->route_count; i++) {
-        struct route *route = &server->routes[i];
+    for (uint32_t i = 0; i < server->routes.count; i++) {
+        struct route *route = &server->routes.list[i];
         if (!is_route(route, connection->method, connection->target))
             continue;
         connection->n = ++route->requests;
@@ -825,7 +628,7 @@ void server_serve(struct server *server, int until_fd)
 {
     struct epoll_event events[EVENTS], stop = { .events = EPOLLIN, .data.ptr = &server->stop_fd };
     if (epoll_ctl(server->epoll, EPOLL_CTL_ADD, until_fd, &stop) < 0)
-        die("expected a pipe to wait for the end of", "standard input");
+        script_die("expected a pipe to wait for the end of", "standard input");
     for (;;) {
         int n = epoll_wait(server->epoll, events, EVENTS, wait_ms(server));
         for (int i = 0; i < n; i++) {
@@ -854,7 +657,7 @@ static void listen_on(struct server *server)
     server->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (bind(server->listener, (struct sockaddr *)&address, len) < 0 || listen(server->listener, 4096) < 0 ||
         getsockname(server->listener, (struct sockaddr *)&address, &len) < 0)
-        die(strerror(errno), "127.0.0.1");
+        script_die(strerror(errno), "127.0.0.1");
     server->port = ntohs(address.sin_port);
     server->epoll = epoll_create1(EPOLL_CLOEXEC);
     epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->listener, &event);
@@ -867,8 +670,8 @@ struct server *server_new(const char *script, const char *log)
     server->stop_fd = -1;
     server->since = now_ns();
     if (log && !(server->log_file = fopen(log, "we")))
-        die(strerror(errno), log);
-    read_script(server, script);
+        script_die(strerror(errno), log);
+    script_read(&server->routes, script);
     listen_on(server);
     return server;
 }
@@ -885,27 +688,8 @@ struct server *server_start(const char *script)
     struct server *server = server_new(script, NULL);
     server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pthread_create(&server->thread, NULL, serve, server) != 0)
-        die("no thread", "");
+        script_die("no thread", "");
     return server;
-}
-
-static void free_routes(struct server *server)
-{
-    for (uint32_t i = 0; i < server->route_count; i++) {
-        struct route *route = &server->routes[i];
-        for (uint32_t k = 0; k < route->count; k++) {
-            struct answer *answer = &route->answers[k];
-            for (uint32_t p = 0; p < answer->count; p++)
-                mem_free(answer->parts[p].text);
-            mem_free(answer->parts);
-            mem_free(answer->status);
-            buf_free(&answer->headers);
-        }
-        mem_free(route->answers);
-        mem_free(route->method);
-        mem_free(route->path);
-    }
-    mem_free(server->routes);
 }
 
 void server_stop(struct server *server)
@@ -915,7 +699,7 @@ void server_stop(struct server *server)
         return;
     if (server->stop_fd >= 0) {
         if (write(server->stop_fd, &one, sizeof one) < 0)
-            die(strerror(errno), "stop");
+            script_die(strerror(errno), "stop");
         pthread_join(server->thread, NULL);
         close(server->stop_fd);
     }
@@ -931,7 +715,7 @@ void server_stop(struct server *server)
         mem_free(server->urls[i]);
     mem_free(server->log);
     mem_free(server->urls);
-    free_routes(server);
+    script_free(&server->routes);
     deadlines_free(&server->deadlines);
     pthread_mutex_destroy(&server->lock);
     mem_free(server);
@@ -958,9 +742,9 @@ size_t server_count(struct server *server, const char *path)
 {
     size_t n = 0;
     pthread_mutex_lock(&server->lock);
-    for (uint32_t i = 0; i < server->route_count; i++)
-        if (!path || strcmp(server->routes[i].path, path) == 0)
-            n += server->routes[i].requests;
+    for (uint32_t i = 0; i < server->routes.count; i++)
+        if (!path || strcmp(server->routes.list[i].path, path) == 0)
+            n += server->routes.list[i].requests;
     n = path ? n : server->log_count;
     pthread_mutex_unlock(&server->lock);
     return n;

@@ -8,6 +8,7 @@
 #include "agent/child.h"
 #include "agent/guides.h"
 #include "agent/servers.h"
+#include "agent/shared.h"
 #include "agent/talk.h"
 #include "data/secret.h"
 #include "io/workspace.h"
@@ -241,9 +242,20 @@ static bool is_in_loop(rondo_task *task)
 
 /* ---- beginning --------------------------------------------------------------------------------------- */
 
+static void tell_news(struct stint *stint)
+{
+    auto_free char *news = servers_take_news(stint->spec.place.loop, stint->mcp);
+    auto_json json_t *data = json_pack("{ss}", "reason", "mcp");
+    char *rest = news;
+    for (char *line; rest && (line = strsep(&rest, "\n")) && *line;)
+        rondo_later_emit(stint->later, &(rondo_emit){ RONDO_EMIT, .content = line, .data = data });
+}
+
 static void begin_talk(struct stint *stint)
 {
     rondo_error err;
+    if (stint->mcp)
+        tell_news(stint);
     if (stint->mcp && add_listed(stint, &err) < 0) {
         fail(stint, &err);
         return;
@@ -299,7 +311,7 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
                                              .folder = stint->folder, .network = env->network, .local = env->local,
-                                             .key = stint->key };
+                                             .secrets = task_secrets(task), .key = stint->key };
     return 0;
 }
 
@@ -331,6 +343,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     fill_sampling(stint, task_env(task));
     spec->loop = task_loop(task);
     spec->flow = step->flow;
+    spec->name = step->agent ? step->agent->name : step->id;
     spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
@@ -346,6 +359,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     add_builtins(stint);
     child_add_tool(&stint->spec.box, task_env(task), 0);
+    if (stint->step->flow->shared_memory)
+        shared_add_tools(&stint->spec.box);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);

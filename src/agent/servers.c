@@ -10,8 +10,12 @@
 struct household {
     uint64_t hash; // of what the file says, and of where it is
     struct mcp *mcp;
+    struct model_world world;
     struct secrets secrets;
+    struct buf news; // that nobody has been told yet
 };
+
+#define NEWS_MAX (16 * 1024)
 
 struct servers {
     struct household **list;
@@ -26,6 +30,7 @@ static void servers_close(void *thing)
     for (uint32_t i = 0; i < servers->count; i++) {
         mcp_close(servers->list[i]->mcp);
         secrets_clear(&servers->list[i]->secrets);
+        buf_free(&servers->list[i]->news);
         mem_free(servers->list[i]);
     }
     mem_free(servers->list);
@@ -50,13 +55,37 @@ static const struct flow *owner_of(const struct flow *flow)
     return flow;
 }
 
+/* The user of a household's servers is the household; what they ask of the environment goes on from here. */
+static const char *get_variable(void *user, const char *name)
+{
+    const struct household *house = user;
+    return house->world.get_variable ? house->world.get_variable(house->world.user, name) : NULL;
+}
+
+static void on_news(void *user, const char *server, const char *what)
+{
+    struct household *house = user;
+    if (house->news.len < NEWS_MAX)
+        buf_printf(&house->news, "MCP server '%s': %s\n", server, what);
+}
+
+char *servers_take_news(struct loop *loop, const struct mcp *mcp)
+{
+    const struct servers *servers = loop_hung(loop, &key);
+    for (uint32_t i = 0; servers && i < servers->count; i++)
+        if (servers->list[i]->mcp == mcp && servers->list[i]->news.len)
+            return buf_take(&servers->list[i]->news);
+    return NULL;
+}
+
 static int household_open(struct household *house, rondo_task *task, const struct flow *flow, rondo_error *err)
 {
     const struct call_env *env = task_env(task);
+    house->world = env->world;
     return mcp_open(&(struct mcp_spec){ .loop = task_loop(task), .servers = flow->mcp_servers,
                                         .folder = flow->folder, .pins_path = env->pins_path,
-                                        .approve = env->approve_tools, .get_variable = env->world.get_variable,
-                                        .secrets = &house->secrets, .user = env->world.user },
+                                        .approve = env->approve_tools, .get_variable = get_variable,
+                                        .secrets = &house->secrets, .on_news = on_news, .user = house },
                     &house->mcp, err);
 }
 

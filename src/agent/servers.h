@@ -11,6 +11,9 @@
 /* Those of the file that the step is in; NULL without an error (code 0) when it names none. */
 struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_error *err);
 
+/* What servers wanted people to know since the last time, a line each: the caller's; NULL for nothing. */
+char *servers_take_news(struct loop *loop, const struct mcp *mcp);
+
 /* The server that the name of a tool begins with ("files" in files__read), or that it is; NULL: none of the
    flow's. */
 const char *servers_find(const struct flow *flow, const char *tool);

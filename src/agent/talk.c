@@ -9,7 +9,9 @@
 
 #include "agent/batch.h"
 #include "base/hash.h"
+#include "data/secret.h"
 #include "data/value.h"
+#include "io/alarm.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -21,6 +23,8 @@
 #define OUTPUT_GUESS 8192 // tokens of an answer, where nobody says how long it may be
 #define OUTPUT_GOOD  1024 // for which a request is bounded, so that another one fits behind it
 #define OUTPUT_LEAST 256  // an answer for which less is left is not worth asking for
+#define MS           1000000ll // nanoseconds
+#define WAIT_MAX_MS  (60 * 60 * 1000) // at a time: clocks are set, machines sleep
 #define SHOWN_TEXT   500  // of a model's last words, in an error
 #define REPAIRS      2    // requests that only ask for the result
 
@@ -32,6 +36,7 @@ struct talk {
     struct schema *schema;
     struct batch *batch; // the calls of the last answer; NULL
     struct chat *chat;   // the request that is open; NULL
+    struct secret_stream shown; // of its answer
     int turns;           // answers so far
     int children;        // agents of its own so far
     int repairs;         // of them, those that were only asked for the result
@@ -40,6 +45,8 @@ struct talk {
     int reservation;     // of the present request; 0: none
     int64_t max_tokens;  // of its answer; 0: as the server likes
     int stop;            // enum answer_stop: how the last answer ended
+    struct alarm *alarm; // while it waits for a quota; NULL
+    int64_t wait_until_ms; // since 1970
     bool is_cancelled, is_over;
     json_t *result;
     int action;
@@ -56,6 +63,7 @@ static void conclude(struct talk *talk);
 
 static void talk_free(struct talk *talk)
 {
+    alarm_free(talk->alarm);
     batch_free(talk->batch);
     toolbox_clear(&talk->spec.box);
     target_unref(talk->spec.target);
@@ -65,6 +73,7 @@ static void talk_free(struct talk *talk)
     json_decref(talk->spec.schema);
     json_decref(talk->result);
     buf_free(&talk->content);
+    secret_stream_clear(&talk->shown);
     mem_free(talk->system);
     mem_free(talk->in);
     mem_free(talk->effort);
@@ -153,6 +162,16 @@ static json_t *result_in(struct talk *talk)
 
 /* ---- what it costs ------------------------------------------------------------------------------------ */
 
+static void add_usage(rondo_usage *usage, const rondo_usage *more)
+{
+    usage->input_tokens += more->input_tokens;
+    usage->output_tokens += more->output_tokens;
+    usage->cache_read_tokens += more->cache_read_tokens;
+    usage->cache_write_tokens += more->cache_write_tokens;
+    usage->reasoning_tokens += more->reasoning_tokens;
+    usage->cost_nano += more->cost_nano;
+}
+
 static void settle(struct talk *talk, const rondo_usage *usage)
 {
     if (talk->reservation > 0)
@@ -214,7 +233,7 @@ static void say_spent(struct talk *talk)
     int64_t input = message_estimate(talk->messages, talk->system, NULL);
     rondo_usage more = cost_of(talk, input, longest_answer(talk));
     talk->is_spent = true;
-    talk->reservation = rondo_later_reserve(talk->spec.later, &more, on_spent, talk);
+    talk->reservation = later_reserve(talk->spec.later, &more, on_spent, talk);
 }
 
 /* Nothing more is to be done: is everything there that was asked for? */
@@ -239,12 +258,22 @@ static void conclude(struct talk *talk)
 
 /* ---- hearing ----------------------------------------------------------------------------------------- */
 
+/* A secret may come in two pieces: what may be the beginning of one waits for the next. */
+static void show(struct talk *talk, const char *text, size_t len, bool is_end)
+{
+    static const struct secrets none;
+    const struct secrets *secrets = talk->spec.place.secrets ? talk->spec.place.secrets : &none;
+    auto_buf struct buf part = { 0 };
+    if (*talk->in || talk->is_cancelled)
+        return;
+    secret_stream_put(&talk->shown, secrets, &part, text, len, is_end);
+    if (part.len)
+        rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&part), .partial = true });
+}
+
 static void on_text(struct chat *chat, const char *text, size_t len, void *user)
 {
-    struct talk *talk = user;
-    auto_free char *part = mem_dup(text, len);
-    if (!*talk->in)
-        rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = part, .partial = true });
+    show(user, text, len, false);
 }
 
 static void on_news(struct chat *chat, int news, const char *what, int64_t delay_ms, void *user)
@@ -256,6 +285,7 @@ static void on_news(struct chat *chat, int news, const char *what, int64_t delay
     };
     struct talk *talk = user;
     auto_buf struct buf text = { 0 };
+    show(talk, "", 0, true); // what comes next is another answer
     auto_json json_t *data = json_pack("{ss sI ss}", "reason", "model", "delayMs", (json_int_t)delay_ms, "error",
                                        what ? what : "");
     buf_printf(&text, "%s%s%s", words[news], what && *what ? ": " : "", what ? what : "");
@@ -309,19 +339,46 @@ static const char *const stops[] = {
     [STOP_REFUSED] = "refused", [STOP_PAUSED] = "paused",
 };
 
+/* What tries have cost that came to nothing. */
+static rondo_usage wasted_of(const struct talk *talk, const struct chat *chat)
+{
+    struct token_count tokens = chat_wasted(chat);
+    if (tokens.input <= 0 && tokens.output <= 0)
+        return (rondo_usage){ 0 };
+    rondo_usage usage = usage_of(talk, chat_target(chat), tokens, NULL);
+    usage.calls = chat_answer(chat) ? 0 : 1;
+    usage.unpriced = chat_answer(chat) ? 0 : usage.unpriced;
+    return usage;
+}
+
 static void take_answer(struct talk *talk, struct chat *chat, const struct answer *answer)
 {
     const struct target *who = chat_target(chat);
     auto_json json_t *message = answer_message(answer, who->api->name);
     rondo_usage usage = usage_of(talk, who, answer->tokens, answer);
-    settle(talk, &usage);
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
                                 usage.cache_write_tokens, usage.reasoning_tokens };
+    rondo_usage wasted = wasted_of(talk, chat);
+    add_usage(&usage, &wasted);
+    settle(talk, &usage);
     add_answer(talk, message, answer->stop);
     talk_note(talk,
          json_pack("{sO ss ss so}", "answer", message, "stop", stops[answer->stop], "model", who->model, "tokens",
                    tokens_json(&told)),
          on_noted, talk);
+}
+
+/* A quota comes back at its time; until then the talk only waits, and a note says until when. */
+static bool can_wait(const struct talk *talk, const struct chat *chat)
+{
+    return talk->spec.target->waits && chat_error(chat)->code == RONDO_ERETRY && chat_delay_ms(chat) > 0;
+}
+
+static void wait_for_quota(struct talk *talk, struct chat *chat)
+{
+    talk->wait_until_ms = loop_now_ns(talk->spec.loop) / MS + chat_delay_ms(chat);
+    on_news(chat, CHAT_THROTTLED, chat_error(chat)->message, chat_delay_ms(chat), talk);
+    talk_note(talk, json_pack("{sI}", "wait", (json_int_t)talk->wait_until_ms), on_noted, talk);
 }
 
 static void on_answer(struct chat *chat, void *user)
@@ -330,15 +387,17 @@ static void on_answer(struct chat *chat, void *user)
     assert(talk->magic == TALK_MAGIC && talk->chat == chat);
     const struct answer *answer = chat_answer(chat);
     talk->chat = NULL;
+    show(talk, "", 0, true);
     if (answer) {
         take_answer(talk, chat, answer);
         return;
     }
-    struct token_count wasted = chat_wasted(chat);
-    rondo_usage usage = usage_of(talk, chat_target(chat), wasted, NULL);
-    usage.calls = chat_tries(chat) ? 1 : 0;
-    settle(talk, wasted.input > 0 || wasted.output > 0 ? &usage : &(rondo_usage){ 0 });
-    fail(talk, chat_error(chat)->code, chat_error(chat)->message);
+    rondo_usage wasted = wasted_of(talk, chat);
+    settle(talk, &wasted);
+    if (can_wait(talk, chat))
+        wait_for_quota(talk, chat);
+    else
+        fail(talk, chat_error(chat)->code, chat_error(chat)->message);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
@@ -393,8 +452,8 @@ static void send(struct talk *talk)
                      .temperature = talk->spec.temperature, .top_p = talk->spec.top_p,
                      .max_tokens = talk->max_tokens, .effort = talk->effort, .stream = true },
         .key = key, .seed = seed, .max_retries = talk->spec.max_retries, .cache = talk->spec.cache,
-        .cache_path = talk->spec.env->cache_path, .on_text = on_text, .on_news = on_news, .on_end = on_answer,
-        .user = talk,
+        .cache_path = talk->spec.env->cache_path, .secrets = talk->spec.place.secrets, .on_text = on_text,
+        .on_news = on_news, .on_end = on_answer, .user = talk,
     };
     if (chat_start(talk->spec.loop, &spec, &talk->chat, &err) == 0)
         return;
@@ -465,11 +524,32 @@ static void on_reserved(int reason, void *user)
     send(talk);
 }
 
+static void on_alarm(void *user)
+{
+    struct talk *talk = user;
+    assert(talk->magic == TALK_MAGIC);
+    proceed(talk);
+}
+
+/* False when there is nothing to wait for. */
+static bool must_wait(struct talk *talk)
+{
+    int64_t left_ms = talk->wait_until_ms - loop_now_ns(talk->spec.loop) / MS;
+    if (left_ms <= 0)
+        return false;
+    if (!talk->alarm)
+        talk->alarm = alarm_new(talk->spec.loop, on_alarm, talk);
+    alarm_set(talk->alarm, MIN(left_ms, WAIT_MAX_MS));
+    return true;
+}
+
 static void ask(struct talk *talk)
 {
+    if (must_wait(talk))
+        return;
     rondo_usage most = quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
-    talk->reservation = rondo_later_reserve(talk->spec.later, &most, on_reserved, talk);
+    talk->reservation = later_reserve(talk->spec.later, &most, on_reserved, talk);
 }
 
 /* ---- going on ---------------------------------------------------------------------------------------- */
@@ -561,6 +641,8 @@ static void recall(struct talk *talk, const json_t *note)
     if (message && message_check_all(alone, &err) == 0) {
         catch_up(talk);
         add_answer(talk, message, stop_of(json_string_value(json_object_get(note, "stop"))));
+    } else if (json_object_get(note, "wait")) {
+        talk->wait_until_ms = json_integer_value(json_object_get(note, "wait"));
     } else if (talk->batch) {
         batch_recall(talk->batch, note);
     }

@@ -8,6 +8,7 @@
      { answer: MESSAGE, stop, model, tokens }  what came back (model/message.h)
      { begin: ID, tool, arguments }            this call of the last answer is made now
      { result: ID, tool, content, error? }     it has ended
+     { wait: MILLISECONDS }                    nothing is asked before that time, because a quota is used up
 
    each with `in: PLACE` when the talk is one inside another (an agent that is a tool of an agent).  They are
    also what people see: events of the types agent_turn and tool_call (talk_note.h). */
@@ -30,6 +31,7 @@ struct talk_spec {
     struct loop *loop;
     const struct call_env *env;
     const struct flow *flow;
+    const char *name;      // of the agent; lives as long as the flow
     struct target *target; // a reference is kept
     const char *system;
     json_t *first;         // the first message; taken

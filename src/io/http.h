@@ -61,7 +61,7 @@ struct http_spec {
     /* Only addresses that the whole world can reach: no private, loopback or link-local ones, nor the
        services of a cloud's host, in whatever form.  It is the address that is connected to that is judged,
        at every redirect too, so no trick with names helps.  The environment's proxies are not used, because
-       they would look names up for us. */
+       they would look names up for us; with a proxy that is given here, only hosts that are no names are judged. */
     bool public_only;
 
     const char *ca_file; // whom to trust; NULL: $CURL_CA_BUNDLE, $SSL_CERT_FILE, or the system's
@@ -87,7 +87,8 @@ void http_cancel(struct http_call *call);
    one on_data.  Going on is not done within this call. */
 void http_pause(struct http_call *call, bool pause);
 
-/* From on_head on; before that, or when it came to none, the status is 0. */
+/* From on_head on; before that, or when it came to none, the status is 0.  Values are as they came, but without NUL,
+   CR and LF: whether they are UTF-8 nobody has looked. */
 int http_status(const struct http_call *call);
 const char *http_header(const struct http_call *call, const char *name); // the first of that name; or NULL
 bool http_next_header(const struct http_call *call, size_t *at, const char **name, const char **value);

@@ -22,7 +22,8 @@ static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_socka
 {
     struct http_call *call = user;
     assert(call->magic == CALL_MAGIC);
-    const char *kind = call->spec.public_only && !call->spec.proxy ? address_kind(&address->addr) : NULL;
+    bool is_proxy = call->spec.proxy && *call->spec.proxy; // whose address may be any
+    const char *kind = call->spec.public_only && !is_proxy ? address_kind(&address->addr) : NULL;
     http_begin_connect(call);
     if (kind) {
         char text[ADDRESS_TEXT_MAX];

@@ -1,6 +1,8 @@
 /* weburl.c - see weburl.h. */
 #include "io/weburl.h"
 
+#include "data/utf8.h"
+
 #include <string.h>
 
 #define SHOWN_MAX 200
@@ -16,6 +18,16 @@ void weburl_clear(struct weburl *url)
     *url = (struct weburl){ 0 };
 }
 
+/* What came from outside can hold anything. */
+static void put_clean(const char *text, size_t len, struct buf *out)
+{
+    bool is_utf8 = utf8_is_valid(text, len);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        buf_putc(out, c < ' ' || c == 127 || (c > 127 && !is_utf8) ? '?' : text[i]);
+    }
+}
+
 void weburl_put_shown(const char *text, struct buf *out)
 {
     size_t len = strcspn(text, "?#");
@@ -23,12 +35,12 @@ void weburl_put_shown(const char *text, struct buf *out)
     size_t start = host && (size_t)(host - text) < len ? (size_t)(host - text) + 2 : 0;
     for (size_t i = start; i < len && text[i] != '/'; i++)
         if (text[i] == '@') {
-            buf_put(out, text, start);
+            put_clean(text, start, out);
             text += i + 1;
             len -= i + 1;
             break;
         }
-    buf_put(out, text, MIN(len, SHOWN_MAX));
+    put_clean(text, utf8_fit(text, len, SHOWN_MAX), out);
 }
 
 static int refuse(const char *text, const char *why, rondo_error *err)
@@ -61,7 +73,7 @@ static void fill(const struct curl *curl, CURLU *parts, struct weburl *url)
         if (origin.data[i] >= 'A' && origin.data[i] <= 'Z')
             origin.data[i] = (char)(origin.data[i] - 'A' + 'a');
     url->origin = buf_take(&origin);
-    buf_puts(&shown, url->host);
+    put_clean(url->host, strlen(url->host), &shown);
     if (strcmp(port, url->is_tls ? "443" : "80") != 0)
         buf_printf(&shown, ":%s", port);
     url->shown = buf_take(&shown);

@@ -3,7 +3,7 @@
    A name is looked for among the file's aliases, then taken apart into provider and model, then guessed.
    Where the server is and which key it gets belong together: whoever says the first has to say the
    second, or a file could have keys of the environment sent to anybody. */
-#include "model/provider.h"
+#include "model/target.h"
 
 #include "base/hash.h"
 #include "data/duration.h"
@@ -297,6 +297,8 @@ static void read_row(struct target *target, const json_t *row)
     target->max_tokens = read_amount(row, "maxTokens");
     target->effort = *effort ? mem_strdup(effort) : NULL;
     target->rpm = read_amount(limits, "rpm");
+    const char *quota = json_string_value(json_object_get(row, "onQuota"));
+    target->waits = quota && strcmp(quota, "wait") == 0;
     target->tpm = read_amount(limits, "tpm");
     target->concurrency = read_amount(limits, "concurrency");
     target->connect_ms = read_ms(timeouts, "connect");

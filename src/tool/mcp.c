@@ -105,6 +105,22 @@ static int put_value(const struct mcp *mcp, const char *text, struct buf *out, r
     return 0;
 }
 
+/* What a file refers to is known from the beginning, before anything could be shown.  What is not there is an
+   error only when it is needed. */
+static void learn_secrets(const struct mcp *mcp, const json_t *config)
+{
+    static const char *const maps[] = { "env", "headers" };
+    const char *name;
+    json_t *value;
+    rondo_error err;
+    for (size_t i = 0; i < COUNT(maps); i++)
+        json_object_foreach (json_object_get(config, maps[i]), name, value) {
+            auto_buf struct buf out = { 0 };
+            if (json_is_string(value))
+                put_value(mcp, json_string_value(value), &out, &err);
+        }
+}
+
 static int put_env(const struct mcp_server *server, struct texts *env, rondo_error *err)
 {
     const char *name;
@@ -243,8 +259,10 @@ int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err)
         return err->code;
     struct mcp *mcp = make(spec, pins);
     mcp->servers = mem_zalloc((json_object_size(mcp->config) + 1) * sizeof *mcp->servers);
-    json_object_foreach (mcp->config, name, config)
+    json_object_foreach (mcp->config, name, config) {
+        learn_secrets(mcp, config);
         mcp->servers[mcp->count++] = mcp_server_new(mcp, name, config);
+    }
     *ret = mcp;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "tool/tool.h"
 
 #include "data/schema.h"
+#include "data/secret.h"
 #include "data/utf8.h"
 #include "data/value.h"
 
@@ -15,7 +16,6 @@
 
 #define CALL_MAGIC   0x63616c6cu
 #define PROBLEMS_MAX 8
-#define REPLACEMENT  "\xef\xbf\xbd"
 
 /* What hostile schemas may cost: some tens of milliseconds (docs/json-schema.md). */
 static const struct schema_options bounds = {
@@ -40,28 +40,15 @@ static struct started *started_of(struct tool_call *call)
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
 
-/* As UTF-8: what is no character, and NUL, is replaced. */
-static void put_clean(struct buf *out, const char *text, size_t len)
+/* As UTF-8, without the run's secrets: neither a model nor anybody behind it is to see them. */
+static json_t *clean_text(const struct tool_call *call, const char *text, size_t len, size_t room)
 {
-    uint32_t code;
-    size_t n;
-    buf_reserve(out, len);
-    for (size_t at = 0; at < len; at += n ? n : 1) {
-        n = utf8_decode(text + at, len - at, &code);
-        if (n && code)
-            buf_put(out, text + at, n);
-        else
-            buf_puts(out, REPLACEMENT);
-    }
-}
-
-static json_t *clean_text(const char *text, size_t len, size_t room)
-{
+    static const struct secrets none;
     auto_buf struct buf out = { 0 };
     size_t shown = MIN(len, room);
     while (shown < len && shown && ((uint8_t)text[shown] & 0xc0) == 0x80)
         shown--;
-    put_clean(&out, text, shown);
+    secrets_put(call->place && call->place->secrets ? call->place->secrets : &none, &out, text, shown, true);
     if (shown < len)
         buf_printf(&out, "\n[cut: these are the first %zu of %zu bytes]", shown, len);
     return json_stringn(out.len ? out.data : "", out.len);
@@ -82,6 +69,8 @@ static void finish(struct tool_call *call, json_t *content, bool is_error)
     struct started *started = started_of(call);
     assert(!started->is_done);
     started->is_done = true;
+    if (!call->is_cancelled && call->place) // else nobody sees it, and the run may be gone
+        content = secrets_clean(call->place->secrets, content, true);
     call->done(call, content, is_error, call->user);
     if (!started->is_starting)
         started_free(started);
@@ -89,7 +78,7 @@ static void finish(struct tool_call *call, json_t *content, bool is_error)
 
 void tool_finish(struct tool_call *call, const char *text, size_t len)
 {
-    finish(call, clean_text(text, len, TOOL_OUTPUT_MAX), false);
+    finish(call, clean_text(call, text, len, TOOL_OUTPUT_MAX), false);
 }
 
 void tool_fail(struct tool_call *call, const char *fmt, ...)
@@ -99,26 +88,34 @@ void tool_fail(struct tool_call *call, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    finish(call, clean_text(text, strlen(text), sizeof text), true);
+    finish(call, clean_text(call, text, strlen(text), sizeof text), true);
 }
 
-/* One part with what is left for texts and for media; what does not fit becomes a note. */
-static json_t *bound_part(json_t *part, size_t *text_left, size_t *media_left)
+static json_t *text_part(const struct tool_call *call, const json_t *text, size_t *left)
+{
+    size_t len = json_string_length(text), room = *left;
+    *left -= MIN(len, room);
+    return json_pack("{s:o}", "text", clean_text(call, json_string_value(text), len, room));
+}
+
+/* What does not fit becomes a note. */
+static json_t *media_part(json_t *part, const char *kind, size_t *left)
+{
+    size_t len = json_string_length(json_object_get(json_object_get(part, kind), "data"));
+    if (len > *left)
+        return json_pack("{s:o}", "text", json_sprintf("[left out: %zu bytes of %s %s]", len,
+                         kind[0] == 'i' ? "an" : "a", kind));
+    *left -= len;
+    return json_incref(part);
+}
+
+/* One part, with what is left for texts and for media. */
+static json_t *bound_part(const struct tool_call *call, json_t *part, size_t *text_left, size_t *media_left)
 {
     const json_t *text = json_object_get(part, "text");
-    const json_t *media = json_object_get(part, json_object_get(part, "image") ? "image" : "file");
-    size_t len = json_string_length(text ? text : json_object_get(media, "data"));
-    size_t *left = text ? text_left : media_left;
-    if (len <= *left) {
-        *left -= len;
-        return json_incref(part);
-    }
-    if (!text)
-        return json_pack("{s:o}", "text", json_sprintf("[left out: %zu bytes of %s]", len,
-                         json_object_get(part, "image") ? "an image" : "a file"));
-    json_t *cut = clean_text(json_string_value(text), len, *left);
-    *left = 0;
-    return json_pack("{s:o}", "text", cut);
+    if (json_is_string(text))
+        return text_part(call, text, text_left);
+    return media_part(part, json_object_get(part, "image") ? "image" : "file", media_left);
 }
 
 static void finish_bounded(struct tool_call *call, json_t *parts, bool is_error)
@@ -126,7 +123,7 @@ static void finish_bounded(struct tool_call *call, json_t *parts, bool is_error)
     size_t text_left = TOOL_OUTPUT_MAX, media_left = TOOL_MEDIA_MAX, i;
     json_t *bounded = json_array(), *part;
     json_array_foreach (parts, i, part)
-        json_array_append_new(bounded, bound_part(part, &text_left, &media_left));
+        json_array_append_new(bounded, bound_part(call, part, &text_left, &media_left));
     json_decref(parts);
     finish(call, bounded, is_error);
 }

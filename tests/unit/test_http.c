@@ -529,6 +529,71 @@ TEST(http_start_refuses_what_is_no_request)
     loop_close(loop);
 }
 
+TEST(http_a_connection_that_was_closed_meanwhile_is_no_failure)
+{
+    struct got got;
+    open_all("POST /x\nsend ok\ncut\n");
+    for (int i = 0; i < 30; i++) {
+        FETCH(&got, "/x", .body = "{}", .body_len = 2);
+        check_fine(&got);
+        buf_free(&got.body);
+    }
+    close_all();
+}
+
+/* A server that takes its time to read, in this thread.  Answers when it has read `stop_at` bytes, if that is all. */
+static void read_slowly(struct got *got, int listener, size_t len, size_t stop_at)
+{
+    char *bytes = mem_alloc(262144);
+    size_t read_so_far = 0;
+    int fd = -1;
+    bool has_answered = false;
+    while (!got->ends) {
+        if (fd < 0)
+            fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+        ssize_t n = fd >= 0 && read_so_far < stop_at ? recv(fd, bytes, 262144, 0) : 0;
+        read_so_far += n > 0 ? (size_t)n : 0;
+        if (read_so_far > len && !has_answered) {
+            has_answered = true;
+            CHECK(write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 38) == 38);
+        }
+        loop_wait(loop, loop_now_ns(loop) + 10000000);
+        usleep(5000);
+    }
+    mem_free(bytes);
+    close(fd);
+}
+
+TEST(http_the_first_byte_is_not_due_while_a_request_is_on_its_way)
+{
+    struct got got;
+    size_t len = 32 << 20;
+    char url[100], *body = mem_zalloc(len);
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof address;
+    rondo_error err;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), small = 65536;
+    setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    CHECK(bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 5) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
+    CHECK_INT(loop_open(&loop, &err), 0);
+    struct http_spec spec = { .url = url, .body = body, .body_len = len, .first_ms = 200 };
+    got = (struct got){ 0 };
+    start(&got, spec);
+    read_slowly(&got, listener, len, SIZE_MAX);
+    check_fine(&got);
+    CHECK_INT(got.status, 200);
+    CHECK(got.ended_ms - got.started_ms > 250); // or this test says nothing
+    got = (struct got){ 0 };
+    start(&got, spec);
+    read_slowly(&got, listener, len, 1 << 20);
+    CHECK_INT(got.failure, HTTP_SLOW_FIRST);
+    close(listener);
+    mem_free(body);
+    loop_close(loop);
+}
+
 /* ---- cancelling, pausing, and starting within callbacks ---------------------------------------------------------- */
 
 static void settle(int ms)
@@ -945,13 +1010,15 @@ TEST(http_redirects_lead_to_http_only)
     struct got got;
     open_all("GET /file\nstatus 302\nheader Location: file:///etc/passwd\n"
              "GET /ftp\nstatus 302\nheader Location: ftp://x/\n"
-             "GET /odd\nstatus 302\nheader Location: http://\n");
-    static const char *const paths[] = { "/file", "/ftp", "/odd" };
+             "GET /odd\nstatus 302\nheader Location: http://\n"
+             "GET /raw\nraw HTTP/1.1 302 x\\r\\nLocation: gopher://a\\x1b[31m\\xff/?key=s3cret\\r\\n\\r\\n\ncut\n");
+    static const char *const paths[] = { "/file", "/ftp", "/odd", "/raw" };
     for (size_t i = 0; i < COUNT(paths); i++) {
         FETCH(&got, paths[i], .max_redirects = 3);
         CHECK_INT(got.failure, HTTP_REDIRECT);
         CHECK(strstr(got.text, "redirects to where no request can go: expected an http or https URL, got '"));
     }
+    CHECK(strstr(got.text, "got 'gopher://a?[31m?/'"));
     close_all();
 }
 
@@ -975,12 +1042,12 @@ TEST(http_public_only_refuses_private_addresses)
     close_all();
 }
 
-static void fetch_own_name(struct got *got)
+static void fetch_own_name(struct got *got, const char *proxy)
 {
     char name[100], url[200];
     CHECK(gethostname(name, sizeof name) == 0);
     snprintf(url, sizeof url, "http://%s:%d/", name, server_port(server));
-    struct http_spec spec = { .url = url, .public_only = true, .connect_ms = 3000 };
+    struct http_spec spec = { .url = url, .public_only = true, .connect_ms = 3000, .proxy = proxy };
     rondo_error err;
     *got = (struct got){ 0 };
     spec.on_end = on_end;
@@ -993,11 +1060,13 @@ TEST(http_public_only_looks_at_the_address_behind_a_name)
 {
     struct got got;
     open_all("GET /\nsend secret\n");
-    fetch_own_name(&got);
-    if (got.failure == HTTP_RESOLVE)
-        SKIP("this machine's name has no address");
-    CHECK_INT(got.failure, HTTP_FORBIDDEN_ADDRESS);
-    CHECK(strstr(got.text, "expected a public address, "));
+    for (int i = 0; i < 2; i++) {
+        fetch_own_name(&got, i ? "" : NULL);
+        if (got.failure == HTTP_RESOLVE)
+            SKIP("this machine's name has no address");
+        CHECK_INT(got.failure, HTTP_FORBIDDEN_ADDRESS);
+        CHECK(strstr(got.text, "expected a public address, "));
+    }
     CHECK_UINT(server_count(server, NULL), 0);
     close_all();
 }
@@ -1051,8 +1120,15 @@ TEST(http_public_only_does_not_ask_the_environments_proxy)
     check_fine(&got);
     CHECK_STR(buf_text(&got.body), "fine");
     buf_free(&got.body);
-    fetch_own_name(&got);
+    fetch_own_name(&got, NULL);
     CHECK_UINT(server_count(server, NULL), 1);
+    spec.url = "http://no-such-name.invalid/";
+    spec.public_only = true;
+    got = (struct got){ 0 };
+    CHECK_INT(http_start(loop, &spec, &got.call, &err), 0);
+    finish(&got);
+    check_text(&got, "no-such-name.invalid: the name has no address (the environment's proxy is not asked where only "
+                     "public addresses will do)");
     close_all();
 }
 

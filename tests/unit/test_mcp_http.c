@@ -14,25 +14,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JSON     "header Content-Type: application/json\n"
-#define EVENTS   "header Content-Type: text/event-stream\n"
-#define RESULT   "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":"
-#define TOOLS    "{\"tools\":[{\"name\":\"echo\",\"description\":\"d\",\"inputSchema\":{\"type\":\"object\",\"properties\":" \
-                 "{\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}]}"
-#define HELLO(id) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}}"
+#define JSON   "header Content-Type: application/json\n"
+#define EVENTS "header Content-Type: text/event-stream\n"
+
+#define RESULT(id, text) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"result\":" text "}"
+#define REFUSAL(id, text) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"error\":" text "}"
+#define ANSWER(id, text) JSON "send " RESULT(id, text) "\n"
+#define HELLO(id)        RESULT(id, "{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}")
+#define DISCOVERED       "{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}"
+#define GREETED          "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}}}"
+#define TOOLS                                                                                       \
+    "{\"tools\":[{\"name\":\"echo\",\"description\":\"d\",\"inputSchema\":{\"type\":\"object\","    \
+    "\"properties\":{\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}]}"
 
 /* The newer era, up to the call with the number 3. */
-#define MODERN                                                                                                      \
-    "POST /mcp\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"complete\",\"supportedVersions\":" \
-    "[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}}\nthen\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":" TOOLS \
-    "}\nthen\n"
+#define MODERN "POST /mcp\n" ANSWER(1, DISCOVERED) "then\n" ANSWER(2, TOOLS) "then\n"
 
 /* The older era, with a session, up to the call with the number 4. */
-#define LEGACY                                                                                                      \
-    "DELETE /mcp\nstatus 204\nPOST /mcp\nstatus 400\nsend Bad Request: no valid session\nthen\n" JSON              \
-    "header Mcp-Session-Id: s1\nsend {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"protocolVersion\":\"2025-06-18\","  \
-    "\"capabilities\":{\"tools\":{}}}}\nthen\nstatus 202\nthen\n" JSON                                             \
-    "send {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":" TOOLS "}\nthen\n"
+#define LEGACY                                                                                  \
+    "DELETE /mcp\nstatus 204\nPOST /mcp\nstatus 400\nsend Bad Request: no valid session\nthen\n" \
+    "header Mcp-Session-Id: s1\n" ANSWER(2, GREETED) "then\nstatus 202\nthen\n" ANSWER(3, TOOLS) "then\n"
+
+/* That session is over, and another one begins, up to the call with the number 7. */
+#define OVER                                                                                  \
+    "status 404\nsend Session not found\nthen\nheader Mcp-Session-Id: s2\n" ANSWER(5, GREETED) \
+    "then\nstatus 202\nthen\n" ANSWER(6, TOOLS) "then\n"
 
 static struct loop *loop;
 static struct mcp *mcp;
@@ -228,13 +234,14 @@ static void check_error(const char *answer, const char *words)
 
 TEST(an_error_of_the_protocol)
 {
-    check_error("status 400\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32602,\"message\":\"no region\"}}",
+    check_error("status 400\n" JSON "send " REFUSAL(null, "{\"code\":-32602,\"message\":\"no region\"}"),
                 "the tool could not be called: no region (-32602)");
 }
 
 TEST(a_page_instead_of_an_answer)
 {
-    check_error("header Content-Type: text/html\nsend <html>\\n  <b>Hello</b></html>", "HTTP status 200: <html> <b>Hello</b>");
+    check_error("header Content-Type: text/html\nsend <html>\\n  <b>Hello</b></html>",
+                "HTTP status 200: <html> <b>Hello</b>");
 }
 
 TEST(nothing_instead_of_an_answer)
@@ -274,15 +281,14 @@ TEST(a_connection_that_is_reset)
 
 TEST(a_place_elsewhere_is_not_gone_to)
 {
-    check_error("status 307\nheader Location: http://localhost:${port}/mcp", "it sends us elsewhere (to http://localhost:");
+    check_error("status 307\nheader Location: http://localhost:${port}/mcp",
+                "it sends us elsewhere (to http://localhost:");
 }
 
 TEST(another_path_at_the_same_place_is)
 {
-    connect_well("POST /mcp\nstatus 307\nheader Location: /mcp/\nPOST /mcp/\n" JSON
-                 "send {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":"
-                 "{\"tools\":{}}}}\nthen\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":" TOOLS "}\nthen\n" JSON
-                 "send " HELLO(3) "\n");
+    connect_well("POST /mcp\nstatus 307\nheader Location: /mcp/\nPOST /mcp/\n" ANSWER(1, DISCOVERED) "then\n"
+                 ANSWER(2, TOOLS) "then\n" JSON "send " HELLO(3) "\n");
     CHECK_STR(call(), "hello");
     CHECK_UINT(server_count(server, "/mcp"), 1); // it is remembered
     shut_down();
@@ -290,9 +296,8 @@ TEST(another_path_at_the_same_place_is)
 
 TEST(headers_that_are_not_right_any_more_are_looked_up_again)
 {
-    connect_well(MODERN "status 400\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32020,\"message\":"
-                 "\"Header mismatch\"}}\nthen\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":4,\"result\":" TOOLS "}\nthen\n"
-                 JSON "send " HELLO(5) "\n");
+    connect_well(MODERN "status 400\n" JSON "send " REFUSAL(3, "{\"code\":-32020,\"message\":\"Header mismatch\"}")
+                 "\nthen\n" ANSWER(4, TOOLS) "then\n" JSON "send " HELLO(5) "\n");
     CHECK_STR(call(), "hello");
     CHECK_UINT(server_count(server, NULL), 5);
     shut_down();
@@ -346,10 +351,7 @@ TEST(a_session_of_the_older_era)
 
 TEST(a_session_that_is_over_is_begun_again_and_the_call_is_made)
 {
-    connect_well(LEGACY "status 404\nsend Session not found\nthen\n" JSON "header Mcp-Session-Id: s2\nsend {\"jsonrpc\":"
-                 "\"2.0\",\"id\":5,\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}}}}\nthen\n"
-                 "status 202\nthen\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":6,\"result\":" TOOLS "}\nthen\n" JSON
-                 "send " HELLO(7) "\n");
+    connect_well(LEGACY OVER JSON "send " HELLO(7) "\n");
     CHECK_STR(call(), "hello");
     CHECK(was_asked(5, "initialize"));
     CHECK_STR(sent(5, "mcp-session-id"), "-");
@@ -360,10 +362,7 @@ TEST(a_session_that_is_over_is_begun_again_and_the_call_is_made)
 
 TEST(a_session_that_is_always_over_is_given_up)
 {
-    connect_well(LEGACY "status 404\nsend Session not found\nthen\n" JSON "header Mcp-Session-Id: s2\nsend {\"jsonrpc\":"
-                 "\"2.0\",\"id\":5,\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}}}}\nthen\n"
-                 "status 202\nthen\n" JSON "send {\"jsonrpc\":\"2.0\",\"id\":6,\"result\":" TOOLS "}\nthen\n"
-                 "status 404\nsend Session not found\n");
+    connect_well(LEGACY OVER "status 404\nsend Session not found\n");
     CHECK(strstr(call(), "error: MCP server 'web': HTTP status 404: Session not found"));
     shut_down();
 }
@@ -398,8 +397,8 @@ TEST(cancelling_is_told_in_the_older_era)
 
 TEST(what_an_origin_speaks_is_remembered)
 {
-    connect_well(LEGACY JSON "header Mcp-Session-Id: s9\nsend {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":"
-                 "\"2024-11-05\",\"capabilities\":{}}}\nthen\nstatus 202\n");
+    connect_well(LEGACY "header Mcp-Session-Id: s9\n"
+                 ANSWER(1, "{\"protocolVersion\":\"2024-11-05\",\"capabilities\":{}}") "then\nstatus 202\n");
     mcp_close(mcp);
     open_mcp("/mcp");
     CHECK_INT(connect_to().code, 1);
@@ -455,8 +454,8 @@ TEST(addresses_and_headers_that_cannot_be)
     CHECK(loop_open(&loop, &err) == 0);
     spec.loop = loop;
     auto_json json_t *file = json_loads("{\"web\": {\"url\": \"file:///etc/passwd\"}}", 0, NULL);
-    auto_json json_t *ours = json_loads("{\"web\": {\"url\": \"http://127.0.0.1:1/\", \"headers\": {\"Mcp-Session-Id\": "
-                                        "\"x\"}}}", 0, NULL);
+    auto_json json_t *ours = json_loads("{\"web\": {\"url\": \"http://127.0.0.1:1/\", \"headers\": "
+                                        "{\"Mcp-Session-Id\": \"x\"}}}", 0, NULL);
     spec.servers = file;
     CHECK(mcp_open(&spec, &mcp, &err) == 0);
     CHECK_STR(connect_to().message, "MCP server 'web': its url has to begin with https:// or http://");

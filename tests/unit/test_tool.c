@@ -1,6 +1,7 @@
 /* test_tool.c - calls of tools: arguments, ends, bounds; toolboxes. */
 #include "test.h"
 
+#include "data/secret.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -184,6 +185,25 @@ TEST(bytes_that_are_no_text_are_replaced)
     start(&tool, "{\"text\": \"\"}");
     tool_finish(kept, "a\xff\0b", 4);
     CHECK_STR(json_string_value(content), "a\xef\xbf\xbd\xef\xbf\xbd" "b");
+}
+
+TEST(secrets_are_covered)
+{
+    struct secrets secrets = { 0 };
+    const struct tool_place place = { .secrets = &secrets };
+    struct tool tool = make("later", run_later);
+    json_t *arguments = hold(json_pack("{s:s}", "text", ""));
+    secrets_add(&secrets, "hush-hush", 9);
+    tool_start(&tool, &place, arguments, on_done, "me", NULL);
+    tool_finish(kept, "a hush-hush b", 13);
+    CHECK_STR(json_string_value(content), "a *** b");
+    tool_start(&tool, &place, arguments, on_done, "me", NULL);
+    tool_fail(kept, "no %s", "hush-hush");
+    CHECK_STR(json_string_value(content), "no ***");
+    tool_start(&tool, &place, arguments, on_done, "me", NULL);
+    tool_finish_parts(kept, json_pack("[{s:s}]", "text", "hush-hush!"));
+    CHECK_STR(json_string_value(json_object_get(json_array_get(content, 0), "text")), "***!");
+    secrets_clear(&secrets);
 }
 
 TEST(parts_are_bounded_together)
