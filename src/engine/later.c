@@ -433,26 +433,40 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
     return MIN(rc, 0);
 }
 
+/* Whose token it is; NULL when it is over. */
+static struct act *act_behind(rondo_later at, struct run **ret)
+{
+    struct mailbox *mail = &at.engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    struct work work = later ? later->work : (struct work){ 0 };
+    pthread_mutex_unlock(&mail->lock);
+    *ret = work.run ? &work.run->core : NULL;
+    return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
 /* ---- messages --------------------------------------------------------------------------------------- */
 
 /* Who it is from is filled in when it is said. */
-static int send_letter(rondo_later later, const char *to, const char *text, const char *kind, struct awaited wait)
+int rondo_later_send(rondo_later later, const char *to, const char *text, const char *kind)
 {
-    struct post p = { .ev = { .type = RONDO_EV_MESSAGE_SENT }, .wait = wait };
+    struct post p = { .ev = { .type = RONDO_EV_MESSAGE_SENT } };
     int rc = mail_message("", to, text, kind, &p.ev.value);
     return rc < 0 ? rc : post(later, &p);
 }
 
-int rondo_later_send(rondo_later later, const char *to, const char *text, const char *kind)
+int later_send(rondo_later later, const char *to, const char *text, const char *kind, struct buf *ret_why)
 {
-    return send_letter(later, to, text, kind, (struct awaited){ 0 });
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    int rc = rondo_later_send(later, to, text, kind);
+    return rc < 0 || !act ? rc : mail_foresee(run, to, strlen(text), ret_why);
 }
 
-int later_send(rondo_later later, const char *to, const char *text, const char *kind,
-               void (*then)(int reason, void *user), void *user)
+void later_idle(rondo_later later)
 {
-    int rc = send_letter(later, to, text, kind, (struct awaited){ .decided = then, .user = user });
-    return MIN(rc, 0);
+    struct post p = { .ev = { .type = RONDO_EV_AGENT_IDLE } };
+    post(later, &p);
 }
 
 int rondo_later_inbox(rondo_later later, void (*then)(rondo_value *messages, void *user), void *user)
@@ -507,18 +521,6 @@ int rondo_later_settle(rondo_later later, int number, const rondo_usage *real)
     return post(later, &p);
 }
 
-/* Whose token it is; NULL when it is over. */
-static struct act *act_behind(rondo_later at, struct run **ret)
-{
-    struct mailbox *mail = &at.engine->mail;
-    pthread_mutex_lock(&mail->lock);
-    struct later *later = find(mail, at.token);
-    struct work work = later ? later->work : (struct work){ 0 };
-    pthread_mutex_unlock(&mail->lock);
-    *ret = work.run ? &work.run->core : NULL;
-    return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
-}
-
 int64_t later_left(rondo_later at, int limit)
 {
     struct run *run;
@@ -535,13 +537,9 @@ json_t *later_state(rondo_later at, const char *key)
 
 uint32_t later_unread(rondo_later at)
 {
-    struct mailbox *mail = &at.engine->mail;
-    pthread_mutex_lock(&mail->lock);
-    struct later *later = find(mail, at.token);
-    struct work work = later ? later->work : (struct work){ 0 };
-    pthread_mutex_unlock(&mail->lock);
-    struct act *act = work.run ? run_find_act(&work.run->core, work.act, work.gen) : NULL;
-    return act ? mail_unread(&work.run->core, act) : 0;
+    struct run *run;
+    struct act *act = act_behind(at, &run);
+    return act && act->wakes < mail_wakes_max(act) ? mail_unread(run, act) : 0;
 }
 
 static int post_action(rondo_later later, uint16_t actions, const char *target)

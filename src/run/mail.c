@@ -232,6 +232,25 @@ static bool is_ending(const struct run *run)
     return run->cancelled || run->acts[0]->close;
 }
 
+int mail_foresee(struct run *run, const char *to, size_t len, struct buf *ret_why)
+{
+    static const uint8_t outcomes[] = { [ROUTE_UNKNOWN] = MAIL_UNKNOWN, [ROUTE_WAITS] = MAIL_QUEUED,
+                                        [ROUTE_WORKS] = MAIL_QUEUED, [ROUTE_ENDED] = MAIL_TERMINAL };
+    struct mail *mail = &run->mail;
+    struct route route;
+    if (is_ending(run))
+        return MAIL_CANCELLED;
+    route_find(run, to, &route);
+    int outcome = outcomes[route.end];
+    const struct box *box = route.end == ROUTE_WORKS ? box_of(mail, route.act->slot)
+                                                     : box_at(mail, buf_text(&route.address));
+    if (!outcome && is_full(mail, box, len))
+        outcome = MAIL_FULL;
+    buf_put(ret_why, route.why.data ? route.why.data : "", route.why.len);
+    route_clear(&route);
+    return outcome;
+}
+
 void mail_send(struct run *run, struct rondo_event *ev)
 {
     struct letter letter = { .seq = ev->seq, .message = ev->value };

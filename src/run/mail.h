@@ -113,6 +113,9 @@ int mail_plan_drop(struct run *run, struct rondo_event *ev); // what is to be dr
 int mail_plan_end(struct run *run, struct rondo_event *ev);  // everything that is left when the run ends
 int mail_plan_drain(struct run *run, struct act *act, struct rondo_event *ev);
 
+/* What would become of a message of this length that was sent now: enum mail_reason; ret_why may say more. */
+int mail_foresee(struct run *run, const char *to, size_t len, struct buf *ret_why);
+
 /* ---- looking --------------------------------------------------------------------------------------------- */
 
 uint32_t mail_unread(const struct run *run, const struct act *act);
