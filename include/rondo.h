@@ -858,7 +858,7 @@ RONDO_API int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_val
 /* A run's journal as bytes, up to what was handed out so far: free with rondo_text_free().
    recover makes a run from them that goes on: finished work stays, work that was under way starts
    again with the same keys (see enum rondo_effects).  The node must be the same definition: kinds,
-   names and limits are compared.
+   names and limits are compared, and RONDO_EMISMATCH names the first node that differs.
 
    A run that has ended is given as it is.  With `reopen` one that failed, was cancelled or used up its
    limits goes on instead: what completed stays, what failed or was cancelled gets a new attempt (its path

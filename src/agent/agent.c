@@ -10,7 +10,7 @@
 #include "data/secret.h"
 #include "io/file.h"
 #include "io/reference.h"
-#include "model/provider.h"
+#include "model/target.h"
 
 #include <ctype.h>
 #include <stdio.h>

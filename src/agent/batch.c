@@ -358,11 +358,24 @@ void batch_recall(struct batch *batch, const json_t *note)
         begun->was_begun = true;
 }
 
+/* Not every API can say that a result is an error, so the text does. */
+static json_t *told(const struct slot *slot)
+{
+    const char *text = json_string_value(slot->content);
+    if (!slot->content)
+        return json_string("no result");
+    if (!slot->is_error || !text || strncmp(text, "error: ", 7) == 0)
+        return json_incref(slot->content);
+    auto_buf struct buf out = { 0 };
+    buf_puts(&out, "error: ");
+    buf_put(&out, text, json_string_length(slot->content));
+    return json_stringn(out.data, out.len);
+}
+
 void batch_put_messages(const struct batch *batch, json_t *messages)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct slot *slot = &batch->slots[i];
-        json_t *content = slot->content ? json_incref(slot->content) : json_string("no result");
-        json_array_append_new(messages, message_tool(slot->call, content, slot->is_error));
+        json_array_append_new(messages, message_tool(slot->call, told(slot), slot->is_error));
     }
 }

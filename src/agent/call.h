@@ -7,7 +7,7 @@
 
 #include "flow/flow.h"
 #include "io/loop_uv.h"
-#include "model/provider.h"
+#include "model/target.h"
 #include "run/see.h"
 
 struct isolated;
@@ -119,6 +119,9 @@ int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int r
    the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
    event was applied. */
 int64_t later_left(rondo_later later, int limit);
+
+/* What the state has under the key, as far as events were applied; NULL: nothing.  Only on the engine's thread. */
+json_t *later_state(rondo_later later, const char *key);
 
 /* ---- agents ---------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "agent/child.h"
 #include "agent/guides.h"
 #include "agent/servers.h"
+#include "agent/shared.h"
 #include "agent/talk.h"
 #include "data/secret.h"
 #include "io/workspace.h"
@@ -342,6 +343,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     fill_sampling(stint, task_env(task));
     spec->loop = task_loop(task);
     spec->flow = step->flow;
+    spec->name = step->agent ? step->agent->name : step->id;
     spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
@@ -357,6 +359,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     add_builtins(stint);
     child_add_tool(&stint->spec.box, task_env(task), 0);
+    if (stint->step->flow->shared_memory)
+        shared_add_tools(&stint->spec.box);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);

@@ -9,6 +9,7 @@
 
 #include "agent/batch.h"
 #include "base/hash.h"
+#include "data/secret.h"
 #include "data/value.h"
 #include "io/alarm.h"
 
@@ -35,6 +36,7 @@ struct talk {
     struct schema *schema;
     struct batch *batch; // the calls of the last answer; NULL
     struct chat *chat;   // the request that is open; NULL
+    struct secret_stream shown; // of its answer
     int turns;           // answers so far
     int children;        // agents of its own so far
     int repairs;         // of them, those that were only asked for the result
@@ -71,6 +73,7 @@ static void talk_free(struct talk *talk)
     json_decref(talk->spec.schema);
     json_decref(talk->result);
     buf_free(&talk->content);
+    secret_stream_clear(&talk->shown);
     mem_free(talk->system);
     mem_free(talk->in);
     mem_free(talk->effort);
@@ -230,7 +233,7 @@ static void say_spent(struct talk *talk)
     int64_t input = message_estimate(talk->messages, talk->system, NULL);
     rondo_usage more = cost_of(talk, input, longest_answer(talk));
     talk->is_spent = true;
-    talk->reservation = rondo_later_reserve(talk->spec.later, &more, on_spent, talk);
+    talk->reservation = later_reserve(talk->spec.later, &more, on_spent, talk);
 }
 
 /* Nothing more is to be done: is everything there that was asked for? */
@@ -255,12 +258,22 @@ static void conclude(struct talk *talk)
 
 /* ---- hearing ----------------------------------------------------------------------------------------- */
 
+/* A secret may come in two pieces: what may be the beginning of one waits for the next. */
+static void show(struct talk *talk, const char *text, size_t len, bool is_end)
+{
+    static const struct secrets none;
+    const struct secrets *secrets = talk->spec.place.secrets ? talk->spec.place.secrets : &none;
+    auto_buf struct buf part = { 0 };
+    if (*talk->in || talk->is_cancelled)
+        return;
+    secret_stream_put(&talk->shown, secrets, &part, text, len, is_end);
+    if (part.len)
+        rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&part), .partial = true });
+}
+
 static void on_text(struct chat *chat, const char *text, size_t len, void *user)
 {
-    struct talk *talk = user;
-    auto_free char *part = mem_dup(text, len);
-    if (!*talk->in)
-        rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = part, .partial = true });
+    show(user, text, len, false);
 }
 
 static void on_news(struct chat *chat, int news, const char *what, int64_t delay_ms, void *user)
@@ -272,6 +285,7 @@ static void on_news(struct chat *chat, int news, const char *what, int64_t delay
     };
     struct talk *talk = user;
     auto_buf struct buf text = { 0 };
+    show(talk, "", 0, true); // what comes next is another answer
     auto_json json_t *data = json_pack("{ss sI ss}", "reason", "model", "delayMs", (json_int_t)delay_ms, "error",
                                        what ? what : "");
     buf_printf(&text, "%s%s%s", words[news], what && *what ? ": " : "", what ? what : "");
@@ -373,6 +387,7 @@ static void on_answer(struct chat *chat, void *user)
     assert(talk->magic == TALK_MAGIC && talk->chat == chat);
     const struct answer *answer = chat_answer(chat);
     talk->chat = NULL;
+    show(talk, "", 0, true);
     if (answer) {
         take_answer(talk, chat, answer);
         return;
@@ -437,8 +452,8 @@ static void send(struct talk *talk)
                      .temperature = talk->spec.temperature, .top_p = talk->spec.top_p,
                      .max_tokens = talk->max_tokens, .effort = talk->effort, .stream = true },
         .key = key, .seed = seed, .max_retries = talk->spec.max_retries, .cache = talk->spec.cache,
-        .cache_path = talk->spec.env->cache_path, .on_text = on_text, .on_news = on_news, .on_end = on_answer,
-        .user = talk,
+        .cache_path = talk->spec.env->cache_path, .secrets = talk->spec.place.secrets, .on_text = on_text,
+        .on_news = on_news, .on_end = on_answer, .user = talk,
     };
     if (chat_start(talk->spec.loop, &spec, &talk->chat, &err) == 0)
         return;
@@ -534,7 +549,7 @@ static void ask(struct talk *talk)
         return;
     rondo_usage most = quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
-    talk->reservation = rondo_later_reserve(talk->spec.later, &most, on_reserved, talk);
+    talk->reservation = later_reserve(talk->spec.later, &most, on_reserved, talk);
 }
 
 /* ---- going on ---------------------------------------------------------------------------------------- */

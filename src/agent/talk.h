@@ -31,6 +31,7 @@ struct talk_spec {
     struct loop *loop;
     const struct call_env *env;
     const struct flow *flow;
+    const char *name;      // of the agent; lives as long as the flow
     struct target *target; // a reference is kept
     const char *system;
     json_t *first;         // the first message; taken

@@ -349,7 +349,7 @@ int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size
     child.id = fork.id ? mem_strdup(fork.id) : runs_make_id(engine);
     if (cut_copy(&cut, parent.journal, child.journal, err) < 0 ||
         cut_put(&cut, parent.journal, &changes, child.journal, err) < 0 ||
-        saved_put(&out, child.journal, node->hash, child.id, cut.last + 1, err) < 0) {
+        saved_put(&out, child.journal, node, child.id, cut.last + 1, err) < 0) {
         buf_free(&out);
         return err->code;
     }

@@ -15,6 +15,7 @@
    When the append fails nothing of the turn was shown or started: the run is dropped from memory,
    its reader gets the error, and it can be recovered from what the journal has. */
 #include "engine/shell.h"
+#include "engine/taped.h"
 
 #include "base/hash.h"
 #include "cel/cel.h"
@@ -423,7 +424,7 @@ static void wait_virtual(rondo_engine *engine, int64_t due_ns)
         engine->virtual_ns = MAX(engine->virtual_ns, first->due);
 }
 
-/* Children know nothing of virtual time: while one is at work, time goes as it does for them. */
+/* Children and servers know nothing of virtual time: while one is at work, time goes as it does for them. */
 static void wait_for_children(rondo_engine *engine, int64_t due_ns)
 {
     const struct heap_entry *first = heap_first(&engine->timers);
@@ -439,7 +440,7 @@ static void wait_for_something(rondo_engine *engine, int64_t due_ns)
     const struct heap_entry *first = heap_first(&engine->timers);
     if (due_ns == 0)
         loop_wait(engine->loop, 0);
-    else if (engine->virtual_time && process_count(engine->loop))
+    else if (engine->virtual_time && (process_count(engine->loop) || http_count(engine->loop)))
         wait_for_children(engine, due_ns);
     else if (engine->virtual_time)
         wait_virtual(engine, due_ns);
@@ -518,6 +519,10 @@ int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error
     engine->store = (struct store *)c.store;
     engine->virtual_ns = 1000000000ll * 1000000000ll; // a day in September 2001
     mailbox_init(&engine->mail);
+    if (taped_begin(engine, err) < 0) {
+        rondo_engine_free(engine);
+        return err->code;
+    }
     *ret = engine;
     return 0;
 }
@@ -535,6 +540,7 @@ void rondo_engine_free(rondo_engine *engine)
     mailbox_clear(&engine->mail);
     heap_free(&engine->timers);
     loop_close(engine->loop);
+    taped_end(engine);
     task_forget_values(engine);
     buf_free(&engine->task.path);
     buf_free(&engine->task.text);

@@ -66,12 +66,12 @@ static struct farewell take_farewell(struct later *later)
 
 static void say_farewell(struct farewell farewell)
 {
-    if (farewell.call)
-        farewell.call(farewell.user);
     for (uint32_t i = 0; i < farewell.count; i++)
         if (farewell.waits[i].always)
             farewell.waits[i].decided(RONDO_REASON_CANCELLED, farewell.waits[i].user);
     mem_free(farewell.waits);
+    if (farewell.call) // last: who is told of the cancel lets go of everything
+        farewell.call(farewell.user);
 }
 
 static void post_clear(struct post *post)
@@ -122,7 +122,7 @@ void mailbox_forget(struct mailbox *mail, const rondo_run *run)
     pthread_mutex_lock(&mail->lock);
     for (uint32_t i = 0; run->laters && i < mail->later_count; i++) {
         struct farewell farewell = forget_place(mail, run, i);
-        if (!farewell.call && !farewell.count)
+        if (!farewell.call && !farewell.waits)
             continue;
         pthread_mutex_unlock(&mail->lock);
         say_farewell(farewell);
@@ -460,15 +460,30 @@ int rondo_later_settle(rondo_later later, int number, const rondo_usage *real)
     return post(later, &p);
 }
 
-int64_t later_left(rondo_later at, int limit)
+/* Whose token it is; NULL when it is over. */
+static struct act *act_behind(rondo_later at, struct run **ret)
 {
     struct mailbox *mail = &at.engine->mail;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
     struct work work = later ? later->work : (struct work){ 0 };
     pthread_mutex_unlock(&mail->lock);
-    struct act *act = work.run ? run_find_act(&work.run->core, work.act, work.gen) : NULL;
-    return act ? budget_left(&work.run->core, act, limit) : 0;
+    *ret = work.run ? &work.run->core : NULL;
+    return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
+int64_t later_left(rondo_later at, int limit)
+{
+    struct run *run;
+    struct act *act = act_behind(at, &run);
+    return act ? budget_left(run, act, limit) : 0;
+}
+
+json_t *later_state(rondo_later at, const char *key)
+{
+    struct run *run;
+    struct act *act = act_behind(at, &run);
+    return act ? json_object_get(*run_state_at(run, act), key) : NULL;
 }
 
 static int post_action(rondo_later later, uint16_t actions, const char *target)

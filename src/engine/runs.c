@@ -330,7 +330,7 @@ char *rondo_run_save(rondo_run *run, size_t *ret_len)
     struct buf out = { 0 };
     rondo_error err;
     uint64_t last = run->has_cursor ? run->seen : run->core.seq;
-    saved_put(&out, run->journal, run->node->hash, run->id, last, &err);
+    saved_put(&out, run->journal, run->node, run->id, last, &err);
     *ret_len = out.len;
     return buf_take(&out);
 }

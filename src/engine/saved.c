@@ -2,17 +2,19 @@
 #include "engine/saved.h"
 
 #include "base/hash.h"
-#include "flow/node.h"
+#include "flow/shape.h"
 #include "run/codec.h"
 
 #include <string.h>
 
-#define MAGIC     "RONDO\1"
-#define MAGIC_LEN 6
+#define MAGIC     "RONDO"
+#define MAGIC_LEN 5
+#define VERSION   2
 
 void saved_clear(struct saved *saved)
 {
     mem_free(saved->id);
+    buf_free(&saved->shape);
     if (saved->journal)
         saved->journal->ops->close(saved->journal);
     *saved = (struct saved){ 0 };
@@ -20,17 +22,35 @@ void saved_clear(struct saved *saved)
 
 /* ---- reading -------------------------------------------------------------------------------------- */
 
-static int read_header(const char **at, const char *end, struct saved *ret, rondo_error *err)
+static bool get_text(const char **at, const char *end, struct buf *ret)
 {
     uint64_t len;
-    if (end - *at < MAGIC_LEN || memcmp(*at, MAGIC, MAGIC_LEN) != 0)
+    if (!varint_get(at, end, &len) || len > (uint64_t)(end - *at))
+        return false;
+    buf_put(ret, *at, (size_t)len);
+    *at += len;
+    return true;
+}
+
+static int read_header(const char **at, const char *end, struct saved *ret, rondo_error *err)
+{
+    auto_buf struct buf id = { 0 };
+    if (end - *at <= MAGIC_LEN || memcmp(*at, MAGIC, MAGIC_LEN) != 0)
         return err_set(err, RONDO_ESTORE, "this is not a saved run");
     *at += MAGIC_LEN;
-    if (!u64_get(at, end, &ret->hash) || !varint_get(at, end, &len) || len > (uint64_t)(end - *at))
+    int version = *(*at)++;
+    if (version < 1 || version > VERSION)
+        return err_set(err, RONDO_ESTORE, "this run was saved by another version of rondo");
+    if (!u64_get(at, end, &ret->hash) || !get_text(at, end, &id) ||
+        (version > 1 && !get_text(at, end, &ret->shape)))
         return err_set(err, RONDO_ESTORE, "the log is cut off in its header");
-    ret->id = mem_dup(*at, (size_t)len);
-    *at += len;
+    ret->id = buf_take(&id);
     return 0;
+}
+
+static uint64_t begin_chain(uint64_t hash, const char *shape, size_t len)
+{
+    return len ? hash_bytes(hash, shape, len) : hash;
 }
 
 /* How many events a record says that it has. */
@@ -45,7 +65,7 @@ static int count_events(const char *record, size_t len, uint64_t first, uint32_t
 
 static int read_records(const char *at, const char *end, struct saved *ret, rondo_error *err)
 {
-    uint64_t chain = ret->hash, seq = 1, len, sum;
+    uint64_t chain = begin_chain(ret->hash, ret->shape.data, ret->shape.len), seq = 1, len, sum;
     uint32_t count = 0;
     while (at < end) {
         if (!varint_get(&at, end, &len) || !u64_get(&at, end, &sum) || len > (uint64_t)(end - at))
@@ -75,8 +95,10 @@ int saved_read(const void *log, size_t len, struct saved *ret, rondo_error *err)
     return 0;
 }
 
-int saved_check(const struct saved *saved, const rondo_node *node, rondo_error *err)
+int saved_check(const struct saved *saved, rondo_node *node, rondo_error *err)
 {
+    if (saved->shape.len && shape_check(saved->shape.data, saved->shape.len, node, err) < 0)
+        return err_in(err, "the log belongs to another definition");
     if (saved->hash == node->hash)
         return 0;
     return err_set(err, RONDO_EMISMATCH,
@@ -98,19 +120,28 @@ static void put_varint(struct buf *buf, uint64_t n)
     buf_put(buf, bytes, (size_t)(varint_put(bytes, n) - bytes));
 }
 
-int saved_put(struct buf *out, struct journal *journal, uint64_t hash, const char *id, uint64_t last,
+static uint64_t put_header(struct buf *out, rondo_node *node, const char *id)
+{
+    const char *shape = shape_of(node);
+    buf_put(out, MAGIC, MAGIC_LEN);
+    buf_putc(out, VERSION);
+    put_u64(out, node->hash);
+    put_varint(out, strlen(id));
+    buf_puts(out, id);
+    put_varint(out, strlen(shape));
+    buf_puts(out, shape);
+    return begin_chain(node->hash, shape, strlen(shape));
+}
+
+int saved_put(struct buf *out, struct journal *journal, rondo_node *node, const char *id, uint64_t last,
               rondo_error *err)
 {
     auto_buf struct buf part = { 0 };
     struct journal_pos pos = { .seq = 1 };
-    uint64_t chain = hash;
+    uint64_t chain = put_header(out, node, id);
     const char *record;
     size_t len;
     int rc = 1;
-    buf_put(out, MAGIC, MAGIC_LEN);
-    put_u64(out, hash);
-    put_varint(out, strlen(id));
-    buf_puts(out, id);
     for (uint64_t first = 1; first <= last; first = pos.seq) {
         rc = journal->ops->read(journal, &pos, &record, &len, err);
         if (rc <= 0)

@@ -28,6 +28,9 @@ static const struct word schedulers[] = { { "dependency-first", 0, IN_BOTH },
     { "round-robin", 1, IN_BOTH }, { "least-busy", 2, IN_BOTH }, { NULL } };
 static const struct word shapes[] = { { "chat", 0, IN_BOTH }, { "responses", 1, IN_BOTH }, { "messages", 2, IN_BOTH },
                                       { NULL } };
+static const struct word efforts[] = { { "none", 0, IN_BOTH },  { "minimal", 1, IN_BOTH }, { "low", 2, IN_BOTH },
+                                       { "medium", 3, IN_BOTH }, { "high", 4, IN_BOTH },   { "xhigh", 5, IN_BOTH },
+                                       { "max", 6, IN_BOTH },   { NULL } };
 static const struct word quotas[] = { { "fail", 0, IN_BOTH }, { "wait", 1, IN_BOTH }, { NULL } };
 static const struct word durabilities[] = { { "kill", 0, IN_BOTH }, { "power", 1, IN_BOTH }, { NULL } };
 static const struct word unknowns[] = { { "ask", RONDO_UNKNOWN_ASK, IN_BOTH },
@@ -167,7 +170,7 @@ static const struct field model_rows[] = {
     { "temperature", F_NUMBER, IN_RONDO, CHECKED, RANGE(0, 2), .about = "Sampling." },
     { "topP", F_NUMBER, IN_RONDO, CHECKED, RANGE(0, 1), .about = "Sampling." },
     { "maxTokens", F_LONG, IN_RONDO, CHECKED, AMOUNT, .about = "Longest answer." },
-    { "effort", F_TEXT, IN_RONDO, CHECKED, .not_empty = true, .about = "How hard to think." },
+    { "effort", F_WORD, IN_RONDO, CHECKED, .words = efforts, .about = "How hard to think." },
     { "price", F_OBJECT, IN_RONDO, CHECKED, .of = &price_fields, .about = "US dollars per million tokens." },
     { "limits", F_OBJECT, IN_RONDO, CHECKED, .of = &limits_fields, .about = "What the provider allows." },
     { "timeouts", F_OBJECT, IN_RONDO, CHECKED, .of = &timeouts_fields, .about = "How long to wait." },
@@ -253,7 +256,7 @@ static const struct field agent_rows[] = {
     { "topP", F_NUMBER, IN_BOTH, IN(flow_agent, top_p), RANGE(0, 1), .stage = STAGE_AGENT,
       .about = "Sampling." },
     { "maxTokens", F_LONG, IN_RONDO, IN(flow_agent, max_tokens), AMOUNT, .about = "Longest answer." },
-    { "effort", F_TEXT, IN_RONDO, IN(flow_agent, effort), .not_empty = true, .about = "How hard to think." },
+    { "effort", F_WORD, IN_RONDO, IN(flow_agent, effort), .words = efforts, .about = "How hard to think." },
     /* command */
     { "run", F_OWN, IN_RONDO, CHECKED, .read = own_run, .where = AT_AGENT,
       .schema = "{anyOf: [{type: string, minLength: 1}, "

@@ -178,18 +178,32 @@ int file_read_inside(const char *folder, const char *path, size_t max, struct bu
     return rc;
 }
 
-static int make_folders(const char *path, rondo_error *err)
+static int make_folder(const char *path, mode_t mode, rondo_error *err)
+{
+    return mkdir(path, mode) < 0 && errno != EEXIST ? fail(err, path, errno) : 0;
+}
+
+/* Those in front of the last name. */
+static int make_parents(const char *path, mode_t mode, rondo_error *err)
 {
     auto_free char *copy = mem_strdup(path);
-    for (char *at = copy + 1; *at; at++) {
-        if (*at != '/')
-            continue;
+    for (char *at = *copy ? strchr(copy + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
         *at = '\0';
-        if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-            return fail(err, copy, errno);
+        if (make_folder(copy, mode, err) < 0)
+            return err->code;
         *at = '/';
     }
-    return mkdir(copy, 0777) < 0 && errno != EEXIST ? fail(err, copy, errno) : 0;
+    return 0;
+}
+
+static int make_folders(const char *path, rondo_error *err)
+{
+    return make_parents(path, 0777, err) < 0 ? err->code : make_folder(path, 0777, err);
+}
+
+int file_make_around(const char *path, rondo_error *err)
+{
+    return make_parents(path, 0700, err);
 }
 
 static int write_all(int fd, const char *bytes, size_t len)

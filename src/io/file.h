@@ -25,6 +25,9 @@ char *file_resolve(const char *path, rondo_error *err);
 char *file_folder_of(const char *path, rondo_error *err); // of the file itself
 bool file_is_folder(const char *path);
 
+/* Makes the folders around a file that are not there, for this user only. */
+int file_make_around(const char *path, rondo_error *err);
+
 /* Writes a file in folder, making the folder (and those around it) when it is not there. */
 int file_write(const char *folder, const char *name, const char *bytes, size_t len, rondo_error *err);
 

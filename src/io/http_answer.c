@@ -2,6 +2,7 @@
 #include "io/http_own.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -168,6 +169,20 @@ static const char *detail(struct http_call *call, enum http_failure failure, lon
     return os_error ? strerror((int)os_error) : NULL;
 }
 
+/* Who sits behind a proxy has to know why it was of no use. */
+static const char *hint(const struct http_call *call, enum http_failure failure)
+{
+    static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY" };
+    bool is_concerned = call->spec.public_only && !call->spec.proxy &&
+                        (failure == HTTP_RESOLVE || failure == HTTP_CONNECT);
+    for (size_t i = 0; is_concerned && i < COUNT(names); i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return " (the environment's proxy is not asked where only public addresses will do)";
+    }
+    return "";
+}
+
 static void explain(struct http_call *call, CURLcode code)
 {
     const struct curl *curl = call->http->curl;
@@ -191,7 +206,7 @@ static void explain(struct http_call *call, CURLcode code)
     if (failure == HTTP_CUT && call->has_head)
         http_fail(call, failure, "%s, after %zu bytes of it", text, call->got);
     else
-        http_fail(call, failure, "%s%s%.200s", text, why ? ": " : "", why ? why : "");
+        http_fail(call, failure, "%s%s%.200s%s", text, why ? ": " : "", why ? why : "", hint(call, failure));
 }
 
 static void on_done(struct http_call *call, CURLcode code)

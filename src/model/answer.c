@@ -93,6 +93,8 @@ struct answer_call *answer_call_new(struct answer *answer, uint32_t key, rondo_e
     mem_grow(&answer->calls, &answer->call_cap, answer->call_count, sizeof *answer->calls);
     struct answer_call *call = &answer->calls[answer->call_count++];
     *call = (struct answer_call){ .key = key };
+    if (answer->stop == STOP_END) // some say so before they call
+        answer->stop = STOP_CALLS;
     return call;
 }
 

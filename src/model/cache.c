@@ -6,6 +6,7 @@
 
 #include "base/crc32c.h"
 #include "data/value.h"
+#include "io/file.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -75,6 +76,7 @@ int cache_open(const char *path, struct cache **ret, rondo_error *err)
     struct cache *cache = mem_zalloc(sizeof *cache);
     cache->path = mem_strdup(path);
     cache->most = CACHE_BYTES;
+    file_make_around(path, err); // should that fail, so does what follows
     make_file(path);
     int rc = sqlite3_open_v2(path, &cache->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)

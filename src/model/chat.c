@@ -9,6 +9,7 @@
        +------------- the next target ---------------+  fall_back(), or fail() */
 #include "model/chat.h"
 
+#include "data/secret.h"
 #include "data/utf8.h"
 #include "data/value.h"
 #include "io/alarm.h"
@@ -232,10 +233,19 @@ static bool find_cached(struct chat *chat)
     return cache_find(cache_of(chat), &chat->question, now_ms(chat), &chat->answer);
 }
 
+static bool tells_secrets(const struct chat *chat)
+{
+    auto_json json_t *message = answer_message(&chat->answer, chat->target->api->name);
+    auto_json json_t *clean = secrets_clean(chat->spec.secrets, json_incref(message), true);
+    return clean != message;
+}
+
 /* Only what is whole. */
 static void keep_answer(struct chat *chat)
 {
     int stop = chat->answer.stop;
+    if (chat->has_question && tells_secrets(chat))
+        return;
     if (chat->has_question && (stop == STOP_END || stop == STOP_CALLS || stop == STOP_LENGTH) && cache_of(chat))
         cache_keep(cache_of(chat), &chat->question, now_ms(chat), &chat->answer);
 }

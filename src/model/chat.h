@@ -13,7 +13,9 @@
 #define RONDO_CHAT_H
 
 #include "io/loop_uv.h"
-#include "model/provider.h"
+#include "model/target.h"
+
+struct secrets;
 
 struct chat;
 
@@ -35,6 +37,7 @@ struct chat_spec {
     uint64_t seed;          // jitter follows from it
     bool cache;             // the same request may be answered as it was before
     const char *cache_path; // where such answers are (cache.h); NULL: no cache
+    const struct secrets *secrets; // an answer that has one of them is not kept there; NULL: none.  Lives with the chat
 
     void (*on_text)(struct chat *chat, const char *text, size_t len, void *user); // as it comes; may be NULL
     void (*on_thinking)(struct chat *chat, const char *text, size_t len, void *user);

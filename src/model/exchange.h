@@ -7,7 +7,7 @@
 #define RONDO_EXCHANGE_H
 
 #include "io/loop_uv.h"
-#include "model/provider.h"
+#include "model/target.h"
 #include "model/retry.h"
 
 /* Deadlines where the target says nothing.  A server on one's own machine may have to load the model first, and an

@@ -203,10 +203,10 @@ static json_t *generation_config(const struct inquiry *inquiry)
         api_set_number(config, "temperature", inquiry->temperature);
         api_set_number(config, "topP", inquiry->top_p);
     }
-    if (inquiry->schema)
+    if (is_schema_sent(inquiry)) {
         json_object_set_new(config, "responseMimeType", json_string("application/json"));
-    if (is_schema_sent(inquiry))
         json_object_set(config, "responseJsonSchema", (json_t *)inquiry->schema);
+    }
     set_thinking(inquiry, config);
     return config;
 }

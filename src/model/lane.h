@@ -8,7 +8,7 @@
 
 #include "io/loop_uv.h"
 #include "model/limiter.h"
-#include "model/provider.h"
+#include "model/target.h"
 
 struct lane;
 

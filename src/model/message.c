@@ -6,9 +6,11 @@
 
 #include <string.h>
 
-#define IMAGE_TOKENS 1600 // what the dearest of the servers count for one at most
-#define PAGE_BYTES   20000 // of a document, roughly, with a picture of the page
-#define PAGE_TOKENS  3000
+#define IMAGE_TOKENS  1600  // what the dearest of the servers count for one at most
+#define PAGE_BYTES    20000 // of a document, roughly, with a picture of the page
+#define PAGE_TOKENS   3000
+#define AROUND_TOKENS 48    // what templates put around a conversation
+#define TOOLS_TOKENS  400   // how tools are called is told to models at some length
 
 json_t *message_text(const char *bytes, size_t len)
 {
@@ -191,7 +193,9 @@ static int64_t weigh_message(const json_t *message)
 
 int64_t message_estimate(const json_t *messages, const char *system, const json_t *tools)
 {
-    int64_t sixths = 16 * 6 + weigh(system, strlen(system)) + weigh_json(tools);
+    int64_t sixths = AROUND_TOKENS * 6 + weigh(system, strlen(system)) + weigh_json(tools);
+    if (json_array_size(tools))
+        sixths += TOOLS_TOKENS * 6;
     size_t i;
     json_t *message;
     json_array_foreach(messages, i, message)

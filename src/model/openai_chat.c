@@ -95,23 +95,24 @@ static void set_calls(const struct inquiry *inquiry, json_t *out, const json_t *
     json_decref(list);
 }
 
-/* Models that think between calls want their thoughts back, under the name that they gave them. */
-static void set_thinking(json_t *out, const json_t *message, const json_t *echo)
+/* Models that think between calls want their thoughts back, under the name that they gave them.  Those of
+   earlier turns are of no use any more, and some servers refuse them. */
+static void set_thinking(json_t *out, const json_t *message, const json_t *echo, bool is_past)
 {
     const char *key = api_text(echo, "thinking");
     const json_t *details = json_object_get(echo, "reasoning_details");
-    if (*key)
+    if (*key && !is_past && json_object_get(message, "calls"))
         json_object_set(out, key, json_object_get(message, "thinking"));
     if (details)
         json_object_set(out, "reasoning_details", (json_t *)details);
 }
 
-static json_t *assistant_message(const struct inquiry *inquiry, const json_t *message)
+static json_t *assistant_message(const struct inquiry *inquiry, const json_t *message, bool is_past)
 {
     const json_t *echo = json_object_get(json_object_get(message, "echo"), api_openai_chat.name);
     json_t *out = json_pack("{s:s}", "role", "assistant");
     json_object_set(out, "content", json_object_get(message, "content"));
-    set_thinking(out, message, echo);
+    set_thinking(out, message, echo, is_past);
     set_calls(inquiry, out, message, echo);
     return out;
 }
@@ -135,10 +136,19 @@ static void add_shown(json_t *list, json_t **shown)
     *shown = json_array();
 }
 
-static void add_message(const struct inquiry *inquiry, json_t *list, const json_t *message, json_t **shown)
+/* Is there a message of the user's behind this place? */
+static bool is_past(const struct inquiry *inquiry, size_t place)
 {
+    for (size_t i = json_array_size(inquiry->messages); i-- > place + 1;)
+        if (strcmp(api_text(json_array_get(inquiry->messages, i), "role"), "user") == 0)
+            return true;
+    return false;
+}
+
+static void add_message(const struct inquiry *inquiry, json_t *list, size_t place, json_t **shown)
+{
+    const json_t *message = json_array_get(inquiry->messages, place), *content = json_object_get(message, "content");
     const char *role = api_text(message, "role");
-    const json_t *content = json_object_get(message, "content");
     if (strcmp(role, "tool") == 0) {
         json_array_append_new(list, tool_message(inquiry, message));
         add_media(*shown, content);
@@ -146,21 +156,20 @@ static void add_message(const struct inquiry *inquiry, json_t *list, const json_
     }
     add_shown(list, shown);
     json_array_append_new(list, strcmp(role, "assistant") == 0
-                                    ? assistant_message(inquiry, message)
+                                    ? assistant_message(inquiry, message, is_past(inquiry, place))
                                     : json_pack("{s:s, s:o}", "role", "user", "content", user_content(content)));
 }
 
 static json_t *all_messages(const struct inquiry *inquiry)
 {
     auto_buf struct buf system = { 0 };
-    json_t *list = json_array(), *shown = json_array(), *message;
-    size_t i;
+    json_t *list = json_array(), *shown = json_array();
     api_put_system(&system, inquiry, inquiry->schema && (inquiry->manners & MANNER_NO_SCHEMA));
     if (system.len)
         json_array_append_new(list, json_pack("{s:s, s:o}", "role", "system", "content",
                                               message_text(buf_text(&system), system.len)));
-    json_array_foreach(inquiry->messages, i, message)
-        add_message(inquiry, list, message, &shown);
+    for (size_t i = 0; i < json_array_size(inquiry->messages); i++)
+        add_message(inquiry, list, i, &shown);
     add_shown(list, &shown);
     json_decref(shown);
     return list;

@@ -140,7 +140,7 @@ bool place_is_near(const char *url)
                has_prefix(host, colon, "[fe80:");
     if (read_ip4(host, colon, ip))
         return ip[0] == 127 || ip[0] == 10 || (ip[0] == 192 && ip[1] == 168) ||
-               (ip[0] == 172 && ip[1] >= 16 && ip[1] < 32) || (ip[0] == 169 && ip[1] == 254);
+               (ip[0] == 172 && ip[1] >= 16 && ip[1] < 32);
     return !memchr(host, '.', colon) || (colon > 6 && memcmp(host + colon - 6, ".local", 6) == 0) ||
            (colon > 10 && memcmp(host + colon - 10, ".localhost", 10) == 0);
 }

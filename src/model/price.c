@@ -1,8 +1,10 @@
 /* price.c - see price.h.
 
-   A table is two JSON objects of rows: the user's, and the one that was built in (prices.json, which the
-   Makefile turns into an object).  Doubles occur only where a text is read: everything after price_rate() is
-   whole nano-dollars, and products are 128 bits wide. */
+   A table is two JSON objects of rows: the user's, and the one that is built in (prices.json, which the
+   Makefile turns into an object).  That one is long, and reading all of it takes as long as starting a
+   program: so a row of it is looked for in the text, where each has a line of its own.  Doubles occur only
+   where a text is read: everything after price_rate() is whole nano-dollars, and products are 128 bits wide. */
+#define _GNU_SOURCE // memmem
 #include "model/price.h"
 
 #include "data/value.h"
@@ -19,7 +21,7 @@ extern const char prices_json[];
 extern const size_t prices_json_len;
 
 struct price_table {
-    json_t *own, *built_in; // the rows; own may be NULL
+    json_t *own, *built_in; // the rows; own may be NULL, built_in is there when a list was asked for
 };
 
 int64_t price_rate(double usd)
@@ -99,12 +101,9 @@ static int read_table(const char *text, size_t len, json_t **ret, rondo_error *e
 int price_table_open(const char *text, size_t len, struct price_table **ret, rondo_error *err)
 {
     struct price_table *table = mem_zalloc(sizeof *table);
-    int rc = read_table(prices_json, prices_json_len, &table->built_in, err);
-    if (rc == 0 && text)
-        rc = read_table(text, len, &table->own, err);
-    if (rc < 0) {
+    if (text && read_table(text, len, &table->own, err) < 0) {
         price_table_close(table);
-        return rc;
+        return err->code;
     }
     *ret = table;
     return 0;
@@ -149,15 +148,29 @@ static bool is_version(const char *text)
     return digits >= 4 && strspn(text + 1, "0123456789-") == strlen(text + 1);
 }
 
-static bool get_row(const json_t *rows, const char *name, struct price *ret)
+static bool get_own(const struct price_table *table, const char *name, struct price *ret)
 {
     rondo_error ignored;
-    const json_t *row = json_object_get(rows, name);
+    const json_t *row = table ? json_object_get(table->own, name) : NULL;
+    return row && read_row(row, ret, &ignored) == 0;
+}
+
+static bool get_built_in(const struct price_table *table, const char *name, struct price *ret)
+{
+    char start[NAME_LEN + 8];
+    rondo_error ignored;
+    size_t len = (size_t)snprintf(start, sizeof start, "\n\"%s\": ", name);
+    const char *at = memmem(prices_json, prices_json_len, start, len);
+    if (!at)
+        return false;
+    auto_json json_t *row = json_loadb(at + len, (size_t)(prices_json + prices_json_len - at) - len,
+                                       JSON_DISABLE_EOF_CHECK, NULL);
     return row && read_row(row, ret, &ignored) == 0;
 }
 
 /* The name, then what is left of it without a version, longest first. */
-static bool find_in(const json_t *rows, const char *provider, const char *model, struct price *ret)
+static bool find_in(bool (*get)(const struct price_table *table, const char *name, struct price *ret),
+                    const struct price_table *table, const char *provider, const char *model, struct price *ret)
 {
     char name[NAME_LEN];
     size_t head = strlen(provider) + 1, len = head + strlen(model);
@@ -166,39 +179,34 @@ static bool find_in(const json_t *rows, const char *provider, const char *model,
     memcpy(name, provider, head - 1);
     name[head - 1] = '/';
     memcpy(name + head, model, len - head + 1);
-    if (get_row(rows, name, ret))
+    if (get(table, name, ret))
         return true;
     for (size_t at = len; at-- > head + 1;) {
         if (!is_version(model + (at - head)))
             continue;
         name[at] = '\0';
-        if (get_row(rows, name, ret))
+        if (get(table, name, ret))
             return true;
     }
     memcpy(name + head, "*", 2);
-    return get_row(rows, name, ret);
+    return get(table, name, ret);
 }
 
 struct price price_find(const struct price_table *table, const char *provider, const char *model)
 {
     struct price price = { 0 };
-    struct price_table *own = NULL;
-    rondo_error ignored;
-    if (!table && price_table_open(NULL, 0, &own, &ignored) < 0)
-        return price;
-    if (!table)
-        table = own;
     const char *as = seller(provider);
-    if (!find_in(table->own, provider, model, &price) && !find_in(table->own, as, model, &price))
-        find_in(table->built_in, as, model, &price);
-    price_table_close(own);
+    if (!find_in(get_own, table, provider, model, &price) && !find_in(get_own, table, as, model, &price))
+        find_in(get_built_in, table, as, model, &price);
     return price;
 }
 
-bool price_at(const struct price_table *table, size_t i, const char **ret_name, struct price *ret)
+bool price_at(struct price_table *table, size_t i, const char **ret_name, struct price *ret)
 {
     rondo_error ignored;
     size_t own = json_object_size(table->own);
+    if (!table->built_in && read_table(prices_json, prices_json_len, &table->built_in, &ignored) < 0)
+        return false;
     json_t *rows = i < own ? table->own : table->built_in;
     void *at = json_object_iter(rows);
     for (i -= i < own ? 0 : own; at && i > 0; i--)

@@ -46,6 +46,6 @@ int64_t price_of(const struct price *price, const struct token_count *tokens);
 int64_t price_rate(double usd);
 
 /* For lists: the rows of the built-in table and the user's, in their order; false: there are no more. */
-bool price_at(const struct price_table *table, size_t i, const char **ret_name, struct price *ret);
+bool price_at(struct price_table *table, size_t i, const char **ret_name, struct price *ret);
 
 #endif

@@ -3,7 +3,7 @@
    A name is looked for among the file's aliases, then taken apart into provider and model, then guessed.
    Where the server is and which key it gets belong together: whoever says the first has to say the
    second, or a file could have keys of the environment sent to anybody. */
-#include "model/provider.h"
+#include "model/target.h"
 
 #include "base/hash.h"
 #include "data/duration.h"

@@ -9,7 +9,7 @@
 #define EVENT_BYTES_MAX (1 + 12 * VARINT_MAX + 8)
 
 /* Nearly all numbers in events are small. */
-static inline char *put(char *at, uint64_t n)
+static inline __attribute__((always_inline)) char *put(char *at, uint64_t n)
 {
     if (LIKELY(n < 0x80)) {
         *at = (char)n;

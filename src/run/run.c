@@ -160,7 +160,7 @@ void run_command(struct run *run, enum command_type type, const struct act *act)
 }
 
 /* num of the event is a number of the shell's; 0: nobody waits. */
-static void answer(struct run *run, const struct rondo_event *ev, uint8_t reason)
+static APART void answer(struct run *run, const struct rondo_event *ev, uint8_t reason)
 {
     const struct act *act = run_act(run, ev->act);
     if (ev->num)
@@ -401,11 +401,9 @@ static void done_planning(struct run *run, struct act *act)
 }
 
 /* Calls are looked at when nothing else is to be decided. */
-static enum plan plan_reserves(struct run *run, struct rondo_event *ev)
+static APART enum plan plan_reserves(struct run *run, struct rondo_event *ev)
 {
-    if (LIKELY(run->reserve_at >= run->reserve_count) || run->status)
-        return PLAN_IDLE;
-    enum plan what = reserve_plan(run, ev);
+    enum plan what = run->status ? PLAN_IDLE : reserve_plan(run, ev);
     ev->time_ns = run->now_ns;
     return what;
 }
@@ -416,7 +414,7 @@ enum plan run_plan(struct run *run, struct rondo_event *ev)
         if (UNLIKELY(!run->dirty.count && run->starved.count))
             feed_starved(run);
         if (!run->dirty.count || UNLIKELY(run->status))
-            return plan_reserves(run, ev);
+            return LIKELY(run->reserve_at >= run->reserve_count) ? PLAN_IDLE : plan_reserves(run, ev);
         struct act *act = run_act(run, run->dirty.slots[run->dirty.head]);
         run->planned = false;
         enum plan what = act->state != ACT_FREE ? plan_act(run, act, ev) : PLAN_IDLE;

@@ -64,6 +64,8 @@ static void put_status(struct buf *out, const struct tool_call *call, const stru
         buf_putc(out, '\n');
     if (process_timed_out(process))
         buf_printf(out, "[stopped after %lld s]", (long long)tool_number(call, "timeout_seconds", TIMEOUT_S));
+    else if (process_overran(process))
+        buf_printf(out, "[stopped: more than %zu processes at once]", (size_t)SANDBOX_LIMITS.processes);
     else if (process_signal(process))
         buf_printf(out, "[ended by signal %d, %s]", process_signal(process), strsignal(process_signal(process)));
     else

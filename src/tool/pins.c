@@ -9,6 +9,7 @@
 #include "tool/pins.h"
 
 #include "data/value.h"
+#include "io/file.h"
 #include "io/tempdir.h"
 
 #include <errno.h>
@@ -235,21 +236,13 @@ static int save_locked(struct pins *pins, rondo_error *err)
     return replace(pins->path, &text, err);
 }
 
-/* The folder's own folders are there: it is rondo's data folder. */
-static void make_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    auto_free char *folder = slash ? mem_dup(path, (size_t)(slash - path)) : NULL;
-    if (folder && *folder)
-        mkdir(folder, 0700);
-}
-
 int pins_save(struct pins *pins, rondo_error *err)
 {
     auto_buf struct buf lock = { 0 };
     if (!pins->path || !json_object_size(pins->fresh))
         return 0;
-    make_folder(pins->path);
+    if (file_make_around(pins->path, err) < 0)
+        return err->code;
     buf_printf(&lock, "%s.lock", pins->path);
     int fd = open(buf_text(&lock), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || flock(fd, LOCK_EX) < 0) {

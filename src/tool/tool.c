@@ -6,6 +6,7 @@
 
 #include "data/schema.h"
 #include "data/secret.h"
+#include "data/utf8.h"
 #include "data/value.h"
 
 #include <assert.h>
@@ -68,6 +69,8 @@ static void finish(struct tool_call *call, json_t *content, bool is_error)
     struct started *started = started_of(call);
     assert(!started->is_done);
     started->is_done = true;
+    if (!call->is_cancelled && call->place) // else nobody sees it, and the run may be gone
+        content = secrets_clean(call->place->secrets, content, true);
     call->done(call, content, is_error, call->user);
     if (!started->is_starting)
         started_free(started);

@@ -134,6 +134,62 @@ OPENAI_API_KEY=sk-ambient-$second "$RONDO" run ambient.yaml >kept/ambient 2>&1 <
 there '***' kept/ambient
 clean "a key in the environment" kept/ambient kept/runs.db*
 
+# A key of a model, whose server tells it: in pieces, in what tools are called with, encoded, in errors.
+server=$(dirname "$RONDO")/tests/server
+serve() { # the script on stdin
+    [ -n "${SERVER_PID:-}" ] && { exec {SERVER[1]}>&-; wait "$SERVER_PID" 2>/dev/null; }
+    mkdir -p served
+    cat >served/script
+    : >served/log
+    coproc SERVER { "$server" served/script served/log; }
+    read -r port <&"${SERVER[0]}"
+    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
+}
+delta() { printf 'send data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\\n\\n\nwait 50\n' "$1"; }
+if [ -x "$server" ] && command -v jq >/dev/null; then
+    key=sk-model-$second
+    flow model.yaml <<'END'
+name: model
+agents: { w: { prompt: "You write.", model: compat/m, tools: [bash, read, write] } }
+steps:
+  - { id: a, agent: w, instructions: "Say it." }
+  - { id: b, agent: w, dependsOn: [a], instructions: "Again: ${steps.a.content}" }
+END
+    arguments=$(jq -nc --arg c "echo $key; echo $key | base64; env" '{command: $c} | tojson')
+    serve <<END
+POST /v1/chat/completions
+header Content-Type: text/event-stream
+$(delta "My key is ${key:0:14}")
+$(delta "${key:14:9}")
+$(delta "${key:23}, and in pieces.")
+send data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"bash","arguments":$(sed 's/\\/\\\\/g' <<<"$arguments")}}]},"finish_reason":"tool_calls"}]}\n\n
+send data: [DONE]\n\n
+then
+header Content-Type: text/event-stream
+$(delta "Encoded: $(printf %s "$key" | base64 -w 0)")
+send data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n
+then
+status 401
+header Content-Type: application/json
+send {"error": {"message": "Incorrect key: \${header:authorization}", "type": "auth", "code": "\${header:authorization}"}}
+END
+    COMPAT_API_KEY=$key "$RONDO" run -v model.yaml --yolo --prompts prompts2 --record rec2 >kept/model 2>&1 </dev/null
+    mid=$(run_id kept/model)
+    there 'in pieces' kept/model
+    there '***' kept/model
+    grep -q "Bearer $key" served/log && ok || bad "the key was not sent: $(head -c 300 served/log)"
+    [ "$(wc -l <served/log)" -ge 3 ] && ok || bad "$(wc -l <served/log) requests: $(tail -3 kept/model)"
+    clean "a run with a model" kept/model kept/runs.db*
+    "$RONDO" events "$mid" --json >kept/model.events 2>&1
+    clean "its events" kept/model.events
+    clean "its prompts and recording" prompts2/* rec2
+    COMPAT_API_KEY=$key "$RONDO" run --json model.yaml --yolo >kept/model.json 2>kept/model.err </dev/null
+    clean "its --json" kept/model.json
+    clean "what is said of an error" kept/model.err
+    exec {SERVER[1]}>&-
+    rm -rf served
+fi
+
 # A file that is not there is told by its name.
 sed 's|file:home/key|file:home/none|' tell.yaml >none.yaml
 "$RONDO" run -q none.yaml >kept/none 2>&1 </dev/null

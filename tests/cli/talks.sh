@@ -140,6 +140,50 @@ same "ends at once" "$(requests)" 3
 serve < <(calls c1 continue_loop '{}'; then_; text "b")
 check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
 
+# ---- what agents share --------------------------------------------------------------------------------------
+flow shared.yaml <<'F'
+name: shared
+options: { sharedMemory: true }
+agents: { a: { prompt: p, model: compat/m }, b: { prompt: p, model: compat/m } }
+steps: [{ id: one, agent: a, instructions: x }, { id: two, agent: b, instructions: x, dependsOn: [one] }]
+F
+serve < <(calls c1 shared_memory_write '{"key":"colour","value":"blue"}'; then_; text "Put."; then_
+          calls c2 shared_memory_read '{"key":"a/colour"}' c3 shared_memory_read '{"key":"a/none"}'; then_; text "Blue.")
+check "shared memory" 0 "Blue." "$RONDO" run -q shared.yaml
+same "is read by others" "$(asked 3 '[.messages[] | select(.role=="tool").content] | join("|")')" "blue|error: there is nothing under 'a/none'"
+
+# ---- skills, notes, pictures ---------------------------------------------------------------------------------
+mkdir -p skills/tea/references
+printf -- '---\nname: tea\ndescription: How to make tea.\n---\nBoil water. See references/leaves.md.\n' >skills/tea/SKILL.md
+echo "Three minutes." >skills/tea/references/leaves.md
+echo "Be brief." >AGENTS.md
+printf '\x89PNG' >cup.png
+flow skills.yaml <<'F'
+name: skills
+agents: { w: { prompt: "You cook.", model: compat/m, tools: [], skills: [skills/tea], projectNotes: true } }
+steps: [{ id: a, agent: w, instructions: "Tea, please.", contextFiles: [cup.png, tea.txt] }]
+F
+serve < <(calls c1 skill '{"name":"tea"}' c2 skill '{"name":"tea","file":"references/leaves.md"}' c3 skill '{"name":"tea","file":"../../AGENTS.md"}'
+          then_; text "Here you are.")
+check "skills" 0 "Here you are." "$RONDO" run -q skills.yaml
+same "are named first" "$(asked 0 '.messages[0].content')" "$(printf 'You cook.\n\n## Skills\n\nWhen one of these fits your task, call `skill` with its name and follow what it says.\n\n- tea: How to make tea.\n\n## Project Notes (AGENTS.md)\n\nBe brief.')"
+same "their text comes when it is asked for" "$(asked 1 '.messages[] | select(.tool_call_id=="c1").content')" "Boil water. See references/leaves.md."
+same "as do their files" "$(asked 1 '.messages[] | select(.tool_call_id=="c2").content')" "Three minutes."
+same "but no others" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | grep -c '^error: ')" 1
+same "a picture goes along" "$(asked 0 '.messages[1].content[1].image_url.url')" "data:image/png;base64,iVBORw=="
+same "and a text is shown" "$(asked 0 '.messages[1].content[0].text' | grep -c 'the secret of tea')" 1
+
+# ---- Zenflow's files ------------------------------------------------------------------------------------------
+cat >v1.yaml <<'F'
+name: old
+agents: { w: { description: "A clerk.", model: compat/m, tools: [read] } }
+steps: [{ id: a, agent: w, instructions: "Say." }]
+F
+serve < <(jq -nc '{content: "First. ", tool_calls: [{id: "c1", type: "function", function: {name: "read", arguments: "{\"path\":\"tea.txt\"}"}}]}' | wrap
+          then_; text "Second.")
+check "the content is that of all turns" 0 "First. Second." "$RONDO" run -q --yolo v1.yaml
+same "the description is the system text" "$(asked 0 '.messages[0].content')" "A clerk."
+
 # ---- budgets -----------------------------------------------------------------------------------------------
 serve < <(for i in 1 2 3 4 5 6 7 8 9; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
 "$RONDO" run -q --yolo --max-tokens 4500 tools.yaml >out 2>err
@@ -178,7 +222,7 @@ F
 serve < <(printf 'status 429\nheader Retry-After: 3600\nsend {"error":{"message":"used up"}}\n')
 check "a quota that is not waited for" 75 "" "$RONDO" run -q one.yaml
 "$RONDO" run --json --store :memory: quota.yaml >out 2>err & pid=$!
-wait_for out '"wait"'
+wait_for out '"wait":1'
 kill -INT $pid; wait $pid
 same "one that is" "$?" 130
 same "until when" "$(jq -r 'select(.type=="note").data.value.wait > (now + 3500) * 1000' out)" true

@@ -258,3 +258,18 @@ TEST(two_can_use_it_at_once)
     cache_close(b);
     place_remove(&place);
 }
+
+TEST(folders_around_a_cache_are_made_for_its_user_only)
+{
+    struct place place = place_new(), deep = place;
+    struct stat st;
+    snprintf(deep.path, sizeof deep.path, "%.25s/data/rondo/cache", place.folder);
+    cache_close(open_cache(&deep));
+    snprintf(deep.folder, sizeof deep.folder, "%.25s/data", place.folder);
+    CHECK(stat(deep.folder, &st) == 0 && (st.st_mode & 0777) == 0700);
+    snprintf(deep.folder, sizeof deep.folder, "%.25s/data/rondo", place.folder);
+    place_remove(&deep);
+    snprintf(deep.folder, sizeof deep.folder, "%.25s/data", place.folder);
+    rmdir(deep.folder);
+    place_remove(&place);
+}

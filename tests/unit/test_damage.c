@@ -94,17 +94,28 @@ static uint64_t get_u64(const unsigned char *at)
 static unsigned char *first_record(unsigned char *log)
 {
     const unsigned char *at = log + 14;
-    uint64_t id = get_varint(&at);
-    return log + (at - log) + id;
+    for (int text = 0; text < 2; text++) { // the id and the shape
+        uint64_t len = get_varint(&at);
+        at += len;
+    }
+    return log + (at - log);
 }
 
-static void mend_sums(unsigned char *log, size_t len)
+static uint64_t first_sum(const unsigned char *log)
 {
-    uint64_t chain = get_u64(log + 6);
-    const unsigned char *at = first_record(log), *end = log + len;
+    const unsigned char *at = log + 14;
+    uint64_t len = get_varint(&at);
+    at += len;
+    len = get_varint(&at);
+    return hash_bytes(get_u64(log + 6), (const char *)at, len);
+}
+
+static void mend_from(unsigned char *records, size_t len, uint64_t chain)
+{
+    const unsigned char *at = records, *end = at + len;
     while (end - at > 10) { // room for a length
         uint64_t size = get_varint(&at);
-        unsigned char *sum = log + (at - log);
+        unsigned char *sum = records + (at - records);
         if (end - at < 8 || size > (uint64_t)(end - at - 8))
             return;
         chain = hash_bytes(chain, (const char *)at + 8, size);
@@ -112,6 +123,12 @@ static void mend_sums(unsigned char *log, size_t len)
             sum[i] = (unsigned char)(chain >> (8 * i));
         at += 8 + size;
     }
+}
+
+static void mend_sums(unsigned char *log, size_t len)
+{
+    unsigned char *records = first_record(log);
+    mend_from(records, len - (size_t)(records - log), first_sum(log));
 }
 
 /* An error, or a run that can be pulled to an end, or for a while. */
@@ -254,4 +271,38 @@ TEST(a_graph_that_is_taken_up_again_survives_a_log_that_was_tampered_with)
 TEST(a_forum_that_is_taken_up_again_survives_a_log_that_was_tampered_with)
 {
     damage_reopened(3);
+}
+
+/* The first format had no shape, and no sum that covers it. */
+static size_t as_version_1(unsigned char *log, size_t len)
+{
+    const unsigned char *at = log + 14, *records = first_record(log);
+    uint64_t id = get_varint(&at);
+    size_t rest = len - (size_t)(records - log), header = (size_t)(at + id - log);
+    memmove(log + header, records, rest);
+    log[5] = 1;
+    mend_from(log + header, rest, get_u64(log + 6));
+    return header + rest;
+}
+
+TEST(a_run_that_was_saved_in_the_first_format_goes_on)
+{
+    struct bot adder = { "a", ADD, 1 };
+    rondo_node *node = LOOP("l", bot_node(&adder), .max_iterations = 3);
+    size_t len;
+    TRIAL t = { 0 }, again = { 0 }, other = { 0 };
+    trial_run(&t, rondo_node_ref(node), "1");
+    unsigned char *log = (unsigned char *)rondo_run_save(t.run, &len);
+    len = as_version_1(log, len);
+    trial_recover(&again, node, (const char *)log, len);
+    CHECK_STR(again.output, "4");
+    trial_engine(&other);
+    other.node = LOOP("l", bot_node(&adder), .max_iterations = 4);
+    CHECK_INT(rondo_run_recover(other.engine, other.node, log, len, NULL, &other.run, &other.err), RONDO_EMISMATCH);
+    CHECK_STR(other.err.message,
+              "the log belongs to another definition than loop 'l': kinds, names or limits differ");
+    log[5] = 9;
+    CHECK_INT(rondo_run_recover(other.engine, other.node, log, len, NULL, &other.run, &other.err), RONDO_ESTORE);
+    CHECK_STR(other.err.message, "this run was saved by another version of rondo");
+    rondo_text_free((char *)log);
 }

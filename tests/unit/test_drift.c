@@ -94,12 +94,12 @@ TEST(an_agent_belongs_to_all_steps_that_use_it)
 
 TEST(defaults_belong_to_the_steps_that_have_none_of_their_own)
 {
-    static const char agents[] = "agents: { m: { prompt: p }, n: { prompt: p, model: x/other } }\n"
+    static const char agents[] = "agents: { m: { prompt: p }, n: { prompt: p, model: xai/other } }\n"
                                  "steps: [{ id: a, agent: m }, { id: b, agent: n }, "
-                                 "{ id: c, agent: m, model: x/mine, timeout: 5s }]\n";
+                                 "{ id: c, agent: m, model: xai/mine, timeout: 5s }]\n";
     struct buf old = { 0 }, text = { 0 };
-    buf_printf(&old, HEAD "options: { model: x/fast, stepTimeout: 1m, timeout: 1h }\n%s", agents);
-    buf_printf(&text, HEAD "options: { model: x/slow, stepTimeout: 2m, timeout: 2h }\n%s", agents);
+    buf_printf(&old, HEAD "options: { model: xai/fast, stepTimeout: 1m, timeout: 1h }\n%s", agents);
+    buf_printf(&text, HEAD "options: { model: xai/slow, stepTimeout: 2m, timeout: 2h }\n%s", agents);
     CHECK_STR(compared(buf_text(&old), buf_text(&text)),
               "() changed options.timeout; a changed agent.options.model agent.options.stepTimeout; "
               "b changed agent.options.stepTimeout");
@@ -112,10 +112,10 @@ TEST(an_alias_belongs_to_the_steps_whose_model_it_is)
     static const char rest[] = "agents: { m: { prompt: p, model: fast }, n: { prompt: p } }\n"
                                "steps: [{ id: a, agent: m }, { id: b, agent: n }]\n";
     struct buf old = { 0 }, text = { 0 };
-    buf_printf(&old, HEAD "models: { fast: { provider: x, model: y, fallback: [slow] }, "
-                          "slow: { provider: x, model: z } }\n%s", rest);
-    buf_printf(&text, HEAD "models: { fast: { provider: x, model: y, fallback: [slow] }, "
-                           "slow: { provider: x, model: q } }\n%s", rest);
+    buf_printf(&old, HEAD "models: { fast: { provider: xai, model: y, fallback: [slow] }, "
+                          "slow: { provider: xai, model: z } }\n%s", rest);
+    buf_printf(&text, HEAD "models: { fast: { provider: xai, model: y, fallback: [slow] }, "
+                           "slow: { provider: xai, model: q } }\n%s", rest);
     CHECK_STR(compared(buf_text(&old), buf_text(&text)), "a changed agent.models.slow.model");
     buf_free(&old);
     buf_free(&text);

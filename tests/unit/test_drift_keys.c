@@ -191,7 +191,8 @@ static bool try_words(struct subject *s, const struct spot *spot, json_t *owner,
         "true", "1 == 1", "7", "'x'", "7s", "9m", "[1, 2, 3]", "graph", "sequence", "cascade", "abort", "round-robin",
         "least-busy", "kill", "power", "retry", "skip", "pure", "once", "always", "failure", "accept", "collect",
         "captain", "returnLast", "fail", "flag", "last", "best", "finalStep", "cumulative", "fresh", "window",
-        "stop", "nudge", "continue", "all", "exit", "x/y", "env:OTHER", "end",
+        "stop", "nudge", "continue", "all", "exit", "xai/y", "xai", "env:OTHER", "end", "chat", "responses",
+        "minimal",
     };
     for (size_t i = 0; i < COUNT(words); i++)
         if (try_value(s, spot, owner, key, json_string(words[i])))

@@ -355,7 +355,7 @@ TEST(inputs_of_a_file_can_be_changed_one_by_one)
     CHECK_INT(cut_copy(&cut, saved.journal, child.journal, &t.err), 0);
     CHECK_INT(cut_put(&cut, saved.journal, &changes, child.journal, &t.err), 0);
     struct buf out = { 0 };
-    CHECK_INT(saved_put(&out, child.journal, saved.hash, "child", cut.last + 1, &t.err), 0);
+    CHECK_INT(saved_put(&out, child.journal, t.node, "child", cut.last + 1, &t.err), 0);
     trial_recover(&f, rondo_node_ref(t.node), out.data, out.len);
     CHECK_STR(f.output, "\"you2\"");
     check_replay(&f);

@@ -1122,6 +1122,13 @@ TEST(http_public_only_does_not_ask_the_environments_proxy)
     buf_free(&got.body);
     fetch_own_name(&got, NULL);
     CHECK_UINT(server_count(server, NULL), 1);
+    spec.url = "http://no-such-name.invalid/";
+    spec.public_only = true;
+    got = (struct got){ 0 };
+    CHECK_INT(http_start(loop, &spec, &got.call, &err), 0);
+    finish(&got);
+    check_text(&got, "no-such-name.invalid: the name has no address (the environment's proxy is not asked where only "
+                     "public addresses will do)");
     close_all();
 }
 

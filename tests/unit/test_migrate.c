@@ -46,7 +46,7 @@ static int migrate(rondo_node *old, rondo_node *node, const struct log *log, str
     CHECK_INT(saved_read(log->bytes, log->len, &from, err), 0);
     int rc = migrate_log(engine, old, node, from.journal, to.journal, err);
     if (rc == 0) {
-        CHECK_INT(saved_put(&out, to.journal, node->hash, from.id, UINT64_MAX - 1, err), 0);
+        CHECK_INT(saved_put(&out, to.journal, node, from.id, UINT64_MAX - 1, err), 0);
         ret->len = out.len;
         ret->bytes = buf_take(&out);
     }

@@ -185,6 +185,23 @@ TEST(all_rows_can_be_listed)
     price_table_close(table);
 }
 
+/* Rows are looked for by their lines: each has to have one. */
+TEST(every_row_that_is_listed_is_found)
+{
+    struct price_table *table = table_of("{\"models\": {}}");
+    const char *name;
+    struct price listed;
+    for (size_t i = 0; price_at(table, i, &name, &listed); i++) {
+        char provider[100];
+        size_t len = strcspn(name, "/");
+        snprintf(provider, sizeof provider, "%.*s", (int)len, name);
+        struct price found = price_find(NULL, provider, name + len + 1);
+        CHECK(found.is_known && found.input == listed.input && found.output == listed.output);
+        CHECK(found.above == listed.above && found.above_rates.input == listed.above_rates.input);
+    }
+    price_table_close(table);
+}
+
 TEST(wrong_tables_are_refused_with_a_reason)
 {
     static const struct {

@@ -4,7 +4,7 @@
 #include "dialogs.h"
 #include "flow/known.h"
 #include "model/place.h"
-#include "model/provider.h"
+#include "model/target.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -182,7 +182,8 @@ TEST(a_key_does_not_go_where_all_can_read_it)
                                         "http://vllm:8000/v1", "http://box.local/v1" };
     static const char *const far[] = { "http://172.32.0.1", "http://8.8.8.8/v1", "http://localhost.example.org",
                                        "http://[2001:db8::1]/v1", "http://127.0.0.1.example.org/v1",
-                                       "http://10.0.0.1.example.org", "http://010.0.0.1.x" };
+                                       "http://10.0.0.1.example.org", "http://010.0.0.1.x", "http://127.1/v1",
+                                       "http://169.254.169.254" };
     for (size_t i = 0; i < COUNT(near); i++)
         CHECK(place_is_near(near[i]));
     for (size_t i = 0; i < COUNT(far); i++)

@@ -1,0 +1,131 @@
+#!/bin/bash
+# money.sh - what models cost, from end to end: the ledger is exact to the last billionth, no budget is overspent by
+# agents side by side, what was spent survives a kill, and what has no price is called so.
+set -u
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; [ -n "${SERVER_PID:-}" ] && exec {SERVER[1]}>&-; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data HOME=$scratch
+unset OPENAI_API_KEY OPENAI_BASE_URL RONDO_MODEL
+server=$(dirname "$RONDO")/tests/server
+
+# answers N MS: N answers that take MS each, with odd numbers of tokens
+answers() {
+    for ((i = 0; i < $1; i++)); do
+        [ $i -gt 0 ] && echo then
+        echo "wait $2"
+        echo "header Content-Type: application/json"
+        echo 'send {"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"done"}}],"usage":{"prompt_tokens":'$((101 + i))',"completion_tokens":'$((7 + i % 5))',"prompt_tokens_details":{"cached_tokens":'$((i % 3))'},"completion_tokens_details":{"reasoning_tokens":'$((i % 2))'}}}'
+    done
+}
+serve() {
+    stop
+    { echo "POST /v1/chat/completions"; cat; } >script
+    : >log
+    coproc SERVER { "$server" script log; }
+    read -r port <&"${SERVER[0]}"
+    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
+}
+stop() { if [ -n "${SERVER_PID:-}" ]; then exec {SERVER[1]}>&-; wait "$SERVER_PID" 2>/dev/null; fi; }
+requests() { wc -l <log; }
+
+# What must hold of the events in $1 with a limit of $2 nano-dollars: never more than that spent and held.
+most() { # FILE: the most that was spent and held at any moment
+    jq -s 'reduce .[] as $e ({ spent: 0, held: {}, most: 0 };
+        ($e.path // "") as $p | ($e.data // {}) as $d | "\($p)#\($d.call)" as $c |
+        if $e.type == "budget_asked" then .asked[$c] = $d.value.nanoUsd
+        elif $e.type == "budget_granted" then .held[$c] = .asked[$c]
+        elif $e.type == "budget" then (if $d.call then del(.held[$c]) else . end) | .spent += $d.value.nanoUsd
+        else . end |
+        ([.held[]] | add // 0) as $held | .most = ([.most, .spent + $held] | max)) | .most' "$1"
+}
+spent() { jq -s '[.[] | select(.type == "budget").data.value.nanoUsd] | add // 0' "$1"; }
+at_end() { jq -r 'select(.type == "workflow_end").'"$2" "$1"; }
+nano() { jq -r 'select(.type == "workflow_end").data.cost * 1e9 | round' "$1"; }
+
+# ---- M1: exact ----------------------------------------------------------------------------------------------
+flow lanes.yaml <<'F'
+name: lanes
+models: { m: { provider: compat, model: m, price: { input: 2.5, output: 10.001, cacheRead: 0.3 } } }
+agents: { w: { prompt: You work., model: m, maxTokens: 200 } }
+steps:
+  - id: each
+    agent: w
+    instructions: "Do ${item}."
+    loop: { forEach: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], maxConcurrency: 6 }
+F
+serve < <(answers 12 1)
+"$RONDO" run --json --store :memory: lanes.yaml >out 2>err
+same "all of it" "$? $(requests)" "0 12"
+same "the ledger is the sum of its entries" "$(nano out)" "$(spent out)"
+same "calls" "$(at_end out 'data.usage.calls')" 12
+same "tokens" "$(at_end out 'tokens.prompt')" "$(jq -s '[.[] | select(.type=="budget").data.value.prompt] | add' out)"
+same "tokens as the server counts them" "$(at_end out 'tokens | "\(.prompt) \(.cacheRead) \(.reasoning)"')" \
+     "$((12 * 101 + 66)) 12 6"
+
+# ---- M2: never more than the limit ----------------------------------------------------------------------------
+for limit in 0.004 0.006 0.01; do
+    serve < <(answers 12 5)
+    "$RONDO" run --json --store :memory: --max-cost $limit lanes.yaml >out 2>err
+    rc=$?
+    cap=$(jq -n "$limit * 1e9 | round")
+    same "$limit: what was spent and held" "$([ "$(most out)" -le "$cap" ] && echo within)" within
+    same "$limit: as much as the ledger says" "$(nano out)" "$(spent out)"
+    if [ "$(grep -c '"type":"budget_refused"' out)" -gt 0 ]; then
+        same "$limit: ends by its budget" "$rc $(at_end out 'data.exitCode')" "4 4"
+        same "$limit: what is done is kept" "$(at_end out 'data.usage.calls')" "$(requests)"
+    else
+        same "$limit: enough" "$rc" 0
+    fi
+done
+serve < <(answers 12 1)
+"$RONDO" run --store :memory: --max-cost 0.002 lanes.yaml >out 2>err
+same "too little" "$?" 4
+says "the run's budget (cost) is used up"
+
+# ---- M3: what was spent survives a kill ---------------------------------------------------------------------------
+flow chain.yaml <<'F'
+name: chain
+models: { m: { provider: compat, model: m, price: { input: 1000, output: 1000 } } }
+agents: { w: { prompt: You work., model: m, maxTokens: 20 } }
+steps:
+  - { id: a, agent: w, instructions: one }
+  - { id: b, agent: w, instructions: two, dependsOn: [a] }
+F
+serve < <(answers 1 1; echo then; echo "wait 600000"; echo "send x"; echo then; answers 1 1)
+"$RONDO" run --json chain.yaml >out 2>err & pid=$!
+for _ in $(seq 500); do [ "$(requests)" -ge 2 ] && break; sleep 0.02; done
+kill -9 $pid; wait $pid 2>/dev/null
+id=$(jq -r '.runId' out | head -1)
+before=$(spent out)
+reserved=$(jq -s '[.[] | select(.type == "budget_asked")][-1].data.value.nanoUsd' out)
+"$RONDO" resume --json "$id" >out2 2>err
+same "goes on" "$?" 0
+same "both calls are counted, once" "$(at_end out2 'data.usage.calls')" 2
+same "spent before and after" "$(nano out2)" "$((before + $(spent out2)))"
+same "what was cut off is lost" "$(jq -r 'select(.type == "workflow_end").data.lostCost * 1e9 | round' out2)" "$reserved"
+"$RONDO" show --json "$id" b >shown
+same "and shown" "$(jq -r '.lost.nanoUsd' shown)" "$reserved"
+"$RONDO" show "$id" b >shown
+same "to people" "$(grep -c 'lost .*tokens' shown)" 1
+"$RONDO" replay "$id" >/dev/null 2>err
+same "the same follows from its log" "$?" 0
+
+# ---- no price ---------------------------------------------------------------------------------------------------------
+flow free.yaml <<'F'
+name: free
+agents: { w: { prompt: You work., model: compat/m } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+serve < <(answers 1 1)
+"$RONDO" run --json free.yaml >out 2>err
+same "no cost is told" "$(at_end out 'data.cost')" null
+same "but that it has none" "$(at_end out 'data.usage.unpriced')" 1
+"$RONDO" show "$(jq -r '.runId' out | head -1)" >out 2>err
+has "unpriced"
+same "and no dollars" "$(grep -c '\$' out)" 0
+
+stop
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
