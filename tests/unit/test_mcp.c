@@ -635,3 +635,30 @@ TEST(everything_may_be_closed_from_the_end_of_a_call)
     shut_down();
     CHECK_INT(ends, 1);
 }
+
+/* The first that fails takes the other one back, which was about to be told, too. */
+static struct result pair[2];
+
+static void cancel_other(struct tool_call *one, json_t *content, bool is_error, void *user)
+{
+    struct result *other = user;
+    on_done(one, content, is_error, &pair[other == &pair[0]]);
+    if (!other->ends)
+        tool_cancel(other->call);
+}
+
+TEST(who_waits_may_be_taken_back_by_somebody_who_is_told_first)
+{
+    static const struct tool_place place;
+    auto_json json_t *arguments = json_object();
+    connect_well("");
+    CHECK(strstr(call("dies", "{}"), "it ended with status 9"));
+    for (int i = 0; i < 2; i++)
+        tool_start(toolbox_find(&box, "mock__dies"), &place, arguments, cancel_other, &pair[!i], &pair[i].call);
+    for (int i = 0; i < 2; i++) {
+        finish(&pair[i]);
+        CHECK(pair[i].is_error);
+        json_decref(pair[i].content);
+    }
+    shut_down();
+}
