@@ -208,6 +208,22 @@ static void allow_public(const struct sandbox *sandbox, const char *path, int de
     }
 }
 
+/* Who keeps programs in a home keeps what they need beside them, and nothing else. */
+static const char *const managers[] = {
+    "/.pyenv/", "/.rbenv/", "/.nodenv/", "/.nvm/", "/.asdf/", "/.volta/", "/.sdkman/", "/.deno/", "/.bun/",
+    "/.rustup/", "/.linuxbrew/", "/miniconda3/", "/miniforge3/", "/anaconda3/",
+};
+
+static void allow_manager(const struct sandbox *sandbox, struct buf *folder)
+{
+    for (size_t i = 0; i < COUNT(managers); i++) {
+        const char *at = strstr(buf_text(folder), managers[i]);
+        if (at)
+            folder->len = (size_t)(at - folder->data) + strlen(managers[i]) - 1;
+    }
+    allow(sandbox, buf_text(folder), ALL_READS);
+}
+
 /* Folders of programs; a relative one is none. */
 static void allow_search(const struct sandbox *sandbox, const char *search)
 {
@@ -216,7 +232,7 @@ static void allow_search(const struct sandbox *sandbox, const char *search)
         end = strchrnul(at, ':');
         buf_put(&folder, at, (size_t)(end - at));
         if (*buf_text(&folder) == '/' && folder.len > 1)
-            allow(sandbox, folder.data, ALL_READS);
+            allow_manager(sandbox, &folder);
     }
 }
 
