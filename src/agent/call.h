@@ -115,6 +115,14 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
    called when the work was cancelled meanwhile, as with later_note(). */
 int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user);
 
+/* rondo_later_send(), and then(reason) once it is in the journal for good and it is decided: MAIL_QUEUED, or why it
+   was dropped (run/mail.h).  Not called when the work was cancelled meanwhile. */
+int later_send(rondo_later later, const char *to, const char *text, const char *kind,
+               void (*then)(int reason, void *user), void *user);
+
+/* Messages that this task has not read yet.  Only on the engine's thread. */
+uint32_t later_unread(rondo_later later);
+
 /* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
    the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
    event was applied. */
@@ -192,7 +200,7 @@ struct addressee {
 };
 
 /* A reply as scripts, rehearsals and $RONDO_REPLY give it: text, or { content, result, actions,
-   toolCalls, events, fail, delay, usage }.  Finishes the work with it.  reply is borrowed.  A reply that
+   toolCalls, events, messages, fail, delay, usage }.  Finishes the work with it.  reply is borrowed.  A reply that
    makes no sense fails the step and says why. */
 void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply);
 

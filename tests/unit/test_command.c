@@ -277,11 +277,12 @@ TEST(only_what_is_allowed_is_passed_on)
                    "    env: [SEEN, ABSENT]\n"));
     const char *text = step(&t, "s");
     const char *const there[] = { "PATH ", "LC_TIME ", "LC_MESSAGES ", "TZ ", "TMPDIR ", "SEEN ", "RONDO_RUN ",
-                                  "RONDO_PATH ", "RONDO_KEY ", "RONDO_REPLY ", "RONDO_CONTEXT ", " seen value" };
+                                  "RONDO_PATH ", "RONDO_KEY ", "RONDO_REPLY ", "RONDO_CONTEXT ", "RONDO_INBOX ",
+                                  " seen value" };
     for (size_t i = 0; i < COUNT(there); i++)
         if (!strstr(text, there[i]))
             FAIL("no '%s' in: %s", there[i], text);
-    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_INBOX", "RONDO_ITEM", "RONDO_PASS",
+    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_ITEM", "RONDO_PASS",
                                    "RONDO_FEEDBACK" };
     for (size_t i = 0; i < COUNT(absent); i++)
         if (strstr(text, absent[i]))
