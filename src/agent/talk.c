@@ -247,10 +247,16 @@ static void say_spent(struct talk *talk)
     talk->reservation = later_reserve(talk->spec.later, &more, on_spent, talk);
 }
 
+/* It would have gone on, had there been more to spend; a model that was through with its first answer would not. */
+static bool was_cut_short(const struct talk *talk)
+{
+    return talk->is_last && (talk->stop == STOP_CALLS || talk->turns > 1);
+}
+
 /* Nothing more is to be done: is everything there that was asked for? */
 static void conclude(struct talk *talk)
 {
-    if (talk->is_last && !talk->is_spent) {
+    if (was_cut_short(talk) && !talk->is_spent) {
         say_spent(talk);
         return;
     }

@@ -421,6 +421,22 @@ static int check_fork(struct flow *flow, const struct cut *cut, const struct cut
     return code;
 }
 
+/* What is changed is told to the run, like all else. */
+static int fork_clean(rondo_engine *engine, const struct flow *flow, rondo_node *node, const char *parent,
+                      const char *path, const struct cut_changes *changes, char **ret_id, rondo_error *err)
+{
+    struct secrets *secrets = find_secrets(flow);
+    auto_json json_t *inputs = secrets_clean(secrets, json_incref((json_t *)changes->inputs), false);
+    auto_json json_t *input = secrets_clean(secrets, json_incref(changes->input), false);
+    auto_json json_t *state = secrets_clean(secrets, json_incref(changes->state), false);
+    struct cut_changes clean = *changes;
+    clean.inputs = inputs;
+    clean.input = input;
+    clean.state = state;
+    secrets_free(secrets);
+    return cut_in_store(engine, node, parent, path, &clean, NULL, ret_id, err);
+}
+
 int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, const char *path,
                const struct cut_changes *changes, char **ret_id, rondo_error *err)
 {
@@ -435,7 +451,7 @@ int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, cons
     if (journal)
         journal->ops->close(journal);
     if (code == 0)
-        code = cut_in_store(engine, node, parent, path, changes, NULL, ret_id, err);
+        code = fork_clean(engine, flow, node, parent, path, changes, ret_id, err);
     rondo_node_unref(node);
     return code;
 }

@@ -70,7 +70,6 @@ static CHILD int enter_users(const struct mounts *mounts)
 
 static CHILD int enter_namespace(const struct mounts *mounts, bool *ret_users)
 {
-    *ret_users = false;
     if (unshare(CLONE_NEWNS) == 0)
         return 0;
     int error = enter_users(mounts);
@@ -102,11 +101,18 @@ static CHILD int put_folders(const struct mounts *mounts, const int copies[MOUNT
     return 0;
 }
 
-CHILD int mounts_enter(const struct mounts *mounts, bool *ret_users)
+/* Memory that processes share by name: many programs want it, and nobody's but their own. */
+static CHILD bool make_shared(void)
+{
+    return mount("shm", MOUNTS_SHARED, "tmpfs", MS_NOSUID | MS_NODEV, "size=256m,mode=1777") == 0;
+}
+
+CHILD int mounts_enter(const struct mounts *mounts, struct mounts_view *ret)
 {
     int copies[MOUNTS_WRITE];
     char cwd[PATH_LEN];
-    int error = enter_namespace(mounts, ret_users);
+    ret->users = ret->shared = false;
+    int error = enter_namespace(mounts, &ret->users);
     if (!error && (syscall(SYS_getcwd, cwd, sizeof cwd) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0))
         error = errno;
     if (!error)
@@ -117,5 +123,6 @@ CHILD int mounts_enter(const struct mounts *mounts, bool *ret_users)
         return -error;
     if ((error = put_folders(mounts, copies)))
         return error;
+    ret->shared = make_shared();
     return chdir(cwd) < 0 ? errno : 0; // where we were is below what is there now
 }

@@ -21,8 +21,15 @@ struct mounts {
 void mounts_init(struct mounts *mounts);
 bool mounts_add(struct mounts *mounts, const char *path); // false when there are too many
 
+#define MOUNTS_SHARED "/dev/shm"
+
+struct mounts_view {
+    bool users;  // there is a user namespace
+    bool shared; // MOUNTS_SHARED is its own
+};
+
 /* In the child: calls nothing but the system.  0; a negative errno when there can be no such view, and the
-   child has the one it had; errno when it has neither.  *ret_users: there is a user namespace. */
-int mounts_enter(const struct mounts *mounts, bool *ret_users);
+   child has the one it had; errno when it has neither. */
+int mounts_enter(const struct mounts *mounts, struct mounts_view *ret);
 
 #endif

@@ -208,6 +208,22 @@ static void allow_public(const struct sandbox *sandbox, const char *path, int de
     }
 }
 
+/* Who keeps programs in a home keeps what they need beside them, and nothing else. */
+static const char *const managers[] = {
+    "/.pyenv/", "/.rbenv/", "/.nodenv/", "/.nvm/", "/.asdf/", "/.volta/", "/.sdkman/", "/.deno/", "/.bun/",
+    "/.rustup/", "/.linuxbrew/", "/miniconda3/", "/miniforge3/", "/anaconda3/",
+};
+
+static void allow_manager(const struct sandbox *sandbox, struct buf *folder)
+{
+    for (size_t i = 0; i < COUNT(managers); i++) {
+        const char *at = strstr(buf_text(folder), managers[i]);
+        if (at)
+            folder->len = (size_t)(at - folder->data) + strlen(managers[i]) - 1;
+    }
+    allow(sandbox, buf_text(folder), ALL_READS);
+}
+
 /* Folders of programs; a relative one is none. */
 static void allow_search(const struct sandbox *sandbox, const char *search)
 {
@@ -216,7 +232,7 @@ static void allow_search(const struct sandbox *sandbox, const char *search)
         end = strchrnul(at, ':');
         buf_put(&folder, at, (size_t)(end - at));
         if (*buf_text(&folder) == '/' && folder.len > 1)
-            allow(sandbox, folder.data, ALL_READS);
+            allow_manager(sandbox, &folder);
     }
 }
 
@@ -378,11 +394,11 @@ static CHILD void go_first(void)
         close(fd);
 }
 
-/* What it may know of itself; those that it starts have other numbers, and do without. */
-static CHILD void allow_self(const struct sandbox *sandbox)
+/* What is there only for the child. */
+static CHILD void allow_own(const struct sandbox *sandbox, const char *path, uint64_t what)
 {
-    struct path_rule rule = { .allowed = (READ_FILE | READ_DIR) & sandbox->handled };
-    rule.fd = open("/proc/self", O_PATH | O_CLOEXEC);
+    struct path_rule rule = { .allowed = what & sandbox->handled };
+    rule.fd = open(path, O_PATH | O_CLOEXEC);
     if (rule.fd >= 0 && syscall(ADD_RULE, sandbox->ruleset, RULE_PATH, &rule, 0) < 0)
         errno = 0;
     if (rule.fd >= 0)
@@ -392,9 +408,13 @@ static CHILD void allow_self(const struct sandbox *sandbox)
 /* The filter to be used then; NULL, and *ret_error. */
 static CHILD const struct seccomp *enter_view(const struct sandbox *sandbox, bool *ret_alone, int *ret_error)
 {
+    struct mounts_view view;
     go_first();
-    int rc = mounts_enter(&sandbox->mounts, ret_alone);
-    allow_self(sandbox);
+    int rc = mounts_enter(&sandbox->mounts, &view);
+    *ret_alone = view.users;
+    allow_own(sandbox, "/proc/self", READ_FILE | READ_DIR); // those that it starts have other numbers, and do without
+    if (view.shared)
+        allow_own(sandbox, MOUNTS_SHARED, (ALL_WRITES & ~MAKE_NODES) | ALL_READS);
     if (rc > 0)
         *ret_error = rc;
     return rc == 0 ? &sandbox->filter : rc < 0 ? &sandbox->closed : NULL;
@@ -421,12 +441,12 @@ CHILD int sandbox_enter(const struct sandbox *sandbox)
 bool sandbox_has_mounts(void)
 {
     struct mounts mounts;
-    bool users;
+    struct mounts_view view;
     int status = 0;
     mounts_init(&mounts);
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
-        syscall(SYS_exit_group, mounts_enter(&mounts, &users) != 0);
+        syscall(SYS_exit_group, mounts_enter(&mounts, &view) != 0);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -15,8 +15,8 @@
      reading      only the folders of `write` and `read`, programs and libraries (/usr, /lib, PATH, ...), what
                   everybody may read in /etc, and a few files that tell of the machine.  No home, no /tmp, no
                   processes of others
-     metadata     permissions, owners and times outside are not changed: everything is mounted read-only for it;
-                  where that is not possible, nowhere
+     metadata     permissions, owners and times outside are not changed: everything is mounted read-only for it,
+                  and /dev/shm is its own; where that is not possible, nowhere
      sockets      with the network, only internet ones: nobody on this machine is talked to by other means
      amounts      see struct sandbox_limits; no core dumps; it is the first to go when memory runs out
 

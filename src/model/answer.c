@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define TOOL_NAME 64 // bytes of one
+
 void answer_init(struct answer *answer)
 {
     memset(answer, 0, sizeof *answer);
@@ -187,15 +189,26 @@ static void set_arguments(json_t *message, const char *text, size_t len)
     json_object_set_new(message, "raw", message_text(text, len));
 }
 
+/* Tools have names of these signs only.  A model may make up others, but servers refuse to hear them again. */
+static json_t *clean_name(const char *name)
+{
+    static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    char clean[TOOL_NAME + 1];
+    size_t len = 0;
+    for (; *name && len < TOOL_NAME; name++)
+        clean[len++] = strchr(signs, *name) ? *name : '_';
+    return len ? json_stringn(clean, len) : json_string("unknown");
+}
+
 static json_t *call_message(const struct answer *answer, uint32_t place)
 {
     const struct answer_call *call = &answer->calls[place];
     json_t *message = json_object();
     char made[10];
     make_id(answer, place, made);
-    const char *id = has_own_id(answer, place) ? call->id : made, *name = call->name ? call->name : "";
+    const char *id = has_own_id(answer, place) ? call->id : made;
     json_object_set_new(message, "id", message_text(id, strlen(id)));
-    json_object_set_new(message, "name", message_text(name, strlen(name)));
+    json_object_set_new(message, "name", clean_name(call->name ? call->name : ""));
     if (json_is_object(call->value))
         json_object_set(message, "arguments", call->value);
     else if (json_is_string(call->value))

@@ -371,6 +371,7 @@ static void note_usage(const struct run *run, struct act *act, struct result *re
     more->start_ns = act->start_ns;
     more->end_ns = run->now_ns;
     if (act->ledger) {
+        res->flags |= act->ledger->is_short ? RES_SHORT : 0;
         mem_free(more->ledger);
         more->ledger = TAKE(act->ledger);
     }

@@ -33,7 +33,7 @@ struct ledger *ledger_carry(const struct ledger *ledger)
 {
     if (!ledger)
         return NULL;
-    struct ledger *next = mem_zalloc(sizeof *next);
+    struct ledger *next = mem_zalloc(sizeof *next); // refused calls are its own business
     next->spent = ledger->spent;
     next->lost = ledger->lost;
     return next;
@@ -160,10 +160,11 @@ int budget_lacks(const struct run *run, const struct act *act, const rondo_usage
     return 0;
 }
 
-void budget_refuse(struct run *run, struct act *act, int reason)
+void budget_refuse(struct run *run, struct act *act, struct act *owner, int reason)
 {
-    ledger_at(act)->refused = (uint8_t)reason;
-    run_touch(run, act);
+    ledger_at(owner)->refused = (uint8_t)reason;
+    ledger_at(act)->is_short = owner != act;
+    run_touch(run, owner);
 }
 
 void budget_forgive(struct act *act)

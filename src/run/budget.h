@@ -15,6 +15,7 @@ struct ledger {
     uint32_t open;    // calls that are held
     uint32_t blocked; // reserve.c: the round in which a call waited for room in this budget
     uint8_t refused;  // enum rondo_reason: a call did not fit in, and none will any more
+    bool is_short;    // an agent's: a budget around it had no room for its call
 };
 
 /* Adds what an agent reported to its activation and to everything around it. */
@@ -30,8 +31,8 @@ int budget_reason(const struct run *run, const struct act *act);
 /* Which limit of this activation's own budget has no room for so much more: a reason, or 0. */
 int budget_lacks(const struct run *run, const struct act *act, const rondo_usage *most);
 
-/* A call was refused for that reason: the activation ends with it. */
-void budget_refuse(struct run *run, struct act *act, int reason);
+/* A call of act was refused for that reason: the budget's owner ends with it. */
+void budget_refuse(struct run *run, struct act *act, struct act *owner, int reason);
 void budget_forgive(struct act *act); // it may try again
 
 /* What is left of one limit (enum rondo_limit) in the tightest budget around, held calls taken off; INT64_MAX:

@@ -37,6 +37,7 @@ void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt)
     struct result *res = &each->results[ordinal];
     struct kid *kid = each_begin(act, ordinal);
     each->failed -= res->status == RONDO_STATUS_FAILED;
+    each->completed -= res->status == RONDO_STATUS_COMPLETED; // it was cut short
     each->again++;
     *kid = (struct kid){ .res = *res, .attempt = attempt, .base = attempt, .reopened = true,
                          .asked = res->flags & RES_UNBEGUN ? 0 : ASKED_WHEN };

@@ -210,16 +210,23 @@ static void put_back(struct lists *lists, const struct act *act, uint32_t child,
     json_array_append_new(lists->again, json_string(buf_text(&path)));
 }
 
+/* What a budget cut short is as good as cancelled. */
+static int status_of(const struct result *res)
+{
+    return res->flags & RES_SHORT && res->status == RONDO_STATUS_COMPLETED ? RONDO_STATUS_CANCELLED : res->status;
+}
+
 static bool went_wrong(const struct result *res)
 {
-    return res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_CANCELLED;
+    int status = status_of(res);
+    return status == RONDO_STATUS_FAILED || status == RONDO_STATUS_CANCELLED;
 }
 
 static void list_items(struct lists *lists, const struct act *act, const struct ending *e)
 {
     const struct each_act *each = act->each;
     for (uint32_t i = 0; each->items && i < each->count; i++)
-        if (went_wrong(&each->results[i]) && wants(act, 0, each->results[i].status, e))
+        if (went_wrong(&each->results[i]) && wants(act, 0, status_of(&each->results[i]), e))
             put_back(lists, act, 0, i, &each->results[i], each->results[i].attempt);
 }
 
@@ -236,7 +243,7 @@ static bool graph_wants(const struct act *act, uint32_t i, const struct ending *
     const struct kid *kid = &act->kids[i];
     if (kid->state != KID_ENDED)
         return false;
-    return was_kept(act, i) || (went_wrong(&kid->res) && wants(act, i, kid->res.status, e));
+    return was_kept(act, i) || (went_wrong(&kid->res) && wants(act, i, status_of(&kid->res), e));
 }
 
 /* Who looks at a step that is done again has to look again. */
@@ -268,7 +275,7 @@ static void list_kids(struct lists *lists, const struct act *act, const struct e
 {
     for (uint32_t i = 0; i < act->kid_count; i++) {
         const struct kid *kid = &act->kids[i];
-        if (kid->state == KID_ENDED && went_wrong(&kid->res) && wants(act, i, kid->res.status, e))
+        if (kid->state == KID_ENDED && went_wrong(&kid->res) && wants(act, i, status_of(&kid->res), e))
             put_back(lists, act, i, ordinal_of(act, i), &kid->res, kid->attempt);
     }
 }

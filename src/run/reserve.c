@@ -59,7 +59,7 @@ void reserve_refuse(struct run *run, struct act *act, int64_t number, struct act
     if (!reserve || reserve->held)
         return;
     drop(run, reserve);
-    budget_refuse(run, owner, reason);
+    budget_refuse(run, act, owner, reason);
 }
 
 void reserve_settle(struct run *run, struct act *act, int64_t number, const rondo_usage *real)

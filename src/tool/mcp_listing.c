@@ -47,8 +47,6 @@ static void judge(struct mcp_server *server, struct mcp_tool *tool, bool is_know
     else
         mcp_tool_block(tool, "the tool '%s' of the server '%s' has changed since it was accepted: %s; it is "
                        "blocked until somebody approves it (" MCP_APPROVE ")", tool->name, server->name, what);
-    if (tool->blocked)
-        mcp_news(server, "%s", tool->blocked);
 }
 
 /* ---- taking over --------------------------------------------------------------------------------------- */
@@ -77,6 +75,8 @@ static void keep(struct mcp_server *server, struct mcp_tool *tool)
         mcp_tool_free(tool);
         return;
     }
+    if (tool->blocked)
+        mcp_news(server, "%s", tool->blocked);
     if (at) {
         bury(server, *at);
         *at = tool;

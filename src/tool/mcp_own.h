@@ -56,6 +56,7 @@ struct mcp_server {
     bool has_tools;       // the server says so
     bool was_listed;      // there is a list
     json_t *page, *cursors; // what was listed so far, and the cursors that were used
+    size_t page_bytes, heard_bytes; // of all pages, of the last message
 
     bool tells_changes;
     int64_t listen_id;    // of subscriptions/listen; 0

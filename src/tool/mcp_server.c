@@ -23,6 +23,7 @@
 #define LIST_MS       60000
 #define PAGES_MAX     200
 #define TOOLS_MAX     2000
+#define LIST_BYTES    (32 << 20) // of all pages
 #define RESTARTS      3     // in a row
 #define CALM_MS       60000 // a server that lived so long is well
 #define BACKOFF_MS    200
@@ -109,16 +110,15 @@ static void agree(struct mcp_server *server, int era, const char *version)
 
 /* ---- who waits ----------------------------------------------------------------------------------------- */
 
+/* Those who are told may make others forget that they waited, and may wait again themselves. */
 static void tell_waiters(struct mcp_server *server, const rondo_error *err)
 {
-    struct mcp_waiter *list = server->waiters;
-    uint32_t count = server->waiter_count;
-    server->waiters = NULL;
-    server->waiter_count = server->waiter_cap = 0;
-    for (uint32_t i = 0; i < count && !server->is_closed; i++)
-        if (list[i].then)
-            list[i].then(err, list[i].user);
-    mem_free(list);
+    for (uint32_t left = server->waiter_count; left && server->waiter_count && !server->is_closed; left--) {
+        struct mcp_waiter first = server->waiters[0];
+        memmove(server->waiters, server->waiters + 1, --server->waiter_count * sizeof first);
+        if (first.then)
+            first.then(err, first.user);
+    }
 }
 
 void mcp_server_forget(struct mcp_server *server, void *user)
@@ -251,9 +251,9 @@ void mcp_server_answer(struct mcp_server *server, const json_t *id, const json_t
 /* With HTTP the newer era closes the stream and says nothing. */
 void mcp_server_cancel(struct mcp_server *server, int64_t id, const char *why)
 {
+    rpc_drop(&server->rpc, id);
     if (!server->link)
         return;
-    rpc_drop(&server->rpc, id);
     if (server->era != ERA_MODERN || !server->link->kind->is_http)
         mcp_server_tell(server, "notifications/cancelled",
                         json_pack("{s:I, s:s}", "requestId", (json_int_t)id, "reason", why));
@@ -325,6 +325,7 @@ void mcp_server_list(struct mcp_server *server)
     }
     server->page = json_array();
     server->cursors = json_array();
+    server->page_bytes = 0;
     ask_page(server, NULL);
 }
 
@@ -380,9 +381,11 @@ static bool is_used(const json_t *cursors, const json_t *cursor)
 static void next_page(struct mcp_server *server, const json_t *result)
 {
     json_t *cursor = json_object_get(result, "nextCursor");
+    server->page_bytes += server->heard_bytes;
     if (json_array_extend(server->page, json_object_get(result, "tools")) < 0)
         end_list(server, "the answer has no list of tools");
-    else if (json_array_size(server->page) > TOOLS_MAX || json_array_size(server->cursors) >= PAGES_MAX)
+    else if (json_array_size(server->page) > TOOLS_MAX || json_array_size(server->cursors) >= PAGES_MAX ||
+             server->page_bytes > LIST_BYTES)
         end_list(server, "there are too many");
     else if (!json_is_string(cursor))
         end_list(server, NULL);
@@ -535,6 +538,7 @@ static void probe(struct mcp_server *server)
 static void on_text(const char *text, size_t len, int64_t answers_to, void *user)
 {
     struct mcp_server *server = user;
+    server->heard_bytes = len;
     if (server->is_closed || rpc_hear(&server->rpc, text, len, answers_to) || server->said_junk)
         return;
     server->said_junk = true;

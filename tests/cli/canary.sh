@@ -124,6 +124,10 @@ clean "a replay" kept/replayed
 there '***' kept/resumed
 clean "a run that was resumed" kept/resumed kept/runs.db*
 
+"$RONDO" fork "$id" --at fails -i word="again $third" >kept/forked 2>&1
+grep -qE "^r[0-9a-f]+$" kept/forked && ok || bad "no fork: $(cat kept/forked)"
+clean "a fork with another input" kept/forked kept/runs.db*
+
 # A key that is merely in the environment, and that somebody was given without calling it a secret.
 flow ambient.yaml <<'END'
 name: ambient

@@ -58,7 +58,7 @@ for era in "" modern; do
     same "a structured result" "$(asked 1 '.messages[4].content')" '{"sum":42.0}'
     same "a failure" "$(asked 1 '.messages[5].content')" "it did not work"
     same "a death, without the secret" "$(asked 1 '.messages[6].content')" \
-        "MCP server 'mock': it ended with status 9: first line the last words, ***"
+        "error: MCP server 'mock': it ended with status 9: first line the last words, ***"
     same "and the server is back" "$(asked 2 '.messages[-1].content')" "back"
 done
 

@@ -93,12 +93,16 @@ steps:
   - { id: a, agent: w, instructions: one }
   - { id: b, agent: w, instructions: two, dependsOn: [a] }
 F
-serve < <(answers 1 1; echo then; echo "wait 600000"; echo "send x"; echo then; answers 1 1)
-"$RONDO" run --json chain.yaml >out 2>err & pid=$!
-for _ in $(seq 500); do [ "$(requests)" -ge 2 ] && break; sleep 0.02; done
-kill -9 $pid; wait $pid 2>/dev/null
-id=$(jq -r '.runId' out | head -1)
-before=$(spent out)
+# killed: while the second call is under way; the third will be answered
+killed() {
+    serve < <(answers 1 1; echo then; echo "wait 600000"; echo "send x"; echo then; answers 2 1)
+    "$RONDO" run --json "$@" chain.yaml >out 2>err & pid=$!
+    for _ in $(seq 500); do [ "$(requests)" -ge 2 ] && break; sleep 0.02; done
+    kill -9 $pid; wait $pid 2>/dev/null
+    id=$(jq -r '.runId' out | head -1)
+    before=$(spent out)
+}
+killed
 reserved=$(jq -s '[.[] | select(.type == "budget_asked")][-1].data.value.nanoUsd' out)
 "$RONDO" resume --json "$id" >out2 2>err
 same "goes on" "$?" 0
@@ -111,6 +115,24 @@ same "and shown" "$(jq -r '.lost.nanoUsd' shown)" "$reserved"
 same "to people" "$(grep -c 'lost .*tokens' shown)" 1
 "$RONDO" replay "$id" >/dev/null 2>err
 same "the same follows from its log" "$?" 0
+
+# A fork has nothing of that; a run that is moved to a changed file has all of it; with what is left being too
+# little after a crash, the run ends.
+fork=$("$RONDO" fork --at b "$id" 2>err)
+"$RONDO" resume --json "$fork" >out2 2>err
+same "a fork" "$? $(at_end out2 'data | "\(.usage.calls) \(.inherited.calls) \(.lost)"')" "0 1 1 null"
+killed
+echo "  - { id: c, agent: w, instructions: three, dependsOn: [b] }" >>chain.yaml
+"$RONDO" resume --json --migrate "$id" >out2 2>err
+same "a migrated run" "$? $(at_end out2 'data.usage.calls')" "0 3"
+same "has lost the same" "$(jq -r 'select(.type == "workflow_end").data.lostCost * 1e9 | round' out2)" "$reserved"
+sed -i '$d' chain.yaml
+limit=$(jq -n "($before + $reserved * 1.5) / 1e9")
+killed --max-cost "$limit"
+"$RONDO" resume --json "$id" >out2 2>err
+same "no room after a crash" "$? $(at_end out2 'data.usage.calls') $(at_end out2 'data.lost.calls')" "4 1 1"
+"$RONDO" resume --json --max-cost 5 "$id" >out2 2>err
+same "goes on with a larger budget" "$? $(at_end out2 'data.usage.calls')" "0 2"
 
 # ---- no price ---------------------------------------------------------------------------------------------------------
 flow free.yaml <<'F'

@@ -954,7 +954,7 @@ TEST(a_cache_that_is_none_does_no_harm)
     struct talk talk = { 0 }, nowhere = { 0 };
     talk_cached(&talk, server, &place);
     check_good(&talk);
-    struct place wrong = { .path = "/nonexistent/folder/x.db" };
+    struct place wrong = { .path = "/dev/null/folder/x.db" };
     talk_cached(&nowhere, server, &wrong);
     check_good(&nowhere);
     talk_clear(&talk);

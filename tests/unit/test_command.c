@@ -176,7 +176,7 @@ TEST(output_is_the_content_less_its_last_line_breaks)
     travel(&t, ONE("[printf, 'a\\nb\\n\\n']"));
     CHECK_STR(step(&t, "s"), "a\nb");
     CHECK_INT(t.result.status, RONDO_STATUS_COMPLETED);
-    CHECK_INT(t.partials, 0); // too quick to be worth it
+    CHECK(t.partials <= 1); // mostly too quick to be worth it
 }
 
 TEST(the_prompt_is_on_standard_input)
@@ -648,7 +648,7 @@ TEST(no_grace_is_no_grace)
 {
     FOLDER;
     TRIP t = { 0 };
-    travel(&t, ONE("'trap \"\" TERM; sleep 2; echo >bye'", "    grace: 0s\n    timeout: 300ms\n"));
+    travel(&t, ONE("'trap \"\" TERM; sleep 60; echo >bye'", "    grace: 0s\n    timeout: 300ms\n"));
     CHECK(strncmp(step(&t, "s"), "! timed out after 300 ms", 24) == 0);
     CHECK(access("bye", F_OK) < 0);
 }

@@ -33,7 +33,11 @@ static const char *get_variable(void *user, const char *name)
 
 static void keep_question(struct mcp_question *asked, void *user)
 {
+    rondo_error err;
+    struct mcp_question *old = question;
     question = asked;
+    if (old) // which may be followed by another one
+        CHECK(mcp_answer(old, MCP_DECLINE, NULL, &err) == 0);
 }
 
 static void open_mcp(const char *behaviour)
@@ -635,3 +639,122 @@ TEST(everything_may_be_closed_from_the_end_of_a_call)
     shut_down();
     CHECK_INT(ends, 1);
 }
+
+/* The first that fails takes the other one back, which was about to be told, too. */
+static struct result pair[2];
+
+static void cancel_other(struct tool_call *one, json_t *content, bool is_error, void *user)
+{
+    struct result *other = user;
+    on_done(one, content, is_error, &pair[other == &pair[0]]);
+    if (!other->ends)
+        tool_cancel(other->call);
+}
+
+TEST(who_waits_may_be_taken_back_by_somebody_who_is_told_first)
+{
+    static const struct tool_place place;
+    auto_json json_t *arguments = json_object();
+    connect_well("");
+    CHECK(strstr(call("dies", "{}"), "it ended with status 9"));
+    for (int i = 0; i < 2; i++)
+        tool_start(toolbox_find(&box, "mock__dies"), &place, arguments, cancel_other, &pair[!i], &pair[i].call);
+    for (int i = 0; i < 2; i++) {
+        finish(&pair[i]);
+        CHECK(pair[i].is_error);
+        json_decref(pair[i].content);
+    }
+    shut_down();
+}
+
+/* ---- chaos --------------------------------------------------------------------------------------------------- */
+
+#define CALLS 300
+
+static struct result chaos[CALLS];
+static uint32_t seed = 1;
+
+static uint32_t dice(uint32_t sides)
+{
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 16) % sides;
+}
+
+/* Calls end others, too. */
+static void end_chaos(struct tool_call *one, json_t *content, bool is_error, void *user)
+{
+    struct result *result = user, *other = &chaos[dice(CALLS)];
+    on_done(one, content, is_error, result);
+    json_decref(TAKE(result->content));
+    result->call = NULL;
+    if (dice(4) == 0 && other->call && other->call != one)
+        tool_cancel(other->call);
+}
+
+static void start_chaos(struct result *result)
+{
+    static const struct tool_place place = { .key = "chaos" };
+    static const char *const tools[] = { "echo", "hangs", "dies", "ask", "change", "big", "twice", "late", "echo" };
+    char name[40];
+    snprintf(name, sizeof name, "mock__%s", tools[dice(sizeof tools / sizeof *tools)]);
+    const struct tool *tool = toolbox_find(&box, name);
+    if (!tool)
+        return;
+    result->ends = -1;
+    struct tool_call *started;
+    tool_start(tool, &place, result->arguments, end_chaos, result, &started);
+    result->call = started;
+}
+
+static void begin_chaos(const char *behaviour)
+{
+    struct connection connection = { 0 };
+    rondo_error err;
+    open_mcp(behaviour);
+    mcp_connect(mcp, "mock", on_connected, &connection);
+    for (int i = 0; i < 2000 && !connection.told; i++)
+        loop_wait(loop, loop_now_ns(loop) + 2000000);
+    if (connection.told && !connection.err.code)
+        CHECK(mcp_add_tools(mcp, "mock", NULL, &box, &err) == 0);
+}
+
+static void play_chaos(uint32_t first)
+{
+    static const char *const behaviours[] = { "", "modern", "evolve", "modern evolve ttl=0", "modern pages", "shy" };
+    seed = first + 1000 * (uint32_t)atoi(getenv("CHAOS") ? getenv("CHAOS") : "0"); // CHAOS=N: another one
+    spec.on_question = dice(2) ? keep_question : NULL;
+    begin_chaos(behaviours[dice(6)]);
+    for (int i = 0; i < CALLS; i++) {
+        struct result *other = &chaos[dice(CALLS)];
+        chaos[i].arguments = json_pack("{s:s, s:i}", "text", "x", "bytes", (int)dice(100000));
+        start_chaos(&chaos[i]);
+        if (dice(3) == 0 && other->call)
+            tool_cancel(other->call);
+        if (dice(3) == 0)
+            loop_wait(loop, loop_now_ns(loop) + dice(3) * 1000000);
+        if (question && dice(2)) {
+            rondo_error err;
+            struct mcp_question *asked = question;
+            question = NULL;
+            CHECK(mcp_answer(asked, MCP_DECLINE, NULL, &err) == 0);
+        }
+        if (dice(60) == 0) {
+            toolbox_clear(&box);
+            mcp_close(mcp);
+            begin_chaos(behaviours[dice(6)]);
+        }
+    }
+    shut_down();
+    rondo_error err;
+    if (question)
+        CHECK(mcp_answer(question, MCP_CANCEL, NULL, &err) == 0);
+    for (int i = 0; i < CALLS; i++) {
+        CHECK(chaos[i].ends == 0);
+        json_decref(chaos[i].arguments);
+    }
+}
+
+TEST(whatever_happens_every_call_ends_once_1) { play_chaos(1); }
+TEST(whatever_happens_every_call_ends_once_2) { play_chaos(2); }
+TEST(whatever_happens_every_call_ends_once_3) { play_chaos(3); }
+TEST(whatever_happens_every_call_ends_once_4) { play_chaos(4); }

@@ -209,6 +209,15 @@ TEST(arguments_that_are_no_object_are_kept_as_they_were)
     }
 }
 
+TEST(names_that_no_tool_can_have_are_cleaned)
+{
+    const char *heard = dialog_heard(api, "data: {'choices':[{'delta':{'tool_calls':[{'index':0,'id':'x','function':"
+                                          "{'name':'a.b/\xc3\xa4'}},{'index':1,'id':'y','function':{}}]},"
+                                          "'finish_reason':'stop'}]}\n\n");
+    CHECK(strstr(heard, "'name':'a_b___'"));
+    CHECK(strstr(heard, "'name':'unknown'"));
+}
+
 TEST(thoughts_are_beside_the_text_and_go_back_under_their_name)
 {
     const char *stream = "data: {'choices':[{'delta':{'reasoning_content':'hm'}}]}\n\n"

@@ -412,7 +412,59 @@ TEST(a_run_that_refused_a_call_goes_on_with_a_larger_budget_and_not_with_the_sam
     trial_recover(&v, node, log, len);
     CHECK_INT(v.rc, 0);
     CHECK_INT(v.result.reason, 0);
+    CHECK_STR(v.output, "2");
+    CHECK_STR(only(&v, "step_start"), "step_start s.b~1"); // it had been cut short
+    CHECK_INT(v.result.usage.input_tokens, 120);
     rondo_text_free(log);
+    log = rondo_run_save(v.run, &len);
+    if (rondo_run_replay(v.engine, v.node, log, len, &v.err) < 0)
+        FAIL("%s", v.err.message);
+    rondo_text_free(log);
+}
+
+/* With more to spend it comes to what it would have come to at once. */
+static void try_reopened(rondo_node *node, const char *input, struct caller *callers, int count)
+{
+    struct caller fresh[4];
+    TRIAL whole = { 0 }, t = { .options = { .budget = { .tokens = 80 } } },
+          u = { .options = { .budget = { .tokens = 100000 }, .reopen = true } };
+    size_t len;
+    memcpy(fresh, callers, (size_t)count * sizeof *fresh);
+    trial_run(&whole, rondo_node_ref(node), input);
+    memcpy(callers, fresh, (size_t)count * sizeof *fresh);
+    trial_run(&t, rondo_node_ref(node), input);
+    CHECK_INT(t.result.reason, RONDO_REASON_TOKENS);
+    CHECK(!t.output || strcmp(whole.output, t.output) != 0);
+    char *log = rondo_run_save(t.run, &len);
+    trial_recover(&u, rondo_node_ref(node), log, len);
+    CHECK_INT(u.rc, 0);
+    CHECK_INT(u.result.reason, whole.result.reason);
+    CHECK_STR(u.output, whole.output);
+    rondo_text_free(log);
+    log = rondo_run_save(u.run, &len);
+    if (rondo_run_replay(u.engine, u.node, log, len, &u.err) < 0)
+        FAIL("%s", u.err.message);
+    rondo_text_free(log);
+    rondo_node_unref(node);
+}
+
+TEST(whoever_was_cut_short_goes_on_in_every_container)
+{
+    struct caller c[3] = { { "a", 2, .most = TOKENS(30), .real = TOKENS(20), .ms = 3 },
+                           { "b", 2, .most = TOKENS(25), .real = TOKENS(20), .ms = 2 },
+                           { "c", 2, .most = TOKENS(20), .real = TOKENS(20), .ms = 1 } };
+    struct bot end = { "end", ECHO };
+    struct caller saved[3];
+    memcpy(saved, c, sizeof c);
+#define TRY(node, input) (memcpy(c, saved, sizeof c), try_reopened(node, input, c, 3))
+    TRY(PAR("p", caller_node(&c[0]), caller_node(&c[1]), caller_node(&c[2])), "0");
+    TRY(SEQ("s", PAR("p", caller_node(&c[0]), caller_node(&c[1]), caller_node(&c[2])), bot_node(&end)), "0");
+    TRY(LOOP("l", SEQ("s", caller_node(&c[0]), caller_node(&c[1])), .max_iterations = 2), "0");
+    TRY(EACH("e", caller_node(&c[0]), .max_concurrency = 1), "[1,2,3]");
+    const rondo_step steps[] = { { .node = caller_node(&c[0]) },
+                                 { .node = caller_node(&c[1]), .depends_on = RONDO_AFTER("a") },
+                                 { .node = caller_node(&c[2]), .depends_on = RONDO_AFTER("b") } };
+    TRY(rondo_graph(&(rondo_graph_spec){ RONDO_GRAPH, .name = "g", .steps = steps, .step_count = 3 }), "0");
 }
 
 TEST(a_fork_begins_with_nothing_held_lost_or_spent)

@@ -307,6 +307,10 @@ static void play(uint64_t seed)
             CHECK_UINT(check_records(m->journal, 1, 50), m->committed + 1);
         }
     }
+    if (writer >= 0) { // or the other one would wait for it
+        store_rollback(stores[writer]);
+        settle(models, RUNS, writer, false);
+    }
     store_close(stores[0]);
     store_close(stores[1]);
     struct store *store = test_store(0);
