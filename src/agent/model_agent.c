@@ -12,6 +12,7 @@
 #include "agent/talk.h"
 #include "data/secret.h"
 #include "io/workspace.h"
+#include "run/coordinator.h"
 #include "run/loop.h"
 #include "tool/permit.h"
 
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #define TURNS_DEFAULT 50
+#define COORDINATOR_TURNS 1000
 
 /* One call of such an agent. */
 struct stint {
@@ -363,6 +365,10 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->cache = step->flow->cache || (step->agent && step->agent->cache);
     spec->notes = json_incref(rondo_task_notes(task));
     spec->letters = json_incref(task_act(task)->letters);
+    spec->letters_gone = task_act(task)->gone;
+    spec->coordinates = coordinator_is(task_run(task), task_act(task));
+    if (spec->coordinates)
+        spec->max_turns = MAX(spec->max_turns, COORDINATOR_TURNS); // over all times that it wakes up
     spec->on_end = on_talk_end;
     spec->user = stint;
 }
@@ -377,7 +383,9 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         shared_add_tools(&stint->spec.box);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
-    if (wants_mail(stint))
+    if (coordinator_is(task_run(task), task_act(task)))
+        talk_tools_for_coordinators(&stint->spec.box);
+    else if (wants_mail(stint))
         talk_tool_for_mail(&stint->spec.box, task_run(task)->holder->count > 1 ? COORDINATOR : NULL);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);
     if (stint->step->agent && stint->step->agent->project_notes)

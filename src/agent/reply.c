@@ -164,6 +164,11 @@ static int check_letter(const json_t *value, rondo_error *err)
                : err_set(err, RONDO_EINVAL, "needs `to` and `text`");
 }
 
+static int check_names(const json_t *value, rondo_error *err)
+{
+    return check_list(value, check_address, err);
+}
+
 static int check_letters(const json_t *value, rondo_error *err)
 {
     return check_list(value, check_letter, err);
@@ -269,7 +274,8 @@ int reply_check(const json_t *reply, rondo_error *err)
     static const struct field fields[] = {
         { "content", check_text },   { "result" },           { "actions", check_actions },
         { "toolCalls", check_calls }, { "events", check_events }, { "fail", check_fail },
-        { "delay", check_delay },    { "usage", check_usage }, { "messages", check_letters }, { 0 },
+        { "delay", check_delay },    { "usage", check_usage }, { "messages", check_letters },
+        { "narrate", check_text },   { "finalize", check_text }, { "cancel", check_names }, { 0 },
     };
     if (is_scalar(reply))
         return 0;
@@ -433,6 +439,21 @@ static void put_letter(const struct addressee *to, const json_t *letter)
     say_letter(to, json_string_value(get(letter, "to")), text, json_string_value(get(letter, "kind")));
 }
 
+static void put_cancel(const struct addressee *to, const json_t *address)
+{
+    say_letter(to, json_string_value(address), "cancel", "cancel");
+}
+
+/* What a coordinator says to people: a word on the way, or what the run came to. */
+static void put_words(const struct addressee *to, const json_t *said, const char *what)
+{
+    if (!said)
+        return;
+    auto_free char *text = text_of(said);
+    auto_json json_t *data = json_pack("{s:s}", "coordinator", what);
+    say_event(to, &(rondo_emit){ RONDO_EMIT, .content = text, .data = data });
+}
+
 /* In a recording not everything among the events is one. */
 static void put_recorded(const struct addressee *to, const json_t *given)
 {
@@ -525,6 +546,9 @@ static void finish_now(const struct addressee *to, const json_t *reply)
         put_list(to, get(reply, "events"), put_event);
         put_list(to, get(reply, "toolCalls"), put_call);
         put_list(to, get(reply, "messages"), put_letter);
+        put_list(to, get(reply, "cancel"), put_cancel);
+        put_words(to, get(reply, "narrate"), "narration");
+        put_words(to, get(reply, "finalize"), "synthesis");
         put_usage(to, get(reply, "usage"));
         put_actions(to, get(reply, "actions"));
     }

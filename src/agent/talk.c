@@ -96,7 +96,7 @@ static void end(struct talk *talk)
     if (talk->is_over)
         return;
     talk->is_over = true;
-    if (talk->has_woken && !talk->failed)
+    if (talk->has_woken && !talk->failed && !talk->spec.coordinates)
         later_idle(talk->spec.later);
     talk->spec.on_end(talk, talk->spec.user);
     talk_free(talk);
@@ -776,8 +776,9 @@ struct talk *talk_new(const struct talk_spec *spec)
 /* What the step was given and a crash kept the model from hearing. */
 static void take_unheard(struct talk *talk)
 {
+    size_t first = talk->heard > talk->spec.letters_gone ? talk->heard - talk->spec.letters_gone : 0;
     talk->fresh = json_array();
-    for (size_t i = talk->heard; i < json_array_size(talk->spec.letters); i++)
+    for (size_t i = first; i < json_array_size(talk->spec.letters); i++)
         json_array_append(talk->fresh, json_array_get(talk->spec.letters, i));
 }
 

@@ -49,7 +49,9 @@ struct talk_spec {
     const char *in;        // its place inside another talk; "" for an agent's own
     int depth;             // talks around it
     json_t *notes;         // what was noted before, of all talks of the task; NULL
-    json_t *letters;       // what the step was given so far of messages, all of it; NULL
+    json_t *letters;       // what the step was given so far of messages; NULL
+    size_t letters_gone;   // that were before those: of a coordinator, who has dealt with them
+    bool coordinates;      // it is the coordinator of the run
     void (*on_end)(struct talk *talk, void *user); // exactly once, also when cancelled; gone afterwards
     void *user;
 };
@@ -82,6 +84,9 @@ void talk_add_tools(struct talk *talk);
 
 /* exit_loop and continue_loop, for agents inside a loop. */
 void talk_tools_for_loops(struct toolbox *box);
+
+/* forward_to_agent, cancel_step, narrate and finalize, for coordinators. */
+void talk_tools_for_coordinators(struct toolbox *box);
 
 /* send_message; default_to: whom it goes to when the model names nobody, NULL: it has to. */
 void talk_tool_for_mail(struct toolbox *box, const char *default_to);

@@ -102,20 +102,26 @@ void talk_tools_for_loops(struct toolbox *box)
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
 
+static void tell_sent(struct tool_call *call, int rc, struct buf *why)
+{
+    auto_buf struct buf answer = { 0 };
+    if (rc < 0) {
+        tool_fail(call, rc == RONDO_ELIMIT ? "the message is too long: at most 1 MiB" : "a message needs a text");
+        return;
+    }
+    buf_printf(&answer, "%s%s%s%s", rc ? "dropped: " : "queued", mail_reason_text(rc), why->len ? ": " : "",
+               buf_text(why));
+    tool_finish(call, answer.data, answer.len);
+}
+
 /* The message and the result of the call go into the journal together: after a crash there are both, or none. */
 static void send_message(struct tool_call *call)
 {
     struct talk *talk = call->tool->user;
     const char *to = tool_text(call, "to"), *text = tool_text(call, "text"), *kind = tool_text(call, "kind");
-    auto_buf struct buf answer = { 0 }, why = { 0 };
+    auto_buf struct buf why = { 0 };
     int rc = later_send(talk_spec_of(talk)->later, to ? to : COORDINATOR, text, kind, &why);
-    if (rc < 0) {
-        tool_fail(call, rc == RONDO_ELIMIT ? "the message is too long: at most 1 MiB" : "a message needs a text");
-        return;
-    }
-    buf_printf(&answer, "%s%s%s%s", rc ? "dropped: " : "queued", mail_reason_text(rc), why.len ? ": " : "",
-               buf_text(&why));
-    tool_finish(call, answer.data, answer.len);
+    tell_sent(call, rc, &why);
 }
 
 void talk_tool_for_mail(struct toolbox *box, const char *default_to)
@@ -133,6 +139,79 @@ void talk_tool_for_mail(struct toolbox *box, const char *default_to)
                                      .description = "Sends a message to another step of this workflow. Messages to "
                                                     "you come as [from]: text.",
                                      .run = send_message });
+}
+
+/* ---- coordinators ------------------------------------------------------------------------------------ */
+
+static void forward_to_agent(struct tool_call *call)
+{
+    const struct talk *talk = call->tool->user;
+    auto_buf struct buf why = { 0 };
+    int rc = later_send(talk_spec_of(talk)->later, tool_text(call, "target_step_id"), tool_text(call, "text"),
+                        tool_text(call, "kind"), &why);
+    tell_sent(call, rc, &why);
+}
+
+static void cancel_step(struct tool_call *call)
+{
+    const struct talk *talk = call->tool->user;
+    const char *reason = tool_text(call, "reason");
+    auto_buf struct buf why = { 0 };
+    int rc = later_send(talk_spec_of(talk)->later, tool_text(call, "step"), reason && *reason ? reason : "cancel",
+                        "cancel", &why);
+    tell_sent(call, rc, &why);
+}
+
+static void say_words(struct tool_call *call, const char *text, const char *what, const char *done)
+{
+    const struct talk *talk = call->tool->user;
+    auto_json json_t *data = json_pack("{s:s}", "coordinator", what);
+    if (!text || !text[strspn(text, " \t\r\n")]) {
+        tool_fail(call, "there is no text");
+        return;
+    }
+    rondo_later_emit(talk_spec_of(talk)->later, &(rondo_emit){ RONDO_EMIT, .content = text, .data = data });
+    tool_finish(call, done, strlen(done));
+}
+
+static void narrate(struct tool_call *call)
+{
+    say_words(call, tool_text(call, "text"), "narration", "narrated");
+}
+
+static void finalize(struct tool_call *call)
+{
+    say_words(call, tool_text(call, "summary"), "synthesis", "finalized");
+}
+
+/* Tools whose arguments are texts; those behind a ? need not be given. */
+static const struct coordinating {
+    const char *name, *description, *arguments[3];
+    void (*run)(struct tool_call *call);
+} coordinating[] = {
+    { "forward_to_agent", "Sends a message to a step, by its id exactly as you were told it.",
+      { "target_step_id", "text", "?kind" }, forward_to_agent },
+    { "cancel_step", "Asks a step to end.", { "step", "?reason" }, cancel_step },
+    { "narrate", "Tells the people who watch what is going on, in a sentence or two.", { "text" }, narrate },
+    { "finalize", "Says what the whole run came to; the last one counts.", { "summary" }, finalize },
+};
+
+void talk_tools_for_coordinators(struct toolbox *box)
+{
+    for (size_t i = 0; i < sizeof coordinating / sizeof *coordinating; i++) {
+        const struct coordinating *row = &coordinating[i];
+        auto_json json_t *parameters = json_pack("{ss s{} s[] sb}", "type", "object", "properties", "required",
+                                                 "additionalProperties", 0);
+        for (size_t k = 0; k < 3 && row->arguments[k]; k++) {
+            bool is_optional = *row->arguments[k] == '?';
+            const char *name = row->arguments[k] + is_optional;
+            json_object_set_new(json_object_get(parameters, "properties"), name, json_pack("{ss}", "type", "string"));
+            if (!is_optional)
+                json_array_append_new(json_object_get(parameters, "required"), json_string(name));
+        }
+        toolbox_add(box, &(struct tool){ .name = row->name, .description = row->description, .parameters = parameters,
+                                         .effects = RONDO_PURE, .is_free = true, .run = row->run });
+    }
 }
 
 /* ---- after a crash ----------------------------------------------------------------------------------- */

@@ -312,6 +312,7 @@ static const struct line_kind {
     [RONDO_EV_MESSAGE_SENT] = { ALWAYS, STYLE_NONE, put_letter },
     [RONDO_EV_MESSAGE_DROPPED] = { ALWAYS, STYLE_YELLOW, put_letter },
     [RONDO_EV_INBOX_DRAIN] = { VERBOSE, STYLE_NONE, put_letter },
+    [RONDO_EV_COORDINATOR_INBOX] = { VERBOSE, STYLE_NONE, put_letter },
     [RONDO_EV_AGENT_WAKE] = { VERBOSE, STYLE_NONE, put_wake },
     [RONDO_EV_AGENT_IDLE] = { VERBOSE, STYLE_NONE, NULL },
     [RONDO_EV_WAKE_WARNING] = { ALWAYS, STYLE_YELLOW, put_wake },

@@ -436,6 +436,8 @@ static void put_workflow_end(struct line *l)
     const rondo_usage *lost = ledger_lost(run_act(&l->run->core, 0)->ledger);
     usage = usage ? usage : &none;
     put_text(l, "status", rondo_status_text(l->ev->code));
+    if (l->run->core.summary)
+        put_text(l, "summary", l->run->core.summary);
     put_usage(l, "usage", usage);
     put_cost(l, "cost", usage);
     if (!usage_is_none(lost))
@@ -549,7 +551,7 @@ static void put_idle(struct line *l)
 static void put_wake_warning(struct line *l)
 {
     put_number(l, "current_cycle", l->ev->ordinal);
-    put_number(l, "max_cycles", WAKES_MAX);
+    put_number(l, "max_cycles", l->place.parent ? WAKES_MAX : COORDINATOR_WAKES);
     put_number(l, "unread_remaining", l->ev->child);
 }
 
@@ -585,6 +587,7 @@ static const struct {
     [RONDO_EV_MESSAGE_SENT] = { put_letter, NULL },
     [RONDO_EV_MESSAGE_DROPPED] = { put_letter, NULL },
     [RONDO_EV_INBOX_DRAIN] = { put_letter, NULL },
+    [RONDO_EV_COORDINATOR_INBOX] = { put_letter, NULL },
     [RONDO_EV_AGENT_WAKE] = { put_wake, NULL },
     [RONDO_EV_AGENT_IDLE] = { put_idle, NULL },
     [RONDO_EV_WAKE_WARNING] = { put_wake_warning, NULL },
@@ -780,12 +783,23 @@ static void put_envelope(struct line *l)
     }
 }
 
+/* What a coordinator says is known by other names. */
+static const char *coordinator_word(const rondo_event *ev)
+{
+    const char *what = json_string_value(json_object_get(json_object_get(ev->value, "data"), "coordinator"));
+    if (!what)
+        return NULL;
+    return strcmp(what, "narration") == 0 ? "coordinator_narration" : "coordinator_synthesis";
+}
+
 static const char *type_text(const struct line *l)
 {
     if (l->is_scope)
         return "decision";
     if (is_of_talk(l->ev))
         return talk_note_type(l->ev->value);
+    if (l->ev->type == RONDO_EV_MESSAGE && coordinator_word(l->ev))
+        return coordinator_word(l->ev);
     return event_type_text(never_began(l->ev) ? RONDO_EV_STEP_SKIPPED : l->ev->type);
 }
 

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "data/value.h"
 #include "run/budget.h"
+#include "run/coordinator.h"
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
@@ -171,6 +172,11 @@ static APART void refuse_deep(struct work *work, json_t *value)
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
+    if (UNLIKELY(act && coordinator_is(&work->run->core, act))) { // it only rests
+        flush_delta(work);
+        say(work, RONDO_EV_AGENT_IDLE, 0, value);
+        return;
+    }
     if (UNLIKELY(value_is_deep(value))) {
         refuse_deep(work, value);
         return;

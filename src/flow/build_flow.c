@@ -407,5 +407,9 @@ static rondo_node *build_step(const struct builder *b, struct flow_step *step)
 
 rondo_node *flow_build(struct flow *flow, const struct flow_hooks *hooks)
 {
-    return file_node(&(struct builder){ flow, hooks }, flow, NULL, no_options);
+    const struct builder builder = { flow, hooks };
+    rondo_node *node = file_node(&builder, flow, NULL, no_options);
+    if (flow->coordinating)
+        node->coordinator = build_step(&builder, flow->coordinating);
+    return node;
 }

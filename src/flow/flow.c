@@ -110,4 +110,6 @@ static void walk_step(const struct walk *walk, struct flow_step *step)
 void flow_each_step(const struct flow *flow, void (*visit)(struct flow_step *step, void *user), void *user)
 {
     walk_scope(&(struct walk){ visit, user }, flow->scope);
+    if (flow->coordinating)
+        visit(flow->coordinating, user);
 }

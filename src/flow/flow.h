@@ -343,6 +343,7 @@ struct flow {
     const char *isolation, *scheduler, *store, *durability;
     int on_unknown;             // enum rondo_on_unknown
     bool shared_memory, cache;
+    struct flow_step *coordinating; // made for the coordinator's agent; NULL
     json_t *models, *mcp_servers, *coordinator; // as in the file, checked; borrowed; NULL
     const struct call_env *env; // what the program that embeds it said, in the arena; NULL
     void *kept;                 // of upper layers, let go of with the flow by drop; NULL

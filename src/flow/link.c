@@ -1,5 +1,6 @@
 /* link.c - joining what was read: scopes to each other, and names of agents to agents. */
 #include "flow/load.h"
+#include "flow/read_own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,23 @@ static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_
         link_step(l, scope->steps[i], depth);
 }
 
+/* That of a file inside another has nothing to say. */
+static void link_coordinator(struct loading *l)
+{
+    const struct doc_val *at = load_get(load_get(l->flow->doc->root, "coordinator"), "agent");
+    struct flow_agent *agent = at && at->text ? load_find_agent(l, at->text) : NULL;
+    if (!agent || l->flow->outer)
+        return;
+    struct flow_step *step = read_made_step(l, at, AS_STEP, "coordinator", "missing_agent", STAGE_REFERENCE);
+    step->agent = agent;
+    step->scope = l->flow->scope;
+    step->instructions.text =
+        "Coordinate this workflow. You are told what happens in it: each message names who it is about or from. "
+        "Speak to steps by the ids that you were told, tell the people who watch what matters, and when the workflow "
+        "has ended say what it came to. Nobody answers questions. When there is nothing to do, say so in a word.";
+    l->flow->coordinating = step;
+}
+
 void load_link(struct loading *l)
 {
     if (!l->flow->scope)
@@ -121,6 +139,7 @@ void load_link(struct loading *l)
     sort_agents(l);
     link_agents(l);
     link_scope(l, l->flow->scope, NULL, l->nesting);
+    link_coordinator(l);
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------- */

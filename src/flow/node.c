@@ -47,6 +47,7 @@ static void node_free(rondo_node *node)
         child_clear(&node->children[i]);
     if (node->holder)
         node_free(node->holder);
+    rondo_node_unref(node->coordinator);
     mem_free(node->children);
     mem_free(node->shape);
     mem_free(node->edges);
@@ -90,9 +91,11 @@ rondo_node *node_holder(rondo_node *node)
         return holder;
     holder = mem_zalloc(sizeof *holder);
     holder->kind = KIND_HOLDER;
-    holder->children = mem_zalloc(sizeof *holder->children);
+    holder->children = mem_zalloc(2 * sizeof *holder->children);
     holder->children[0] = (struct node_child){ .node = node, .name = node->anonymous ? "" : node->name };
     holder->count = 1;
+    if (node->coordinator)
+        holder->children[holder->count++] = (struct node_child){ .node = node->coordinator, .name = "coordinator" };
     if (__atomic_compare_exchange_n(&node->holder, &none, holder, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return holder;

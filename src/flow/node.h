@@ -111,6 +111,7 @@ struct rondo_node {
     uint32_t depth;      // of the tree below, 0 for a leaf
     rondo_error *bad;    // why it must not be run; NULL for a good one
     rondo_node *holder;  // made when the node is first run
+    rondo_node *coordinator; // of a whole run, owned; NULL
     char *shape;         // flow/shape.h; made when it is first wanted
     uint64_t hash;       // of kinds, names and limits, for recovery
     bool anonymous;      // the name is only the kind's

@@ -236,6 +236,11 @@ static bool admits_drain(struct run *run, const struct rondo_event *ev)
     return act && act->node->kind == RONDO_KIND_AGENT && ev->flags & EF_REF && mail_is_next(run, act, ev->ref);
 }
 
+static bool admits_notice(struct run *run, const struct rondo_event *ev)
+{
+    return live(run, ev->act) && ev->flags & EF_VALUE && mail_is_message(ev->value);
+}
+
 static bool admits_warning(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
@@ -307,7 +312,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_SETTLED] = admits_reserve,         [RONDO_EV_MESSAGE_SENT] = admits_sent,
     [RONDO_EV_MESSAGE_DROPPED] = admits_dropped, [RONDO_EV_INBOX_DRAIN] = admits_drain,
     [RONDO_EV_AGENT_WAKE] = admits_idle,         [RONDO_EV_AGENT_IDLE] = admits_idle,
-    [RONDO_EV_WAKE_WARNING] = admits_warning,
+    [RONDO_EV_WAKE_WARNING] = admits_warning,    [RONDO_EV_COORDINATOR_INBOX] = admits_notice,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -321,7 +326,7 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
         BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED) |
-        BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED);
+        BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED) | BIT(AGENT_IDLE) | BIT(COORDINATOR_INBOX);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

@@ -6,6 +6,7 @@
 #include "flow/flow.h"
 #include "run/act.h"
 #include "run/budget.h"
+#include "run/coordinator.h"
 #include "run/each.h"
 #include "run/graph.h"
 #include "run/inherit.h"
@@ -246,6 +247,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         count_calls(run, act);
     if (UNLIKELY(run->mail.box_count) && act->node->kind == RONDO_KIND_AGENT)
         mail_begin(run, act);
+    if (UNLIKELY(!ev->parent && ev->child == 1))
+        coordinator_begin(run, act);
     if (node_is_loop(parent->node))
         loop_apply(run, parent, ev);
     else if (parent->node->kind == RONDO_KIND_GRAPH)
@@ -585,7 +588,9 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
-    run->busy -= act->node->kind == RONDO_KIND_AGENT;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle;
+    if (UNLIKELY(coordinator_is(run, act)))
+        coordinator_end(run);
     kid->res = res;
     unlink_child(run, parent, act);
     uint32_t child = act->child, ordinal = act->ordinal;
@@ -856,6 +861,16 @@ static void apply_resumed(struct run *run, struct rondo_event *ev)
             memory_forget(&run->memory, run->acts[i]->start_seq);
 }
 
+static void note_summary(struct run *run, const json_t *value)
+{
+    const char *what = json_string_value(json_object_get(json_object_get(value, "data"), "coordinator"));
+    const char *text = json_string_value(json_object_get(value, "content"));
+    if (!what || strcmp(what, "synthesis") != 0)
+        return;
+    mem_free(run->summary);
+    run->summary = mem_strdup(text ? text : "");
+}
+
 /* An agent's own event is only told; its state delta and its actions are events of their own.  What an
    each has to say it says once. */
 static void apply_message(struct run *run, struct rondo_event *ev)
@@ -865,12 +880,16 @@ static void apply_message(struct run *run, struct rondo_event *ev)
         act->tries = 1;
         run_touch(run, act);
     }
+    if (UNLIKELY(coordinator_is(run, act)))
+        note_summary(run, ev->value);
     run_drop(run, ev->value);
 }
 
-/* It is only told. */
+/* Of a step it is only told; the coordinator rests. */
 static void apply_idle(struct run *run, struct rondo_event *ev)
 {
+    if (coordinator_is(run, run_act(run, ev->act)) && !run_act(run, ev->act)->is_idle)
+        coordinator_rest(run, run_act(run, ev->act));
     run_drop(run, ev->flags & EF_VALUE ? ev->value : NULL);
 }
 
@@ -915,12 +934,21 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_AGENT_WAKE] = mail_wake,
     [RONDO_EV_AGENT_IDLE] = apply_idle,
     [RONDO_EV_WAKE_WARNING] = mail_warn,
+    [RONDO_EV_COORDINATOR_INBOX] = coordinator_notice,
 };
+
+/* What the coordinator is told of as long as there is somebody who ends. */
+#define BIT(type) (1ull << RONDO_EV_##type)
+#define ENDS (BIT(STEP_END) | BIT(STEP_FAILED) | BIT(STEP_SKIPPED) | BIT(STEP_CANCELLED) | BIT(ITERATION_END))
 
 void run_apply(struct run *run, struct rondo_event *ev)
 {
     ev->run = run;
     ev->seq = ++run->seq;
     run->now_ns = ev->time_ns;
+    if (UNLIKELY(run->coordinator) && ENDS >> ev->type & 1)
+        coordinator_see(run, ev);
     appliers[ev->type](run, ev);
+    if (UNLIKELY(run->coordinator) && ev->type == RONDO_EV_STEP_START)
+        coordinator_see(run, ev);
 }

@@ -4,6 +4,8 @@
    the root work as everywhere else.  Its end is the end of the run. */
 #include "run/kinds.h"
 
+#include "run/coordinator.h"
+
 #include <assert.h>
 
 void container_open(struct run *run, struct act *act)
@@ -58,9 +60,13 @@ static enum plan holder_plan(struct run *run, struct act *act, struct rondo_even
 {
     struct kid *kid = &act->kids[0];
     enum plan what;
+    if (UNLIKELY(act->kid_count > 1) && act->kids[1].state == KID_NEW)
+        return kid_start(run, act, 1, 0, &act->kids[1], NULL, ev);
     if (kid->state == KID_NEW)
         return kid_start(run, act, 0, 0, kid, NULL, ev);
     if (!kid_is_settled(run, act, 0, 0, kid, ev, &what))
+        return what;
+    if (UNLIKELY(run->coordinator) && !coordinator_is_through(run, ev, &what))
         return what;
     return holder_end(run, act, ev);
 }

@@ -6,6 +6,7 @@
 #include "run/mail.h"
 
 #include "run/act.h"
+#include "run/coordinator.h"
 #include "run/route.h"
 
 #include <string.h>
@@ -144,6 +145,7 @@ void mail_clear(struct mail *mail)
     }
     mem_free(mail->boxes);
     letters_free(&mail->refused);
+    letters_free(&mail->notices);
     *mail = (struct mail){ 0 };
 }
 
@@ -225,6 +227,27 @@ static void queue(struct run *run, struct letter letter, struct act *act, const 
     }
     put_into(mail, box ? box : add_box(mail, act ? act->slot : 0, act ? NULL : address), letter);
     mail->outcome = MAIL_QUEUED;
+}
+
+void mail_put(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    queue(run, (struct letter){ .seq = ev->seq, .message = ev->value }, act, NULL);
+}
+
+/* What is not yet an event may be forgotten without one. */
+void mail_add_notice(struct run *run, json_t *message)
+{
+    put_last(&run->mail.notices, (struct letter){ .message = message });
+}
+
+json_t *mail_first_notice(const struct run *run)
+{
+    return first_of(&run->mail.notices)->message;
+}
+
+void mail_forget_notice(struct run *run)
+{
+    run_drop(run, take_at(&run->mail.notices, 0).message);
 }
 
 static bool is_ending(const struct run *run)
@@ -334,6 +357,8 @@ void mail_drain(struct run *run, struct rondo_event *ev)
 void mail_wake(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
+    run->busy += act->is_idle;
+    act->is_idle = false;
     ev->child = mail_unread(run, act);
     ev->ordinal = ++act->wakes;
     act->drains = ev->child != 0;
@@ -413,7 +438,7 @@ uint32_t mail_unread(const struct run *run, const struct act *act)
 
 uint32_t mail_wakes_max(const struct act *act)
 {
-    return WAKES_MAX;
+    return act->slot && !act->parent && act->child == 1 ? COORDINATOR_WAKES : WAKES_MAX;
 }
 
 bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq)

@@ -88,6 +88,7 @@ struct mail {
     struct box *boxes;
     uint32_t box_count, box_cap;
     struct letters refused; // to be dropped, one decision each
+    struct letters notices; // for the coordinator, to be decided
     uint32_t count;         // in boxes
     uint64_t bytes;
     uint8_t outcome; // of the last send: enum mail_reason
@@ -106,6 +107,12 @@ void mail_warn(struct run *run, struct rondo_event *ev);
 /* An agent starts: what waits for it is its own.  It ends: what it has not read is to be dropped. */
 void mail_begin(struct run *run, struct act *act);
 void mail_end(struct run *run, struct act *act);
+
+/* The coordinator's: what it is to be told (takes message), and an event that tells it (takes ev->value). */
+void mail_add_notice(struct run *run, json_t *message);
+json_t *mail_first_notice(const struct run *run); // borrowed
+void mail_forget_notice(struct run *run);
+void mail_put(struct run *run, struct act *act, struct rondo_event *ev);
 
 /* ---- what follows; enum plan ----------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 
 #include "run/act.h"
 #include "run/budget.h"
+#include "run/coordinator.h"
 #include "run/each.h"
 #include "run/kinds.h"
 #include "run/loop.h"
@@ -57,6 +58,7 @@ void run_clear(struct run *run)
     memory_clear(&run->memory);
     mail_clear(&run->mail);
     mem_free(run->session);
+    mem_free(run->summary);
     mem_free(run->cancel_why);
     *run = (struct run){ .acts = run->acts, .act_made = run->act_made, .act_cap = run->act_cap,
                          .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
@@ -211,7 +213,7 @@ static void command_for(struct run *run, const struct rondo_event *ev)
     switch (ev->type) {
     case RONDO_EV_STEP_START:
         act = run_act(run, ev->act);
-        if (act->node->kind == RONDO_KIND_AGENT && !act->in_doubt)
+        if (act->node->kind == RONDO_KIND_AGENT && !act->in_doubt && !act->is_idle)
             run_command(run, CMD_INVOKE, act);
         if (act->node->opts.timeout_ms || act->node->opts.budget.time_ms)
             start_timers(run, act);
@@ -235,8 +237,12 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
-    case RONDO_EV_NOTE:
     case RONDO_EV_AGENT_WAKE:
+        if (!(ev->flags & EF_TOLD)) // it rested
+            run_command(run, CMD_INVOKE, run_act(run, ev->act));
+        answer(run, ev, 0);
+        break;
+    case RONDO_EV_NOTE:
     case RONDO_EV_GRANTED: answer(run, ev, 0); break;
     case RONDO_EV_MESSAGE_SENT: answer(run, ev, run->mail.outcome); break;
     case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
@@ -274,7 +280,7 @@ static int by_start(const void *a, const void *b)
 
 static bool is_taken_up(const struct run *run, const struct act *act)
 {
-    return act->state != ACT_FREE && act->in_flight && !act->wait_ns && !act_is_unknown(run, act);
+    return act->state != ACT_FREE && act->in_flight && !act->wait_ns && !act->is_idle && !act_is_unknown(run, act);
 }
 
 /* Agents that were at work begin again in the order in which they had begun. */
@@ -404,10 +410,16 @@ static void done_planning(struct run *run, struct act *act)
     slots_pop(&run->dirty);
 }
 
-/* Calls are looked at when nothing else is to be decided. */
-static APART enum plan plan_reserves(struct run *run, struct rondo_event *ev)
+/* Calls are looked at when nothing else is to be decided; then the coordinator may wake up. */
+static APART enum plan plan_last(struct run *run, struct rondo_event *ev)
 {
-    enum plan what = run->status ? PLAN_IDLE : reserve_plan(run, ev);
+    enum plan what = PLAN_IDLE;
+    if (run->status)
+        return PLAN_IDLE;
+    if (run->reserve_at < run->reserve_count)
+        what = reserve_plan(run, ev);
+    if (what == PLAN_IDLE)
+        what = coordinator_plan_wake(run, ev);
     ev->time_ns = run->now_ns;
     return what;
 }
@@ -415,12 +427,15 @@ static APART enum plan plan_reserves(struct run *run, struct rondo_event *ev)
 enum plan run_plan(struct run *run, struct rondo_event *ev)
 {
     if (UNLIKELY(run->mail.refused.count) && !run->status)
-        return mail_plan_drop(run, ev);
+        return (enum plan)mail_plan_drop(run, ev);
+    if (UNLIKELY(run->mail.notices.count) && !run->status)
+        return coordinator_plan_notice(run, ev);
     for (;;) {
         if (UNLIKELY(!run->dirty.count && run->starved.count))
             feed_starved(run);
         if (!run->dirty.count || UNLIKELY(run->status))
-            return LIKELY(run->reserve_at >= run->reserve_count) ? PLAN_IDLE : plan_reserves(run, ev);
+            return LIKELY(run->reserve_at >= run->reserve_count && !run->coordinator) ? PLAN_IDLE
+                                                                                      : plan_last(run, ev);
         struct act *act = run_act(run, run->dirty.slots[run->dirty.head]);
         run->planned = false;
         enum plan what = act->state != ACT_FREE ? plan_act(run, act, ev) : PLAN_IDLE;

@@ -88,6 +88,8 @@ struct act {
     json_t *letters; // agent: messages that it was given, a list; NULL: none
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on
+    uint32_t gone;   // coordinator: messages that it has dealt with
+    bool is_idle;    // coordinator: it rests until there is mail
     bool drains;     // what is in its box is to be given to it now
     bool warns;      // it has been woken so often that somebody is to be told
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
@@ -190,6 +192,8 @@ struct run {
     rondo_usage inherited; // what the parent of a fork had spent
     struct memory memory;
     struct mail mail;
+    uint32_t coordinator; // its slot; 0: there is none at work
+    char *summary;        // what it said the run came to; NULL
     char *session; // whose state and memory it shares; NULL
     struct question question;
     struct run_command *commands;

@@ -127,5 +127,30 @@ kill -KILL $pid; wait $pid 2>/dev/null
 "$RONDO" resume -q --store k.db "$("$RONDO" runs --store k.db --json | jq -r 'if type == "array" then .[0] else . end | .id')" >out 2>err
 same "goes on" "$(cat out)" "Done."
 same "what was sent is heard once" "$(asked 2 '[.messages[].content | select(. == "[w]: again")] | length')" 1
+
+# ---- a coordinator --------------------------------------------------------------------------------------------
+flow hub.yaml <<'F'
+name: hub
+agents:
+  hub: { prompt: "You coordinate.", model: compat/m, tools: [] }
+  reader: { run: "cat $RONDO_INBOX" }
+coordinator: { agent: hub }
+steps:
+  - { id: one, agent: reader }
+  - { id: two, agent: reader, dependsOn: [one] }
+  - { id: three, agent: reader, dependsOn: [two] }
+F
+serve < <(calls c1 forward_to_agent '{"target_step_id":"three","text":"a hint"}' c2 narrate '{"text":"off we go"}' c3 forward_to_agent '{"target_step_id":"four","text":"x"}'
+          then_; text "Waiting."; then_; calls c4 finalize '{"summary":"all is well"}'; then_; text "Done.")
+"$RONDO" run -q --json --store h.db hub.yaml >out 2>err
+same "completes" "$?" 0
+same "the hint arrives" "$(jq -r 'select(.type=="step_end" and .stepId=="three").data.output' out)" '{"from":"coordinator","to":"three","text":"a hint","kind":"info"}'
+same "it narrates" "$(jq -r 'select(.type=="coordinator_narration").message' out)" "off we go"
+same "its summary is the run's" "$(jq -r 'select(.type=="workflow_end").data.summary' out)" "all is well"
+same "a wrong id is told" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | cut -c1-21)" "dropped: unknown-step"
+same "its words of before stay" "$(asked 2 '[.messages[].content | select(. == "Waiting.")] | length')" 1
+same "it is told outputs" "$(asked -1 '[.messages[].content | select(type == "string" and test("step three completed: .*a hint"))] | length')" 1
+same "its tokens count" "$(jq -r 'select(.type=="workflow_end").tokens.completion' out)" "$((10 * $(requests)))"
+same "replay" "$("$RONDO" replay --store h.db "$("$RONDO" runs --store h.db --json | jq -r 'if type == "array" then .[0] else . end | .id')" >/dev/null 2>&1; echo $?)" 0
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -3,6 +3,7 @@
    A *chat* is an agent that sends what it was told to, and writes down what it was given. */
 #include "agents.h"
 
+#include "flow/node.h"
 #include "run/mail.h"
 #include "run/run.h"
 
@@ -281,6 +282,53 @@ TEST(nothing_is_read_behind_a_cancel)
     CHECK_INT(count(&t, "message_dropped"), 1);
 }
 
+/* ---- the coordinator --------------------------------------------------------------------------------- */
+
+static rondo_node *coordinated(rondo_node *node, struct chat *hub)
+{
+    node->coordinator = chat_node(hub);
+    return node;
+}
+
+TEST(a_coordinator_is_told_what_happens_and_speaks_to_steps)
+{
+    struct chat a = { "a", { { "coordinator", "done so far" } }, .ms = 5 }, b = { "b", .ms = 5 };
+    struct chat hub = { "hub", { { "b", "a hint" } } };
+    TRIAL t = { 0 };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_STR(t.output, "\"b\"");
+    CHECK_STR(b.given, "|coordinator: a hint; coordinator: a hint; "); // the last two come too late
+    CHECK_INT(count(&t, "message_dropped"), 2);
+    CHECK_STR(hub.given, "|s: the workflow started; s.a: step s.a started; "
+                         "|s.a: done so far; |s.a: step s.a completed: a; s.b: step s.b started; "
+                         "|s.b: step s.b completed: b; s: the workflow completed; ");
+    CHECK_INT(count(&t, "agent_wake coordinator"), 4);
+    CHECK_INT(count(&t, "agent_idle coordinator"), 4);
+    CHECK_STR(found(&t, "s"), "completed \"b\"");
+    CHECK(strstr(t.log.data, "step_end coordinator"));
+}
+
+TEST(a_run_goes_on_without_a_coordinator_that_failed)
+{
+    struct chat a = { "a", .ms = 5 }, b = { "b", { { "coordinator", "are you there?" } } };
+    struct chat hub = { "hub", .fails = 1 };
+    TRIAL t = { 0 };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_STR(t.output, "\"b\"");
+    CHECK_INT(hub.calls, 1);
+    CHECK(strstr(t.json.data, "\"reason\":\"target-terminal\",\"from\":\"s.b\",\"to\":\"coordinator\""));
+}
+
+/* It rests in no place that others could have. */
+TEST(a_coordinator_that_rests_takes_no_place)
+{
+    struct chat a = { "a", .ms = 5 }, b = { "b", .ms = 5 }, hub = { "hub" };
+    TRIAL t = { .options = { .max_concurrency = 1 } };
+    trial_run(&t, coordinated(PAR("p", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_STR(t.output, "[\"a\",\"b\"]");
+    CHECK_INT(t.took_ms, 10);
+}
+
 /* ---- whatever happens -------------------------------------------------------------------------------- */
 
 /* Random trees of agents that send, take time, ask, fail; messages from outside, cancels, crashes.  Every message is
@@ -314,6 +362,10 @@ static const char *some_address(void)
     return addresses[dice(sizeof addresses / sizeof *addresses)];
 }
 
+enum { LATERS = 1000 };
+static rondo_later laters[LATERS];
+static uint32_t later_count;
+
 static void wild_send(rondo_later later)
 {
     if (dice(2))
@@ -332,7 +384,6 @@ static void wild_letters(rondo_value *messages, void *user)
     } else {
         rondo_later_fail(*later, RONDO_EFAILED, "bad luck");
     }
-    // the token's memory is kept until the process ends: a cancelled one is never called again
 }
 
 static void wild_run(rondo_task *task, void *user)
@@ -350,7 +401,7 @@ static void wild_run(rondo_task *task, void *user)
         rondo_task_return_after(task, 1 + dice(4), json_integer(3));
         break;
     default: {
-        rondo_later *later = malloc(sizeof *later);
+        rondo_later *later = &laters[later_count++ % LATERS]; // never so many at once
         *later = rondo_task_defer(task);
         rondo_later_inbox(*later, wild_letters, later);
     }
@@ -393,7 +444,7 @@ static void on_mail(struct trial *t, const rondo_event *ev)
     CHECK(sent < SEQS);
     if (ev->type == RONDO_EV_STEP_START)
         last_given[ev->act] = 0;
-    if (ev->type == RONDO_EV_MESSAGE_SENT)
+    if (ev->type == RONDO_EV_MESSAGE_SENT || ev->type == RONDO_EV_COORDINATOR_INBOX)
         fates[sent] = SENT;
     if (ev->type == RONDO_EV_MESSAGE_DROPPED || ev->type == RONDO_EV_INBOX_DRAIN) {
         if (fates[sent] != SENT)
@@ -459,6 +510,8 @@ static void try_seed(uint64_t number)
     is_wild = dice(2);
     bool reopens = false;
     rondo_node *node = wild_node(2, "r");
+    if (dice(2))
+        node->coordinator = rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "hub", .run = wild_run });
     for (unsigned lives = 1 + (dice(3) ? 0 : dice(4)); lives; lives--) {
         TRIAL t = { .on_event = wild_event };
         begin_life(&t, node, log, len, reopens);
