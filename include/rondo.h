@@ -39,8 +39,8 @@
    grow without breaking programs.  Times are milliseconds unless the name says otherwise.
 
    An engine, its runs, tasks and contexts belong to the thread that polls the engine.  The
-   exceptions, callable from any thread, are rondo_later_*(), rondo_engine_wake() and
-   rondo_engine_signal().  Nodes may be shared by engines of different threads.
+   exceptions, callable from any thread, are rondo_later_*(), rondo_engine_wake(),
+   rondo_engine_signal() and rondo_engine_send().  Nodes may be shared by engines of different threads.
 
    Nothing here prints, exits, reads the environment or keeps global state; only commands of a
    workflow file are given the part of the environment that the file names.  When memory is
@@ -690,6 +690,22 @@ RONDO_API int rondo_task_note(rondo_task *task, rondo_value *note); /* takes */
 RONDO_API int rondo_later_note(rondo_later later, rondo_value *note);
 RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, possibly empty */
 
+/* Messages between steps.  One is sent to an address: the path of a step, or its name where that is clear, or
+   "coordinator".  What becomes of it is told by events: agent_inbox_drain when it was given to a step, or
+   message_dropped with a reason; each message ends in one of the two.  kind is "info" (NULL), "context_update",
+   or "cancel", which asks a step to end.  RONDO_EINVAL: no text, no address or no such kind; RONDO_ELIMIT: longer
+   than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from any thread; a run that
+   there is none of is not noticed.
+
+   What was sent to a step is given to it when it starts, and after that when it asks: then(messages) is called on
+   the engine's thread, once, with what has come meanwhile, perhaps nothing; not when the work was cancelled.  When
+   a process dies, its work begins again and is given the same messages again.  They are lists of { from, to, text,
+   kind }, oldest first. */
+RONDO_API int rondo_task_send(rondo_task *task, const char *to, const char *text, const char *kind);
+RONDO_API int rondo_later_send(rondo_later later, const char *to, const char *text, const char *kind);
+RONDO_API rondo_value *rondo_task_inbox(rondo_task *task); /* all that it was given so far; possibly empty */
+RONDO_API int rondo_later_inbox(rondo_later later, void (*then)(rondo_value *messages, void *user), void *user);
+
 RONDO_API bool rondo_task_cancelled(rondo_task *task);
 
 /* The same however often this step is tried, also after a crash: give it to whatever must not act
@@ -758,6 +774,9 @@ RONDO_API void rondo_engine_wake(rondo_engine *engine); /* from any thread: poll
    out: { "result": ... }, { "content": "..." }, or both. */
 RONDO_API int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
                                   rondo_value *value, const char *by);
+/* A message to a step of a run, see rondo_task_send(); from says who it is from, "outside" when NULL. */
+RONDO_API int rondo_engine_send(rondo_engine *engine, const char *run_id, const char *from, const char *to,
+                                const char *text, const char *kind);
 
 /* ---- runs -------------------------------------------------------------------------------------------- */
 
@@ -1075,6 +1094,12 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(GRANTED, 32, "budget_granted")         /* there is room for it: it may be made */         \
     X(REFUSED, 33, "budget_refused")         /* reason: which limit has no room for it */       \
     X(SETTLED, 34, "budget")                 /* what a call that was granted really cost */     \
+    X(MESSAGE_SENT, 35, "message_sent")      /* value: { from, to, text, kind } */              \
+    X(MESSAGE_DROPPED, 36, "message_dropped") /* value: { from, to, kind, why } */              \
+    X(INBOX_DRAIN, 37, "agent_inbox_drain")  /* a message was given to a step; value: as sent */ \
+    X(AGENT_WAKE, 38, "agent_wake")          /* a step goes on because of messages */           \
+    X(AGENT_IDLE, 39, "agent_idle")          /* and has read all of them */                     \
+    X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

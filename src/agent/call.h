@@ -115,6 +115,17 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
    called when the work was cancelled meanwhile, as with later_note(). */
 int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user);
 
+/* rondo_later_send() on the engine's thread, and what will become of it as things are: MAIL_QUEUED, or why it will
+   be dropped (enum mail_reason; ret_why may say more).  Nothing that is said to the token right after it can be in
+   the journal without it. */
+int later_send(rondo_later later, const char *to, const char *text, const char *kind, struct buf *ret_why);
+
+/* Messages that this task has not read yet and may go on for.  Only on the engine's thread. */
+uint32_t later_unread(rondo_later later);
+
+/* It has read all of them, and ends. */
+void later_idle(rondo_later later);
+
 /* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
    the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
    event was applied. */
@@ -192,7 +203,7 @@ struct addressee {
 };
 
 /* A reply as scripts, rehearsals and $RONDO_REPLY give it: text, or { content, result, actions,
-   toolCalls, events, fail, delay, usage }.  Finishes the work with it.  reply is borrowed.  A reply that
+   toolCalls, events, messages, fail, delay, usage }.  Finishes the work with it.  reply is borrowed.  A reply that
    makes no sense fails the step and says why. */
 void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply);
 

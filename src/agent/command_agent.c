@@ -41,7 +41,7 @@ struct errand {
     struct process *process; // NULL once it has ended
     struct isolated *own;    // its worktree; NULL
     const struct secrets *secrets; // the run's: as step
-    char *reply, *context; // paths of its files
+    char *reply, *context, *inbox; // paths of its files
     char *box;             // a folder of its own, when it is confined; NULL
     size_t shown; // of the output, in bytes as they came
     bool is_unwanted;
@@ -236,15 +236,30 @@ static int put_box(struct setup *setup, struct errand *errand, rondo_error *err)
     return 0;
 }
 
+/* A message a line. */
+static int put_inbox(struct setup *setup, const char *path, rondo_error *err)
+{
+    auto_buf struct buf lines = { 0 };
+    json_t *message;
+    size_t i;
+    json_array_foreach(rondo_task_inbox(setup->task), i, message) {
+        value_put_json(&lines, message);
+        buf_putc(&lines, '\n');
+    }
+    return tempdir_write(path, lines.data ? lines.data : "", lines.len, err);
+}
+
 static int put_files(struct setup *setup, struct errand *errand, rondo_error *err)
 {
     int rc = setup->agent->has_sandbox ? put_box(setup, errand, err)
                                        : make_path(setup, "reply.json", &errand->reply, err);
-    if (rc < 0 || make_path(setup, "context.json", &errand->context, err) < 0)
+    if (rc < 0 || make_path(setup, "context.json", &errand->context, err) < 0 ||
+        make_path(setup, "inbox.jsonl", &errand->inbox, err) < 0)
         return err->code;
     put_variable(setup, "RONDO_REPLY", errand->reply);
     put_variable(setup, "RONDO_CONTEXT", errand->context);
-    return put_context(setup, errand->context, err);
+    put_variable(setup, "RONDO_INBOX", errand->inbox);
+    return put_inbox(setup, errand->inbox, err) < 0 ? err->code : put_context(setup, errand->context, err);
 }
 
 static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
@@ -505,10 +520,12 @@ static int conclude(struct errand *errand)
 static void errand_free(struct errand *errand)
 {
     tempdir_unlink(errand->context);
+    tempdir_unlink(errand->inbox);
     tempdir_unlink(errand->reply);
     tempdir_remove(errand->box);
     mem_free(errand->box);
     mem_free(errand->context);
+    mem_free(errand->inbox);
     mem_free(errand->reply);
     json_decref(errand->answer);
     buf_free(&errand->why);

@@ -47,6 +47,7 @@ static void stint_free(struct stint *stint)
     json_decref(stint->spec.first);
     json_decref(stint->spec.notes);
     json_decref(stint->spec.schema);
+    json_decref(stint->spec.letters);
     workspace_close(stint->workspace);
     buf_free(&stint->system);
     mem_free(stint->folder);
@@ -240,6 +241,18 @@ static bool is_in_loop(rondo_task *task)
     return run_loop_around(task_run(task), task_act(task), true) != NULL;
 }
 
+/* Who lists it can send messages, and everybody when there is a coordinator to hear them. */
+static bool wants_mail(const struct stint *stint)
+{
+    const struct flow_agent *agent = stint->step->agent;
+    const struct flow *flow = stint->step->flow;
+    while (flow->outer)
+        flow = flow->outer;
+    if (agent && is_listed(agent->disallowed_tools, agent->disallowed_count, "send_message"))
+        return false;
+    return flow->coordinator || (agent && is_listed(agent->tools, agent->tool_count, "send_message"));
+}
+
 /* ---- beginning --------------------------------------------------------------------------------------- */
 
 static void tell_news(struct stint *stint)
@@ -349,6 +362,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->joins = step->flow->dialect == FLOW_V1;
     spec->cache = step->flow->cache || (step->agent && step->agent->cache);
     spec->notes = json_incref(rondo_task_notes(task));
+    spec->letters = json_incref(task_act(task)->letters);
     spec->on_end = on_talk_end;
     spec->user = stint;
 }
@@ -363,6 +377,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         shared_add_tools(&stint->spec.box);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
+    if (wants_mail(stint))
+        talk_tool_for_mail(&stint->spec.box, task_run(task)->holder->count > 1 ? COORDINATOR : NULL);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);
     if (stint->step->agent && stint->step->agent->project_notes)
         guides_show_notes(stint->folder, &stint->system);
@@ -398,7 +414,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
 
 static int check_tool(const struct flow_step *step, const char *name, rondo_error *err)
 {
-    if (servers_find(step->flow, name))
+    if (servers_find(step->flow, name) || strcmp(name, "send_message") == 0)
         return 0;
     for (const struct tool_row *row = tool_builtins; row->name; row++)
         if (strcmp(row->name, name) == 0)

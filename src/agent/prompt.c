@@ -259,6 +259,23 @@ static int put_files(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+/* A model hears them as turns of the conversation (model_agent.c). */
+static int put_letters(struct sheet *sheet, rondo_error *err)
+{
+    const struct flow_agent *agent = sheet->step->agent;
+    json_t *letter;
+    size_t i;
+    if (!sheet->act->letters || !agent || agent->kind == AGENT_MODEL)
+        return 0;
+    text_heading(sheet->out, "## Messages");
+    json_array_foreach(sheet->act->letters, i, letter)
+        buf_printf(sheet->out, "%s[%s]: %s", i ? "\n" : "", json_string_value(json_object_get(letter, "from")),
+                   json_string_value(json_object_get(letter, "text")));
+    return 0;
+}
+
 /* ---- forums and reviews ------------------------------------------------------------------------------ */
 
 static int put_captain_task(struct sheet *sheet, rondo_error *err)
@@ -315,14 +332,14 @@ static int put_reviewed(struct sheet *sheet, rondo_error *err)
 
 /* ---- the whole --------------------------------------------------------------------------------------- */
 
-static int (*const layouts[][12])(struct sheet *, rondo_error *) = {
+static int (*const layouts[][14])(struct sheet *, rondo_error *) = {
     [AS_STEP] = { put_context, put_memory, put_task, put_order, put_input, put_results, put_files, put_items,
-                  put_passes, put_attempt },
+                  put_passes, put_attempt, put_letters },
     [AS_MEMBER] = { put_context, put_memory, put_task, put_order, put_input, put_results, put_files, put_items,
-                    put_passes, put_contributions, put_attempt },
+                    put_passes, put_contributions, put_attempt, put_letters },
     [AS_CAPTAIN] = { put_context, put_memory, put_captain_task, put_order, put_input, put_results, put_files,
-                     put_items, put_passes, put_contributions, put_attempt },
-    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_judged },
+                     put_items, put_passes, put_contributions, put_attempt, put_letters },
+    [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_judged, put_letters },
     [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_judged },
     [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
 };

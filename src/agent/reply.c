@@ -138,6 +138,37 @@ static int check_events(const json_t *value, rondo_error *err)
     return check_list(value, check_event, err);
 }
 
+static int check_address(const json_t *value, rondo_error *err)
+{
+    return json_string_length(value) ? 0 : expected(err, "the path or the name of a step", value);
+}
+
+static int check_kind(const json_t *value, rondo_error *err)
+{
+    static const char *const kinds[] = { "info", "context_update", "cancel" };
+    const char *kind = json_string_value(value);
+    for (size_t i = 0; kind && i < COUNT(kinds); i++)
+        if (strcmp(kinds[i], kind) == 0)
+            return 0;
+    return expected(err, "info, context_update or cancel", value);
+}
+
+static int check_letter(const json_t *value, rondo_error *err)
+{
+    static const struct field fields[] = { { "to", check_address }, { "text", check_text }, { "kind", check_kind },
+                                           { "from" }, { 0 } };
+    if (check_object(value, fields, err) < 0)
+        return err->code;
+    return json_is_string(json_object_get(value, "to")) && json_object_get(value, "text")
+               ? 0
+               : err_set(err, RONDO_EINVAL, "needs `to` and `text`");
+}
+
+static int check_letters(const json_t *value, rondo_error *err)
+{
+    return check_list(value, check_letter, err);
+}
+
 /* The codes of the library, by their names: "time" is RONDO_ETIME. */
 static const struct {
     const char *name;
@@ -203,7 +234,8 @@ static int check_recorded_event(const json_t *value, rondo_error *err)
     static const struct field fields[] = { { "content", check_text }, { "author", check_text },
                                            { "data" },                { "state", check_map },
                                            { "escalate", check_bool }, { "usage", check_usage },
-                                           { "memory", check_map },   { "note" }, { 0 } };
+                                           { "memory", check_map },   { "note" },
+                                           { "send", check_letter },  { 0 } };
     return check_object(value, fields, err);
 }
 
@@ -237,7 +269,7 @@ int reply_check(const json_t *reply, rondo_error *err)
     static const struct field fields[] = {
         { "content", check_text },   { "result" },           { "actions", check_actions },
         { "toolCalls", check_calls }, { "events", check_events }, { "fail", check_fail },
-        { "delay", check_delay },    { "usage", check_usage }, { 0 },
+        { "delay", check_delay },    { "usage", check_usage }, { "messages", check_letters }, { 0 },
     };
     if (is_scalar(reply))
         return 0;
@@ -279,6 +311,14 @@ static void say_note(const struct addressee *to, json_t *note)
         rondo_task_note(to->task, json_incref(note));
     else
         rondo_later_note(to->later, json_incref(note));
+}
+
+static void say_letter(const struct addressee *to, const char *address, const char *text, const char *kind)
+{
+    if (to->task)
+        rondo_task_send(to->task, address, text, kind);
+    else
+        rondo_later_send(to->later, address, text, kind);
 }
 
 static void say_state(const struct addressee *to, const char *key, json_t *value)
@@ -387,12 +427,20 @@ static void put_state(const struct addressee *to, const json_t *state)
         say_state(to, key, value);
 }
 
+static void put_letter(const struct addressee *to, const json_t *letter)
+{
+    auto_free char *text = text_of(get(letter, "text"));
+    say_letter(to, json_string_value(get(letter, "to")), text, json_string_value(get(letter, "kind")));
+}
+
 /* In a recording not everything among the events is one. */
 static void put_recorded(const struct addressee *to, const json_t *given)
 {
     const json_t *usage = get(given, "usage"), *memory = get(given, "memory"), *state = get(given, "state");
-    json_t *note = json_object_get(given, "note");
-    if (usage)
+    json_t *note = json_object_get(given, "note"), *letter = get(given, "send");
+    if (letter)
+        put_letter(to, letter);
+    else if (usage)
         put_usage(to, usage);
     else if (memory)
         say_memory(to, json_string_value(get(memory, "scope")), json_object_get(memory, "entry"));
@@ -476,6 +524,7 @@ static void finish_now(const struct addressee *to, const json_t *reply)
     if (json_is_object(reply)) {
         put_list(to, get(reply, "events"), put_event);
         put_list(to, get(reply, "toolCalls"), put_call);
+        put_list(to, get(reply, "messages"), put_letter);
         put_usage(to, get(reply, "usage"));
         put_actions(to, get(reply, "actions"));
     }

@@ -52,6 +52,11 @@ struct talk {
     int action;
     char *loop;
     struct buf content;
+    size_t kept;      // of the content, whatever is said later
+    json_t *fresh;    // messages that were given and are not yet said to the model
+    size_t heard;     // messages that were
+    bool has_woken;   // it went on because of some
+    bool is_called_off; // one of them asked it to end
     rondo_error error;
     bool failed;
 };
@@ -71,6 +76,8 @@ static void talk_free(struct talk *talk)
     json_decref(talk->messages);
     json_decref(talk->spec.notes);
     json_decref(talk->spec.schema);
+    json_decref(talk->spec.letters);
+    json_decref(talk->fresh);
     json_decref(talk->result);
     buf_free(&talk->content);
     secret_stream_clear(&talk->shown);
@@ -89,6 +96,8 @@ static void end(struct talk *talk)
     if (talk->is_over)
         return;
     talk->is_over = true;
+    if (talk->has_woken && !talk->failed)
+        later_idle(talk->spec.later);
     talk->spec.on_end(talk, talk->spec.user);
     talk_free(talk);
 }
@@ -136,8 +145,10 @@ static void take_words(struct talk *talk, const json_t *message)
     message_put_text(&text, json_object_get(message, "content"));
     if (!text.len)
         return;
-    if (!talk->spec.joins)
-        buf_clear(&talk->content);
+    if (!talk->spec.joins && talk->content.len)
+        talk->content.len = talk->kept;
+    if (talk->kept && talk->kept == talk->content.len)
+        buf_puts(&talk->content, "\n\n");
     buf_put(&talk->content, text.data, text.len);
 }
 
@@ -236,10 +247,16 @@ static void say_spent(struct talk *talk)
     talk->reservation = later_reserve(talk->spec.later, &more, on_spent, talk);
 }
 
+/* It would have gone on, had there been more to spend; a model that was through with its first answer would not. */
+static bool was_cut_short(const struct talk *talk)
+{
+    return talk->is_last && (talk->stop == STOP_CALLS || talk->turns > 1);
+}
+
 /* Nothing more is to be done: is everything there that was asked for? */
 static void conclude(struct talk *talk)
 {
-    if (talk->is_last && !talk->is_spent) {
+    if (was_cut_short(talk) && !talk->is_spent) {
         say_spent(talk);
         return;
     }
@@ -590,8 +607,80 @@ static bool is_through(const struct talk *talk)
     return is_from(last_message(talk), "assistant") && talk->stop != STOP_PAUSED;
 }
 
+/* ---- messages of other steps ------------------------------------------------------------------------- */
+
+static const char *text_at(const json_t *letter, const char *key)
+{
+    const char *text = json_string_value(json_object_get(letter, key));
+    return text ? text : "";
+}
+
+/* What it said before somebody spoke to it again stays part of what it came to. */
+static void hear(struct talk *talk, const json_t *letters)
+{
+    json_t *letter;
+    size_t i;
+    if (is_through(talk))
+        talk->kept = talk->content.len;
+    json_array_foreach((json_t *)letters, i, letter) {
+        auto_buf struct buf text = { 0 };
+        buf_printf(&text, "[%s]: %s", text_at(letter, "from"), text_at(letter, "text"));
+        talk->is_called_off |= mail_kind_of(letter) == MAIL_CANCEL;
+        add_user(talk, buf_text(&text));
+    }
+    talk->heard += json_array_size(letters);
+}
+
+static void hear_fresh(struct talk *talk)
+{
+    json_t *letters = TAKE(talk->fresh);
+    hear(talk, letters);
+    talk_note(talk, json_pack("{so}", "heard", letters), on_noted, talk);
+}
+
+static void on_letters(json_t *letters, void *user)
+{
+    struct talk *talk = user;
+    assert(talk->magic == TALK_MAGIC);
+    json_decref(talk->fresh);
+    talk->fresh = json_incref(letters);
+    talk->has_woken = true;
+    if (!talk->is_cancelled)
+        proceed(talk);
+}
+
+/* Between two requests: is there something to be heard first?  Then it goes on when that is there. */
+static bool hears_first(struct talk *talk)
+{
+    if (*talk->in || is_repair(talk) || talk->is_last || talk->turns >= talk->spec.max_turns)
+        return false;
+    if (json_array_size(talk->fresh)) {
+        hear_fresh(talk);
+        return true;
+    }
+    return later_unread(talk->spec.later) && rondo_later_inbox(talk->spec.later, on_letters, talk) == 0;
+}
+
+/* Somebody wants it to end. */
+static void call_off(struct talk *talk)
+{
+    if (talk->schema) {
+        fail(talk, RONDO_ECANCELLED, "a message asked it to end before it had handed in its result");
+        return;
+    }
+    buf_clear(&talk->content);
+    buf_puts(&talk->content, "cancelled");
+    end(talk);
+}
+
 static void proceed(struct talk *talk)
 {
+    if (talk->is_called_off) {
+        call_off(talk);
+        return;
+    }
+    if (!talk->batch && hears_first(talk))
+        return;
     if (talk->is_last && !talk->schema)
         conclude(talk);
     else if (talk->batch)
@@ -626,10 +715,17 @@ static void catch_up(struct talk *talk)
     if (talk->batch) {
         batch_put_messages(talk->batch, talk->messages);
         batch_free(TAKE(talk->batch));
-    } else if (talk->turns && talk->stop != STOP_PAUSED) {
+    } else if (talk->turns && is_through(talk)) {
         remind(talk);
         talk->repairs++;
     }
+}
+
+/* Messages are heard when all calls have ended. */
+static void close_recalled(struct talk *talk)
+{
+    if (talk->batch)
+        catch_up(talk);
 }
 
 /* Notes are ours, but logs can come from elsewhere: what is no message is not taken. */
@@ -643,6 +739,9 @@ static void recall(struct talk *talk, const json_t *note)
         add_answer(talk, message, stop_of(json_string_value(json_object_get(note, "stop"))));
     } else if (json_object_get(note, "wait")) {
         talk->wait_until_ms = json_integer_value(json_object_get(note, "wait"));
+    } else if (json_is_array(json_object_get(note, "heard"))) {
+        close_recalled(talk);
+        hear(talk, json_object_get(note, "heard"));
     } else if (talk->batch) {
         batch_recall(talk->batch, note);
     }
@@ -665,12 +764,21 @@ struct talk *talk_new(const struct talk_spec *spec)
     talk->spec.target = target_ref(spec->target);
     talk->spec.notes = json_incref(spec->notes);
     talk->spec.schema = json_incref(spec->schema);
+    talk->spec.letters = json_incref(spec->letters);
     talk->spec.system = talk->system = mem_strdup(spec->system ? spec->system : "");
     talk->spec.in = talk->in = mem_strdup(spec->in ? spec->in : "");
     talk->spec.effort = talk->effort = mem_strdup(spec->effort);
     talk->messages = json_pack("[o]", spec->first);
     talk_add_tools(talk);
     return talk;
+}
+
+/* What the step was given and a crash kept the model from hearing. */
+static void take_unheard(struct talk *talk)
+{
+    talk->fresh = json_array();
+    for (size_t i = talk->heard; i < json_array_size(talk->spec.letters); i++)
+        json_array_append(talk->fresh, json_array_get(talk->spec.letters, i));
 }
 
 void talk_run(struct talk *talk)
@@ -682,6 +790,7 @@ void talk_run(struct talk *talk)
         return;
     }
     recall_all(talk);
+    take_unheard(talk);
     proceed(talk);
 }
 

@@ -8,6 +8,7 @@
      { answer: MESSAGE, stop, model, tokens }  what came back (model/message.h)
      { begin: ID, tool, arguments }            this call of the last answer is made now
      { result: ID, tool, content, error? }     it has ended
+     { heard: MESSAGES }                       what other steps have sent (run/mail.h) was said to the model
      { wait: MILLISECONDS }                    nothing is asked before that time, because a quota is used up
 
    each with `in: PLACE` when the talk is one inside another (an agent that is a tool of an agent).  They are
@@ -48,6 +49,7 @@ struct talk_spec {
     const char *in;        // its place inside another talk; "" for an agent's own
     int depth;             // talks around it
     json_t *notes;         // what was noted before, of all talks of the task; NULL
+    json_t *letters;       // what the step was given so far of messages, all of it; NULL
     void (*on_end)(struct talk *talk, void *user); // exactly once, also when cancelled; gone afterwards
     void *user;
 };
@@ -80,6 +82,9 @@ void talk_add_tools(struct talk *talk);
 
 /* exit_loop and continue_loop, for agents inside a loop. */
 void talk_tools_for_loops(struct toolbox *box);
+
+/* send_message; default_to: whom it goes to when the model names nobody, NULL: it has to. */
+void talk_tool_for_mail(struct toolbox *box, const char *default_to);
 
 /* Such a tool was called before a crash, and it went well. */
 void talk_recall_call(struct talk *talk, const struct tool *tool, json_t *arguments);

@@ -100,6 +100,41 @@ void talk_tools_for_loops(struct toolbox *box)
                                      .run = continue_loop });
 }
 
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+/* The message and the result of the call go into the journal together: after a crash there are both, or none. */
+static void send_message(struct tool_call *call)
+{
+    struct talk *talk = call->tool->user;
+    const char *to = tool_text(call, "to"), *text = tool_text(call, "text"), *kind = tool_text(call, "kind");
+    auto_buf struct buf answer = { 0 }, why = { 0 };
+    int rc = later_send(talk_spec_of(talk)->later, to ? to : COORDINATOR, text, kind, &why);
+    if (rc < 0) {
+        tool_fail(call, rc == RONDO_ELIMIT ? "the message is too long: at most 1 MiB" : "a message needs a text");
+        return;
+    }
+    buf_printf(&answer, "%s%s%s%s", rc ? "dropped: " : "queued", mail_reason_text(rc), why.len ? ": " : "",
+               buf_text(&why));
+    tool_finish(call, answer.data, answer.len);
+}
+
+void talk_tool_for_mail(struct toolbox *box, const char *default_to)
+{
+    auto_json json_t *parameters =
+        json_pack("{ss s{s{ss ss} s{ss ss} s{ss s[sss]}} s[ss] sb}", "type", "object", "properties", "to", "type",
+                  "string", "description", default_to ? "the path or the name of a step; absent: the coordinator"
+                                                      : "the path or the name of a step",
+                  "text", "type", "string", "description", "what to say", "kind", "type", "string", "enum", "info",
+                  "context_update", "cancel", "required", "text", "to", "additionalProperties", 0);
+    if (default_to)
+        json_array_remove(json_object_get(parameters, "required"), 1);
+    toolbox_add(box, &(struct tool){ .name = "send_message", .parameters = parameters, .effects = RONDO_PURE,
+                                     .is_free = true,
+                                     .description = "Sends a message to another step of this workflow. Messages to "
+                                                    "you come as [from]: text.",
+                                     .run = send_message });
+}
+
 /* ---- after a crash ----------------------------------------------------------------------------------- */
 
 void talk_recall_call(struct talk *talk, const struct tool *tool, json_t *arguments)

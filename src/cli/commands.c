@@ -13,7 +13,7 @@
 const struct cmd *const commands[] = {
     &command_run_file, &command_agent,    &command_rehearse, &command_check, &command_graph, &command_eval,
     &command_runs,     &command_show,     &command_events, &command_history,                // runs
-    &command_resume,   &command_answer,   &command_cancel, &command_fork,    &command_replay,
+    &command_resume,   &command_answer,   &command_send,     &command_cancel, &command_fork,    &command_replay,
     &command_sessions, &command_rm,       &command_gc,     &command_du,      &command_export, // the store
     &command_import,
     &command_init,     &command_doctor,   &command_version, &command_help,   NULL,

@@ -6,7 +6,7 @@
 
 extern const struct cmd *const commands[]; // NULL at the end
 extern const struct cmd
-    command_answer,
+    command_answer, command_send,
     command_cancel,
     command_check,
     command_doctor,

@@ -247,6 +247,28 @@ static void put_reopened(struct buf *out, const struct tell *tell, const rondo_e
     }
 }
 
+static void put_letter(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    static const struct {
+        const char *key, *before;
+    } parts[] = { { "from", " from " }, { "to", " to " }, { "text", ": " }, { "why", ": " } };
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        const char *text = json_string_value(json_object_get(ev->value, parts[i].key));
+        if (!text)
+            continue;
+        buf_puts(out, parts[i].before);
+        put_text(out, tell, text);
+    }
+    if (ev->type == RONDO_EV_MESSAGE_DROPPED)
+        buf_printf(out, " (%s)", mail_reason_text(ev->code));
+}
+
+static void put_wake(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " %u time%s, %u message%s", ev->ordinal, ev->ordinal == 1 ? "" : "s", ev->child,
+               ev->child == 1 ? "" : "s");
+}
+
 enum worth { NEVER, VERBOSE, ALWAYS };
 
 static const struct line_kind {
@@ -287,6 +309,12 @@ static const struct line_kind {
     [RONDO_EV_CHOICE] = { ALWAYS, STYLE_NONE, put_choice },
     [RONDO_EV_RULE_FAILED] = { ALWAYS, STYLE_RED, put_value },
     [RONDO_EV_REVIEW] = { ALWAYS, STYLE_NONE, put_review },
+    [RONDO_EV_MESSAGE_SENT] = { ALWAYS, STYLE_NONE, put_letter },
+    [RONDO_EV_MESSAGE_DROPPED] = { ALWAYS, STYLE_YELLOW, put_letter },
+    [RONDO_EV_INBOX_DRAIN] = { VERBOSE, STYLE_NONE, put_letter },
+    [RONDO_EV_AGENT_WAKE] = { VERBOSE, STYLE_NONE, put_wake },
+    [RONDO_EV_AGENT_IDLE] = { VERBOSE, STYLE_NONE, NULL },
+    [RONDO_EV_WAKE_WARNING] = { ALWAYS, STYLE_YELLOW, put_wake },
     [RONDO_EV_OUTPUT] = { VERBOSE, STYLE_NONE, put_value },
 };
 

@@ -321,7 +321,7 @@ static int post(rondo_later at, struct post *message)
         message->token = at.token;
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
-        if (message->wait.noted || message->wait.decided)
+        if (message->wait.noted || message->wait.decided || message->wait.drained)
             put_wait(mail, later, message);
         put_post(mail, message);
     }
@@ -433,6 +433,67 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
     return MIN(rc, 0);
 }
 
+/* Whose token it is; NULL when it is over. */
+static struct act *act_behind(rondo_later at, struct run **ret)
+{
+    struct mailbox *mail = &at.engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, at.token);
+    struct work work = later ? later->work : (struct work){ 0 };
+    pthread_mutex_unlock(&mail->lock);
+    *ret = work.run ? &work.run->core : NULL;
+    return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
+/* ---- messages --------------------------------------------------------------------------------------- */
+
+/* Who it is from is filled in when it is said. */
+int rondo_later_send(rondo_later later, const char *to, const char *text, const char *kind)
+{
+    struct post p = { .ev = { .type = RONDO_EV_MESSAGE_SENT } };
+    int rc = mail_message("", to, text, kind, &p.ev.value);
+    return rc < 0 ? rc : post(later, &p);
+}
+
+int later_send(rondo_later later, const char *to, const char *text, const char *kind, struct buf *ret_why)
+{
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    int rc = rondo_later_send(later, to, text, kind);
+    return rc < 0 || !act ? rc : mail_foresee(run, to, strlen(text), ret_why);
+}
+
+void later_idle(rondo_later later)
+{
+    struct post p = { .ev = { .type = RONDO_EV_AGENT_IDLE } };
+    post(later, &p);
+}
+
+int rondo_later_inbox(rondo_later later, void (*then)(rondo_value *messages, void *user), void *user)
+{
+    struct post p = { .ev = { .type = RONDO_EV_AGENT_WAKE }, .wait = { .drained = then, .user = user } };
+    int rc = then ? post(later, &p) : RONDO_EINVAL;
+    return MIN(rc, 0);
+}
+
+int rondo_engine_send(rondo_engine *engine, const char *run_id, const char *from, const char *to,
+                      const char *text, const char *kind)
+{
+    struct mailbox *mail = &engine->mail;
+    struct post p = { .ev = { .type = RONDO_EV_MESSAGE_SENT } };
+    int rc = mail_message(from ? from : "outside", to, text, kind, &p.ev.value);
+    if (rc < 0)
+        return rc;
+    p.run_id = mem_strdup(run_id);
+    pthread_mutex_lock(&mail->lock);
+    put_post(mail, &p);
+    pthread_mutex_unlock(&mail->lock);
+    loop_wake(engine->loop);
+    return 0;
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------ */
+
 static int reserve(rondo_later later, const rondo_usage *most, struct awaited wait)
 {
     if (!usage_is_good(most) || !wait.decided)
@@ -460,18 +521,6 @@ int rondo_later_settle(rondo_later later, int number, const rondo_usage *real)
     return post(later, &p);
 }
 
-/* Whose token it is; NULL when it is over. */
-static struct act *act_behind(rondo_later at, struct run **ret)
-{
-    struct mailbox *mail = &at.engine->mail;
-    pthread_mutex_lock(&mail->lock);
-    struct later *later = find(mail, at.token);
-    struct work work = later ? later->work : (struct work){ 0 };
-    pthread_mutex_unlock(&mail->lock);
-    *ret = work.run ? &work.run->core : NULL;
-    return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
-}
-
 int64_t later_left(rondo_later at, int limit)
 {
     struct run *run;
@@ -484,6 +533,13 @@ json_t *later_state(rondo_later at, const char *key)
     struct run *run;
     struct act *act = act_behind(at, &run);
     return act ? json_object_get(*run_state_at(run, act), key) : NULL;
+}
+
+uint32_t later_unread(rondo_later at)
+{
+    struct run *run;
+    struct act *act = act_behind(at, &run);
+    return act && act->wakes < mail_wakes_max(act) ? mail_unread(run, act) : 0;
 }
 
 static int post_action(rondo_later later, uint16_t actions, const char *target)
@@ -674,6 +730,19 @@ static void take_answer(rondo_engine *engine, struct post *message)
     mem_free(message->path);
 }
 
+static void take_letter(rondo_engine *engine, struct post *message)
+{
+    rondo_run *run = find_run(engine, message->run_id);
+    struct rondo_event ev = message->ev;
+    if (run) {
+        ev.flags = EF_VALUE;
+        shell_happened(run, &ev);
+    } else {
+        json_decref(ev.value);
+    }
+    mem_free(message->run_id);
+}
+
 void task_take_posts(rondo_engine *engine)
 {
     struct mailbox *mail = &engine->mail;
@@ -688,7 +757,9 @@ void task_take_posts(rondo_engine *engine)
     if (!count)
         return;
     for (uint32_t i = 0; i < count; i++) {
-        if (posts[i].run_id)
+        if (posts[i].run_id && posts[i].ev.type == RONDO_EV_MESSAGE_SENT)
+            take_letter(engine, &posts[i]);
+        else if (posts[i].run_id)
             take_answer(engine, &posts[i]);
         else if (posts[i].winds_down)
             take_farewell_post(engine, &posts[i]);
@@ -786,6 +857,16 @@ static void give_room_back(rondo_run *run, const struct run_command *command)
                                                    .flags = EF_VALUE, .value = usage_value(&nothing) });
 }
 
+/* What was drained since the last time. */
+static void give_letters(struct act *act, const struct awaited *wait)
+{
+    auto_json json_t *fresh = json_array();
+    for (size_t i = act->given; i < json_array_size(act->letters); i++)
+        json_array_append(fresh, json_array_get(act->letters, i));
+    act->given = (uint32_t)json_array_size(act->letters);
+    wait->drained(fresh, wait->user);
+}
+
 void task_answer(rondo_run *run, const struct run_command *command)
 {
     struct act *act = run_find_act(&run->core, command->act, command->gen);
@@ -795,6 +876,8 @@ void task_answer(rondo_run *run, const struct run_command *command)
         wait.noted(wait.user);
     else if (is_wanted && wait.decided)
         wait.decided(command->reason, wait.user);
+    else if (is_wanted && wait.drained)
+        give_letters(act, &wait);
     else if (act)
         give_room_back(run, command); // whoever worked for it is told that it is cancelled
     if (!is_wanted && wait.always)

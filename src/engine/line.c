@@ -518,6 +518,41 @@ static void put_refused(struct line *l)
     put_text(l, "of", buf_text(&path));
 }
 
+/* A message, with Zenflow's number for its kind. */
+static void put_letter(struct line *l)
+{
+    static const char *const keys[] = { "from", "to", "text", "kind", "why" };
+    const bool is_dropped = l->ev->type == RONDO_EV_MESSAGE_DROPPED;
+    if (is_dropped)
+        put_text(l, "reason", mail_reason_text(l->ev->code));
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const json_t *text = json_object_get(l->ev->value, keys[i]);
+        if (json_is_string(text))
+            put_text(l, keys[i], json_string_value(text));
+    }
+    put_number(l, "msg_type", (uint64_t)mail_kind_of(l->ev->value));
+    if (is_dropped || l->ev->type == RONDO_EV_INBOX_DRAIN)
+        put_number(l, "sent", is_dropped ? (uint64_t)l->ev->num : l->ev->ref);
+}
+
+static void put_wake(struct line *l)
+{
+    put_number(l, "message_count", l->ev->child);
+    put_number(l, "cycle", l->ev->ordinal);
+}
+
+static void put_idle(struct line *l)
+{
+    put_number(l, "unread_count", 0);
+}
+
+static void put_wake_warning(struct line *l)
+{
+    put_number(l, "current_cycle", l->ev->ordinal);
+    put_number(l, "max_cycles", WAKES_MAX);
+    put_number(l, "unread_remaining", l->ev->child);
+}
+
 /* The members of an event's value, each by its name. */
 static void put_members(struct line *l)
 {
@@ -547,6 +582,12 @@ static const struct {
     [RONDO_EV_GRANTED] = { put_call, NULL },
     [RONDO_EV_REFUSED] = { put_refused, NULL },
     [RONDO_EV_SETTLED] = { put_call, "value" },
+    [RONDO_EV_MESSAGE_SENT] = { put_letter, NULL },
+    [RONDO_EV_MESSAGE_DROPPED] = { put_letter, NULL },
+    [RONDO_EV_INBOX_DRAIN] = { put_letter, NULL },
+    [RONDO_EV_AGENT_WAKE] = { put_wake, NULL },
+    [RONDO_EV_AGENT_IDLE] = { put_idle, NULL },
+    [RONDO_EV_WAKE_WARNING] = { put_wake_warning, NULL },
     [RONDO_EV_MESSAGE] = { put_why, "value" },
     [RONDO_EV_RETRY] = { put_retry, NULL },
     [RONDO_EV_CHOICE] = { put_choice, NULL },
@@ -582,7 +623,8 @@ static void put_talk(struct line *l)
 static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
-    bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members || is_of_talk(ev);
+    bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members ||
+                  rows[ev->type].put == put_letter || is_of_talk(ev);
     if (is_of_talk(ev))
         put_talk(l);
     json_t *value = is_put ? NULL : rondo_event_value(ev);
@@ -700,6 +742,14 @@ static void put_ids(struct line *l)
     }
 }
 
+/* A message that was dropped is about the step that it was for, whether there is one or not. */
+static void put_addressee(struct line *l)
+{
+    const char *to = json_string_value(json_object_get(l->ev->value, "to"));
+    PUT(l, KEY("stepId"));
+    put_string(l, to ? to : "");
+}
+
 /* What Zenflow has between the ids and data. */
 static void put_envelope(struct line *l)
 {
@@ -775,6 +825,8 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
     put_head(&l);
     if (l.node)
         put_ids(&l);
+    else if (ev->type == RONDO_EV_MESSAGE_DROPPED)
+        put_addressee(&l);
     put_envelope(&l);
     put_data(&l);
     buf_putc(l.out, '}');

@@ -72,11 +72,13 @@ struct rondo_task {
     rondo_later later;
 };
 
-/* Somebody who waits until what was said is in the journal, or is decided: one of the two is set. */
+/* Somebody who waits until what was said is in the journal, or is decided, or messages are there: one of the
+   three is set. */
 struct awaited {
     uint32_t number; // of this token
     void (*noted)(void *user);
     void (*decided)(int reason, void *user);
+    void (*drained)(json_t *messages, void *user);
     void *user;
     bool always; // decided() is also called when nothing will be, with RONDO_REASON_CANCELLED
 };
@@ -111,8 +113,8 @@ struct checked {
 /* A message from another thread. */
 struct post {
     struct rondo_event ev; // act and ordinal (the generation) are filled in when it is taken out
-    uint64_t token;        // 0 for a gate's answer
-    char *run_id, *path;   // of the gate, owned
+    uint64_t token;        // 0: it comes from outside,
+    char *run_id, *path;   // for a run, and its gate when it is an answer; owned
     uint16_t actions;
     char *target;
     json_t *delta; // state that was set before

@@ -119,10 +119,16 @@ static void do_answer(rondo_run *run, const json_t *what)
         rondo_engine_signal(run->engine, run->id, path, json_incref(value), text_in(what, "by"));
 }
 
+static void do_message(rondo_run *run, const json_t *what)
+{
+    rondo_engine_send(run->engine, run->id, text_in(what, "from"), text_in(what, "to"), text_in(what, "text"),
+                      text_in(what, "type"));
+}
+
 static const struct {
     const char *kind;
     void (*take)(rondo_run *run, const json_t *what);
-} wishes[] = { { "cancel", do_cancel }, { "answer", do_answer } };
+} wishes[] = { { "cancel", do_cancel }, { "answer", do_answer }, { "message", do_message } };
 
 /* It is taken out of the store in the turn that journals what comes of it. */
 static void take(rondo_run *run, const json_t *letter)

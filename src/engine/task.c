@@ -226,6 +226,19 @@ static void say_memory(struct work *work, const struct act *act, json_t *value)
         json_decref(value);
 }
 
+/* In the name of the step; takes message. */
+static void say_letter(struct work *work, const struct act *act, json_t *message, int64_t number)
+{
+    auto_buf struct buf from = { 0 };
+    if (!act) {
+        json_decref(message);
+        return;
+    }
+    path_put_act_id(&from, &work->run->core, act);
+    json_object_set_new(message, "from", json_string(buf_text(&from)));
+    say_numbered(work, RONDO_EV_MESSAGE_SENT, 0, message, number);
+}
+
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
 {
     struct act *act = act_of(work);
@@ -236,6 +249,8 @@ void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
         json_decref(ev->value);
     } else if (ev->type == RONDO_EV_MEMORY) {
         say_memory(work, act, ev->value);
+    } else if (ev->type == RONDO_EV_MESSAGE_SENT) {
+        say_letter(work, act, ev->value, ev->num);
     } else {
         bool told = json_is_object(ev->value) && act &&
                     (ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT);
@@ -419,6 +434,7 @@ void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen)
     if (!act || is_refused(run, act))
         return;
     act->begun = true;
+    act->given = (uint32_t)json_array_size(act->letters); // with its start, rondo_task_inbox()
     task->work = (struct work){ .run = run, .act = slot, .gen = gen };
     if (UNLIKELY(engine->check_values))
         call_checked(task, act);
@@ -736,6 +752,24 @@ rondo_value *rondo_task_notes(rondo_task *task)
     struct act *act = act_of(&task->work);
     json_decref(task->list);
     task->list = act && act->notes ? json_incref(act->notes) : json_array();
+    return task->list;
+}
+
+int rondo_task_send(rondo_task *task, const char *to, const char *text, const char *kind)
+{
+    json_t *message;
+    int rc = is_over(task) ? RONDO_ESTATE : mail_message("", to, text, kind, &message);
+    if (rc < 0)
+        return rc;
+    say_letter(&task->work, act_of(&task->work), message, 0);
+    return 0;
+}
+
+rondo_value *rondo_task_inbox(rondo_task *task)
+{
+    struct act *act = act_of(&task->work);
+    json_decref(task->list);
+    task->list = act && act->letters ? json_copy(act->letters) : json_array();
     return task->list;
 }
 

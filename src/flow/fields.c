@@ -308,6 +308,8 @@ static const struct field reply_rows[] = {
       .about = "Tools that it claims to have used." },
     { "events", F_LIST, IN_RONDO, CHECKED, .of = &event_fields, .or_text = true,
       .about = "What it says before it ends." },
+    { "messages", F_LIST, IN_RONDO, CHECKED, .of = &message_fields,
+      .about = "What it sends to other steps before it ends." },
     { "fail", F_OBJECT, IN_RONDO, CHECKED, .of = &fail_fields, .or_text = true,
       .about = "It fails with this text." },
     { "delay", F_DURATION, IN_RONDO, CHECKED, .about = "How long it takes." },
@@ -332,6 +334,17 @@ static const struct field call_rows[] = {
     { "output", F_JSON, IN_RONDO, CHECKED, .about = "What it gave." },
 };
 const struct fields call_fields = TABLE("a tool call", "toolCall", call_rows, 0);
+
+static const struct word message_kinds[] = { { "info", 0, IN_BOTH }, { "context_update", 0, IN_BOTH },
+                                             { "cancel", 0, IN_BOTH }, { NULL } };
+
+static const struct field message_rows[] = {
+    { "to", F_TEXT, IN_RONDO, .needed = IN_RONDO, CHECKED, .not_empty = true,
+      .about = "The path or the name of a step, or coordinator." },
+    { "text", F_TEXT, IN_RONDO, .needed = IN_RONDO, CHECKED, .not_empty = true, .about = "What is said." },
+    { "kind", F_WORD, IN_RONDO, CHECKED, .words = message_kinds, .about = "What it is for: info, unless said." },
+};
+const struct fields message_fields = TABLE("a message", "message", message_rows, 0);
 
 static const struct field event_rows[] = {
     { "content", F_TEXT, IN_RONDO, CHECKED, .about = "The text." },

@@ -103,7 +103,7 @@ extern const struct fields root_fields, options_fields, agent_fields, step_field
     case_fields, else_fields, loop_fields, retry_fields, review_fields, parallel_fields, forum_fields,
     machine_fields, edge_fields, gate_fields, answer_fields, stall_fields, budget_fields,
     model_fields, price_fields, limits_fields, timeouts_fields, server_fields, coordinator_fields,
-    sandbox_fields, skill_fields, reply_fields, actions_fields, call_fields, event_fields, fail_fields,
+    sandbox_fields, skill_fields, reply_fields, actions_fields, call_fields, event_fields, message_fields, fail_fields,
     usage_fields;
 
 /* Whether a row is there for a table and a dialect. */

@@ -19,7 +19,7 @@ static const struct fields *const tables[] = {
     &machine_fields, &edge_fields,     &gate_fields,     &answer_fields,  &stall_fields,      &budget_fields,
     &model_fields,   &price_fields,    &limits_fields,   &timeouts_fields, &server_fields,    &coordinator_fields,
     &sandbox_fields, &skill_fields,    &reply_fields,    &actions_fields, &call_fields,       &event_fields,
-    &fail_fields,    &usage_fields,
+    &message_fields, &fail_fields,    &usage_fields,
 };
 
 #define ONE_BODY                                                                                            \

@@ -74,13 +74,15 @@ static void clear(struct run *run, struct act *act)
     act->kid_count = 0;
     if (act->owns_input)
         run_drop(run, act->input);
-    if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer)) {
+    if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer ||
+                 act->letters)) {
         mem_free(TAKE(act->ledger));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
         run_drop(run, TAKE(act->own_state));
         run_drop(run, TAKE(act->before));
         run_drop(run, TAKE(act->answer));
+        run_drop(run, TAKE(act->letters));
     }
     act->state = ACT_FREE;
 }

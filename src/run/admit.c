@@ -219,6 +219,35 @@ static bool admits_note(struct run *run, const struct rondo_event *ev)
     return act && act->node->kind == RONDO_KIND_AGENT && ev->value;
 }
 
+static bool admits_sent(struct run *run, const struct rondo_event *ev)
+{
+    return live(run, ev->act) && ev->flags & EF_VALUE && mail_is_message(ev->value);
+}
+
+static bool admits_dropped(struct run *run, const struct rondo_event *ev)
+{
+    return has_object(ev) && ev->num > 0 && mail_has(run, (uint64_t)ev->num) && ev->code &&
+           ev->code < MAIL_REASON_END;
+}
+
+static bool admits_drain(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    return act && act->node->kind == RONDO_KIND_AGENT && ev->flags & EF_REF && mail_is_next(run, act, ev->ref);
+}
+
+static bool admits_warning(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    return act && act->warns;
+}
+
+static bool admits_idle(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    return act && act->node->kind == RONDO_KIND_AGENT;
+}
+
 static bool admits_message(struct run *run, const struct rondo_event *ev)
 {
     return live(run, ev->act) && ev->value;
@@ -275,7 +304,10 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_REVIEW] = admits_review,           [RONDO_EV_REOPENED] = reopen_admits,
     [RONDO_EV_FORKED] = admits_forked,           [RONDO_EV_RESERVE] = admits_reserve,
     [RONDO_EV_GRANTED] = admits_reserved,        [RONDO_EV_REFUSED] = admits_reserved,
-    [RONDO_EV_SETTLED] = admits_reserve,
+    [RONDO_EV_SETTLED] = admits_reserve,         [RONDO_EV_MESSAGE_SENT] = admits_sent,
+    [RONDO_EV_MESSAGE_DROPPED] = admits_dropped, [RONDO_EV_INBOX_DRAIN] = admits_drain,
+    [RONDO_EV_AGENT_WAKE] = admits_idle,         [RONDO_EV_AGENT_IDLE] = admits_idle,
+    [RONDO_EV_WAKE_WARNING] = admits_warning,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -288,7 +320,8 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
-        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED);
+        BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED) |
+        BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

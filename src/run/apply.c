@@ -244,6 +244,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         run_touch(run, act);
     if (UNLIKELY(act->node->step) && node_is_leaf(act->node))
         count_calls(run, act);
+    if (UNLIKELY(run->mail.box_count) && act->node->kind == RONDO_KIND_AGENT)
+        mail_begin(run, act);
     if (node_is_loop(parent->node))
         loop_apply(run, parent, ev);
     else if (parent->node->kind == RONDO_KIND_GRAPH)
@@ -578,6 +580,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         end_wait(run, act); // closed while it waited
     if (UNLIKELY(run->reserve_count))
         reserve_end(run, act);
+    if (UNLIKELY(run->mail.box_count))
+        mail_end(run, act);
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
@@ -864,6 +868,12 @@ static void apply_message(struct run *run, struct rondo_event *ev)
     run_drop(run, ev->value);
 }
 
+/* It is only told. */
+static void apply_idle(struct run *run, struct rondo_event *ev)
+{
+    run_drop(run, ev->flags & EF_VALUE ? ev->value : NULL);
+}
+
 static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_WORKFLOW_START] = apply_workflow_start,
     [RONDO_EV_WORKFLOW_END] = apply_workflow_end,
@@ -899,6 +909,12 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_GRANTED] = apply_reserved,
     [RONDO_EV_REFUSED] = apply_reserved,
     [RONDO_EV_SETTLED] = apply_reserve,
+    [RONDO_EV_MESSAGE_SENT] = mail_send,
+    [RONDO_EV_MESSAGE_DROPPED] = mail_drop,
+    [RONDO_EV_INBOX_DRAIN] = mail_drain,
+    [RONDO_EV_AGENT_WAKE] = mail_wake,
+    [RONDO_EV_AGENT_IDLE] = apply_idle,
+    [RONDO_EV_WAKE_WARNING] = mail_warn,
 };
 
 void run_apply(struct run *run, struct rondo_event *ev)

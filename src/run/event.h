@@ -111,6 +111,12 @@ enum {
     X(GRANTED, JOURNALED | HAS_ACT | HAS_NUM)                                   \
     X(REFUSED, JOURNALED | HAS_ACT | HAS_NUM | HAS_ORDINAL | HAS_CODE)          \
     X(SETTLED, JOURNALED | HAS_ACT | HAS_NUM)                                   \
+    X(MESSAGE_SENT, JOURNALED | HAS_ACT)                                        \
+    X(MESSAGE_DROPPED, JOURNALED | HAS_NUM | HAS_CODE)                          \
+    X(INBOX_DRAIN, JOURNALED | HAS_ACT)                                         \
+    X(AGENT_WAKE, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL)                \
+    X(AGENT_IDLE, JOURNALED | HAS_ACT)                                          \
+    X(WAKE_WARNING, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL)              \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

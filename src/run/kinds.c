@@ -36,6 +36,8 @@ void project_kid(const struct kid *kid, struct result *ret)
 static enum plan holder_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     const struct result *res = &act->kids[0].res;
+    if (UNLIKELY(run->mail.count))
+        return (enum plan)mail_plan_end(run, ev);
     decide(act, RONDO_EV_WORKFLOW_END, ev);
     ev->code = run->cancelled ? RONDO_STATUS_CANCELLED : res->status;
     if (act->close == CLOSE_TIMEOUT)

@@ -5,6 +5,8 @@
    and must not be done twice, is a question to people. */
 static enum plan agent_plan(struct run *run, struct act *act, struct rondo_event *ev)
 {
+    if (UNLIKELY(act->drains || act->warns))
+        return (enum plan)mail_plan_drain(run, act, ev);
     if (LIKELY(!act_is_unknown(run, act)))
         return PLAN_IDLE;
     if (must_ask(run, act, ASK_TEXT, 0))

@@ -6,6 +6,7 @@
 #include "run/each.h"
 #include "run/kinds.h"
 #include "run/loop.h"
+#include "run/mail.h"
 #include "run/reserve.h"
 
 #include <stdlib.h>
@@ -54,6 +55,7 @@ void run_clear(struct run *run)
     json_decref(run->old_inputs);
     json_decref(run->state);
     memory_clear(&run->memory);
+    mail_clear(&run->mail);
     mem_free(run->session);
     mem_free(run->cancel_why);
     *run = (struct run){ .acts = run->acts, .act_made = run->act_made, .act_cap = run->act_cap,
@@ -234,7 +236,9 @@ static void command_for(struct run *run, const struct rondo_event *ev)
             run_command(run, CMD_INVOKE, act);
         break;
     case RONDO_EV_NOTE:
+    case RONDO_EV_AGENT_WAKE:
     case RONDO_EV_GRANTED: answer(run, ev, 0); break;
+    case RONDO_EV_MESSAGE_SENT: answer(run, ev, run->mail.outcome); break;
     case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
@@ -410,6 +414,8 @@ static APART enum plan plan_reserves(struct run *run, struct rondo_event *ev)
 
 enum plan run_plan(struct run *run, struct rondo_event *ev)
 {
+    if (UNLIKELY(run->mail.refused.count) && !run->status)
+        return mail_plan_drop(run, ev);
     for (;;) {
         if (UNLIKELY(!run->dirty.count && run->starved.count))
             feed_starved(run);
@@ -454,7 +460,7 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 {
     if (run->status || !run->act_count)
         return false;
-    if (ev->type == RONDO_EV_CANCEL) // of the whole run
+    if (ev->type == RONDO_EV_CANCEL || (ev->type == RONDO_EV_MESSAGE_SENT && !ev->act)) // to the whole run
         return true;
     struct act *act = run_find_act(run, ev->act, ev->ordinal);
     if (!act)
@@ -463,6 +469,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return accepts_timer(run, act, ev);
     if (ev->type == RONDO_EV_GATE_ANSWERED)
         return act->state == ACT_WAITING;
+    if (ev->type == RONDO_EV_MESSAGE_SENT) // what becomes of it is decided, and told
+        return true;
     if (ev->type == RONDO_EV_SETTLED) // what was spent was spent
         return reserve_is_held(run, act->slot, ev->num);
     return !act->close || act_is_awaited(run, act);
@@ -476,7 +484,8 @@ void run_decide(struct run *run, struct rondo_event *ev)
                                        1ull << RONDO_EV_WORKFLOW_START |
                                        1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER |
                                        1ull << RONDO_EV_GATE_ANSWERED | 1ull << RONDO_EV_NOTE |
-                                       1ull << RONDO_EV_GRANTED | 1ull << RONDO_EV_REFUSED;
+                                       1ull << RONDO_EV_GRANTED | 1ull << RONDO_EV_REFUSED |
+                                       1ull << RONDO_EV_MESSAGE_SENT | 1ull << RONDO_EV_AGENT_WAKE;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);

@@ -11,6 +11,7 @@
 
 #include "run/event.h"
 #include "run/history.h"
+#include "run/mail.h"
 #include "run/memory.h"
 
 /* ---- activations: one node being executed ---------------------------------------------------- */
@@ -84,6 +85,11 @@ struct act {
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
     json_t *before; // what the attempt before gave, when a review sent it back
+    json_t *letters; // agent: messages that it was given, a list; NULL: none
+    uint32_t wakes;  // times that it went on because of some
+    uint32_t given;  // the shell's: messages that it has handed on
+    bool drains;     // what is in its box is to be given to it now
+    bool warns;      // it has been woken so often that somebody is to be told
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
@@ -183,6 +189,7 @@ struct run {
     json_t *old_inputs;    // a fork's, that open work may still look at; NULL
     rondo_usage inherited; // what the parent of a fork had spent
     struct memory memory;
+    struct mail mail;
     char *session; // whose state and memory it shares; NULL
     struct question question;
     struct run_command *commands;

@@ -256,6 +256,8 @@ json_t *see_everything(struct see *see)
     json_object_update(state, see->delta);
     put(all, "state", state);
     put(all, "feedback", see_feedback_json(see));
+    if (see->act->letters)
+        put(all, "inbox", json_copy(see->act->letters));
     put(all, "steps", see_steps_json(see));
     return all;
 }

@@ -56,9 +56,9 @@ for era in "" modern; do
     same "tools are offered by their full names" "$(asked 0 '[.tools[].function.name] | .[0:2] | join(" ")')" "mock__echo mock__add"
     same "a result" "$(asked 1 '.messages[3].content')" "Grüße"
     same "a structured result" "$(asked 1 '.messages[4].content')" '{"sum":42.0}'
-    same "a failure" "$(asked 1 '.messages[5].content | sub("^error: "; "")')" "it did not work"
-    same "a death, without the secret" "$(asked 1 '.messages[6].content | sub("^error: "; "")')" \
-        "MCP server 'mock': it ended with status 9: first line the last words, ***"
+    same "a failure" "$(asked 1 '.messages[5].content')" "it did not work"
+    same "a death, without the secret" "$(asked 1 '.messages[6].content')" \
+        "error: MCP server 'mock': it ended with status 9: first line the last words, ***"
     same "and the server is back" "$(asked 2 '.messages[-1].content')" "back"
 done
 

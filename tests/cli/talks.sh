@@ -196,6 +196,8 @@ serve < <(calls c1 read '{"path":"tea.txt"}'; then_; text "As far as I know: tea
 { cat tools.yaml; echo "budget: { calls: 2 }"; } >few.yaml
 "$RONDO" run -q --yolo few.yaml >out 2>err
 same "with what it has" "$? $(cat out)" "4 As far as I know: tea."
+serve < <(text "At once.")
+check "one that is through at once needs no more" 0 "At once." "$RONDO" run -q --yolo --max-tokens 2600 tools.yaml
 flow priced.yaml <<'F'
 name: priced
 models: { m: { provider: compat, model: m, price: { input: 1000, output: 1000 } } }

