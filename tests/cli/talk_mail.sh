@@ -104,7 +104,7 @@ same "called off" "$(jq -r 'select(.type=="step_end" and .stepId=="w").data.outp
 same "nothing behind it is heard" "$(kinds | tr '\n' ';')" "message_sent w;message_sent w;agent_wake 1;agent_inbox_drain w;agent_idle;message_dropped w target-terminal;"
 same "requests" "$(requests)" 1
 
-# ---- so often, and not more -----------------------------------------------------------------------------------
+# ---- ZF-B29: so often, and not more -----------------------------------------------------------------------------------
 flow self.yaml <<'F'
 name: self
 agents: { w: { prompt: "You work.", model: compat/m, tools: [send_message], maxTurns: 40 } }

@@ -98,6 +98,7 @@ static rondo_value *two_items(rondo_context *context, void *user)
 
 /* ---- addresses --------------------------------------------------------------------------------------- */
 
+/* ZF-B27 */
 TEST(a_message_waits_for_a_step_that_has_not_started)
 {
     struct chat a = { "a", { { "s.b", "one" }, { "b", "two" }, { "s.b", "three" } } }, b = { "b" };
@@ -167,6 +168,7 @@ TEST(several_under_one_name_are_named)
 
 /* ---- the reasons ------------------------------------------------------------------------------------- */
 
+/* ZF-B26 */
 TEST(what_is_no_step_is_unknown)
 {
     struct chat a = { "a", { { "s.zz" }, { "s" }, { "coordinator" }, { "." }, { "s.a.b" }, { "s.0.a" } } };
@@ -189,7 +191,7 @@ TEST(what_has_ended_is_terminal)
     CHECK_STR(a.given, "|");
 }
 
-/* A step that ends leaves what it has not read; so does a run, for steps that never started. */
+/* ZF-B28: a step that ends leaves what it has not read; so does a run, for steps that never started. */
 TEST(what_was_not_read_is_dropped_at_the_end)
 {
     struct chat a = { "a", { { "p.b", "x" }, { "p.b", "y" } }, .ms = 1 }, b = { "b", .ms = 5 };
