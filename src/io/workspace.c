@@ -346,7 +346,7 @@ static struct workspace_entry entry_of(const struct stat *st, const char *name)
 int workspace_stat(struct workspace *ws, const char *path, struct workspace_entry *ret, rondo_error *err)
 {
     struct stat st;
-    int fd;
+    int fd = -1;
     if (open_at(ws, path, O_PATH, &fd, err) < 0)
         return err->code;
     int rc = fstat(fd, &st);
@@ -373,7 +373,7 @@ int workspace_open_file(struct workspace *ws, const char *path, int *ret_fd, str
                         rondo_error *err)
 {
     struct stat st;
-    int fd;
+    int fd = -1;
     if (open_at(ws, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &fd, err) < 0)
         return err->code;
     if (check_file(fd, path, &st, err) < 0) {
@@ -388,8 +388,8 @@ int workspace_open_file(struct workspace *ws, const char *path, int *ret_fd, str
 
 int workspace_read(struct workspace *ws, const char *path, size_t max, struct buf *out, rondo_error *err)
 {
-    struct workspace_entry entry;
-    int fd;
+    struct workspace_entry entry = { 0 };
+    int fd = -1;
     if (workspace_open_file(ws, path, &fd, &entry, err) < 0)
         return err->code;
     int rc = entry.size > max ? err_set(err, RONDO_ELIMIT, "'%s': larger than %zu bytes", path, max)
@@ -446,7 +446,7 @@ int workspace_list(struct workspace *ws, const char *path, size_t max,
                    rondo_error *err)
 {
     struct names names = { 0 };
-    int fd;
+    int fd = -1;
     if (open_at(ws, path, O_RDONLY | O_DIRECTORY, &fd, err) < 0)
         return err->code;
     DIR *dir = fdopendir(fd);
