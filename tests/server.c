@@ -243,7 +243,8 @@ static bool take_request(struct connection *connection)
     const char *target = blank ? blank + 1 : in->data;
     size_t method_len = blank ? (size_t)(blank - in->data) : 0;
     connection->method = mem_dup(in->data, method_len);
-    connection->target = mem_dup(target, strcspn(target, " \r"));
+    const char *end = memchr(target, ' ', (size_t)(in->data + line - target));
+    connection->target = mem_dup(target, (size_t)((end ? end : in->data + line) - target));
     connection->headers = TAKE(headers);
     memmove(in->data, in->data + used, in->len - used);
     in->len -= used;

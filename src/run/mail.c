@@ -91,7 +91,8 @@ static struct letter *first_of(const struct letters *letters)
 static void make_room(struct letters *letters)
 {
     if (letters->head && letters->head + letters->count == letters->cap) {
-        memmove(letters->list, first_of(letters), letters->count * sizeof *letters->list);
+        if (letters->count)
+            memmove(letters->list, first_of(letters), letters->count * sizeof *letters->list);
         letters->head = 0;
     }
     uint32_t used = letters->head + letters->count;
