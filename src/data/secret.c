@@ -205,7 +205,8 @@ void secret_stream_put(struct secret_stream *stream, const struct secrets *secre
 {
     buf_put(&stream->rest, text, len);
     size_t taken = secrets_put(secrets, out, stream->rest.data, stream->rest.len, is_end);
-    memmove(stream->rest.data, stream->rest.data + taken, stream->rest.len - taken);
+    if (stream->rest.len)
+        memmove(stream->rest.data, stream->rest.data + taken, stream->rest.len - taken);
     stream->rest.len -= taken;
 }
 
