@@ -119,7 +119,8 @@ static json_t *example(const struct tool *tool)
 static void want_for_suite(void)
 {
     const char *context = getenv("MCP_CONFORMANCE_CONTEXT");
-    json_t *calls = json_object_get(context ? json_loads(context, 0, NULL) : NULL, "toolCalls"), *one;
+    auto_json json_t *all = context ? json_loads(context, 0, NULL) : NULL;
+    json_t *calls = json_object_get(all, "toolCalls"), *one;
     char name[TOOL_NAME_MAX + 1];
     size_t i;
     json_array_foreach (calls, i, one) {
