@@ -12,6 +12,7 @@
 #include "data/secret.h"
 #include "data/value.h"
 #include "io/alarm.h"
+#include "run/usage.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -172,16 +173,6 @@ static json_t *result_in(struct talk *talk)
 }
 
 /* ---- what it costs ------------------------------------------------------------------------------------ */
-
-static void add_usage(rondo_usage *usage, const rondo_usage *more)
-{
-    usage->input_tokens += more->input_tokens;
-    usage->output_tokens += more->output_tokens;
-    usage->cache_read_tokens += more->cache_read_tokens;
-    usage->cache_write_tokens += more->cache_write_tokens;
-    usage->reasoning_tokens += more->reasoning_tokens;
-    usage->cost_nano += more->cost_nano;
-}
 
 static void settle(struct talk *talk, const rondo_usage *usage)
 {
@@ -376,7 +367,7 @@ static void take_answer(struct talk *talk, struct chat *chat, const struct answe
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
                                 usage.cache_write_tokens, usage.reasoning_tokens };
     rondo_usage wasted = wasted_of(talk, chat);
-    add_usage(&usage, &wasted);
+    usage_add(&usage, &wasted);
     settle(talk, &usage);
     add_answer(talk, message, answer->stop);
     talk_note(talk,

@@ -206,15 +206,7 @@ static json_t *choice_value(const struct inquiry *inquiry)
 
 static void set_tools(const struct inquiry *inquiry, json_t *body)
 {
-    json_t *list = json_array(), *tool;
-    size_t i;
-    json_array_foreach(inquiry->tools, i, tool) {
-        json_t *row = json_object();
-        json_object_set(row, "name", json_object_get(tool, "name"));
-        json_object_set(row, "description", json_object_get(tool, "description"));
-        json_object_set(row, "input_schema", json_object_get(tool, "parameters"));
-        json_array_append_new(list, row);
-    }
+    json_t *list = api_tools(inquiry, "input_schema");
     mark_last(list);
     if (json_array_size(list)) {
         json_object_set(body, "tools", list);

@@ -179,6 +179,20 @@ void api_put_data_url(struct buf *out, const json_t *media)
     buf_printf(out, "data:%s;base64,%s", api_text(media, "type"), api_text(media, "data"));
 }
 
+json_t *api_tools(const struct inquiry *inquiry, const char *schema_key)
+{
+    json_t *list = json_array(), *tool;
+    size_t i;
+    json_array_foreach(inquiry->tools, i, tool) {
+        json_t *row = json_object();
+        json_object_set(row, "name", json_object_get(tool, "name"));
+        json_object_set(row, "description", json_object_get(tool, "description"));
+        json_object_set(row, schema_key, json_object_get(tool, "parameters"));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
 void api_put_system(struct buf *out, const struct inquiry *inquiry, bool with_schema)
 {
     buf_puts(out, inquiry->system);

@@ -112,6 +112,9 @@ void api_set(json_t *object, const char *key, json_t *value);
 void api_set_text(json_t *object, const char *key, const char *text); // not for ""
 void api_set_number(json_t *object, const char *key, double number);  // not for NaN
 
+/* Tools in this API's form, { name, description, KEY: schema } each: a list; new. */
+json_t *api_tools(const struct inquiry *inquiry, const char *schema_key);
+
 /* The system text, and behind it, where the server cannot be held to the schema, what the answer has to be. */
 void api_put_system(struct buf *out, const struct inquiry *inquiry, bool with_schema);
 

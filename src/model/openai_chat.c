@@ -4,6 +4,7 @@
    that is in use: calls in pieces or whole, with and without index and id, arguments as text or as an
    object, reasoning beside the content under two names or inside it, usage at the end or on the way. */
 #include "model/api.h"
+#include "model/openai_tools.h"
 #include "model/strict.h"
 
 #include "base/hash.h"
@@ -188,36 +189,6 @@ static json_t *tool_row(const struct inquiry *inquiry, const json_t *tool)
     return json_pack("{s:s, s:o}", "type", "function", "function", function);
 }
 
-/* Where there is but one tool, any is that one, which more servers take. */
-static bool is_only_tool(const struct inquiry *inquiry)
-{
-    return inquiry->choice == CHOICE_TOOL &&
-           ((inquiry->manners & MANNER_NO_NAMED_CHOICE) || json_array_size(inquiry->tools) == 1);
-}
-
-static json_t *choice_value(const struct inquiry *inquiry)
-{
-    if (inquiry->choice == CHOICE_AUTO)
-        return NULL;
-    if (inquiry->choice == CHOICE_TOOL && !is_only_tool(inquiry))
-        return json_pack("{s:s, s:{s:s}}", "type", "function", "function", "name", inquiry->tool);
-    return json_string(inquiry->choice == CHOICE_NONE ? "none" : "required");
-}
-
-static void set_tools(const struct inquiry *inquiry, json_t *body)
-{
-    json_t *list = json_array(), *tool;
-    size_t i;
-    json_array_foreach(inquiry->tools, i, tool)
-        if (!is_only_tool(inquiry) || strcmp(api_text(tool, "name"), inquiry->tool) == 0)
-            json_array_append_new(list, tool_row(inquiry, tool));
-    if (json_array_size(list)) {
-        json_object_set(body, "tools", list);
-        api_set(body, "tool_choice", choice_value(inquiry));
-    }
-    json_decref(list);
-}
-
 static void set_schema(const struct inquiry *inquiry, json_t *body)
 {
     if (!inquiry->schema)
@@ -248,7 +219,7 @@ static void set_sampling(const struct inquiry *inquiry, json_t *body)
 static void put(const struct inquiry *inquiry, struct wire *wire)
 {
     json_t *body = json_pack("{s:s, s:o}", "model", inquiry->model, "messages", all_messages(inquiry));
-    set_tools(inquiry, body);
+    openai_set_tools(inquiry, body, tool_row, "function");
     set_schema(inquiry, body);
     set_sampling(inquiry, body);
     if (inquiry->stream) {

@@ -4,6 +4,7 @@
    is wanted back in its place among the others; when there is one, all items of the answer are echoed.
    Ids of items that are only ours are left out: the server would look for them where it kept nothing. */
 #include "model/api.h"
+#include "model/openai_tools.h"
 #include "model/strict.h"
 
 #include "base/hash.h"
@@ -99,36 +100,6 @@ static json_t *tool_row(const struct inquiry *inquiry, const json_t *tool)
     return row;
 }
 
-/* Where there is but one tool, any is that one, which more servers take. */
-static bool is_only_tool(const struct inquiry *inquiry)
-{
-    return inquiry->choice == CHOICE_TOOL &&
-           ((inquiry->manners & MANNER_NO_NAMED_CHOICE) || json_array_size(inquiry->tools) == 1);
-}
-
-static json_t *choice_value(const struct inquiry *inquiry)
-{
-    if (inquiry->choice == CHOICE_AUTO)
-        return NULL;
-    if (inquiry->choice == CHOICE_TOOL && !is_only_tool(inquiry))
-        return json_pack("{s:s, s:s}", "type", "function", "name", inquiry->tool);
-    return json_string(inquiry->choice == CHOICE_NONE ? "none" : "required");
-}
-
-static void set_tools(const struct inquiry *inquiry, json_t *body)
-{
-    json_t *list = json_array(), *tool;
-    size_t i;
-    json_array_foreach(inquiry->tools, i, tool)
-        if (!is_only_tool(inquiry) || strcmp(api_text(tool, "name"), inquiry->tool) == 0)
-            json_array_append_new(list, tool_row(inquiry, tool));
-    if (json_array_size(list)) {
-        json_object_set(body, "tools", list);
-        api_set(body, "tool_choice", choice_value(inquiry));
-    }
-    json_decref(list);
-}
-
 static void set_schema(const struct inquiry *inquiry, json_t *body)
 {
     if (!inquiry->schema)
@@ -181,7 +152,7 @@ static void put(const struct inquiry *inquiry, struct wire *wire)
         add_message(items, message);
     api_put_system(&system, inquiry, inquiry->schema && (inquiry->manners & MANNER_NO_SCHEMA));
     api_set_text(body, "instructions", buf_text(&system));
-    set_tools(inquiry, body);
+    openai_set_tools(inquiry, body, tool_row, NULL);
     set_schema(inquiry, body);
     set_reasoning(inquiry, body);
     set_sampling(inquiry, body);

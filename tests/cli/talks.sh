@@ -1,44 +1,7 @@
 #!/bin/bash
 # talks.sh - model agents from end to end, against a server that answers by a script: turns, tools, results,
 # loops, permissions, budgets, agents of agents, and what happens when the program is killed in between.
-set -u
-cd "$(mktemp -d)" || exit 1
-scratch=$PWD
-trap 'cd /; [ -n "${SERVER_PID:-}" ] && exec {SERVER[1]}>&-; rm -rf "$scratch"' EXIT
-. "$ROOT/tests/cli/checks"
-export XDG_DATA_HOME=$scratch/data HOME=$scratch
-unset OPENAI_API_KEY OPENAI_BASE_URL RONDO_MODEL
-server=$(dirname "$RONDO")/tests/server
-
-# What a Chat Completions server says: text NAME; call ID TOOL ARGUMENTS...; behind a `then` each.
-wrap() { jq -c '{id: "x", object: "chat.completion", model: "m", choices: [{index: 0, finish_reason: (if .tool_calls then "tool_calls" else "stop" end),
-                 message: ({role: "assistant", content: null} + .)}], usage: {prompt_tokens: 100, completion_tokens: 10, total_tokens: 110}}' |
-             sed 's/\\/\\\\/g; s/^/send /'; }
-text() { jq -nc --arg t "$1" '{content: $t}' | wrap; }
-calls() { # ID TOOL ARGUMENTS [ID TOOL ARGUMENTS]...
-    local all=[]
-    while [ $# -ge 3 ]; do
-        all=$(jq -nc --argjson all "$all" --arg id "$1" --arg tool "$2" --arg a "$3" \
-                '$all + [{id: $id, type: "function", function: {name: $tool, arguments: $a}}]')
-        shift 3
-    done
-    jq -nc --argjson all "$all" '{tool_calls: $all}' | wrap
-}
-then_() { echo then; }
-
-# serve: the answers of stdin, one after the other
-serve() {
-    stop
-    { echo "POST /v1/chat/completions"; cat; } | sed 's/^then$/then/' >script
-    sed -i '/^send /i header Content-Type: application/json' script
-    : >log
-    coproc SERVER { "$server" script log; }
-    read -r port <&"${SERVER[0]}"
-    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
-}
-stop() { if [ -n "${SERVER_PID:-}" ]; then exec {SERVER[1]}>&-; wait "$SERVER_PID" 2>/dev/null; fi; }
-asked() { jq -sr ".[$1].body | fromjson | $2" log; } # of request N
-requests() { wc -l <log; }
+. "$ROOT/tests/cli/talk_server"
 
 flow one.yaml <<'F'
 name: one
