@@ -4,9 +4,6 @@
 
 #include "agent/call.h"
 
-/* Is a file of this name attached instead of being put into the prompt? */
-bool attach_is_media(const char *path);
-
 /* The first message for a model: the prompt, with the step's pictures and PDFs behind it.  New. */
 json_t *attach_message(const struct flow_step *step, const char *folder, const struct buf *prompt);
 

@@ -11,14 +11,13 @@
    Sizes are bounded: each part that comes from elsewhere, and the whole.  A cut is visible. */
 #include "agent/prompt.h"
 
-#include "agent/attach.h"
+#include "data/media.h"
 #include "data/utf8.h"
 #include "data/value.h"
 #include "io/file.h"
 #include "run/loop.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define FILE_MAX     (10 * 1024 * 1024)
 #define MEMORY_SHOWN 5
@@ -240,7 +239,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
         buf_puts(out, "(error: the workflow has no folder to read from)");
     else if (file_read_inside(folder, path, FILE_MAX, &text, NULL, &err) < 0)
         buf_printf(out, "(error: %s)", why_unreadable(err.code));
-    else if (attach_is_media(path))
+    else if (media_type(path))
         buf_puts(out, "(attached as multimodal content)");
     else if (!utf8_is_valid(text.data, text.len))
         buf_puts(out, "(error: the file is not UTF-8 text)");

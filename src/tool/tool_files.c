@@ -4,12 +4,12 @@
    the model needs for its next call: where to read on, which lines look like what it was looking for. */
 #define _GNU_SOURCE // memmem
 #include "cel/base64.h"
+#include "data/media.h"
 #include "data/utf8.h"
 #include "io/workspace.h"
 #include "tool/builtins.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define READ_MAX    (20 * 1024 * 1024)
 #define EDIT_MAX    (10 * 1024 * 1024)
@@ -26,18 +26,6 @@ static bool has_files(struct tool_call *call)
 }
 
 /* ---- read -------------------------------------------------------------------------------------------- */
-
-static const char *image_type(const char *path)
-{
-    static const char *const types[][2] = { { ".png", "image/png" },   { ".jpg", "image/jpeg" },
-                                            { ".jpeg", "image/jpeg" }, { ".gif", "image/gif" },
-                                            { ".webp", "image/webp" } };
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < COUNT(types); i++)
-        if (strcasecmp(dot, types[i][0]) == 0)
-            return types[i][1];
-    return NULL;
-}
 
 static void show_image(struct tool_call *call, const char *type, const struct buf *bytes)
 {
@@ -88,14 +76,14 @@ static void show_lines(struct tool_call *call, const struct buf *text, int64_t f
 void tool_read(struct tool_call *call)
 {
     auto_buf struct buf text = { 0 };
-    const char *path = tool_text(call, "path");
+    const char *path = tool_text(call, "path"), *type = media_type(path);
     rondo_error err;
     if (!has_files(call))
         return;
     if (workspace_read(call->place->workspace, path, READ_MAX, &text, &err) < 0)
         tool_fail(call, "%s", err.message);
-    else if (image_type(path))
-        show_image(call, image_type(path), &text);
+    else if (type && media_is_image(type))
+        show_image(call, type, &text);
     else if (!text.len)
         tool_finish(call, "[the file is empty]", strlen("[the file is empty]"));
     else if (memchr(text.data, '\0', text.len) || !utf8_is_valid(text.data, text.len))
