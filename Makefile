@@ -134,6 +134,7 @@ $(B)/rondo: $(CLI_SRC:%.c=$(O)/%.o) $(B)/librondo.a
 
 ifeq ($(origin CFLAGS)$(SAN)$(FAST),file)
 $(foreach d,$(COLD),$(O)/src/$(d)/%.o): SMALL := -Os
+$(O)/src/io/sse.o: SMALL :=
 endif
 $(O)/%.o: %.c Makefile
 	$(call say,CC,$<)
