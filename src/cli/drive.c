@@ -215,18 +215,6 @@ static void on_prompt(void *user, const char *path, size_t system, size_t text)
     tell_prompt(&d->lines, &d->tell, shell_now_ns(d->engine), path, system, text);
 }
 
-static void on_permit(void *user, struct permit_question *question)
-{
-    struct drive *d = user;
-    gates_permit(&d->gates, question);
-}
-
-static void on_permit_gone(void *user, struct permit_question *question)
-{
-    struct drive *d = user;
-    gates_permit_gone(&d->gates, question);
-}
-
 /* ---- signals --------------------------------------------------------------------------------------------- */
 
 static const char *signal_name(int number)
@@ -309,7 +297,7 @@ static const rondo_event *pause_and_pull(struct drive *d)
     see_to_signals(d);
     const struct gate_open *gate = gates_trouble(&d->gates);
     if (gate && (d->run->stored || d->gates.is_left))
-        d->is_left = run_waits_for_people(&d->run->core) && !d->run->inbox_count;
+        d->is_left = later_all_wait_for_people(d->run) && !d->run->inbox_count;
     else if (gate)
         give_up(d, gate);
     if (d->is_left)
@@ -485,8 +473,6 @@ static void prepare(struct drive *d)
                              .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
     if (options->env) {
         options->env->on_prompt = options->verbose && d->tells ? on_prompt : NULL;
-        options->env->on_permit = on_permit;
-        options->env->on_permit_gone = on_permit_gone;
         options->env->user = d;
     }
     d->gates.run = d->run;
@@ -498,11 +484,8 @@ static void prepare(struct drive *d)
 
 static void drive_clear(struct drive *d)
 {
-    if (d->options->env) {
+    if (d->options->env)
         d->options->env->on_prompt = NULL;
-        d->options->env->on_permit = NULL;
-        d->options->env->on_permit_gone = NULL;
-    }
     rows_free(d->rows);
     screen_clear(&d->screen);
     gates_clear(&d->gates);

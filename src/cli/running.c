@@ -77,6 +77,22 @@ int running_draw_plan(struct running *r)
     return EXIT_OK;
 }
 
+static bool is_in_memory(const char *place)
+{
+    return place && strcmp(place, ":memory:") == 0;
+}
+
+/* Where the command line is silent, the file may say something. */
+static const char *store_place(const struct running *r)
+{
+    return r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+}
+
+static bool is_stored(const struct running *r)
+{
+    return !r->rehearses && !r->args->replay && !is_in_memory(store_place(r));
+}
+
 int running_prepare_env(struct running *r)
 {
     const struct run_args *a = r->args;
@@ -86,7 +102,8 @@ int running_prepare_env(struct running *r)
                                 .max_retries = a->max_retries, .max_turns = a->max_turns };
     if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
-    int code = means_open(&r->means, &a->means, r->line->command, drive_has_person() && !a->quiet, &r->env);
+    bool can_ask = (drive_has_person() && !a->quiet) || is_stored(r); // somebody may come later
+    int code = means_open(&r->means, &a->means, r->line->command, can_ask, &r->env);
     if (code != EXIT_OK)
         return code;
     if (!a->script)
@@ -108,22 +125,16 @@ bool running_has_answers(const struct running *r)
 
 /* ---- the store and the engine ---------------------------------------------------------------------------- */
 
-static bool is_in_memory(const char *place)
-{
-    return place && strcmp(place, ":memory:") == 0;
-}
-
-/* Where the command line is silent, the file may say something. */
 int running_open_store(struct running *r, bool must_exist)
 {
-    const char *place = r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+    const char *place = store_place(r);
     const char *durability = r->flow ? r->flow->durability : NULL;
     unsigned flags = (must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
     if ((is_in_memory(place) || r->args->replay) && r->args->session)
         return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
-    if (r->rehearses || r->args->replay || is_in_memory(place) || r->store)
+    if (!is_stored(r) || r->store)
         return EXIT_OK;
     if (store_path_open(place, flags, &r->store, &err) == 0)
         return EXIT_OK;
