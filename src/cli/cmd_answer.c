@@ -19,34 +19,15 @@ struct answer_args {
     const char *by;
 };
 
-static void put_gate(struct buf *out, const struct gate_open *gate)
-{
-    show_line(out, gate->path, strlen(gate->path));
-    buf_puts(out, ": ");
-    show_lines(out, gate->ask, strlen(gate->ask));
-    buf_putc(out, '\n');
-    if (!gate->schema)
-        return;
-    buf_puts(out, "  expected: ");
-    gates_put_shape(out, gate->schema);
-    buf_putc(out, '\n');
-}
-
-static void put_gate_json(json_t *list, const struct gate_open *gate)
-{
-    json_array_append_new(list, json_pack("{s:s, s:s, s:O?}", "path", gate->path, "ask", gate->ask, "schema",
-                                          gate->schema));
-}
-
 static int list(struct running *r, const struct gates *gates)
 {
     auto_buf struct buf out = { 0 };
     auto_json json_t *all = json_array();
     for (uint32_t i = 0; i < gates->count; i++) {
         if (r->args->json)
-            put_gate_json(all, &gates->open[i]);
+            json_array_append_new(all, gates_open_json(&gates->open[i]));
         else
-            put_gate(&out, &gates->open[i]);
+            gates_put_open(&out, "", &gates->open[i]);
     }
     if (r->args->json) {
         char *text = rondo_value_text(all);

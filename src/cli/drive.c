@@ -9,12 +9,14 @@
 #include "agent/player.h"
 #include "cli/gates.h"
 #include "cli/interrupt.h"
+#include "cli/notify.h"
 #include "cli/screen.h"
 #include "cli/show.h"
 #include "cli/tell.h"
 #include "cli/view.h"
 #include "engine/exit.h"
 #include "engine/shell.h"
+#include "io/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,6 +42,7 @@ struct drive {
     struct view view;
     struct tell tell;
     struct gates gates;
+    struct notify notify;
     struct buf out;    // stdout: lines of JSON
     struct buf lines;  // stderr: events
     struct buf frame;
@@ -213,6 +216,19 @@ static void on_prompt(void *user, const char *path, size_t system, size_t text)
 {
     struct drive *d = user;
     tell_prompt(&d->lines, &d->tell, shell_now_ns(d->engine), path, system, text);
+}
+
+static void on_ask(void *user, const struct gate_open *gate)
+{
+    notify_gate(user, gate);
+}
+
+/* Who was told of a gate may take its time, but nothing of it stays. */
+static void wait_for_notified(struct drive *d)
+{
+    while (d->notify.open && interrupt_count() == d->stops)
+        loop_wait(d->engine->loop, now_ns(d) + TICK_NS);
+    process_kill_all(d->engine->loop);
 }
 
 /* ---- signals --------------------------------------------------------------------------------------------- */
@@ -475,6 +491,10 @@ static void prepare(struct drive *d)
         options->env->on_prompt = options->verbose && d->tells ? on_prompt : NULL;
         options->env->user = d;
     }
+    d->notify = (struct notify){ .command = options->notify, .name = options->title, .run = d->run,
+                                 .lines = &d->lines };
+    d->gates.on_ask = on_ask;
+    d->gates.user = &d->notify;
     d->gates.run = d->run;
     d->gates.has_person = drive_has_person() && !options->quiet;
     d->gates.can_wait = d->run->stored;
@@ -509,6 +529,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     if (options->json && options->plan)
         put_plan(&d);
     pull(&d);
+    wait_for_notified(&d);
     int code = finish(&d);
     interrupt_over();
     drive_clear(&d);

@@ -171,6 +171,25 @@ static void forget(struct gates *gates, const char *path)
     }
 }
 
+void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate)
+{
+    buf_puts(out, before);
+    show_line(out, gate->path, strlen(gate->path));
+    buf_puts(out, ": ");
+    show_lines(out, gate->ask, strlen(gate->ask));
+    buf_putc(out, '\n');
+    if (!gate->schema)
+        return;
+    buf_puts(out, "  expected: ");
+    gates_put_shape(out, gate->schema);
+    buf_putc(out, '\n');
+}
+
+json_t *gates_open_json(const struct gate_open *gate)
+{
+    return json_pack("{s:s, s:s, s:O?}", "path", gate->path, "ask", gate->ask, "schema", gate->schema);
+}
+
 /* ---- answering ------------------------------------------------------------------------------------------ */
 
 static void answer(struct gates *gates, const char *path, json_t *value, const char *by)
@@ -231,6 +250,7 @@ bool gates_play(struct gates *gates)
 static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 {
     json_t *value = answers_take(&gates->answers, gate->path, gate->id);
+    gate->is_for_people = !value && !gates->rehearses && !gates->player;
     if (value)
         answer(gates, gate->path, value, "answers");
     else if (gates->rehearses && is_gate(gate->node))
@@ -248,7 +268,11 @@ static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 static void on_waiting(struct gates *gates, const rondo_event *ev)
 {
     add(gates, ev);
-    if (is_seen_to(gates, &gates->open[gates->count - 1]))
+    struct gate_open *gate = &gates->open[gates->count - 1];
+    bool is_done = is_seen_to(gates, gate);
+    if (gate->is_for_people && gates->on_ask)
+        gates->on_ask(gates->user, gate);
+    if (is_done)
         open_clear(&gates->open[--gates->count]);
 }
 

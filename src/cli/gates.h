@@ -15,6 +15,7 @@ struct gate_open {
     char *path, *id, *ask;
     json_t *schema; // of the answer; NULL: none
     char *why; // nobody here can answer it; NULL: somebody may
+    bool is_for_people; // nothing but a person answers it
     const rondo_node *node; // a gate; or an agent: in doubt, or at work and has a question
 };
 
@@ -41,6 +42,8 @@ struct gates {
     bool is_asked;     // the first of them is on the screen
     char *refusal;     // why the last answer was not taken; shown with the question
     struct buf typed;  // by the person, so far
+    void (*on_ask)(void *user, const struct gate_open *gate); // one that people are to answer has opened; NULL
+    void *user;
     bool is_left;      // the time of a gate is over, and nobody is to wait any longer
 };
 
@@ -68,6 +71,10 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8);
 
 /* stdin can be read. */
 void gates_read(struct gates *gates);
+
+/* Such a gate for people who look at a run: a line, and what is expected; and as JSON, new. */
+void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate);
+json_t *gates_open_json(const struct gate_open *gate);
 
 /* What somebody means by a text, as an answer to that gate: new; NULL: it is not UTF-8. */
 json_t *gates_typed(const struct gate_open *gate, const char *text, size_t len);

@@ -17,7 +17,6 @@
 #include "flow/bundle.h"
 #include "flow/shape.h"
 #include "io/orphan.h"
-#include "io/process.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -236,13 +235,13 @@ int running_carry_out(struct running *r)
 {
     const struct run_args *a = r->args;
     struct drive_options options = {
-        .command = r->command, .title = r->flow->name, .answers = a->answers, .plan = r->flow->doc->json,
+        .command = r->command, .title = r->flow->name, .answers = a->answers, .notify = a->notify,
+        .plan = r->flow->doc->json,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
     };
     int code = drive(r->run, &options);
-    process_kill_all(r->engine->loop); // before anybody is told that it is over
-    if (a->notify)
+    if (a->notify && r->run->ended) // of a gate it was told
         notify_run(a->notify, r->run, r->flow->name, code);
     return code;
 }

@@ -790,6 +790,33 @@ static struct act *find_gate(rondo_run *run, const char *path, json_t **ret_ask)
     return NULL;
 }
 
+#define LISTED_MAX 20
+
+static void list_asks(json_t *list, const struct act *act, const char *path)
+{
+    json_t *question;
+    size_t i;
+    json_array_foreach(act->asks, i, question)
+        if (!json_object_get(question, "answer") && json_array_size(list) < LISTED_MAX)
+            json_array_append_new(list, json_sprintf("%s" ASKS_NAME "%u", path, asks_number(question)));
+}
+
+json_t *later_open_gates(rondo_run *run)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 1; i < run->core.act_count && json_array_size(list) < LISTED_MAX; i++) {
+        struct act *act = run->core.acts[i];
+        auto_buf struct buf path = { 0 };
+        if (act->state == ACT_FREE || !node_is_leaf(act->node) || (!act->wait_ns && !act->asking))
+            continue;
+        path_put_act(&path, &run->core, act);
+        if (act->wait_ns)
+            json_array_append_new(list, json_string(buf_text(&path)));
+        list_asks(list, act, buf_text(&path));
+    }
+    return list;
+}
+
 /* The schema came with the question. */
 static int check_ask(const json_t *ask, json_t *answer, rondo_error *err)
 {

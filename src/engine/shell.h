@@ -192,7 +192,7 @@ struct rondo_run {
     struct turn aside; // its last turn, while another run's has the engine's place
     int64_t *inbox_done; // stored: what other processes wanted and is seen to
     uint32_t inbox_done_count, inbox_done_cap;
-    uint32_t summed_gates; // stored: what the summary says of them
+    uint32_t summed_gates; // stored: how often they had moved when the summary was written
     json_t *about;         // stored: what else the summary has, owned
     bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
@@ -235,6 +235,9 @@ int64_t shell_run_ns(const rondo_run *run);
 
 /* run_waits_for_people(), with what only agents at work know: whether they do more than that. */
 bool later_all_wait_for_people(rondo_run *run);
+
+/* The paths of what people are asked, for lists: the first ones; new. */
+json_t *later_open_gates(rondo_run *run);
 
 /* What an activation had to wind down is gone: if it is closing, it may end. */
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);

@@ -489,6 +489,7 @@ static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
     act->wait_ns = now_ns;
     run->gates++;
+    run->gate_moves++;
     run->busy -= act->node->kind == RONDO_KIND_AGENT;
 }
 
@@ -500,6 +501,7 @@ static void end_wait(struct run *run, struct act *act)
     bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits;
     act->wait_ns = 0;
     run->gates--;
+    run->gate_moves++;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
     run->busy += act->node->kind == RONDO_KIND_AGENT;
 }

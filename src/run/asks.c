@@ -46,6 +46,7 @@ void asks_add(struct run *run, struct act *act, json_t *question)
     act->asked = MAX(act->asked, asks_number(question));
     act->asking++;
     run->gates++;
+    run->gate_moves++;
     run_drop(run, question);
 }
 
@@ -68,12 +69,14 @@ void asks_answer(struct run *run, struct act *act, json_t *answer)
     note_always(run, question, answer);
     act->asking--;
     run->gates--;
+    run->gate_moves++;
     run_drop(run, answer);
 }
 
 void asks_end(struct run *run, struct act *act)
 {
     run->gates -= act->asking;
+    run->gate_moves++;
     act->asking = 0;
 }
 

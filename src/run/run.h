@@ -186,6 +186,7 @@ struct run {
     uint64_t seed;
     uint32_t busy, max_busy; // leaves at work, and how many may be (0: any)
     uint32_t gates;          // that wait for an answer
+    uint32_t gate_moves;     // how often one of them opened or closed
     uint32_t overdue;        // of those: nobody is to wait for their answers any longer
     int on_unknown;
     rondo_budget budget;
