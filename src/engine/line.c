@@ -580,6 +580,18 @@ static void put_members(struct line *l)
     }
 }
 
+/* Of a question of an agent at work; that of a gate is a text. */
+static bool is_ask(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_GATE_WAITING && asks_number(ev->value);
+}
+
+static void put_ask(struct line *l)
+{
+    if (is_ask(l->ev))
+        put_members(l);
+}
+
 /* What an event's data begins with, and the name of its value there. */
 static const struct {
     void (*put)(struct line *l);
@@ -609,6 +621,7 @@ static const struct {
     [RONDO_EV_RETRY] = { put_retry, NULL },
     [RONDO_EV_CHOICE] = { put_choice, NULL },
     [RONDO_EV_REVIEW] = { put_review, "feedback" },
+    [RONDO_EV_GATE_WAITING] = { put_ask, NULL },
     [RONDO_EV_RESUMED] = { put_members, NULL },
     [RONDO_EV_REOPENED] = { put_members, NULL },
     [RONDO_EV_FORKED] = { put_members, NULL },
@@ -641,7 +654,7 @@ static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
     bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members ||
-                  rows[ev->type].put == put_letter || is_of_talk(ev);
+                  rows[ev->type].put == put_letter || is_of_talk(ev) || is_ask(ev);
     if (is_of_talk(ev))
         put_talk(l);
     json_t *value = is_put ? NULL : rondo_event_value(ev);
@@ -753,6 +766,7 @@ static void put_ids(struct line *l)
         PUT(l, KEY("stepId"));
         put_string(l, id);
     }
+    put_ask_place(path, l->ev);
     if (path->len) {
         PUT(l, KEY("path"));
         buf_put_json_string(l->out, path->data, path->len);

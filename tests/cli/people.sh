@@ -37,6 +37,7 @@ same "nothing is paid twice" "$(requests)" 2
 "$RONDO" show "$id" >out 2>err
 has "answered a.permit-1: y  by ada, 20"
 same "nothing is asked any more" "$("$RONDO" runs --json | jq -c .asks) $("$RONDO" show --json "$id" | jq -c '.asks, [.answers[] | .path, .value, .by]' | tr '\n' ' ')" 'null [] ["a.permit-1","y","ada"] '
+same "its place" "$("$RONDO" events "$id" --json 2>/dev/null | jq -r 'select(.type=="gate_waiting") | "\(.path) \(.stepId) \(.data.tool) \(.data.arguments.path)"')" "a.permit-1 a write new.txt"
 same "who has permitted it" "$("$RONDO" events "$id" --json 2>/dev/null | jq -r 'select(.type=="gate_answered").data.value | "\(.value) \(.by)"')" "y ada"
 check "the log is in order" 0 "" sh -c '"$0" replay "$1" >/dev/null 2>&1' "$RONDO" "$id"
 
