@@ -12,7 +12,6 @@
 
 struct isolated;
 struct permit;
-struct permit_question;
 struct tool;
 struct secrets;
 
@@ -43,19 +42,8 @@ struct call_env {
     const char *cache_path;    // of models' answers; NULL: there is no cache
     const char *pins_path;     // of approved definitions of servers' tools; NULL
     bool approve_tools;        // those that have changed are approved now
-    void (*on_permit)(void *user, struct permit_question *question); // NULL: nobody can be asked
-    void (*on_permit_gone)(void *user, struct permit_question *question); // need not be answered any more
     void (*on_prompt)(void *user, const char *path, size_t system, size_t text); // bytes; NULL
     void *user; // for the callbacks
-};
-
-/* May this call be made?  Answered exactly once, now or later, on the engine's thread. */
-struct permit_question {
-    const struct tool *tool;
-    const json_t *arguments;
-    void (*answer)(struct permit_question *question, int verdict, bool always); // enum permit_verdict
-    void *own;  // of who asks
-    void *mind; // for who is asked
 };
 
 struct flow_function {
@@ -119,6 +107,20 @@ int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int r
    be dropped (enum mail_reason; ret_why may say more).  Nothing that is said to the token right after it can be in
    the journal without it. */
 int later_send(rondo_later later, const char *to, const char *text, const char *kind, struct buf *ret_why);
+
+/* Asks people: a gate below the step opens, with what the question holds (taken: ask, schema, tool, ...; run/asks.h),
+   and then(answer, user) comes on the engine's thread when { value, by } is in the journal for good; not when the
+   work was cancelled meanwhile.  call names the question in its step: one that was asked before, by a process that
+   is gone, is not asked again, and if it has its answer, then() comes at once.  Only on the engine's thread. */
+void later_ask(rondo_later later, const char *call, json_t *question,
+               void (*then)(const json_t *answer, void *user), void *user);
+
+/* If that was asked, and nobody has answered it yet: this is the answer.  Takes value. */
+void later_answer(rondo_later later, const char *call, json_t *value, const char *by);
+
+/* For a task that was deferred and asks people: is_parked(user) says, at any time until it has finished, whether it
+   does nothing but wait for them.  Then a program may leave the run as it is. */
+void task_on_park(rondo_task *task, bool (*is_parked)(void *user), void *user);
 
 /* Messages that this task has not read yet and may go on for.  Only on the engine's thread. */
 uint32_t later_unread(rondo_later later);

@@ -123,11 +123,18 @@ static void cancel(struct tool_call *call)
         talk_cancel(child->talk);
 }
 
+static bool is_parked(const struct tool_call *call)
+{
+    const struct child *child = call->own;
+    return child && talk_is_parked(child->talk);
+}
+
 void child_add_tool(struct toolbox *box, const struct call_env *env, int depth)
 {
     if (!env->has_agents || depth >= (env->max_depth ? env->max_depth : CHILD_DEPTH))
         return;
     auto_json json_t *parameters = json_loads(schema, 0, NULL);
     toolbox_add(box, &(struct tool){ .name = "agent", .description = about, .parameters = parameters,
-                                     .effects = RONDO_IDEMPOTENT, .is_free = true, .run = run, .cancel = cancel });
+                                     .effects = RONDO_IDEMPOTENT, .is_free = true, .run = run, .cancel = cancel,
+                                     .is_parked = is_parked });
 }

@@ -361,11 +361,28 @@ static int stall_around(rondo_task *task)
     return 0;
 }
 
+static bool is_parked(void *user)
+{
+    const struct stint *stint = user;
+    return stint->talk && talk_is_parked(stint->talk);
+}
+
+/* What somebody has permitted for good, maybe to another process. */
+static void remember_permits(rondo_task *task)
+{
+    const char *tool;
+    json_t *yes;
+    json_object_foreach(task_run(task)->always, tool, yes)
+        if (task_env(task)->permit)
+            permit_remember(task_env(task)->permit, tool);
+}
+
 static void fill_spec(struct stint *stint, rondo_task *task)
 {
     const struct flow_step *step = stint->step;
     struct talk_spec *spec = &stint->spec;
     fill_sampling(stint, task_env(task));
+    remember_permits(task);
     spec->loop = task_loop(task);
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
@@ -426,6 +443,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     fill_spec(stint, task);
     stint->spec.first = attach_message(step, stint->folder, text);
     task_on_cancel(task, on_cancel, stint);
+    task_on_park(task, is_parked, stint);
     connect(stint);
 }
 

@@ -843,6 +843,11 @@ void talk_cancel(struct talk *talk)
         end(talk);
 }
 
+bool talk_is_parked(const struct talk *talk)
+{
+    return talk->batch && batch_is_parked(talk->batch);
+}
+
 /* ---- looking at it ----------------------------------------------------------------------------------- */
 
 const rondo_error *talk_error(const struct talk *talk)

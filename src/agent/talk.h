@@ -61,6 +61,7 @@ struct talk_spec {
 struct talk *talk_new(const struct talk_spec *spec);
 void talk_run(struct talk *talk);
 void talk_cancel(struct talk *talk); // on_end still comes
+bool talk_is_parked(const struct talk *talk); // it does nothing but wait for people
 
 /* In on_end. */
 const rondo_error *talk_error(const struct talk *talk); // NULL: it went well

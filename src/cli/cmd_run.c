@@ -176,7 +176,7 @@ static const struct option run_options[] = {
     { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "share state and memory with its other runs" },
     { "record", 0, OPT_TEXT, AT(record), "FILE", .help = "write down what agents and gates answer" },
     { "replay", 0, OPT_TEXT, AT(replay), "FILE", .help = "answer from such a recording, call no agent" },
-    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
+    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when a gate opens and when the run has ended" },
     { NULL }
 };
 

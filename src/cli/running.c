@@ -17,7 +17,6 @@
 #include "flow/bundle.h"
 #include "flow/shape.h"
 #include "io/orphan.h"
-#include "io/process.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,6 +76,22 @@ int running_draw_plan(struct running *r)
     return EXIT_OK;
 }
 
+static bool is_in_memory(const char *place)
+{
+    return place && strcmp(place, ":memory:") == 0;
+}
+
+/* Where the command line is silent, the file may say something. */
+static const char *store_place(const struct running *r)
+{
+    return r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+}
+
+static bool is_stored(const struct running *r)
+{
+    return !r->rehearses && !r->args->replay && !is_in_memory(store_place(r));
+}
+
 int running_prepare_env(struct running *r)
 {
     const struct run_args *a = r->args;
@@ -86,7 +101,8 @@ int running_prepare_env(struct running *r)
                                 .max_retries = a->max_retries, .max_turns = a->max_turns };
     if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
-    int code = means_open(&r->means, &a->means, r->line->command, drive_has_person() && !a->quiet, &r->env);
+    bool can_ask = (drive_has_person() && !a->quiet) || is_stored(r); // somebody may come later
+    int code = means_open(&r->means, &a->means, r->line->command, can_ask, &r->env);
     if (code != EXIT_OK)
         return code;
     if (!a->script)
@@ -108,22 +124,16 @@ bool running_has_answers(const struct running *r)
 
 /* ---- the store and the engine ---------------------------------------------------------------------------- */
 
-static bool is_in_memory(const char *place)
-{
-    return place && strcmp(place, ":memory:") == 0;
-}
-
-/* Where the command line is silent, the file may say something. */
 int running_open_store(struct running *r, bool must_exist)
 {
-    const char *place = r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+    const char *place = store_place(r);
     const char *durability = r->flow ? r->flow->durability : NULL;
     unsigned flags = (must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
     if ((is_in_memory(place) || r->args->replay) && r->args->session)
         return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
-    if (r->rehearses || r->args->replay || is_in_memory(place) || r->store)
+    if (!is_stored(r) || r->store)
         return EXIT_OK;
     if (store_path_open(place, flags, &r->store, &err) == 0)
         return EXIT_OK;
@@ -225,13 +235,13 @@ int running_carry_out(struct running *r)
 {
     const struct run_args *a = r->args;
     struct drive_options options = {
-        .command = r->command, .title = r->flow->name, .answers = a->answers, .plan = r->flow->doc->json,
+        .command = r->command, .title = r->flow->name, .answers = a->answers, .notify = a->notify,
+        .plan = r->flow->doc->json,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
     };
     int code = drive(r->run, &options);
-    process_kill_all(r->engine->loop); // before anybody is told that it is over
-    if (a->notify)
+    if (a->notify && r->run->ended) // of a gate it was told
         notify_run(a->notify, r->run, r->flow->name, code);
     return code;
 }

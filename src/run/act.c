@@ -75,7 +75,7 @@ static void clear(struct run *run, struct act *act)
     if (act->owns_input)
         run_drop(run, act->input);
     if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer ||
-                 act->letters)) {
+                 act->letters || act->asks)) {
         mem_free(TAKE(act->ledger));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
@@ -83,6 +83,7 @@ static void clear(struct run *run, struct act *act)
         run_drop(run, TAKE(act->before));
         run_drop(run, TAKE(act->answer));
         run_drop(run, TAKE(act->letters));
+        run_drop(run, TAKE(act->asks));
     }
     act->state = ACT_FREE;
 }

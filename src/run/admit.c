@@ -4,6 +4,7 @@
    what it is given, so everything it relies on is asked here first, one question per type of event.
    Events of a living run are never asked: the planner makes only what fits. */
 #include "run/act.h"
+#include "run/asks.h"
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/reopen.h"
@@ -164,6 +165,8 @@ static bool admits_gate(struct run *run, const struct rondo_event *ev)
     struct act *act = live(run, ev->act);
     if (!act || !node_is_leaf(act->node))
         return false;
+    if (act->node->kind == RONDO_KIND_AGENT && asks_number(ev->value))
+        return asks_admit(act, ev->value, ev->type == RONDO_EV_GATE_ANSWERED);
     if (ev->type == RONDO_EV_GATE_WAITING)
         return act->state == ACT_RUNNING && ev->value;
     return act->state == ACT_WAITING && act->wait_ns && has_object(ev) && json_object_get(ev->value, "value");

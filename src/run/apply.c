@@ -5,6 +5,7 @@
 #include "data/value.h"
 #include "flow/flow.h"
 #include "run/act.h"
+#include "run/asks.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
@@ -488,6 +489,7 @@ static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
     act->wait_ns = now_ns;
     run->gates++;
+    run->gate_moves++;
     run->busy -= act->node->kind == RONDO_KIND_AGENT;
 }
 
@@ -499,6 +501,7 @@ static void end_wait(struct run *run, struct act *act)
     bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits;
     act->wait_ns = 0;
     run->gates--;
+    run->gate_moves++;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
     run->busy += act->node->kind == RONDO_KIND_AGENT;
 }
@@ -581,6 +584,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         res.flags |= RES_BROKE;
     if (UNLIKELY(act->wait_ns) && node_is_leaf(act->node))
         end_wait(run, act); // closed while it waited
+    if (UNLIKELY(act->asking))
+        asks_end(run, act);
     if (UNLIKELY(run->reserve_count))
         reserve_end(run, act);
     if (UNLIKELY(run->mail.box_count))
@@ -803,6 +808,10 @@ static void apply_gate(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     json_t **answer = act->node->kind == RONDO_KIND_AGENT ? &act->answer : &act->notes;
+    if (act->node->kind == RONDO_KIND_AGENT && asks_number(ev->value)) { // it stays at work
+        (ev->type == RONDO_EV_GATE_WAITING ? asks_add : asks_answer)(run, act, ev->value);
+        return;
+    }
     if (ev->type == RONDO_EV_GATE_WAITING) {
         act_move(act, ON_WAIT);
         begin_wait(run, act, ev->time_ns);

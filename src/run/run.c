@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "run/act.h"
+#include "run/asks.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
@@ -59,6 +60,7 @@ void run_clear(struct run *run)
     mail_clear(&run->mail);
     mem_free(run->session);
     mem_free(run->summary);
+    json_decref(run->always);
     mem_free(run->cancel_why);
     *run = (struct run){ .acts = run->acts, .act_made = run->act_made, .act_cap = run->act_cap,
                          .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
@@ -173,6 +175,13 @@ static APART void answer(struct run *run, const struct rondo_event *ev, uint8_t 
                                                    .ordinal = ev->type, .reason = reason };
 }
 
+static void answer_ask(struct run *run, const struct act *act, uint32_t number)
+{
+    *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
+                                               .token = act->token, .child = ASKS_MAX + number,
+                                               .ordinal = RONDO_EV_GATE_ANSWERED };
+}
+
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
                uint32_t ordinal, int64_t due_ns)
 {
@@ -234,7 +243,9 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         break;
     case RONDO_EV_GATE_ANSWERED: // the shell does what was said
         act = run_act(run, ev->act);
-        if (act->node->kind == RONDO_KIND_AGENT)
+        if (asks_number(ev->value))
+            answer_ask(run, act, asks_number(ev->value));
+        else if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
     case RONDO_EV_AGENT_WAKE:
@@ -335,9 +346,20 @@ static bool waits_for_time(const struct act *act)
     return false;
 }
 
+/* Agents at work that do nothing but wait for answers. */
+static uint32_t count_resting(const struct run *run)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < run->act_count; slot++)
+        count += run->acts[slot]->state != ACT_FREE && run->acts[slot]->asking && run->acts[slot]->rests;
+    return count;
+}
+
 bool run_waits_for_people(const struct run *run)
 {
-    if (!run->gates || run->busy || run->status || run->dirty.count || run->command_count)
+    if (!run->gates || run->status || run->dirty.count || run->command_count)
+        return false;
+    if (run->busy && run->busy != count_resting(run))
         return false;
     for (uint32_t slot = 0; slot < run->act_count; slot++)
         if (run->acts[slot]->state != ACT_FREE && waits_for_time(run->acts[slot]))
@@ -483,7 +505,7 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
     if (ev->type == RONDO_EV_TIMER)
         return accepts_timer(run, act, ev);
     if (ev->type == RONDO_EV_GATE_ANSWERED)
-        return act->state == ACT_WAITING;
+        return act->state == ACT_WAITING || asks_open(act, asks_number(ev->value));
     if (ev->type == RONDO_EV_MESSAGE_SENT) // what becomes of it is decided, and told
         return true;
     if (ev->type == RONDO_EV_SETTLED) // what was spent was spent

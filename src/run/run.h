@@ -93,6 +93,9 @@ struct act {
     bool drains;     // what is in its box is to be given to it now
     bool warns;      // it has been woken so often that somebody is to be told
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
+    json_t *asks;   // agent: what it has asked people while at work, see ask.h; NULL: nothing
+    uint32_t asked, asking; // how many, and of those without an answer
+    bool rests;     // the shell's: it does nothing but wait for those
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
     uint32_t step_call, agent_call; // from files: earlier calls of this step, of its agent
@@ -183,6 +186,7 @@ struct run {
     uint64_t seed;
     uint32_t busy, max_busy; // leaves at work, and how many may be (0: any)
     uint32_t gates;          // that wait for an answer
+    uint32_t gate_moves;     // how often one of them opened or closed
     uint32_t overdue;        // of those: nobody is to wait for their answers any longer
     int on_unknown;
     rondo_budget budget;
@@ -194,6 +198,7 @@ struct run {
     struct mail mail;
     uint32_t coordinator; // its slot; 0: there is none at work
     char *summary;        // what it said the run came to; NULL
+    json_t *always; // tools that somebody has permitted for good, { name: true }; NULL: none
     char *session; // whose state and memory it shares; NULL
     struct question question;
     struct run_command *commands;

@@ -31,6 +31,7 @@ struct tool {
     bool is_unchecked;       // it looks at its arguments itself
     void (*run)(struct tool_call *call);
     void (*cancel)(struct tool_call *call); // not wanted any more; it has to end all the same.  May be NULL
+    bool (*is_parked)(const struct tool_call *call); // does it only wait for people?  NULL: never
     void *user;
 };
 

@@ -47,7 +47,7 @@ same "a tool that is none" "$(asked 1 '.messages[] | select(.tool_call_id=="c3")
 same "the tools that it was told of" "$(asked 0 '[.tools[].function.name] | join(" ")')" "read write glob bash"
 
 serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Sorry.")
-check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --allow read tools.yaml
+check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --strict --allow read tools.yaml
 same "nothing was written" "$(ls new.txt 2>/dev/null)" ""
 same "the model is told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'not permitted')" 1
 
