@@ -7,6 +7,7 @@
 #include "agent/recorder.h"
 #include "data/value.h"
 #include "run/budget.h"
+#include "run/errand.h"
 #include "run/usage.h"
 
 #include <stdarg.h>
@@ -321,7 +322,7 @@ static int post(rondo_later at, struct post *message)
         message->token = at.token;
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
-        if (message->wait.noted || message->wait.decided || message->wait.drained)
+        if (message->wait.noted || message->wait.decided || message->wait.drained || message->wait.done)
             put_wait(mail, later, message);
         put_post(mail, message);
     }
@@ -443,6 +444,22 @@ static struct act *act_behind(rondo_later at, struct run **ret)
     pthread_mutex_unlock(&mail->lock);
     *ret = work.run ? &work.run->core : NULL;
     return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
+int later_call(rondo_later later, const char *agent, const char *key, json_t *input,
+               void (*done)(const struct result *result, void *user), void *user)
+{
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    struct post p = { .ev = { .type = RONDO_EV_NOTE,
+                              .value = json_pack("{s:s, s:s, s:o}", "errand", key, "agent", agent, "input", input) },
+                      .wait = { .done = done, .user = user } };
+    if (act && errand_can_take(act, p.ev.value)) {
+        int rc = post(later, &p);
+        return MIN(rc, 0);
+    }
+    post_clear(&p);
+    return act ? RONDO_ELIMIT : RONDO_ESTATE;
 }
 
 /* ---- messages --------------------------------------------------------------------------------------- */
@@ -878,6 +895,8 @@ void task_answer(rondo_run *run, const struct run_command *command)
         wait.decided(command->reason, wait.user);
     else if (is_wanted && wait.drained)
         give_letters(act, &wait);
+    else if (is_wanted && wait.done)
+        wait.done(errand_result(act, command->child), wait.user);
     else if (act)
         give_room_back(run, command); // whoever worked for it is told that it is cancelled
     if (!is_wanted && wait.always)

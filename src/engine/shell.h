@@ -72,13 +72,14 @@ struct rondo_task {
     rondo_later later;
 };
 
-/* Somebody who waits until what was said is in the journal, or is decided, or messages are there: one of the
-   three is set. */
+/* Somebody who waits until what was said is in the journal, or is decided, or messages are there, or an errand is
+   done: one of the four is set. */
 struct awaited {
     uint32_t number; // of this token
     void (*noted)(void *user);
     void (*decided)(int reason, void *user);
     void (*drained)(json_t *messages, void *user);
+    void (*done)(const struct result *result, void *user);
     void *user;
     bool always; // decided() is also called when nothing will be, with RONDO_REASON_CANCELLED
 };

@@ -8,6 +8,7 @@
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
+#include "run/errand.h"
 #include "run/graph.h"
 #include "run/inherit.h"
 #include "run/kinds.h"
@@ -237,6 +238,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
     act->kid = place_kid(run, parent, ev);
     start_kid(run, act, act_kid(run, act));
     link_child(run, parent, act);
+    if (UNLIKELY(errand_can(parent->node)))
+        errand_began(run, parent);
     if (kind->open)
         kind->open(run, act);
     if (act->node->kind == RONDO_KIND_AGENT)
@@ -488,7 +491,7 @@ static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
     act->wait_ns = now_ns;
     run->gates++;
-    run->busy -= act->node->kind == RONDO_KIND_AGENT;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->open;
 }
 
 /* What the time of a gate has come to. */
@@ -500,7 +503,7 @@ static void end_wait(struct run *run, struct act *act)
     act->wait_ns = 0;
     run->gates--;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
-    run->busy += act->node->kind == RONDO_KIND_AGENT;
+    run->busy += act->node->kind == RONDO_KIND_AGENT && !act->open;
 }
 
 /* What all tries have cost so far stays. */
@@ -526,7 +529,7 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     struct act *parent = run_act(run, ev->parent);
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
-                                                            : &parent->kids[place];
+                                                            : kid_get(run, parent, place, ev->ordinal);
     if (UNLIKELY(kid->asked & KID_UNTOLD)) {
         apply_told(run, parent, kid, ev);
         return;
@@ -550,7 +553,8 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
    may have a million failed items keeps none of them: they begin from the start. */
 static bool may_come_back(const struct act *parent, const struct act *act, int status)
 {
-    if (node_is_leaf(act->node) || act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE)
+    if (node_is_leaf(act->node) || node_is_leaf(parent->node) || act->close == CLOSE_BREAK ||
+        act->close == CLOSE_CONTINUE)
         return false;
     if (status == RONDO_STATUS_COMPLETED)
         return act->close == CLOSE_BUDGET && parent->close;
@@ -593,6 +597,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         coordinator_end(run);
     kid->res = res;
     unlink_child(run, parent, act);
+    if (UNLIKELY(errand_can(parent->node)))
+        errand_ended(run, parent);
     uint32_t child = act->child, ordinal = act->ordinal;
     if (UNLIKELY(may_come_back(parent, act, res.status)))
         act_hold(run, parent, act);
@@ -780,6 +786,8 @@ static void apply_note(struct run *run, struct rondo_event *ev)
     act->notes = old ? json_copy(old) : json_array(); // the old list may be in use
     run_drop(run, old);
     json_array_append(act->notes, ev->value);
+    if (UNLIKELY(act->node->count) && errand_is(act, ev->value))
+        errand_add(run, act, ev->value, ev->num);
     run_drop(run, ev->value);
 }
 
