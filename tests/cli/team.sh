@@ -100,7 +100,7 @@ agents: { a: { prompt: p, workers: [sub] }, sub: { workflow: sub.yaml } }
 steps: [{ id: s, agent: a, instructions: x }]
 F
 
-# ---- a manager and its workers -----------------------------------------------------------------------------
+# ---- a manager and its workers (AE-93, AE-150, AE-152) -----------------------------------------------------------------------------
 flow manager.yaml <<'F'
 name: manager
 agents:
