@@ -396,6 +396,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);
     if (stint->step->agent && stint->step->agent->project_notes)
         guides_show_notes(stint->folder, &stint->system);
+    for (uint32_t i = 0; stint->step->agent && i < stint->step->agent->disallowed_count; i++)
+        toolbox_remove(&stint->spec.box, stint->step->agent->disallowed_tools[i]);
     stint->mcp = servers_of(task, stint->step, err);
     return stint->mcp ? 0 : err->code;
 }

@@ -236,6 +236,4 @@ void team_tools_add(struct toolbox *box, const struct flow_step *step)
             add_agent(box, step->team->steps[i]);
     if (step->team && agent->worker_count)
         add_worker_tools(box, step);
-    for (uint32_t i = 0; step->team && i < agent->disallowed_count; i++)
-        toolbox_remove(box, agent->disallowed_tools[i]);
 }
