@@ -32,7 +32,7 @@ static void on_end(const struct result *result, void *user)
 static void begin(struct tool_call *call, const char *child, json_t *input)
 {
     const struct talk *talk = call->tool->user;
-    int rc = later_call(talk_spec_of(talk)->later, child, call->place->key, input, on_end, call);
+    int rc = later_call(talk_spec_of(talk)->later, child, call->place->spot, input, on_end, call);
     if (rc < 0)
         tool_fail(call, rc == RONDO_ELIMIT ? "so many agents were called in this step that no more are allowed"
                                            : "the step is over");

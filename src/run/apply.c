@@ -238,8 +238,6 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
     act->kid = place_kid(run, parent, ev);
     start_kid(run, act, act_kid(run, act));
     link_child(run, parent, act);
-    if (UNLIKELY(errand_can(parent->node)))
-        errand_began(run, parent);
     if (kind->open)
         kind->open(run, act);
     if (act->node->kind == RONDO_KIND_AGENT)
@@ -491,7 +489,7 @@ static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
     act->wait_ns = now_ns;
     run->gates++;
-    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->open;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT && !errand_is_out(act);
 }
 
 /* What the time of a gate has come to. */
@@ -503,7 +501,7 @@ static void end_wait(struct run *run, struct act *act)
     act->wait_ns = 0;
     run->gates--;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
-    run->busy += act->node->kind == RONDO_KIND_AGENT && !act->open;
+    run->busy += act->node->kind == RONDO_KIND_AGENT && !errand_is_out(act);
 }
 
 /* What all tries have cost so far stays. */
@@ -592,13 +590,11 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
-    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !errand_is_out(act);
     if (UNLIKELY(coordinator_is(run, act)))
         coordinator_end(run);
     kid->res = res;
     unlink_child(run, parent, act);
-    if (UNLIKELY(errand_can(parent->node)))
-        errand_ended(run, parent);
     uint32_t child = act->child, ordinal = act->ordinal;
     if (UNLIKELY(may_come_back(parent, act, res.status)))
         act_hold(run, parent, act);

@@ -49,8 +49,8 @@ void errand_add(struct run *run, struct act *act, const json_t *note, int64_t nu
 {
     const char *key = json_string_value(json_object_get(note, "errand"));
     struct errand *errand = find(act, key);
-    if (!errand)
-        errand = make(act, key, note);
+    if (!errand && (errand = make(act, key, note)))
+        run->busy -= act->errands->left++ == 0 && !act->wait_ns;
     if (errand) {
         errand->number = (uint32_t)number;
         errand->is_told = false;
@@ -89,14 +89,9 @@ enum plan errand_plan(struct run *run, struct act *act, struct rondo_event *ev)
     return what;
 }
 
-void errand_began(struct run *run, const struct act *act)
+void errand_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child, uint32_t ordinal)
 {
-    run->busy -= act->open == 1 && !act->wait_ns;
-}
-
-void errand_ended(struct run *run, const struct act *act)
-{
-    run->busy += !act->open && !act->wait_ns;
+    run->busy += --act->errands->left == 0 && !act->wait_ns;
 }
 
 const struct result *errand_result(const struct act *act, uint32_t number)

@@ -27,6 +27,7 @@ struct errand {
 struct errand_act {
     struct errand *list;
     uint32_t count, cap;
+    uint32_t left; // that have not ended
 };
 
 /* Can this agent send others? */
@@ -46,9 +47,13 @@ struct kid *errand_kid(const struct act *act, uint32_t child, uint32_t ordinal);
 enum plan errand_plan(struct run *run, struct act *act, struct rondo_event *ev);
 void errand_free(struct run *run, struct act *act);
 
-/* A child has started, or has ended. */
-void errand_began(struct run *run, const struct act *act);
-void errand_ended(struct run *run, const struct act *act);
+void errand_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child, uint32_t ordinal);
+
+/* Is somebody under way for it, so that its place is free for others? */
+static inline bool errand_is_out(const struct act *act)
+{
+    return errand_can(act->node) && act->errands && act->errands->left;
+}
 
 /* What came of the one that is awaited under this number; NULL. */
 const struct result *errand_result(const struct act *act, uint32_t number);

@@ -59,7 +59,7 @@ static void leaf_project(struct run *run, struct act *act, struct result *ret)
 }
 
 const struct kind agent_kind = { .plan = agent_plan, .closed = leaf_closed, .project = leaf_project,
-                                 .child_input = container_input, .free = errand_free };
+                                 .child_ended = errand_ended, .child_input = container_input, .free = errand_free };
 
 /* A gate says once that it waits; the answer is kept in notes until the step ends with it. */
 static enum plan gate_plan(struct run *run, struct act *act, struct rondo_event *ev)

@@ -132,10 +132,18 @@ same "an unknown worker" "$(told 5 c4)" "error: there is no worker 'cook'; there
 serve < <(calls c1 sub '{"topic":"a"}' c2 sub '{"topic":"b"}'; then_; text "Done.")
 check "one place is enough" 0 "Done." "$RONDO" run -q --max-concurrency 1 kinds.yaml
 same "for two calls" "$(told 1 c1) $(told 1 c2)" "a/dry b/dry"
+serve < <(calls c1 counter '{"input":"x"}' c2 counter '{"input":"y"}'; then_; text "Done.")
+check "also of commands" 0 "Done." "$RONDO" run -q --max-concurrency 1 kinds.yaml
 serve < <(calls c1 writer '{"input":"x"}'; then_; text "A line."; then_; calls c2 writer '{"input":"x"}'; then_; text never)
 { cat kinds.yaml; echo "budget: { calls: 3 }"; } >few.yaml
 "$RONDO" run -q few.yaml >out 2>err
 same "a budget holds for all of them" "$? $([ "$(requests)" -le 3 ] && echo yes)" "4 yes"
+
+# ---- recorded ----------------------------------------------------------------------------------------------
+serve < <(calls c1 writer '{"input":"x"}' c2 sub '{"topic":"a"}'; then_; text "A line."; then_; text "Done.")
+check "recorded" 0 "Done." "$RONDO" run -q --store :memory: --record rec.json kinds.yaml
+check "and played, without those that were called" 0 "Done." "$RONDO" run -q --replay rec.json kinds.yaml
+same "or a model" "$(requests)" 3
 
 # ---- a gate in a workflow that was called ------------------------------------------------------------------
 flow asking.yaml <<'F'
@@ -180,6 +188,12 @@ same "nothing is paid twice" "$(requests)" 4
 same "nothing that was done is done again" "$(tr '\n' ' ' <did)" "one two two "
 same "the results are there" "$(told 3 c1) $(told 3 c2)" "A line. 2"
 check "and it can be replayed" 0 "" "$RONDO" replay -q --store k.db "$id"
+
+fork=$("$RONDO" fork --store k.db --at 'a.slow[1].y' "$id" 2>/dev/null)
+serve < <(text "Done otherwise.")
+check "a fork inside of a call" 0 "Done otherwise." "$RONDO" resume -q --store k.db "$fork"
+same "pays nothing again" "$(requests)" 1
+same "and does again what is behind it" "$(tr '\n' ' ' <did)" "one two two two "
 
 # ---- cancelled ---------------------------------------------------------------------------------------------
 rm -f go did
