@@ -15,6 +15,7 @@
 
 #define KEY_LEN    40
 #define SHOWN_CALL 2000 // bytes of arguments in a question
+#define SPOT_LEN   48
 
 enum slot_state { SLOT_OPEN, SLOT_ASKED, SLOT_CHOSEN, SLOT_RUNNING, SLOT_DONE };
 
@@ -23,7 +24,7 @@ struct slot {
     const json_t *call; // { id, name, arguments }
     const struct tool *tool; // NULL: there is none of that name
     struct tool_place place;
-    char key[KEY_LEN];
+    char key[KEY_LEN], spot[SPOT_LEN];
     uint8_t state; // enum slot_state
     uint32_t begun; // so many times, before crashes
     json_t *content;
@@ -378,8 +379,11 @@ static void make_key(struct slot *slot, uint32_t index, size_t turn)
     const char *outer = spec->place.key ? spec->place.key : "";
     snprintf(slot->key, sizeof slot->key, "%016llx-%016llx", (unsigned long long)hash_bytes(hash, outer, strlen(outer)),
              (unsigned long long)hash_bytes(~hash, outer, strlen(outer)));
+    uint64_t in = *spec->in ? hash_bytes(0, spec->in, strlen(spec->in)) : 0;
+    snprintf(slot->spot, sizeof slot->spot, "%llx.%zu.%u", (unsigned long long)in, turn, index);
     slot->place = spec->place;
     slot->place.key = slot->key;
+    slot->place.spot = slot->spot;
 }
 
 struct batch *batch_new(struct talk *talk, json_t *message)

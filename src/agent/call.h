@@ -14,6 +14,7 @@ struct isolated;
 struct permit;
 struct tool;
 struct secrets;
+struct result;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
    as long as the run; everything in it is borrowed. */
@@ -102,6 +103,15 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
 /* Before each call of a model, and rondo_later_settle() after it: rondo_later_reserve(), but then() is not
    called when the work was cancelled meanwhile, as with later_note(). */
 int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user);
+
+/* Calls another agent of the file, one of the children of this task's node, by the name it has there, with this
+   input (taken): it becomes a step of the run, below this one.  The key says which call it is: one that was made
+   before a crash is not made again.  done(result, user) on the engine's thread when it has ended and that is in the
+   journal for good; not when the work was cancelled meanwhile, as with later_note(): then the step that was called
+   is cancelled, too.  0, RONDO_ELIMIT (so many were made that no more are allowed) or RONDO_ESTATE.  Only on the
+   engine's thread. */
+int later_call(rondo_later later, const char *agent, const char *key, json_t *input,
+               void (*done)(const struct result *result, void *user), void *user);
 
 /* rondo_later_send() on the engine's thread, and what will become of it as things are: MAIL_QUEUED, or why it will
    be dropped (enum mail_reason; ret_why may say more).  Nothing that is said to the token right after it can be in

@@ -87,12 +87,12 @@ static void begin(struct tool_call *call, struct talk *parent, struct target *ta
     put_place(&in, outer, call->place->key);
     struct talk_spec spec = {
         .later = outer->later, .loop = outer->loop, .env = outer->env, .flow = outer->flow,
-        .name = outer->name, .target = target,
+        .name = outer->name, .target = target, .team = outer->team,
         .system = prompt ? prompt : "", .first = message_user(text, strlen(text)), .place = *call->place,
         .temperature = outer->temperature, .top_p = outer->top_p, .max_tokens = outer->max_tokens,
-        .effort = outer->effort, .max_turns = outer->max_turns, .stall = outer->stall, .max_retries = outer->max_retries,
-        .on_unknown = outer->on_unknown, .cache = outer->cache, .in = buf_text(&in), .depth = outer->depth + 1,
-        .notes = outer->notes, .on_end = on_end, .user = child,
+        .effort = outer->effort, .max_turns = outer->max_turns, .stall = outer->stall,
+        .max_retries = outer->max_retries, .on_unknown = outer->on_unknown, .cache = outer->cache,
+        .in = buf_text(&in), .depth = outer->depth + 1, .notes = outer->notes, .on_end = on_end, .user = child,
     };
     fill_box(&spec.box, outer, json_object_get(call->arguments, "tools"));
     *child = (struct child){ call, talk_new(&spec) };

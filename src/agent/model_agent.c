@@ -10,6 +10,7 @@
 #include "agent/servers.h"
 #include "agent/shared.h"
 #include "agent/talk.h"
+#include "agent/team_tool.h"
 #include "data/secret.h"
 #include "io/workspace.h"
 #include "run/coordinator.h"
@@ -386,7 +387,9 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->loop = task_loop(task);
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
-    spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
+    spec->schema = step->agent && !step->only_answers ? json_incref(step->agent->result_schema) : NULL;
+    spec->team = step->team;
+    spec->max_turns = step->only_answers ? 1 : spec->max_turns;
     spec->stall = stall_around(task);
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
@@ -405,7 +408,10 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
 {
     if (open_place(stint, task, err) < 0)
         return err->code;
+    if (stint->step->only_answers)
+        return 0;
     add_builtins(stint);
+    team_tools_add(&stint->spec.box, stint->step);
     child_add_tool(&stint->spec.box, task_env(task), 0);
     if (stint->step->flow->shared_memory)
         shared_add_tools(&stint->spec.box);
@@ -418,6 +424,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);
     if (stint->step->agent && stint->step->agent->project_notes)
         guides_show_notes(stint->folder, &stint->system);
+    for (uint32_t i = 0; stint->step->agent && i < stint->step->agent->disallowed_count; i++)
+        toolbox_remove(&stint->spec.box, stint->step->agent->disallowed_tools[i]);
     stint->mcp = servers_of(task, stint->step, err);
     return stint->mcp ? 0 : err->code;
 }
@@ -453,6 +461,9 @@ static int check_tool(const struct flow_step *step, const char *name, rondo_erro
 {
     if (servers_find(step->flow, name) || strcmp(name, "send_message") == 0)
         return 0;
+    for (uint32_t i = 0; step->team && i < step->team->count; i++)
+        if (strcmp(step->team->steps[i]->id, name) == 0)
+            return 0;
     for (const struct tool_row *row = tool_builtins; row->name; row++)
         if (strcmp(row->name, name) == 0)
             return 0;
@@ -465,7 +476,7 @@ int model_can_run(const struct flow_step *step, const struct call_env *env, rond
     struct target *target = NULL;
     int rc = find_target(env, step, &target, err);
     target_unref(target);
-    for (uint32_t i = 0; rc == 0 && step->agent && i < step->agent->tool_count; i++)
+    for (uint32_t i = 0; rc == 0 && step->agent && !step->only_answers && i < step->agent->tool_count; i++)
         rc = check_tool(step, step->agent->tools[i], err);
     return rc;
 }

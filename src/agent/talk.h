@@ -38,6 +38,7 @@ struct talk_spec {
     json_t *first;         // the first message; taken
     struct toolbox box;    // taken, with what it holds
     struct tool_place place;
+    const struct flow_scope *team; // agents of the file that it may call; lives as long as the flow; NULL
     json_t *schema;        // the result is handed in with submit_result and fits this; NULL
     double temperature, top_p;
     int64_t max_tokens;

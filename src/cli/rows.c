@@ -35,7 +35,7 @@ static void add_kid(struct row *row, struct row *kid)
 static void make_kids(struct rows *rows, struct row *row)
 {
     const rondo_node *node = row->node;
-    if (row->kid_count || node->kind == RONDO_KIND_EACH)
+    if (row->kid_count || row_has_items(row))
         return;
     for (uint32_t i = 0; i < node->count; i++) {
         const struct node_child *child = &node->children[i];
@@ -101,7 +101,7 @@ static struct row *kid_at(const struct row *row, const rondo_event *ev)
 {
     if (!row)
         return NULL;
-    if (row->node->kind == RONDO_KIND_EACH)
+    if (row_has_items(row))
         return item_of(row, ev->ordinal);
     return ev->child < row->kid_count ? row->kids[ev->child] : NULL;
 }
@@ -139,11 +139,13 @@ void row_put_path(struct buf *out, const struct row *row)
     int64_t pass = row->of_pass >= 0 ? row->of_pass : up->pass;
     if (row_is_loop(up) && pass >= 0)
         buf_printf(out, ".%lld", (long long)pass);
-    if (row->is_item)
+    if (row->is_item && !row_is_call(row))
         buf_printf(out, "[%u]", row->ordinal);
     if (*row->name && !is_first)
         buf_putc(out, '.');
     buf_puts(out, row->name);
+    if (row_is_call(row))
+        buf_printf(out, "[%u]", row->ordinal);
     if (row->attempt)
         buf_printf(out, "~%u", row->attempt);
 }
@@ -210,7 +212,7 @@ static void row_reset(struct rows *rows, struct row *row)
 {
     if (!row)
         return;
-    if (row->node->kind == RONDO_KIND_EACH)
+    if (row_has_items(row))
         drop_items(rows, row);
     forget_slot(rows, row);
     row->state = ROW_PENDING;
@@ -253,7 +255,7 @@ static struct row *item_start(struct rows *rows, struct row *each, const rondo_e
     struct row *item = ev->attempt ? item_of(each, ev->ordinal) : NULL;
     if (item)
         return item;
-    const struct node_child *child = &each->node->children[0];
+    const struct node_child *child = &each->node->children[ev->child];
     item = row_new(rows, each, child->node, child->name);
     item->is_item = true;
     item->ordinal = ev->ordinal;
@@ -277,7 +279,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
     if (!up)
         return;
     make_kids(rows, up);
-    struct row *row = up->node->kind == RONDO_KIND_EACH ? item_start(rows, up, ev) : kid_at(up, ev);
+    struct row *row = row_has_items(up) ? item_start(rows, up, ev) : kid_at(up, ev);
     if (!row)
         return;
     row_reset(rows, row);

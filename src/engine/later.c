@@ -8,6 +8,7 @@
 #include "data/value.h"
 #include "run/asks.h"
 #include "run/budget.h"
+#include "run/errand.h"
 #include "run/usage.h"
 
 #include <ctype.h>
@@ -327,7 +328,8 @@ static int post(rondo_later at, struct post *message)
         message->token = at.token;
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
-        if (message->wait.noted || message->wait.decided || message->wait.drained || message->wait.answered)
+        if (message->wait.noted || message->wait.decided || message->wait.drained || message->wait.answered ||
+            message->wait.done)
             put_wait(mail, later, message);
         if (message->ev.type != RONDO_EV_GATE_WAITING || message->ev.value) // else it was asked before
             put_post(mail, message);
@@ -450,6 +452,22 @@ static struct act *act_behind(rondo_later at, struct run **ret)
     pthread_mutex_unlock(&mail->lock);
     *ret = work.run ? &work.run->core : NULL;
     return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
+int later_call(rondo_later later, const char *agent, const char *key, json_t *input,
+               void (*done)(const struct result *result, void *user), void *user)
+{
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    struct post p = { .ev = { .type = RONDO_EV_NOTE,
+                              .value = json_pack("{s:s, s:s, s:o}", "errand", key, "agent", agent, "input", input) },
+                      .wait = { .done = done, .user = user } };
+    if (act && errand_can_take(act, p.ev.value)) {
+        int rc = post(later, &p);
+        return MIN(rc, 0);
+    }
+    post_clear(&p);
+    return act ? RONDO_ELIMIT : RONDO_ESTATE;
 }
 
 /* ---- messages --------------------------------------------------------------------------------------- */
@@ -1023,6 +1041,8 @@ void task_answer(rondo_run *run, const struct run_command *command)
         give_letters(act, &wait);
     else if (is_wanted && wait.answered)
         give_answer(act, &wait);
+    else if (is_wanted && wait.done)
+        wait.done(errand_result(act, command->child), wait.user);
     else if (act)
         give_room_back(run, command); // whoever worked for it is told that it is cancelled
     if (!is_wanted && wait.always)

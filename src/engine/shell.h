@@ -73,13 +73,14 @@ struct rondo_task {
 };
 
 /* Somebody who waits until what was said is in the journal, or is decided, or messages are there, or people have
-   answered: one of the four is set. */
+   answered, or an errand is done: one of the five is set. */
 struct awaited {
     uint32_t number; // of this token; from ASKS_MAX on: of a question (run/asks.h)
     void (*answered)(const json_t *answer, void *user);
     void (*noted)(void *user);
     void (*decided)(int reason, void *user);
     void (*drained)(json_t *messages, void *user);
+    void (*done)(const struct result *result, void *user);
     void *user;
     bool always; // decided() is also called when nothing will be, with RONDO_REASON_CANCELLED
 };

@@ -247,6 +247,8 @@ static const struct field agent_rows[] = {
     /* model */
     { "model", F_TEXT, IN_BOTH, IN(flow_agent, model), .about = "provider/name, or an alias." },
     { "tools", F_TEXTS, IN_BOTH, LIST(flow_agent, tools, tool_count), .about = "The tools it may use." },
+    { "workers", F_TEXTS, IN_RONDO, LIST(flow_agent, workers, worker_count),
+      .about = "Agents that it gives work to, with the tools delegate and ask." },
     { "disallowedTools", F_TEXTS, IN_BOTH, LIST(flow_agent, disallowed_tools, disallowed_count),
       .about = "Tools it may not use." },
     { "maxTurns", F_INT, IN_BOTH, IN(flow_agent, max_turns), FROM(0), .stage = STAGE_AGENT,

@@ -6,6 +6,7 @@
 #include "run/act.h"
 #include "run/asks.h"
 #include "run/each.h"
+#include "run/errand.h"
 #include "run/loop.h"
 #include "run/reopen.h"
 #include "run/reserve.h"
@@ -30,9 +31,10 @@ static bool is_time(int64_t ns)
 static bool names_child(struct run *run, const struct rondo_event *ev, struct kid **ret_kid)
 {
     struct act *parent = live(run, ev->parent);
-    if (!parent || node_is_leaf(parent->node) || ev->child >= parent->node->count ||
-        !parent->node->children[ev->child].node)
+    if (!parent || ev->child >= parent->node->count || !parent->node->children[ev->child].node)
         return false;
+    if (node_is_leaf(parent->node))
+        return (*ret_kid = errand_kid(parent, ev->child, ev->ordinal)) != NULL;
     if (parent->node->kind == RONDO_KIND_EACH) {
         *ret_kid = each_kid(parent, ev->ordinal);
         return ev->ordinal < parent->each->count && (*ret_kid || !parent->each->results[ev->ordinal].status);

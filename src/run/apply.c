@@ -9,6 +9,7 @@
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
+#include "run/errand.h"
 #include "run/graph.h"
 #include "run/inherit.h"
 #include "run/kinds.h"
@@ -490,7 +491,7 @@ static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
     act->wait_ns = now_ns;
     run->gates++;
     run->gate_moves++;
-    run->busy -= act->node->kind == RONDO_KIND_AGENT;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT && !errand_is_out(act);
 }
 
 /* What the time of a gate has come to. */
@@ -503,7 +504,7 @@ static void end_wait(struct run *run, struct act *act)
     run->gates--;
     run->gate_moves++;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
-    run->busy += act->node->kind == RONDO_KIND_AGENT;
+    run->busy += act->node->kind == RONDO_KIND_AGENT && !errand_is_out(act);
 }
 
 /* What all tries have cost so far stays. */
@@ -529,7 +530,7 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     struct act *parent = run_act(run, ev->parent);
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
-                                                            : &parent->kids[place];
+                                                            : kid_get(run, parent, place, ev->ordinal);
     if (UNLIKELY(kid->asked & KID_UNTOLD)) {
         apply_told(run, parent, kid, ev);
         return;
@@ -553,7 +554,8 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
    may have a million failed items keeps none of them: they begin from the start. */
 static bool may_come_back(const struct act *parent, const struct act *act, int status)
 {
-    if (node_is_leaf(act->node) || act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE)
+    if (node_is_leaf(act->node) || node_is_leaf(parent->node) || act->close == CLOSE_BREAK ||
+        act->close == CLOSE_CONTINUE)
         return false;
     if (status == RONDO_STATUS_COMPLETED)
         return act->close == CLOSE_BUDGET && parent->close;
@@ -593,7 +595,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
-    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle;
+    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !errand_is_out(act);
     if (UNLIKELY(coordinator_is(run, act)))
         coordinator_end(run);
     kid->res = res;
@@ -785,6 +787,8 @@ static void apply_note(struct run *run, struct rondo_event *ev)
     act->notes = old ? json_copy(old) : json_array(); // the old list may be in use
     run_drop(run, old);
     json_array_append(act->notes, ev->value);
+    if (UNLIKELY(act->node->count) && errand_is(act, ev->value))
+        errand_add(run, act, ev->value, ev->num);
     run_drop(run, ev->value);
 }
 

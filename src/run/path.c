@@ -28,6 +28,8 @@ static void put_segment(struct buf *buf, const rondo_node *parent, const struct 
     if (*name && buf->len > start)
         buf_putc(buf, '.');
     buf_puts(buf, name);
+    if (parent->kind == RONDO_KIND_AGENT) // an errand
+        put_ordinal(buf, "[", place->ordinal, "]");
     if (place->attempt)
         put_ordinal(buf, "~", place->attempt, "");
 }

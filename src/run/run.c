@@ -6,6 +6,7 @@
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
+#include "run/errand.h"
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/mail.h"
@@ -97,6 +98,8 @@ struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
 {
     while (act->slot && !(eaches && act->node->is_file)) { // actions stay in their file
         act = run_act(run, act->parent);
+        if (eaches && node_is_leaf(act->node)) // and in the call that an agent has made
+            return NULL;
         if (act->slot && (node_is_loop(act->node) || (eaches && act->node->kind == RONDO_KIND_EACH)))
             return (struct act *)act;
     }
@@ -165,14 +168,19 @@ void run_command(struct run *run, enum command_type type, const struct act *act)
                                            .token = act->token };
 }
 
-/* num of the event is a number of the shell's; 0: nobody waits. */
+APART void run_answer(struct run *run, const struct act *act, uint32_t number, uint8_t type, uint8_t reason)
+{
+    *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
+                                               .token = act->token, .child = number, .ordinal = type,
+                                               .reason = reason };
+}
+
+/* num of the event is a number of the shell's; 0: nobody waits.  Errands are answered when they are done. */
 static APART void answer(struct run *run, const struct rondo_event *ev, uint8_t reason)
 {
     const struct act *act = run_act(run, ev->act);
-    if (ev->num)
-        *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
-                                                   .token = act->token, .child = (uint32_t)ev->num,
-                                                   .ordinal = ev->type, .reason = reason };
+    if (ev->num && !(ev->type == RONDO_EV_NOTE && errand_is(act, ev->value)))
+        run_answer(run, act, (uint32_t)ev->num, ev->type, reason);
 }
 
 static void answer_ask(struct run *run, const struct act *act, uint32_t number)

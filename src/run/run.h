@@ -44,6 +44,7 @@ struct reserve;
 struct loop_act;
 struct each_act;
 struct graph_act;
+struct errand_act;
 
 /* Live object, owned by its run; others keep slot and generation. */
 struct act {
@@ -103,6 +104,7 @@ struct act {
         struct loop_act *loop;
         struct each_act *each;
         struct graph_act *graph;
+        struct errand_act *errands; // agent: what others do for it; NULL
     };
 };
 
@@ -298,6 +300,8 @@ static inline void run_drop(struct run *run, json_t *value)
 }
 
 void run_command(struct run *run, enum command_type type, const struct act *act);
+/* What an agent waits for under a number of the shell's is through; type: of the event that it is about. */
+void run_answer(struct run *run, const struct act *act, uint32_t number, uint8_t type, uint8_t reason);
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
                uint32_t ordinal, int64_t due_ns);
 

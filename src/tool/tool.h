@@ -44,6 +44,7 @@ struct tool_place {
     bool local;                  // may fetch reach this machine and the networks around it
     struct secrets *secrets;     // of the run, for what is shown
     const char *key;             // idempotency key of the call, for servers; NULL
+    const char *spot;            // where in the conversation the call is: the same in every fork of the run; NULL
 };
 
 /* One call; made by tool_start(), gone after done(). */
