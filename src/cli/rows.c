@@ -7,6 +7,7 @@
 #include "agent/talk_note.h"
 #include "cli/show.h"
 #include "data/value.h"
+#include "run/encore.h"
 #include "run/event.h"
 #include "run/usage.h"
 
@@ -37,7 +38,8 @@ static void make_kids(struct rows *rows, struct row *row)
     const rondo_node *node = row->node;
     if (row->kid_count || node->kind == RONDO_KIND_EACH)
         return;
-    for (uint32_t i = 0; i < node->count; i++) {
+    uint32_t count = node->kind == KIND_HOLDER ? MIN(node->count, ENCORE_FIRST) : node->count;
+    for (uint32_t i = 0; i < count; i++) {
         const struct node_child *child = &node->children[i];
         struct row *kid = child->node ? row_new(rows, row, child->node, child->name) : NULL;
         add_kid(row, kid);

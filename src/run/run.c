@@ -5,6 +5,7 @@
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
+#include "run/encore.h"
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/mail.h"
@@ -57,6 +58,7 @@ void run_clear(struct run *run)
     json_decref(run->state);
     memory_clear(&run->memory);
     mail_clear(&run->mail);
+    encores_clear(&run->encores);
     mem_free(run->session);
     mem_free(run->summary);
     mem_free(run->cancel_why);
@@ -428,6 +430,8 @@ enum plan run_plan(struct run *run, struct rondo_event *ev)
 {
     if (UNLIKELY(run->mail.refused.count) && !run->status)
         return (enum plan)mail_plan_drop(run, ev);
+    if (UNLIKELY(run->mail.queued.count || run->mail.replies.count) && !run->status)
+        return (enum plan)mail_plan_reply(run, ev);
     if (UNLIKELY(run->mail.notices.count) && !run->status)
         return coordinator_plan_notice(run, ev);
     for (;;) {
