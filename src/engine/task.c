@@ -174,6 +174,8 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
     if (UNLIKELY(act && coordinator_is(&work->run->core, act))) { // it only rests
+        if (work->run->recorder)
+            record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
         flush_delta(work);
         say(work, RONDO_EV_AGENT_IDLE, 0, value);
         return;
@@ -187,8 +189,7 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
         return;
     if (UNLIKELY(act && encore_is(act))) { // what its step came to stays as it is
-        shell_happened(work->run, &(struct rondo_event){ .type = RONDO_EV_STEP_END, .act = work->act, .ordinal = work->gen,
-                                                         .flags = flags | EF_VALUE, .value = value });
+        say(work, RONDO_EV_STEP_END, flags, value);
         return;
     }
     rondo_error err;

@@ -1,6 +1,7 @@
 /* path.c - paths as text: "refine.2.writer", "each[3].verify", "x~1.0.write".
 
-   An encore has a number, too: "x^1".  In memory a path is a chain of (parent, child, ordinal, attempt); it becomes text only here. */
+   An encore has a number, too: "x^1" (encore.h).  In memory a path is a chain of (parent, child, ordinal,
+   attempt); it becomes text only here. */
 #include "base/buf.h"
 #include "run/act.h"
 #include "run/encore.h"
