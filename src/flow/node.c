@@ -87,30 +87,30 @@ int rondo_node_check(const rondo_node *node, rondo_error *err)
     return node->bad ? node->bad->code : 0;
 }
 
-static bool is_model(const rondo_node *node)
+/* Of files only models have conversations. */
+static bool has_encores(const rondo_node *node)
 {
-    const struct flow_step *step = node->kind == RONDO_KIND_AGENT ? node->step : NULL;
-    return step && step->body == BODY_AGENT && (!step->agent || step->agent->kind == AGENT_MODEL);
+    const struct flow_step *step = node->step;
+    bool is_model = !step || (step->body == BODY_AGENT && (!step->agent || step->agent->kind == AGENT_MODEL));
+    return node->kind == RONDO_KIND_AGENT && is_model;
 }
 
-/* Every model agent of the definition, by its names from the root down. */
-static void add_encores(rondo_node *holder, uint32_t *cap, const rondo_node *node, struct buf *names)
+/* Every such agent of the definition, by its names from the root down. */
+static void add_encores(rondo_node *holder, uint32_t *cap, struct node_child child, struct buf *names)
 {
-    for (uint32_t i = 0; i < node->count; i++) {
-        const struct node_child *child = &node->children[i];
-        size_t len = names->len;
-        if (!child->node)
-            continue;
-        if (*child->name)
-            buf_printf(names, "%s%s", len ? "." : "", child->name);
-        if (is_model(child->node)) {
-            mem_grow(&holder->children, cap, holder->count, sizeof *holder->children);
-            holder->children[holder->count++] = (struct node_child){ .node = child->node,
-                                                                     .name = mem_strdup(buf_text(names)) };
-        }
-        add_encores(holder, cap, child->node, names);
-        names->len = len;
+    size_t len = names->len;
+    if (!child.node)
+        return;
+    if (*child.name)
+        buf_printf(names, "%s%s", len ? "." : "", child.name);
+    if (has_encores(child.node)) {
+        mem_grow(&holder->children, cap, holder->count, sizeof *holder->children);
+        holder->children[holder->count++] = (struct node_child){ .node = child.node,
+                                                                 .name = mem_strdup(buf_text(names)) };
     }
+    for (uint32_t i = 0; i < child.node->count; i++)
+        add_encores(holder, cap, child.node->children[i], names);
+    names->len = len;
 }
 
 static rondo_node *make_holder(rondo_node *node)
@@ -125,7 +125,7 @@ static rondo_node *make_holder(rondo_node *node)
     if (!node->coordinator)
         return holder;
     holder->children[holder->count++] = (struct node_child){ .node = node->coordinator, .name = "coordinator" };
-    add_encores(holder, &cap, node, &names);
+    add_encores(holder, &cap, holder->children[0], &names);
     return holder;
 }
 

@@ -30,6 +30,7 @@ enum {
     EF_NUDGE = 1 << 12, // detector: one more chance
     EF_LATE = 1 << 13,  // an agent that was closed before and had something to wind down until now
     EF_INNER = 1 << 14, // state: of a file inside another, not of the run
+    EF_AGAIN = 1 << 15, // message: it takes a step up again that has ended
 };
 
 /* What the shell may find due. */

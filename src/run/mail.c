@@ -265,7 +265,8 @@ static int find_encore(struct run *run, const char *to, int kind, struct route *
 {
     const struct encore *encore = encore_can(run) ? encore_find(run, to) : NULL;
     bool is_answer = kind == MAIL_RESUME_REPLY || kind == MAIL_CANCEL;
-    if (route->act || !encore_can(run) || (is_answer && (!encore || !encore->act)))
+    bool is_none = route->act || !encore_can(run) || strcmp(to, COORDINATOR) == 0;
+    if (is_none || (is_answer && (!encore || !encore->act)))
         return MAIL_TERMINAL;
     if (is_answer) {
         route->act = run_act(run, encore->act);
@@ -293,6 +294,13 @@ static int find(struct run *run, const char *to, int kind, uint64_t len, struct 
     return !outcome && is_full(mail, box, len) ? MAIL_FULL : outcome;
 }
 
+/* As it was when it was sent. */
+static int find_again(struct run *run, const char *to, struct route *route)
+{
+    *route = (struct route){ .end = ROUTE_ENDED };
+    return find_encore(run, to, MAIL_INFO, route);
+}
+
 int mail_foresee(struct run *run, const char *to, int kind, size_t len, struct buf *ret_why)
 {
     struct route route;
@@ -302,9 +310,11 @@ int mail_foresee(struct run *run, const char *to, int kind, size_t len, struct b
     return outcome;
 }
 
-/* It waits for an encore; when it is not the first, that is told. */
-static void ask_encore(struct run *run, const struct letter *letter, const char *address)
+/* It waits for an encore; when it is not the first, that is told.  The event says so, because a run that is taken up
+   again (reopen.h) may have containers open that were closed when it was sent. */
+static void ask_encore(struct run *run, struct rondo_event *ev, const struct letter *letter, const char *address)
 {
+    ev->flags |= EF_AGAIN;
     const struct encore *encore = encore_find(run, address + 1);
     bool is_busy = run->acts[0]->kids[encore->child].state != KID_NEW;
     if (is_busy || box_at(&run->mail, address)->letters.count > 1)
@@ -319,13 +329,15 @@ void mail_send(struct run *run, struct rondo_event *ev)
     struct route route;
     if (!(ev->flags & EF_TOLD) && run->mail.replies.count)
         json_decref(take_at(&run->mail.replies, 0).message); // it is this one
-    int outcome = find(run, text_in(ev->value, "to"), mail_kind_of(ev->value), size_of(&letter), &route);
+    int outcome = ev->flags & EF_AGAIN ? find_again(run, text_in(ev->value, "to"), &route)
+                                       : find(run, text_in(ev->value, "to"), mail_kind_of(ev->value), size_of(&letter),
+                                              &route);
     if (outcome)
         refuse(run, letter, outcome, buf_text(&route.why));
     else
         queue(run, letter, route.act, buf_text(&route.address));
     if (!outcome && route.end == ROUTE_ENDED && !route.act)
-        ask_encore(run, &letter, buf_text(&route.address));
+        ask_encore(run, ev, &letter, buf_text(&route.address));
     route_clear(&route);
 }
 
