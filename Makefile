@@ -77,7 +77,9 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 LEAN     := $(if $(SAN)$(FAST),,-fno-asynchronous-unwind-tables)
 LTO_OBJ  := $(if $(SAN)$(FAST),,-flto=auto -ffat-lto-objects) $(LEAN)
 LTO      := $(if $(SAN)$(FAST),,-flto=auto) $(LEAN)
-COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
+# Speed is wanted where passes, expressions and events go through; the rest waits for people and networks and is made small.
+COLD     := cli flow io model tool agent
+COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(SMALL) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
            -Iinclude -Isrc -Itests $(PKG_CFLAGS) -MMD -MP
 # Pointers in tables are the most of what the loader has to mend; packed, they take a tenth of a megabyte less.
 LINK     = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-O1 -Wl,--as-needed -Wl,-z,pack-relative-relocs
@@ -130,6 +132,10 @@ $(B)/rondo: $(CLI_SRC:%.c=$(O)/%.o) $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) $(LTO) -o $@ $^ $(PROGRAM_LIBS) $(LIBS)
 
+ifeq ($(origin CFLAGS)$(SAN)$(FAST),file)
+$(foreach d,$(COLD),$(O)/src/$(d)/%.o): SMALL := -Os
+$(O)/src/io/sse.o: SMALL :=
+endif
 $(O)/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(COMPILE) -c -o $@ $<

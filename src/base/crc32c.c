@@ -8,6 +8,9 @@
 #include "base/mem.h"
 
 #include <string.h>
+#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#include <sys/platform/x86.h>
+#endif
 
 #define POLYNOMIAL 0x82f63b78u // 0x1edc6f41, its bits turned round
 
@@ -70,9 +73,20 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t sum, c
     return ~sum;
 }
 
+/* The C library has asked the processor already.  The compiler's own way asks it again in every program that is
+   started, and in a virtual machine the question takes longer than all that rondo does before its first step. */
+static bool has_instruction(void)
+{
+#if defined(CPU_FEATURE_ACTIVE)
+    return CPU_FEATURE_ACTIVE(SSE4_2);
+#else
+    return __builtin_cpu_supports("sse4.2");
+#endif
+}
+
 uint32_t crc32c(uint32_t sum, const void *bytes, size_t len)
 {
-    if (__builtin_cpu_supports("sse4.2"))
+    if (has_instruction())
         return by_instruction(sum, bytes, len);
     return crc32c_by_table(sum, bytes, len);
 }

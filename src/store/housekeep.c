@@ -318,8 +318,6 @@ static const struct {
     { "records", "SELECT coalesce(sum(length(bytes)), 0) FROM chunk" },
     { "texts", "SELECT coalesce(sum(length(bytes)), 0) FROM blob" },
     { "definitions", "SELECT coalesce(sum(length(text)), 0) FROM definition" },
-    { "sessions", "SELECT coalesce((SELECT sum(length(value)) FROM session_state), 0) +"
-                  " coalesce((SELECT sum(length(text) + coalesce(length(value), 0)) FROM session_memory), 0)" },
 };
 // clang-format on
 
@@ -336,6 +334,9 @@ static int usage_of_all(struct store *store, json_t *usage, rondo_error *err)
             return err->code;
         json_object_set_new(usage, kinds[i].name, json_integer(n));
     }
+    if (store_sessions_bytes(store, &n, err) < 0)
+        return err->code;
+    json_object_set_new(usage, "sessions", json_integer(n));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "store/db.h"
 
 #include "data/value.h"
+#include "store/tables.h"
 
 #include <string.h>
 
@@ -77,11 +78,32 @@ static json_t *entry_of(sqlite3_stmt *row, int text)
     return json_stringn(plain, len);
 }
 
+/* ---- their tables ------------------------------------------------------------------------------------------- */
+
+/* 1, 0 when nobody has written to a session yet, or an error.  Asked each time: another process may make them. */
+static int has_tables(struct store *store, rondo_error *err)
+{
+    int64_t count;
+    return db_number(store, &count, err, "SELECT count(*) FROM sqlite_schema WHERE name = 'memory_text'", "") < 0 ?
+               err->code :
+               count > 0;
+}
+
+/* In a transaction. */
+static int need_tables(struct store *store, rondo_error *err)
+{
+    int rc = has_tables(store, err);
+    if (rc == 0 && sqlite3_exec(store->db, tables_sessions, NULL, NULL, NULL) != SQLITE_OK) {
+        db_fail(store, err, "cannot be written");
+        return db_lose(store, err);
+    }
+    return MIN(rc, 0);
+}
+
 /* ---- state -------------------------------------------------------------------------------------------------- */
 
-int store_session_state(struct store *store, const char *session, json_t **ret, rondo_error *err)
+static int read_state(struct store *store, const char *session, json_t *state, rondo_error *err)
 {
-    auto_json json_t *state = json_object();
     sqlite3_stmt *row = db_ask(store, err, "SELECT key, value FROM session_state WHERE session = ?", "t",
                                session);
     int rc;
@@ -92,6 +114,15 @@ int store_session_state(struct store *store, const char *session, json_t **ret, 
         sqlite3_reset(row);
         break;
     }
+    return rc;
+}
+
+int store_session_state(struct store *store, const char *session, json_t **ret, rondo_error *err)
+{
+    auto_json json_t *state = json_object();
+    int rc = has_tables(store, err);
+    if (rc > 0)
+        rc = read_state(store, session, state, err);
     if (rc == 0)
         *ret = TAKE(state);
     return rc;
@@ -117,7 +148,7 @@ int store_session_set(struct store *store, const char *session, const json_t *de
 {
     const char *key;
     json_t *value;
-    int rc = db_begin(store, err);
+    int rc = db_begin(store, err) < 0 ? err->code : need_tables(store, err);
     json_object_foreach((json_t *)delta, key, value)
         rc = rc < 0 ? rc : set_key(store, session, key, value, err);
     return rc;
@@ -134,7 +165,7 @@ int store_session_remember(struct store *store, const char *session, const struc
     put_words(&words, entry->value);
     if (!json_is_string(entry->value))
         value_put_json(&json, entry->value);
-    if (db_begin(store, err) < 0 ||
+    if (db_begin(store, err) < 0 || need_tables(store, err) < 0 ||
         db_do(store, err,
               "INSERT INTO session_memory (session, scope, run, seq, time_ns, text, value)"
               " VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), nullif(CAST(? AS TEXT), '')) ON CONFLICT DO NOTHING",
@@ -153,7 +184,7 @@ int store_session_drop(struct store *store, const char *session, const char *run
                        rondo_error *err)
 {
 #define THAT_ENTRY " FROM session_memory WHERE session = ? AND run = ? AND seq = ?"
-    if (db_begin(store, err) < 0 ||
+    if (db_begin(store, err) < 0 || need_tables(store, err) < 0 ||
         db_do(store, err, TAKE_OUT THAT_ENTRY, "tti", session, run, (int64_t)seq) < 0)
         return err->code;
     return db_do(store, err, "DELETE" THAT_ENTRY, "tti", session, run, (int64_t)seq);
@@ -209,8 +240,8 @@ static int each_scope(struct store *store, const char *session,
 {
     auto_json json_t *scopes = json_object();
     auto_free char *scope = NULL;
-    int rc;
-    while ((rc = next_scope(store, session, &scope, err)) == 0 && scope) {
+    int rc, any = has_tables(store, err);
+    while ((rc = any > 0 ? next_scope(store, session, &scope, err) : any) == 0 && scope) {
         json_t *list;
         if ((rc = read(store, session, scope, &list, err)) < 0)
             break;
@@ -295,6 +326,11 @@ int store_session_search(struct store *store, const char *session, const char *s
         return err_set(err, RONDO_EINVAL, "what is searched for has at most %d bytes, got %zu",
                        SESSION_QUERY_MAX, strlen(query));
     put_query(&terms, query);
+    int rc = has_tables(store, err);
+    if (rc <= 0) {
+        *ret = rc == 0 ? json_array() : NULL;
+        return rc;
+    }
     return collect(store,
                    db_ask(store, err,
                           "SELECT m.session, m.scope, m.run, m.time_ns, m.text, m.value"
@@ -319,15 +355,15 @@ static json_t *summary(sqlite3_stmt *row)
 int store_sessions(struct store *store, json_t **ret, rondo_error *err)
 {
     auto_json json_t *list = json_array();
-    sqlite3_stmt *row = db_ask(store, err,
+    int rc = has_tables(store, err);
+    sqlite3_stmt *row = rc <= 0 ? NULL : db_ask(store, err,
         "SELECT session, sum(keys), sum(entries),"
         " (SELECT count(*) FROM run WHERE run.session = held.session AND run.id IS NOT NULL), max(changed)"
         " FROM (SELECT session, count(*) AS keys, 0 AS entries, max(changed_ns) AS changed"
         "       FROM session_state GROUP BY session UNION ALL"
         "       SELECT session, 0, count(*), max(time_ns) FROM session_memory GROUP BY session) AS held"
         " GROUP BY session ORDER BY max(changed) DESC, session", "");
-    int rc;
-    while ((rc = db_row(store, row, err)) > 0)
+    while (rc > 0 && (rc = db_row(store, row, err)) > 0)
         json_array_append_new(list, summary(row));
     if (rc == 0)
         *ret = TAKE(list);
@@ -385,8 +421,11 @@ int store_session_export(struct store *store, const char *session, json_t **ret,
 static int forget(struct store *store, const char *session, const char *scope, rondo_error *err)
 {
 #define THOSE_ENTRIES " FROM session_memory WHERE session = ?1 AND (?2 IS NULL OR scope = ?2)"
+    int rc = has_tables(store, err);
+    if (rc <= 0)
+        return rc < 0 ? rc : no_such(session, scope, err);
     int before = sqlite3_total_changes(store->db);
-    int rc = db_do(store, err, TAKE_OUT THOSE_ENTRIES, "tt", session, scope);
+    rc = db_do(store, err, TAKE_OUT THOSE_ENTRIES, "tt", session, scope);
     if (rc == 0)
         rc = db_do(store, err, "DELETE" THOSE_ENTRIES, "tt", session, scope);
     if (rc == 0 && !scope)
@@ -403,4 +442,15 @@ int store_session_forget(struct store *store, const char *session, const char *s
     if (rc == 0)
         rc = forget(store, session, scope, err);
     return db_end(store, own, rc, err);
+}
+
+int store_sessions_bytes(struct store *store, int64_t *ret, rondo_error *err)
+{
+    int rc = has_tables(store, err);
+    *ret = 0;
+    if (rc <= 0)
+        return rc;
+    return db_number(store, ret, err,
+                     "SELECT coalesce((SELECT sum(length(value)) FROM session_state), 0) +"
+                     " coalesce((SELECT sum(length(text) + coalesce(length(value), 0)) FROM session_memory), 0)", "");
 }

@@ -200,6 +200,7 @@ int store_session_search(struct store *store, const char *session, const char *s
    state, memory: {scope: [{time, run, entry}]}}; forgetting one, or only one scope of its memory.
    RONDO_ENOTFOUND when there is none of that name, or no such scope.  forget commits. */
 int store_sessions(struct store *store, json_t **ret, rondo_error *err);
+int store_sessions_bytes(struct store *store, int64_t *ret, rondo_error *err); // of all that they hold
 int store_session_export(struct store *store, const char *session, json_t **ret, rondo_error *err);
 int store_session_forget(struct store *store, const char *session, const char *scope, rondo_error *err);
 

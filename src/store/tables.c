@@ -50,8 +50,12 @@ const char *const tables_scripts[TABLES_VERSION] = {
     "CREATE INDEX blob_hash ON blob (hash);"
 
     "CREATE TABLE inbox (num INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, what TEXT NOT NULL);"
-    "CREATE INDEX inbox_run ON inbox (run);"
+    "CREATE INDEX inbox_run ON inbox (run);",
+};
 
+/* Sessions come when they are first written to: every process that opens a store reads all of its tables' definitions,
+   and most stores never have one. */
+const char tables_sessions[] =
     "CREATE TABLE session_state ("
     "  session TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, changed_ns INTEGER NOT NULL,"
     "  PRIMARY KEY (session, key)) WITHOUT ROWID;"
@@ -63,5 +67,4 @@ const char *const tables_scripts[TABLES_VERSION] = {
     "CREATE INDEX session_memory_scope ON session_memory (session, scope, num);"
     "CREATE UNIQUE INDEX session_memory_event ON session_memory (session, run, seq);"
     "CREATE VIRTUAL TABLE memory_text USING fts5 (text, content = 'session_memory', content_rowid = 'num',"
-    "  tokenize = 'unicode61 remove_diacritics 2');",
-};
+    "  tokenize = 'unicode61 remove_diacritics 2');";

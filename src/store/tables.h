@@ -8,4 +8,7 @@
 /* Turns a store of version i into one of version i + 1. */
 extern const char *const tables_scripts[TABLES_VERSION];
 
+/* What sessions need beside that. */
+extern const char tables_sessions[];
+
 #endif

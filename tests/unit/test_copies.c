@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 200 };
+enum { ROUNDS = 200, WAYS = 4 };
 
 /* Shared with the child. */
 struct progress {
@@ -55,16 +55,18 @@ static void drive(int durability, uint32_t fold)
     progress->over = true;
 }
 
-/* Folders are copied in the order in which the system lists them, files in any order that somebody likes. */
+/* Folders are copied in the order in which the system lists them, files in any order that somebody likes; and between
+   two of them the WAL may be folded in more than once. */
 static void copy_folder(uint32_t n)
 {
-    static const char *const ways[] = {
+    static const char *const ways[WAYS] = {
         "cp -r %s/store %s/copy%u 2>/dev/null; true", // one of the files may have gone meanwhile
         "mkdir %s/copy%3$u && cd %1$s/store && cp rondo.db rondo.db-wal ../copy%3$u 2>/dev/null; true",
         "mkdir %s/copy%3$u && cd %1$s/store && cp rondo.db-wal rondo.db ../copy%3$u 2>/dev/null; true",
+        "mkdir %s/copy%3$u && cd %1$s/store && cp rondo.db ../copy%3$u && sleep 0.2 && cp rondo.db-wal ../copy%3$u",
     };
     char command[900];
-    snprintf(command, sizeof command, ways[n % 3], folder, folder, n);
+    snprintf(command, sizeof command, ways[n % WAYS], folder, folder, n);
     CHECK_INT(system(command), 0);
 }
 
@@ -80,17 +82,19 @@ enum { FINE, NAMED, OLDER, WRONG };
 /* When the WAL is copied first and folded in before the file is, the copy may be of an earlier moment. */
 static bool is_file_first(uint32_t n)
 {
-    return n % 3 == 1;
+    return n % WAYS == 1 || n % WAYS == 3;
 }
 
 static int try_copy(uint32_t n, const struct copy *copy)
 {
     char path[330];
     rondo_error err = { 0 };
+    bool noticed = false; // said once: then the WAL that does not fit is gone
     snprintf(path, sizeof path, "%s/copy%u/rondo.db", folder, n);
     for (uint32_t round = 0; round <= copy->round; round++) {
         struct trip trip = { .path = path, .round = round, .before = &progress->seen[round] };
         int rc = lives_drive(&trip, &err);
+        noticed |= trip.noticed;
         if (rc < 0) {
             printf("copy %u: %s\n", n, err.message);
             return rc != RONDO_ESTORE ? WRONG : NAMED;
@@ -99,7 +103,7 @@ static int try_copy(uint32_t n, const struct copy *copy)
             if (trip.kept[life] < (round < copy->round ? progress->seen[round].count[life] : copy->seen[life])) {
                 printf("copy %u: events of run %d in round %u of %u are missing: %u of %u\n", n, life, round,
                        copy->round, trip.kept[life], progress->seen[round].count[life]);
-                return is_file_first(n) ? WRONG : OLDER;
+                return noticed ? NAMED : is_file_first(n) ? WRONG : OLDER;
             }
     }
     return FINE;
@@ -110,8 +114,11 @@ static int try_in_child(uint32_t n, const struct copy *copy)
     int status;
     fflush(NULL);
     pid_t pid = fork();
-    if (pid == 0)
-        _exit(try_copy(n, copy));
+    if (pid == 0) {
+        int rc = try_copy(n, copy);
+        fflush(NULL);
+        _exit(rc);
+    }
     CHECK(waitpid(pid, &status, 0) == pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }

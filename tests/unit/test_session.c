@@ -394,3 +394,41 @@ TEST(forgetting_removes_a_scope_or_all_of_a_session_and_nothing_else)
     CHECK_INT(store_session_forget(store, "s", NULL, &err), RONDO_ENOTFOUND);
     store_close(store);
 }
+
+TEST(a_store_without_sessions_is_asked_like_any_other_until_somebody_writes_one)
+{
+    struct store *first = open_new(), *second = open_new();
+    json_t *all = NULL;
+    int64_t bytes = -1;
+    CHECK_STR(state(first, "s"), "{}");
+    CHECK_STR(memory(first, "s"), "{}");
+    CHECK_STR(found(first, NULL, NULL, "word"), "[]");
+    CHECK_INT(store_sessions(first, &all, &err), 0);
+    CHECK_STR(text_of(all), "[]");
+    CHECK_INT(store_sessions_bytes(first, &bytes, &err), 0);
+    CHECK_INT(bytes, 0);
+    CHECK_INT(store_session_forget(first, "s", NULL, &err), RONDO_ENOTFOUND);
+    CHECK_INT(store_session_export(first, "s", &all, &err), RONDO_ENOTFOUND);
+    set(second, "s", "{\"k\": 1}");
+    remember(second, "s", "m", "a word");
+    commit(second);
+    CHECK_STR(state(first, "s"), "{\"k\":1}"); // which had looked before
+    CHECK_STR(found(first, NULL, NULL, "word"), "[\"a word\"]");
+    set(first, "s", "{\"k\": 2}");
+    commit(first);
+    CHECK_STR(state(second, "s"), "{\"k\":2}");
+    store_close(first);
+    store_close(second);
+}
+
+TEST(what_was_undone_has_left_no_tables)
+{
+    struct store *store = open_new();
+    set(store, "s", "{\"k\": 1}");
+    store_rollback(store);
+    CHECK_STR(state(store, "s"), "{}");
+    set(store, "s", "{\"k\": 2}");
+    commit(store);
+    CHECK_STR(state(store, "s"), "{\"k\":2}");
+    store_close(store);
+}
