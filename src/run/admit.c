@@ -158,6 +158,7 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
     case TIMER_TIMEOUT:
     case TIMER_BUDGET:
     case TIMER_CLEANUP: return true;
+    case TIMER_CALLED_OFF: return act->off_ns != 0;
     }
     return false;
 }

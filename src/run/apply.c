@@ -689,6 +689,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         act_close(run, act, CLOSE_CANCEL, 0, false);
         break;
     case TIMER_GATE: end_patience(run, act); break;
+    case TIMER_CALLED_OFF: act_close(run, act, CLOSE_CANCEL, 0, false); break;
     }
     run_touch(run, act);
 }
@@ -794,7 +795,7 @@ static void apply_note(struct run *run, struct rondo_event *ev)
 static void apply_cancel(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
-    if (ev->code == CLOSE_CANCEL) {
+    if (ev->code == CLOSE_CANCEL && !ev->act) {
         run->forced = run->cancelled; // the second one insists
         run->cancelled = true;
         if (!run->cancel_why && json_is_string(ev->value))

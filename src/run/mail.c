@@ -6,6 +6,7 @@
 #include "run/mail.h"
 
 #include "data/utf8.h"
+#include "flow/flow.h"
 #include "run/act.h"
 #include "run/coordinator.h"
 #include "run/encore.h"
@@ -323,10 +324,29 @@ static void ask_encore(struct run *run, struct rondo_event *ev, const struct let
     run_touch(run, run_act(run, 0));
 }
 
+/* Who hears messages ends by itself; who does not is cut at once. */
+static bool can_hear(const struct act *act)
+{
+    const struct flow_step *step = act->node->step;
+    return !step || !step->agent || step->agent->kind == AGENT_MODEL || step->agent->kind == AGENT_FUNCTION;
+}
+
+/* The coordinator has said that a step is to end: it is cut when it does not. */
+static void call_off(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    bool is_meant = act && ev->act && ev->act == run->coordinator && mail_kind_of(ev->value) == MAIL_CANCEL;
+    if (!is_meant || act->off_ns || act->close || coordinator_is(run, act))
+        return;
+    act->off_ns = ev->time_ns + (can_hear(act) ? run->cleanup_ns : 0);
+    run->mail.off = act->slot;
+    run_touch(run, act);
+}
+
 void mail_send(struct run *run, struct rondo_event *ev)
 {
     struct letter letter = { .seq = ev->seq, .message = ev->value, .is_outside = !ev->act };
     struct route route;
+    run->mail.off = 0;
     if (!(ev->flags & EF_TOLD) && run->mail.replies.count)
         json_decref(take_at(&run->mail.replies, 0).message); // it is this one
     int outcome = ev->flags & EF_AGAIN ? find_again(run, text_in(ev->value, "to"), &route)
@@ -336,6 +356,8 @@ void mail_send(struct run *run, struct rondo_event *ev)
         refuse(run, letter, outcome, buf_text(&route.why));
     else
         queue(run, letter, route.act, buf_text(&route.address));
+    if (!outcome)
+        call_off(run, route.act, ev);
     if (!outcome && route.end == ROUTE_ENDED && !route.act)
         ask_encore(run, ev, &letter, buf_text(&route.address));
     route_clear(&route);

@@ -96,6 +96,7 @@ struct mail {
     uint32_t count;         // in boxes
     uint64_t bytes;
     uint8_t outcome; // of the last send: enum mail_reason
+    uint32_t off;    // the agent that it has called off, its slot; 0
 };
 
 void mail_clear(struct mail *mail);

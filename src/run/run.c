@@ -208,6 +208,13 @@ static int64_t backoff_end_ns(const struct run *run, const struct act *act, uint
     return timeout_ms ? MIN(kid->due_ns, end_ns) : kid->due_ns;
 }
 
+/* Whoever hears that it is called off has some time to end. */
+static void time_off(struct run *run, const struct act *act)
+{
+    if (act->off_ns > run->now_ns)
+        run_timer(run, TIMER_CALLED_OFF, act, 0, 0, act->off_ns);
+}
+
 /* What a decision means for the world; derived from the event and the state, never stored. */
 static void command_for(struct run *run, const struct rondo_event *ev)
 {
@@ -246,7 +253,11 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         break;
     case RONDO_EV_NOTE:
     case RONDO_EV_GRANTED: answer(run, ev, 0); break;
-    case RONDO_EV_MESSAGE_SENT: answer(run, ev, run->mail.outcome); break;
+    case RONDO_EV_MESSAGE_SENT:
+        answer(run, ev, run->mail.outcome);
+        if (UNLIKELY(run->mail.off))
+            time_off(run, run_act(run, run->mail.off));
+        break;
     case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
@@ -312,6 +323,8 @@ void run_derive_commands(struct run *run)
             !act->tries)
             resume_wait(run, TIMER_GATE, act, act->wait_ns + act->node->gate.timeout_ms * MS,
                         act->node->gate.timeout_ms);
+        if (act->off_ns)
+            time_off(run, act);
         if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
             resume_wait(run, TIMER_DELAY, act, act->wait_ns, act->node->loop.delay_ms);
         for (uint32_t i = 0; i < act->kid_count; i++)

@@ -92,6 +92,7 @@ struct act {
     uint32_t old_notes; // encore: those of before
     bool is_idle;    // coordinator: it rests until there is mail
     bool drains;     // what is in its box is to be given to it now
+    int64_t off_ns;  // agent: the coordinator has called it off, and it has until then to end; 0
     bool warns;      // it has been woken so often that somebody is to be told
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
     json_t *own_state; // of a file inside another; NULL while it is empty

@@ -344,6 +344,45 @@ TEST(a_coordinator_that_rests_takes_no_place)
     CHECK_INT(t.took_ms, 10);
 }
 
+/* It is told, and had half a minute to end; what a step says to another is only said. */
+TEST(a_step_that_the_coordinator_cancels_is_cut_when_it_does_not_end)
+{
+    for (int by_hub = 0; by_hub < 2; by_hub++) {
+        struct chat a = { "a" }, b = { "b", .ms = 100000 }, hub = { "hub" }, *who = by_hub ? &hub : &a;
+        who->sends[0].to = "b";
+        who->sends[0].kind = "cancel";
+        TRIAL t = { 0 };
+        trial_run(&t, coordinated(PAR("p", chat_node(&b), chat_node(&a)), &hub), NULL);
+        CHECK_INT(t.took_ms, by_hub ? 30000 : 100000);
+        CHECK_INT(count(&t, "step_cancelled"), by_hub);
+        CHECK_STR(t.output, by_hub ? "[null,\"a\"]" : "[\"b\",\"a\"]");
+        CHECK(!by_hub || strstr(hub.given, "p.b: step p.b was cancelled; "));
+    }
+}
+
+static rondo_node *saved_node(struct chat *a, struct chat *b, struct chat *hub)
+{
+    return coordinated(PAR("p", chat_node(b), chat_node(a)), hub);
+}
+
+TEST(what_is_called_off_stays_so_after_a_crash)
+{
+    struct chat a = { "a" }, b = { "b", .ms = 100000 }, hub = { "hub", { { "b", "stop", "cancel" } } };
+    size_t len;
+    TRIAL first = { 0 };
+    trial_start(&first, saved_node(&a, &b, &hub), NULL);
+    while (!count(&first, "message_sent") && trial_next(&first))
+        ;
+    char *log = rondo_run_save(first.run, &len);
+    TRIAL t = { 0 };
+    trial_engine(&t);
+    t.node = saved_node(&a, &b, &hub);
+    CHECK_INT(rondo_run_recover(t.engine, t.node, log, len, NULL, &t.run, &t.err), 0);
+    rondo_text_free(log);
+    trial_finish(&t);
+    CHECK_INT(count(&t, "step_cancelled"), 1);
+}
+
 /* ---- encores ----------------------------------------------------------------------------------------- */
 
 /* ZF-B31 */
