@@ -1101,6 +1101,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(AGENT_IDLE, 39, "agent_idle")          /* and has read all of them */                     \
     X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
     X(COORDINATOR_INBOX, 41, "coordinator_inbox_message") /* what the coordinator is told */   \
+    X(RESUME_QUEUED, 42, "resume_queued")    /* a step that has ended is to speak again, and is at it already */ \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

@@ -8,9 +8,11 @@
 #include "agent/recorder.h"
 #include "base/hash.h"
 #include "data/secret.h"
+#include "data/value.h"
 #include "io/file.h"
 #include "io/reference.h"
 #include "model/target.h"
+#include "run/encore.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -198,11 +200,29 @@ static void fail_start(rondo_task *task, struct isolated *own, const rondo_error
     isolated_end(own, on_left, misstart);
 }
 
+/* A step that has ended and is spoken to: it was prompted then, and now there is only what it is told. */
+static void put_encore(rondo_task *task, struct buf *system, struct buf *user)
+{
+    const struct act *act = task_act(task);
+    json_t *letter;
+    size_t i;
+    value_put_content(system, json_object_get(json_array_get(act->notes, 0), "system"));
+    json_array_foreach(act->letters, i, letter)
+        value_put_content(user, json_object_get(letter, "text"));
+}
+
 void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own)
 {
     struct call call = { .task = task, .step = step, .own = own };
     const struct call_env *env = task_env(task);
     rondo_error err;
+    if (UNLIKELY(encore_is(task_act(task)))) {
+        put_encore(task, &call.system, &call.user);
+        carry_out(&call);
+        buf_free(&call.system);
+        buf_free(&call.user);
+        return;
+    }
     int rc = prompt_put(task, step, own ? isolated_folder(own) : NULL, &call.system, &call.user, &err);
     clean_prompt(task, &call.system);
     clean_prompt(task, &call.user);

@@ -14,6 +14,7 @@
 #include "data/secret.h"
 #include "io/workspace.h"
 #include "run/coordinator.h"
+#include "run/encore.h"
 #include "run/loop.h"
 #include "tool/permit.h"
 
@@ -395,6 +396,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->joins = step->flow->dialect == FLOW_V1;
     spec->cache = step->flow->cache || (step->agent && step->agent->cache);
     spec->notes = json_incref(rondo_task_notes(task));
+    spec->old_notes = task_act(task)->old_notes;
     spec->letters = json_incref(task_act(task)->letters);
     spec->letters_gone = task_act(task)->gone;
     spec->coordinates = coordinator_is(task_run(task), task_act(task));
@@ -430,6 +432,23 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     return stint->mcp ? 0 : err->code;
 }
 
+/* How an encore's conversation began, and how one begins that may have encores. */
+static json_t *first_of_encore(const struct stint *stint)
+{
+    json_t *first = json_object_get(json_array_get(stint->spec.notes, 0), ENCORE_NOTE);
+    auto_json json_t *all = json_pack("[O*]", first);
+    rondo_error err;
+    return message_check_all(all, &err) == 0 && first ? json_incref(first) : NULL;
+}
+
+static void note_first(const struct stint *stint, rondo_task *task, const struct buf *system)
+{
+    bool is_kept = encore_can(task_run(task)) && !stint->spec.coordinates && !json_array_size(stint->spec.notes);
+    if (is_kept)
+        later_note(stint->later, json_pack("{sO ss%}", ENCORE_NOTE, stint->spec.first, "system",
+                                           system->data ? system->data : "", system->len), NULL, NULL);
+}
+
 /* Whatever cannot be begun fails through the token, so that there is one way out. */
 void model_run(rondo_task *task, const struct flow_step *step, const struct buf *system, const struct buf *text,
                struct isolated *own)
@@ -449,7 +468,13 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
         if (target->key)
             secrets_add(task_secrets(task), target->key, strlen(target->key));
     fill_spec(stint, task);
-    stint->spec.first = attach_message(step, stint->folder, text);
+    stint->spec.first = stint->spec.old_notes ? first_of_encore(stint) : attach_message(step, stint->folder, text);
+    if (!stint->spec.first) {
+        err_set(&err, RONDO_EINVAL, "what was kept of this conversation cannot be read");
+        fail(stint, &err);
+        return;
+    }
+    note_first(stint, task, system);
     task_on_cancel(task, on_cancel, stint);
     task_on_park(task, is_parked, stint);
     connect(stint);

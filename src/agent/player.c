@@ -191,9 +191,10 @@ void player_run(struct player *player, rondo_task *task, const struct flow_step 
 {
     auto_buf struct buf why = { 0 };
     auto_json json_t *asked = recording_call(task, step, system, user);
-    struct record *record = recording_find(&player->rec, rondo_task_path(task));
+    const char *path = json_string_value(json_object_get(asked, "path"));
+    struct record *record = recording_find(&player->rec, path);
     if (!record || record->is_gate) {
-        put_miss(&why, &player->rec, rondo_task_path(task));
+        put_miss(&why, &player->rec, path);
         miss(player, task, &why);
         return;
     }

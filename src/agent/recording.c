@@ -5,6 +5,7 @@
 #include "data/utf8.h"
 #include "data/value.h"
 #include "io/file.h"
+#include "run/coordinator.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,12 +65,22 @@ static const char *kind_of(const struct flow_step *step)
     return names[step->agent ? step->agent->kind : AGENT_MODEL];
 }
 
+/* The coordinator is called whenever it wakes up. */
+static json_t *path_of(rondo_task *task)
+{
+    auto_buf struct buf path = { 0 };
+    buf_puts(&path, rondo_task_path(task));
+    if (coordinator_is(task_run(task), task_act(task)))
+        buf_printf(&path, "#%u", task_act(task)->wakes);
+    return json_string(buf_text(&path));
+}
+
 json_t *recording_call(rondo_task *task, const struct flow_step *step, struct buf *system,
                        struct buf *user)
 {
     const char *run_id = rondo_run_id(task_owner(task));
     json_t *call = json_object(), *prompt = json_object();
-    json_object_set_new(call, "path", json_string(rondo_task_path(task)));
+    json_object_set_new(call, "path", path_of(task));
     json_object_set_new(call, "step", json_string(step->id));
     if (step->agent)
         json_object_set_new(call, "agent", json_string(step->agent->name));

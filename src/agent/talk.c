@@ -40,6 +40,7 @@ struct talk {
     struct chat *chat;   // the request that is open; NULL
     struct secret_stream shown; // of its answer
     int turns;           // answers so far
+    int old_turns;       // of them, before it was taken up again
     int children;        // agents of its own so far
     int repairs;         // of them, those that were only asked for the result
     bool is_last;        // nothing may follow the present request: the budget is nearly used up
@@ -192,6 +193,19 @@ static rondo_usage cost_of(const struct talk *talk, int64_t input, int64_t outpu
                           .cost_nano = price_of(price, &tokens), .unpriced = !price->is_known };
 }
 
+/* ---- once more --------------------------------------------------------------------------------------- */
+
+static int own_turns(const struct talk *talk)
+{
+    return talk->turns - talk->old_turns;
+}
+
+/* Who is taken up again only has something to say. */
+static bool needs_result(const struct talk *talk)
+{
+    return talk->schema && !talk->spec.old_notes;
+}
+
 /* ---- repairing --------------------------------------------------------------------------------------- */
 
 static void add_user(struct talk *talk, const char *text)
@@ -209,7 +223,7 @@ static void give_up(struct talk *talk)
 {
     char why[160 + SHOWN_TEXT];
     const char *words = talk_content(talk);
-    bool at_limit = talk->turns - talk->repairs >= talk->spec.max_turns;
+    bool at_limit = own_turns(talk) - talk->repairs >= talk->spec.max_turns;
     snprintf(why, sizeof why, "%s without a result that fits resultSchema%s%.*s",
              at_limit ? "the limit of turns (maxTurns) was reached" : "the model finished", *words ? "; it said: " : "",
              SHOWN_TEXT, words);
@@ -244,7 +258,7 @@ static void say_spent(struct talk *talk)
 /* It would have gone on, had there been more to spend; a model that was through with its first answer would not. */
 static bool was_cut_short(const struct talk *talk)
 {
-    return talk->is_last && (talk->stop == STOP_CALLS || talk->turns > 1);
+    return talk->is_last && (talk->stop == STOP_CALLS || own_turns(talk) > 1);
 }
 
 /* Nothing more is to be done: is everything there that was asked for? */
@@ -254,9 +268,10 @@ static void conclude(struct talk *talk)
         say_spent(talk);
         return;
     }
-    if (talk->schema && !talk->result && !talk->action)
+    bool must = needs_result(talk);
+    if (must && !talk->result && !talk->action)
         talk->result = result_in(talk);
-    if (!talk->schema || talk->result || talk->action) {
+    if (!must || talk->result || talk->action) {
         end(talk);
     } else if (talk->repairs >= REPAIRS || talk->is_last) {
         give_up(talk);
@@ -445,7 +460,7 @@ static uint64_t seed_of(const struct talk *talk)
 static bool must_hand_in(const struct talk *talk)
 {
     bool is_only = talk->spec.box.count == 1 && !talk->effort;
-    return talk->schema && (is_repair(talk) || talk->is_last || is_only);
+    return needs_result(talk) && (is_repair(talk) || talk->is_last || is_only);
 }
 
 static void send(struct talk *talk)
@@ -514,7 +529,7 @@ static rondo_usage quote(struct talk *talk)
 static void stop_short(struct talk *talk)
 {
     talk->reservation = 0;
-    if (talk->schema && !talk->result && !(talk->result = result_in(talk)))
+    if (needs_result(talk) && !talk->result && !(talk->result = result_in(talk)))
         fail(talk, RONDO_ELIMIT, "the budget was used up before the model had handed in its result");
     else
         end(talk);
@@ -567,7 +582,7 @@ static void ask(struct talk *talk)
 
 static bool may_ask(const struct talk *talk)
 {
-    return is_repair(talk) ? talk->repairs <= REPAIRS : talk->turns < talk->spec.max_turns;
+    return is_repair(talk) ? talk->repairs <= REPAIRS : own_turns(talk) < talk->spec.max_turns;
 }
 
 static const char stuck[] = "[You have made the same calls several times in a row, and what came of them was the same "
@@ -673,7 +688,7 @@ static void on_letters(json_t *letters, void *user)
 /* Between two requests: is there something to be heard first?  Then it goes on when that is there. */
 static bool hears_first(struct talk *talk)
 {
-    if (*talk->in || is_repair(talk) || talk->is_last || talk->turns >= talk->spec.max_turns)
+    if (*talk->in || is_repair(talk) || talk->is_last || own_turns(talk) >= talk->spec.max_turns)
         return false;
     if (json_array_size(talk->fresh)) {
         hear_fresh(talk);
@@ -685,7 +700,7 @@ static bool hears_first(struct talk *talk)
 /* Somebody wants it to end. */
 static void call_off(struct talk *talk)
 {
-    if (talk->schema) {
+    if (needs_result(talk)) {
         fail(talk, RONDO_ECANCELLED, "a message asked it to end before it had handed in its result");
         return;
     }
@@ -769,13 +784,30 @@ static void recall(struct talk *talk, const json_t *note)
     }
 }
 
+/* What it has come to belongs to the step that has ended; what was said stays. */
+static void begin_anew(struct talk *talk)
+{
+    close_recalled(talk);
+    json_decref(TAKE(talk->result));
+    buf_clear(&talk->content);
+    talk->old_turns = talk->turns;
+    talk->kept = 0;
+    talk->repairs = 0;
+    talk->action = TALK_PLAIN;
+    talk->is_called_off = false;
+    talk->heard = talk->spec.letters_gone;
+}
+
 static void recall_all(struct talk *talk)
 {
     size_t i;
     json_t *note;
-    json_array_foreach(talk->spec.notes, i, note)
+    json_array_foreach(talk->spec.notes, i, note) {
         if (is_ours(talk, note))
             recall(talk, note);
+        if (i + 1 == talk->spec.old_notes)
+            begin_anew(talk);
+    }
 }
 
 struct talk *talk_new(const struct talk_spec *spec)

@@ -10,6 +10,7 @@
      { result: ID, tool, content, error? }     it has ended
      { heard: MESSAGES }                       what other steps have sent (run/mail.h) was said to the model
      { wait: MILLISECONDS }                    nothing is asked before that time, because a quota is used up
+     { first: MESSAGE, system }                how it began; only where it may be taken up again (run/encore.h)
 
    each with `in: PLACE` when the talk is one inside another (an agent that is a tool of an agent).  They are
    also what people see: events of the types agent_turn and tool_call (talk_note.h). */
@@ -51,6 +52,7 @@ struct talk_spec {
     const char *in;        // its place inside another talk; "" for an agent's own
     int depth;             // talks around it
     json_t *notes;         // what was noted before, of all talks of the task; NULL
+    size_t old_notes;      // of those: of a talk that has ended, and is taken up again by a message; 0
     json_t *letters;       // what the step was given so far of messages; NULL
     size_t letters_gone;   // that were before those: of a coordinator, who has dealt with them
     bool coordinates;      // it is the coordinator of the run

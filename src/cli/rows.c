@@ -7,6 +7,7 @@
 #include "agent/talk_note.h"
 #include "cli/show.h"
 #include "data/value.h"
+#include "run/encore.h"
 #include "run/event.h"
 #include "run/usage.h"
 
@@ -37,7 +38,8 @@ static void make_kids(struct rows *rows, struct row *row)
     const rondo_node *node = row->node;
     if (row->kid_count || row_has_items(row))
         return;
-    for (uint32_t i = 0; i < node->count; i++) {
+    uint32_t count = node->kind == KIND_HOLDER ? MIN(node->count, ENCORE_FIRST) : node->count;
+    for (uint32_t i = 0; i < count; i++) {
         const struct node_child *child = &node->children[i];
         struct row *kid = child->node ? row_new(rows, row, child->node, child->name) : NULL;
         add_kid(row, kid);
@@ -128,6 +130,11 @@ const char *row_state_text(int state)
     return texts[state];
 }
 
+bool row_is_encore(const struct row *row)
+{
+    return row->up && !row->up->up && row->place >= ENCORE_FIRST;
+}
+
 /* Passes and items belong to the name of what they are of, as in run/path.c. */
 void row_put_path(struct buf *out, const struct row *row)
 {
@@ -147,7 +154,7 @@ void row_put_path(struct buf *out, const struct row *row)
     if (row_is_call(row))
         buf_printf(out, "[%u]", row->ordinal);
     if (row->attempt)
-        buf_printf(out, "~%u", row->attempt);
+        buf_printf(out, row_is_encore(row) ? "^%u" : "~%u", row->attempt);
 }
 
 bool row_is_origin(const struct row *row)
@@ -273,13 +280,34 @@ static void note_slot(struct rows *rows, uint32_t slot, struct row *row)
     row->slot = slot;
 }
 
+/* A step that speaks once more has a row beside the root's from then on. */
+static struct row *encore_start(struct rows *rows, const rondo_event *ev)
+{
+    struct row *root = rows->root;
+    for (uint32_t i = 0; i < root->kid_count; i++)
+        if (root->kids[i] && root->kids[i]->place == ev->child)
+            return root->kids[i];
+    const struct node_child *child = &root->node->children[ev->child];
+    struct row *row = row_new(rows, root, child->node, child->name);
+    row->place = ev->child;
+    add_kid(root, row);
+    return row;
+}
+
+static struct row *row_of_start(struct rows *rows, struct row *up, const rondo_event *ev)
+{
+    if (!up->up && ev->child >= ENCORE_FIRST)
+        return encore_start(rows, ev);
+    return row_has_items(up) ? item_start(rows, up, ev) : kid_at(up, ev);
+}
+
 static void on_start(struct rows *rows, const rondo_event *ev)
 {
     struct row *up = at_slot(rows, ev->parent);
     if (!up)
         return;
     make_kids(rows, up);
-    struct row *row = row_has_items(up) ? item_start(rows, up, ev) : kid_at(up, ev);
+    struct row *row = row_of_start(rows, up, ev);
     if (!row)
         return;
     row_reset(rows, row);
@@ -365,7 +393,7 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     row->end_ns = ev->time_ns;
     row->seq = ev->seq;
     if (node_is_leaf(row->node)) {
-        rows->ended[row->state]++;
+        rows->ended[row->state] += !row_is_encore(row);
         if (row->state == ROW_DONE)
             tail_set(row, rondo_event_text(ev));
     }

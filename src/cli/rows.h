@@ -95,6 +95,7 @@ static inline bool row_is_seen(const struct row *row)
 
 /* Did it fail, and nothing in it?  Everything around it then fails with it, in its words. */
 bool row_is_origin(const struct row *row);
+bool row_is_encore(const struct row *row); // of a step that has ended (run/encore.h)
 
 static inline bool row_is_loop(const struct row *row)
 {

@@ -65,7 +65,7 @@ static bool is_tool_call(const rondo_event *ev)
 static const char *type_of(const rondo_event *ev)
 {
     const char *type = ev->type == RONDO_EV_NOTE ? talk_note_type(ev->value) : NULL;
-    return type ? type : event_type_text(ev->type);
+    return type ? type : rondo_event_name(ev);
 }
 
 static void put_input(struct buf *out, const struct tell *tell, const rondo_event *ev)
@@ -315,6 +315,7 @@ static const struct line_kind {
     [RONDO_EV_COORDINATOR_INBOX] = { VERBOSE, STYLE_NONE, put_letter },
     [RONDO_EV_AGENT_WAKE] = { VERBOSE, STYLE_NONE, put_wake },
     [RONDO_EV_AGENT_IDLE] = { VERBOSE, STYLE_NONE, NULL },
+    [RONDO_EV_RESUME_QUEUED] = { ALWAYS, STYLE_NONE, put_value },
     [RONDO_EV_WAKE_WARNING] = { ALWAYS, STYLE_YELLOW, put_wake },
     [RONDO_EV_OUTPUT] = { VERBOSE, STYLE_NONE, put_value },
 };

@@ -457,7 +457,8 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
             put_items(line, row);
         if (row->attempt) {
             line_gap(line, STYLE_YELLOW);
-            buf_printf(&line->text, "try %u", row->attempt + 1u);
+            bool is_encore = row_is_encore(row);
+            buf_printf(&line->text, is_encore ? "resume %u" : "try %u", row->attempt + !is_encore);
         }
         put_usage(line, &row->usage);
         put_tail(line, row);

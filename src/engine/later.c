@@ -480,12 +480,18 @@ int rondo_later_send(rondo_later later, const char *to, const char *text, const 
     return rc < 0 ? rc : post(later, &p);
 }
 
+static int mail_kind(const char *kind)
+{
+    auto_json json_t *message = json_pack("{s:s*}", "kind", kind);
+    return mail_kind_of(message);
+}
+
 int later_send(rondo_later later, const char *to, const char *text, const char *kind, struct buf *ret_why)
 {
     struct run *run;
     struct act *act = act_behind(later, &run);
     int rc = rondo_later_send(later, to, text, kind);
-    return rc < 0 || !act ? rc : mail_foresee(run, to, strlen(text), ret_why);
+    return rc < 0 || !act ? rc : mail_foresee(run, to, mail_kind(kind), strlen(text), ret_why);
 }
 
 void later_idle(rondo_later later)

@@ -7,6 +7,7 @@
 #include "flow/flow.h"
 #include "run/asks.h"
 #include "run/budget.h"
+#include "run/encore.h"
 #include "run/review.h"
 #include "run/usage.h"
 
@@ -22,9 +23,27 @@ int rondo_event_type(const rondo_event *ev)
     return ev->type;
 }
 
+static bool is_encore(const struct place *place)
+{
+    return !place->parent && place->child >= ENCORE_FIRST;
+}
+
+/* A step that speaks once more has names of its own for that; NULL: this event has none. */
+static const char *encore_word(const rondo_event *ev, const struct place *place)
+{
+    static const char *const words[] = { [RONDO_EV_STEP_START] = "resume_started",
+                                         [RONDO_EV_STEP_END] = "resume_completed",
+                                         [RONDO_EV_STEP_FAILED] = "resume_failed",
+                                         [RONDO_EV_STEP_CANCELLED] = "resume_failed" };
+    return is_encore(place) && ev->type < COUNT(words) ? words[ev->type] : NULL;
+}
+
 const char *rondo_event_name(const rondo_event *ev)
 {
-    return event_type_text(ev->type);
+    struct place place;
+    bool is_placed = reader_place(&run_of(ev->run)->reader, ev, &place);
+    const char *word = is_placed ? encore_word(ev, &place) : NULL;
+    return word ? word : event_type_text(ev->type);
 }
 
 uint64_t rondo_event_seq(const rondo_event *ev)
@@ -183,6 +202,7 @@ struct line {
     rondo_run *run;
     struct place place;
     const rondo_node *node; // what it is about; NULL for events of the run
+    const char *encore;     // what its type is called instead; NULL
     bool is_scope;          // about a container without a name, which is no step to the outside
     bool has_data;          // `data` is open
 };
@@ -565,7 +585,7 @@ static void put_idle(struct line *l)
 static void put_wake_warning(struct line *l)
 {
     put_number(l, "current_cycle", l->ev->ordinal);
-    put_number(l, "max_cycles", l->place.parent ? WAKES_MAX : COORDINATOR_WAKES);
+    put_number(l, "max_cycles", l->place.parent || is_encore(&l->place) ? WAKES_MAX : COORDINATOR_WAKES);
     put_number(l, "unread_remaining", l->ev->child);
 }
 
@@ -590,6 +610,24 @@ static void put_ask(struct line *l)
 {
     if (is_ask(l->ev))
         put_members(l);
+}
+
+/* Zenflow's fields of steps that are taken up again. */
+static void put_encore(struct line *l)
+{
+    auto_buf struct buf path = { 0 };
+    path_put(&path, reader_find, &l->run->reader, &l->place);
+    put_text(l, "resumeID", buf_text(&path));
+    if (l->ev->type == RONDO_EV_STEP_START) {
+        put_members(l);
+        return;
+    }
+    put_number(l, "durationMs", (uint64_t)MAX(l->ev->time_ns - l->place.start_ns, 0) / 1000000);
+    if (l->ev->type == RONDO_EV_STEP_END)
+        return;
+    put_text(l, "reason", l->ev->type == RONDO_EV_STEP_FAILED ? "failed" : "cancelled");
+    if (l->ev->type == RONDO_EV_STEP_FAILED)
+        put_text(l, "error", rondo_event_text(l->ev));
 }
 
 /* What an event's data begins with, and the name of its value there. */
@@ -625,6 +663,7 @@ static const struct {
     [RONDO_EV_RESUMED] = { put_members, NULL },
     [RONDO_EV_REOPENED] = { put_members, NULL },
     [RONDO_EV_FORKED] = { put_members, NULL },
+    [RONDO_EV_RESUME_QUEUED] = { put_members, NULL },
 };
 
 /* The text that came with the run's result: that is its answer then, and the result stands beside it. */
@@ -654,13 +693,16 @@ static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
     bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members ||
-                  rows[ev->type].put == put_letter || is_of_talk(ev) || is_ask(ev);
+                  rows[ev->type].put == put_letter || is_of_talk(ev) || is_ask(ev) ||
+                  (l->encore && ev->type == RONDO_EV_STEP_START);
     if (is_of_talk(ev))
         put_talk(l);
     json_t *value = is_put ? NULL : rondo_event_value(ev);
     if (l->is_scope)
         put_text(l, "scope", event_type_text(ev->type));
-    if (rows[ev->type].put)
+    if (l->encore)
+        put_encore(l);
+    else if (rows[ev->type].put)
         rows[ev->type].put(l);
     if (ev->type == RONDO_EV_STEP_START && *rondo_event_skill(ev))
         put_text(l, "skill", rondo_event_skill(ev));
@@ -744,6 +786,9 @@ static const char *step_id(struct line *l, const char *path)
 {
     const struct reader *reader = &l->run->reader;
     const char *name = name_at(reader, &l->place);
+    const struct encores *encores = &l->run->core.encores;
+    if (is_encore(&l->place) && l->place.ordinal < encores->count)
+        return encores->list[l->place.ordinal].id;
     if (!l->node->flow)
         return *name ? name : rondo_event_step(l->ev);
     bool is_item = reader->places[l->place.parent].node->kind == RONDO_KIND_EACH;
@@ -773,12 +818,20 @@ static void put_ids(struct line *l)
     }
 }
 
-/* A message that was dropped is about the step that it was for, whether there is one or not. */
-static void put_addressee(struct line *l)
+/* A message that was dropped, or has to wait, is about the step that it was for, whether there is one or not; a reply
+   about who gives it. */
+static const char *who_key(const rondo_event *ev)
 {
-    const char *to = json_string_value(json_object_get(l->ev->value, "to"));
+    if (ev->type == RONDO_EV_MESSAGE_SENT && !(ev->flags & EF_TOLD))
+        return "from";
+    return ev->type == RONDO_EV_MESSAGE_DROPPED ? "to" : ev->type == RONDO_EV_RESUME_QUEUED ? "step" : NULL;
+}
+
+static void put_who(struct line *l, const char *key)
+{
+    const char *who = json_string_value(json_object_get(l->ev->value, key));
     PUT(l, KEY("stepId"));
-    put_string(l, to ? to : "");
+    put_string(l, who ? who : "");
 }
 
 /* What Zenflow has between the ids and data. */
@@ -824,6 +877,8 @@ static const char *type_text(const struct line *l)
 {
     if (l->is_scope)
         return "decision";
+    if (l->encore)
+        return l->encore;
     if (is_of_talk(l->ev))
         return talk_note_type(l->ev->value);
     if (l->ev->type == RONDO_EV_MESSAGE && coordinator_word(l->ev))
@@ -863,12 +918,13 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
     if (reader_place(&run->reader, ev, &l.place) && run->reader.places[l.place.parent].node)
         l.node = l.place.node;
     l.is_scope = is_scope(&l);
+    l.encore = l.node ? encore_word(ev, &l.place) : NULL;
     buf_clear(l.out);
     put_head(&l);
     if (l.node)
         put_ids(&l);
-    else if (ev->type == RONDO_EV_MESSAGE_DROPPED)
-        put_addressee(&l);
+    else if (who_key(ev))
+        put_who(&l, who_key(ev));
     put_envelope(&l);
     put_data(&l);
     buf_putc(l.out, '}');

@@ -10,6 +10,7 @@
 #include "data/value.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
+#include "run/encore.h"
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
@@ -173,6 +174,8 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
     if (UNLIKELY(act && coordinator_is(&work->run->core, act))) { // it only rests
+        if (work->run->recorder)
+            record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
         flush_delta(work);
         say(work, RONDO_EV_AGENT_IDLE, 0, value);
         return;
@@ -185,6 +188,10 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
         record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
         return;
+    if (UNLIKELY(act && encore_is(act))) { // what its step came to stays as it is
+        say(work, RONDO_EV_STEP_END, flags, value);
+        return;
+    }
     rondo_error err;
     json_t *output = flags & EF_FULL ? json_object_get(value, "result") : value;
     struct rondo_event end = { .type = RONDO_EV_STEP_END, .act = work->act, .ordinal = work->gen,

@@ -1,6 +1,7 @@
 /* node.c - the life of definitions, and looking at them. */
 #include "flow/node.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "flow/flow.h"
 
@@ -45,6 +46,8 @@ static void node_free(rondo_node *node)
         gate_clear(node);
     for (uint32_t i = 0; i < node->count && node->kind != KIND_HOLDER; i++)
         child_clear(&node->children[i]);
+    for (uint32_t i = HOLDER_OWN; i < node->count && node->kind == KIND_HOLDER; i++)
+        mem_free(node->children[i].name);
     if (node->holder)
         node_free(node->holder);
     rondo_node_unref(node->coordinator);
@@ -84,18 +87,54 @@ int rondo_node_check(const rondo_node *node, rondo_error *err)
     return node->bad ? node->bad->code : 0;
 }
 
+/* Of files only models have conversations. */
+static bool has_encores(const rondo_node *node)
+{
+    const struct flow_step *step = node->step;
+    bool is_model = !step || (step->body == BODY_AGENT && (!step->agent || step->agent->kind == AGENT_MODEL));
+    return node->kind == RONDO_KIND_AGENT && is_model;
+}
+
+/* Every such agent of the definition, by its names from the root down. */
+static void add_encores(rondo_node *holder, uint32_t *cap, struct node_child child, struct buf *names)
+{
+    size_t len = names->len;
+    if (!child.node)
+        return;
+    if (*child.name)
+        buf_printf(names, "%s%s", len ? "." : "", child.name);
+    if (has_encores(child.node)) {
+        mem_grow(&holder->children, cap, holder->count, sizeof *holder->children);
+        holder->children[holder->count++] = (struct node_child){ .node = child.node,
+                                                                 .name = mem_strdup(buf_text(names)) };
+    }
+    for (uint32_t i = 0; i < child.node->count; i++)
+        add_encores(holder, cap, child.node->children[i], names);
+    names->len = len;
+}
+
+static rondo_node *make_holder(rondo_node *node)
+{
+    rondo_node *holder = mem_zalloc(sizeof *holder);
+    uint32_t cap = HOLDER_OWN;
+    auto_buf struct buf names = { 0 };
+    holder->kind = KIND_HOLDER;
+    holder->children = mem_zalloc(HOLDER_OWN * sizeof *holder->children);
+    holder->children[0] = (struct node_child){ .node = node, .name = node->anonymous ? "" : node->name };
+    holder->count = 1;
+    if (!node->coordinator)
+        return holder;
+    holder->children[holder->count++] = (struct node_child){ .node = node->coordinator, .name = "coordinator" };
+    add_encores(holder, &cap, holder->children[0], &names);
+    return holder;
+}
+
 rondo_node *node_holder(rondo_node *node)
 {
     rondo_node *none = NULL, *holder = __atomic_load_n(&node->holder, __ATOMIC_ACQUIRE);
     if (holder)
         return holder;
-    holder = mem_zalloc(sizeof *holder);
-    holder->kind = KIND_HOLDER;
-    holder->children = mem_zalloc(2 * sizeof *holder->children);
-    holder->children[0] = (struct node_child){ .node = node, .name = node->anonymous ? "" : node->name };
-    holder->count = 1;
-    if (node->coordinator)
-        holder->children[holder->count++] = (struct node_child){ .node = node->coordinator, .name = "coordinator" };
+    holder = make_holder(node);
     if (__atomic_compare_exchange_n(&node->holder, &none, holder, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return holder;

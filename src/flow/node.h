@@ -170,7 +170,9 @@ static inline bool node_is_loop(const rondo_node *node)
 }
 
 /* The invisible container of a node at the top of a run, so that the root is somebody's child
-   like every other node.  Borrowed from node; any thread. */
+   like every other node.  Its second child is the coordinator; behind that is every model agent of the definition
+   once more, to be taken up again (run/encore.h).  Borrowed from node; any thread. */
+#define HOLDER_OWN 2
 rondo_node *node_holder(rondo_node *node);
 
 /* What a stored log must agree with, 0 where there is none; in the order of the hash. */

@@ -6,6 +6,7 @@
 #include "run/act.h"
 #include "run/asks.h"
 #include "run/each.h"
+#include "run/encore.h"
 #include "run/errand.h"
 #include "run/loop.h"
 #include "run/reopen.h"
@@ -59,6 +60,8 @@ static bool admits_start(struct run *run, const struct rondo_event *ev)
     if (!ev->act || !slot_is_free || !names_child(run, ev, &kid))
         return false;
     if (kid ? kid->state != KID_NEW || kid->attempt != ev->attempt : ev->attempt != 0)
+        return false;
+    if (!ev->parent && ev->child >= ENCORE_FIRST && !encore_admits(run, ev))
         return false;
     const rondo_node *node = run_act(run, ev->parent)->node->children[ev->child].node;
     bool skilled = node->kind == RONDO_KIND_AGENT && node->agent.skill_count;
@@ -158,6 +161,7 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
     case TIMER_TIMEOUT:
     case TIMER_BUDGET:
     case TIMER_CLEANUP: return true;
+    case TIMER_CALLED_OFF: return act->off_ns != 0;
     }
     return false;
 }
@@ -246,6 +250,11 @@ static bool admits_notice(struct run *run, const struct rondo_event *ev)
     return live(run, ev->act) && ev->flags & EF_VALUE && mail_is_message(ev->value);
 }
 
+static bool admits_queued(struct run *run, const struct rondo_event *ev)
+{
+    return has_object(ev) && mail_is_queued(run, (uint64_t)ev->num);
+}
+
 static bool admits_warning(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
@@ -318,6 +327,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_MESSAGE_DROPPED] = admits_dropped, [RONDO_EV_INBOX_DRAIN] = admits_drain,
     [RONDO_EV_AGENT_WAKE] = admits_idle,         [RONDO_EV_AGENT_IDLE] = admits_idle,
     [RONDO_EV_WAKE_WARNING] = admits_warning,    [RONDO_EV_COORDINATOR_INBOX] = admits_notice,
+    [RONDO_EV_RESUME_QUEUED] = admits_queued,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -331,7 +341,8 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
         BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED) |
-        BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED) | BIT(AGENT_IDLE) | BIT(COORDINATOR_INBOX);
+        BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED) | BIT(AGENT_IDLE) | BIT(COORDINATOR_INBOX) |
+        BIT(RESUME_QUEUED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))

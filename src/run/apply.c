@@ -9,6 +9,7 @@
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
+#include "run/encore.h"
 #include "run/errand.h"
 #include "run/graph.h"
 #include "run/inherit.h"
@@ -106,7 +107,7 @@ static void apply_workflow_start(struct run *run, struct rondo_event *ev)
     struct act *act = act_open(run, 0, run->holder);
     act->input = run->input;
     act->input_seq = ev->seq;
-    container_open(run, act);
+    act->kind->open(run, act);
     run_touch(run, act);
     run_drop(run, ev->value);
 }
@@ -247,7 +248,9 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         run_touch(run, act);
     if (UNLIKELY(act->node->step) && node_is_leaf(act->node))
         count_calls(run, act);
-    if (UNLIKELY(run->mail.box_count) && act->node->kind == RONDO_KIND_AGENT)
+    if (UNLIKELY(encore_is(act)))
+        encore_begin(run, act);
+    else if (UNLIKELY(run->mail.box_count) && act->node->kind == RONDO_KIND_AGENT)
         mail_begin(run, act);
     if (UNLIKELY(!ev->parent && ev->child == 1))
         coordinator_begin(run, act);
@@ -593,6 +596,9 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     if (UNLIKELY(run->mail.box_count))
         mail_end(run, act);
     note_usage(run, act, &res);
+    bool is_encore = encore_is(act);
+    if (UNLIKELY(encore_can(run)) && act->node->kind == RONDO_KIND_AGENT)
+        encore_keep(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
     run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !errand_is_out(act);
@@ -606,6 +612,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     else
         act_free(run, act);
     end_kid(run, parent, kid, child, ordinal);
+    if (UNLIKELY(is_encore))
+        encore_end(run, kid);
 }
 
 static void note_timeout(const struct run *run, struct result *res)
@@ -688,6 +696,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         act_close(run, act, CLOSE_CANCEL, 0, false);
         break;
     case TIMER_GATE: end_patience(run, act); break;
+    case TIMER_CALLED_OFF: act_close(run, act, CLOSE_CANCEL, 0, false); break;
     }
     run_touch(run, act);
 }
@@ -795,7 +804,7 @@ static void apply_note(struct run *run, struct rondo_event *ev)
 static void apply_cancel(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
-    if (ev->code == CLOSE_CANCEL) {
+    if (ev->code == CLOSE_CANCEL && !ev->act) {
         run->forced = run->cancelled; // the second one insists
         run->cancelled = true;
         if (!run->cancel_why && json_is_string(ev->value))
@@ -948,6 +957,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_AGENT_IDLE] = apply_idle,
     [RONDO_EV_WAKE_WARNING] = mail_warn,
     [RONDO_EV_COORDINATOR_INBOX] = coordinator_notice,
+    [RONDO_EV_RESUME_QUEUED] = mail_tell_queued,
 };
 
 /* What the coordinator is told of as long as there is somebody who ends. */

@@ -3,6 +3,7 @@
 
 #include "data/value.h"
 #include "run/act.h"
+#include "run/encore.h"
 
 #include <string.h>
 
@@ -113,7 +114,7 @@ void coordinator_see(struct run *run, const struct rondo_event *ev)
         tell_of_pass(run, act, ev);
     else if (!act)
         tell_of_unstarted(run, ev);
-    else if (!coordinator_is(run, act) && (node_is_leaf(act->node) || !act->parent))
+    else if (!coordinator_is(run, act) && !encore_is(act) && (node_is_leaf(act->node) || !act->parent))
         tell_of_step(run, act, ev);
 }
 

@@ -30,10 +30,11 @@ enum {
     EF_NUDGE = 1 << 12, // detector: one more chance
     EF_LATE = 1 << 13,  // an agent that was closed before and had something to wind down until now
     EF_INNER = 1 << 14, // state: of a file inside another, not of the run
+    EF_AGAIN = 1 << 15, // message: it takes a step up again that has ended
 };
 
 /* What the shell may find due. */
-enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP };
+enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP, TIMER_CALLED_OFF };
 
 /* No time and no length of time in an event is larger, so that sums of two do not overflow. */
 #define TIME_MAX_NS ((uint64_t)INT64_MAX / 4)
@@ -118,6 +119,7 @@ enum {
     X(AGENT_IDLE, JOURNALED | HAS_ACT)                                          \
     X(WAKE_WARNING, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL)              \
     X(COORDINATOR_INBOX, JOURNALED | HAS_ACT)                                   \
+    X(RESUME_QUEUED, JOURNALED | HAS_NUM)                                       \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

@@ -5,6 +5,7 @@
 #include "run/kinds.h"
 
 #include "run/coordinator.h"
+#include "run/encore.h"
 
 #include <assert.h>
 
@@ -56,16 +57,26 @@ static enum plan holder_end(struct run *run, struct act *act, struct rondo_event
     return PLAN_DECIDE;
 }
 
+static void holder_open(struct run *run, struct act *act)
+{
+    container_open(run, act);
+    encore_open(act);
+}
+
 static enum plan holder_plan(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct kid *kid = &act->kids[0];
     enum plan what;
+    if (UNLIKELY(run->encores.count) && (what = encore_plan(run, act, ev)) != PLAN_IDLE)
+        return what;
     if (UNLIKELY(act->kid_count > 1) && act->kids[1].state == KID_NEW)
         return kid_start(run, act, 1, 0, &act->kids[1], NULL, ev);
     if (kid->state == KID_NEW)
         return kid_start(run, act, 0, 0, kid, NULL, ev);
     if (!kid_is_settled(run, act, 0, 0, kid, ev, &what))
         return what;
+    if (UNLIKELY(run->encores.count) && encore_is_pending(run))
+        return PLAN_IDLE;
     if (UNLIKELY(run->coordinator) && !coordinator_is_through(run, ev, &what))
         return what;
     return holder_end(run, act, ev);
@@ -77,7 +88,7 @@ static void holder_project(struct run *run, struct act *act, struct result *ret)
 }
 
 static const struct kind holder_kind = {
-    .open = container_open, .plan = holder_plan, .closed = holder_end, .project = holder_project,
+    .open = holder_open, .plan = holder_plan, .closed = holder_end, .project = holder_project,
     .child_input = container_input,
 };
 

@@ -8,6 +8,8 @@ static enum plan agent_plan(struct run *run, struct act *act, struct rondo_event
 {
     if (UNLIKELY(act->drains || act->warns))
         return (enum plan)mail_plan_drain(run, act, ev);
+    if (UNLIKELY(act->off_ns) && act->off_ns <= run->now_ns)
+        return decide_close(act, CLOSE_CANCEL, 0, ev); // it does not hear
     if (LIKELY(!act_is_unknown(run, act)))
         return act->errands ? errand_plan(run, act, ev) : PLAN_IDLE;
     if (must_ask(run, act, ASK_TEXT, 0))

@@ -5,8 +5,11 @@
    anything else: the reason is in the log, and nothing is lost without one. */
 #include "run/mail.h"
 
+#include "data/utf8.h"
+#include "flow/flow.h"
 #include "run/act.h"
 #include "run/coordinator.h"
+#include "run/encore.h"
 #include "run/route.h"
 
 #include <string.h>
@@ -147,6 +150,8 @@ void mail_clear(struct mail *mail)
     mem_free(mail->boxes);
     letters_free(&mail->refused);
     letters_free(&mail->notices);
+    letters_free(&mail->replies);
+    letters_free(&mail->queued);
     *mail = (struct mail){ 0 };
 }
 
@@ -256,40 +261,105 @@ static bool is_ending(const struct run *run)
     return run->cancelled || run->acts[0]->close;
 }
 
-int mail_foresee(struct run *run, const char *to, size_t len, struct buf *ret_why)
+/* A step that has ended can be taken up again.  What is only told to one that is, is not worth it. */
+static int find_encore(struct run *run, const char *to, int kind, struct route *route)
+{
+    const struct encore *encore = encore_can(run) ? encore_find(run, to) : NULL;
+    bool is_answer = kind == MAIL_RESUME_REPLY || kind == MAIL_CANCEL;
+    bool is_none = route->act || !encore_can(run) || strcmp(to, COORDINATOR) == 0;
+    if (is_none || (is_answer && (!encore || !encore->act)))
+        return MAIL_TERMINAL;
+    if (is_answer) {
+        route->act = run_act(run, encore->act);
+        return route->act->close ? MAIL_TERMINAL : MAIL_QUEUED;
+    }
+    if (!encore || !encore->notes)
+        return encore ? MAIL_LONG_TRANSCRIPT : MAIL_NO_TRANSCRIPT;
+    buf_printf(&route->address, "^%s", encore->id);
+    const struct box *box = box_at(&run->mail, buf_text(&route->address));
+    return encore->times + (box ? box->letters.count : 0) >= ENCORE_TIMES ? MAIL_WAKES : MAIL_QUEUED;
+}
+
+/* What becomes of a message, and where it goes: enum mail_reason.  The route is to be cleared. */
+static int find(struct run *run, const char *to, int kind, uint64_t len, struct route *route)
 {
     static const uint8_t outcomes[] = { [ROUTE_UNKNOWN] = MAIL_UNKNOWN, [ROUTE_WAITS] = MAIL_QUEUED,
-                                        [ROUTE_WORKS] = MAIL_QUEUED, [ROUTE_ENDED] = MAIL_TERMINAL };
+                                        [ROUTE_WORKS] = MAIL_QUEUED };
     struct mail *mail = &run->mail;
-    struct route route;
+    *route = (struct route){ 0 };
     if (is_ending(run))
         return MAIL_CANCELLED;
-    route_find(run, to, &route);
-    int outcome = outcomes[route.end];
-    const struct box *box = route.end == ROUTE_WORKS ? box_of(mail, route.act->slot)
-                                                     : box_at(mail, buf_text(&route.address));
-    if (!outcome && is_full(mail, box, len))
-        outcome = MAIL_FULL;
+    route_find(run, to, route);
+    int outcome = route->end == ROUTE_ENDED ? find_encore(run, to, kind, route) : outcomes[route->end];
+    const struct box *box = route->act ? box_of(mail, route->act->slot) : box_at(mail, buf_text(&route->address));
+    return !outcome && is_full(mail, box, len) ? MAIL_FULL : outcome;
+}
+
+/* As it was when it was sent. */
+static int find_again(struct run *run, const char *to, struct route *route)
+{
+    *route = (struct route){ .end = ROUTE_ENDED };
+    return find_encore(run, to, MAIL_INFO, route);
+}
+
+int mail_foresee(struct run *run, const char *to, int kind, size_t len, struct buf *ret_why)
+{
+    struct route route;
+    int outcome = find(run, to, kind, len, &route);
     buf_put(ret_why, route.why.data ? route.why.data : "", route.why.len);
     route_clear(&route);
     return outcome;
 }
 
+/* It waits for an encore; when it is not the first, that is told.  The event says so, because a run that is taken up
+   again (reopen.h) may have containers open that were closed when it was sent. */
+static void ask_encore(struct run *run, struct rondo_event *ev, const struct letter *letter, const char *address)
+{
+    ev->flags |= EF_AGAIN;
+    const struct encore *encore = encore_find(run, address + 1);
+    bool is_busy = run->acts[0]->kids[encore->child].state != KID_NEW;
+    if (is_busy || box_at(&run->mail, address)->letters.count > 1)
+        put_last(&run->mail.queued, (struct letter){ .seq = letter->seq, .message = json_incref(letter->message),
+                                                            .why = mem_strdup(address) });
+    run_touch(run, run_act(run, 0));
+}
+
+/* Who hears messages ends by itself; who does not is cut at once. */
+static bool can_hear(const struct act *act)
+{
+    const struct flow_step *step = act->node->step;
+    return !step || !step->agent || step->agent->kind == AGENT_MODEL || step->agent->kind == AGENT_FUNCTION;
+}
+
+/* The coordinator has said that a step is to end: it is cut when it does not. */
+static void call_off(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    bool is_meant = act && ev->act && ev->act == run->coordinator && mail_kind_of(ev->value) == MAIL_CANCEL;
+    if (!is_meant || act->off_ns || act->close || coordinator_is(run, act))
+        return;
+    act->off_ns = ev->time_ns + (can_hear(act) ? run->cleanup_ns : 0);
+    run->mail.off = act->slot;
+    run_touch(run, act);
+}
+
 void mail_send(struct run *run, struct rondo_event *ev)
 {
-    struct letter letter = { .seq = ev->seq, .message = ev->value };
+    struct letter letter = { .seq = ev->seq, .message = ev->value, .is_outside = !ev->act };
     struct route route;
-    if (is_ending(run)) {
-        refuse(run, letter, MAIL_CANCELLED, NULL);
-        return;
-    }
-    route_find(run, text_in(ev->value, "to"), &route);
-    switch (route.end) {
-    case ROUTE_WORKS: queue(run, letter, route.act, NULL); break;
-    case ROUTE_WAITS: queue(run, letter, NULL, buf_text(&route.address)); break;
-    case ROUTE_ENDED: refuse(run, letter, MAIL_TERMINAL, NULL); break;
-    case ROUTE_UNKNOWN: refuse(run, letter, MAIL_UNKNOWN, buf_text(&route.why)); break;
-    }
+    run->mail.off = 0;
+    if (!(ev->flags & EF_TOLD) && run->mail.replies.count)
+        json_decref(take_at(&run->mail.replies, 0).message); // it is this one
+    int outcome = ev->flags & EF_AGAIN ? find_again(run, text_in(ev->value, "to"), &route)
+                                       : find(run, text_in(ev->value, "to"), mail_kind_of(ev->value), size_of(&letter),
+                                              &route);
+    if (outcome)
+        refuse(run, letter, outcome, buf_text(&route.why));
+    else
+        queue(run, letter, route.act, buf_text(&route.address));
+    if (!outcome)
+        call_off(run, route.act, ev);
+    if (!outcome && route.end == ROUTE_ENDED && !route.act)
+        ask_encore(run, ev, &letter, buf_text(&route.address));
     route_clear(&route);
 }
 
@@ -330,6 +400,14 @@ static int reason_of(const struct run *run, const struct act *act)
     if (is_ending(run))
         return MAIL_CANCELLED;
     return act && act->wakes >= mail_wakes_max(act) ? MAIL_WAKES : MAIL_TERMINAL;
+}
+
+void mail_hand_over(struct run *run, const struct box *box, struct act *act)
+{
+    struct letter letter = take_from(&run->mail, (struct box *)box, 0);
+    put_into(&run->mail, add_box(&run->mail, act->slot, NULL), letter);
+    act->drains = true;
+    run_touch(run, act);
 }
 
 void mail_end(struct run *run, struct act *act)
@@ -388,6 +466,25 @@ void mail_drop(struct run *run, struct rondo_event *ev)
     mem_free(letter.why);
 }
 
+/* ---- replies ----------------------------------------------------------------------------------------- */
+
+void mail_add_reply(struct run *run, const char *from, const char *to, struct buf *text)
+{
+    size_t len = utf8_fit(buf_text(text), text->len, LETTER_BYTES);
+    json_t *message = json_pack("{s:s, s:s, s:s%, s:s}", "from", from, "to", to, "text", buf_text(text), len, "kind",
+                                kinds[MAIL_RESUME_REPLY]);
+    if (message)
+        put_last(&run->mail.replies, (struct letter){ .message = message });
+}
+
+void mail_tell_queued(struct run *run, struct rondo_event *ev)
+{
+    struct letter letter = take_at(&run->mail.queued, 0);
+    json_decref(letter.message);
+    mem_free(letter.why);
+    run_drop(run, ev->value);
+}
+
 /* ---- planning ---------------------------------------------------------------------------------------- */
 
 static int decide_drop(struct run *run, const struct letter *letter, int reason, struct rondo_event *ev)
@@ -409,7 +506,33 @@ int mail_plan_drop(struct run *run, struct rondo_event *ev)
 
 int mail_plan_end(struct run *run, struct rondo_event *ev)
 {
-    return decide_drop(run, first_of(&run->mail.boxes[0].letters), reason_of(run, NULL), ev);
+    const struct box *box = &run->mail.boxes[0];
+    bool is_shut = mail_is_encore(box) && !run->cancelled;
+    return decide_drop(run, first_of(&box->letters), is_shut ? MAIL_SHUTDOWN : reason_of(run, NULL), ev);
+}
+
+static int decide_queued(struct run *run, struct rondo_event *ev)
+{
+    const struct letter *letter = first_of(&run->mail.queued);
+    const struct encore *encore = encore_find(run, letter->why + 1);
+    ev->type = RONDO_EV_RESUME_QUEUED;
+    ev->num = (int64_t)letter->seq;
+    ev->value = json_pack("{s:s, s:O}", "step", encore->id, "from", json_object_get(letter->message, "from"));
+    if (encore->act) {
+        auto_buf struct buf path = { 0 };
+        path_put_act(&path, run, run_act(run, encore->act));
+        json_object_set_new(ev->value, "activeResumeID", json_string(buf_text(&path)));
+    }
+    return PLAN_DECIDE;
+}
+
+int mail_plan_reply(struct run *run, struct rondo_event *ev)
+{
+    *ev = (struct rondo_event){ .type = RONDO_EV_MESSAGE_SENT, .time_ns = run->now_ns, .flags = EF_VALUE };
+    if (run->mail.queued.count)
+        return decide_queued(run, ev);
+    ev->value = json_incref(first_of(&run->mail.replies)->message);
+    return PLAN_DECIDE;
 }
 
 int mail_plan_drain(struct run *run, struct act *act, struct rondo_event *ev)
@@ -448,6 +571,11 @@ bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq)
     return box && first_of(&box->letters)->seq == seq;
 }
 
+bool mail_is_queued(const struct run *run, uint64_t seq)
+{
+    return run->mail.queued.count && first_of(&run->mail.queued)->seq == seq;
+}
+
 bool mail_has(const struct run *run, uint64_t seq)
 {
     uint32_t at;
@@ -464,7 +592,7 @@ void mail_put_running(struct buf *out, struct run *run)
     uint32_t count = 0;
     for (uint32_t i = 1; i < run->act_count && count < RUNNING_MAX; i++) {
         const struct act *act = run->acts[i];
-        if (act->state == ACT_FREE || act->node->kind != RONDO_KIND_AGENT || act->close)
+        if (act->state == ACT_FREE || act->node->kind != RONDO_KIND_AGENT || act->close || encore_is(act))
             continue;
         buf_puts(out, count++ ? ", " : "");
         path_put_act_id(out, run, act);

@@ -9,7 +9,8 @@
    or the path without passes and items ("loop-stages.worker").  Paths come first.  A name means the one step
    with that name that works just now; when several do, the message is dropped and the reason names them.  When
    none does but one may still come, the message waits: at a path for that very step, at a name for the next
-   step that starts under it, such as the same step in the next pass.  `coordinator` is the run's coordinator. */
+   step that starts under it, such as the same step in the next pass.  `coordinator` is the run's coordinator.
+   Somebody who has ended may be taken up again: encore.h. */
 #ifndef RONDO_MAIL_H
 #define RONDO_MAIL_H
 
@@ -68,6 +69,7 @@ struct letter {
     json_t *message; // owned
     uint8_t reason;  // enum mail_reason: it is to be dropped
     char *why;       // more about that, owned; NULL
+    bool is_outside; // nobody in the run has sent it
 };
 
 /* First in, first out. */
@@ -89,9 +91,12 @@ struct mail {
     uint32_t box_count, box_cap;
     struct letters refused; // to be dropped, one decision each
     struct letters notices; // for the coordinator, to be decided
+    struct letters replies; // of encores, to be sent
+    struct letters queued;  // copies of what waits behind an encore, to be told
     uint32_t count;         // in boxes
     uint64_t bytes;
     uint8_t outcome; // of the last send: enum mail_reason
+    uint32_t off;    // the agent that it has called off, its slot; 0
 };
 
 void mail_clear(struct mail *mail);
@@ -114,20 +119,33 @@ json_t *mail_first_notice(const struct run *run); // borrowed
 void mail_forget_notice(struct run *run);
 void mail_put(struct run *run, struct act *act, struct rondo_event *ev);
 
+/* An encore begins: it is given what is first in the box.  What it said is to be sent. */
+void mail_hand_over(struct run *run, const struct box *box, struct act *act);
+void mail_add_reply(struct run *run, const char *from, const char *to, struct buf *text);
+void mail_tell_queued(struct run *run, struct rondo_event *ev); // resume_queued
+
 /* ---- what follows; enum plan ----------------------------------------------------------------------------- */
 
 int mail_plan_drop(struct run *run, struct rondo_event *ev); // what is to be dropped
 int mail_plan_end(struct run *run, struct rondo_event *ev);  // everything that is left when the run ends
+int mail_plan_reply(struct run *run, struct rondo_event *ev); // of an encore, or that one has to wait; there is some
 int mail_plan_drain(struct run *run, struct act *act, struct rondo_event *ev);
 
 /* What would become of a message of this length that was sent now: enum mail_reason; ret_why may say more. */
-int mail_foresee(struct run *run, const char *to, size_t len, struct buf *ret_why);
+int mail_foresee(struct run *run, const char *to, int kind, size_t len, struct buf *ret_why);
 
 /* ---- looking --------------------------------------------------------------------------------------------- */
+
+/* Do messages wait in it for an encore? */
+static inline bool mail_is_encore(const struct box *box)
+{
+    return box->address && *box->address == '^';
+}
 
 uint32_t mail_unread(const struct run *run, const struct act *act);
 uint32_t mail_wakes_max(const struct act *act);
 bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq); // the first in its box
+bool mail_is_queued(const struct run *run, uint64_t seq);                      // and that is to be told next
 bool mail_has(const struct run *run, uint64_t seq);                            // in a box, or refused
 
 /* Paths of all agents that work just now, as messages may be addressed to, separated by ", ". */

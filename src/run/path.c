@@ -1,8 +1,10 @@
 /* path.c - paths as text: "refine.2.writer", "each[3].verify", "x~1.0.write".
 
-   In memory a path is a chain of (parent, child, ordinal, attempt); it becomes text only here. */
+   An encore has a number, too: "x^1" (encore.h).  In memory a path is a chain of (parent, child, ordinal,
+   attempt); it becomes text only here. */
 #include "base/buf.h"
 #include "run/act.h"
+#include "run/encore.h"
 
 #include <string.h>
 
@@ -30,8 +32,9 @@ static void put_segment(struct buf *buf, const rondo_node *parent, const struct 
     buf_puts(buf, name);
     if (parent->kind == RONDO_KIND_AGENT) // an errand
         put_ordinal(buf, "[", place->ordinal, "]");
+    bool is_encore = parent->kind == KIND_HOLDER && place->child >= ENCORE_FIRST;
     if (place->attempt)
-        put_ordinal(buf, "~", place->attempt, "");
+        put_ordinal(buf, is_encore ? "^" : "~", place->attempt, "");
 }
 
 static void put_up_to(struct buf *buf, place_finder find, const void *places,
@@ -85,12 +88,12 @@ void path_put_definition(struct buf *buf, place_finder find, const void *places,
 
 void path_put_id(struct buf *buf, const char *path)
 {
-    size_t len = strcspn(path, "~");
+    size_t len = strcspn(path, "~^");
     buf_put(buf, path, len);
     while (path[len]) {
         path += len + 1;
         path += strspn(path, "0123456789");
-        len = strcspn(path, "~");
+        len = strcspn(path, "~^");
         buf_put(buf, path, len);
     }
 }
@@ -99,7 +102,7 @@ void path_put_plain(struct buf *buf, const char *path)
 {
     size_t start = buf->len;
     for (const char *at = path; *at;) {
-        size_t len = strcspn(at, "."), name = strcspn(at, ".[~");
+        size_t len = strcspn(at, "."), name = strcspn(at, ".[~^");
         bool is_pass = len && strspn(at, "0123456789") == strcspn(at, ".~");
         if (!is_pass) {
             if (buf->len > start)
@@ -113,6 +116,10 @@ void path_put_plain(struct buf *buf, const char *path)
 void path_put_act_id(struct buf *buf, struct run *run, const struct act *act)
 {
     auto_buf struct buf path = { 0 };
+    if (UNLIKELY(encore_is(act))) {
+        buf_puts(buf, run->encores.list[act->ordinal].id);
+        return;
+    }
     path_put_act(&path, run, act);
     path_put_id(buf, buf_text(&path));
 }

@@ -7,6 +7,7 @@
 
 #include "run/act.h"
 #include "run/each.h"
+#include "run/encore.h"
 #include "run/loop.h"
 #include "run/mail.h"
 
@@ -55,7 +56,7 @@ bool route_is_named(const struct route_names *names, const char *address)
 
 static bool is_agent(const struct act *act)
 {
-    return act->state != ACT_FREE && act->node->kind == RONDO_KIND_AGENT;
+    return act->state != ACT_FREE && act->node->kind == RONDO_KIND_AGENT && !encore_is(act);
 }
 
 /* One that was just told to end is as good as gone. */
@@ -210,7 +211,8 @@ static void judge(struct search *s, const struct spot *spot)
 
 static void walk(struct search *s, const struct spot *spot)
 {
-    for (uint32_t i = 0; i < spot->node->count && s->places < PLACES_MAX; i++) {
+    uint32_t count = spot->node->kind == KIND_HOLDER ? MIN(spot->node->count, ENCORE_FIRST) : spot->node->count;
+    for (uint32_t i = 0; i < count && s->places < PLACES_MAX; i++) {
         const struct node_child *child = &spot->node->children[i];
         struct spot inner;
         size_t len = s->names.len;

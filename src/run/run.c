@@ -6,6 +6,7 @@
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
+#include "run/encore.h"
 #include "run/errand.h"
 #include "run/kinds.h"
 #include "run/loop.h"
@@ -59,6 +60,7 @@ void run_clear(struct run *run)
     json_decref(run->state);
     memory_clear(&run->memory);
     mail_clear(&run->mail);
+    encores_clear(&run->encores);
     mem_free(run->session);
     mem_free(run->summary);
     json_decref(run->always);
@@ -223,6 +225,13 @@ static int64_t backoff_end_ns(const struct run *run, const struct act *act, uint
     return timeout_ms ? MIN(kid->due_ns, end_ns) : kid->due_ns;
 }
 
+/* Whoever hears that it is called off has some time to end. */
+static void time_off(struct run *run, const struct act *act)
+{
+    if (act->off_ns > run->now_ns)
+        run_timer(run, TIMER_CALLED_OFF, act, 0, 0, act->off_ns);
+}
+
 /* What a decision means for the world; derived from the event and the state, never stored. */
 static void command_for(struct run *run, const struct rondo_event *ev)
 {
@@ -263,7 +272,11 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         break;
     case RONDO_EV_NOTE:
     case RONDO_EV_GRANTED: answer(run, ev, 0); break;
-    case RONDO_EV_MESSAGE_SENT: answer(run, ev, run->mail.outcome); break;
+    case RONDO_EV_MESSAGE_SENT:
+        answer(run, ev, run->mail.outcome);
+        if (UNLIKELY(run->mail.off))
+            time_off(run, run_act(run, run->mail.off));
+        break;
     case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
@@ -329,6 +342,8 @@ void run_derive_commands(struct run *run)
             !act->tries)
             resume_wait(run, TIMER_GATE, act, act->wait_ns + act->node->gate.timeout_ms * MS,
                         act->node->gate.timeout_ms);
+        if (act->off_ns)
+            time_off(run, act);
         if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
             resume_wait(run, TIMER_DELAY, act, act->wait_ns, act->node->loop.delay_ms);
         for (uint32_t i = 0; i < act->kid_count; i++)
@@ -458,6 +473,8 @@ enum plan run_plan(struct run *run, struct rondo_event *ev)
 {
     if (UNLIKELY(run->mail.refused.count) && !run->status)
         return (enum plan)mail_plan_drop(run, ev);
+    if (UNLIKELY(run->mail.queued.count || run->mail.replies.count) && !run->status)
+        return (enum plan)mail_plan_reply(run, ev);
     if (UNLIKELY(run->mail.notices.count) && !run->status)
         return coordinator_plan_notice(run, ev);
     for (;;) {

@@ -89,9 +89,11 @@ struct act {
     json_t *letters; // agent: messages that it was given, a list; NULL: none
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on
-    uint32_t gone;   // coordinator: messages that it has dealt with
+    uint32_t gone;   // coordinator, encore: messages that it has dealt with
+    uint32_t old_notes; // encore: those of before
     bool is_idle;    // coordinator: it rests until there is mail
     bool drains;     // what is in its box is to be given to it now
+    int64_t off_ns;  // agent: the coordinator has called it off, and it has until then to end; 0
     bool warns;      // it has been woken so often that somebody is to be told
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
     json_t *asks;   // agent: what it has asked people while at work, see ask.h; NULL: nothing
@@ -168,6 +170,14 @@ struct slot_list {
 void slots_push(struct slot_list *list, uint32_t slot);
 uint32_t slots_pop(struct slot_list *list); // there must be one
 
+/* Conversations of steps that have ended; see encore.h. */
+struct encores {
+    struct encore *list;
+    uint32_t count, cap;
+    uint32_t open; // that are taken up just now
+    uint64_t bytes;
+};
+
 /* How often a step or an agent of a file was called. */
 struct call_count {
     const void *what;
@@ -198,6 +208,7 @@ struct run {
     rondo_usage inherited; // what the parent of a fork had spent
     struct memory memory;
     struct mail mail;
+    struct encores encores;
     uint32_t coordinator; // its slot; 0: there is none at work
     char *summary;        // what it said the run came to; NULL
     json_t *always; // tools that somebody has permitted for good, { name: true }; NULL: none

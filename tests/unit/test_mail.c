@@ -4,6 +4,7 @@
 #include "agents.h"
 
 #include "flow/node.h"
+#include "run/encore.h"
 #include "run/mail.h"
 #include "run/run.h"
 
@@ -24,6 +25,7 @@ struct chat {
     bool sends_late; // with its answer, not at its start
     int64_t ask_after_ms;
     int rc; // of the last send
+    size_t first; // it has a conversation that begins with so many bytes; 0: none
 
     int calls;
     char given[1024]; // "from: text; ", a "|" before each call and each look
@@ -66,10 +68,21 @@ static void on_letters(rondo_value *messages, void *user)
     free(asking);
 }
 
+static void note_first(rondo_task *task, size_t len)
+{
+    char *text = malloc(len + 1);
+    memset(text, 'x', len);
+    text[len] = 0;
+    rondo_task_note(task, json_pack("{s:s}", ENCORE_NOTE, text));
+    free(text);
+}
+
 static void chat_run(rondo_task *task, void *user)
 {
     struct chat *chat = user;
     write_down(chat, rondo_task_inbox(task));
+    if (chat->first && !json_array_size(rondo_task_notes(task)))
+        note_first(task, chat->first);
     if (chat->calls++ < chat->fails) {
         rondo_task_fail(task, RONDO_EFAILED, "not yet");
         return;
@@ -331,6 +344,138 @@ TEST(a_coordinator_that_rests_takes_no_place)
     CHECK_INT(t.took_ms, 10);
 }
 
+/* It is told, and had half a minute to end; what a step says to another is only said. */
+TEST(a_step_that_the_coordinator_cancels_is_cut_when_it_does_not_end)
+{
+    for (int by_hub = 0; by_hub < 2; by_hub++) {
+        struct chat a = { "a" }, b = { "b", .ms = 100000 }, hub = { "hub" }, *who = by_hub ? &hub : &a;
+        who->sends[0].to = "b";
+        who->sends[0].kind = "cancel";
+        TRIAL t = { 0 };
+        trial_run(&t, coordinated(PAR("p", chat_node(&b), chat_node(&a)), &hub), NULL);
+        CHECK_INT(t.took_ms, by_hub ? 30000 : 100000);
+        CHECK_INT(count(&t, "step_cancelled"), by_hub);
+        CHECK_STR(t.output, by_hub ? "[null,\"a\"]" : "[\"b\",\"a\"]");
+        CHECK(!by_hub || strstr(hub.given, "p.b: step p.b was cancelled; "));
+    }
+}
+
+static rondo_node *saved_node(struct chat *a, struct chat *b, struct chat *hub)
+{
+    return coordinated(PAR("p", chat_node(b), chat_node(a)), hub);
+}
+
+TEST(what_is_called_off_stays_so_after_a_crash)
+{
+    struct chat a = { "a" }, b = { "b", .ms = 100000 }, hub = { "hub", { { "b", "stop", "cancel" } } };
+    size_t len;
+    TRIAL first = { 0 };
+    trial_start(&first, saved_node(&a, &b, &hub), NULL);
+    while (!count(&first, "message_sent") && trial_next(&first))
+        ;
+    char *log = rondo_run_save(first.run, &len);
+    TRIAL t = { 0 };
+    trial_engine(&t);
+    t.node = saved_node(&a, &b, &hub);
+    CHECK_INT(rondo_run_recover(t.engine, t.node, log, len, NULL, &t.run, &t.err), 0);
+    rondo_text_free(log);
+    trial_finish(&t);
+    CHECK_INT(count(&t, "step_cancelled"), 1);
+}
+
+/* ---- encores ----------------------------------------------------------------------------------------- */
+
+/* ZF-B31 */
+TEST(a_step_that_has_ended_speaks_once_more_for_each_message)
+{
+    struct chat a = { "a", .ms = 5, .first = 1 }, hub = { "hub" };
+    struct chat b = { "b", { { "s.a", "more?" }, { "a", "and more?" } }, .ms = 50 };
+    TRIAL t = { 0 };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_STR(a.given, "||s.b: more?; |s.b: and more?; ");
+    CHECK_INT(count(&t, "resume_queued"), 1);
+    CHECK_INT(count(&t, "resume_started"), 2);
+    CHECK(strstr(t.log.data, "resume_completed s.a^2"));
+    CHECK_STR(found(&t, "s"), "completed \"b\"");
+    CHECK(strstr(t.json.data, "\"to\":\"s.b\",\"text\":\"a\",\"kind\":\"resume_reply\",\"msg_type\":3"));
+    CHECK_INT(t.took_ms, 55);
+}
+
+/* ZF-B32: b has ended when its answer comes, and could be taken up again, too. */
+TEST(a_reply_takes_nobody_up_again)
+{
+    struct chat a = { "a", .ms = 5, .first = 1 }, b = { "b", { { "s.a", "more?" } }, .first = 1 }, hub = { "hub" };
+    TRIAL t = { 0 };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_INT(count(&t, "resume_started"), 1);
+    CHECK_INT(count(&t, "message_dropped"), 1);
+    CHECK(strstr(t.json.data, "\"target-terminal\",\"from\":\"s.a\",\"to\":\"s.b\",\"kind\":\"resume_reply\""));
+}
+
+/* Two that have ended could ask each other for ever. */
+TEST(a_step_is_taken_up_ten_times)
+{
+    struct chat a = { "a", { { "s.b", "ping" } }, .first = 1 }, b = { "b", { { "s.a", "pong" } }, .first = 1 };
+    struct chat hub = { "hub" };
+    TRIAL t = { 0 };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_INT(count(&t, "resume_started"), 2 * ENCORE_TIMES);
+    CHECK(strstr(t.log.data, "resume_completed s.a^10") && strstr(t.log.data, "resume_completed s.b^10"));
+    CHECK(strstr(t.json.data, "\"reason\":\"max-wake-cycles\""));
+}
+
+TEST(without_a_conversation_there_is_no_encore)
+{
+    static const struct {
+        size_t first;
+        bool is_coordinated;
+        const char *kind, *reason;
+    } rows[] = {
+        { 0, true, NULL, "no-transcript" },
+        { ENCORE_BYTES + 1, true, NULL, "transcript-too-large" },
+        { 1, true, "cancel", "target-terminal" },
+        { 1, false, NULL, "target-terminal" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chat a = { "a", .first = rows[i].first }, b = { "b", { { "s.a", "more?", rows[i].kind } } };
+        struct chat hub = { "hub" };
+        char reason[64];
+        TRIAL t = { 0 };
+        rondo_node *node = SEQ("s", chat_node(&a), chat_node(&b));
+        trial_run(&t, rows[i].is_coordinated ? coordinated(node, &hub) : node, NULL);
+        snprintf(reason, sizeof reason, "\"reason\":\"%s\"", rows[i].reason);
+        CHECK(strstr(t.json.data, reason));
+        CHECK_INT(a.calls, 1);
+    }
+}
+
+/* What waits for its turn when the run has no time left is told. */
+TEST(a_limit_of_the_run_ends_encores)
+{
+    struct chat a = { "a", .ms = 5, .first = 1 }, hub = { "hub" };
+    struct chat b = { "b", { { "s.a", "one" }, { "s.a", "two" } } };
+    TRIAL t = { .options = { .timeout_ms = 8 } };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_INT(count(&t, "resume_failed"), 1);
+    CHECK(strstr(t.json.data, "\"reason\":\"resume-shutdown\",\"from\":\"s.b\",\"to\":\"s.a\""));
+}
+
+TEST(an_encore_that_fails_tells_who_asked_and_keeps_the_conversation)
+{
+    struct chat a = { "a", .first = 1 }, hub = { "hub" };
+    struct chat b = { "b", { { "s.a", "one" }, { "s.a", "two" } }, .ms = 5 };
+    TRIAL t = { 0 };
+    a.fails = -1;
+    trial_start(&t, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    while (a.calls < 1 && trial_next(&t))
+        ;
+    a.fails = 2; // the next call
+    trial_finish(&t);
+    CHECK(strstr(t.log.data, "resume_failed s.a^1") && strstr(t.log.data, "resume_completed s.a^2"));
+    CHECK(strstr(t.json.data, "\"text\":\"could not answer: not yet\",\"kind\":\"resume_reply\""));
+    CHECK_STR(found(&t, "s.a"), "completed \"a\"");
+}
+
 /* ---- whatever happens -------------------------------------------------------------------------------- */
 
 /* Random trees of agents that send, take time, ask, fail; messages from outside, cancels, crashes.  Every message is
@@ -343,6 +488,7 @@ static uint64_t state, seed;
 static uint8_t fates[SEQS];
 static uint64_t last_given[1000]; // by slot
 static uint64_t totals[4], crashes, cancels, reasons[16];
+static uint64_t encores, queued;
 static bool is_wild;
 
 static uint32_t dice(uint32_t sides)
@@ -390,6 +536,8 @@ static void wild_letters(rondo_value *messages, void *user)
 
 static void wild_run(rondo_task *task, void *user)
 {
+    if (!json_array_size(rondo_task_notes(task)) && dice(2))
+        rondo_task_note(task, json_pack("{s:i}", ENCORE_NOTE, 1)); // it can be taken up again
     for (uint32_t i = dice(3); i; i--)
         rondo_task_send(task, some_address(), "hello", dice(20) ? NULL : "cancel");
     switch (dice(4)) {
@@ -446,6 +594,8 @@ static void on_mail(struct trial *t, const rondo_event *ev)
     CHECK(sent < SEQS);
     if (ev->type == RONDO_EV_STEP_START)
         last_given[ev->act] = 0;
+    encores += ev->type == RONDO_EV_STEP_START && !ev->parent && ev->child >= ENCORE_FIRST;
+    queued += ev->type == RONDO_EV_RESUME_QUEUED;
     if (ev->type == RONDO_EV_MESSAGE_SENT || ev->type == RONDO_EV_COORDINATOR_INBOX)
         fates[sent] = SENT;
     if (ev->type == RONDO_EV_MESSAGE_DROPPED || ev->type == RONDO_EV_INBOX_DRAIN) {
@@ -548,9 +698,11 @@ TEST(every_message_comes_to_one_end)
     for (uint64_t i = first; i < first + runs; i++)
         try_seed(i);
     if (getenv("RONDO_TORTURE"))
-        printf("%llu runs, %llu crashes, %llu cancels, %llu messages given, %llu dropped\n", (unsigned long long)runs,
-               (unsigned long long)crashes, (unsigned long long)cancels, (unsigned long long)totals[GIVEN],
+        printf("%llu runs, %llu crashes, %llu cancels, %llu resumes (%llu waited), %llu messages given, %llu dropped\n",
+               (unsigned long long)runs, (unsigned long long)crashes, (unsigned long long)cancels,
+               (unsigned long long)encores, (unsigned long long)queued, (unsigned long long)totals[GIVEN],
                (unsigned long long)totals[DROPPED]);
     CHECK(only || (crashes && cancels && reopened && totals[GIVEN] > runs / 2 && reasons[MAIL_CANCELLED] &&
-                   reasons[MAIL_TERMINAL] && reasons[MAIL_UNKNOWN]));
+                   reasons[MAIL_TERMINAL] && reasons[MAIL_UNKNOWN] && reasons[MAIL_NO_TRANSCRIPT] &&
+                   encores && queued));
 }
