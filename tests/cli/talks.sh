@@ -20,6 +20,15 @@ serve < <(text "Hello.")
 same "turns" "$(jq -r 'select(.type=="agent_turn").data.phase' out | tr '\n' ' ')" "request response "
 same "tokens" "$(jq -r 'select(.type=="workflow_end").tokens | "\(.prompt) \(.completion)"' out)" "100 10"
 
+# ---- whose work it is ----------------------------------------------------------------------------------
+parent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+serve < <(text "Hello.")
+TRACEPARENT=$parent check "with a trace around it" 0 "Hello." "$RONDO" run -q one.yaml
+same "the model is told" "$(jq -r .headers.traceparent log)" "$parent"
+serve < <(text "Hello.")
+TRACEPARENT=$'00-x\r\nEvil: 1' check "with nonsense" 0 "Hello." "$RONDO" run -q one.yaml
+same "it is not" "$(jq -r '.headers | has("traceparent") or has("evil")' log)" "false"
+
 # ---- no model ----------------------------------------------------------------------------------------------
 flow none.yaml <<'F'
 name: none
