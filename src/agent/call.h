@@ -126,6 +126,11 @@ uint32_t later_unread(rondo_later later);
 /* It has read all of them, and ends. */
 void later_idle(rondo_later later);
 
+/* It has nothing to do for so long, and gives its place (maxConcurrency) to others meanwhile: an event `delay`.  When
+   the time is over it goes on, and nothing else begins until there is a place again.  Only on the engine's thread;
+   whoever says so waits by itself, and says it again after a restart. */
+void later_pause(rondo_later later, int64_t delay_ms);
+
 /* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
    the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
    event was applied. */

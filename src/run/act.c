@@ -185,3 +185,9 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
         if (run->forced || !is_cleanup(act, run_act(run, slot)))
             act_close(run, run_act(run, slot), inner_cause(why), reason, gently);
 }
+
+void act_unpause(struct run *run, struct act *act)
+{
+    run->busy += act->pause_ns != 0;
+    act->pause_ns = 0;
+}

@@ -120,4 +120,7 @@ void path_put_act_id(struct buf *buf, struct run *run, const struct act *act);
 void path_put_plain(struct buf *buf, const char *path);
 bool path_find_act(const void *run, uint32_t slot, struct place *ret);
 
+/* An agent that was paused is at work again; others as they are. */
+void act_unpause(struct run *run, struct act *act);
+
 #endif

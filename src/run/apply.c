@@ -486,6 +486,7 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
 /* A leaf waits for an answer, or no longer does.  An agent that waits is not at work. */
 static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
+    act_unpause(run, act);
     act->wait_ns = now_ns;
     run->gates++;
     run->busy -= act->node->kind == RONDO_KIND_AGENT;
@@ -588,6 +589,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
+    act_unpause(run, act);
     run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle;
     if (UNLIKELY(coordinator_is(run, act)))
         coordinator_end(run);
@@ -670,6 +672,9 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
     struct act *act = run_act(run, ev->act);
     switch ((enum timer)ev->code) {
     case TIMER_DELAY:
+        act_unpause(run, act);
+        if (node_is_leaf(act->node))
+            break;
         act_move(act, ON_RESUME);
         loop_apply(run, act, ev);
         break;
@@ -688,6 +693,11 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
 static void apply_delay(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
+    if (node_is_leaf(act->node)) {
+        run->busy -= !act->pause_ns;
+        act->pause_ns = ev->num;
+        return;
+    }
     act_move(act, ON_WAIT);
     act->wait_ns = ev->num;
     loop_apply(run, act, ev);

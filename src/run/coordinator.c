@@ -27,6 +27,7 @@ void coordinator_rest(struct run *run, struct act *act)
     act->begun = act->lingers = act->revoked = false;
     act->gone += (uint32_t)json_array_size(act->letters);
     run_drop(run, TAKE(act->letters));
+    act_unpause(run, act);
     run->busy--;
     run_touch(run, run_act(run, 0));
 }

@@ -221,7 +221,28 @@ check "a quota that is not waited for" 75 "" "$RONDO" run -q one.yaml
 wait_for out '"wait":1'
 kill -INT $pid; wait $pid
 same "one that is" "$?" 130
+cat >place.yaml <<'F'
+rondo: 1
+name: place
+options: { maxConcurrency: 1 }
+models: { m: { provider: compat, model: m, onQuota: wait } }
+agents: { w: { prompt: p, model: m }, c: { run: "touch other; echo did" } }
+steps: [{ id: a, agent: w, instructions: x }, { id: b, agent: c, instructions: x }]
+F
 same "until when" "$(jq -r 'select(.type=="note").data.value.wait > (now + 3500) * 1000' out)" true
+
+rm -f other
+"$RONDO" run --store quota.db place.yaml >out 2>err </dev/null & pid=$!
+for _ in $(seq 500); do [ -f other ] && break; sleep 0.02; done
+same "who waits takes no place" "$(ls other)" other
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store quota.db --json | jq -r .id | head -1)
+before=$(requests)
+"$RONDO" resume --json --store quota.db "$id" >out 2>err </dev/null & pid=$!
+wait_for out run_resumed
+sleep 0.3
+kill -INT $pid; wait $pid
+same "and goes on waiting when it is taken up again" "$? $(requests)" "130 $before"
 
 # ---- agents of agents --------------------------------------------------------------------------------------
 serve < <(calls c1 agent '{"name":"helper","instructions":"Count."}'; then_; text "Three."; then_; text "It is three.")
