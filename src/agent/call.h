@@ -172,6 +172,9 @@ bool isolated_is_wanted(rondo_task *task, const struct flow_step *step);
 void isolated_run(rondo_task *task, const struct flow_step *step);
 void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
 
+/* The skill is chosen now, of a task that was deferred for that. */
+void agent_run_chosen(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
+
 const char *isolated_folder(const struct isolated *own); // where in the worktree the step works
 
 /* Keeps what was changed, which the token tells, and removes the worktree; then done(), and own is gone.
@@ -186,6 +189,9 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 /* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
+
+/* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND. */
+int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
 
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
    RONDO_ENOTFOUND: and what to set. */

@@ -12,6 +12,7 @@
 #include "agent/talk.h"
 #include "data/secret.h"
 #include "io/workspace.h"
+#include "run/act.h"
 #include "run/coordinator.h"
 #include "run/loop.h"
 #include "tool/permit.h"
@@ -170,7 +171,7 @@ static const char *agent_name(const struct flow_step *step)
     return step->agent ? step->agent->name : "the default agent";
 }
 
-static int find_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
+int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
 {
     const char *name = model_name(env, step);
     if (!name)
@@ -361,6 +362,17 @@ static int stall_around(rondo_task *task)
     return 0;
 }
 
+/* Of the result: its skill's, or its own. */
+static json_t *schema_for(rondo_task *task, const struct flow_step *step)
+{
+    uint32_t skill = act_skill(task_act(task));
+    if (!step->agent)
+        return NULL;
+    if (skill < step->agent->skill_count && step->agent->skills[skill].result_schema)
+        return step->agent->skills[skill].result_schema;
+    return step->agent->result_schema;
+}
+
 static void fill_spec(struct stint *stint, rondo_task *task)
 {
     const struct flow_step *step = stint->step;
@@ -369,7 +381,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->loop = task_loop(task);
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
-    spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
+    spec->schema = json_incref(schema_for(task, step));
     spec->stall = stall_around(task);
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
@@ -416,7 +428,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     stint->spec.env = task_env(task);
     stint->later = stint->spec.later = rondo_task_defer(task);
     buf_put(&stint->system, system->data ? system->data : "", system->len);
-    if (find_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
+    if (model_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
         fail(stint, &err);
         return;
     }
@@ -445,7 +457,7 @@ static int check_tool(const struct flow_step *step, const char *name, rondo_erro
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)
 {
     struct target *target = NULL;
-    int rc = find_target(env, step, &target, err);
+    int rc = model_target(env, step, &target, err);
     target_unref(target);
     for (uint32_t i = 0; rc == 0 && step->agent && i < step->agent->tool_count; i++)
         rc = check_tool(step, step->agent->tools[i], err);

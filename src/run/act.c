@@ -191,3 +191,19 @@ void act_unpause(struct run *run, struct act *act)
     run->busy += act->pause_ns != 0;
     act->pause_ns = 0;
 }
+
+uint32_t act_skill(const struct act *act)
+{
+    const struct node_agent *agent = &act->node->agent;
+    json_t *note;
+    size_t at;
+    if (act->skill != SKILL_OPEN)
+        return act->skill < agent->skill_count ? act->skill : SKILL_OPEN;
+    json_array_foreach(act->notes, at, note) {
+        const char *name = json_string_value(json_object_get(note, "skill"));
+        for (uint32_t i = 0; name && i < agent->skill_count; i++)
+            if (strcmp(agent->skills[i].name, name) == 0)
+                return i;
+    }
+    return SKILL_OPEN;
+}

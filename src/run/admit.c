@@ -59,7 +59,7 @@ static bool admits_start(struct run *run, const struct rondo_event *ev)
         return false;
     const rondo_node *node = run_act(run, ev->parent)->node->children[ev->child].node;
     bool skilled = node->kind == RONDO_KIND_AGENT && node->agent.skill_count;
-    return !skilled || ev->code < node->agent.skill_count;
+    return !skilled || ev->code < node->agent.skill_count || ev->code == SKILL_OPEN;
 }
 
 static bool admits_unstarted(struct run *run, const struct rondo_event *ev)
