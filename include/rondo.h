@@ -1080,7 +1080,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(DETECTOR, 18, "detector")              /* reason */                                       \
     X(BUDGET, 19, "budget")                  /* what a task spent, see also SETTLED */          \
     X(CANCEL, 20, "cancel")                  /* value: why */                                   \
-    X(DELAY, 21, "delay")                    /* a loop waits before its next pass */            \
+    X(DELAY, 21, "delay")                    /* a loop or an agent waits a while */             \
     X(TIMER, 22, "timer")                    /* a delay or limit has run out */                 \
     X(ITEMS, 23, "items")                    /* value: the items of an each */                  \
     X(NOTE, 24, "note")                                                                         \

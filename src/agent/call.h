@@ -138,6 +138,11 @@ uint32_t later_unread(rondo_later later);
 /* It has read all of them, and ends. */
 void later_idle(rondo_later later);
 
+/* It has nothing to do for so long, and gives its place (maxConcurrency) to others meanwhile: an event `delay`.  When
+   the time is over it goes on, and nothing else begins until there is a place again.  Only on the engine's thread;
+   whoever says so waits by itself, and says it again after a restart. */
+void later_pause(rondo_later later, int64_t delay_ms);
+
 /* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
    the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
    event was applied. */
@@ -179,6 +184,9 @@ bool isolated_is_wanted(rondo_task *task, const struct flow_step *step);
 void isolated_run(rondo_task *task, const struct flow_step *step);
 void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
 
+/* The skill is chosen now, of a task that was deferred for that. */
+void agent_run_chosen(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
+
 const char *isolated_folder(const struct isolated *own); // where in the worktree the step works
 
 /* Keeps what was changed, which the token tells, and removes the worktree; then done(), and own is gone.
@@ -193,6 +201,9 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 /* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
+
+/* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND. */
+int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
 
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
    RONDO_ENOTFOUND: and what to set. */

@@ -13,6 +13,7 @@
 #include "agent/team_tool.h"
 #include "data/secret.h"
 #include "io/workspace.h"
+#include "run/act.h"
 #include "run/coordinator.h"
 #include "run/encore.h"
 #include "run/loop.h"
@@ -172,7 +173,7 @@ static const char *agent_name(const struct flow_step *step)
     return step->agent ? step->agent->name : "the default agent";
 }
 
-static int find_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
+int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
 {
     const char *name = model_name(env, step);
     if (!name)
@@ -379,6 +380,17 @@ static void remember_permits(rondo_task *task)
             permit_remember(task_env(task)->permit, tool);
 }
 
+/* Of the result: its skill's, or its own. */
+static json_t *schema_for(rondo_task *task, const struct flow_step *step)
+{
+    uint32_t skill = act_skill(task_act(task));
+    if (!step->agent)
+        return NULL;
+    if (skill < step->agent->skill_count && step->agent->skills[skill].result_schema)
+        return step->agent->skills[skill].result_schema;
+    return step->agent->result_schema;
+}
+
 static void fill_spec(struct stint *stint, rondo_task *task)
 {
     const struct flow_step *step = stint->step;
@@ -388,7 +400,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->loop = task_loop(task);
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
-    spec->schema = step->agent && !step->only_answers ? json_incref(step->agent->result_schema) : NULL;
+    spec->schema = step->only_answers ? NULL : json_incref(schema_for(task, step));
     spec->team = step->team;
     spec->max_turns = step->only_answers ? 1 : spec->max_turns;
     spec->stall = stall_around(task);
@@ -460,7 +472,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     stint->spec.env = task_env(task);
     stint->later = stint->spec.later = rondo_task_defer(task);
     buf_put(&stint->system, system->data ? system->data : "", system->len);
-    if (find_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
+    if (model_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
         fail(stint, &err);
         return;
     }
@@ -499,7 +511,7 @@ static int check_tool(const struct flow_step *step, const char *name, rondo_erro
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)
 {
     struct target *target = NULL;
-    int rc = find_target(env, step, &target, err);
+    int rc = model_target(env, step, &target, err);
     target_unref(target);
     for (uint32_t i = 0; rc == 0 && step->agent && !step->only_answers && i < step->agent->tool_count; i++)
         rc = check_tool(step, step->agent->tools[i], err);

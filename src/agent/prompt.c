@@ -15,6 +15,7 @@
 #include "data/utf8.h"
 #include "data/value.h"
 #include "io/file.h"
+#include "run/act.h"
 #include "run/loop.h"
 
 #include <string.h>
@@ -119,7 +120,7 @@ static int put_task(struct sheet *sheet, rondo_error *err)
 static const struct flow_skill *skill_of(const struct sheet *sheet)
 {
     const struct flow_agent *agent = sheet->step->agent;
-    uint32_t i = sheet->act->skill;
+    uint32_t i = act_skill(sheet->act);
     return agent && i < agent->skill_count ? &agent->skills[i] : NULL;
 }
 

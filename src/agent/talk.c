@@ -565,6 +565,8 @@ static bool must_wait(struct talk *talk)
         return false;
     if (!talk->alarm)
         talk->alarm = alarm_new(talk->spec.loop, on_alarm, talk);
+    if (!*talk->in) // others of the same step may be at work
+        later_pause(talk->spec.later, left_ms);
     alarm_set(talk->alarm, MIN(left_ms, WAIT_MAX_MS));
     return true;
 }

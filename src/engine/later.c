@@ -442,14 +442,20 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
     return MIN(rc, 0);
 }
 
-/* Whose token it is; NULL when it is over. */
-static struct act *act_behind(rondo_later at, struct run **ret)
+static struct work work_behind(rondo_later at)
 {
     struct mailbox *mail = &at.engine->mail;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
     struct work work = later ? later->work : (struct work){ 0 };
     pthread_mutex_unlock(&mail->lock);
+    return work;
+}
+
+/* Whose token it is; NULL when it is over. */
+static struct act *act_behind(rondo_later at, struct run **ret)
+{
+    struct work work = work_behind(at);
     *ret = work.run ? &work.run->core : NULL;
     return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
 }
@@ -497,6 +503,17 @@ int later_send(rondo_later later, const char *to, const char *text, const char *
 void later_idle(rondo_later later)
 {
     struct post p = { .ev = { .type = RONDO_EV_AGENT_IDLE } };
+    post(later, &p);
+}
+
+void later_pause(rondo_later later, int64_t delay_ms)
+{
+    struct run *run;
+    const struct act *act = act_behind(later, &run);
+    if (!act || act->pause_ns)
+        return;
+    struct post p = { .ev = { .type = RONDO_EV_DELAY,
+                              .num = shell_run_ns(work_behind(later).run) + delay_ms * MS } };
     post(later, &p);
 }
 

@@ -8,6 +8,7 @@
 #include "agent/recorder.h"
 #include "base/hash.h"
 #include "data/value.h"
+#include "run/act.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/encore.h"
@@ -127,8 +128,9 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
 static const struct schema *output_schema(const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
-    if (agent->skill_count && agent->skills[act->skill].output)
-        return agent->skills[act->skill].output;
+    uint32_t skill = act_skill(act);
+    if (skill != SKILL_OPEN && agent->skills[skill].output)
+        return agent->skills[skill].output;
     return act->node->output_schema;
 }
 
@@ -382,8 +384,9 @@ static bool is_refused(rondo_run *run, struct act *act)
 static void call_function(rondo_task *task, const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
-    if (agent->skill_count)
-        agent->skills[act->skill].run(task, agent->skills[act->skill].user);
+    uint32_t skill = act_skill(act);
+    if (agent->skill_count) // one that is still to be chosen is chosen by what all have
+        agent->skills[skill == SKILL_OPEN ? 0 : skill].run(task, agent->skills[skill == SKILL_OPEN ? 0 : skill].user);
     else
         agent->run(task, agent->user);
 }
@@ -560,7 +563,8 @@ const rondo_node *rondo_task_node(rondo_task *task)
 const char *rondo_task_skill(rondo_task *task)
 {
     struct act *act = act_of(&task->work);
-    return act && act->node->agent.skill_count ? act->node->agent.skills[act->skill].name : "";
+    uint32_t skill = act ? act_skill(act) : SKILL_OPEN;
+    return skill != SKILL_OPEN ? act->node->agent.skills[skill].name : "";
 }
 
 static struct act *loop_of(rondo_task *task, int kind_each)

@@ -65,7 +65,7 @@ static bool admits_start(struct run *run, const struct rondo_event *ev)
         return false;
     const rondo_node *node = run_act(run, ev->parent)->node->children[ev->child].node;
     bool skilled = node->kind == RONDO_KIND_AGENT && node->agent.skill_count;
-    return !skilled || ev->code < node->agent.skill_count;
+    return !skilled || ev->code < node->agent.skill_count || ev->code == SKILL_OPEN;
 }
 
 static bool admits_unstarted(struct run *run, const struct rondo_event *ev)
@@ -135,6 +135,15 @@ static bool admits_loop(struct run *run, const struct rondo_event *ev)
     return ev->type != RONDO_EV_DELAY || (act->state == ACT_RUNNING && is_time(ev->num));
 }
 
+/* A loop between two passes, or an agent that has nothing to do for a while. */
+static bool admits_delay(struct run *run, const struct rondo_event *ev)
+{
+    const struct act *act = live(run, ev->act);
+    if (!act || act->node->kind != RONDO_KIND_AGENT)
+        return admits_loop(run, ev);
+    return act->state == ACT_RUNNING && !act->is_idle && ev->num > 0 && is_time(ev->num);
+}
+
 static bool admits_retry(struct run *run, const struct rondo_event *ev)
 {
     struct kid *kid;
@@ -155,7 +164,7 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
     if (!act)
         return false;
     switch ((enum timer)ev->code) {
-    case TIMER_DELAY: return node_is_loop(act->node) && act->state == ACT_WAITING;
+    case TIMER_DELAY: return act->pause_ns || (node_is_loop(act->node) && act->state == ACT_WAITING);
     case TIMER_GATE: return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && !act->tries;
     case TIMER_BACKOFF: return admits_backoff(run, act, ev);
     case TIMER_TIMEOUT:
@@ -316,7 +325,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_MEMORY] = admits_object,           [RONDO_EV_MEMORY_TRIM] = admits_loop,
     [RONDO_EV_GATE_WAITING] = admits_gate,       [RONDO_EV_GATE_ANSWERED] = admits_gate,
     [RONDO_EV_DETECTOR] = admits_loop,           [RONDO_EV_BUDGET] = admits_object,
-    [RONDO_EV_CANCEL] = admits_cancel,           [RONDO_EV_DELAY] = admits_loop,
+    [RONDO_EV_CANCEL] = admits_cancel,           [RONDO_EV_DELAY] = admits_delay,
     [RONDO_EV_TIMER] = admits_timer,             [RONDO_EV_ITEMS] = admits_items,
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,

@@ -491,10 +491,12 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
 /* A leaf waits for an answer, or no longer does.  An agent that waits is not at work. */
 static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
+    bool was = act_takes_place(act);
     act->wait_ns = now_ns;
+    act->pause_ns = 0;
+    act_recount(run, act, was);
     run->gates++;
     run->gate_moves++;
-    run->busy -= act->node->kind == RONDO_KIND_AGENT && !errand_is_out(act);
 }
 
 /* What the time of a gate has come to. */
@@ -502,12 +504,12 @@ enum { GATE_OVERDUE = 1, GATE_WAS_OVERDUE };
 
 static void end_wait(struct run *run, struct act *act)
 {
-    bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits;
+    bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits, was = act_takes_place(act);
     act->wait_ns = 0;
+    act_recount(run, act, was);
     run->gates--;
     run->gate_moves++;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
-    run->busy += act->node->kind == RONDO_KIND_AGENT && !errand_is_out(act);
 }
 
 /* What all tries have cost so far stays. */
@@ -601,7 +603,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         encore_keep(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
-    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !errand_is_out(act);
+    run->busy -= act_takes_place(act);
+    act->pause_ns = 0;
     if (UNLIKELY(coordinator_is(run, act)))
         coordinator_end(run);
     kid->res = res;
@@ -685,6 +688,9 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
     struct act *act = run_act(run, ev->act);
     switch ((enum timer)ev->code) {
     case TIMER_DELAY:
+        act_unpause(run, act);
+        if (node_is_leaf(act->node))
+            break;
         act_move(act, ON_RESUME);
         loop_apply(run, act, ev);
         break;
@@ -704,6 +710,12 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
 static void apply_delay(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
+    if (node_is_leaf(act->node)) {
+        bool was = act_takes_place(act);
+        act->pause_ns = ev->num;
+        act_recount(run, act, was);
+        return;
+    }
     act_move(act, ON_WAIT);
     act->wait_ns = ev->num;
     loop_apply(run, act, ev);

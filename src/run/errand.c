@@ -49,8 +49,10 @@ void errand_add(struct run *run, struct act *act, const json_t *note, int64_t nu
 {
     const char *key = json_string_value(json_object_get(note, "errand"));
     struct errand *errand = find(act, key);
+    bool was = act_takes_place(act);
     if (!errand && (errand = make(act, key, note)))
-        run->busy -= act->errands->left++ == 0 && !act->wait_ns;
+        act->errands->left++;
+    act_recount(run, act, was);
     if (errand) {
         errand->number = (uint32_t)number;
         errand->is_told = false;
@@ -91,7 +93,9 @@ enum plan errand_plan(struct run *run, struct act *act, struct rondo_event *ev)
 
 void errand_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child, uint32_t ordinal)
 {
-    run->busy += --act->errands->left == 0 && !act->wait_ns;
+    bool was = act_takes_place(act);
+    act->errands->left--;
+    act_recount(run, act, was);
 }
 
 const struct result *errand_result(const struct act *act, uint32_t number)

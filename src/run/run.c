@@ -346,6 +346,8 @@ void run_derive_commands(struct run *run)
             time_off(run, act);
         if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
             resume_wait(run, TIMER_DELAY, act, act->wait_ns, act->node->loop.delay_ms);
+        if (act->pause_ns)
+            run_timer(run, TIMER_DELAY, act, 0, 0, act->pause_ns);
         for (uint32_t i = 0; i < act->kid_count; i++)
             derive_kid(run, act, &act->kids[i], i, 0);
         for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
@@ -358,7 +360,7 @@ void run_derive_commands(struct run *run)
 
 static bool waits_for_time(const struct act *act)
 {
-    if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
+    if (act->pause_ns || (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY))
         return true;
     for (uint32_t i = 0; i < act->kid_count; i++)
         if (act->kids[i].state == KID_BACKOFF)
@@ -508,7 +510,8 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
 {
     const struct kid *kid;
     switch (ev->code) {
-    case TIMER_DELAY: return node_is_loop(act->node) && act->loop->phase == LOOP_DELAY && !act->close;
+    case TIMER_DELAY:
+        return !act->close && (act->pause_ns || (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY));
     case TIMER_GATE: return act->state == ACT_WAITING && !act->close && !act->tries;
     case TIMER_BACKOFF:
         kid = kid_get(run, act, ev->child, ev->back);
@@ -529,6 +532,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return false;
     if (ev->type == RONDO_EV_TIMER)
         return accepts_timer(run, act, ev);
+    if (ev->type == RONDO_EV_DELAY)
+        return !act->close && !act->pause_ns;
     if (ev->type == RONDO_EV_GATE_ANSWERED)
         return act->state == ACT_WAITING || asks_open(act, asks_number(ev->value));
     if (ev->type == RONDO_EV_MESSAGE_SENT) // what becomes of it is decided, and told

@@ -77,6 +77,7 @@ struct act {
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer
+    int64_t pause_ns; // agent: it does nothing until then, and takes no place meanwhile; 0: it is at work
     uint64_t start_seq;
     uint16_t skill;
     int64_t idle_ns; // run->idle_ns when it started: time nobody drove the run is not its own

@@ -20,6 +20,15 @@ serve < <(text "Hello.")
 same "turns" "$(jq -r 'select(.type=="agent_turn").data.phase' out | tr '\n' ' ')" "request response "
 same "tokens" "$(jq -r 'select(.type=="workflow_end").tokens | "\(.prompt) \(.completion)"' out)" "100 10"
 
+# ---- whose work it is ----------------------------------------------------------------------------------
+parent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+serve < <(text "Hello.")
+TRACEPARENT=$parent check "with a trace around it" 0 "Hello." "$RONDO" run -q one.yaml
+same "the model is told" "$(jq -r .headers.traceparent log)" "$parent"
+serve < <(text "Hello.")
+TRACEPARENT=$'00-x\r\nEvil: 1' check "with nonsense" 0 "Hello." "$RONDO" run -q one.yaml
+same "it is not" "$(jq -r '.headers | has("traceparent") or has("evil")' log)" "false"
+
 # ---- no model ----------------------------------------------------------------------------------------------
 flow none.yaml <<'F'
 name: none
@@ -212,7 +221,67 @@ check "a quota that is not waited for" 75 "" "$RONDO" run -q one.yaml
 wait_for out '"wait":1'
 kill -INT $pid; wait $pid
 same "one that is" "$?" 130
+cat >place.yaml <<'F'
+rondo: 1
+name: place
+options: { maxConcurrency: 1 }
+models: { m: { provider: compat, model: m, onQuota: wait } }
+agents: { w: { prompt: p, model: m }, c: { run: "touch other; echo did" } }
+steps: [{ id: a, agent: w, instructions: x }, { id: b, agent: c, instructions: x }]
+F
 same "until when" "$(jq -r 'select(.type=="note").data.value.wait > (now + 3500) * 1000' out)" true
+
+rm -f other
+"$RONDO" run --store quota.db place.yaml >out 2>err </dev/null & pid=$!
+for _ in $(seq 500); do [ -f other ] && break; sleep 0.02; done
+same "who waits takes no place" "$(ls other)" other
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store quota.db --json | jq -r .id | head -1)
+before=$(requests)
+"$RONDO" resume --json --store quota.db "$id" >out 2>err </dev/null & pid=$!
+wait_for out run_resumed
+sleep 0.3
+kill -INT $pid; wait $pid
+same "and goes on waiting when it is taken up again" "$? $(requests)" "130 $before"
+
+# ---- skills ------------------------------------------------------------------------------------------------
+flow skills.yaml <<'F'
+name: skills
+agents:
+  w:
+    prompt: "In general."
+    model: compat/m
+    skills:
+      count: { description: "Counts words.", prompt: "You count.", resultSchema: { type: integer } }
+      translate: { description: "Puts texts into French.", prompt: "You translate." }
+      add: { description: "Adds numbers.", inputSchema: { type: array } }
+steps: [{ id: a, agent: w, instructions: "How many words has tea time?" }]
+output: steps.a.result
+F
+serve < <(text ' "count".'; then_; calls c1 submit_result '{"result":2}'; then_; text never)
+check "the model chooses a skill" 0 2 "$RONDO" run -q skills.yaml
+same "of those that fit, by what they are good for" "$(asked 0 '.messages[0].content' | grep -c -e '^## translate' -e '^Counts words' -e 'Adds')" 2
+same "and the task" "$(asked 0 '.messages[1].content' | tail -1)" "How many words has tea time?"
+same "without tools" "$(asked 0 'has("tools")')" false
+same "and has what it chose" "$(asked 1 '.messages[0].content') $(asked 1 '[.tools[].function.name] | join(" ")')" "You count. submit_result"
+same "in two requests" "$(requests)" 2
+serve < <(text "translate"; then_; text "Bonjour.")
+"$RONDO" run --json --store :memory: skills.yaml >out 2>err
+same "another one" "$(jq -r 'select(.type=="note" and .data.value.skill) | .data.value.skill' out) $(asked 1 '.messages[0].content')" "translate You translate."
+serve < <(text "add")
+check "a skill that does not fit" 1 "" "$RONDO" run -q skills.yaml
+says "the skills are: count, translate"
+same "is asked for once" "$(requests)" 1
+serve < <(text "count"; then_; echo "wait 600000"; then_; calls c1 submit_result '{"result":5}'; then_; text never)
+sed -i '/^wait/{n;d}' script
+"$RONDO" run -q --store skills.db skills.yaml >out 2>err & pid=$!
+for _ in $(seq 500); do [ "$(requests)" -ge 2 ] && break; sleep 0.02; done
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store skills.db --json | jq -r .id | head -1)
+check "a choice is not made twice" 0 5 "$RONDO" resume -q --store skills.db "$id"
+same "nor asked for" "$(requests)" 3
+"$RONDO" rehearse -q skills.yaml >out 2>err
+same "a rehearsal takes the first that fits" "$? $(grep -c "^[0-9]" out)" "0 1"
 
 # ---- agents of agents --------------------------------------------------------------------------------------
 serve < <(calls c1 agent '{"name":"helper","instructions":"Count."}'; then_; text "Three."; then_; text "It is three.")
