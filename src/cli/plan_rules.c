@@ -28,34 +28,44 @@ struct judge {
     struct diags *diags;
 };
 
+/* What the user may have said. */
+enum need { NOTHING, COMMANDS, FILES };
+
 enum place { OF_ROOT, OF_OPTIONS, OF_AGENT, OF_MODEL, OF_STEP };
 
+static const char unread[] = "the user has not allowed to read files";
 static const char others[] = "other files may run commands, which the user has not allowed";
 
 static const struct {
     enum place place;
     const char *key, *why;
-    bool is_command; // --allow-commands permits it
+    enum need unless;
 } forbidden[] = {
-    { OF_ROOT, "mcpServers", "servers of tools are chosen by the user", false },
-    { OF_ROOT, "includes", others, true },
-    { OF_OPTIONS, "store", "where runs are kept is chosen by the user", false },
-    { OF_AGENT, "run", "the user has not allowed commands; give an agent the tool bash, or do without", true },
-    { OF_AGENT, "workflow", others, true },
-    { OF_AGENT, "env", "no variables of the environment may be used", false },
-    { OF_AGENT, "cwd", "commands run in the folder of the plan", false },
-    { OF_AGENT, "function", "there are no functions", false },
-    { OF_MODEL, "baseUrl", "the place of a model is chosen by the user", false },
-    { OF_MODEL, "apiKey", "keys are chosen by the user", false },
-    { OF_STEP, "include", others, true },
+    { OF_ROOT, "mcpServers", "servers of tools are chosen by the user", NOTHING },
+    { OF_ROOT, "includes", others, COMMANDS },
+    { OF_OPTIONS, "store", "where runs are kept is chosen by the user", NOTHING },
+    { OF_AGENT, "run", "the user has not allowed commands; give an agent the tool bash, or do without", COMMANDS },
+    { OF_AGENT, "workflow", others, COMMANDS },
+    { OF_AGENT, "env", "no variables of the environment may be used", NOTHING },
+    { OF_AGENT, "cwd", "commands run in the folder of the plan", NOTHING },
+    { OF_AGENT, "function", "there are no functions", NOTHING },
+    { OF_MODEL, "baseUrl", "the place of a model is chosen by the user", NOTHING },
+    { OF_MODEL, "apiKey", "keys are chosen by the user", NOTHING },
+    { OF_STEP, "include", others, COMMANDS },
+    { OF_AGENT, "skills", unread, FILES },
+    { OF_STEP, "contextFiles", unread, FILES },
 };
+
+static bool is_allowed(const struct plan_rules *rules, enum need need)
+{
+    return (need == COMMANDS && rules->allow_commands) || (need == FILES && rules->allow_files);
+}
 
 static void forbid(const struct judge *j, enum place place, const struct doc_val *map)
 {
     for (size_t i = 0; i < COUNT(forbidden); i++) {
         const char *key = forbidden[i].key;
-        bool is_allowed = forbidden[i].is_command && j->rules->allow_commands;
-        if (forbidden[i].place == place && !is_allowed && doc_get(map, key))
+        if (forbidden[i].place == place && !is_allowed(j->rules, forbidden[i].unless) && doc_get(map, key))
             diag_at(j->diags, j->flow->source, doc_key(map, key), "forbidden", "a plan may not have `%s`: %s", key,
                     forbidden[i].why);
     }
@@ -99,8 +109,9 @@ struct flow *plan_check(const char *text, size_t len, const struct plan_rules *r
         return NULL;
     }
     struct source *source = source_of(text, len);
-    struct flow *flow = flow_load(
-        source, &(struct flow_load){ .files = &flows_disk, .folder = rules->folder, .is_json = true }, diags);
+    const struct flow_files *files = rules->allow_files || rules->allow_commands ? &flows_disk : NULL;
+    struct flow *flow =
+        flow_load(source, &(struct flow_load){ .files = files, .folder = rules->folder, .is_json = true }, diags);
     source_unref(source);
     if (flow)
         judge(&(struct judge){ rules, flow, diags });

@@ -10,6 +10,7 @@
 struct plan_rules {
     const char *folder;          // that its files have to be in
     bool allow_commands;         // it may have commands, and files of the folder that may have some
+    bool allow_files;            // its agents may be shown files of the folder
     const struct call_env *env;  // how it will be run
 };
 

@@ -146,6 +146,15 @@ static void say_wrong(const struct planner *p, const char *problems, size_t len)
             buf_text(&text));
 }
 
+/* What models may not read by themselves is not shown to them either; a person who approves the plan may think so. */
+static bool may_read(const struct planner *p)
+{
+    char why[160];
+    const struct permit *permit = p->r->env.permit;
+    int verdict = permit ? permit_judge(permit, &(struct tool){ .name = "read" }, NULL, why) : PERMIT_REFUSE;
+    return verdict == PERMIT_ALLOW || (verdict == PERMIT_ASK && !p->r->args->yes);
+}
+
 /* The step that checks: what is wrong is its output, which the next draft is shown. */
 static void check(rondo_task *task, void *user)
 {
@@ -154,8 +163,8 @@ static void check(rondo_task *task, void *user)
     struct diags diags = { 0 };
     const char *text = json_string_value(rondo_task_output(task, "draft"));
     p->tries++;
-    p->flow = plan_check(text ? text : "", text ? strlen(text) : 0,
-                         &(struct plan_rules){ p->folder, p->r->args->allow_commands, &p->r->env }, &diags);
+    const struct plan_rules rules = { p->folder, p->r->args->allow_commands, may_read(p), &p->r->env };
+    p->flow = plan_check(text ? text : "", text ? strlen(text) : 0, &rules, &diags);
     diags_sort(&diags);
     for (uint32_t i = 0; i < diags.count; i++)
         if (!diags.list[i].is_warning)

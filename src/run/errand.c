@@ -83,7 +83,9 @@ enum plan errand_plan(struct run *run, struct act *act, struct rondo_event *ev)
     enum plan what = PLAN_IDLE;
     for (uint32_t i = 0; errands && i < errands->count && what == PLAN_IDLE; i++) {
         struct errand *errand = &errands->list[i];
-        if (errand->kid.state == KID_NEW)
+        if (errand->kid.state == KID_NEW && act->close)
+            what = decide_unstarted(act, errand->child, i, &errand->kid, RONDO_EV_STEP_CANCELLED, NULL, ev);
+        else if (errand->kid.state == KID_NEW)
             what = kid_start(run, act, errand->child, i, &errand->kid, NULL, ev);
         else
             tell_end(run, act, errand);

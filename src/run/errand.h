@@ -44,6 +44,7 @@ bool errand_can_take(const struct act *act, const json_t *note);
 
 void errand_add(struct run *run, struct act *act, const json_t *note, int64_t number);
 struct kid *errand_kid(const struct act *act, uint32_t child, uint32_t ordinal); // NULL: there is none
+/* Starts what is new and tells what has ended; of an agent that is being closed and may finish, nothing starts. */
 enum plan errand_plan(struct run *run, struct act *act, struct rondo_event *ev);
 void errand_free(struct run *run, struct act *act);
 

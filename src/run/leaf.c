@@ -46,6 +46,8 @@ static enum plan decide_closed(struct run *run, struct act *act, struct rondo_ev
 static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
     bool was_late = act->wound_down;
+    if (UNLIKELY(errand_can(act->node) && act->errands) && act_is_awaited(run, act))
+        return errand_plan(run, act, ev);
     if (act_is_awaited(run, act) || must_linger(run, act) || act->open) {
         act->wound_down &= act->open != 0;
         return PLAN_IDLE;

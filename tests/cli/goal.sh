@@ -77,21 +77,31 @@ fi
 # ---- what a plan may not have ------------------------------------------------------------------------------------
 forbidden() { # NAME DIAGNOSTIC PLAN
     serve < <(text "$3"; then_; text "$plan"; then_; text "Tea.")
-    check "$1" 0 "Tea." "$RONDO" goal --yes --store :memory: "I want tea."
+    check "$1" 0 "Tea." "$RONDO" goal --yes --store :memory: $may "I want tea."
     says "$2"
     same "$1: the planner is told" "$(asked 1 '.messages[-1].content' | grep -cF -- "$2")" 1
 }
+may=
 step='"steps":[{"id":"make","agent":"a","instructions":"x"}]'
 forbidden "a command" 'may not have `run`' '{"rondo":1,"name":"x","agents":{"a":{"run":"touch pwned"}},'"$step"'}'
 same "did not run" "$(ls pwned 2>/dev/null)" ""
 forbidden "servers" 'may not have `mcpServers`' '{"rondo":1,"name":"x","mcpServers":{"s":{"command":"sh"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
 forbidden "a model somewhere else" 'may not have `baseUrl`' '{"rondo":1,"name":"x","models":{"m":{"provider":"compat","model":"m","baseUrl":"http://127.0.0.1:1"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
 forbidden "a key" 'may not have `apiKey`' '{"rondo":1,"name":"x","models":{"m":{"provider":"compat","model":"m","apiKey":"env:HOME"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
+may="--allow read"
 forbidden "a file outside" 'error[file]' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"@../../etc/passwd"}},'"$step"'}'
+may=
+forbidden "a file that nobody may read" 'cannot be read here' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"@esc"}},'"$step"'}'
+forbidden "or be shown" 'may not have `contextFiles`' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"p"}},"steps":[{"id":"make","agent":"a","instructions":"x","contextFiles":["out"]}]}'
+may="--allow read"
 forbidden "another file" 'may not have `workflow`' '{"rondo":1,"name":"x","agents":{"a":{"workflow":"tea.yaml"}},'"$step"'}'
 forbidden "an input that nobody gives" "the input 'topic' is missing" '{"rondo":1,"name":"x","inputs":{"topic":{"type":"string"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
 forbidden "a tool that there is not" "there is no tool 'teleport'" '{"rondo":1,"name":"x","agents":{"a":{"prompt":"p","tools":["teleport"]}},'"$step"'}'
 forbidden "Zenflow's dialect" '"rondo": 1' '{"name":"x","agents":{"a":{"description":"d"}},'"$step"'}'
+echo "green tea" >tea.txt
+serve < <(text '{"rondo":1,"name":"x","agents":{"a":{"prompt":"@tea.txt","tools":[]}},'"$step"'}'; then_; text "Green.")
+check "a file that may be read" 0 "Green." "$RONDO" goal -q --yes --allow read --store :memory: "x"
+same "is shown" "$(asked 1 '.messages[0].content')" "green tea"
 serve < <(text '{"rondo":1,"name":"x","agents":{"a":{"run":["echo","by hand"]}},'"$step"'}')
 check "commands that are allowed" 0 "by hand" "$RONDO" goal -q --yes --allow-commands --store :memory: "x"
 same "are told of" "$(asked 0 '.messages[0].content' | grep -c '## Commands')" 1

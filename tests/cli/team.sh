@@ -209,5 +209,17 @@ touch go
 serve < <(calls c2 slow '{}'; then_; text "Done.")
 check "and it can be taken up again" 0 "Done." "$RONDO" resume -q --store c.db "$id"
 
+# ---- one that must not be cut off ------------------------------------------------------------------------------
+rm -f go did
+sed 's/boss: { prompt: p,/boss: { prompt: p, effects: once,/' slow.yaml >once.yaml
+serve < <(calls c2 slow '{}'; then_; calls c3 writer '{"input":"x"}'; then_; text "As far as it went.")
+"$RONDO" run -q --store o.db once.yaml >out 2>err & pid=$!
+wait_for did two
+kill -INT $pid; wait $pid
+same "is told that what it called was cancelled" "$(told 1 c2)" "error: the agent failed: it was cancelled"
+same "calls nobody any more" "$(told 2 c3)" "error: the agent failed: it was cancelled"
+same "and finishes" "$("$RONDO" events --store o.db --json "$("$RONDO" runs --store o.db --json | jq -r .id)" |
+    jq -r 'select(.type=="step_end" and .path=="a").data.output')" "As far as it went."
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
