@@ -453,10 +453,41 @@ static json_t *told(const struct slot *slot)
     return json_stringn(out.data, out.len);
 }
 
-void batch_put_messages(const struct batch *batch, json_t *messages)
+/* Takes content: a text, or parts (model/message.h). */
+static json_t *with_remark(json_t *content, const char *remark)
+{
+    auto_buf struct buf text = { 0 };
+    if (json_is_array(content)) {
+        json_t *parts = json_copy(content);
+        json_array_append_new(parts, json_pack("{ss}", "text", remark));
+        json_decref(content);
+        return parts;
+    }
+    buf_printf(&text, "%s\n\n%s", json_string_value(content), remark);
+    json_decref(content);
+    return json_stringn(text.data, text.len);
+}
+
+void batch_put_messages(const struct batch *batch, json_t *messages, const char *remark)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct slot *slot = &batch->slots[i];
-        json_array_append_new(messages, message_tool(slot->call, told(slot), slot->is_error));
+        json_t *content = told(slot);
+        if (remark && i + 1 == batch->count)
+            content = with_remark(content, remark);
+        json_array_append_new(messages, message_tool(slot->call, content, slot->is_error));
     }
+}
+
+uint64_t batch_hash(const struct batch *batch)
+{
+    uint64_t hash = batch->count;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct slot *slot = &batch->slots[i];
+        hash = hash_add(hash, value_hash(json_object_get(slot->call, "name")));
+        hash = hash_add(hash, value_hash(json_object_get(slot->call, "arguments")));
+        hash = hash_add(hash, value_hash(json_object_get(slot->call, "raw")));
+        hash = hash_add(hash, value_hash(slot->content));
+    }
+    return hash;
 }

@@ -23,6 +23,11 @@ bool batch_is_parked(const struct batch *batch); // it does nothing but wait for
 void batch_cancel(struct batch *batch);        // done() still comes, at once if nothing has to be waited for
 
 bool batch_failed(const struct batch *batch); // a call's outcome is unknown, and the policy is to fail
-void batch_put_messages(const struct batch *batch, json_t *messages); // one of role tool for each call
+
+/* One message of role tool for each call; the remark, unless NULL, stands behind the last result. */
+void batch_put_messages(const struct batch *batch, json_t *messages, const char *remark);
+
+/* Of the calls and of what came of them: the same for the same. */
+uint64_t batch_hash(const struct batch *batch);
 
 #endif

@@ -376,6 +376,16 @@ static void remember_permits(rondo_task *task)
             permit_remember(task_env(task)->permit, tool);
 }
 
+/* `stall` of the nearest loop that has it; 0: the default. */
+static int stall_around(rondo_task *task)
+{
+    const struct act *loop = task_act(task);
+    while ((loop = run_loop_around(task_run(task), loop, false)))
+        if (loop->node->loop.stall_repeats)
+            return loop->node->loop.stall_repeats;
+    return 0;
+}
+
 static void fill_spec(struct stint *stint, rondo_task *task)
 {
     const struct flow_step *step = stint->step;
@@ -386,6 +396,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
     spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
+    spec->stall = stall_around(task);
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
     spec->cache = step->flow->cache || (step->agent && step->agent->cache);

@@ -28,6 +28,7 @@
 #define WAIT_MAX_MS  (60 * 60 * 1000) // at a time: clocks are set, machines sleep
 #define SHOWN_TEXT   500  // of a model's last words, in an error
 #define REPAIRS      2    // requests that only ask for the result
+#define STALL        3    // see talk_spec.stall
 
 struct talk {
     uint32_t magic;
@@ -46,6 +47,8 @@ struct talk {
     int reservation;     // of the present request; 0: none
     int64_t max_tokens;  // of its answer; 0: as the server likes
     int stop;            // enum answer_stop: how the last answer ended
+    uint64_t calls;      // the last calls and what came of them: batch_hash()
+    int repeats;         // how often that was so in a row
     struct alarm *alarm; // while it waits for a quota; NULL
     int64_t wait_until_ms; // since 1970
     bool is_cancelled, is_over;
@@ -567,11 +570,37 @@ static bool may_ask(const struct talk *talk)
     return is_repair(talk) ? talk->repairs <= REPAIRS : talk->turns < talk->spec.max_turns;
 }
 
+static const char stuck[] = "[You have made the same calls several times in a row, and what came of them was the same "
+                            "each time. Do something else, or finish with what you have; if you go on like this you "
+                            "will be stopped.]";
+
+/* The model is told what came of its calls.  One that does the same again and again is told that, too; after a
+   crash just as before, because it follows from the results. */
+static void tell_results(struct talk *talk)
+{
+    uint64_t calls = batch_hash(talk->batch);
+    talk->repeats = calls == talk->calls ? talk->repeats + 1 : 1;
+    talk->calls = calls;
+    batch_put_messages(talk->batch, talk->messages, talk->repeats >= talk->spec.stall ? stuck : NULL);
+    batch_free(TAKE(talk->batch));
+}
+
+static bool is_stalled(const struct talk *talk)
+{
+    return talk->repeats >= 2 * talk->spec.stall;
+}
+
+static void fail_stalled(struct talk *talk)
+{
+    char why[160];
+    snprintf(why, sizeof why, "the model made the same calls %d times in a row, with the same results", talk->repeats);
+    fail(talk, RONDO_ESTALLED, why);
+}
+
 /* All calls have ended: the model is told, unless it is through. */
 static void close_batch(struct talk *talk)
 {
-    batch_put_messages(talk->batch, talk->messages);
-    batch_free(TAKE(talk->batch));
+    tell_results(talk);
     if (talk->result || talk->action)
         conclude(talk);
     else if (is_repair(talk) && talk->repairs++ >= REPAIRS)
@@ -619,6 +648,7 @@ static void hear(struct talk *talk, const json_t *letters)
         talk->is_called_off |= mail_kind_of(letter) == MAIL_CANCEL;
         add_user(talk, buf_text(&text));
     }
+    talk->repeats = 0; // there is something new
     talk->heard += json_array_size(letters);
 }
 
@@ -676,6 +706,8 @@ static void proceed(struct talk *talk)
         conclude(talk);
     else if (talk->batch)
         batch_run(talk->batch, on_batch, talk);
+    else if (is_stalled(talk))
+        fail_stalled(talk);
     else if (is_through(talk) && talk->stop == STOP_REFUSED && !talk->content.len)
         fail(talk, RONDO_EFAILED, "the model refused to answer");
     else if (is_through(talk) || !may_ask(talk))
@@ -704,8 +736,7 @@ static int stop_of(const char *text)
 static void catch_up(struct talk *talk)
 {
     if (talk->batch) {
-        batch_put_messages(talk->batch, talk->messages);
-        batch_free(TAKE(talk->batch));
+        tell_results(talk);
     } else if (talk->turns && is_through(talk)) {
         remind(talk);
         talk->repairs++;
@@ -759,6 +790,7 @@ struct talk *talk_new(const struct talk_spec *spec)
     talk->spec.system = talk->system = mem_strdup(spec->system ? spec->system : "");
     talk->spec.in = talk->in = mem_strdup(spec->in ? spec->in : "");
     talk->spec.effort = talk->effort = mem_strdup(spec->effort);
+    talk->spec.stall = spec->stall ? spec->stall : STALL;
     talk->messages = json_pack("[o]", spec->first);
     talk_add_tools(talk);
     return talk;

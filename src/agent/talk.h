@@ -43,6 +43,7 @@ struct talk_spec {
     int64_t max_tokens;
     const char *effort;
     int max_turns, max_retries;
+    int stall;             // the same calls with the same results so often: it is told; twice that: it is ended.  0: 3
     int on_unknown;        // enum rondo_on_unknown: calls of class `once` that a crash cut off
     bool joins;            // the content is the text of all turns, not only of the last that has one
     bool cache;

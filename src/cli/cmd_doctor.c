@@ -7,6 +7,7 @@
 #include "cli/store_path.h"
 #include "cli/term.h"
 #include "data/doc.h"
+#include "io/bubble.h"
 #include "io/curl.h"
 #include "io/sandbox.h"
 #include "io/tzfile.h"
@@ -197,6 +198,18 @@ static enum finding ask_sandbox(struct buf *out)
     return has_view && has_signals ? FINE : LESS;
 }
 
+/* A sandbox without it is as strict; one that is there should work. */
+static enum finding ask_bubblewrap(struct buf *out)
+{
+    rondo_error err;
+    const char *bwrap = bubble_find(&err);
+    if (bwrap)
+        buf_printf(out, "%s: commands that a model chooses run inside of it", bwrap);
+    else
+        buf_printf(out, "%s: commands that a model chooses are confined without it", err.message);
+    return bwrap || err.code == RONDO_ENOTFOUND ? FINE : LESS;
+}
+
 static enum finding ask_paths(struct buf *out)
 {
     bool is_quick = workspace_is_quick();
@@ -257,6 +270,7 @@ static const struct {
     { "Landlock", ask_landlock },
     { "seccomp", ask_seccomp },
     { "sandbox", ask_sandbox },
+    { "bubblewrap", ask_bubblewrap },
     { "paths of tools", ask_paths },
     { "git", ask_git },
     { "Graphviz", ask_graphviz },

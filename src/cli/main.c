@@ -1,5 +1,6 @@
 /* main.c - the rondo program. */
 #include "cli/commands.h"
+#include "io/bubble.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -26,6 +27,7 @@ static void leave_no_core(void)
 int main(int argc, char **argv)
 {
     hold_descriptors();
+    bubble_offer(argc, argv);
     leave_no_core();
     return commands_main(argc, argv);
 }

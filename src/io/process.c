@@ -73,6 +73,7 @@ struct process {
     bool has_exited, has_ended, timed_out, has_strays, overran;
     bool is_talk, is_finishing; // its input stays open; no longer
     int status, signal;
+    int fate; // see spawn.h
     unsigned looks;
     int64_t grace_ns, show_ns;
     int64_t timeout_at, stop_at, kill_at, look_at, give_up_at, show_at, count_at;
@@ -405,6 +406,8 @@ static void on_exit_of_leader(struct process *process)
     pid_t pid = waitpid(process->pid, &status, WNOHANG);
     if (pid == 0)
         return;
+    if (spawn_fate(process->fate, &status))
+        pid = process->pid;
     process->has_exited = true;
     process->status = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     process->signal = pid > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -448,6 +451,7 @@ static void process_free(struct process *process)
     source_close(&process->out);
     source_close(&process->err);
     source_close(&process->exit);
+    loop_fd_close(process->fate);
     buf_free(&process->input);
     buf_free(&process->output);
     buf_free(&process->errors);
@@ -737,7 +741,7 @@ static const char **make_env(const struct nest *nest, uint64_t number, const cha
 }
 
 static int start(struct nest *nest, const struct process_spec *spec, struct pipes *pipes,
-                 pid_t *ret_pid, int *ret_exit, rondo_error *err)
+                 struct spawned *ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 }, mark = { 0 };
     auto_free const char **env = make_env(nest, nest->made + 1, spec->env, &mark);
@@ -748,7 +752,7 @@ static int start(struct nest *nest, const struct process_spec *spec, struct pipe
                            .env = env, .cwd = spec->cwd, .dies_with_us = orphan_is_wanted(),
                            .mark = guard_number(nest->mark, nest->made + 1), .sandbox = spec->sandbox };
     memcpy(spawn.files, pipes->theirs, sizeof spawn.files);
-    if (spawn_start(&spawn, ret_pid, ret_exit, err) < 0) {
+    if (spawn_start(&spawn, ret, err) < 0) {
         pipes_close(pipes);
         return err->code;
     }
@@ -788,15 +792,14 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
 {
     struct nest **at = loop_nest(loop);
     struct pipes pipes;
-    pid_t pid;
-    int exit;
-    if ((!*at && nest_open(loop, at, err) < 0) || start(*at, spec, &pipes, &pid, &exit, err) < 0)
+    struct spawned child;
+    if ((!*at && nest_open(loop, at, err) < 0) || start(*at, spec, &pipes, &child, err) < 0)
         return err->code;
     int64_t now = now_ns();
     struct process *process = mem_zalloc(sizeof *process);
     *process = (struct process){
-        .pid = pid, .status = -1, .max_output = spec->max_output, .on_output = spec->on_output,
-        .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
+        .pid = child.pid, .fate = child.fate, .status = -1, .max_output = spec->max_output,
+        .on_output = spec->on_output, .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
         .count_at = spec->max_processes ? now + COUNT_MS * MS : NEVER, .max_processes = spec->max_processes,
@@ -806,7 +809,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
     };
     buf_put(&process->input, spec->input, spec->input_len);
     join(*at, process);
-    listen_to(process, &pipes, exit);
+    listen_to(process, &pipes, child.exit);
     arm(*at);
     *ret = process;
     return 0;

@@ -9,6 +9,7 @@
 #include "io/sandbox.h"
 
 #include "base/buf.h"
+#include "io/bubble.h"
 #include "io/file.h"
 #include "io/mounts.h"
 #include "io/seccomp.h"
@@ -66,7 +67,8 @@ struct path_rule {
 struct sandbox {
     int ruleset;
     uint64_t handled; // what Landlock decides about files
-    bool strict;
+    bool strict, network;
+    const char *bwrap; // NULL: without it
     struct seccomp filter, closed; // closed: where there is no view of its own
     struct mounts mounts;
     char *write[MOUNTS_WRITE]; // absolute
@@ -326,12 +328,21 @@ static void set_amounts(struct sandbox *sandbox, const struct sandbox_limits *gi
     sandbox->crowd = sandbox->processes ? count_crowd() : 0;
 }
 
+/* Without it a strict sandbox is as strict. */
+static const char *find_bwrap(const struct sandbox_spec *spec)
+{
+    rondo_error why;
+    return !spec->strict || spec->plain ? NULL : spec->bwrap ? spec->bwrap : bubble_find(&why);
+}
+
 int sandbox_open(const struct sandbox_spec *spec, struct sandbox **ret, rondo_error *err)
 {
     if (!sandbox_can_be(err))
         return err->code;
     struct sandbox *sandbox = mem_zalloc(sizeof *sandbox);
     sandbox->strict = spec->strict;
+    sandbox->network = spec->network;
+    sandbox->bwrap = find_bwrap(spec);
     sandbox->ruleset = make_ruleset(sandbox, spec->network);
     int rc = sandbox->ruleset < 0 ? err_set(err, RONDO_EFAILED, "sandbox: %s", strerror(errno))
                                   : allow_writes(sandbox, spec, err);
@@ -358,6 +369,13 @@ void sandbox_close(struct sandbox *sandbox)
     for (size_t i = 0; i < MOUNTS_WRITE; i++)
         mem_free(sandbox->write[i]);
     mem_free(sandbox);
+}
+
+const char **sandbox_argv(const struct sandbox *sandbox, const char *path, const char *const *argv)
+{
+    if (!sandbox || !sandbox->bwrap)
+        return NULL;
+    return bubble_argv(sandbox->bwrap, &sandbox->mounts, sandbox->network, path, argv);
 }
 
 /* ---- in the child ------------------------------------------------------------------------------------------ */
@@ -395,11 +413,11 @@ static CHILD void go_first(void)
 }
 
 /* What is there only for the child. */
-static CHILD void allow_own(const struct sandbox *sandbox, const char *path, uint64_t what)
+static CHILD void allow_own(int ruleset, const char *path, uint64_t what)
 {
-    struct path_rule rule = { .allowed = what & sandbox->handled };
+    struct path_rule rule = { .allowed = what };
     rule.fd = open(path, O_PATH | O_CLOEXEC);
-    if (rule.fd >= 0 && syscall(ADD_RULE, sandbox->ruleset, RULE_PATH, &rule, 0) < 0)
+    if (rule.fd >= 0 && syscall(ADD_RULE, ruleset, RULE_PATH, &rule, 0) < 0)
         errno = 0;
     if (rule.fd >= 0)
         close(rule.fd);
@@ -412,28 +430,73 @@ static CHILD const struct seccomp *enter_view(const struct sandbox *sandbox, boo
     go_first();
     int rc = mounts_enter(&sandbox->mounts, &view);
     *ret_alone = view.users;
-    allow_own(sandbox, "/proc/self", READ_FILE | READ_DIR); // those that it starts have other numbers, and do without
+    allow_own(sandbox->ruleset, "/proc/self", READ_FILE | READ_DIR); // its children have other numbers, and do without
     if (view.shared)
-        allow_own(sandbox, MOUNTS_SHARED, (ALL_WRITES & ~MAKE_NODES) | ALL_READS);
+        allow_own(sandbox->ruleset, MOUNTS_SHARED, (ALL_WRITES & ~MAKE_NODES) | ALL_READS);
     if (rc > 0)
         *ret_error = rc;
     return rc == 0 ? &sandbox->filter : rc < 0 ? &sandbox->closed : NULL;
 }
 
-CHILD int sandbox_enter(const struct sandbox *sandbox)
+static CHILD int restrict_self(int ruleset)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
     struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(RESTRICT_SELF, ruleset, 0) < 0 ||
+                   syscall(SYS_capset, &header, none) < 0
+               ? errno
+               : 0;
+}
+
+/* The filter comes out of a pipe, which holds all of it. */
+static CHILD int offer_filter(const struct seccomp *seccomp)
+{
+    size_t len = seccomp->len * sizeof *seccomp->filter;
+    int ends[2];
+    if (pipe(ends) < 0)
+        return -1;
+    bool fits = write(ends[1], seccomp->filter, len) == (ssize_t)len;
+    close(ends[1]);
+    return fits ? ends[0] : -1;
+}
+
+#define OUT_OF_THE_WAY 16
+
+static CHILD int enter_bubble(const struct sandbox *sandbox, int fate)
+{
+    int files[] = { sandbox->ruleset, open("/proc/self/exe", O_PATH), offer_filter(&sandbox->filter), fate };
+    go_first();
+    for (int i = 0; i < BUBBLE_END - BUBBLE_RULES; i++)
+        if ((files[i] = fcntl(files[i], F_DUPFD, OUT_OF_THE_WAY)) < 0)
+            return errno;
+    for (int i = 0; i < BUBBLE_END - BUBBLE_RULES; i++)
+        dup2(files[i], BUBBLE_RULES + i);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : limit_amounts(sandbox, false);
+}
+
+/* What we have allowed in /proc was another one. */
+int sandbox_step(int ruleset)
+{
+    for (size_t i = 0; i < COUNT(readable); i++)
+        if (strncmp(readable[i], "/proc/", 6) == 0)
+            allow(&(struct sandbox){ .ruleset = ruleset, .handled = ALL_READS }, readable[i], ALL_READS);
+    allow_own(ruleset, "/proc/self", READ_FILE | READ_DIR);
+    allow_own(ruleset, MOUNTS_SHARED, (ALL_WRITES & ~MAKE_NODES) | ALL_READS);
+    return restrict_self(ruleset);
+}
+
+CHILD int sandbox_enter(const struct sandbox *sandbox, int fate)
+{
     const struct seccomp *filter = &sandbox->filter;
     bool alone = false;
     int error = 0;
+    if (sandbox->bwrap)
+        return enter_bubble(sandbox, fate);
     if (sandbox->strict && !(filter = enter_view(sandbox, &alone, &error)))
         return error;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(RESTRICT_SELF, sandbox->ruleset, 0) < 0 ||
-        syscall(SYS_capset, &header, none) < 0)
-        return errno;
-    error = limit_amounts(sandbox, alone);
-    return error ? error : seccomp_enter(filter);
+    if ((error = restrict_self(sandbox->ruleset)) || (error = limit_amounts(sandbox, alone)))
+        return error;
+    return seccomp_enter(filter);
 }
 
 /* ---- trying ------------------------------------------------------------------------------------------------ */

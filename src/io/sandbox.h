@@ -20,6 +20,12 @@
      sockets      with the network, only internet ones: nobody on this machine is talked to by other means
      amounts      see struct sandbox_limits; no core dumps; it is the first to go when memory runs out
 
+   Where bubblewrap works (bubble.h), a strict one is inside of it, which takes nothing of this away and adds:
+
+     processes    none but its own are there to be seen, and all end with the first
+     network      where it is not allowed there is none: no devices, no addresses of this machine
+     the system   queues and shared memory of its own, and its own name of the machine
+
    It holds for all descendants, for ever.  Where the kernel cannot do it, sandbox_can_be() says so, and nothing
    starts.  Not bounded: how many bytes lie in the folders of `write` all in all. */
 #ifndef RONDO_SANDBOX_H
@@ -55,6 +61,8 @@ struct sandbox_spec {
     size_t read_count;
     const char *path; // strict: where programs are looked for, as PATH; NULL: only in the system's folders
     struct sandbox_limits limits;
+    bool plain;        // strict: bubblewrap is not used
+    const char *bwrap; // strict: this one, tried or not; NULL: bubble_find()'s, if any.  Borrowed until it is closed
 };
 
 struct sandbox;
@@ -65,9 +73,15 @@ bool sandbox_can_be(rondo_error *err); // on this machine; else why not
 int sandbox_open(const struct sandbox_spec *spec, struct sandbox **ret, rondo_error *err);
 void sandbox_close(struct sandbox *sandbox); // NULL is fine
 
+/* What a child becomes instead of that program, when it is to be inside of bubblewrap (NULL: it is not): to be
+   freed. */
+const char **sandbox_argv(const struct sandbox *sandbox, const char *path, const char *const *argv);
+
 /* In the child, before it becomes another program: calls nothing but the system.  0, or why not; then
-   the child must not go on. */
-int sandbox_enter(const struct sandbox *sandbox);
+   the child must not go on.  Inside of bubblewrap: the descriptors of bubble.h are in place, fate among them,
+   and sandbox_step() enters the rest. */
+int sandbox_enter(const struct sandbox *sandbox, int fate);
+int sandbox_step(int ruleset);
 
 /* For people: what the kernel has. */
 int sandbox_abi(void);           // Landlock's; 0: none

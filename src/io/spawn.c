@@ -7,6 +7,8 @@
 #define _GNU_SOURCE // clone
 #include "io/spawn.h"
 
+#include "base/mem.h"
+#include "io/bubble.h"
 #include "io/guard.h"
 
 #include <errno.h>
@@ -33,6 +35,9 @@ enum stage { IN_FOLDER = 1, IN_SANDBOX, IN_EXEC };
 
 struct birth {
     const struct spawn *spawn;
+    const char *path;        // what is executed: the command, or what confines it
+    const char *const *argv;
+    int fate; // to be written to; -1: none
     pid_t parent;
     volatile int failed; // enum stage, or 0
     volatile int error;
@@ -80,15 +85,17 @@ static CHILD int be_child(void *at)
     if (spawn->cwd && chdir(spawn->cwd) < 0)
         give_up(birth, IN_FOLDER, errno);
     guard_mark(spawn->mark);
-    int error = spawn->sandbox ? sandbox_enter(spawn->sandbox) : 0;
+    int error = spawn->sandbox ? sandbox_enter(spawn->sandbox, birth->fate) : 0;
     if (error)
         give_up(birth, IN_SANDBOX, error);
     if (spawn->dies_with_us)
         prctl(PR_SET_PDEATHSIG, SIGKILL); // a new user namespace forgets it
-    syscall(SYS_close_range, 3u, ~0u, 0u);
+    syscall(SYS_close_range, birth->fate < 0 ? 3u : (unsigned)BUBBLE_END, ~0u, 0u);
     reset_signals();
+    if (birth->fate >= 0)
+        signal(SIGTERM, SIG_IGN); // is for the command, and bwrap would not wait for what it does then
     if (!spawn->dies_with_us || getppid() == birth->parent)
-        execve(spawn->path, (char *const *)spawn->argv, (char *const *)spawn->env);
+        execve(birth->path, (char *const *)birth->argv, (char *const *)spawn->env);
     give_up(birth, IN_EXEC, errno);
     return 0;
 }
@@ -125,29 +132,58 @@ static int (*const fail_at[])(const struct spawn *spawn, int error, rondo_error 
     [IN_EXEC] = fail_exec,
 };
 
-int spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_pidfd, rondo_error *err)
+/* Errors are those of the child, or in *ret_error when there is none. */
+static bool bear(struct birth *birth, struct spawned *ret, int *ret_error)
 {
     _Alignas(16) char stack[STACK_SIZE];
-    struct birth birth = { .spawn = spawn, .parent = getpid() };
     sigset_t all, before;
-    int pidfd = -1;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    pid_t pid = clone(be_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
-                      &birth, &pidfd);
-    int error = errno;
+    ret->pid = clone(be_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, birth, &ret->exit);
+    *ret_error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (pid < 0)
-        return err_set(err, RONDO_ERETRY, "command '%s' cannot be started: %s", spawn->name,
-                       strerror(error));
-    if (!birth.failed) {
-        *ret_pid = pid;
-        *ret_pidfd = pidfd;
+    return ret->pid > 0 && !birth->failed;
+}
+
+static int explain_birth(const struct birth *birth, const struct spawned *child, int error, rondo_error *err)
+{
+    if (child->pid < 0)
+        return err_set(err, RONDO_ERETRY, "command '%s' cannot be started: %s", birth->spawn->name, strerror(error));
+    waitpid(child->pid, NULL, 0);
+    close(child->exit);
+    return fail_at[birth->failed](birth->spawn, birth->error, err);
+}
+
+int spawn_start(const struct spawn *spawn, struct spawned *ret, rondo_error *err)
+{
+    auto_free const char **wrapped = sandbox_argv(spawn->sandbox, spawn->path, spawn->argv);
+    struct birth birth = { .spawn = spawn, .parent = getpid(), .path = wrapped ? wrapped[0] : spawn->path,
+                           .argv = wrapped ? wrapped : spawn->argv, .fate = -1 };
+    struct spawned child = { .exit = -1, .fate = -1 };
+    int fate[2] = { -1, -1 }, error;
+    if (wrapped && pipe2(fate, O_CLOEXEC | O_NONBLOCK) < 0)
+        return err_set(err, RONDO_ERETRY, "command '%s' cannot be started: %s", spawn->name, strerror(errno));
+    birth.fate = fate[1];
+    child.fate = fate[0];
+    bool lives = bear(&birth, &child, &error);
+    if (fate[1] >= 0)
+        close(fate[1]);
+    if (lives) {
+        *ret = child;
         return 0;
     }
-    waitpid(pid, NULL, 0);
-    close(pidfd);
-    return fail_at[birth.failed](spawn, birth.error, err);
+    if (fate[0] >= 0)
+        close(fate[0]);
+    return explain_birth(&birth, &child, error, err);
+}
+
+bool spawn_fate(int fate, int *ret_status)
+{
+    int status;
+    if (fate < 0 || read(fate, &status, sizeof status) != sizeof status)
+        return false;
+    *ret_status = status;
+    return true;
 }
 
 /* ---- finding -------------------------------------------------------------------------------------------- */

@@ -21,9 +21,17 @@ struct spawn {
     const struct sandbox *sandbox; // NULL: none
 };
 
-/* A group of its own, no terminal, default signals, no other open files.  The caller gets the pid, to wait for,
-   and a descriptor that is readable once it has ended. */
-int spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_pidfd, rondo_error *err);
+struct spawned {
+    pid_t pid; // to wait for
+    int exit;  // readable once it has ended
+    int fate;  // inside of bubblewrap: see spawn_fate(); else -1
+};
+
+/* A group of its own, no terminal, default signals, no other open files.  The descriptors are the caller's. */
+int spawn_start(const struct spawn *spawn, struct spawned *ret, rondo_error *err);
+
+/* How it ended, as waitpid() tells it; false: as its process did. */
+bool spawn_fate(int fate, int *ret_status);
 
 /* The file of a command: a name with a slash is a path, seen from cwd; others are looked for in the
    folders of `search` (as PATH).  NUL-terminated in out. */

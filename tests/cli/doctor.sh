@@ -8,7 +8,7 @@ bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 OPENAI_API_KEY=sk-secret-1234 ANTHROPIC_API_KEY=other-secret "$RONDO" doctor >out 2>err && ok || bad "exit status: $(cat out err)"
 grep -q 'model keys .*ANTHROPIC_API_KEY, OPENAI_API_KEY' out && ok || bad "keys: $(cat out)"
 grep -q secret out err && bad "a value was told" || ok
-for what in rondo libuv jansson libyaml PCRE2 libcurl shell store Landlock seccomp sandbox "paths of tools" Graphviz; do
+for what in rondo libuv jansson libyaml PCRE2 libcurl shell store Landlock seccomp sandbox bubblewrap "paths of tools" Graphviz; do
     grep -qE "^(ok|--|!!)  $what  *[^ ]" out && ok || bad "$what is not told"
 done
 OPENAI_API_KEY=sk-secret-1234 "$RONDO" doctor --json >json && ok || bad "--json"

@@ -60,6 +60,28 @@ serve < <(for i in 1 2 3 4 5 6; do calls c$i read '{"path":"tea.txt"}'; then_; d
 check "maxTurns" 0 "" "$RONDO" run -q --yolo --max-turns 3 tools.yaml
 same "requests of three turns" "$(requests)" 3
 
+# The same again and again: it is told, and then stopped.
+again() { for ((i = 1; i <= $1; i++)); do calls c$i read '{"path":"tea.txt"}'; then_; done; }
+serve < <(again 6; text never)
+check "the same calls again and again" 6 "" "$RONDO" run -q --yolo tools.yaml
+says "the same calls 6 times in a row"
+same "are stopped" "$(requests)" 6
+same "after it was told" "$(asked 5 '[.messages[] | select(.role=="tool").content | test("same calls")] | join(" ")')" "false false true true true"
+same "behind the result" "$(asked 3 '.messages[] | select(.tool_call_id=="c3").content' | head -n 1)" "the secret of tea"
+serve < <(again 5; calls d read '{"path":"none"}'; then_; again 5; text "Well.")
+check "something else in between" 0 "Well." "$RONDO" run -q --yolo tools.yaml
+serve < <(for i in 1 2 3 4 5 6 7 8; do calls c$i bash '{"command":"echo x >>polled; wc -l <polled"}'; then_; done; text "Polled.")
+check "other results" 0 "Polled." "$RONDO" run -q --yolo tools.yaml
+same "are no stall" "$(asked 8 '[.messages[] | select(.role=="tool").content | test("same calls")] | any')" false
+flow stall.yaml <<'F'
+name: stall
+agents: { w: { prompt: p, model: compat/m, tools: [read] } }
+steps: [{ id: l, loop: { maxIterations: 2, stall: { repeats: 2 }, steps: [{ id: a, agent: w, instructions: x }] } }]
+F
+serve < <(again 4; text never)
+check "as often as the loop says" 6 "" "$RONDO" run -q --yolo stall.yaml
+says "the same calls 4 times in a row"
+
 # ---- results -----------------------------------------------------------------------------------------------
 flow result.yaml <<'F'
 name: result

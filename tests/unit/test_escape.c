@@ -4,11 +4,14 @@
    line for the shell.  It says ESCAPED when it got what it wanted.  What must not work inside is also tried
    without a sandbox (its control), where it does: so that the test can fail.
 
-   Outside of the sandbox are a folder with a canary, a process that sleeps, and servers that listen. */
+   Outside of the sandbox are a folder with a canary, a process that sleeps, and servers that listen.
+
+   Everything is tried twice, without bubblewrap and inside of it where it works. */
 #define _GNU_SOURCE // everything
 #include "test.h"
 
 #include "base/buf.h"
+#include "io/bubble.h"
 #include "io/process.h"
 #include "io/tempdir.h"
 
@@ -736,6 +739,12 @@ static const struct attempt {
 };
 // clang-format on
 
+/* Before an attempt is made by what only prepares it. */
+__attribute__((constructor(101))) static void be_offered(int argc, char **argv)
+{
+    bubble_offer(argc, argv);
+}
+
 __attribute__((constructor)) static void attempt_if_told(void)
 {
     const char *name = getenv("ATTEMPT");
@@ -752,6 +761,7 @@ __attribute__((constructor)) static void attempt_if_told(void)
 
 static char base[64], out[80], box[80], see[80], program[512], folder_of_program[512];
 static char shared[64];
+static bool in_bubble; // which kind of sandbox
 static struct loop *loop;
 static pid_t target;
 static int tcp_port, shm, inherited = -1;
@@ -870,7 +880,7 @@ static void set_up(void)
 {
     rondo_error err;
     auto_free char *made = tempdir_make(&err);
-    if (!sandbox_can_be(&err))
+    if (!sandbox_can_be(&err) || (in_bubble && !bubble_find(&err)))
         SKIP(err.message);
     signal(SIGURG, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -933,7 +943,8 @@ static struct sandbox *make_sandbox(bool network)
     rondo_error err;
     const char *const write[] = { box }, *const read[] = { see, folder_of_program };
     if (sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = 1, .read = read, .read_count = 2,
-                                             .network = network, .strict = true, .limits.memory = MEMORY },
+                                             .network = network, .strict = true, .plain = !in_bubble,
+                                             .limits.memory = MEMORY },
                      &sandbox, &err) < 0)
         FAIL("%s", err.message);
     return sandbox;
@@ -986,7 +997,7 @@ static void shell(const char *text, struct sandbox *sandbox, struct outcome *out
 
 /* ---- tests --------------------------------------------------------------------------------------------------- */
 
-TEST(no_attempt_escapes)
+static void attempts_do_not_escape(void)
 {
     auto_buf struct buf before = { 0 }, after = { 0 }, bad = { 0 };
     set_up();
@@ -1005,6 +1016,17 @@ TEST(no_attempt_escapes)
     if (bad.len)
         FAIL("%s", buf_text(&bad));
     tear_down();
+}
+
+TEST(no_attempt_escapes)
+{
+    attempts_do_not_escape();
+}
+
+TEST(no_attempt_escapes_in_bubblewrap)
+{
+    in_bubble = true;
+    attempts_do_not_escape();
 }
 
 /* The same without a sandbox: what does not work there either shows nothing. */
@@ -1065,7 +1087,7 @@ static const char *const lines[] = {
     "base64 $OUT/canary | base64 -d",
 };
 
-TEST(no_line_of_the_shell_reads_the_canary)
+static void lines_do_not_read(void)
 {
     struct outcome outcome;
     auto_buf struct buf bad = { 0 };
@@ -1086,6 +1108,17 @@ TEST(no_line_of_the_shell_reads_the_canary)
         FAIL("%s", buf_text(&bad));
     CHECK(worked >= 20);
     tear_down();
+}
+
+TEST(no_line_of_the_shell_reads_the_canary)
+{
+    lines_do_not_read();
+}
+
+TEST(no_line_of_the_shell_reads_the_canary_in_bubblewrap)
+{
+    in_bubble = true;
+    lines_do_not_read();
 }
 
 /* ---- work ---------------------------------------------------------------------------------------------------- */
@@ -1119,10 +1152,10 @@ static const struct {
     { "cd folder && pwd | sed 's,.*/,,'", "folder\n" },
 };
 
-TEST(ordinary_work_is_done_in_a_strict_sandbox)
+static void work_is_done(void)
 {
     struct outcome outcome;
-    bool has_view = sandbox_has_mounts();
+    bool has_view = in_bubble || sandbox_has_mounts();
     set_up();
     for (size_t i = 0; i < COUNT(works); i++) {
         if (works[i].needs_view && !has_view)
@@ -1137,7 +1170,18 @@ TEST(ordinary_work_is_done_in_a_strict_sandbox)
     tear_down();
 }
 
-TEST(the_network_when_it_is_allowed_is_the_internet_only)
+TEST(ordinary_work_is_done_in_a_strict_sandbox)
+{
+    work_is_done();
+}
+
+TEST(ordinary_work_is_done_in_a_strict_sandbox_in_bubblewrap)
+{
+    in_bubble = true;
+    work_is_done();
+}
+
+static void network_is_internet(void)
 {
     struct sandbox *sandbox;
     set_up();
@@ -1154,8 +1198,19 @@ TEST(the_network_when_it_is_allowed_is_the_internet_only)
     tear_down();
 }
 
+TEST(the_network_when_it_is_allowed_is_the_internet_only)
+{
+    network_is_internet();
+}
+
+TEST(the_network_when_it_is_allowed_is_the_internet_only_in_bubblewrap)
+{
+    in_bubble = true;
+    network_is_internet();
+}
+
 /* The bomb stops by itself, in case that nobody stops it. */
-TEST(a_bomb_of_processes_is_bounded)
+static void bomb_is_bounded(void)
 {
     static const char bomb[] = "i=0; while [ $i -lt 3000 ]; do sleep 20 & i=$((i + 1)); done; echo ALL; wait";
     const char *const argv[] = { "/bin/sh", "-c", bomb, NULL };
@@ -1168,6 +1223,17 @@ TEST(a_bomb_of_processes_is_bounded)
     CHECK(outcome.overran || geteuid() != 0);
     sandbox_close(sandbox);
     tear_down();
+}
+
+TEST(a_bomb_of_processes_is_bounded)
+{
+    bomb_is_bounded();
+}
+
+TEST(a_bomb_of_processes_is_bounded_in_bubblewrap)
+{
+    in_bubble = true;
+    bomb_is_bounded();
 }
 
 TEST(a_folder_that_is_not_there_is_told)

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "base/buf.h"
+#include "io/bubble.h"
 #include "io/process.h"
 #include "io/tempdir.h"
 
@@ -46,6 +47,14 @@ static const char *const commands[] = {
 
 static char word[40], box[200];
 
+enum way { FREE, PLAIN, BUBBLE };
+static const char *const names[] = { "without a sandbox", "strict", "in bubblewrap" };
+
+__attribute__((constructor)) static void be_offered(int argc, char **argv)
+{
+    bubble_offer(argc, argv);
+}
+
 static bool has_word(const char *pid)
 {
     char path[300], text[4096];
@@ -80,7 +89,7 @@ static void leave(struct process *process, void *user)
 }
 
 /* What is killed: it starts the command and waits as long as that runs. */
-static void be_engine(const char *command, bool strict)
+static void be_engine(const char *command, enum way way)
 {
     struct loop *loop;
     struct process *process;
@@ -92,8 +101,8 @@ static void be_engine(const char *command, bool strict)
     const char *const argv[] = { "/bin/sh", "-c", command, NULL };
     const char *const env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", variable, NULL };
     if (loop_open(&loop, &err) < 0 ||
-        (strict && sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = 1, .strict = true }, &sandbox,
-                                &err) < 0) ||
+        (way != FREE && sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = 1, .strict = true,
+                                                             .plain = way == PLAIN }, &sandbox, &err) < 0) ||
         process_start(loop, &(struct process_spec){ .argv = argv, .env = env, .cwd = box, .max_output = 100,
                                                     .sandbox = sandbox, .on_end = leave }, &process, &err) < 0)
         _exit(1);
@@ -108,12 +117,12 @@ static bool ends_by_itself(const char *command)
     return last && !strcmp(last, "; echo ready");
 }
 
-static void try_once(const char *command, bool strict, int wait_ms)
+static void try_once(const char *command, enum way way, int wait_ms)
 {
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0)
-        be_engine(command, strict);
+        be_engine(command, way);
     int status = 0;
     pid_t ended = 0;
     while (!count_survivors() && !(ended = waitpid(pid, &status, WNOHANG))) // until there is somebody
@@ -129,31 +138,36 @@ static void try_once(const char *command, bool strict, int wait_ms)
     for (; waited < LATE_MS && (left = count_survivors()); waited += 20)
         nap_ms(20);
     if (left && (left = count_survivors()))
-        FAIL("%d left after %d ms, %s: %s", left, waited, strict ? "strict" : "without a sandbox", command);
+        FAIL("%d left after %d ms, %s: %s", left, waited, names[way], command);
 }
 
-static void try_all(bool strict)
+static void try_all(enum way way)
 {
     rondo_error err;
     const char *given = getenv("TRIALS");
     int trials = given ? atoi(given) : TRIALS;
     auto_free char *made = tempdir_make(&err);
-    if (strict && !sandbox_can_be(&err))
+    if ((way != FREE && !sandbox_can_be(&err)) || (way == BUBBLE && !bubble_find(&err)))
         SKIP(err.message);
     snprintf(box, sizeof box, "%s", made);
     for (int i = 0; i < trials; i++) {
         snprintf(word, sizeof word, "survivor-%d-%d", getpid(), i);
-        try_once(commands[(size_t)i % COUNT(commands)], strict, i * 37 % 200);
+        try_once(commands[(size_t)i % COUNT(commands)], way, i * 37 % 200);
     }
     tempdir_remove(box);
 }
 
 TEST(nothing_survives_in_a_strict_sandbox)
 {
-    try_all(true);
+    try_all(PLAIN);
+}
+
+TEST(nothing_survives_in_bubblewrap)
+{
+    try_all(BUBBLE);
 }
 
 TEST(nothing_survives_without_a_sandbox)
 {
-    try_all(false);
+    try_all(FREE);
 }
