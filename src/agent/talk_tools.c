@@ -122,9 +122,9 @@ void talk_tool_for_forums(struct toolbox *box)
                                              "required", "answer", "additionalProperties", 0);
     toolbox_add(box, &(struct tool){ .name = "forum_return", .parameters = parameters, .effects = RONDO_PURE,
                                      .is_free = true,
-                                     .description = "Ends the forum that you are a member of, at once, with your answer "
-                                                    "as what comes out of it: nobody else is heard any more. Call it "
-                                                    "only when there is nothing left to discuss.",
+                                     .description = "Ends the forum that you are a member of, at once, with your "
+                                                    "answer as what comes out of it: nobody else is heard any more. "
+                                                    "Call it only when there is nothing left to discuss.",
                                      .run = forum_return });
 }
 
