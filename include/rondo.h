@@ -312,7 +312,8 @@ RONDO_API rondo_node *rondo_branch(const rondo_branch_spec *spec);
    { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order (with
    "content" beside an output that came with a text);
    with RONDO_SHOW_CAPTAIN members always get the plain input, with RONDO_SHOW_NOBODY the captain
-   too.  A member's failure fails the forum unless at least `quorum` members answered. */
+   too.  A member's failure fails the forum unless at least `quorum` members answered.  With early_return a
+   member that breaks to the forum's name (rondo_task_break()) ends it at once, and its output is the forum's. */
 enum rondo_show { RONDO_SHOW_ALL = 0, RONDO_SHOW_CAPTAIN, RONDO_SHOW_NOBODY };
 
 typedef struct rondo_forum_spec {
@@ -324,6 +325,7 @@ typedef struct rondo_forum_spec {
     int quorum; /* 0: all members */
     int show;   /* enum rondo_show */
     rondo_options options;
+    bool early_return; /* members may end it */
 } rondo_forum_spec;
 #define RONDO_FORUM sizeof(rondo_forum_spec)
 RONDO_API rondo_node *rondo_forum(const rondo_forum_spec *spec);

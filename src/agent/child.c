@@ -23,7 +23,7 @@ struct child {
     struct talk *talk;
 };
 
-static const char *const own_tools[] = { "submit_result", "exit_loop", "continue_loop", "agent" };
+static const char *const own_tools[] = { "submit_result", "exit_loop", "continue_loop", "forum_return", "agent" };
 
 static bool is_own(const char *name)
 {

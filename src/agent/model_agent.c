@@ -246,6 +246,15 @@ static bool is_in_loop(rondo_task *task)
     return run_loop_around(task_run(task), task_act(task), true) != NULL;
 }
 
+/* The forum that this step may end; NULL. */
+static const char *forum_of(rondo_task *task)
+{
+    const struct act *act = task_act(task), *forum = act->slot ? run_act(task_run(task), act->parent) : NULL;
+    bool may = forum && forum->slot && forum->node->kind == RONDO_KIND_FORUM && forum->node->forum.early_return &&
+               act->child < forum->node->forum.members;
+    return may ? forum->node->name : NULL;
+}
+
 /* Who lists it can send messages, and everybody when there is a coordinator to hear them. */
 static bool wants_mail(const struct stint *stint)
 {
@@ -431,6 +440,9 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         shared_add_tools(&stint->spec.box);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
+    stint->spec.forum = forum_of(task);
+    if (stint->spec.forum)
+        talk_tool_for_forums(&stint->spec.box);
     if (coordinator_is(task_run(task), task_act(task)))
         talk_tools_for_coordinators(&stint->spec.box);
     else if (wants_mail(stint))

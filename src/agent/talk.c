@@ -937,6 +937,12 @@ void talk_hand_in(struct talk *talk, json_t *result)
         talk->result = result;
 }
 
+void talk_answer_with(struct talk *talk, const char *text)
+{
+    buf_clear(&talk->content);
+    buf_puts(&talk->content, text);
+}
+
 void talk_leave(struct talk *talk, int action, const char *loop)
 {
     if (talk->action)

@@ -56,6 +56,7 @@ struct talk_spec {
     json_t *letters;       // what the step was given so far of messages; NULL
     size_t letters_gone;   // that were before those: of a coordinator, who has dealt with them
     bool coordinates;      // it is the coordinator of the run
+    const char *forum;     // that it may end, being a member; NULL.  Lives as long as the flow
     void (*on_end)(struct talk *talk, void *user); // exactly once, also when cancelled; gone afterwards
     void *user;
 };
@@ -77,6 +78,7 @@ const char *talk_loop(const struct talk *talk);         // TALK_BREAK: the loop 
 
 const struct talk_spec *talk_spec_of(const struct talk *talk);
 void talk_hand_in(struct talk *talk, json_t *result);               // taken; the first one counts
+void talk_answer_with(struct talk *talk, const char *text);          // whatever it has said before
 void talk_leave(struct talk *talk, int action, const char *loop); // enum talk_action
 const struct schema *talk_schema(const struct talk *talk);        // of the result; NULL
 void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user); // taken; as later_note()
@@ -86,6 +88,9 @@ size_t talk_turns(const struct talk *talk);                       // answers so 
 
 /* The tools that every talk has by what it is: submit_result with a schema.  Tools without a user get the talk. */
 void talk_add_tools(struct talk *talk);
+
+/* forum_return, for members of a forum who may end it. */
+void talk_tool_for_forums(struct toolbox *box);
 
 /* exit_loop and continue_loop, for agents inside a loop. */
 void talk_tools_for_loops(struct toolbox *box);

@@ -100,10 +100,21 @@ static void say_failed(struct work *work, int code, const char *message)
         say(work, RONDO_EV_STEP_FAILED, EF_MINE, error_value(&work->run->core, act, code, message));
 }
 
-/* The loop that a break is for: the nearest, or the one that is named; NULL. */
+/* The forum that a member ends, if it names it; NULL. */
+static struct act *forum_target(struct work *work, const struct act *act)
+{
+    struct act *forum = act->slot ? run_act(&work->run->core, act->parent) : NULL;
+    bool may = forum && forum->slot && forum->node->kind == RONDO_KIND_FORUM && forum->node->forum.early_return &&
+               act->child < forum->node->forum.members;
+    return may && work->target && strcmp(forum->node->name, work->target) == 0 ? forum : NULL;
+}
+
+/* What a break is for: the nearest loop, or the one that is named, or a forum that is; NULL. */
 static struct act *break_target(struct work *work, const struct act *act)
 {
-    struct act *loop = (struct act *)act;
+    struct act *loop = (struct act *)act, *forum = forum_target(work, act);
+    if (forum)
+        return forum;
     while ((loop = run_loop_around(&work->run->core, loop, true)))
         if (!work->target || strcmp(loop->node->name, work->target) == 0)
             return loop;

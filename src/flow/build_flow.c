@@ -296,7 +296,7 @@ static rondo_node *forum_node(const struct builder *b, struct flow_step *step, c
                 rondo_forum(&(rondo_forum_spec){ .size = RONDO_FORUM, .name = name, .members = nodes,
                                                  .captain = captain, .rounds = step->rounds,
                                                  .quorum = step->quorum, .show = step->show,
-                                                 .options = o }),
+                                                 .early_return = step->early_return, .options = o }),
                 step, step->inner);
 }
 

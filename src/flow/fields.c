@@ -498,10 +498,12 @@ static const struct field forum_rows[] = {
     { "captain", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_captain,
       .schema = "{type: string}",
       .about = "Who decides." },
-    { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 1000), .about = "How often; 1." },
+    { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 200), .about = "How often; 1." },
     { "quorum", F_INT, IN_RONDO, IN(flow_step, quorum), FROM(1), .about = "Members that have to answer; all." },
     { "show", F_ENUM, IN_RONDO, IN(flow_step, show), .words = shows,
       .about = "Who sees what was said before." },
+    { "earlyReturn", F_BOOL, IN_RONDO, IN(flow_step, early_return),
+      .about = "Members may end the forum, each with its own answer." },
 };
 const struct fields forum_fields = TABLE("a forum", "forum", forum_rows, 0);
 

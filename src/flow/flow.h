@@ -296,6 +296,7 @@ struct flow_step {
     struct flow_case *cases;
     uint32_t case_count;
     int rounds, quorum, show;   // FORUM
+    bool early_return;
     struct flow_edge *edges;    // MACHINE
     uint32_t edge_count;
     const char *start;

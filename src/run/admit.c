@@ -90,6 +90,8 @@ static bool admits_actions(struct run *run, const struct act *act, const struct 
     struct act *loop = ev->flags & EF_BREAK ? live(run, ev->parent) : NULL;
     if (!(ev->flags & EF_BREAK))
         return true;
+    if (loop && loop->slot && loop->node->kind == RONDO_KIND_FORUM)
+        return loop->node->forum.early_return && act->parent == loop->slot && act->child < loop->node->forum.members;
     return loop && loop->slot && (node_is_loop(loop->node) || loop->node->kind == RONDO_KIND_EACH) &&
            is_around(run, act, loop->slot);
 }

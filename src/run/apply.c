@@ -442,6 +442,10 @@ static void apply_actions(struct run *run, struct act *act, struct rondo_event *
 {
     if (ev->flags & EF_BREAK) {
         struct act *loop = run_act(run, ev->parent);
+        if (loop->node->kind == RONDO_KIND_FORUM) {
+            loop->won = loop->won ? loop->won : act->child + 1;
+            return;
+        }
         bool unscoped = is_unscoped(loop, ev);
         break_loop(run, loop, act, ev->flags & EF_ESCALATE, unscoped);
         while (unscoped && (loop = run_loop_around(run, loop, false)))

@@ -147,6 +147,22 @@ serve < <(calls c1 bash "$act"; then_; text "Done.")
 cut skip.yaml
 check "where the policy is to skip nobody is asked" 0 "Done." "$RONDO" resume -q --yolo "$id"
 
+# ---- forums -----------------------------------------------------------------------------------------------------
+flow forum.yaml <<'F'
+name: forum
+agents: { a: { prompt: p, model: compat/m, tools: [] }, b: { script: [one, two, three] }, c: { script: [never] } }
+steps: [{ id: f, instructions: x, forum: { members: [a, b], captain: c, rounds: 3, earlyReturn: true } }]
+F
+serve < <(text "I am thinking."; then_; calls c1 forum_return '{"answer":"It is tea."}'; then_; text never)
+check "a member that ends the forum" 0 "It is tea." "$RONDO" run forum.yaml
+same "has a tool for it" "$(asked 0 '[.tools[].function.name] | join(" ")')" forum_return
+same "in the second round" "$(requests) $(grep -c 'step_start f.r2' err) $(grep -c captain err)" "2 2 1"
+same "in which it has seen the first" "$(asked 1 '.messages[1].content' | grep -A1 '### b (round 1)' | tail -1)" one
+sed -i 's/, earlyReturn: true//' forum.yaml
+serve < <(text "I am thinking."; then_; text "And thinking."; then_; text "And thinking.")
+check "where it may not" 0 never "$RONDO" run -q forum.yaml
+same "there is no tool" "$(asked 0 '.tools')" null
+
 # ---- gates ----------------------------------------------------------------------------------------------------
 flow gate.yaml <<'F'
 name: gate
