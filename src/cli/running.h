@@ -24,6 +24,7 @@ struct run_args {
     int64_t max_depth;
     const char *record, *replay, *workflow;
     double max_cost;
+    const char *coordinator;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
     struct texts input;
 };

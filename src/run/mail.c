@@ -562,7 +562,7 @@ uint32_t mail_unread(const struct run *run, const struct act *act)
 
 uint32_t mail_wakes_max(const struct act *act)
 {
-    return act->slot && !act->parent && act->child == 1 ? COORDINATOR_WAKES : WAKES_MAX;
+    return coordinator_is_place(act) ? COORDINATOR_WAKES : WAKES_MAX;
 }
 
 bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq)
