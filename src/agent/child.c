@@ -90,7 +90,8 @@ static void begin(struct tool_call *call, struct talk *parent, struct target *ta
         .name = outer->name, .target = target,
         .system = prompt ? prompt : "", .first = message_user(text, strlen(text)), .place = *call->place,
         .temperature = outer->temperature, .top_p = outer->top_p, .max_tokens = outer->max_tokens,
-        .effort = outer->effort, .max_turns = outer->max_turns, .stall = outer->stall, .max_retries = outer->max_retries,
+        .effort = outer->effort, .max_turns = outer->max_turns, .stall = outer->stall,
+        .max_retries = outer->max_retries,
         .on_unknown = outer->on_unknown, .cache = outer->cache, .in = buf_text(&in), .depth = outer->depth + 1,
         .notes = outer->notes, .on_end = on_end, .user = child,
     };
