@@ -79,6 +79,16 @@ bool mail_is_message(const json_t *value)
     return true;
 }
 
+bool mail_calls_off(const json_t *messages)
+{
+    json_t *message;
+    size_t i;
+    json_array_foreach((json_t *)messages, i, message)
+        if (mail_kind_of(message) == MAIL_CANCEL)
+            return true;
+    return false;
+}
+
 /* ---- lists of them ----------------------------------------------------------------------------------- */
 
 static uint64_t size_of(const struct letter *letter)
