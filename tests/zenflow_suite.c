@@ -181,7 +181,7 @@ static void run_fixture(const char *path)
 static void run_example(const char *path)
 {
     struct diags diags = { 0 };
-    struct flow *flow = flows_open(path, true, &diags);
+    struct flow *flow = flows_open(path, true, NULL, &diags);
     count(flow || complain(path, "error", diags.list[0].message, "valid"));
     flow_unref(flow);
     diags_clear(&diags);

@@ -259,20 +259,9 @@ void agent_run_chosen(rondo_task *task, const struct flow_step *step, struct iso
     run_with(task, step, own, call_model);
 }
 
-/* Somebody has asked it to end before it began. */
-static bool is_called_off(rondo_task *task)
-{
-    json_t *letter;
-    size_t i;
-    json_array_foreach(task_act(task)->letters, i, letter)
-        if (mail_kind_of(letter) == MAIL_CANCEL)
-            return true;
-    return false;
-}
-
 void agent_run(rondo_task *task, void *step)
 {
-    if (UNLIKELY(task_act(task)->letters) && is_called_off(task))
+    if (UNLIKELY(mail_calls_off(task_act(task)->letters))) // before it began
         rondo_task_return_text(task, "cancelled");
     else if (((const struct flow_step *)step)->body == BODY_SET)
         set_run(task, step);

@@ -26,6 +26,7 @@ struct call_env {
     const char *context;    // text for [Flow Context]; NULL
     const char *workdir;    // where commands run; NULL: the workflow's folder
     const char *model;      // --model; NULL
+    const char *coordinator; // the model that coordinates; NULL: as it was when the run was started
     int64_t max_turns;      // of a model in one step; 0: as the file says
     int64_t max_retries;    // of a provider that is not reached; -1: as the file says
     const struct flow_function *functions; // for `function:` agents

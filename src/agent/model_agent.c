@@ -157,9 +157,12 @@ static const char *variable(const struct call_env *env, const char *name)
     return env->world.get_variable ? env->world.get_variable(env->world.user, name) : NULL;
 }
 
-/* --model, step, agent, options.model, RONDO_MODEL. */
+/* --coordinator of a coordinator; --model, step, agent, options.model, RONDO_MODEL. */
 static const char *model_name(const struct call_env *env, const struct flow_step *step)
 {
+    bool coordinates = step->flow->coordinating == step;
+    if (coordinates && (env->coordinator || step->model))
+        return env->coordinator ? env->coordinator : step->model;
     const char *name = env->model ? env->model : step->model;
     if (!name && step->agent)
         name = step->agent->model;
@@ -433,7 +436,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     if (stint->step->only_answers)
         return 0;
-    add_builtins(stint);
+    if (stint->step->agent || !coordinator_is(task_run(task), task_act(task))) // of --coordinator only those below
+        add_builtins(stint);
     team_tools_add(&stint->spec.box, stint->step);
     child_add_tool(&stint->spec.box, task_env(task), 0);
     if (stint->step->flow->shared_memory)
@@ -444,7 +448,7 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     if (stint->spec.forum)
         talk_tool_for_forums(&stint->spec.box);
     if (coordinator_is(task_run(task), task_act(task)))
-        talk_tools_for_coordinators(&stint->spec.box);
+        talk_tools_for_coordinators(&stint->spec.box, json_object_get(stint->step->flow->coordinator, "tools"));
     else if (wants_mail(stint))
         talk_tool_for_mail(&stint->spec.box, task_run(task)->holder->count > 1 ? COORDINATOR : NULL);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);

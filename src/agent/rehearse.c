@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "data/value.h"
 #include "run/act.h"
+#include "run/coordinator.h"
 #include "run/loop.h"
 
 #include <ctype.h>
@@ -375,7 +376,9 @@ int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err)
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step)
 {
     const struct act *act = task_act(task);
-    return scripted(task_env(task)->script, rondo_task_path(task), step->id, act->attempt, act->step_call);
+    uint32_t again = coordinator_is(task_run(task), act) ? act->wakes - 1 : 0; // to wake up is to be called
+    return scripted(task_env(task)->script, rondo_task_path(task), step->id, act->attempt + again,
+                    act->step_call + again);
 }
 
 /* ---- answering --------------------------------------------------------------------------------------- */

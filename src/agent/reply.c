@@ -6,6 +6,7 @@
 
 #include "data/duration.h"
 #include "data/value.h"
+#include "run/coordinator.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -558,9 +559,49 @@ static void finish_now(const struct addressee *to, const json_t *reply)
         put_output(to, reply);
 }
 
-static void finish_late(rondo_later later, json_t *reply, void *step)
+static void finish_late(rondo_later later, json_t *reply, void *unused)
 {
     finish_now(&(struct addressee){ .later = later }, reply);
+}
+
+/* A reply whose time has come, and whose it is. */
+struct late {
+    rondo_later later;
+    json_t *reply;
+};
+
+static void look_and_finish(rondo_task *task, void *user)
+{
+    const struct late *late = user;
+    if (mail_calls_off(task_act(task)->letters))
+        rondo_later_return(late->later, json_string("cancelled"));
+    else
+        finish_now(&(struct addressee){ .later = late->later }, late->reply);
+}
+
+static void finish_heard(rondo_later later, json_t *reply, void *unused)
+{
+    struct late late = { later, reply };
+    task_again(later, look_and_finish, &late);
+}
+
+static void ignore(rondo_value *messages, void *unused)
+{
+}
+
+/* What was sent to it while it took its time is given to it before it ends: in another turn, because that is
+   decided. */
+static void hear_and_finish(rondo_later later, json_t *reply, void *unused)
+{
+    if (later_unread(later) && rondo_later_inbox(later, ignore, NULL) == 0)
+        later_after(later, 1, json_incref(reply), finish_heard, NULL);
+    else
+        finish_late(later, reply, NULL);
+}
+
+static bool can_hear(rondo_task *task)
+{
+    return !coordinator_is(task_run(task), task_act(task)); // who hears when it wakes up
 }
 
 void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply)
@@ -578,7 +619,8 @@ void reply_finish(const struct addressee *to, const struct flow_step *step, json
     if (ms <= 0)
         finish_now(to, reply);
     else if (to->task)
-        task_after(to->task, ms * 1000000, json_incref(reply), finish_late, NULL);
+        task_after(to->task, ms * 1000000, json_incref(reply),
+                   can_hear(to->task) ? hear_and_finish : finish_late, NULL);
     else
         later_after(to->later, ms * 1000000, json_incref(reply), finish_late, NULL);
 }

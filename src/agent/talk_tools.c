@@ -224,10 +224,22 @@ static const struct coordinating {
     { "finalize", "Says what the whole run came to; the last one counts.", { "summary" }, finalize },
 };
 
-void talk_tools_for_coordinators(struct toolbox *box)
+static bool is_in(const json_t *list, const char *name)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach((json_t *)list, i, one)
+        if (json_is_string(one) && strcmp(json_string_value(one), name) == 0)
+            return true;
+    return !list;
+}
+
+void talk_tools_for_coordinators(struct toolbox *box, const json_t *only)
 {
     for (size_t i = 0; i < sizeof coordinating / sizeof *coordinating; i++) {
         const struct coordinating *row = &coordinating[i];
+        if (!is_in(only, row->name))
+            continue;
         auto_json json_t *parameters = json_pack("{ss s{} s[] sb}", "type", "object", "properties", "required",
                                                  "additionalProperties", 0);
         for (size_t k = 0; k < 3 && row->arguments[k]; k++) {

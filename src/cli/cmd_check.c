@@ -153,7 +153,7 @@ static int workflow_check(const struct cmdline *line, const char *path)
 {
     const struct check_args *args = line->options;
     struct diags diags = { 0 };
-    struct flow *flow = flows_open(path, true, &diags);
+    struct flow *flow = flows_open(path, true, NULL, &diags);
     int status = flow ? EXIT_OK : EXIT_INVALID;
     if (args->as_json)
         print_json(path, flow, &diags);

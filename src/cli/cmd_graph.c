@@ -143,7 +143,7 @@ static int graph_file(const struct cmdline *line)
     const struct graph_options *options = line->options;
     auto_arena struct arena arena = { 0 };
     struct diags diags = { 0 };
-    struct flow *flow = flows_open(line->args.list[0], true, &diags);
+    struct flow *flow = flows_open(line->args.list[0], true, NULL, &diags);
     if (!flow)
         problems_show(line, &diags, true);
     int rc = flow ? show(line, picture_of(&arena, flow, options->open)) : EXIT_INVALID;

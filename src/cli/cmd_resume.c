@@ -17,6 +17,9 @@ static const char *remembered(const struct running *r, const char *key, const ch
 static int recall_env(struct running *r)
 {
     const struct run_args *a = r->args;
+    if (a->coordinator && !r->flow->coordinating)
+        return command_fail(r->line->command, "--coordinator %s: run %s was started without a coordinator",
+                            a->coordinator, r->id);
     json_t *turns = json_object_get(r->about, "maxTurns"), *retries = json_object_get(r->about, "maxRetries");
     int code = running_prepare_env(r);
     r->env.workdir = remembered(r, "workdir", a->workdir);
@@ -75,6 +78,7 @@ static const struct option options[] = {
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     MEANS_OPTIONS(struct run_args),
     { "workdir", 0, OPT_TEXT, AT(workdir), "DIR", .help = "where commands run" },
+    { "coordinator", 0, OPT_TEXT, AT(coordinator), "MODEL", .help = "another model that coordinates" },
     { "timeout", 0, OPT_DURATION, AT(timeout_ms), "TIME", .help = "the run fails after this time" },
     { "max-cost", 0, OPT_NUMBER, AT(max_cost), "USD", .help = "stop when this is spent" },
     { "max-tokens", 0, OPT_COUNT, AT(max_tokens), "N", .help = "stop when these are used" },

@@ -17,7 +17,7 @@
 static int read_flow(struct running *r)
 {
     struct diags diags = { 0 };
-    r->flow = flows_open(r->file, false, &diags);
+    r->flow = flows_open(r->file, false, r->args->coordinator, &diags);
     if (diags.count)
         problems_show(r->line, &diags, !r->args->quiet);
     diags_clear(&diags);
@@ -109,6 +109,8 @@ static int cmd_rehearse(const struct cmdline *line)
     { "inputs", 0, OPT_TEXT, AT(inputs), "FILE", .help = "all inputs, in YAML or JSON" },               \
     { "context", 0, OPT_TEXT, AT(context), "TEXT", .help = "text that every agent is shown" },          \
     { "workdir", 0, OPT_TEXT, AT(workdir), "DIR", .help = "where commands run" },                       \
+    { "coordinator", 0, OPT_TEXT, AT(coordinator), "MODEL",                                             \
+      .help = "it coordinates, whatever the file says" },                                               \
     { "timeout", 0, OPT_DURATION, AT(timeout_ms), "TIME", .help = "the run fails after this time" },    \
     { "max-cost", 0, OPT_NUMBER, AT(max_cost), "USD", .help = "stop when this is spent" },              \
     { "max-tokens", 0, OPT_COUNT, AT(max_tokens), "N", .help = "stop when these are used" },            \

@@ -6,6 +6,7 @@
 #include "cli/problems.h"
 #include "cli/term.h"
 #include "engine/flows.h"
+#include "flow/bundle.h"
 #include "flow/drift.h"
 
 #include <stdio.h>
@@ -54,7 +55,8 @@ static int look_at_file(struct running *r)
     auto_free char *file = r->args->quiet ? NULL : file_of(r);
     struct diags diags = { 0 };
     struct drift drift = { 0 };
-    struct flow *flow = file && access(file, R_OK) == 0 ? flows_open(file, false, &diags) : NULL;
+    const char *coordinator = bundle_coordinator(r->flow->bundle);
+    struct flow *flow = file && access(file, R_OK) == 0 ? flows_open(file, false, coordinator, &diags) : NULL;
     if (flow)
         drift_compare(r->flow, flow, &drift);
     if (drift.count)
@@ -109,7 +111,7 @@ static int migrate(struct running *r)
     if (!file)
         return command_fail(r->line->command, "run %s came from no file: say which one with --workflow FILE",
                             r->id);
-    struct flow *flow = flows_open(file, false, &diags);
+    struct flow *flow = flows_open(file, false, bundle_coordinator(r->flow->bundle), &diags);
     if (diags.count)
         problems_show(r->line, &diags, !r->args->quiet);
     diags_clear(&diags);

@@ -98,7 +98,8 @@ int running_prepare_env(struct running *r)
     rondo_error err;
     r->env = (struct call_env){ .rehearse = r->rehearses, .commands = a->commands, .prompts = a->prompts,
                                 .context = a->context, .workdir = a->workdir,
-                                .max_retries = a->max_retries, .max_turns = a->max_turns };
+                                .max_retries = a->max_retries, .max_turns = a->max_turns,
+                                .coordinator = a->coordinator };
     if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
     bool can_ask = (drive_has_person() && !a->quiet) || is_stored(r); // somebody may come later

@@ -26,6 +26,7 @@ struct run_args {
     const char *save; // of goal
     bool yes, allow_commands, rehearse;
     double max_cost;
+    const char *coordinator;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
     struct texts input;
 };

@@ -40,7 +40,7 @@ static int read_text(const char *path, struct buf *text, char **ret_folder, rond
     return *ret_folder ? 0 : err->code;
 }
 
-struct flow *flows_open(const char *path, bool is_lenient, struct diags *diags)
+struct flow *flows_open(const char *path, bool is_lenient, const char *coordinator, struct diags *diags)
 {
     auto_buf struct buf text = { 0 };
     auto_free char *folder = NULL;
@@ -53,7 +53,8 @@ struct flow *flows_open(const char *path, bool is_lenient, struct diags *diags)
     struct source *source = source_new(name, text.data ? text.data : "", text.len);
     struct flow *flow = flow_load(source, &(struct flow_load){ .files = &flows_disk, .folder = folder,
                                                                .is_json = ends_with(path, ".json"),
-                                                               .is_lenient = is_lenient }, diags);
+                                                               .is_lenient = is_lenient,
+                                                               .coordinator = coordinator }, diags);
     source_unref(source);
     return flow;
 }

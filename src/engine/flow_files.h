@@ -8,6 +8,6 @@
 extern const struct flow_files flows_disk;
 
 /* Reads and checks a workflow from a file ("-": standard input); NULL when there are errors. */
-struct flow *flows_open(const char *path, bool is_lenient, struct diags *diags);
+struct flow *flows_open(const char *path, bool is_lenient, const char *coordinator, struct diags *diags);
 
 #endif

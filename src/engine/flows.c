@@ -659,7 +659,7 @@ int rondo_flow_load(const char *path, const rondo_flow_options *options, rondo_f
     err = err ? err : &spare;
     if (copy_options(&o, options, err) < 0)
         return err->code;
-    struct flow *flow = flows_open(path, false, &diags);
+    struct flow *flow = flows_open(path, false, NULL, &diags);
     return hand_out(flow, path, &o, &diags, ret, err);
 }
 

@@ -28,6 +28,7 @@ struct bundle {
     uint32_t count, cap;
     size_t bytes;
     char *main, *folder; // of a text that is read back
+    char *coordinator;
     bool is_json, is_lenient, is_alone;
 };
 
@@ -37,6 +38,7 @@ struct bundle *bundle_new(const struct flow_load *how)
     bundle->is_json = how->is_json;
     bundle->is_lenient = how->is_lenient;
     bundle->is_alone = !how->files;
+    bundle->coordinator = mem_strdup(how->coordinator);
     return bundle;
 }
 
@@ -58,7 +60,13 @@ void bundle_free(struct bundle *bundle)
     mem_free(bundle->list);
     mem_free(bundle->main);
     mem_free(bundle->folder);
+    mem_free(bundle->coordinator);
     mem_free(bundle);
+}
+
+const char *bundle_coordinator(const struct bundle *bundle)
+{
+    return bundle->coordinator;
 }
 
 /* ---- noting -------------------------------------------------------------------------------------------- */
@@ -225,6 +233,10 @@ void bundle_put(struct buf *out, const struct flow *flow)
         buf_putc(out, ',');
         put_member(out, "folder", flow->folder, strlen(flow->folder));
     }
+    if (bundle->coordinator) {
+        buf_putc(out, ',');
+        put_member(out, "coordinator", bundle->coordinator, strlen(bundle->coordinator));
+    }
     buf_puts(out, bundle->is_json ? ",\"json\":true" : "");
     buf_puts(out, bundle->is_lenient ? ",\"lenient\":true" : "");
     buf_puts(out, bundle->is_alone ? ",\"alone\":true" : "");
@@ -313,6 +325,7 @@ static int read_bundle(const char *text, size_t len, struct bundle *bundle, rond
         return damaged(err, "it has no version");
     bundle->main = mem_strdup(text_of(root, "main"));
     bundle->folder = mem_strdup(json_string_value(json_object_get(root, "folder")));
+    bundle->coordinator = mem_strdup(json_string_value(json_object_get(root, "coordinator")));
     bundle->is_json = json_is_true(json_object_get(root, "json"));
     bundle->is_lenient = json_is_true(json_object_get(root, "lenient"));
     bundle->is_alone = json_is_true(json_object_get(root, "alone"));
@@ -332,7 +345,8 @@ static struct flow *load_kept(struct bundle *bundle, struct diags *diags)
 {
     struct flow_files files = { .read = read_kept, .user = bundle };
     struct flow_load how = { .files = bundle->is_alone ? NULL : &files, .folder = bundle->folder,
-                             .is_json = bundle->is_json, .is_lenient = bundle->is_lenient };
+                             .is_json = bundle->is_json, .is_lenient = bundle->is_lenient,
+                             .coordinator = bundle->coordinator };
     struct source *source = source_new(bundle->main, bundle->list[0].text, bundle->list[0].len);
     struct flow *flow = flow_load(source, &how, diags);
     source_unref(source);

@@ -15,7 +15,8 @@
    The first file is the workflow itself.  `name` is the path as it was written, `from` the folder of the
    file that it was written in and `at` the folder that it led to, both within `folder` and left out when
    they are that.  Bytes that are no text are in `base64` instead.  `json` says that the workflow is JSON,
-   `lenient` that it was only checked, `alone` that nothing beside it could be read.
+   `lenient` that it was only checked, `alone` that nothing beside it could be read, `coordinator` which model
+   coordinates though the file does not say so.
 
    Files that agents are shown while they work (contextFiles) are only named: they may change. */
 #ifndef RONDO_BUNDLE_H
@@ -36,6 +37,9 @@ void bundle_free(struct bundle *bundle);
    wherever the workflow names it.  RONDO_ELIMIT also when all files together are too much. */
 int bundle_fetch(struct bundle *bundle, const struct flow_files *files, const char *folder,
                  const char *path, size_t max, struct buf *out, char **ret_folder, rondo_error *err);
+
+/* Who was said to coordinate; NULL. */
+const char *bundle_coordinator(const struct bundle *bundle);
 
 /* The text of an outermost flow. */
 void bundle_put(struct buf *out, const struct flow *flow);

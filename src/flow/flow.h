@@ -397,6 +397,7 @@ struct flow_load {
     const char *folder;             // of the workflow; NULL: there is none
     bool is_json;                   // the text is JSON
     bool is_lenient; // v1: a file that is not there is only a warning (checking, not running)
+    const char *coordinator; // a model that coordinates, whatever the file says; NULL
 };
 
 /* The flow, with one reference, and what is to be said about it in diags; NULL when there are errors.

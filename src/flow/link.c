@@ -114,20 +114,48 @@ static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_
         link_step(l, scope->steps[i], depth);
 }
 
+static bool is_coordinating(const char *tool)
+{
+    static const char *const names[] = { "forward_to_agent", "cancel_step", "narrate", "finalize" };
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(names[i], tool) == 0)
+            return true;
+    return false;
+}
+
+static void check_coordinator_tools(struct loading *l, const struct doc_val *tools)
+{
+    for (uint32_t i = 0; tools && tools->kind == DOC_LIST && i < tools->count; i++) {
+        const char *name = tools->items[i]->text;
+        if (name && !is_coordinating(name))
+            load_error(l, STAGE_RONDO, tools->items[i], "validation",
+                       "a coordinator has no tool '%.80s'; there are forward_to_agent, cancel_step, narrate and "
+                       "finalize, and others are its agent's own", name);
+    }
+}
+
 /* That of a file inside another has nothing to say. */
 static void link_coordinator(struct loading *l)
 {
-    const struct doc_val *at = load_get(load_get(l->flow->doc->root, "coordinator"), "agent");
+    const struct doc_val *own = load_get(l->flow->doc->root, "coordinator"), *at = load_get(own, "agent");
     struct flow_agent *agent = at && at->text ? load_find_agent(l, at->text) : NULL;
-    if (!agent || l->flow->outer)
+    const char *model = l->how->coordinator;
+    check_coordinator_tools(l, load_get(own, "tools"));
+    if ((!agent && !model) || l->flow->outer)
         return;
-    struct flow_step *step = read_made_step(l, at, AS_STEP, "coordinator", "missing_agent", STAGE_REFERENCE);
+    struct flow_step *step = agent ? read_made_step(l, at, AS_STEP, "coordinator", "missing_agent", STAGE_REFERENCE)
+                                   : read_new_step(l, l->flow->doc->root);
+    step->id = "coordinator";
+    step->is_made = true;
+    step->part = AS_STEP;
     step->agent = agent;
+    step->model = model ? arena_dup(&l->flow->arena, model, strlen(model)) : NULL;
     step->scope = l->flow->scope;
     step->instructions.text =
         "Coordinate this workflow. You are told what happens in it: each message names who it is about or from. "
         "Speak to steps by the ids that you were told, tell the people who watch what matters, and when the workflow "
         "has ended say what it came to. Nobody answers questions. When there is nothing to do, say so in a word.";
+    step->instructions.len = strlen(step->instructions.text);
     l->flow->coordinating = step;
 }
 

@@ -563,6 +563,8 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
    may have a million failed items keeps none of them: they begin from the start. */
 static bool may_come_back(const struct act *parent, const struct act *act, int status)
 {
+    if (UNLIKELY(coordinator_is_place(act)))
+        return status != RONDO_STATUS_FAILED; // then it begins anew
     if (node_is_leaf(act->node) || node_is_leaf(parent->node) || act->close == CLOSE_BREAK ||
         act->close == CLOSE_CONTINUE)
         return false;

@@ -22,6 +22,12 @@ static inline bool coordinator_is(const struct run *run, const struct act *act)
     return act->slot && act->slot == run->coordinator;
 }
 
+/* The same, also of one that has ended. */
+static inline bool coordinator_is_place(const struct act *act)
+{
+    return act->slot && !act->parent && act->child == 1;
+}
+
 /* Starts with the run; ends without work, or fails. */
 void coordinator_begin(struct run *run, struct act *act);
 void coordinator_end(struct run *run);

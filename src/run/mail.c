@@ -79,6 +79,16 @@ bool mail_is_message(const json_t *value)
     return true;
 }
 
+bool mail_calls_off(const json_t *messages)
+{
+    json_t *message;
+    size_t i;
+    json_array_foreach((json_t *)messages, i, message)
+        if (mail_kind_of(message) == MAIL_CANCEL)
+            return true;
+    return false;
+}
+
 /* ---- lists of them ----------------------------------------------------------------------------------- */
 
 static uint64_t size_of(const struct letter *letter)
@@ -563,7 +573,7 @@ uint32_t mail_unread(const struct run *run, const struct act *act)
 
 uint32_t mail_wakes_max(const struct act *act)
 {
-    return act->slot && !act->parent && act->child == 1 ? COORDINATOR_WAKES : WAKES_MAX;
+    return coordinator_is_place(act) ? COORDINATOR_WAKES : WAKES_MAX;
 }
 
 bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq)

@@ -60,6 +60,7 @@ int mail_kind_of(const json_t *message); // what is not known is information
    address or no text, or one is not UTF-8, or no such kind; RONDO_ELIMIT: one is too long. */
 int mail_message(const char *from, const char *to, const char *text, const char *kind, json_t **ret);
 bool mail_is_message(const json_t *value);
+bool mail_calls_off(const json_t *messages); // is one of them of the kind cancel?
 
 struct run;
 struct act;

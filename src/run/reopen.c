@@ -5,6 +5,7 @@
 #include "run/reopen.h"
 
 #include "run/budget.h"
+#include "run/coordinator.h"
 #include "run/each.h"
 #include "run/graph.h"
 #include "run/kinds.h"
@@ -103,7 +104,7 @@ static void see_end(struct reopen *reopen, struct run *run, const struct rondo_e
 {
     struct act *act = run_act(run, ev->act);
     struct ending *e = ending_at(reopen, ev->act);
-    if (ev->flags & EF_UNSTARTED || node_is_leaf(act->node))
+    if (ev->flags & EF_UNSTARTED || (node_is_leaf(act->node) && !coordinator_is_place(act)))
         return;
     e->failed = ev->type == RONDO_EV_STEP_FAILED;
     note(e, ev->seq);

@@ -69,7 +69,7 @@ static void write_file(const char *path, const char *text)
 static void open_flow(struct trip *trip, const char *text)
 {
     write_file("flow.yaml", text);
-    trip->flow = flows_open("flow.yaml", false, &trip->diags);
+    trip->flow = flows_open("flow.yaml", false, NULL, &trip->diags);
     if (!trip->flow) {
         auto_buf struct buf out = { 0 };
         for (uint32_t i = 0; i < trip->diags.count; i++)

@@ -360,6 +360,29 @@ TEST(a_step_that_the_coordinator_cancels_is_cut_when_it_does_not_end)
     }
 }
 
+/* A run that failed has a coordinator again when it is taken up. */
+TEST(a_coordinator_comes_back_with_its_run)
+{
+    struct chat a = { "a" }, b = { "b", .fails = 1 }, hub = { "hub" };
+    size_t len;
+    TRIAL first = { 0 };
+    trial_run(&first, coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub), NULL);
+    CHECK_INT(rondo_run_status(first.run), RONDO_STATUS_FAILED);
+    char *log = rondo_run_save(first.run, &len);
+    TRIAL t = { 0 };
+    trial_engine(&t);
+    t.node = coordinated(SEQ("s", chat_node(&a), chat_node(&b)), &hub);
+    hub.given[0] = 0;
+    CHECK_INT(rondo_run_recover(t.engine, t.node, log, len, &(rondo_run_options){ RONDO_RUN, .reopen = true }, &t.run,
+                                &t.err), 0);
+    rondo_text_free(log);
+    trial_finish(&t);
+    CHECK_INT(rondo_run_status(t.run), RONDO_STATUS_COMPLETED);
+    CHECK_STR(hub.given, "|s.b: step s.b started; |s.b: step s.b completed: b; s: the workflow completed; ");
+    CHECK_INT(rondo_run_replay(t.engine, t.node, (log = rondo_run_save(t.run, &len)), len, &t.err), 0);
+    rondo_text_free(log);
+}
+
 static rondo_node *saved_node(struct chat *a, struct chat *b, struct chat *hub)
 {
     return coordinated(PAR("p", chat_node(b), chat_node(a)), hub);

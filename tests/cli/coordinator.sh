@@ -1,0 +1,97 @@
+#!/bin/bash
+# coordinator.sh - coordinators of the command line, their tools, and steps that they cancel.
+. "$ROOT/tests/cli/talk_server"
+
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+export NO_COLOR=1
+first_run() { "$RONDO" runs --store "$1" --json | jq -r 'if type == "array" then .[0] else . end | .id'; }
+ends() { jq -r 'select(.type | test("^step_(end|cancelled|skipped)|^error$")) | select(.stepId and .stepId != "coordinator") | "\(.type) \(.stepId)"' out | sort | tr '\n' ';'; }
+
+# ---- --coordinator -------------------------------------------------------------------------------------------
+flow plain.yaml <<'F'
+name: plain
+agents: { c: { run: "if [ -e fail ]; then exit 1; fi; echo did" } }
+steps:
+  - { id: one, agent: c }
+  - { id: two, agent: c, dependsOn: [one] }
+F
+cat >script.yaml <<'S'
+coordinator: [ { messages: [ { to: two, text: "be quick" } ] }, { narrate: "half of it" }, { finalize: "all of it" } ]
+S
+"$RONDO" rehearse -q --json --coordinator compat/m --script script.yaml plain.yaml >out 2>err
+same "rehearsed: it wakes up, says its lines, and sums up" "$(jq -r 'select(.type=="workflow_end").data.summary' out)" "all of it"
+same "its messages arrive" "$(jq -r 'select(.type=="agent_inbox_drain" and .stepId=="two").data.text' out)" "be quick"
+same "it narrates once" "$(jq -r 'select(.type=="coordinator_narration").message' out)" "half of it"
+
+touch fail
+serve < <(for i in 1 2 3 4; do text "Waiting."; then_; done; text "Waiting.")
+"$RONDO" run -q --json --store c.db --coordinator compat/m plain.yaml >out 2>err
+same "fails" "$?" 1
+same "it was told what it is for" "$(asked 0 '.messages[0].content' | grep -c 'Coordinate this workflow')" 1
+same "and has its four tools" "$(asked 0 '[.tools[].function.name] | join(" ")')" "forward_to_agent cancel_step narrate finalize"
+same "its tokens count" "$(jq -r 'select(.type=="workflow_end").tokens.completion' out)" "$((10 * $(requests)))"
+rm fail
+serve < <(for i in 1 2 3 4; do calls c$i finalize '{"summary":"after all"}'; then_; done; text "Done.")
+"$RONDO" resume -q --json --store c.db "$(first_run c.db)" >out 2>err
+same "resumed" "$?" 0
+same "it is there again, with what it remembers" "$(asked 0 '[.messages[].content | select(. == "Waiting.")] | length > 0')" true
+same "and has the last word" "$(jq -r 'select(.type=="workflow_end").data.summary' out)" "after all"
+check "replay" 0 "" "$RONDO" replay -q --store c.db "$(first_run c.db)"
+"$RONDO" run -q --store d.db plain.yaml >/dev/null 2>&1
+check "a run without one gets none later" 3 "" "$RONDO" resume --store d.db --coordinator compat/m "$(first_run d.db)"
+says "was started without a coordinator"
+
+# ---- its tools ---------------------------------------------------------------------------------------------------
+flow few.yaml <<'F'
+name: few
+agents: { c: { run: "echo did" }, hub: { prompt: "You watch.", model: compat/other, tools: [] } }
+coordinator: { agent: hub, tools: [narrate] }
+steps: [ { id: one, agent: c } ]
+F
+serve < <(for i in 1 2 3; do text "Fine."; then_; done; text "Fine.")
+"$RONDO" run -q --json few.yaml >out 2>err
+same "only those that are listed" "$(asked 0 '[.tools[].function.name] | join(" ")')" "narrate"
+serve < <(for i in 1 2 3; do text "Fine."; then_; done; text "Fine.")
+"$RONDO" run -q --json --coordinator compat/m few.yaml >out 2>err
+same "the command line names another model" "$(asked 0 .model)" "m"
+same "for the same agent" "$(asked 0 '.messages[0].content')" "You watch."
+sed 's/\[narrate\]/[narate]/' few.yaml >wrong.yaml
+check "a tool that there is not" 2 "" "$RONDO" check wrong.yaml
+says "a coordinator has no tool 'narate'"
+
+# ---- cancelling --------------------------------------------------------------------------------------------------
+flow stop.yaml <<'F'
+name: stop
+agents:
+  hub: { script: [ { cancel: [slow] }, {} ] }
+  slow: { run: "trap 'echo told >told; exit' TERM; echo $$ >pid; sleep 60 & wait" }
+  quick: { run: "echo quick" }
+coordinator: { agent: hub }
+steps:
+  - { id: slow, agent: slow }
+  - { id: other, agent: quick }
+  - { id: after, agent: quick, dependsOn: [slow] }
+  - { id: always, agent: quick, dependsOn: [slow, other], runOn: always }
+F
+"$RONDO" run -q --json --store s.db stop.yaml >out 2>err
+same "a command is cut, and the others go on" "$?:$(ends)" "0:step_cancelled slow;step_end always;step_end other;step_skipped after;"
+same "the coordinator is told" "$(jq -r 'select(.type=="coordinator_inbox_message" and .data.from=="slow").data.text' out | tail -1)" "step slow was cancelled"
+check "replay" 0 "" "$RONDO" replay -q --store s.db "$(first_run s.db)"
+
+# A model hears it behind its calls, and ends by itself.
+flow hear.yaml <<'F'
+name: hear
+agents:
+  hub: { script: [ {}, { cancel: [w] }, {} ] }
+  w: { prompt: "You work.", model: compat/m, tools: [bash] }
+  quick: { run: "sleep 0.3; echo quick" }
+coordinator: { agent: hub }
+steps: [ { id: w, agent: w, instructions: "Work." }, { id: other, agent: quick } ]
+output: "steps.w.content"
+F
+serve < <(calls c1 bash '{"command":"sleep 1"}'; then_; text "Never.")
+check "a model ends at its next boundary" 0 "cancelled" "$RONDO" run -q --yolo hear.yaml
+same "and is not asked again" "$(requests)" 1
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
