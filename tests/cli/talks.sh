@@ -69,6 +69,12 @@ serve < <(for i in 1 2 3 4 5 6; do calls c$i read '{"path":"tea.txt"}'; then_; d
 check "maxTurns" 0 "" "$RONDO" run -q --yolo --max-turns 3 tools.yaml
 same "requests of three turns" "$(requests)" 3
 
+serve < <(calls c1 bash '{"command":"echo $$"}'; then_; text "Done.")
+check "a command" 0 "Done." "$RONDO" run -q --yolo tools.yaml
+inside=$("$RONDO" doctor | grep -c '^ok  bubblewrap .*inside of it')
+pid=$(asked 1 '.messages[] | select(.tool_call_id=="c1").content' | head -n 1)
+same "is inside of bubblewrap if doctor says so" "$((pid == 2))" "$inside"
+
 # The same again and again: it is told, and then stopped.
 again() { for ((i = 1; i <= $1; i++)); do calls c$i read '{"path":"tea.txt"}'; then_; done; }
 serve < <(again 6; text never)
