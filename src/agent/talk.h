@@ -95,8 +95,9 @@ void talk_tool_for_forums(struct toolbox *box);
 /* exit_loop and continue_loop, for agents inside a loop. */
 void talk_tools_for_loops(struct toolbox *box);
 
-/* forward_to_agent, cancel_step, narrate and finalize, for coordinators; those of a list, NULL: all. */
-void talk_tools_for_coordinators(struct toolbox *box, const json_t *only);
+/* forward_to_agent, cancel_step, narrate and finalize, for coordinators: all, or those that the list names; and
+   the built-in tools in it. */
+void talk_tools_for_coordinators(struct toolbox *box, const json_t *list);
 
 /* send_message; default_to: whom it goes to when the model names nobody, NULL: it has to. */
 void talk_tool_for_mail(struct toolbox *box, const char *default_to);

@@ -231,14 +231,24 @@ static bool is_in(const json_t *list, const char *name)
     json_array_foreach((json_t *)list, i, one)
         if (json_is_string(one) && strcmp(json_string_value(one), name) == 0)
             return true;
-    return !list;
+    return false;
 }
 
-void talk_tools_for_coordinators(struct toolbox *box, const json_t *only)
+/* A list that names one of them leaves out the others. */
+static bool names_some(const json_t *list)
 {
+    for (size_t i = 0; i < sizeof coordinating / sizeof *coordinating; i++)
+        if (is_in(list, coordinating[i].name))
+            return true;
+    return false;
+}
+
+void talk_tools_for_coordinators(struct toolbox *box, const json_t *list)
+{
+    bool chosen = names_some(list);
     for (size_t i = 0; i < sizeof coordinating / sizeof *coordinating; i++) {
         const struct coordinating *row = &coordinating[i];
-        if (!is_in(only, row->name))
+        if (chosen && !is_in(list, row->name))
             continue;
         auto_json json_t *parameters = json_pack("{ss s{} s[] sb}", "type", "object", "properties", "required",
                                                  "additionalProperties", 0);
@@ -252,6 +262,9 @@ void talk_tools_for_coordinators(struct toolbox *box, const json_t *only)
         toolbox_add(box, &(struct tool){ .name = row->name, .description = row->description, .parameters = parameters,
                                          .effects = RONDO_PURE, .is_free = true, .run = row->run });
     }
+    for (const struct tool_row *row = tool_builtins; row->name; row++)
+        if (is_in(list, row->name) && !toolbox_find(box, row->name))
+            toolbox_add_builtin(box, row->name);
 }
 
 /* ---- after a crash ----------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* link.c - joining what was read: scopes to each other, and names of agents to agents. */
+#include "flow/known.h"
 #include "flow/load.h"
 #include "flow/read_own.h"
 
@@ -127,10 +128,10 @@ static void check_coordinator_tools(struct loading *l, const struct doc_val *too
 {
     for (uint32_t i = 0; tools && tools->kind == DOC_LIST && i < tools->count; i++) {
         const char *name = tools->items[i]->text;
-        if (name && !is_coordinating(name))
-            load_error(l, STAGE_RONDO, tools->items[i], "validation",
+        if (name && !is_coordinating(name) && !known_is_tool(name))
+            load_error(l, STAGE_RONDO, tools->items[i], "unknown_reference",
                        "a coordinator has no tool '%.80s'; there are forward_to_agent, cancel_step, narrate and "
-                       "finalize, and others are its agent's own", name);
+                       "finalize, and those that agents have", name);
     }
 }
 

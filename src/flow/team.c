@@ -222,7 +222,8 @@ void load_teams(struct loading *l)
     bool is_good = true;
     for (uint32_t i = 0; !l->is_v1 && i < l->flow->agent_count; i++) {
         const struct flow_agent *agent = l->flow->agents[i];
-        check_names(l, agent, "tools", check_tool);
+        if (agent->kind == AGENT_MODEL) // others are told that they have none
+            check_names(l, agent, "tools", check_tool);
         check_names(l, agent, "workers", check_worker);
         is_good = is_good && follow(l, &(struct way){ NULL, agent }, 0) == 0;
     }

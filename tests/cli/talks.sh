@@ -152,7 +152,7 @@ serve < <(calls c1 shared_memory_write '{"key":"colour","value":"blue"}'; then_;
 check "shared memory" 0 "Blue." "$RONDO" run -q shared.yaml
 same "is read by others" "$(asked 3 '[.messages[] | select(.role=="tool").content] | join("|")')" "blue|error: there is nothing under 'a/none'"
 
-# ---- skills, notes, pictures ---------------------------------------------------------------------------------
+# ---- skills (KT-92), notes, pictures ---------------------------------------------------------------------------------
 mkdir -p skills/tea/references
 printf -- '---\nname: tea\ndescription: How to make tea.\n---\nBoil water. See references/leaves.md.\n' >skills/tea/SKILL.md
 echo "Three minutes." >skills/tea/references/leaves.md
