@@ -1,6 +1,7 @@
 /* planner.c - see planner.h. */
 #include "cli/planner.h"
 
+#include "cli/drive.h"
 #include "cli/given.h"
 #include "cli/plan_rules.h"
 #include "cli/problems.h"
@@ -79,14 +80,19 @@ static void put_quoted(struct buf *out, const char *text)
         buf_putc(out, *text == '\'' ? '"' : *text);
 }
 
-/* What is denied is not told of; what has to be permitted may be, when it comes to it. */
-static void put_tools(struct buf *out, const struct call_env *env)
+/* What has to be permitted may be, when it comes to it, if somebody is there. */
+static bool is_at_hand(const struct call_env *env, const char *tool)
 {
     char why[160];
+    int verdict = env->permit ? permit_judge(env->permit, &(struct tool){ .name = tool }, NULL, why) : PERMIT_ALLOW;
+    return verdict == PERMIT_ALLOW || (verdict == PERMIT_ASK && drive_has_person());
+}
+
+static void put_tools(struct buf *out, const struct call_env *env)
+{
     size_t before = out->len;
     for (const struct tool_row *row = tool_builtins; row->name; row++)
-        if (!env->permit ||
-            permit_judge(env->permit, &(struct tool){ .name = row->name }, NULL, why) != PERMIT_REFUSE)
+        if (is_at_hand(env, row->name))
             buf_printf(out, "- %s: %s\n", row->name, row->description);
     if (out->len == before)
         buf_puts(out, "There are none: the user has allowed no tools.\n");
