@@ -24,6 +24,7 @@ struct slot {
     const struct tool *tool; // NULL: there is none of that name
     struct tool_place place;
     char key[KEY_LEN];
+    char name[KEY_LEN]; // of what people are asked about it: the same in every fork of the run
     uint8_t state; // enum slot_state
     uint32_t begun; // so many times, before crashes
     json_t *content;
@@ -200,7 +201,7 @@ static void ask_for_permission(struct slot *slot)
     auto_buf struct buf text = { 0 };
     buf_puts(&text, "may this tool be called? (y: yes, n: no, a: always) ");
     put_call(&text, slot);
-    ask_person(slot, slot->key, &text, "{\"enum\":[\"y\",\"n\",\"a\"]}", on_verdict);
+    ask_person(slot, slot->name, &text, "{\"enum\":[\"y\",\"n\",\"a\"]}", on_verdict);
 }
 
 /* Whoever was asked before need not answer any more when the permissions do. */
@@ -215,7 +216,7 @@ static void ask_permission(struct slot *slot)
         ask_for_permission(slot);
         return;
     }
-    later_answer(spec->later, slot->key, json_string(verdict == PERMIT_ALLOW ? "y" : "n"), "permissions");
+    later_answer(spec->later, slot->name, json_string(verdict == PERMIT_ALLOW ? "y" : "n"), "permissions");
     take_verdict(slot, verdict, why);
 }
 
@@ -254,7 +255,7 @@ static void ask_about(struct slot *slot)
         "\"additionalProperties\":false,\"properties\":{\"content\":{\"type\":\"string\"}}}]}";
     auto_buf struct buf text = { 0 };
     char call[KEY_LEN + 16];
-    snprintf(call, sizeof call, "%s?%u", slot->key, slot->begun);
+    snprintf(call, sizeof call, "%s?%u", slot->name, slot->begun);
     buf_puts(&text, "this call was under way when its process died, and nobody knows what came of it; answer retry, "
                     "skip (the model is told so), fail, or what came out: {\"content\": \"...\"}: ");
     put_call(&text, slot);
@@ -378,6 +379,10 @@ static void make_key(struct slot *slot, uint32_t index, size_t turn)
     const char *outer = spec->place.key ? spec->place.key : "";
     snprintf(slot->key, sizeof slot->key, "%016llx-%016llx", (unsigned long long)hash_bytes(hash, outer, strlen(outer)),
              (unsigned long long)hash_bytes(~hash, outer, strlen(outer)));
+    if (*spec->in)
+        snprintf(slot->name, sizeof slot->name, "%016llx.%zu.%u", (unsigned long long)hash, turn, index);
+    else
+        snprintf(slot->name, sizeof slot->name, "%zu.%u", turn, index);
     slot->place = spec->place;
     slot->place.key = slot->key;
 }
