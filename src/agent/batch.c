@@ -24,7 +24,8 @@ struct slot {
     const json_t *call; // { id, name, arguments }
     const struct tool *tool; // NULL: there is none of that name
     struct tool_place place;
-    char key[KEY_LEN], spot[SPOT_LEN];
+    char key[KEY_LEN];
+    char spot[SPOT_LEN]; // where in its conversation it is: the same in every fork of the run
     uint8_t state; // enum slot_state
     uint32_t begun; // so many times, before crashes
     json_t *content;
@@ -201,7 +202,7 @@ static void ask_for_permission(struct slot *slot)
     auto_buf struct buf text = { 0 };
     buf_puts(&text, "may this tool be called? (y: yes, n: no, a: always) ");
     put_call(&text, slot);
-    ask_person(slot, slot->key, &text, "{\"enum\":[\"y\",\"n\",\"a\"]}", on_verdict);
+    ask_person(slot, slot->spot, &text, "{\"enum\":[\"y\",\"n\",\"a\"]}", on_verdict);
 }
 
 /* Whoever was asked before need not answer any more when the permissions do. */
@@ -216,7 +217,7 @@ static void ask_permission(struct slot *slot)
         ask_for_permission(slot);
         return;
     }
-    later_answer(spec->later, slot->key, json_string(verdict == PERMIT_ALLOW ? "y" : "n"), "permissions");
+    later_answer(spec->later, slot->spot, json_string(verdict == PERMIT_ALLOW ? "y" : "n"), "permissions");
     take_verdict(slot, verdict, why);
 }
 
@@ -255,7 +256,7 @@ static void ask_about(struct slot *slot)
         "\"additionalProperties\":false,\"properties\":{\"content\":{\"type\":\"string\"}}}]}";
     auto_buf struct buf text = { 0 };
     char call[KEY_LEN + 16];
-    snprintf(call, sizeof call, "%s?%u", slot->key, slot->begun);
+    snprintf(call, sizeof call, "%s?%u", slot->spot, slot->begun);
     buf_puts(&text, "this call was under way when its process died, and nobody knows what came of it; answer retry, "
                     "skip (the model is told so), fail, or what came out: {\"content\": \"...\"}: ");
     put_call(&text, slot);

@@ -147,6 +147,7 @@ static void take(rondo_run *run, const json_t *letter)
     for (size_t i = 0; kind && i < COUNT(wishes); i++)
         if (strcmp(wishes[i].kind, kind) == 0)
             wishes[i].take(run, what);
+    task_take_posts(run->engine); // at once: no turn may come between
 }
 
 void stored_read_inbox(rondo_run *run)

@@ -535,7 +535,7 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
     if (ev->type == RONDO_EV_DELAY)
         return !act->close && !act->pause_ns;
     if (ev->type == RONDO_EV_GATE_ANSWERED)
-        return act->state == ACT_WAITING || asks_open(act, asks_number(ev->value));
+        return asks_number(ev->value) ? asks_open(act, asks_number(ev->value)) != NULL : act->state == ACT_WAITING;
     if (ev->type == RONDO_EV_MESSAGE_SENT) // what becomes of it is decided, and told
         return true;
     if (ev->type == RONDO_EV_SETTLED) // what was spent was spent

@@ -81,6 +81,31 @@ serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "No.")
 check "in memory nobody can be asked" 0 "No." "$RONDO" run -q --store :memory: tools.yaml
 same "the model is told that, too" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'nobody can be asked')" 1
 
+# A fork asks what its parent had asked, and what is cancelled asks nothing any more.
+flow two.yaml <<'F'
+name: two
+agents: { w: { prompt: p, model: compat/m, tools: [write] }, s: { script: [x] } }
+steps: [{ id: a, agent: w, instructions: x }, { id: g, gate: { ask: "on?" } }, { id: b, agent: s, dependsOn: [g], instructions: x }]
+output: steps.a.content
+F
+rm -f new.txt
+serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Written.")
+check "asks twice" 5 "" "$RONDO" run two.yaml
+id=$(run_id err)
+"$RONDO" answer -q "$id" g yes
+check "one is left" 5 "" "$RONDO" resume "$id"
+"$RONDO" fork "$id" --at b >fork.out 2>fork.err </dev/null
+fork=$(last_id)
+if [ "$fork" != "$id" ]; then ok; else bad "no fork: $(cat fork.err)"; fi
+same "the same question" "$("$RONDO" answer --json "$fork" | jq -r '.[].path' | tr '\n' ' ')" "a.permit-1 "
+"$RONDO" answer -q "$fork" a y
+check "a fork goes on" 0 "Written." "$RONDO" resume -q "$fork"
+same "with the answer of its own" "$("$RONDO" answer --json "$id" | jq -r '.[].path')" a.permit-1
+"$RONDO" cancel "$id" >out 2>err </dev/null
+check "cancelled" 3 "" "$RONDO" answer "$id" a y
+says "run $id has ended: it is cancelled"
+same "it asks nothing" "$("$RONDO" runs --json | jq -r "select(.id == \"$id\") | \"\(.status) \(.asks)\"")" "cancelled null"
+
 # While somebody drives the run the answer is taken at once.
 flow busy.yaml <<'F'
 name: busy

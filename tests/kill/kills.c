@@ -86,6 +86,20 @@ static struct child_end go_on(const char *id, bool as_json, const struct doom *d
     return program_call(&said, args, doom);
 }
 
+static json_t *answered; // paths of gates, in the present trial
+
+/* What was answered once is not asked again: the answer would be lost. */
+static const char *note_answered(const char *path)
+{
+    if (json_object_get(answered, path)) {
+        buf_clear(&scratch);
+        buf_printf(&scratch, "lost: the answer to %s", path);
+        return buf_text(&scratch);
+    }
+    json_object_set_new(answered, path, json_true());
+    return NULL;
+}
+
 /* Answers everything that the run asks.  What is wrong, or NULL. */
 static const char *answer_all(struct kase *c, const char *id)
 {
@@ -100,6 +114,8 @@ static const char *answer_all(struct kase *c, const char *id)
         end = ASK("answer", id, path, value ? value : "yes");
         if (end.code)
             wrong = buf_text(&told.err);
+        else if (!wrong)
+            wrong = note_answered(path);
     }
     json_decref(gates);
     return wrong;
@@ -154,6 +170,8 @@ static void undisturbed(struct kase *c)
     const char *wrong = NULL;
     program_clean();
     put_tape_in(c);
+    json_decref(answered);
+    answered = json_object();
     setenv("RONDO_KILL_COUNT", "writes", 1);
     struct child_end end = start_run(c, false, NULL);
     c->ms = end.ms;
@@ -305,6 +323,8 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     trials++;
     program_clean();
     put_tape_in(c);
+    json_decref(answered);
+    answered = json_object();
     while (!done && !wrong) {
         wrong = live(&t, &doom, &done);
         doom = next_doom(&t);
