@@ -78,6 +78,33 @@ same "where it was" "$(asked 3 '[.messages[].content // "-"] | .[2:] | join("|")
 "$RONDO" events --store k.db --json "$(first_run k.db)" >out
 same "and answers once" "$(types)" "$was"
 
+# ---- a run that failed, moved to a changed workflow ------------------------------------------------------------
+flow moved.yaml <<'F'
+name: moved
+agents:
+  hub: { script: [ {} ] }
+  w: { prompt: "You work.", model: compat/m }
+  ask: { script: [ { content: asked, messages: [ { to: research, text: "more?" } ] } ] }
+  try: { run: "test -e go" }
+coordinator: { agent: hub }
+steps:
+  - { id: research, agent: w, instructions: "Find out." }
+  - { id: ask, agent: ask, dependsOn: [research] }
+  - { id: try, agent: try, dependsOn: [ask] }
+output: "steps.research.content"
+F
+rm -f go; serve < <(text "A cat."; then_; text "Grey.")
+"$RONDO" run -q --store m.db moved.yaml >out 2>err
+same "fails" "$?" 1
+touch go
+sed -i 's/^  - { id: research/  - { id: before, agent: w, instructions: "Something new." }\n&/; s/^output/  - { id: again, agent: ask, dependsOn: [try, before] }\n&/' moved.yaml
+serve < <(text "New."; then_; text "Small.")
+"$RONDO" resume -q --json --migrate --store m.db "$(first_run m.db)" >out 2>err
+same "it goes on" "$?" 0
+same "with the conversation that it had" "$(asked 1 '[.messages[].content] | .[2:] | join("|")')" "A cat.|[ask]: more?|Grey.|[again]: more?"
+same "under the next number" "$(grep -c '"resume_completed".*"research^2"' out)" 1
+check "replay" 0 "" "$RONDO" replay -q --store m.db "$(first_run m.db)"
+
 # ---- limits -----------------------------------------------------------------------------------------------------
 flow often.yaml <<'F'
 name: often
