@@ -64,6 +64,15 @@ fork=$("$RONDO" fork -q --store a.db "$id" --at slow)
 same "a fork from before has its own encores" "$(types)" "$was"
 same "of the conversation as it was" "$(asked 0 '[.messages[].content] | .[2:] | join("|")')" "A cat.|[coordinator]: and the colour?"
 
+serve < <(text "A dog."; then_; text "Black."; then_; text "Huge.")
+fork=$("$RONDO" fork -q --store a.db "$id" --at research)
+"$RONDO" resume -q --json --store a.db "$fork" >out 2>err
+same "a fork at the step begins the step anew" "$(asked 0 '.messages | length')" 2
+serve < <(text "Black."; then_; text "Huge.")
+fork=$("$RONDO" fork -q --store a.db "$id" --at research^2)
+"$RONDO" resume -q --json --store a.db "$fork" >out 2>err
+same "and one at an encore that encore" "$(asked 0 '[.messages[].content] | .[-2:] | join("|")')" "Grey.|[coordinator]: and the size?"
+
 # ---- killed in the middle ---------------------------------------------------------------------------------------
 rm -f go
 serve < <(text "A cat."; then_; calls c1 read '{"path":"tea.txt"}'; then_; echo "wait 5000"; text "Lost."; then_; text "Grey."; then_; text "Small.")

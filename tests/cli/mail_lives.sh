@@ -41,6 +41,9 @@ go_on a.db "$fork" forked
 again=$("$RONDO" fork -q --store a.db "$id" --at plan)
 "$RONDO" resume -q --store a.db "$again" >out 2>err </dev/null
 go_on a.db "$again" "forked before they were sent"
+whole=$("$RONDO" fork -q --store a.db "$id" --at first)
+"$RONDO" resume -q --store a.db "$whole" >out 2>err </dev/null
+go_on a.db "$whole" "forked in its first turn"
 cp wait.yaml kept.yaml
 sed -i 's/^  - { id: loop,/  - { id: new, agent: read, dependsOn: [plan] }\n&/' wait.yaml
 go_on a.db "$id" moved --migrate
