@@ -33,11 +33,12 @@ struct finder {
     uint32_t count, cap;
 };
 
+/* A step that speaks once more is another one. */
 static bool is_wanted(struct finder *f)
 {
     buf_clear(&f->text);
     path_put_id(&f->text, buf_text(&f->path));
-    return strcmp(buf_text(f->is_exact ? &f->path : &f->text), f->wanted) == 0;
+    return (f->is_exact || !strchr(buf_text(&f->path), '^')) && strcmp(buf_text(f->is_exact ? &f->path : &f->text), f->wanted) == 0;
 }
 
 /* Steps that a loop repeats come again and again: the same path many times in a row is kept once. */
@@ -163,7 +164,7 @@ int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, con
 {
     rondo_run *run = runs_aside(engine, node, NULL);
     struct journal *own = run->journal;
-    struct finder f = { .run = run, .wanted = path, .is_exact = strchr(path, '~') };
+    struct finder f = { .run = run, .wanted = path, .is_exact = strpbrk(path, "~^") };
     auto_cut struct cut cut = { 0 };
     run->journal = parent; // what its reader reads
     int rc = read_all(&f, err);

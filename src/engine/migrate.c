@@ -65,11 +65,23 @@ static const rondo_node *child_node(const rondo_node *node, int64_t child)
     return child >= 0 && child < node->count ? node->children[child].node : NULL;
 }
 
+/* Steps that speak once more stand behind the holder's own children, whose names they may have. */
+static int64_t find_encore(const rondo_node *holder, const char *name)
+{
+    for (uint32_t i = HOLDER_OWN; i < holder->count; i++)
+        if (strcmp(holder->children[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 /* The root, the roles of loops, and bodies without a name are always at the same place. */
 static int64_t find_child(const struct pair *pair, uint32_t child)
 {
     const char *name = pair->old->children[child].name;
-    bool stays = !*name || pair->old->kind == RONDO_KIND_LOOP || pair->old->kind == KIND_HOLDER;
+    bool is_holder = pair->old->kind == KIND_HOLDER;
+    if (is_holder && child >= HOLDER_OWN)
+        return find_encore(pair->node, name);
+    bool stays = !*name || pair->old->kind == RONDO_KIND_LOOP || is_holder;
     return stays ? child : node_child_index(pair->node, name);
 }
 

@@ -64,6 +64,15 @@ fork=$("$RONDO" fork -q --store a.db "$id" --at slow)
 same "a fork from before has its own encores" "$(types)" "$was"
 same "of the conversation as it was" "$(asked 0 '[.messages[].content] | .[2:] | join("|")')" "A cat.|[coordinator]: and the colour?"
 
+serve < <(text "A dog."; then_; text "Black."; then_; text "Huge.")
+fork=$("$RONDO" fork -q --store a.db "$id" --at research)
+"$RONDO" resume -q --json --store a.db "$fork" >out 2>err
+same "a fork at the step begins the step anew" "$(asked 0 '.messages | length')" 2
+serve < <(text "Black."; then_; text "Huge.")
+fork=$("$RONDO" fork -q --store a.db "$id" --at research^2)
+"$RONDO" resume -q --json --store a.db "$fork" >out 2>err
+same "and one at an encore that encore" "$(asked 0 '[.messages[].content] | .[-2:] | join("|")')" "Grey.|[coordinator]: and the size?"
+
 # ---- killed in the middle ---------------------------------------------------------------------------------------
 rm -f go
 serve < <(text "A cat."; then_; calls c1 read '{"path":"tea.txt"}'; then_; echo "wait 5000"; text "Lost."; then_; text "Grey."; then_; text "Small.")
@@ -77,6 +86,33 @@ same "goes on after a crash" "$?" 0
 same "where it was" "$(asked 3 '[.messages[].content // "-"] | .[2:] | join("|")')" "A cat.|[coordinator]: and the colour?||tea"
 "$RONDO" events --store k.db --json "$(first_run k.db)" >out
 same "and answers once" "$(types)" "$was"
+
+# ---- a run that failed, moved to a changed workflow ------------------------------------------------------------
+flow moved.yaml <<'F'
+name: moved
+agents:
+  hub: { script: [ {} ] }
+  w: { prompt: "You work.", model: compat/m }
+  ask: { script: [ { content: asked, messages: [ { to: research, text: "more?" } ] } ] }
+  try: { run: "test -e go" }
+coordinator: { agent: hub }
+steps:
+  - { id: research, agent: w, instructions: "Find out." }
+  - { id: ask, agent: ask, dependsOn: [research] }
+  - { id: try, agent: try, dependsOn: [ask] }
+output: "steps.research.content"
+F
+rm -f go; serve < <(text "A cat."; then_; text "Grey.")
+"$RONDO" run -q --store m.db moved.yaml >out 2>err
+same "fails" "$?" 1
+touch go
+sed -i 's/^  - { id: research/  - { id: before, agent: w, instructions: "Something new." }\n&/; s/^output/  - { id: again, agent: ask, dependsOn: [try, before] }\n&/' moved.yaml
+serve < <(text "New."; then_; text "Small.")
+"$RONDO" resume -q --json --migrate --store m.db "$(first_run m.db)" >out 2>err
+same "it goes on" "$?" 0
+same "with the conversation that it had" "$(asked 1 '[.messages[].content] | .[2:] | join("|")')" "A cat.|[ask]: more?|Grey.|[again]: more?"
+same "under the next number" "$(grep -c '"resume_completed".*"research^2"' out)" 1
+check "replay" 0 "" "$RONDO" replay -q --store m.db "$(first_run m.db)"
 
 # ---- limits -----------------------------------------------------------------------------------------------------
 flow often.yaml <<'F'

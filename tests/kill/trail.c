@@ -103,7 +103,7 @@ static bool is_about_time(const json_t *event)
 /* Numbers of events and of calls, which going on shifts, and what a call that was cut off may have cost. */
 static void drop_shifted(json_t *data)
 {
-    static const char *const keys[] = { "sent", "call", "lost", "lostCost" };
+    static const char *const keys[] = { "sent", "call", "durationMs", "lost", "lostCost" };
     for (size_t i = 0; i < COUNT(keys); i++)
         json_object_del(data, keys[i]);
 }

@@ -344,6 +344,20 @@ TEST(a_coordinator_that_rests_takes_no_place)
     CHECK_INT(t.took_ms, 10);
 }
 
+/* One that speaks to itself would never end. */
+TEST(a_coordinator_wakes_up_a_hundred_times)
+{
+    struct chat a = { "a" }, hub = { "hub", { { "coordinator", "again" } } };
+    TRIAL t = { 0 };
+    trial_run(&t, coordinated(SEQ("s", chat_node(&a)), &hub), NULL);
+    CHECK_INT(hub.calls, COORDINATOR_WAKES);
+    CHECK_INT(count(&t, "agent_wake"), COORDINATOR_WAKES);
+    CHECK(strstr(t.json.data, "\"data\":{\"current_cycle\":80,\"max_cycles\":100,"));
+    CHECK_INT(count(&t, "message_dropped"), 1);
+    CHECK(strstr(t.json.data, "\"reason\":\"max-wake-cycles\",\"from\":\"coordinator\""));
+    CHECK_STR(t.output, "\"a\"");
+}
+
 /* It is told, and had half a minute to end; what a step says to another is only said. */
 TEST(a_step_that_the_coordinator_cancels_is_cut_when_it_does_not_end)
 {
