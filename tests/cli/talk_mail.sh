@@ -73,7 +73,7 @@ name: self
 agents: { w: { prompt: "You work.", model: compat/m, tools: [send_message], maxTurns: 40 } }
 steps: [{ id: w, agent: w, instructions: "Work." }]
 F
-serve < <(for i in $(seq 30); do calls c$i send_message '{"to":"w","text":"again"}'; then_; done; text "Enough.")
+serve < <(for i in $(seq 30); do calls c$i send_message "{\"to\":\"w\",\"text\":\"again $i\"}"; then_; done; text "Enough.")
 "$RONDO" run -q --json self.yaml >out 2>err
 same "ten times" "$(kinds | grep -c agent_wake)" 10
 same "then not any more" "$(kinds | tail -1)" "message_dropped w max-wake-cycles"
