@@ -589,7 +589,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     note_usage(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
-    act_unpause(run, act);
+    if (UNLIKELY(act->pause_ns))
+        act_unpause(run, act);
     run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle;
     if (UNLIKELY(coordinator_is(run, act)))
         coordinator_end(run);
