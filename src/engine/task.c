@@ -139,7 +139,7 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
 static const struct schema *output_schema(const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
-    uint32_t skill = act_skill(act);
+    uint32_t skill = agent->skill_count ? act_skill(act) : SKILL_OPEN;
     if (skill != SKILL_OPEN && agent->skills[skill].output)
         return agent->skills[skill].output;
     return act->node->output_schema;
@@ -395,11 +395,13 @@ static bool is_refused(rondo_run *run, struct act *act)
 static void call_function(rondo_task *task, const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
-    uint32_t skill = act_skill(act);
-    if (agent->skill_count) // one that is still to be chosen is chosen by what all have
-        agent->skills[skill == SKILL_OPEN ? 0 : skill].run(task, agent->skills[skill == SKILL_OPEN ? 0 : skill].user);
-    else
+    if (LIKELY(!agent->skill_count)) {
         agent->run(task, agent->user);
+        return;
+    }
+    uint32_t skill = act_skill(act);
+    const struct node_skill *chosen = &agent->skills[skill == SKILL_OPEN ? 0 : skill]; // all know how to choose
+    chosen->run(task, chosen->user);
 }
 
 /* ---- check_values: who changed a value that was not his any more ----------------------------------- */

@@ -250,7 +250,7 @@ sleep 0.3
 kill -INT $pid; wait $pid
 same "and goes on waiting when it is taken up again" "$? $(requests)" "130 $before"
 
-# ---- skills ------------------------------------------------------------------------------------------------
+# ---- KT-92: skills ------------------------------------------------------------------------------------------------
 flow skills.yaml <<'F'
 name: skills
 agents:
