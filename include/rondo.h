@@ -773,7 +773,8 @@ RONDO_API void rondo_engine_wake(rondo_engine *engine); /* from any thread: poll
 /* Answers a gate: value is *taken*.  From any thread; what becomes of it is an event
    (gate_answered, or message when it was refused).  `by` says who, may be NULL.  A step that asks because
    nobody knows what came of it (RONDO_UNKNOWN_ASK) is answered "retry", "skip", "fail", or with what came
-   out: { "result": ... }, { "content": "..." }, or both. */
+   out: { "result": ... }, { "content": "..." }, or both.  An agent at work that asks has a path for each
+   question, "step.permit-1", which is that of gate_waiting; its value says what may be answered (schema). */
 RONDO_API int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
                                   rondo_value *value, const char *by);
 /* A message to a step of a run, see rondo_task_send(); from says who it is from, "outside" when NULL. */

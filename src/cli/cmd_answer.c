@@ -19,17 +19,47 @@ struct answer_args {
     const char *by;
 };
 
+/* An answer that nobody has taken yet; borrowed from letters. */
+static const json_t *find_letter(const json_t *letters, const char *path)
+{
+    const json_t *letter;
+    size_t i;
+    json_array_foreach(letters, i, letter) {
+        const json_t *what = json_object_get(letter, "what");
+        const char *kind = json_string_value(json_object_get(what, "kind"));
+        const char *to = json_string_value(json_object_get(what, "path"));
+        if (kind && to && strcmp(kind, "answer") == 0 && strcmp(to, path) == 0)
+            return what;
+    }
+    return NULL;
+}
+
+static void put_open(struct running *r, struct buf *out, json_t *all, const struct gate_open *gate,
+                     const json_t *first)
+{
+    const char *by = json_string_value(json_object_get(first, "by"));
+    json_t *about = gates_open_json(gate);
+    if (first)
+        json_object_set_new(about, "answered", json_pack("{s:O, s:O*}", "value", json_object_get(first, "value"),
+                                                         "by", json_object_get(first, "by")));
+    json_array_append_new(all, about);
+    gates_put_open(out, "", gate);
+    if (!first)
+        return;
+    buf_puts(out, "  answered by ");
+    show_line(out, by ? by : "somebody", strlen(by ? by : "somebody"));
+    buf_printf(out, "; go on with: rondo resume %s\n", r->id);
+}
+
 static int list(struct running *r, const struct gates *gates)
 {
     auto_buf struct buf out = { 0 };
     auto_json json_t *all = json_array();
-    for (uint32_t i = 0; i < gates->count; i++) {
-        if (r->args->json)
-            json_array_append_new(all, gates_open_json(&gates->open[i]));
-        else
-            gates_put_open(&out, "", &gates->open[i]);
-    }
+    auto_json json_t *letters = store_inbox(r->run->journal);
+    for (uint32_t i = 0; i < gates->count; i++)
+        put_open(r, &out, all, &gates->open[i], find_letter(letters, gates->open[i].path));
     if (r->args->json) {
+        buf_clear(&out);
         char *text = rondo_value_text(all);
         buf_printf(&out, "%s\n", text);
         rondo_text_free(text);
@@ -94,21 +124,6 @@ static int refuse(struct running *r, const struct gates *gates, const struct ans
     for (uint32_t i = 0; i < gates->count; i++)
         fprintf(stderr, "  open: %s\n", gates->open[i].path);
     return EXIT_USAGE;
-}
-
-/* An answer that nobody has taken yet; borrowed from letters. */
-static const json_t *find_letter(const json_t *letters, const char *path)
-{
-    const json_t *letter;
-    size_t i;
-    json_array_foreach(letters, i, letter) {
-        const json_t *what = json_object_get(letter, "what");
-        const char *kind = json_string_value(json_object_get(what, "kind"));
-        const char *to = json_string_value(json_object_get(what, "path"));
-        if (kind && to && strcmp(kind, "answer") == 0 && strcmp(to, path) == 0)
-            return what;
-    }
-    return NULL;
 }
 
 static const char *who(const struct answer_args *args)

@@ -29,6 +29,8 @@ static int recall_env(struct running *r)
         r->env.max_turns = json_integer_value(turns);
     if (a->max_retries < 0 && retries)
         r->env.max_retries = json_integer_value(retries);
+    r->env.max_depth = (int)json_integer_value(json_object_get(r->about, "maxDepth")); // of `rondo agent`
+    r->env.has_agents = r->env.max_depth > 0;
     return code;
 }
 
