@@ -38,7 +38,9 @@ static bool is_wanted(struct finder *f)
 {
     buf_clear(&f->text);
     path_put_id(&f->text, buf_text(&f->path));
-    return (f->is_exact || !strchr(buf_text(&f->path), '^')) && strcmp(buf_text(f->is_exact ? &f->path : &f->text), f->wanted) == 0;
+    if (f->is_exact)
+        return strcmp(buf_text(&f->path), f->wanted) == 0;
+    return !strchr(buf_text(&f->path), '^') && strcmp(buf_text(&f->text), f->wanted) == 0;
 }
 
 /* Steps that a loop repeats come again and again: the same path many times in a row is kept once. */
