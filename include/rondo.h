@@ -312,7 +312,8 @@ RONDO_API rondo_node *rondo_branch(const rondo_branch_spec *spec);
    { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order (with
    "content" beside an output that came with a text);
    with RONDO_SHOW_CAPTAIN members always get the plain input, with RONDO_SHOW_NOBODY the captain
-   too.  A member's failure fails the forum unless at least `quorum` members answered. */
+   too.  A member's failure fails the forum unless at least `quorum` members answered.  With early_return a
+   member that breaks to the forum's name (rondo_task_break()) ends it at once, and its output is the forum's. */
 enum rondo_show { RONDO_SHOW_ALL = 0, RONDO_SHOW_CAPTAIN, RONDO_SHOW_NOBODY };
 
 typedef struct rondo_forum_spec {
@@ -324,6 +325,7 @@ typedef struct rondo_forum_spec {
     int quorum; /* 0: all members */
     int show;   /* enum rondo_show */
     rondo_options options;
+    bool early_return; /* members may end it */
 } rondo_forum_spec;
 #define RONDO_FORUM sizeof(rondo_forum_spec)
 RONDO_API rondo_node *rondo_forum(const rondo_forum_spec *spec);
@@ -1080,7 +1082,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(DETECTOR, 18, "detector")              /* reason */                                       \
     X(BUDGET, 19, "budget")                  /* what a task spent, see also SETTLED */          \
     X(CANCEL, 20, "cancel")                  /* value: why */                                   \
-    X(DELAY, 21, "delay")                    /* a loop waits before its next pass */            \
+    X(DELAY, 21, "delay")                    /* a loop or an agent waits a while */             \
     X(TIMER, 22, "timer")                    /* a delay or limit has run out */                 \
     X(ITEMS, 23, "items")                    /* value: the items of an each */                  \
     X(NOTE, 24, "note")                                                                         \

@@ -26,7 +26,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HANG_S 600
 #else
-#define HANG_S 120   // only ends what hangs; no test is meant to come near it
+#define HANG_S 300   // only ends what hangs; no test is meant to come near it
 #endif
 
 enum { EXIT_FAIL = 101, EXIT_SKIP = 102 };   // a sanitizer's or the tested code's are others

@@ -6,6 +6,7 @@
 
 #include "agent/player.h"
 #include "agent/recorder.h"
+#include "agent/routing.h"
 #include "base/hash.h"
 #include "data/secret.h"
 #include "data/value.h"
@@ -116,6 +117,10 @@ static int refuse_function(const struct flow_step *step, rondo_error *err)
 
 static void call_model(struct call *call)
 {
+    if (routing_is_needed(call->task, call->step)) {
+        routing_run(call->task, call->step, &call->user, call->own);
+        return;
+    }
     model_run(call->task, call->step, &call->system, &call->user, call->own);
 }
 
@@ -192,7 +197,8 @@ static void on_left(const rondo_error *err, void *user)
 static void fail_start(rondo_task *task, struct isolated *own, const rondo_error *err)
 {
     if (!own) {
-        rondo_task_fail(task, err->code, "%s", err->message);
+        if (rondo_task_fail(task, err->code, "%s", err->message) < 0) // it was deferred
+            rondo_later_fail(rondo_task_defer(task), err->code, "%s", err->message);
         return;
     }
     struct misstart *misstart = mem_alloc(sizeof *misstart);
@@ -204,38 +210,53 @@ static void fail_start(rondo_task *task, struct isolated *own, const rondo_error
 static void put_encore(rondo_task *task, struct buf *system, struct buf *user)
 {
     const struct act *act = task_act(task);
-    json_t *letter;
+    json_t *letter, *note;
     size_t i;
-    value_put_content(system, json_object_get(json_array_get(act->notes, 0), "system"));
+    json_array_foreach(act->notes, i, note)
+        if (!system->len)
+            value_put_content(system, json_object_get(note, "system"));
     json_array_foreach(act->letters, i, letter)
         value_put_content(user, json_object_get(letter, "text"));
 }
 
-void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own)
+static int make_prompt(struct call *call, rondo_error *err)
+{
+    const struct call_env *env = task_env(call->task);
+    int rc = prompt_put(call->task, call->step, call->own ? isolated_folder(call->own) : NULL, &call->system,
+                        &call->user, err);
+    clean_prompt(call->task, &call->system);
+    clean_prompt(call->task, &call->user);
+    if (rc == 0 && env->on_prompt)
+        env->on_prompt(env->user, rondo_task_path(call->task), call->system.len, call->user.len);
+    if (rc == 0 && env->prompts)
+        rc = write_prompt(call->task, &call->system, &call->user, err);
+    return rc;
+}
+
+static void run_with(rondo_task *task, const struct flow_step *step, struct isolated *own,
+                     void (*run)(struct call *call))
 {
     struct call call = { .task = task, .step = step, .own = own };
-    const struct call_env *env = task_env(task);
     rondo_error err;
     if (UNLIKELY(encore_is(task_act(task)))) {
         put_encore(task, &call.system, &call.user);
-        carry_out(&call);
-        buf_free(&call.system);
-        buf_free(&call.user);
-        return;
-    }
-    int rc = prompt_put(task, step, own ? isolated_folder(own) : NULL, &call.system, &call.user, &err);
-    clean_prompt(task, &call.system);
-    clean_prompt(task, &call.user);
-    if (rc == 0 && env->on_prompt)
-        env->on_prompt(env->user, rondo_task_path(task), call.system.len, call.user.len);
-    if (rc == 0 && env->prompts)
-        rc = write_prompt(task, &call.system, &call.user, &err);
-    if (rc == 0)
-        carry_out(&call);
+        run(&call);
+    } else if (make_prompt(&call, &err) == 0)
+        run(&call);
     else
         fail_start(task, own, &err);
     buf_free(&call.system);
     buf_free(&call.user);
+}
+
+void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own)
+{
+    run_with(task, step, own, carry_out);
+}
+
+void agent_run_chosen(rondo_task *task, const struct flow_step *step, struct isolated *own)
+{
+    run_with(task, step, own, call_model);
 }
 
 void agent_run(rondo_task *task, void *step)

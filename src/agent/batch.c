@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEY_LEN 40
+#define KEY_LEN    40
+#define SHOWN_CALL 2000 // bytes of arguments in a question
+#define SPOT_LEN   48
 
 enum slot_state { SLOT_OPEN, SLOT_ASKED, SLOT_CHOSEN, SLOT_RUNNING, SLOT_DONE };
 
@@ -23,12 +25,12 @@ struct slot {
     const struct tool *tool; // NULL: there is none of that name
     struct tool_place place;
     char key[KEY_LEN];
+    char spot[SPOT_LEN]; // where in its conversation it is: the same in every fork of the run
     uint8_t state; // enum slot_state
-    bool was_begun; // before a crash
+    uint32_t begun; // so many times, before crashes
     json_t *content;
     bool is_error;
     struct tool_call *running;
-    struct permit_question question;
 };
 
 struct batch {
@@ -155,37 +157,110 @@ static void take_verdict(struct slot *slot, int verdict, const char *why)
         refuse(slot, why);
 }
 
-static void on_verdict(struct permit_question *question, int verdict, bool always)
+static bool is_word(const json_t *answer, const char *word)
 {
-    struct slot *slot = question->own;
+    const char *said = json_string_value(json_object_get(answer, "value"));
+    return said && strcmp(said, word) == 0;
+}
+
+static void on_verdict(const json_t *answer, void *user)
+{
+    struct slot *slot = user;
     assert(slot->state == SLOT_ASKED);
-    if (verdict == PERMIT_ALLOW && always)
-        permit_remember(talk_spec_of(slot->batch->talk)->env->permit, slot->tool);
-    take_verdict(slot, verdict, "a person was asked and did not permit this call");
+    if (is_word(answer, "a"))
+        permit_remember(talk_spec_of(slot->batch->talk)->env->permit, slot->tool->name);
+    take_verdict(slot, is_word(answer, "n") ? PERMIT_REFUSE : PERMIT_ALLOW,
+                 "a person was asked and did not permit this call");
     settle(slot->batch);
 }
 
-static void ask_person(struct slot *slot)
+/* The call as people see it; all of it is in the question, too. */
+static void put_call(struct buf *out, const struct slot *slot)
 {
-    const struct call_env *env = talk_spec_of(slot->batch->talk)->env;
-    slot->state = SLOT_ASKED;
-    slot->batch->waits++;
-    slot->question = (struct permit_question){ .tool = slot->tool, .answer = on_verdict, .own = slot,
-                                               .arguments = json_object_get(slot->call, "arguments") };
-    env->on_permit(env->user, &slot->question);
+    auto_buf struct buf arguments = { 0 };
+    value_put_json(&arguments, json_object_get(slot->call, "arguments"));
+    size_t len = MIN(arguments.len, SHOWN_CALL);
+    while (len < arguments.len && ((uint8_t)arguments.data[len] & 0xc0) == 0x80)
+        len--;
+    buf_printf(out, "%s ", slot->tool->name);
+    buf_put(out, arguments.data, len);
+    buf_puts(out, len < arguments.len ? "..." : "");
 }
 
+static void ask_person(struct slot *slot, const char *call, struct buf *text, const char *schema,
+                       void (*then)(const json_t *answer, void *user))
+{
+    json_t *question = json_pack("{ss so ss sO}", "ask", buf_text(text), "schema", json_loads(schema, 0, NULL), "tool",
+                                 slot->tool->name, "arguments", json_object_get(slot->call, "arguments"));
+    slot->state = SLOT_ASKED;
+    slot->batch->waits++;
+    later_ask(talk_spec_of(slot->batch->talk)->later, call, question, then, slot);
+}
+
+static void ask_for_permission(struct slot *slot)
+{
+    auto_buf struct buf text = { 0 };
+    buf_puts(&text, "may this tool be called? (y: yes, n: no, a: always) ");
+    put_call(&text, slot);
+    ask_person(slot, slot->spot, &text, "{\"enum\":[\"y\",\"n\",\"a\"]}", on_verdict);
+}
+
+/* Whoever was asked before need not answer any more when the permissions do. */
 static void ask_permission(struct slot *slot)
 {
-    const struct call_env *env = talk_spec_of(slot->batch->talk)->env;
+    const struct talk_spec *spec = talk_spec_of(slot->batch->talk);
     char why[160] = "no tool may be called here";
     int verdict = slot->tool->is_free ? PERMIT_ALLOW : PERMIT_REFUSE;
-    if (verdict != PERMIT_ALLOW && env->permit)
-        verdict = permit_judge(env->permit, slot->tool, json_object_get(slot->call, "arguments"), why);
-    if (verdict == PERMIT_ASK && env->on_permit)
-        ask_person(slot);
-    else
-        take_verdict(slot, verdict == PERMIT_ASK ? PERMIT_REFUSE : verdict, why);
+    if (verdict != PERMIT_ALLOW && spec->env->permit)
+        verdict = permit_judge(spec->env->permit, slot->tool, json_object_get(slot->call, "arguments"), why);
+    if (verdict == PERMIT_ASK) {
+        ask_for_permission(slot);
+        return;
+    }
+    later_answer(spec->later, slot->spot, json_string(verdict == PERMIT_ALLOW ? "y" : "n"), "permissions");
+    take_verdict(slot, verdict, why);
+}
+
+/* ---- calls that a crash cut off ------------------------------------------------------------------------ */
+
+static void refuse_doubtful(struct slot *slot)
+{
+    refuse(slot, "The program was interrupted while this call was being made. It is not known whether it took "
+                 "effect, and it was not made again. Find out before you repeat it.");
+}
+
+static void on_doubt(const json_t *answer, void *user)
+{
+    struct slot *slot = user;
+    json_t *content = json_object_get(json_object_get(answer, "value"), "content");
+    assert(slot->state == SLOT_ASKED);
+    slot->state = SLOT_OPEN;
+    if (is_word(answer, "retry"))
+        slot->state = SLOT_CHOSEN;
+    else if (is_word(answer, "fail"))
+        slot->batch->has_failed = true;
+    else if (!content)
+        refuse_doubtful(slot);
+    else {
+        take_result(slot, json_incref(content), false);
+        note_result(slot);
+    }
+    settle(slot->batch);
+}
+
+/* A call that was made again and cut off again is another question. */
+static void ask_about(struct slot *slot)
+{
+    static const char schema[] =
+        "{\"anyOf\":[{\"enum\":[\"retry\",\"skip\",\"fail\"]},{\"type\":\"object\",\"required\":[\"content\"],"
+        "\"additionalProperties\":false,\"properties\":{\"content\":{\"type\":\"string\"}}}]}";
+    auto_buf struct buf text = { 0 };
+    char call[KEY_LEN + 16];
+    snprintf(call, sizeof call, "%s?%u", slot->spot, slot->begun);
+    buf_puts(&text, "this call was under way when its process died, and nobody knows what came of it; answer retry, "
+                    "skip (the model is told so), fail, or what came out: {\"content\": \"...\"}: ");
+    put_call(&text, slot);
+    ask_person(slot, call, &text, schema, on_doubt);
 }
 
 /* Begun before a crash, and nobody knows how it ended. */
@@ -194,9 +269,8 @@ static void decide_unknown(struct slot *slot)
     switch (talk_spec_of(slot->batch->talk)->on_unknown) {
     case RONDO_UNKNOWN_RETRY: slot->state = SLOT_CHOSEN; return;
     case RONDO_UNKNOWN_FAILS: slot->batch->has_failed = true; return;
-    default:
-        refuse(slot, "The program was interrupted while this call was being made. It is not known whether it took "
-                     "effect, and it was not made again. Find out before you repeat it.");
+    case RONDO_UNKNOWN_ASK: ask_about(slot); return;
+    default: refuse_doubtful(slot);
     }
 }
 
@@ -224,9 +298,9 @@ static void decide(struct slot *slot)
         refuse_unknown(slot);
     else if (!json_is_object(json_object_get(slot->call, "arguments")))
         refuse(slot, "the arguments are not a JSON object; nothing was done");
-    else if (slot->was_begun && slot->tool->effects == RONDO_ONCE)
+    else if (slot->begun && slot->tool->effects == RONDO_ONCE)
         decide_unknown(slot);
-    else if (slot->was_begun)
+    else if (slot->begun)
         slot->state = SLOT_CHOSEN; // it was permitted then
     else
         ask_permission(slot);
@@ -251,12 +325,9 @@ bool batch_is_open(const struct batch *batch)
 
 /* ---- cancelling -------------------------------------------------------------------------------------- */
 
-/* A question that nobody needs answered any more. */
+/* Its question ends with the step. */
 static void withdraw(struct slot *slot)
 {
-    const struct call_env *env = talk_spec_of(slot->batch->talk)->env;
-    if (env->on_permit_gone)
-        env->on_permit_gone(env->user, &slot->question);
     take_result(slot, json_string("cancelled"), true);
     slot->batch->waits--;
 }
@@ -283,6 +354,17 @@ void batch_cancel(struct batch *batch)
     settle(batch);
 }
 
+bool batch_is_parked(const struct batch *batch)
+{
+    uint32_t parked = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct slot *slot = &batch->slots[i];
+        bool is_child = slot->state == SLOT_RUNNING && slot->running && slot->tool->is_parked;
+        parked += slot->state == SLOT_ASKED || (is_child && slot->tool->is_parked(slot->running));
+    }
+    return batch->is_open && parked && batch->waits == parked;
+}
+
 bool batch_failed(const struct batch *batch)
 {
     return batch->has_failed;
@@ -298,8 +380,11 @@ static void make_key(struct slot *slot, uint32_t index, size_t turn)
     const char *outer = spec->place.key ? spec->place.key : "";
     snprintf(slot->key, sizeof slot->key, "%016llx-%016llx", (unsigned long long)hash_bytes(hash, outer, strlen(outer)),
              (unsigned long long)hash_bytes(~hash, outer, strlen(outer)));
+    uint64_t in = *spec->in ? hash_bytes(0, spec->in, strlen(spec->in)) : 0;
+    snprintf(slot->spot, sizeof slot->spot, "%llx.%zu.%u", (unsigned long long)in, turn, index);
     slot->place = spec->place;
     slot->place.key = slot->key;
+    slot->place.spot = slot->spot;
 }
 
 struct batch *batch_new(struct talk *talk, json_t *message)
@@ -356,7 +441,7 @@ void batch_recall(struct batch *batch, const json_t *note)
     struct slot *begun = find_slot(batch, json_object_get(note, "begin"));
     recall_result(find_slot(batch, json_object_get(note, "result")), note);
     if (begun)
-        begun->was_begun = true;
+        begun->begun++;
 }
 
 /* Not every API can say that a result is an error, so the text does. */

@@ -19,6 +19,7 @@ void batch_recall(struct batch *batch, const json_t *note); // begin or result
    before this returns. */
 void batch_run(struct batch *batch, void (*done)(void *user), void *user);
 bool batch_is_open(const struct batch *batch); // between the two
+bool batch_is_parked(const struct batch *batch); // it does nothing but wait for people
 void batch_cancel(struct batch *batch);        // done() still comes, at once if nothing has to be waited for
 
 bool batch_failed(const struct batch *batch); // a call's outcome is unknown, and the policy is to fail

@@ -12,9 +12,9 @@
 
 struct isolated;
 struct permit;
-struct permit_question;
 struct tool;
 struct secrets;
+struct result;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
    as long as the run; everything in it is borrowed. */
@@ -44,19 +44,8 @@ struct call_env {
     const char *cache_path;    // of models' answers; NULL: there is no cache
     const char *pins_path;     // of approved definitions of servers' tools; NULL
     bool approve_tools;        // those that have changed are approved now
-    void (*on_permit)(void *user, struct permit_question *question); // NULL: nobody can be asked
-    void (*on_permit_gone)(void *user, struct permit_question *question); // need not be answered any more
     void (*on_prompt)(void *user, const char *path, size_t system, size_t text); // bytes; NULL
     void *user; // for the callbacks
-};
-
-/* May this call be made?  Answered exactly once, now or later, on the engine's thread. */
-struct permit_question {
-    const struct tool *tool;
-    const json_t *arguments;
-    void (*answer)(struct permit_question *question, int verdict, bool always); // enum permit_verdict
-    void *own;  // of who asks
-    void *mind; // for who is asked
 };
 
 struct flow_function {
@@ -116,16 +105,44 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
    called when the work was cancelled meanwhile, as with later_note(). */
 int later_reserve(rondo_later later, const rondo_usage *most, void (*then)(int reason, void *user), void *user);
 
+/* Calls another agent of the file, one of the children of this task's node, by the name it has there, with this
+   input (taken): it becomes a step of the run, below this one.  The key says which call it is: one that was made
+   before a crash is not made again.  done(result, user) on the engine's thread when it has ended and that is in the
+   journal for good; not when the work was cancelled meanwhile, as with later_note(): then the step that was called
+   is cancelled, too.  0, RONDO_ELIMIT (so many were made that no more are allowed) or RONDO_ESTATE.  Only on the
+   engine's thread. */
+int later_call(rondo_later later, const char *agent, const char *key, json_t *input,
+               void (*done)(const struct result *result, void *user), void *user);
+
 /* rondo_later_send() on the engine's thread, and what will become of it as things are: MAIL_QUEUED, or why it will
    be dropped (enum mail_reason; ret_why may say more).  Nothing that is said to the token right after it can be in
    the journal without it. */
 int later_send(rondo_later later, const char *to, const char *text, const char *kind, struct buf *ret_why);
+
+/* Asks people: a gate below the step opens, with what the question holds (taken: ask, schema, tool, ...; run/asks.h),
+   and then(answer, user) comes on the engine's thread when { value, by } is in the journal for good; not when the
+   work was cancelled meanwhile.  call names the question in its step: one that was asked before, by a process that
+   is gone, is not asked again, and if it has its answer, then() comes at once.  Only on the engine's thread. */
+void later_ask(rondo_later later, const char *call, json_t *question,
+               void (*then)(const json_t *answer, void *user), void *user);
+
+/* If that was asked, and nobody has answered it yet: this is the answer.  Takes value. */
+void later_answer(rondo_later later, const char *call, json_t *value, const char *by);
+
+/* For a task that was deferred and asks people: is_parked(user) says, at any time until it has finished, whether it
+   does nothing but wait for them.  Then a program may leave the run as it is. */
+void task_on_park(rondo_task *task, bool (*is_parked)(void *user), void *user);
 
 /* Messages that this task has not read yet and may go on for.  Only on the engine's thread. */
 uint32_t later_unread(rondo_later later);
 
 /* It has read all of them, and ends. */
 void later_idle(rondo_later later);
+
+/* It has nothing to do for so long, and gives its place (maxConcurrency) to others meanwhile: an event `delay`.  When
+   the time is over it goes on, and nothing else begins until there is a place again.  Only on the engine's thread;
+   whoever says so waits by itself, and says it again after a restart. */
+void later_pause(rondo_later later, int64_t delay_ms);
 
 /* What is left of a limit (enum rondo_limit) in the tightest budget around, without what is reserved: whether
    the next call will fit.  INT64_MAX: no limit.  Only on the engine's thread; what was settled counts once its
@@ -168,6 +185,9 @@ bool isolated_is_wanted(rondo_task *task, const struct flow_step *step);
 void isolated_run(rondo_task *task, const struct flow_step *step);
 void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
 
+/* The skill is chosen now, of a task that was deferred for that. */
+void agent_run_chosen(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
+
 const char *isolated_folder(const struct isolated *own); // where in the worktree the step works
 
 /* Keeps what was changed, which the token tells, and removes the worktree; then done(), and own is gone.
@@ -182,6 +202,9 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 /* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
+
+/* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND. */
+int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
 
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
    RONDO_ENOTFOUND: and what to set. */

@@ -23,7 +23,7 @@ struct child {
     struct talk *talk;
 };
 
-static const char *const own_tools[] = { "submit_result", "exit_loop", "continue_loop", "agent" };
+static const char *const own_tools[] = { "submit_result", "exit_loop", "continue_loop", "forum_return", "agent" };
 
 static bool is_own(const char *name)
 {
@@ -87,13 +87,12 @@ static void begin(struct tool_call *call, struct talk *parent, struct target *ta
     put_place(&in, outer, call->place->key);
     struct talk_spec spec = {
         .later = outer->later, .loop = outer->loop, .env = outer->env, .flow = outer->flow,
-        .name = outer->name, .target = target,
+        .name = outer->name, .target = target, .team = outer->team,
         .system = prompt ? prompt : "", .first = message_user(text, strlen(text)), .place = *call->place,
         .temperature = outer->temperature, .top_p = outer->top_p, .max_tokens = outer->max_tokens,
         .effort = outer->effort, .max_turns = outer->max_turns, .stall = outer->stall,
-        .max_retries = outer->max_retries,
-        .on_unknown = outer->on_unknown, .cache = outer->cache, .in = buf_text(&in), .depth = outer->depth + 1,
-        .notes = outer->notes, .on_end = on_end, .user = child,
+        .max_retries = outer->max_retries, .on_unknown = outer->on_unknown, .cache = outer->cache,
+        .in = buf_text(&in), .depth = outer->depth + 1, .notes = outer->notes, .on_end = on_end, .user = child,
     };
     fill_box(&spec.box, outer, json_object_get(call->arguments, "tools"));
     *child = (struct child){ call, talk_new(&spec) };
@@ -124,11 +123,18 @@ static void cancel(struct tool_call *call)
         talk_cancel(child->talk);
 }
 
+static bool is_parked(const struct tool_call *call)
+{
+    const struct child *child = call->own;
+    return child && talk_is_parked(child->talk);
+}
+
 void child_add_tool(struct toolbox *box, const struct call_env *env, int depth)
 {
     if (!env->has_agents || depth >= (env->max_depth ? env->max_depth : CHILD_DEPTH))
         return;
     auto_json json_t *parameters = json_loads(schema, 0, NULL);
     toolbox_add(box, &(struct tool){ .name = "agent", .description = about, .parameters = parameters,
-                                     .effects = RONDO_IDEMPOTENT, .is_free = true, .run = run, .cancel = cancel });
+                                     .effects = RONDO_IDEMPOTENT, .is_free = true, .run = run, .cancel = cancel,
+                                     .is_parked = is_parked });
 }

@@ -10,8 +10,10 @@
 #include "agent/servers.h"
 #include "agent/shared.h"
 #include "agent/talk.h"
+#include "agent/team_tool.h"
 #include "data/secret.h"
 #include "io/workspace.h"
+#include "run/act.h"
 #include "run/coordinator.h"
 #include "run/encore.h"
 #include "run/loop.h"
@@ -174,7 +176,7 @@ static const char *agent_name(const struct flow_step *step)
     return step->agent ? step->agent->name : "the default agent";
 }
 
-static int find_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
+int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
 {
     const char *name = model_name(env, step);
     if (!name)
@@ -245,6 +247,15 @@ static int add_listed(struct stint *stint, rondo_error *err)
 static bool is_in_loop(rondo_task *task)
 {
     return run_loop_around(task_run(task), task_act(task), true) != NULL;
+}
+
+/* The forum that this step may end; NULL. */
+static const char *forum_of(rondo_task *task)
+{
+    const struct act *act = task_act(task), *forum = act->slot ? run_act(task_run(task), act->parent) : NULL;
+    bool may = forum && forum->slot && forum->node->kind == RONDO_KIND_FORUM && forum->node->forum.early_return &&
+               act->child < forum->node->forum.members;
+    return may ? forum->node->name : NULL;
 }
 
 /* Who lists it can send messages, and everybody when there is a coordinator to hear them. */
@@ -365,15 +376,45 @@ static int stall_around(rondo_task *task)
     return 0;
 }
 
+static bool is_parked(void *user)
+{
+    const struct stint *stint = user;
+    return stint->talk && talk_is_parked(stint->talk);
+}
+
+/* What somebody has permitted for good, maybe to another process. */
+static void remember_permits(rondo_task *task)
+{
+    const char *tool;
+    json_t *yes;
+    json_object_foreach(task_run(task)->always, tool, yes)
+        if (task_env(task)->permit)
+            permit_remember(task_env(task)->permit, tool);
+}
+
+/* Of the result: its skill's, or its own. */
+static json_t *schema_for(rondo_task *task, const struct flow_step *step)
+{
+    uint32_t skill = act_skill(task_act(task));
+    if (!step->agent)
+        return NULL;
+    if (skill < step->agent->skill_count && step->agent->skills[skill].result_schema)
+        return step->agent->skills[skill].result_schema;
+    return step->agent->result_schema;
+}
+
 static void fill_spec(struct stint *stint, rondo_task *task)
 {
     const struct flow_step *step = stint->step;
     struct talk_spec *spec = &stint->spec;
     fill_sampling(stint, task_env(task));
+    remember_permits(task);
     spec->loop = task_loop(task);
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
-    spec->schema = step->agent ? json_incref(step->agent->result_schema) : NULL;
+    spec->schema = step->only_answers ? NULL : json_incref(schema_for(task, step));
+    spec->team = step->team;
+    spec->max_turns = step->only_answers ? 1 : spec->max_turns;
     spec->stall = stall_around(task);
     spec->on_unknown = task_run(task)->on_unknown;
     spec->joins = step->flow->dialect == FLOW_V1;
@@ -393,13 +434,19 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
 {
     if (open_place(stint, task, err) < 0)
         return err->code;
+    if (stint->step->only_answers)
+        return 0;
     if (stint->step->agent || !coordinator_is(task_run(task), task_act(task))) // of --coordinator only those below
         add_builtins(stint);
+    team_tools_add(&stint->spec.box, stint->step);
     child_add_tool(&stint->spec.box, task_env(task), 0);
     if (stint->step->flow->shared_memory)
         shared_add_tools(&stint->spec.box);
     if (is_in_loop(task))
         talk_tools_for_loops(&stint->spec.box);
+    stint->spec.forum = forum_of(task);
+    if (stint->spec.forum)
+        talk_tool_for_forums(&stint->spec.box);
     if (coordinator_is(task_run(task), task_act(task)))
         talk_tools_for_coordinators(&stint->spec.box, json_object_get(stint->step->flow->coordinator, "tools"));
     else if (wants_mail(stint))
@@ -407,6 +454,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);
     if (stint->step->agent && stint->step->agent->project_notes)
         guides_show_notes(stint->folder, &stint->system);
+    for (uint32_t i = 0; stint->step->agent && i < stint->step->agent->disallowed_count; i++)
+        toolbox_remove(&stint->spec.box, stint->step->agent->disallowed_tools[i]);
     stint->mcp = servers_of(task, stint->step, err);
     return stint->mcp ? 0 : err->code;
 }
@@ -439,7 +488,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     stint->spec.env = task_env(task);
     stint->later = stint->spec.later = rondo_task_defer(task);
     buf_put(&stint->system, system->data ? system->data : "", system->len);
-    if (find_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
+    if (model_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
         fail(stint, &err);
         return;
     }
@@ -455,6 +504,7 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     }
     note_first(stint, task, system);
     task_on_cancel(task, on_cancel, stint);
+    task_on_park(task, is_parked, stint);
     connect(stint);
 }
 
@@ -464,6 +514,9 @@ static int check_tool(const struct flow_step *step, const char *name, rondo_erro
 {
     if (servers_find(step->flow, name) || strcmp(name, "send_message") == 0)
         return 0;
+    for (uint32_t i = 0; step->team && i < step->team->count; i++)
+        if (strcmp(step->team->steps[i]->id, name) == 0)
+            return 0;
     for (const struct tool_row *row = tool_builtins; row->name; row++)
         if (strcmp(row->name, name) == 0)
             return 0;
@@ -474,9 +527,9 @@ static int check_tool(const struct flow_step *step, const char *name, rondo_erro
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)
 {
     struct target *target = NULL;
-    int rc = find_target(env, step, &target, err);
+    int rc = model_target(env, step, &target, err);
     target_unref(target);
-    for (uint32_t i = 0; rc == 0 && step->agent && i < step->agent->tool_count; i++)
+    for (uint32_t i = 0; rc == 0 && step->agent && !step->only_answers && i < step->agent->tool_count; i++)
         rc = check_tool(step, step->agent->tools[i], err);
     return rc;
 }

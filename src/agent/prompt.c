@@ -15,6 +15,7 @@
 #include "data/utf8.h"
 #include "data/value.h"
 #include "io/file.h"
+#include "run/act.h"
 #include "run/loop.h"
 
 #include <string.h>
@@ -73,8 +74,8 @@ const struct flow_step *sheet_step_in(const struct act *graph, const struct act 
 /* A step made for an agent that the file only names speaks with the words of the step around it. */
 const struct flow_step *prompt_speaker(const struct flow_step *step)
 {
-    while (step->is_made && step->part != AS_REVIEWER && !step->instructions.text && step->scope &&
-           step->scope->owner)
+    while (step->is_made && step->part != AS_REVIEWER && step->part != AS_TOOL && !step->instructions.text &&
+           step->scope && step->scope->owner)
         step = step->scope->owner;
     return step;
 }
@@ -119,7 +120,7 @@ static int put_task(struct sheet *sheet, rondo_error *err)
 static const struct flow_skill *skill_of(const struct sheet *sheet)
 {
     const struct flow_agent *agent = sheet->step->agent;
-    uint32_t i = sheet->act->skill;
+    uint32_t i = act_skill(sheet->act);
     return agent && i < agent->skill_count ? &agent->skills[i] : NULL;
 }
 
@@ -131,7 +132,7 @@ static int put_order(struct sheet *sheet, rondo_error *err)
     const json_t *schema = agent ? agent->result_schema : NULL;
     if (skill && skill->result_schema)
         schema = skill->result_schema;
-    if (!schema)
+    if (!schema || sheet->step->only_answers)
         return 0;
     text_heading(sheet->out, "## Required: Submit Structured Result");
     buf_puts(sheet->out, agent->kind == AGENT_COMMAND
@@ -329,6 +330,17 @@ static int put_reviewed(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
+/* An agent that another one calls is told what that one said, and nothing else of the run. */
+static int put_called(struct sheet *sheet, rondo_error *err)
+{
+    const json_t *input = sheet->act->input;
+    text_heading(sheet->out, json_is_string(input) ? "## Task" : "## Input");
+    sheet_put_content(sheet->out, input);
+    return 0;
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------- */
 
 static int (*const layouts[][14])(struct sheet *, rondo_error *) = {
@@ -340,6 +352,7 @@ static int (*const layouts[][14])(struct sheet *, rondo_error *) = {
                      put_items, put_passes, put_contributions, put_attempt, put_letters },
     [AS_JUDGE] = { put_context, put_memory, put_judge_task, put_order, put_judged, put_letters },
     [AS_SCORER] = { put_context, put_memory, put_scorer_task, put_order, put_judged },
+    [AS_TOOL] = { put_context, put_memory, put_called, put_order, put_letters },
     [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
 };
 

@@ -173,7 +173,8 @@ static json_t *said(const struct pending *call, const struct heard *heard)
     case RONDO_EV_MESSAGE: return event_of(call, heard);
     case RONDO_EV_STATE: return json_pack("{s:O}", "state", heard->value);
     case RONDO_EV_MEMORY: return json_pack("{s:O}", "memory", heard->value);
-    case RONDO_EV_NOTE: return json_pack("{s:O}", "note", heard->value);
+    case RONDO_EV_NOTE: // what an agent has called is not called when it is played
+        return json_object_get(heard->value, "errand") ? NULL : json_pack("{s:O}", "note", heard->value);
     case RONDO_EV_MESSAGE_SENT: return json_pack("{s:O}", "send", heard->value);
     case RONDO_EV_SETTLED:
     case RONDO_EV_BUDGET: return json_pack("{s:o}", "usage", usage_of(heard->value));

@@ -99,10 +99,23 @@ static void put_text(struct buf *out, const struct scene *scene)
 
 /* ---- results ------------------------------------------------------------------------------------------ */
 
+/* What a model would choose nobody knows: the first that accepts the input. */
+static uint32_t skill_in(const struct scene *scene)
+{
+    const struct node_agent *agent = &scene->act->node->agent;
+    uint32_t skill = act_skill(scene->act);
+    rondo_error err;
+    for (uint32_t i = 0; skill == SKILL_OPEN && i < MIN(agent->skill_count, SKILL_OPEN); i++)
+        if (!agent->skills[i].input || schema_check(agent->skills[i].input, rondo_task_input(scene->task), &err) == 0)
+            skill = i;
+    return skill;
+}
+
 static const struct schema *schema_of(const struct scene *scene)
 {
     const struct node_agent *agent = &scene->act->node->agent;
-    const struct schema *skill = agent->skill_count ? agent->skills[scene->act->skill].output : NULL;
+    uint32_t i = skill_in(scene);
+    const struct schema *skill = i != SKILL_OPEN ? agent->skills[i].output : NULL;
     return skill ? skill : scene->act->node->output_schema;
 }
 
@@ -111,7 +124,8 @@ static json_t *schema_doc_of(const struct scene *scene)
     const struct flow_agent *agent = scene->step->agent;
     if (!agent)
         return NULL;
-    json_t *skill = agent->skill_count ? agent->skills[scene->act->skill].result_schema : NULL;
+    uint32_t i = skill_in(scene);
+    json_t *skill = i != SKILL_OPEN ? agent->skills[i].result_schema : NULL;
     return skill ? skill : agent->result_schema;
 }
 

@@ -565,6 +565,8 @@ static bool must_wait(struct talk *talk)
         return false;
     if (!talk->alarm)
         talk->alarm = alarm_new(talk->spec.loop, on_alarm, talk);
+    if (!*talk->in) // others of the same step may be at work
+        later_pause(talk->spec.later, left_ms);
     alarm_set(talk->alarm, MIN(left_ms, WAIT_MAX_MS));
     return true;
 }
@@ -875,6 +877,11 @@ void talk_cancel(struct talk *talk)
         end(talk);
 }
 
+bool talk_is_parked(const struct talk *talk)
+{
+    return talk->batch && batch_is_parked(talk->batch);
+}
+
 /* ---- looking at it ----------------------------------------------------------------------------------- */
 
 const rondo_error *talk_error(const struct talk *talk)
@@ -928,6 +935,12 @@ void talk_hand_in(struct talk *talk, json_t *result)
         json_decref(result);
     else
         talk->result = result;
+}
+
+void talk_answer_with(struct talk *talk, const char *text)
+{
+    buf_clear(&talk->content);
+    buf_puts(&talk->content, text);
 }
 
 void talk_leave(struct talk *talk, int action, const char *loop)

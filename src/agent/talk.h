@@ -39,6 +39,7 @@ struct talk_spec {
     json_t *first;         // the first message; taken
     struct toolbox box;    // taken, with what it holds
     struct tool_place place;
+    const struct flow_scope *team; // agents of the file that it may call; lives as long as the flow; NULL
     json_t *schema;        // the result is handed in with submit_result and fits this; NULL
     double temperature, top_p;
     int64_t max_tokens;
@@ -55,6 +56,7 @@ struct talk_spec {
     json_t *letters;       // what the step was given so far of messages; NULL
     size_t letters_gone;   // that were before those: of a coordinator, who has dealt with them
     bool coordinates;      // it is the coordinator of the run
+    const char *forum;     // that it may end, being a member; NULL.  Lives as long as the flow
     void (*on_end)(struct talk *talk, void *user); // exactly once, also when cancelled; gone afterwards
     void *user;
 };
@@ -63,6 +65,7 @@ struct talk_spec {
 struct talk *talk_new(const struct talk_spec *spec);
 void talk_run(struct talk *talk);
 void talk_cancel(struct talk *talk); // on_end still comes
+bool talk_is_parked(const struct talk *talk); // it does nothing but wait for people
 
 /* In on_end. */
 const rondo_error *talk_error(const struct talk *talk); // NULL: it went well
@@ -75,6 +78,7 @@ const char *talk_loop(const struct talk *talk);         // TALK_BREAK: the loop 
 
 const struct talk_spec *talk_spec_of(const struct talk *talk);
 void talk_hand_in(struct talk *talk, json_t *result);               // taken; the first one counts
+void talk_answer_with(struct talk *talk, const char *text);          // whatever it has said before
 void talk_leave(struct talk *talk, int action, const char *loop); // enum talk_action
 const struct schema *talk_schema(const struct talk *talk);        // of the result; NULL
 void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user); // taken; as later_note()
@@ -85,11 +89,15 @@ size_t talk_turns(const struct talk *talk);                       // answers so 
 /* The tools that every talk has by what it is: submit_result with a schema.  Tools without a user get the talk. */
 void talk_add_tools(struct talk *talk);
 
+/* forum_return, for members of a forum who may end it. */
+void talk_tool_for_forums(struct toolbox *box);
+
 /* exit_loop and continue_loop, for agents inside a loop. */
 void talk_tools_for_loops(struct toolbox *box);
 
-/* forward_to_agent, cancel_step, narrate and finalize, for coordinators; those of a list, NULL: all. */
-void talk_tools_for_coordinators(struct toolbox *box, const json_t *only);
+/* forward_to_agent, cancel_step, narrate and finalize, for coordinators: all, or those that the list names; and
+   the built-in tools in it. */
+void talk_tools_for_coordinators(struct toolbox *box, const json_t *list);
 
 /* send_message; default_to: whom it goes to when the model names nobody, NULL: it has to. */
 void talk_tool_for_mail(struct toolbox *box, const char *default_to);

@@ -100,6 +100,34 @@ void talk_tools_for_loops(struct toolbox *box)
                                      .run = continue_loop });
 }
 
+/* ---- forums ------------------------------------------------------------------------------------------ */
+
+static void return_with(struct talk *talk, const char *text)
+{
+    if (text)
+        talk_answer_with(talk, text);
+    talk_leave(talk, TALK_BREAK, talk_spec_of(talk)->forum);
+}
+
+static void forum_return(struct tool_call *call)
+{
+    return_with(call->tool->user, tool_text(call, "answer"));
+    tool_finish(call, "ok", 2);
+}
+
+void talk_tool_for_forums(struct toolbox *box)
+{
+    auto_json json_t *parameters = json_pack("{ss s{s{ss ss}} s[s] sb}", "type", "object", "properties", "answer",
+                                             "type", "string", "description", "what comes out of the forum",
+                                             "required", "answer", "additionalProperties", 0);
+    toolbox_add(box, &(struct tool){ .name = "forum_return", .parameters = parameters, .effects = RONDO_PURE,
+                                     .is_free = true,
+                                     .description = "Ends the forum that you are a member of, at once, with your "
+                                                    "answer as what comes out of it: nobody else is heard any more. "
+                                                    "Call it only when there is nothing left to discuss.",
+                                     .run = forum_return });
+}
+
 /* ---- messages ---------------------------------------------------------------------------------------- */
 
 static void tell_sent(struct tool_call *call, int rc, struct buf *why)
@@ -203,14 +231,24 @@ static bool is_in(const json_t *list, const char *name)
     json_array_foreach((json_t *)list, i, one)
         if (json_is_string(one) && strcmp(json_string_value(one), name) == 0)
             return true;
-    return !list;
+    return false;
 }
 
-void talk_tools_for_coordinators(struct toolbox *box, const json_t *only)
+/* A list that names one of them leaves out the others. */
+static bool names_some(const json_t *list)
 {
+    for (size_t i = 0; i < sizeof coordinating / sizeof *coordinating; i++)
+        if (is_in(list, coordinating[i].name))
+            return true;
+    return false;
+}
+
+void talk_tools_for_coordinators(struct toolbox *box, const json_t *list)
+{
+    bool chosen = names_some(list);
     for (size_t i = 0; i < sizeof coordinating / sizeof *coordinating; i++) {
         const struct coordinating *row = &coordinating[i];
-        if (!is_in(only, row->name))
+        if (chosen && !is_in(list, row->name))
             continue;
         auto_json json_t *parameters = json_pack("{ss s{} s[] sb}", "type", "object", "properties", "required",
                                                  "additionalProperties", 0);
@@ -224,6 +262,9 @@ void talk_tools_for_coordinators(struct toolbox *box, const json_t *only)
         toolbox_add(box, &(struct tool){ .name = row->name, .description = row->description, .parameters = parameters,
                                          .effects = RONDO_PURE, .is_free = true, .run = row->run });
     }
+    for (const struct tool_row *row = tool_builtins; row->name; row++)
+        if (is_in(list, row->name) && !toolbox_find(box, row->name))
+            toolbox_add_builtin(box, row->name);
 }
 
 /* ---- after a crash ----------------------------------------------------------------------------------- */
@@ -236,4 +277,6 @@ void talk_recall_call(struct talk *talk, const struct tool *tool, json_t *argume
         talk_leave(talk, TALK_BREAK, json_string_value(json_object_get(arguments, "loop")));
     else if (tool->run == continue_loop)
         talk_leave(talk, TALK_CONTINUE, NULL);
+    else if (tool->run == forum_return)
+        return_with(talk, json_string_value(json_object_get(arguments, "answer")));
 }

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STDIN_MAX  (1024 * 1024)
 #define TURNS      50
 #define MCP_FILE   ".mcp.json"
 
@@ -26,18 +25,6 @@ static const char system_text[] =
     "change something, keep to what you were asked to do, and say at the end briefly what you found or did.";
 
 /* ---- the workflow ------------------------------------------------------------------------------------ */
-
-/* Texts of a file may have holes; this one has none. */
-static json_t *literal(const char *text, size_t len)
-{
-    auto_buf struct buf out = { 0 };
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '$' && i + 1 < len && text[i + 1] == '{')
-            buf_putc(&out, '$');
-        buf_putc(&out, text[i]);
-    }
-    return json_stringn(out.data ? out.data : "", out.len);
-}
 
 static json_t *words_of(const char *list)
 {
@@ -90,23 +77,15 @@ static int read_schema(struct running *r, json_t *agent)
     return EXIT_OK;
 }
 
-/* What was typed, and behind it what was piped in. */
 static int read_prompt(struct running *r, json_t **ret)
 {
-    auto_buf struct buf text = { 0 }, piped = { 0 };
+    auto_buf struct buf text = { 0 };
     rondo_error err;
-    for (uint32_t i = 0; i < r->line->args.count; i++)
-        buf_printf(&text, "%s%s", i ? " " : "", r->line->args.list[i]);
-    bool is_piped = !isatty(STDIN_FILENO);
-    if (is_piped && file_read_fd(STDIN_FILENO, "standard input", STDIN_MAX, &piped, &err) < 0)
+    if (given_words(&r->line->args, &text, &err) < 0)
         return command_fail(r->line->command, "%s", err.message);
-    while (piped.len && strchr(" \t\r\n", piped.data[piped.len - 1]))
-        piped.len--;
-    if (piped.len)
-        buf_printf(&text, "%s%.*s", text.len ? "\n\n" : "", (int)piped.len, piped.data);
     if (!text.len)
         return usage_error(r->line->command, "what is the agent to do?");
-    *ret = literal(text.data, text.len);
+    *ret = given_literal(text.data, text.len);
     return *ret ? EXIT_OK : command_fail(r->line->command, "the prompt is not UTF-8");
 }
 
@@ -115,7 +94,7 @@ static json_t *agent_of(struct running *r, const json_t *servers)
     const struct run_args *a = r->args;
     const char *system = a->system ? a->system : system_text;
     json_t *agent = json_pack("{ss so so si}", "description", "An agent with tools.", "prompt",
-                              literal(system, strlen(system)), "tools",
+                              given_literal(system, strlen(system)), "tools",
                               a->tools ? words_of(a->tools) : all_tools(servers), "maxTurns", TURNS);
     if (a->project_notes)
         json_object_set_new(agent, "projectNotes", json_true());

@@ -1,35 +1,23 @@
-/* cmd_answer.c - rondo answer RUN [PATH VALUE]: what a stored run asks a person, and the answer. */
+/* cmd_answer.c - rondo answer RUN [PATH VALUE]: what a stored run asks a person, and the answer.
+
+   The first answer counts.  From looking at the gate until the answer is in the store nobody else can write there,
+   so of two people who answer at once the second one sees that the first was there. */
 #include "cli/commands.h"
 #include "cli/gates.h"
-#include "cli/given.h"
 #include "cli/running.h"
 #include "cli/show.h"
+#include "data/value.h"
 #include "engine/shell.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void put_gate(struct buf *out, const struct gate_open *gate)
-{
-    const json_t *schema = gate->node->step ? gate->node->step->gate_schema : NULL;
-    show_line(out, gate->path, strlen(gate->path));
-    buf_puts(out, ": ");
-    show_lines(out, gate->ask, strlen(gate->ask));
-    buf_putc(out, '\n');
-    if (!schema)
-        return;
-    buf_puts(out, "  expected: ");
-    gates_put_shape(out, schema);
-    buf_putc(out, '\n');
-}
-
-static void put_gate_json(json_t *list, const struct gate_open *gate)
-{
-    json_t *schema = gate->node->step ? gate->node->step->gate_schema : NULL;
-    json_array_append_new(list, json_pack("{s:s, s:s, s:O?}", "path", gate->path, "ask", gate->ask, "schema",
-                                          schema));
-}
+struct answer_args {
+    struct run_args run;
+    const char *by;
+};
 
 static int list(struct running *r, const struct gates *gates)
 {
@@ -37,9 +25,9 @@ static int list(struct running *r, const struct gates *gates)
     auto_json json_t *all = json_array();
     for (uint32_t i = 0; i < gates->count; i++) {
         if (r->args->json)
-            put_gate_json(all, &gates->open[i]);
+            json_array_append_new(all, gates_open_json(&gates->open[i]));
         else
-            put_gate(&out, &gates->open[i]);
+            gates_put_open(&out, "", &gates->open[i]);
     }
     if (r->args->json) {
         char *text = rondo_value_text(all);
@@ -53,40 +41,108 @@ static int list(struct running *r, const struct gates *gates)
     return EXIT_OK;
 }
 
+/* What the log says about a gate that is not open. */
+struct answered {
+    json_t *value; // { value, by }; NULL: it was not answered
+    int64_t at_ns;
+    bool was_open;
+};
+
 /* By its path, or by its name when only one has it. */
-static const struct gate_open *find(struct running *r, const struct gates *gates, const char *path)
+static const struct gate_open *find(const struct gates *gates, const char *path, uint32_t *ret_count)
 {
     const struct gate_open *found = NULL;
-    uint32_t count = 0;
+    *ret_count = 0;
     for (uint32_t i = 0; i < gates->count; i++) {
         if (strcmp(gates->open[i].path, path) == 0)
             return &gates->open[i];
         if (strcmp(gates->open[i].id, path) != 0)
             continue;
         found = &gates->open[i];
-        count++;
+        ++*ret_count;
     }
-    if (count == 1)
-        return found;
-    command_fail(r->line->command, count ? "'%s' is the name of several open gates: give a path"
-                                         : "run %s has no open gate '%s'", count ? path : r->id, path);
+    return *ret_count == 1 ? found : NULL;
+}
+
+static int say_answered(struct running *r, const char *path, const json_t *what, int64_t at_ns)
+{
+    const char *by = json_string_value(json_object_get(what, "by"));
+    auto_buf struct buf text = { 0 }, at = { 0 }, who = { 0 };
+    value_put_json(&text, json_object_get(what, "value"));
+    show_line(&who, by ? by : "somebody", strlen(by ? by : "somebody"));
+    if (at_ns) {
+        buf_puts(&at, " at ");
+        line_put_time(&at, at_ns - at_ns % 1000000000);
+    }
+    return command_fail(r->line->command, "gate '%s' was answered already by %s%s: %s", path, buf_text(&who),
+                        buf_text(&at), buf_text(&text));
+}
+
+static int refuse(struct running *r, const struct gates *gates, const struct answered *past, uint32_t count)
+{
+    const char *path = r->line->args.list[1];
+    if (count)
+        command_fail(r->line->command, "'%s' is the name of several open gates: give a path", path);
+    else if (past->value)
+        say_answered(r, path, past->value, past->at_ns);
+    else if (r->status != RONDO_STATUS_RUNNING)
+        command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
+    else if (past->was_open)
+        command_fail(r->line->command, "gate '%s' is closed: nobody answered it in time", path);
+    else
+        command_fail(r->line->command, "run %s has no open gate '%s'", r->id, path);
     for (uint32_t i = 0; i < gates->count; i++)
         fprintf(stderr, "  open: %s\n", gates->open[i].path);
+    return EXIT_USAGE;
+}
+
+/* An answer that nobody has taken yet; borrowed from letters. */
+static const json_t *find_letter(const json_t *letters, const char *path)
+{
+    const json_t *letter;
+    size_t i;
+    json_array_foreach(letters, i, letter) {
+        const json_t *what = json_object_get(letter, "what");
+        const char *kind = json_string_value(json_object_get(what, "kind"));
+        const char *to = json_string_value(json_object_get(what, "path"));
+        if (kind && to && strcmp(kind, "answer") == 0 && strcmp(to, path) == 0)
+            return what;
+    }
     return NULL;
+}
+
+static const char *who(const struct answer_args *args)
+{
+    const char *names[] = { args->by, getlogin(), getenv("LOGNAME"), getenv("USER") };
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (names[i] && *names[i])
+            return names[i];
+    return "rondo answer";
+}
+
+static int check_answer(const struct gate_open *gate, json_t *value, rondo_error *err)
+{
+    struct schema *schema = gate->schema ? schema_compile(gate->schema, NULL, err) : NULL;
+    int rc = schema ? schema_check(schema, value, err) : 0;
+    schema_unref(schema);
+    return rc;
 }
 
 static int send(struct running *r, const struct gate_open *gate, const char *text)
 {
     rondo_error err;
-    const char *by = getlogin();
-    const struct schema *schema = gate->node->kind == RONDO_KIND_GATE ? gate->node->gate.schema : NULL;
-    auto_json json_t *value = given_value(text, strlen(text), schema);
+    auto_json json_t *letters = store_inbox(r->run->journal), *value = gates_typed(gate, text, strlen(text));
+    const json_t *first = find_letter(letters, gate->path);
+    if (first)
+        return say_answered(r, gate->path, first, 0);
     if (!value)
         return command_fail(r->line->command, "the answer is not UTF-8");
-    if (schema && schema_check(schema, value, &err) < 0)
+    if (check_answer(gate, value, &err) < 0)
         return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
     auto_json json_t *what = json_pack("{s:s, s:s, s:O, s:s}", "kind", "answer", "path", gate->path, "value",
-                                       value, "by", by ? by : "rondo answer");
+                                       value, "by", who(r->line->options));
+    if (!what)
+        return command_fail(r->line->command, "the name is not UTF-8");
     if (store_send(r->store, r->id, what, &err) < 0)
         return running_fail(r, &err);
     if (!r->args->quiet && *r->holder)
@@ -96,21 +152,48 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
     return EXIT_OK;
 }
 
+static void look_back(struct answered *past, const rondo_event *ev, const char *path)
+{
+    int type = rondo_event_type(ev);
+    if ((type != RONDO_EV_GATE_WAITING && type != RONDO_EV_GATE_ANSWERED) ||
+        (strcmp(rondo_event_path(ev), path) != 0 && strcmp(rondo_event_step(ev), path) != 0))
+        return;
+    json_decref(TAKE(past->value));
+    past->was_open = true;
+    if (type == RONDO_EV_GATE_ANSWERED)
+        past->value = json_incref(ev->value);
+    past->at_ns = ev->time_ns;
+}
+
 static int answer(struct running *r)
 {
     const struct texts *args = &r->line->args;
     struct gates gates = { 0 };
+    struct answered past = { 0 };
     const rondo_event *ev;
+    uint32_t count = 0;
     int code;
-    while ((ev = rondo_run_next(r->run)))
+    while ((ev = rondo_run_next(r->run))) {
         gates_past(&gates, ev);
-    const struct gate_open *gate = args->count == 3 ? find(r, &gates, args->list[1]) : NULL;
+        if (args->count == 3)
+            look_back(&past, ev, args->list[1]);
+    }
+    const struct gate_open *gate = args->count == 3 ? find(&gates, args->list[1], &count) : NULL;
     if (args->count == 1)
         code = list(r, &gates);
     else
-        code = gate ? send(r, gate, args->list[2]) : EXIT_USAGE;
+        code = gate ? send(r, gate, args->list[2]) : refuse(r, &gates, &past, count);
+    store_rollback(r->store); // what was not sent
+    json_decref(past.value);
     gates_clear(&gates);
     return code;
+}
+
+/* Nobody else answers from now on. */
+static int hold(struct running *r)
+{
+    rondo_error err;
+    return r->line->args.count == 3 && store_hold(r->store, &err) < 0 ? running_fail(r, &err) : EXIT_OK;
 }
 
 static int check(struct running *r)
@@ -122,18 +205,20 @@ static int check(struct running *r)
 
 static int cmd_answer(const struct cmdline *line)
 {
-    static int (*const stages[])(struct running *r) = { check, running_find, running_look, answer };
-    struct running r = { .line = line, .args = line->options, .command = "answer",
+    static int (*const stages[])(struct running *r) = { check, running_find, hold, running_look, answer };
+    const struct answer_args *args = line->options;
+    struct running r = { .line = line, .args = &args->run, .command = "answer",
                          .file = line->args.list[0] };
     return running_go(&r, stages, COUNT(stages));
 }
 
-#define AT(field) OPTION_AT(struct run_args, field)
+#define AT(field) OPTION_AT(struct answer_args, field)
 
 static const struct option options[] = {
-    { "json", 0, OPT_FLAG, AT(json), .help = "the list of open questions as JSON" },
-    { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr" },
-    { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
+    { "by", 0, OPT_TEXT, AT(by), "NAME", .help = "who answers; else who is logged in" },
+    { "json", 0, OPT_FLAG, AT(run.json), .help = "the list of open questions as JSON" },
+    { "quiet", 'q', OPT_FLAG, AT(run.quiet), .help = "say nothing but errors on stderr" },
+    { "store", 0, OPT_TEXT, AT(run.store), "PATH", .help = "where the run is kept" },
     { NULL }
 };
 
@@ -141,7 +226,8 @@ const struct cmd command_answer = {
     .name = "answer", .args = "RUN [PATH VALUE]", .min_args = 1, .max_args = 3,
     .summary = "answer a gate of a run",
     .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there, or its name; VALUE is\n"
-             "text or JSON, as the gate's schema wants it.  A wrong answer is refused.  If a process\n"
-             "drives the run, it takes the answer at once; else 'rondo resume' does.",
-    .options = options, .size = sizeof(struct run_args), .run = cmd_answer,
+             "text or JSON, as the gate's schema wants it.  A wrong answer is refused, and of several the\n"
+             "first counts.  A tool that an agent wants to call is answered with y, n or a (always).  If a\n"
+             "process drives the run, it takes the answer at once; else 'rondo resume' does.",
+    .options = options, .size = sizeof(struct answer_args), .run = cmd_answer,
 };

@@ -85,7 +85,7 @@ static const struct option options[] = {
     { "max-concurrency", 0, OPT_COUNT, AT(max_concurrency), "N",
       .help = "agents at a time, where the file does not say (5)" },
     { "prompts", 0, OPT_TEXT, AT(prompts), "DIR", .help = "write every prompt to a file there" },
-    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
+    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when a gate opens and when the run has ended" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
     { NULL }
 };

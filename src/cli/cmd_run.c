@@ -44,28 +44,6 @@ static int read_inputs(struct running *r)
     return r->inputs ? EXIT_OK : EXIT_USAGE;
 }
 
-static void find_gate(struct flow_step *step, void *user)
-{
-    const struct flow_step **first = user;
-    if (step->body == BODY_GATE && !*first)
-        *first = step;
-}
-
-/* Nobody could answer, and the run could not wait: better not to begin. */
-static int check_gates(struct running *r)
-{
-    const struct flow_step *gate = NULL;
-    if (r->store || running_has_answers(r))
-        return EXIT_OK;
-    flow_each_step(r->flow, find_gate, &gate);
-    if (!gate)
-        return EXIT_OK;
-    command_fail(r->line->command, "gate '%s' asks a person, and there is no terminal to ask on", gate->id);
-    fprintf(stderr, "  run it in a terminal or with a store, or give its answer with --answers FILE, as\n"
-                    "  { %s: ANSWER }\n", gate->id);
-    return EXIT_USAGE;
-}
-
 static int open_replay(struct running *r)
 {
     const struct run_args *a = r->args;
@@ -91,45 +69,17 @@ static int open_record(struct running *r)
 
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
-/* What resume needs to go on in the same way. */
-static json_t *how_started(const struct running *r)
-{
-    const struct run_args *a = r->args;
-    json_t *about = json_object();
-    const struct {
-        const char *key, *text;
-    } texts[] = { { "file", r->file }, { "workdir", a->workdir }, { "context", a->context },
-                  { "model", a->means.model } };
-    for (size_t i = 0; i < COUNT(texts); i++)
-        if (texts[i].text)
-            json_object_set_new(about, texts[i].key, json_string(texts[i].text));
-    if (a->max_turns)
-        json_object_set_new(about, "maxTurns", json_integer(a->max_turns));
-    if (a->max_retries >= 0)
-        json_object_set_new(about, "maxRetries", json_integer(a->max_retries));
-    return about;
-}
-
 static int open_store(struct running *r)
 {
     return running_open_store(r, false);
-}
-
-static int start(struct running *r)
-{
-    rondo_error err;
-    rondo_run_options options = running_options(r);
-    r->about = how_started(r);
-    if (flows_start(r->engine, r->flow, &r->env, r->inputs, &options, r->about, &r->run, &err) == 0)
-        return EXIT_OK;
-    return running_fail(r, &err);
 }
 
 static int run_file(const struct cmdline *line, bool rehearses)
 {
     static int (*const stages[])(struct running *r) = {
         running_check_args, read_flow, read_inputs, running_prepare_env, open_replay, running_check_agents,
-        open_store, check_gates, running_draw_plan, running_open_engine, open_record, start, running_carry_out,
+        open_store, running_check_gates, running_draw_plan, running_open_engine, open_record, running_start,
+        running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = line->command->name,
                          .file = line->args.list[0], .rehearses = rehearses };
@@ -178,7 +128,7 @@ static const struct option run_options[] = {
     { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "share state and memory with its other runs" },
     { "record", 0, OPT_TEXT, AT(record), "FILE", .help = "write down what agents and gates answer" },
     { "replay", 0, OPT_TEXT, AT(replay), "FILE", .help = "answer from such a recording, call no agent" },
-    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when the run has ended" },
+    { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when a gate opens and when the run has ended" },
     { NULL }
 };
 

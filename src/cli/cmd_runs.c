@@ -44,6 +44,16 @@ static enum term_style style_of(const struct store_run *run)
     }
 }
 
+static void put_asks(struct buf *out, const json_t *paths)
+{
+    const json_t *path;
+    size_t i;
+    json_array_foreach(paths, i, path) {
+        buf_puts(out, i ? ", " : "  asks ");
+        show_line(out, json_string_value(path) ? json_string_value(path) : "", json_string_length(path));
+    }
+}
+
 /* In columns; the name comes last, as it may be long. */
 static void put_row(struct listing *l, const struct store_run *run)
 {
@@ -61,6 +71,7 @@ static void put_row(struct listing *l, const struct store_run *run)
         buf_puts(&clean, "  ");
         show_line(&clean, error, show_without_caret(error));
     }
+    put_asks(&clean, json_object_get(run->about, "asks"));
     buf_printf(&line, "%-17s  ", id);
     view_put_moment(&line, run->start_ns, false);
     buf_printf(&line, "  %8s  ", buf_text(&time));

@@ -1,14 +1,19 @@
 /* cmd_show.c - rondo show RUN [PATH]: what a run came to, as a tree, or one step of it in full. */
 #include "cli/commands.h"
+#include "cli/gates.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/view.h"
+#include "data/value.h"
 #include "engine/shell.h"
 #include "run/usage.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ANSWERS_SHOWN 20 // of people, the last ones
+#define ANSWER_WIDTH  60
 
 static void put_loop_json(json_t *step, const rondo_result *res)
 {
@@ -175,27 +180,83 @@ static void put_head(struct running *r, struct buf *out)
         buf_printf(out, "nobody drives it: rondo resume %s\n", r->id);
 }
 
+/* ---- what people were asked --------------------------------------------------------------------------------- */
+
+static void add_answer(json_t *answers, const rondo_event *ev)
+{
+    json_t *by = json_object_get(ev->value, "by");
+    if (rondo_event_type(ev) == RONDO_EV_GATE_ANSWERED)
+        json_array_append_new(answers, json_pack("{s:s, s:O, s:O*, s:I}", "path", rondo_event_path(ev), "value",
+                                                 json_object_get(ev->value, "value"), "by", by, "atMs",
+                                                 (json_int_t)rondo_event_time_ms(ev)));
+}
+
+static void put_answer(struct buf *out, const json_t *answer)
+{
+    auto_buf struct buf text = { 0 }, clean = { 0 };
+    const char *path = json_string_value(json_object_get(answer, "path"));
+    const char *by = json_string_value(json_object_get(answer, "by"));
+    value_put_content(&text, json_object_get(answer, "value"));
+    buf_puts(out, "answered ");
+    show_line(out, path, strlen(path));
+    buf_puts(out, ": ");
+    show_line(&clean, buf_text(&text), text.len);
+    show_cut(out, buf_text(&clean), clean.len, ANSWER_WIDTH, false);
+    buf_puts(out, "  by ");
+    show_line(out, by ? by : "somebody", strlen(by ? by : "somebody"));
+    buf_puts(out, ", ");
+    view_put_moment(out, json_integer_value(json_object_get(answer, "atMs")) * 1000000, true);
+    buf_putc(out, '\n');
+}
+
+/* The last answers, and what is open. */
+static void put_people(struct buf *out, const struct running *r, const struct gates *gates, const json_t *answers)
+{
+    size_t count = json_array_size(answers);
+    for (size_t i = count > ANSWERS_SHOWN ? count - ANSWERS_SHOWN : 0; i < count; i++)
+        put_answer(out, json_array_get(answers, i));
+    for (uint32_t i = 0; i < gates->count; i++)
+        gates_put_open(out, "asks ", &gates->open[i]);
+    if (gates->count)
+        buf_printf(out, "answer with: rondo answer %s PATH VALUE\n", r->id);
+}
+
+static void print_run(struct running *r, const struct rows *rows, const struct gates *gates, json_t *answers)
+{
+    json_t *steps = json_array(), *asks = json_array();
+    put_kids(steps, rows->root);
+    for (uint32_t i = 0; i < gates->count; i++)
+        json_array_append_new(asks, gates_open_json(&gates->open[i]));
+    print_json(json_pack("{s:s, s:s, s:s, s:o, s:O, s:o, s:O}", "id", r->id, "name", r->flow->name, "status",
+                         rondo_status_text(r->status), "steps", steps, "about", r->about, "asks", asks, "answers",
+                         answers));
+}
+
 static int show_run(struct running *r)
 {
     struct term term;
     const rondo_event *ev;
     auto_buf struct buf out = { 0 };
+    auto_json json_t *answers = json_array();
+    struct gates gates = { 0 };
     struct rows *rows = rows_new(r->run->node);
-    while ((ev = rondo_run_next(r->run)))
+    while ((ev = rondo_run_next(r->run))) {
         rows_event(rows, ev);
+        gates_past(&gates, ev);
+        add_answer(answers, ev);
+    }
     if (r->args->json) {
-        json_t *steps = json_array();
-        put_kids(steps, rows->root);
-        print_json(json_pack("{s:s, s:s, s:s, s:o, s:O}", "id", r->id, "name", r->flow->name, "status",
-                             rondo_status_text(r->status), "steps", steps, "about", r->about));
+        print_run(r, rows, &gates, answers);
     } else {
         term_init(&term, STDOUT_FILENO, r->line->no_color);
         put_head(r, &out);
         view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
                                        .now_ns = shell_now_ns(r->engine) });
+        put_people(&out, r, &gates, answers);
         fwrite(out.data, 1, out.len, stdout);
     }
     rows_free(rows);
+    gates_clear(&gates);
     return EXIT_OK;
 }
 
@@ -224,7 +285,8 @@ static const struct option options[] = {
 const struct cmd command_show = {
     .name = "show", .args = "RUN [PATH]", .min_args = 1, .max_args = 2,
     .summary = "what came out of a run, or of one step",
-    .about = "The run as a tree with statuses, durations, tokens, cost and reasons.  With PATH, as\n"
+    .about = "The run as a tree with statuses, durations, tokens, cost and reasons, what people were asked, and\n"
+             "who answered.  With PATH, as\n"
              "events have it ('refine.2.draft'; 'refine.draft' is the pass that counts), everything\n"
              "that this step gave.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_show,

@@ -11,7 +11,8 @@
 
 /* As help lists them. */
 const struct cmd *const commands[] = {
-    &command_run_file, &command_agent,    &command_rehearse, &command_check, &command_graph, &command_eval,
+    &command_run_file, &command_agent,    &command_goal,   &command_rehearse, &command_check, &command_graph,
+    &command_eval,
     &command_runs,     &command_show,     &command_events, &command_history,                // runs
     &command_resume,   &command_answer,   &command_send,     &command_cancel, &command_fork,    &command_replay,
     &command_sessions, &command_rm,       &command_gc,     &command_du,      &command_export, // the store

@@ -16,6 +16,7 @@ extern const struct cmd
     command_export,
     command_fork,
     command_gc,
+    command_goal,
     command_graph,
     command_help,
     command_history,

@@ -9,12 +9,14 @@
 #include "agent/player.h"
 #include "cli/gates.h"
 #include "cli/interrupt.h"
+#include "cli/notify.h"
 #include "cli/screen.h"
 #include "cli/show.h"
 #include "cli/tell.h"
 #include "cli/view.h"
 #include "engine/exit.h"
 #include "engine/shell.h"
+#include "io/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,6 +42,7 @@ struct drive {
     struct view view;
     struct tell tell;
     struct gates gates;
+    struct notify notify;
     struct buf out;    // stdout: lines of JSON
     struct buf lines;  // stderr: events
     struct buf frame;
@@ -215,16 +218,17 @@ static void on_prompt(void *user, const char *path, size_t system, size_t text)
     tell_prompt(&d->lines, &d->tell, shell_now_ns(d->engine), path, system, text);
 }
 
-static void on_permit(void *user, struct permit_question *question)
+static void on_ask(void *user, const struct gate_open *gate)
 {
-    struct drive *d = user;
-    gates_permit(&d->gates, question);
+    notify_gate(user, gate);
 }
 
-static void on_permit_gone(void *user, struct permit_question *question)
+/* Who was told of a gate may take its time, but nothing of it stays. */
+static void wait_for_notified(struct drive *d)
 {
-    struct drive *d = user;
-    gates_permit_gone(&d->gates, question);
+    while (d->notify.open && interrupt_count() == d->stops)
+        loop_wait(d->engine->loop, now_ns(d) + TICK_NS);
+    process_kill_all(d->engine->loop);
 }
 
 /* ---- signals --------------------------------------------------------------------------------------------- */
@@ -309,7 +313,7 @@ static const rondo_event *pause_and_pull(struct drive *d)
     see_to_signals(d);
     const struct gate_open *gate = gates_trouble(&d->gates);
     if (gate && (d->run->stored || d->gates.is_left))
-        d->is_left = run_waits_for_people(&d->run->core) && !d->run->inbox_count;
+        d->is_left = later_all_wait_for_people(d->run) && !d->run->inbox_count;
     else if (gate)
         give_up(d, gate);
     if (d->is_left)
@@ -485,10 +489,12 @@ static void prepare(struct drive *d)
                              .verbose = options->verbose, .is_virtual = d->engine->virtual_time };
     if (options->env) {
         options->env->on_prompt = options->verbose && d->tells ? on_prompt : NULL;
-        options->env->on_permit = on_permit;
-        options->env->on_permit_gone = on_permit_gone;
         options->env->user = d;
     }
+    d->notify = (struct notify){ .command = options->notify, .name = options->title, .run = d->run,
+                                 .lines = &d->lines };
+    d->gates.on_ask = on_ask;
+    d->gates.user = &d->notify;
     d->gates.run = d->run;
     d->gates.has_person = drive_has_person() && !options->quiet;
     d->gates.can_wait = d->run->stored;
@@ -498,11 +504,8 @@ static void prepare(struct drive *d)
 
 static void drive_clear(struct drive *d)
 {
-    if (d->options->env) {
+    if (d->options->env)
         d->options->env->on_prompt = NULL;
-        d->options->env->on_permit = NULL;
-        d->options->env->on_permit_gone = NULL;
-    }
     rows_free(d->rows);
     screen_clear(&d->screen);
     gates_clear(&d->gates);
@@ -526,6 +529,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     if (options->json && options->plan)
         put_plan(&d);
     pull(&d);
+    wait_for_notified(&d);
     int code = finish(&d);
     interrupt_over();
     drive_clear(&d);

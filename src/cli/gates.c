@@ -6,9 +6,8 @@
 #include "cli/show.h"
 #include "data/value.h"
 #include "engine/shell.h"
-#include "tool/permit.h"
+#include "run/asks.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,6 +101,7 @@ static void open_clear(struct gate_open *gate)
     mem_free(gate->id);
     mem_free(gate->ask);
     mem_free(gate->why);
+    json_decref(gate->schema);
 }
 
 void gates_clear(struct gates *gates)
@@ -120,10 +120,18 @@ void gates_clear(struct gates *gates)
     *gates = (struct gates){ 0 };
 }
 
-/* Else it is a step that asks because nobody knows what came of it. */
+/* Else it is an agent that asks: at work, or because nobody knows what came of it. */
 static bool is_gate(const rondo_node *node)
 {
     return node && node->kind == RONDO_KIND_GATE;
+}
+
+static json_t *schema_of(const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    if (is_gate(node))
+        return node->step ? node->step->gate_schema : NULL;
+    return json_object_get(ev->value, "schema");
 }
 
 static void add(struct gates *gates, const rondo_event *ev)
@@ -132,13 +140,14 @@ static void add(struct gates *gates, const rondo_event *ev)
     mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
     gates->open[gates->count++] = (struct gate_open){
         .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
-        .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev) };
+        .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev),
+        .schema = json_incref(schema_of(ev)) };
 }
 
 static struct gate_open *find_open(const struct gates *gates, const char *path)
 {
     for (uint32_t i = 0; i < gates->count; i++)
-        if (!gates->open[i].question && strcmp(gates->open[i].path, path) == 0)
+        if (strcmp(gates->open[i].path, path) == 0)
             return &gates->open[i];
     return NULL;
 }
@@ -151,14 +160,34 @@ static void remove_at(struct gates *gates, uint32_t i)
     mem_free(TAKE(gates->refusal));
 }
 
+/* With a step go its questions. */
 static void forget(struct gates *gates, const char *path)
 {
-    for (uint32_t i = 0; i < gates->count; i++) {
-        if (gates->open[i].question || strcmp(gates->open[i].path, path) != 0)
-            continue;
-        remove_at(gates, i);
-        return;
+    size_t len = strlen(path);
+    for (uint32_t i = gates->count; i-- > 0;) {
+        const char *open = gates->open[i].path;
+        if (strncmp(open, path, len) == 0 && (!open[len] || strncmp(open + len, ASKS_NAME, strlen(ASKS_NAME)) == 0))
+            remove_at(gates, i);
     }
+}
+
+void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate)
+{
+    buf_puts(out, before);
+    show_line(out, gate->path, strlen(gate->path));
+    buf_puts(out, ": ");
+    show_lines(out, gate->ask, strlen(gate->ask));
+    buf_putc(out, '\n');
+    if (!gate->schema)
+        return;
+    buf_puts(out, "  expected: ");
+    gates_put_shape(out, gate->schema);
+    buf_putc(out, '\n');
+}
+
+json_t *gates_open_json(const struct gate_open *gate)
+{
+    return json_pack("{s:s, s:s, s:O?}", "path", gate->path, "ask", gate->ask, "schema", gate->schema);
 }
 
 /* ---- answering ------------------------------------------------------------------------------------------ */
@@ -221,6 +250,7 @@ bool gates_play(struct gates *gates)
 static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 {
     json_t *value = answers_take(&gates->answers, gate->path, gate->id);
+    gate->is_for_people = !value && !gates->rehearses && !gates->player;
     if (value)
         answer(gates, gate->path, value, "answers");
     else if (gates->rehearses && is_gate(gate->node))
@@ -238,7 +268,11 @@ static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 static void on_waiting(struct gates *gates, const rondo_event *ev)
 {
     add(gates, ev);
-    if (is_seen_to(gates, &gates->open[gates->count - 1]))
+    struct gate_open *gate = &gates->open[gates->count - 1];
+    bool is_done = is_seen_to(gates, gate);
+    if (gate->is_for_people && gates->on_ask)
+        gates->on_ask(gates->user, gate);
+    if (is_done)
         open_clear(&gates->open[--gates->count]);
 }
 
@@ -260,7 +294,7 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
     buf_puts(&path, rondo_event_path(ev));
     const char *id = rondo_event_step(ev), *p = buf_text(&path);
     for (uint32_t i = 0; i < gates->count; i++) {
-        if (gates->open[i].question || strcmp(gates->open[i].path, p) != 0)
+        if (strcmp(gates->open[i].path, p) != 0)
             continue;
         mem_free(gates->refusal);
         gates->refusal = mem_strdup(rondo_event_text(ev));
@@ -329,45 +363,6 @@ void gates_past(struct gates *gates, const rondo_event *ev)
         on_closed(gates, ev);
 }
 
-/* ---- tools ---------------------------------------------------------------------------------------------------- */
-
-void gates_permit(struct gates *gates, struct permit_question *question)
-{
-    auto_buf struct buf ask = { 0 };
-    if (!gates->has_person) {
-        question->answer(question, PERMIT_REFUSE, false);
-        return;
-    }
-    value_put_json(&ask, question->arguments);
-    mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
-    gates->open[gates->count++] = (struct gate_open){ .question = question, .path = mem_strdup(question->tool->name),
-                                                      .id = mem_strdup(""), .ask = mem_strdup(buf_text(&ask)) };
-}
-
-void gates_permit_gone(struct gates *gates, struct permit_question *question)
-{
-    for (uint32_t i = 0; i < gates->count; i++)
-        if (gates->open[i].question == question) {
-            remove_at(gates, i);
-            return;
-        }
-}
-
-/* y, n, or a for always; anything else is asked again. */
-static void take_permission(struct gates *gates, const char *line, size_t len)
-{
-    struct permit_question *question = gates->open[0].question;
-    char word = len ? (char)tolower((unsigned char)*line) : '\0';
-    if (word != 'y' && word != 'n' && word != 'a') {
-        mem_free(gates->refusal);
-        gates->refusal = mem_strdup("please type y, n, or a");
-        gates->is_asked = false;
-        return;
-    }
-    remove_at(gates, 0);
-    question->answer(question, word == 'n' ? PERMIT_REFUSE : PERMIT_ALLOW, word == 'a');
-}
-
 /* ---- the person -------------------------------------------------------------------------------------------- */
 
 bool gates_wait(const struct gates *gates)
@@ -380,7 +375,6 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
     if (!gates->count || gates->is_asked)
         return false;
     const struct gate_open *gate = &gates->open[0];
-    const json_t *schema = gate->node && gate->node->step ? gate->node->step->gate_schema : NULL;
     if (gates->refusal) {
         buf_puts(out, "  ");
         show_line(out, gates->refusal, strlen(gates->refusal));
@@ -391,11 +385,9 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
         show_lines(out, gate->ask, strlen(gate->ask));
     }
     buf_putc(out, '\n');
-    if (gate->question)
-        buf_puts(out, "  may this tool be called? y: yes, n: no, a: always\n");
-    if (schema) {
+    if (gate->schema) {
         buf_puts(out, "  expected: ");
-        gates_put_shape(out, schema);
+        gates_put_shape(out, gate->schema);
         buf_putc(out, '\n');
     }
     buf_puts(out, is_utf8 ? "  \u203a " : "  > ");
@@ -403,13 +395,16 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
     return true;
 }
 
-/* A step in doubt is answered with a word, or with an object that says what came out. */
-static json_t *typed_value(const rondo_node *node, const char *line, size_t len)
+/* Where there is no schema, a gate takes a text, and a step in doubt a word or an object that says what came out. */
+json_t *gates_typed(const struct gate_open *gate, const char *text, size_t len)
 {
-    if (node->kind == RONDO_KIND_GATE)
-        return given_value(line, len, node->gate.schema);
-    json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-    return object ? object : given_value(line, len, NULL);
+    rondo_error err;
+    struct schema *schema = gate->schema ? schema_compile(gate->schema, NULL, &err) : NULL;
+    json_t *value = !schema && !is_gate(gate->node) ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!value)
+        value = given_value(text, len, is_gate(gate->node) ? gate->node->gate.schema : schema);
+    schema_unref(schema);
+    return value;
 }
 
 static void take_line(struct gates *gates, const char *line, size_t len)
@@ -417,11 +412,7 @@ static void take_line(struct gates *gates, const char *line, size_t len)
     const struct gate_open *gate = &gates->open[0];
     while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
         len--;
-    if (gate->question) {
-        take_permission(gates, line, len);
-        return;
-    }
-    json_t *value = typed_value(gate->node, line, len);
+    json_t *value = gates_typed(gate, line, len);
     if (value) {
         answer(gates, gate->path, value, "terminal");
         return;
@@ -435,8 +426,6 @@ void gates_read(struct gates *gates)
     char bytes[4096];
     ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
     if (n <= 0) {
-        while (gates->count && gates->open[0].question)
-            take_permission(gates, "n", 1);
         if (gates->count)
             give_up(&gates->open[0], "the terminal was closed before it was answered");
         return;

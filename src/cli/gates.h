@@ -12,10 +12,11 @@
 #include "flow/node.h"
 
 struct gate_open {
-    struct permit_question *question; // whether a tool may be called; NULL: it is a gate
     char *path, *id, *ask;
+    json_t *schema; // of the answer; NULL: none
     char *why; // nobody here can answer it; NULL: somebody may
-    const rondo_node *node;
+    bool is_for_people; // nothing but a person answers it
+    const rondo_node *node; // a gate; or an agent: in doubt, or at work and has a question
 };
 
 /* An answer from a recording, and when it came. */
@@ -37,18 +38,16 @@ struct gates {
     uint32_t due_count, due_cap;
     struct gate_open *open; // those that a person is to answer, oldest first
     uint32_t count, cap;
-    uint32_t doubts;   // steps that wait for an answer because nobody knows what came of them
+    uint32_t doubts;   // of all open ones, those of agents
     bool is_asked;     // the first of them is on the screen
     char *refusal;     // why the last answer was not taken; shown with the question
     struct buf typed;  // by the person, so far
+    void (*on_ask)(void *user, const struct gate_open *gate); // one that people are to answer has opened; NULL
+    void *user;
     bool is_left;      // the time of a gate is over, and nobody is to wait any longer
 };
 
 void gates_clear(struct gates *gates);
-
-/* A tool that a model wants to call: the person is asked; without one, no.  And: nobody needs to know. */
-void gates_permit(struct gates *gates, struct permit_question *question);
-void gates_permit_gone(struct gates *gates, struct permit_question *question);
 
 /* To be called with every event of the run. */
 void gates_event(struct gates *gates, const rondo_event *event);
@@ -72,6 +71,13 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8);
 
 /* stdin can be read. */
 void gates_read(struct gates *gates);
+
+/* Such a gate for people who look at a run: a line, and what is expected; and as JSON, new. */
+void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate);
+json_t *gates_open_json(const struct gate_open *gate);
+
+/* What somebody means by a text, as an answer to that gate: new; NULL: it is not UTF-8. */
+json_t *gates_typed(const struct gate_open *gate, const char *text, size_t len);
 
 /* What fits a schema, for people: "yes or no", "one of a, b", "{ score: number, issues: list }". */
 void gates_put_shape(struct buf *out, const json_t *schema);

@@ -5,6 +5,9 @@
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+
+#define STDIN_MAX (1024 * 1024)
 
 json_t *given_file(const char *path, rondo_error *err)
 {
@@ -106,4 +109,33 @@ json_t *given_inputs(const struct flow *flow, const char *file, const struct tex
         }
     }
     return inputs;
+}
+
+/* ---- texts --------------------------------------------------------------------------------------------- */
+
+int given_words(const struct texts *words, struct buf *out, rondo_error *err)
+{
+    auto_buf struct buf piped = { 0 };
+    for (uint32_t i = 0; i < words->count; i++)
+        buf_printf(out, "%s%s", i ? " " : "", words->list[i]);
+    if (!isatty(STDIN_FILENO) && file_read_fd(STDIN_FILENO, "standard input", STDIN_MAX, &piped, err) < 0)
+        return err->code;
+    while (piped.len && strchr(" \t\r\n", piped.data[piped.len - 1]))
+        piped.len--;
+    if (piped.len) {
+        buf_puts(out, out->len ? "\n\n" : "");
+        buf_put(out, piped.data, piped.len);
+    }
+    return 0;
+}
+
+json_t *given_literal(const char *text, size_t len)
+{
+    auto_buf struct buf out = { 0 };
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '$' && i + 1 < len && text[i + 1] == '{')
+            buf_putc(&out, '$');
+        buf_putc(&out, text[i]);
+    }
+    return json_stringn(out.data ? out.data : "", out.len);
 }

@@ -26,11 +26,11 @@ static int open_prices(struct means *means, const char *path, rondo_error *err)
     return 0;
 }
 
-static int open_permit(struct means *means, const struct means_args *args, bool has_person, rondo_error *err)
+static int open_permit(struct means *means, const struct means_args *args, bool can_ask, rondo_error *err)
 {
     return permit_open(&(struct permit_spec){ .allow = args->allow, .deny = args->deny, .ask = args->ask,
                                               .yolo = args->yolo, .strict = args->strict, .sandbox = args->sandbox,
-                                              .can_ask = has_person },
+                                              .can_ask = can_ask },
                        &means->permit, err);
 }
 
@@ -49,11 +49,11 @@ static void find_files(struct means *means)
     means->cache = mem_strdup(buf_text(&folder));
 }
 
-int means_open(struct means *means, const struct means_args *args, const struct cmd *command, bool has_person,
+int means_open(struct means *means, const struct means_args *args, const struct cmd *command, bool can_ask,
                struct call_env *env)
 {
     rondo_error err;
-    if (open_permit(means, args, has_person, &err) < 0)
+    if (open_permit(means, args, can_ask, &err) < 0)
         return usage_error(command, "%s", err.message);
     if (open_prices(means, args->prices, &err) < 0)
         return command_fail(command, "--prices %s", err.message);

@@ -42,7 +42,7 @@ struct means {
 };
 
 /* Fills in what env needs of it; an enum exit_code, with everything said. */
-int means_open(struct means *means, const struct means_args *args, const struct cmd *command, bool has_person,
+int means_open(struct means *means, const struct means_args *args, const struct cmd *command, bool can_ask,
                struct call_env *env);
 void means_clear(struct means *means);
 

@@ -1,11 +1,12 @@
-/* notify.c - telling another program that a run has ended.
-
-   Whatever that program does, or fails to do, changes nothing about the run; it is only reported. */
+/* notify.c - see notify.h. */
 #define _GNU_SOURCE // memfd_create
 #include "cli/notify.h"
 
-#include "base/buf.h"
 #include "cli/screen.h"
+#include "cli/show.h"
+#include "data/value.h"
+#include "engine/shell.h"
+#include "io/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,87 @@
 #include <unistd.h>
 
 extern char **environ;
+
+#define OPEN_MOST 32         // commands at once
+#define SAID_MAX  (64 << 10) // bytes of what one of them says
+
+/* ---- a gate ------------------------------------------------------------------------------------------ */
+
+/* Ours, and what it is about. */
+static const char **environment(struct buf *own)
+{
+    size_t count = 0, at = 0;
+    while (environ[count])
+        count++;
+    const char **list = mem_zalloc((count + 5) * sizeof *list);
+    for (; at < count; at++)
+        list[at] = environ[at];
+    for (const char *text = buf_text(own); text < own->data + own->len; text += strlen(text) + 1)
+        list[at++] = text;
+    return list;
+}
+
+static void put_said(struct buf *out, const char *text, size_t len)
+{
+    show_lines(out, text, len);
+    if (len && text[len - 1] != '\n')
+        buf_putc(out, '\n');
+}
+
+static void on_end(struct process *process, void *user)
+{
+    struct notify *notify = user;
+    size_t said_len, errors_len;
+    const char *said = process_output(process, &said_len), *errors = process_errors(process, &errors_len);
+    put_said(notify->lines, said, said_len);
+    put_said(notify->lines, errors, errors_len);
+    if (process_timed_out(process))
+        buf_printf(notify->lines, "rondo: --notify: the command took longer than %d seconds and was ended\n",
+                   NOTIFY_MS / 1000);
+    else if (process_signal(process) || process_status(process))
+        buf_printf(notify->lines, "rondo: --notify: the command ended with %d\n",
+                   process_signal(process) ? 128 + process_signal(process) : process_status(process));
+    notify->open--;
+}
+
+static void start(struct notify *notify, const char *const *env, const struct buf *input)
+{
+    const char *argv[] = { "/bin/sh", "-c", notify->command, NULL };
+    struct process *process;
+    rondo_error err;
+    if (process_start(rondo_run_engine(notify->run)->loop,
+                      &(struct process_spec){ .argv = argv, .env = env, .input = input->data, .input_len = input->len,
+                                              .max_output = SAID_MAX, .timeout_ms = NOTIFY_MS, .grace_ms = -1,
+                                              .on_end = on_end, .user = notify },
+                      &process, &err) == 0)
+        notify->open++;
+    else
+        buf_printf(notify->lines, "rondo: --notify: %s\n", err.message);
+}
+
+void notify_gate(struct notify *notify, const struct gate_open *gate)
+{
+    auto_buf struct buf own = { 0 }, input = { 0 };
+    if (!notify->command)
+        return;
+    if (notify->open >= OPEN_MOST) {
+        buf_printf(notify->lines, "rondo: --notify: %d commands have not ended; nobody was told of gate '%s'\n",
+                   OPEN_MOST, gate->path);
+        return;
+    }
+    auto_json json_t *about = gates_open_json(gate);
+    json_object_set_new(about, "run", json_string(rondo_run_id(notify->run)));
+    json_object_set_new(about, "workflow", json_string(notify->name));
+    value_put_json(&input, about);
+    buf_putc(&input, '\n');
+    buf_printf(&own, "RONDO_RUN=%s%cRONDO_NAME=%s%cRONDO_GATE=%s%cRONDO_STATUS=waiting%c", rondo_run_id(notify->run),
+               0, notify->name, 0, gate->path, 0, 0);
+    const char **env = environment(&own);
+    start(notify, env, &input);
+    mem_free(env);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
 
 /* The answer in a file without a name, so that nobody waits for a reader. */
 static int answer_fd(rondo_run *run)

@@ -144,12 +144,24 @@ static void paint_file(struct painter *p, struct pic_node *node, const struct fl
         add_tag(p, node, "%u step%s", file_steps(file), file_steps(file) == 1 ? "" : "s");
 }
 
+/* Whom its model may call. */
+static void tag_team(struct painter *p, struct pic_node *node, const struct flow_scope *team)
+{
+    auto_buf struct buf names = { 0 };
+    for (uint32_t i = 0; team && i < team->count; i++)
+        if (!team->steps[i]->only_answers)
+            buf_printf(&names, "%s%s", names.len ? ", " : "", team->steps[i]->id);
+    if (names.len)
+        add_tag(p, node, "calls %.200s", buf_text(&names));
+}
+
 static void paint_agent(struct painter *p, struct pic_node *node, const struct flow_step *step)
 {
     if (step->agent && step->agent->name && strcmp(step->agent->name, step->id) != 0)
         node->who = clean_name(p, step->agent->name);
     if (step->part == AS_CAPTAIN && strcmp(step->id, "captain") != 0)
         add_tag(p, node, "captain");
+    tag_team(p, node, step->team);
     if (!step->agent || step->agent->kind != AGENT_WORKFLOW)
         return;
     add_tag(p, node, "workflow");

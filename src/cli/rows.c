@@ -36,7 +36,7 @@ static void add_kid(struct row *row, struct row *kid)
 static void make_kids(struct rows *rows, struct row *row)
 {
     const rondo_node *node = row->node;
-    if (row->kid_count || node->kind == RONDO_KIND_EACH)
+    if (row->kid_count || row_has_items(row))
         return;
     uint32_t count = node->kind == KIND_HOLDER ? MIN(node->count, ENCORE_FIRST) : node->count;
     for (uint32_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ static struct row *kid_at(const struct row *row, const rondo_event *ev)
 {
     if (!row)
         return NULL;
-    if (row->node->kind == RONDO_KIND_EACH)
+    if (row_has_items(row))
         return item_of(row, ev->ordinal);
     return ev->child < row->kid_count ? row->kids[ev->child] : NULL;
 }
@@ -146,11 +146,13 @@ void row_put_path(struct buf *out, const struct row *row)
     int64_t pass = row->of_pass >= 0 ? row->of_pass : up->pass;
     if (row_is_loop(up) && pass >= 0)
         buf_printf(out, ".%lld", (long long)pass);
-    if (row->is_item)
+    if (row->is_item && !row_is_call(row))
         buf_printf(out, "[%u]", row->ordinal);
     if (*row->name && !is_first)
         buf_putc(out, '.');
     buf_puts(out, row->name);
+    if (row_is_call(row))
+        buf_printf(out, "[%u]", row->ordinal);
     if (row->attempt)
         buf_printf(out, row_is_encore(row) ? "^%u" : "~%u", row->attempt);
 }
@@ -217,7 +219,7 @@ static void row_reset(struct rows *rows, struct row *row)
 {
     if (!row)
         return;
-    if (row->node->kind == RONDO_KIND_EACH)
+    if (row_has_items(row))
         drop_items(rows, row);
     forget_slot(rows, row);
     row->state = ROW_PENDING;
@@ -260,7 +262,7 @@ static struct row *item_start(struct rows *rows, struct row *each, const rondo_e
     struct row *item = ev->attempt ? item_of(each, ev->ordinal) : NULL;
     if (item)
         return item;
-    const struct node_child *child = &each->node->children[0];
+    const struct node_child *child = &each->node->children[ev->child];
     item = row_new(rows, each, child->node, child->name);
     item->is_item = true;
     item->ordinal = ev->ordinal;
@@ -296,7 +298,7 @@ static struct row *row_of_start(struct rows *rows, struct row *up, const rondo_e
 {
     if (!up->up && ev->child >= ENCORE_FIRST)
         return encore_start(rows, ev);
-    return up->node->kind == RONDO_KIND_EACH ? item_start(rows, up, ev) : kid_at(up, ev);
+    return row_has_items(up) ? item_start(rows, up, ev) : kid_at(up, ev);
 }
 
 static void on_start(struct rows *rows, const rondo_event *ev)

@@ -23,7 +23,7 @@ struct row {
     const rondo_node *node;
     const char *name; // as in paths; "" for a nameless body, whose steps are shown in its place
     struct row *up;
-    struct row **kids; // by place in the definition; of an each: items in the order they began
+    struct row **kids; // by place in the definition; items of an each and calls of an agent: as they began
     uint32_t kid_count, kid_cap;
     uint32_t place;   // in the definition of its parent
     uint32_t ordinal; // of an item
@@ -74,6 +74,17 @@ void row_put_path(struct buf *out, const struct row *row);
 static inline bool row_is_open(const struct row *row)
 {
     return row->state >= ROW_RUNNING && row->state <= ROW_RETRYING;
+}
+
+/* Its kids are made as they begin: items of an each, agents that an agent has called. */
+static inline bool row_has_items(const struct row *row)
+{
+    return row->node->kind == RONDO_KIND_EACH || row->node->kind == RONDO_KIND_AGENT;
+}
+
+static inline bool row_is_call(const struct row *row)
+{
+    return row->up && row->up->node->kind == RONDO_KIND_AGENT;
 }
 
 /* A container without a name: only what is in it is shown. */

@@ -17,7 +17,6 @@
 #include "flow/bundle.h"
 #include "flow/shape.h"
 #include "io/orphan.h"
-#include "io/process.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,6 +76,22 @@ int running_draw_plan(struct running *r)
     return EXIT_OK;
 }
 
+static bool is_in_memory(const char *place)
+{
+    return place && strcmp(place, ":memory:") == 0;
+}
+
+/* Where the command line is silent, the file may say something. */
+static const char *store_place(const struct running *r)
+{
+    return r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+}
+
+static bool is_stored(const struct running *r)
+{
+    return !r->rehearses && !r->args->replay && !is_in_memory(store_place(r));
+}
+
 int running_prepare_env(struct running *r)
 {
     const struct run_args *a = r->args;
@@ -87,7 +102,8 @@ int running_prepare_env(struct running *r)
                                 .coordinator = a->coordinator };
     if (a->prompts && mkdir(a->prompts, 0777) < 0 && !is_folder(a->prompts))
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
-    int code = means_open(&r->means, &a->means, r->line->command, drive_has_person() && !a->quiet, &r->env);
+    bool can_ask = (drive_has_person() && !a->quiet) || is_stored(r); // somebody may come later
+    int code = means_open(&r->means, &a->means, r->line->command, can_ask, &r->env);
     if (code != EXIT_OK)
         return code;
     if (!a->script)
@@ -107,24 +123,40 @@ bool running_has_answers(const struct running *r)
     return r->rehearses || r->args->answers || r->args->replay || (drive_has_person() && !r->args->quiet);
 }
 
-/* ---- the store and the engine ---------------------------------------------------------------------------- */
-
-static bool is_in_memory(const char *place)
+static void find_gate(struct flow_step *step, void *user)
 {
-    return place && strcmp(place, ":memory:") == 0;
+    const struct flow_step **first = user;
+    if (step->body == BODY_GATE && !*first)
+        *first = step;
 }
 
-/* Where the command line is silent, the file may say something. */
+/* Nobody could answer, and the run could not wait: better not to begin. */
+int running_check_gates(struct running *r)
+{
+    const struct flow_step *gate = NULL;
+    if (r->store || running_has_answers(r))
+        return EXIT_OK;
+    flow_each_step(r->flow, find_gate, &gate);
+    if (!gate)
+        return EXIT_OK;
+    command_fail(r->line->command, "gate '%s' asks a person, and there is no terminal to ask on", gate->id);
+    fprintf(stderr, "  run it in a terminal or with a store, or give its answer with --answers FILE, as\n"
+                    "  { %s: ANSWER }\n", gate->id);
+    return EXIT_USAGE;
+}
+
+/* ---- the store and the engine ---------------------------------------------------------------------------- */
+
 int running_open_store(struct running *r, bool must_exist)
 {
-    const char *place = r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+    const char *place = store_place(r);
     const char *durability = r->flow ? r->flow->durability : NULL;
     unsigned flags = (must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
     if ((is_in_memory(place) || r->args->replay) && r->args->session)
         return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
-    if (r->rehearses || r->args->replay || is_in_memory(place) || r->store)
+    if (!is_stored(r) || r->store)
         return EXIT_OK;
     if (store_path_open(place, flags, &r->store, &err) == 0)
         return EXIT_OK;
@@ -186,13 +218,21 @@ static uint64_t seed_of(const struct running *r)
     return is_fixed ? hash_bytes(1, r->flow->name, strlen(r->flow->name)) : 0;
 }
 
+/* What is left of a limit; 0 is none. */
+static int64_t left_of(int64_t limit, int64_t spent)
+{
+    return limit ? MAX(limit - spent, 1) : 0;
+}
+
 rondo_run_options running_options(const struct running *r)
 {
     const struct run_args *a = r->args;
+    int64_t tokens = r->spent.input_tokens + r->spent.output_tokens;
+    int64_t cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9);
     return (rondo_run_options){
         RONDO_RUN, .timeout_ms = a->timeout_ms, .session = a->session, .seed = seed_of(r),
         .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
-        .budget = { .tokens = a->max_tokens, .cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9) },
+        .budget = { .tokens = left_of(a->max_tokens, tokens), .cost_nano = left_of(cost_nano, r->spent.cost_nano) },
     };
 }
 
@@ -222,17 +262,46 @@ int running_look(struct running *r)
 
 /* ---- the run ------------------------------------------------------------------------------------------------ */
 
+/* What resume needs to go on in the same way. */
+static json_t *how_started(const struct running *r)
+{
+    const struct run_args *a = r->args;
+    json_t *about = json_object();
+    const struct {
+        const char *key, *text;
+    } texts[] = { { "file", r->file }, { "workdir", a->workdir }, { "context", a->context },
+                  { "model", a->means.model } };
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (texts[i].text)
+            json_object_set_new(about, texts[i].key, json_string(texts[i].text));
+    if (a->max_turns)
+        json_object_set_new(about, "maxTurns", json_integer(a->max_turns));
+    if (a->max_retries >= 0)
+        json_object_set_new(about, "maxRetries", json_integer(a->max_retries));
+    return about;
+}
+
+int running_start(struct running *r)
+{
+    rondo_error err;
+    rondo_run_options options = running_options(r);
+    r->about = how_started(r);
+    if (flows_start(r->engine, r->flow, &r->env, r->inputs, &options, r->about, &r->run, &err) == 0)
+        return EXIT_OK;
+    return running_fail(r, &err);
+}
+
 int running_carry_out(struct running *r)
 {
     const struct run_args *a = r->args;
     struct drive_options options = {
-        .command = r->command, .title = r->flow->name, .answers = a->answers, .plan = r->flow->doc->json,
+        .command = r->command, .title = r->flow->name, .answers = a->answers, .notify = a->notify,
+        .plan = r->flow->doc->json,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
     };
     int code = drive(r->run, &options);
-    process_kill_all(r->engine->loop); // before anybody is told that it is over
-    if (a->notify)
+    if (a->notify && r->run->ended) // of a gate it was told
         notify_run(a->notify, r->run, r->flow->name, code);
     return code;
 }

@@ -23,6 +23,8 @@ struct run_args {
     bool project_notes;
     int64_t max_depth;
     const char *record, *replay, *workflow;
+    const char *save; // of goal
+    bool yes, allow_commands, rehearse;
     double max_cost;
     const char *coordinator;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
@@ -46,6 +48,7 @@ struct running {
     struct store *store; // NULL: the run is in memory only
     rondo_engine *engine;
     rondo_run *run;
+    rondo_usage spent; // for the run, before it: budgets are smaller by that
     uint64_t past; // events that the run had before this command went on with it
 };
 
@@ -57,7 +60,9 @@ int running_check_args(struct running *r);
 int running_prepare_env(struct running *r);
 int running_check_agents(struct running *r);
 int running_draw_plan(struct running *r);
+int running_check_gates(struct running *r); // somebody can answer them, or they can wait
 int running_open_engine(struct running *r);
+int running_start(struct running *r); // of r->flow with r->inputs
 int running_carry_out(struct running *r);
 
 /* What the command line says about the run itself. */

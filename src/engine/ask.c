@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 
 #include "data/value.h"
+#include "run/act.h"
 #include "run/see.h"
 #include "run/loop.h"
 
@@ -223,6 +224,12 @@ static void choose_by_name(struct question *q, const struct node_agent *agent, c
     refuse_skill(q, agent, why);
 }
 
+/* A model can be asked (agent/routing.h). */
+static bool can_choose(const rondo_node *node)
+{
+    return node->step && node->step->agent && node->step->agent->kind == AGENT_MODEL;
+}
+
 /* The selector's choice, else the only one, else the only one whose schema accepts the input. */
 static void ask_skill(rondo_context *context, struct question *q)
 {
@@ -242,7 +249,9 @@ static void ask_skill(rondo_context *context, struct question *q)
         fitting++;
     }
     q->yes = 1;
-    if (fitting != 1)
+    if (fitting > 1 && can_choose(context->node))
+        q->number = SKILL_OPEN;
+    else if (fitting != 1)
         refuse_skill(q, agent, fitting ? "several skills accept this input and nothing selects one"
                                        : "no skill accepts this input; the skills are");
 }

@@ -6,11 +6,15 @@
 
 #include "agent/recorder.h"
 #include "data/value.h"
+#include "run/asks.h"
 #include "run/budget.h"
+#include "run/errand.h"
 #include "run/usage.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MS 1000000ll // nanoseconds
@@ -33,6 +37,7 @@ static void later_close(struct mailbox *mail, struct later *later)
     json_decref(later->work.delta);
     later->input = later->output = NULL;
     later->on_cancel = NULL;
+    later->is_parked = NULL;
     later->lingers = false;
     later->work = (struct work){ 0 };
     mem_free(TAKE(later->waits));
@@ -297,8 +302,10 @@ static void put_wait(struct mailbox *mail, struct later *later, struct post *mes
 {
     later->rests |= later->external;
     set_external(mail, later, false);
-    message->wait.number = ++later->wait_number;
-    message->ev.num = later->wait_number;
+    if (!message->wait.number) {
+        message->wait.number = ++later->wait_number;
+        message->ev.num = later->wait_number;
+    }
     mem_grow(&later->waits, &later->wait_cap, later->wait_count, sizeof *later->waits);
     later->waits[later->wait_count++] = message->wait;
 }
@@ -321,9 +328,11 @@ static int post(rondo_later at, struct post *message)
         message->token = at.token;
         if (message->finishes || message->ev.type == RONDO_EV_MESSAGE)
             message->delta = TAKE(later->work.delta);
-        if (message->wait.noted || message->wait.decided || message->wait.drained)
+        if (message->wait.noted || message->wait.decided || message->wait.drained || message->wait.answered ||
+            message->wait.done)
             put_wait(mail, later, message);
-        put_post(mail, message);
+        if (message->ev.type != RONDO_EV_GATE_WAITING || message->ev.value) // else it was asked before
+            put_post(mail, message);
     }
     if (later && later->cancelled && message->finishes)
         retire(mail, at, later);
@@ -433,16 +442,38 @@ int later_note(rondo_later later, json_t *note, void (*then)(void *user), void *
     return MIN(rc, 0);
 }
 
-/* Whose token it is; NULL when it is over. */
-static struct act *act_behind(rondo_later at, struct run **ret)
+static struct work work_behind(rondo_later at)
 {
     struct mailbox *mail = &at.engine->mail;
     pthread_mutex_lock(&mail->lock);
     struct later *later = find(mail, at.token);
     struct work work = later ? later->work : (struct work){ 0 };
     pthread_mutex_unlock(&mail->lock);
+    return work;
+}
+
+/* Whose token it is; NULL when it is over. */
+static struct act *act_behind(rondo_later at, struct run **ret)
+{
+    struct work work = work_behind(at);
     *ret = work.run ? &work.run->core : NULL;
     return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
+int later_call(rondo_later later, const char *agent, const char *key, json_t *input,
+               void (*done)(const struct result *result, void *user), void *user)
+{
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    struct post p = { .ev = { .type = RONDO_EV_NOTE,
+                              .value = json_pack("{s:s, s:s, s:o}", "errand", key, "agent", agent, "input", input) },
+                      .wait = { .done = done, .user = user } };
+    if (act && errand_can_take(act, p.ev.value)) {
+        int rc = post(later, &p);
+        return MIN(rc, 0);
+    }
+    post_clear(&p);
+    return act ? RONDO_ELIMIT : RONDO_ESTATE;
 }
 
 /* ---- messages --------------------------------------------------------------------------------------- */
@@ -475,6 +506,17 @@ void later_idle(rondo_later later)
     post(later, &p);
 }
 
+void later_pause(rondo_later later, int64_t delay_ms)
+{
+    struct run *run;
+    const struct act *act = act_behind(later, &run);
+    if (!act || act->pause_ns)
+        return;
+    struct post p = { .ev = { .type = RONDO_EV_DELAY,
+                              .num = shell_run_ns(work_behind(later).run) + delay_ms * MS } };
+    post(later, &p);
+}
+
 int rondo_later_inbox(rondo_later later, void (*then)(rondo_value *messages, void *user), void *user)
 {
     struct post p = { .ev = { .type = RONDO_EV_AGENT_WAKE }, .wait = { .drained = then, .user = user } };
@@ -496,6 +538,80 @@ int rondo_engine_send(rondo_engine *engine, const char *run_id, const char *from
     pthread_mutex_unlock(&mail->lock);
     loop_wake(engine->loop);
     return 0;
+}
+
+/* ---- questions to people ------------------------------------------------------------------------------ */
+
+/* As it will be journaled: with its number and its name. */
+static json_t *number_question(struct act *act, const char *call, json_t *question)
+{
+    json_object_set_new(question, "n", json_integer(++act->asked));
+    json_object_set_new(question, "call", json_string(call));
+    return question;
+}
+
+void later_ask(rondo_later later, const char *call, json_t *question,
+               void (*then)(const json_t *answer, void *user), void *user)
+{
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    json_t *old = act ? asks_of_call(act, call) : NULL, *answer = json_object_get(old, "answer");
+    if (!act || old)
+        json_decref(question);
+    if (answer)
+        then(answer, user);
+    if (!act || answer)
+        return;
+    struct post p = { .ev = { .type = RONDO_EV_GATE_WAITING, .flags = EF_VALUE,
+                              .value = old ? NULL : number_question(act, call, question) },
+                      .wait = { .answered = then, .user = user } };
+    p.wait.number = ASKS_MAX + asks_number(old ? old : p.ev.value);
+    post(later, &p);
+}
+
+void later_answer(rondo_later later, const char *call, json_t *value, const char *by)
+{
+    struct run *run;
+    struct act *act = act_behind(later, &run);
+    json_t *question = act ? asks_of_call(act, call) : NULL;
+    if (!question || json_object_get(question, "answer")) {
+        json_decref(value);
+        return;
+    }
+    auto_buf struct buf path = { 0 };
+    path_put_act(&path, run, act);
+    buf_printf(&path, ASKS_NAME "%u", asks_number(question));
+    rondo_engine_signal(later.engine, run_of(run)->id, buf_text(&path), value, by);
+}
+
+void task_on_park(rondo_task *task, bool (*is_parked)(void *user), void *user)
+{
+    struct mailbox *mail = &task->work.run->engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = task->deferred ? find(mail, task->later.token) : NULL;
+    if (later) {
+        later->is_parked = is_parked;
+        later->is_parked_user = user;
+    }
+    pthread_mutex_unlock(&mail->lock);
+}
+
+static bool is_parked(rondo_engine *engine, const struct act *act)
+{
+    struct mailbox *mail = &engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    struct later *later = find(mail, act->token), found = later ? *later : (struct later){ 0 };
+    pthread_mutex_unlock(&mail->lock);
+    return found.is_parked && !found.work.finished && found.is_parked(found.is_parked_user);
+}
+
+bool later_all_wait_for_people(rondo_run *run)
+{
+    struct run *core = &run->core;
+    for (uint32_t i = 1; core->gates && i < core->act_count; i++)
+        if (core->acts[i]->state != ACT_FREE && core->acts[i]->asking)
+            core->acts[i]->rests = is_parked(run->engine, core->acts[i]);
+    return run_waits_for_people(core);
 }
 
 /* ---- costs ------------------------------------------------------------------------------------------ */
@@ -685,19 +801,71 @@ static int check_answer(const struct act *act, json_t *answer, rondo_error *err)
     return act->node->gate.schema ? schema_check(act->node->gate.schema, answer, err) : 0;
 }
 
-static struct act *find_gate(rondo_run *run, const char *path)
+/* The question of an agent at work that a path names below the agent's own; NULL. */
+static json_t *find_ask(const struct act *act, const char *below)
+{
+    size_t len = strlen(ASKS_NAME);
+    if (strncmp(below, ASKS_NAME, len) != 0 || !isdigit((unsigned char)below[len]))
+        return NULL;
+    unsigned long number = strtoul(below + len, NULL, 10);
+    return number < ASKS_MAX ? asks_open(act, (uint32_t)number) : NULL;
+}
+
+/* What is open under that path: a gate, a step in doubt, or a question (ret_ask) of an agent at work. */
+static struct act *find_gate(rondo_run *run, const char *path, json_t **ret_ask)
 {
     auto_buf struct buf text = { 0 };
+    *ret_ask = NULL;
     for (uint32_t i = 1; i < run->core.act_count; i++) {
         struct act *act = run->core.acts[i];
-        if (act->state == ACT_FREE || !waits_for_answer(act))
+        if (act->state == ACT_FREE || (!waits_for_answer(act) && !act->asking))
             continue;
         buf_clear(&text);
         path_put_act(&text, &run->core, act);
-        if (strcmp(buf_text(&text), path) == 0)
+        if (waits_for_answer(act) && strcmp(buf_text(&text), path) == 0)
+            return act;
+        if (act->asking && strncmp(buf_text(&text), path, text.len) == 0 &&
+            (*ret_ask = find_ask(act, path + text.len)))
             return act;
     }
     return NULL;
+}
+
+#define LISTED_MAX 20
+
+static void list_asks(json_t *list, const struct act *act, const char *path)
+{
+    json_t *question;
+    size_t i;
+    json_array_foreach(act->asks, i, question)
+        if (!json_object_get(question, "answer") && json_array_size(list) < LISTED_MAX)
+            json_array_append_new(list, json_sprintf("%s" ASKS_NAME "%u", path, asks_number(question)));
+}
+
+json_t *later_open_gates(rondo_run *run)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 1; i < run->core.act_count && json_array_size(list) < LISTED_MAX; i++) {
+        struct act *act = run->core.acts[i];
+        auto_buf struct buf path = { 0 };
+        if (act->state == ACT_FREE || !node_is_leaf(act->node) || (!act->wait_ns && !act->asking))
+            continue;
+        path_put_act(&path, &run->core, act);
+        if (act->wait_ns)
+            json_array_append_new(list, json_string(buf_text(&path)));
+        list_asks(list, act, buf_text(&path));
+    }
+    return list;
+}
+
+/* The schema came with the question. */
+static int check_ask(const json_t *ask, json_t *answer, rondo_error *err)
+{
+    json_t *given = json_object_get(ask, "schema");
+    struct schema *schema = given ? schema_compile(given, NULL, err) : NULL;
+    int rc = !given ? 0 : schema ? schema_check(schema, answer, err) : err->code;
+    schema_unref(schema);
+    return rc;
 }
 
 static void record_answer(rondo_run *run, const struct act *gate, const char *path, json_t *value)
@@ -711,7 +879,8 @@ static void record_answer(rondo_run *run, const struct act *gate, const char *pa
 static void take_answer(rondo_engine *engine, struct post *message)
 {
     rondo_run *run = find_run(engine, message->run_id);
-    struct act *gate = run ? find_gate(run, message->path) : NULL;
+    json_t *ask = NULL;
+    struct act *gate = run ? find_gate(run, message->path, &ask) : NULL;
     rondo_error err = { 0 };
     struct rondo_event ev = message->ev;
     if (run && run_hides(run))
@@ -723,11 +892,14 @@ static void take_answer(rondo_engine *engine, struct post *message)
         ev.act = gate->slot;
         ev.ordinal = gate->gen;
         ev.flags = EF_VALUE;
-        if (check_answer(gate, answer, &err) < 0) {
+        if (ask)
+            json_object_set(ev.value, "n", json_object_get(ask, "n"));
+        if ((ask ? check_ask(ask, answer, &err) : check_answer(gate, answer, &err)) < 0) {
             ev.type = RONDO_EV_MESSAGE;
             json_decref(ev.value);
-            ev.value = json_pack("{s:s, s:s}", "author", "gate", "content", err.message);
-        } else if (run->recorder) {
+            ev.value = json_pack("{s:s, s:s, s:O*}", "author", "gate", "content", err.message, "n",
+                                 json_object_get(ask, "n"));
+        } else if (run->recorder && !ask) { // a recording has what came of it
             record_answer(run, gate, message->path, ev.value);
         }
         shell_happened(run, &ev);
@@ -873,6 +1045,12 @@ static void give_letters(struct act *act, const struct awaited *wait)
     wait->drained(fresh, wait->user);
 }
 
+static void give_answer(const struct act *act, const struct awaited *wait)
+{
+    json_t *question = asks_find(act, wait->number - ASKS_MAX);
+    wait->answered(json_object_get(question, "answer"), wait->user);
+}
+
 void task_answer(rondo_run *run, const struct run_command *command)
 {
     struct act *act = run_find_act(&run->core, command->act, command->gen);
@@ -884,6 +1062,10 @@ void task_answer(rondo_run *run, const struct run_command *command)
         wait.decided(command->reason, wait.user);
     else if (is_wanted && wait.drained)
         give_letters(act, &wait);
+    else if (is_wanted && wait.answered)
+        give_answer(act, &wait);
+    else if (is_wanted && wait.done)
+        wait.done(errand_result(act, command->child), wait.user);
     else if (act)
         give_room_back(run, command); // whoever worked for it is told that it is cancelled
     if (!is_wanted && wait.always)

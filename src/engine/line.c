@@ -5,6 +5,7 @@
 #include "data/value.h"
 #include "engine/exit.h"
 #include "flow/flow.h"
+#include "run/asks.h"
 #include "run/budget.h"
 #include "run/encore.h"
 #include "run/review.h"
@@ -60,6 +61,16 @@ rondo_run *rondo_event_run(const rondo_event *ev)
     return run_of(ev->run);
 }
 
+/* What an agent at work asks, and what is said to it, has a place of its own below the agent. */
+static void put_ask_place(struct buf *path, const rondo_event *ev)
+{
+    const bool can_ask = ev->type == RONDO_EV_GATE_WAITING || ev->type == RONDO_EV_GATE_ANSWERED ||
+                         ev->type == RONDO_EV_MESSAGE;
+    uint32_t number = can_ask && path->len ? asks_number(ev->value) : 0;
+    if (number)
+        buf_printf(path, ASKS_NAME "%u", number);
+}
+
 const char *rondo_event_path(const rondo_event *ev)
 {
     rondo_run *run = run_of(ev->run);
@@ -67,6 +78,7 @@ const char *rondo_event_path(const rondo_event *ev)
     buf_clear(&run->path);
     if (reader_place(&run->reader, ev, &place))
         path_put(&run->path, reader_find, &run->reader, &place);
+    put_ask_place(&run->path, ev);
     return buf_text(&run->path);
 }
 
@@ -148,6 +160,8 @@ const char *rondo_event_text(const rondo_event *ev)
         shown = json_object_get(ev->value, "message");
     else if (ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT || ev->flags & EF_FULL)
         shown = json_object_get(ev->value, "content");
+    else if (ev->type == RONDO_EV_GATE_WAITING && asks_number(ev->value))
+        shown = json_object_get(ev->value, "ask");
     value_put_content(&run->text, shown);
     return buf_text(&run->text);
 }
@@ -586,6 +600,18 @@ static void put_members(struct line *l)
     }
 }
 
+/* Of a question of an agent at work; that of a gate is a text. */
+static bool is_ask(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_GATE_WAITING && asks_number(ev->value);
+}
+
+static void put_ask(struct line *l)
+{
+    if (is_ask(l->ev))
+        put_members(l);
+}
+
 /* Zenflow's fields of steps that are taken up again. */
 static void put_encore(struct line *l)
 {
@@ -633,6 +659,7 @@ static const struct {
     [RONDO_EV_RETRY] = { put_retry, NULL },
     [RONDO_EV_CHOICE] = { put_choice, NULL },
     [RONDO_EV_REVIEW] = { put_review, "feedback" },
+    [RONDO_EV_GATE_WAITING] = { put_ask, NULL },
     [RONDO_EV_RESUMED] = { put_members, NULL },
     [RONDO_EV_REOPENED] = { put_members, NULL },
     [RONDO_EV_FORKED] = { put_members, NULL },
@@ -666,7 +693,7 @@ static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
     bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members ||
-                  rows[ev->type].put == put_letter || is_of_talk(ev) ||
+                  rows[ev->type].put == put_letter || is_of_talk(ev) || is_ask(ev) ||
                   (l->encore && ev->type == RONDO_EV_STEP_START);
     if (is_of_talk(ev))
         put_talk(l);
@@ -784,6 +811,7 @@ static void put_ids(struct line *l)
         PUT(l, KEY("stepId"));
         put_string(l, id);
     }
+    put_ask_place(path, l->ev);
     if (path->len) {
         PUT(l, KEY("path"));
         buf_put_json_string(l->out, path->data, path->len);

@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 
 #include "data/value.h"
+#include "run/asks.h"
 #include "run/budget.h"
 #include "run/loop.h"
 #include "run/see.h"
@@ -531,7 +532,7 @@ static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
         forget_inside(r, ev->act);
     if (ev->act != r->slot && reader_place(&r->reader, ev, &place) && !(ev->flags & EF_UNSTARTED))
         note_loop(&inside_of(r, ev->act)->note, ev, place.node);
-    if (ev->type == RONDO_EV_GATE_ANSWERED)
+    if (ev->type == RONDO_EV_GATE_ANSWERED && !asks_number(ev->value))
         note_answer(inside_of(r, ev->act), ev);
     if (r->pass && ev->act == r->slot && ev->type != RONDO_EV_RULE_FAILED)
         return false;

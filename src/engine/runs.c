@@ -422,7 +422,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         reader_reach(&run->reader, run, 0);
         run->seen = 0;
     }
-    run->summed_gates = run->core.gates;
+    run->summed_gates = run->core.gate_moves;
     if (!goes_on)
         shell_stop(run);
     else if (!reopens)

@@ -72,13 +72,15 @@ struct rondo_task {
     rondo_later later;
 };
 
-/* Somebody who waits until what was said is in the journal, or is decided, or messages are there: one of the
-   three is set. */
+/* Somebody who waits until what was said is in the journal, or is decided, or messages are there, or people have
+   answered, or an errand is done: one of the five is set. */
 struct awaited {
-    uint32_t number; // of this token
+    uint32_t number; // of this token; from ASKS_MAX on: of a question (run/asks.h)
+    void (*answered)(const json_t *answer, void *user);
     void (*noted)(void *user);
     void (*decided)(int reason, void *user);
     void (*drained)(json_t *messages, void *user);
+    void (*done)(const struct result *result, void *user);
     void *user;
     bool always; // decided() is also called when nothing will be, with RONDO_REASON_CANCELLED
 };
@@ -99,6 +101,8 @@ struct later {
     struct awaited *waits; // answers that are awaited
     uint32_t wait_count, wait_cap, wait_number; // wait_number: of the last one
     bool rests; // external again when nothing is awaited any more
+    bool (*is_parked)(void *user); // see task_on_park(); NULL
+    void *is_parked_user;
 };
 
 /* check_values: what a value was when it was handed over, and by whom. */
@@ -189,7 +193,7 @@ struct rondo_run {
     struct turn aside; // its last turn, while another run's has the engine's place
     int64_t *inbox_done; // stored: what other processes wanted and is seen to
     uint32_t inbox_done_count, inbox_done_cap;
-    uint32_t summed_gates; // stored: what the summary says of them
+    uint32_t summed_gates; // stored: how often they had moved when the summary was written
     json_t *about;         // stored: what else the summary has, owned
     bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
@@ -229,6 +233,12 @@ int64_t shell_now_ns(rondo_engine *engine);
 /* The run's own time.  It is the clock's, but never goes back, also when the clock was set back while
    nobody drove the run: what is in its log has happened before what comes. */
 int64_t shell_run_ns(const rondo_run *run);
+
+/* run_waits_for_people(), with what only agents at work know: whether they do more than that. */
+bool later_all_wait_for_people(rondo_run *run);
+
+/* The paths of what people are asked, for lists: the first ones; new. */
+json_t *later_open_gates(rondo_run *run);
 
 /* What an activation had to wind down is gone: if it is closing, it may end. */
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);

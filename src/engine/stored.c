@@ -61,10 +61,14 @@ static int sum_up(rondo_run *run, rondo_error *err)
     struct run *core = &run->core;
     if (core->status)
         put_end(run);
+    if (!core->status && core->gates)
+        json_object_set_new(run->about, "asks", later_open_gates(run));
+    else
+        json_object_del(run->about, "asks");
     struct store_run row = { .status = core->status ? core->status : RONDO_STATUS_RUNNING,
                              .waiting = !core->status && core->gates, .end_ns = core->now_ns,
                              .last_seq = core->seq, .about = run->about };
-    run->summed_gates = core->gates;
+    run->summed_gates = core->gate_moves;
     return store_sum_up(run->journal, &row, err);
 }
 
@@ -75,7 +79,7 @@ int stored_turn(rondo_run *run, rondo_error *err)
         if (store_inbox_done(run->journal, run->inbox_done[i], err) < 0)
             return err->code;
     run->inbox_done_count = 0;
-    if (run->core.status || run->core.gates != run->summed_gates)
+    if (run->core.status || run->core.gate_moves != run->summed_gates)
         return sum_up(run, err);
     return 0;
 }
@@ -143,6 +147,7 @@ static void take(rondo_run *run, const json_t *letter)
     for (size_t i = 0; kind && i < COUNT(wishes); i++)
         if (strcmp(wishes[i].kind, kind) == 0)
             wishes[i].take(run, what);
+    task_take_posts(run->engine); // at once: no turn may come between
 }
 
 void stored_read_inbox(rondo_run *run)

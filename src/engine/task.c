@@ -8,6 +8,7 @@
 #include "agent/recorder.h"
 #include "base/hash.h"
 #include "data/value.h"
+#include "run/act.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/encore.h"
@@ -99,10 +100,21 @@ static void say_failed(struct work *work, int code, const char *message)
         say(work, RONDO_EV_STEP_FAILED, EF_MINE, error_value(&work->run->core, act, code, message));
 }
 
-/* The loop that a break is for: the nearest, or the one that is named; NULL. */
+/* The forum that a member ends, if it names it; NULL. */
+static struct act *forum_target(struct work *work, const struct act *act)
+{
+    struct act *forum = act->slot ? run_act(&work->run->core, act->parent) : NULL;
+    bool may = forum && forum->slot && forum->node->kind == RONDO_KIND_FORUM && forum->node->forum.early_return &&
+               act->child < forum->node->forum.members;
+    return may && work->target && strcmp(forum->node->name, work->target) == 0 ? forum : NULL;
+}
+
+/* What a break is for: the nearest loop, or the one that is named, or a forum that is; NULL. */
 static struct act *break_target(struct work *work, const struct act *act)
 {
-    struct act *loop = (struct act *)act;
+    struct act *loop = (struct act *)act, *forum = forum_target(work, act);
+    if (forum)
+        return forum;
     while ((loop = run_loop_around(&work->run->core, loop, true)))
         if (!work->target || strcmp(loop->node->name, work->target) == 0)
             return loop;
@@ -127,8 +139,9 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
 static const struct schema *output_schema(const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
-    if (agent->skill_count && agent->skills[act->skill].output)
-        return agent->skills[act->skill].output;
+    uint32_t skill = agent->skill_count ? act_skill(act) : SKILL_OPEN;
+    if (skill != SKILL_OPEN && agent->skills[skill].output)
+        return agent->skills[skill].output;
     return act->node->output_schema;
 }
 
@@ -382,10 +395,13 @@ static bool is_refused(rondo_run *run, struct act *act)
 static void call_function(rondo_task *task, const struct act *act)
 {
     const struct node_agent *agent = &act->node->agent;
-    if (agent->skill_count)
-        agent->skills[act->skill].run(task, agent->skills[act->skill].user);
-    else
+    if (LIKELY(!agent->skill_count)) {
         agent->run(task, agent->user);
+        return;
+    }
+    uint32_t skill = act_skill(act);
+    const struct node_skill *chosen = &agent->skills[skill == SKILL_OPEN ? 0 : skill]; // all know how to choose
+    chosen->run(task, chosen->user);
 }
 
 /* ---- check_values: who changed a value that was not his any more ----------------------------------- */
@@ -560,7 +576,8 @@ const rondo_node *rondo_task_node(rondo_task *task)
 const char *rondo_task_skill(rondo_task *task)
 {
     struct act *act = act_of(&task->work);
-    return act && act->node->agent.skill_count ? act->node->agent.skills[act->skill].name : "";
+    uint32_t skill = act ? act_skill(act) : SKILL_OPEN;
+    return skill != SKILL_OPEN ? act->node->agent.skills[skill].name : "";
 }
 
 static struct act *loop_of(rondo_task *task, int kind_each)

@@ -231,7 +231,7 @@ static bool hides_passes(const struct flow_step *step)
 }
 
 /* What sort of steps have a field. */
-enum { OF_ALL = 1, OF_LOOPS = 2, OF_EACHES = 4, OF_GATES = 8, OF_CONTAINERS = 16 };
+enum { OF_ALL = 1, OF_LOOPS = 2, OF_EACHES = 4, OF_GATES = 8, OF_CONTAINERS = 16, OF_REVIEWED = 32 };
 
 static const struct field {
     const char *name;
@@ -250,7 +250,7 @@ static const struct field {
     { "best", FIELD_BEST, OF_LOOPS, ANY_MAP },
     { "score", FIELD_SCORE, OF_LOOPS, "double" },
     { "history", FIELD_HISTORY, OF_LOOPS, ANY_LIST },
-    { "capped", FIELD_CAPPED, OF_LOOPS, "bool" },
+    { "capped", FIELD_CAPPED, OF_LOOPS | OF_REVIEWED, "bool" },
     { "by", FIELD_BY, OF_GATES, "string" },
     { "steps", FIELD_STEPS, OF_CONTAINERS, ANY_MAP },
 };
@@ -266,6 +266,8 @@ static unsigned sorts_of(const struct flow_step *step)
         sorts |= OF_GATES;
     if (inside_of(step) && !hides_passes(step))
         sorts |= OF_CONTAINERS;
+    if (step->review)
+        sorts |= OF_REVIEWED;
     return sorts;
 }
 

@@ -413,6 +413,7 @@ rondo_node *rondo_forum(const rondo_forum_spec *given)
     if (!members)
         build_refuse(node, "has no members");
     node->mode = spec.show;
+    node->forum.early_return = spec.early_return;
     node->forum.members = (uint32_t)MIN(members, NODE_COUNT_MAX);
     node->forum.rounds = spec.rounds > 0 ? (uint32_t)spec.rounds : 1;
     node->forum.quorum = spec.quorum > 0 ? (uint32_t)spec.quorum : node->forum.members;

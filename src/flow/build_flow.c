@@ -106,6 +106,15 @@ static const char *memory_of(const struct flow_step *step)
     return scope && *scope ? scope : NULL;
 }
 
+/* Whom an agent may send (run/errand.h): children that start when it says so. */
+static void take_team(const struct builder *b, rondo_node *node, const struct flow_scope *team)
+{
+    build_children(node, team->count);
+    for (uint32_t i = 0; i < team->count; i++)
+        build_take(node, i, build_step(b, team->steps[i]), team->steps[i]->id);
+    build_finish(node);
+}
+
 static rondo_node *agent_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     static const struct flow_agent nobody = { .description = "" };
@@ -114,7 +123,7 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
     rondo_skill *skills = agent->skill_count ? skills_of(b, step) : NULL;
     o.budget = both_budgets(&o.budget, &agent->budget);
     o.input_schema = schema_text(input);
-    o.output_schema = schema_text(agent->result_schema);
+    o.output_schema = schema_text(step->only_answers ? NULL : agent->result_schema);
     rondo_node *node = rondo_agent_node(&(rondo_agent){
         .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description,
         .run = skills ? NULL : b->hooks->run, .user = step, .skills = skills,
@@ -124,6 +133,8 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
     schema_free((char *)o.output_schema);
     if (skills)
         skills_free(skills);
+    if (step->team)
+        take_team(b, node, step->team);
     return mark(b, node, step, NULL);
 }
 
@@ -285,7 +296,7 @@ static rondo_node *forum_node(const struct builder *b, struct flow_step *step, c
                 rondo_forum(&(rondo_forum_spec){ .size = RONDO_FORUM, .name = name, .members = nodes,
                                                  .captain = captain, .rounds = step->rounds,
                                                  .quorum = step->quorum, .show = step->show,
-                                                 .options = o }),
+                                                 .early_return = step->early_return, .options = o }),
                 step, step->inner);
 }
 

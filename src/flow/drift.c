@@ -42,7 +42,7 @@ static uint32_t add_place(struct version *v, const char *name, uint32_t parent)
     return v->count++;
 }
 
-/* An agent that judges, scores, reviews or speaks is one of its step's traits; only when it is a workflow
+/* An agent that judges, scores, reviews, speaks or is called is one of its step's traits; only when it is a workflow
    there are steps to walk to. */
 static void walk_worker(struct version *v, const struct flow_step *worker, uint32_t parent)
 {
@@ -50,6 +50,14 @@ static void walk_worker(struct version *v, const struct flow_step *worker, uint3
         uint32_t at = add_place(v, worker->id, parent);
         v->list[at].step = worker;
         walk_scope(v, worker->include->scope, at);
+    }
+}
+
+static void walk_team(struct version *v, const struct flow_step *step, uint32_t parent)
+{
+    for (uint32_t i = 0; step->team && i < step->team->count; i++) {
+        walk_worker(v, step->team->steps[i], parent);
+        walk_team(v, step->team->steps[i], parent);
     }
 }
 
@@ -67,6 +75,7 @@ static void walk_step(struct version *v, const struct flow_step *step, uint32_t 
         walk_scope(v, loop->scope, at);
     if (step->include)
         walk_scope(v, step->include->scope, at);
+    walk_team(v, step, at);
     walk_worker(v, loop ? loop->judge : NULL, at);
     walk_worker(v, loop ? loop->scorer : NULL, at);
     walk_worker(v, step->review ? step->review->reviewer : NULL, at);

@@ -247,6 +247,8 @@ static const struct field agent_rows[] = {
     /* model */
     { "model", F_TEXT, IN_BOTH, IN(flow_agent, model), .about = "provider/name, or an alias." },
     { "tools", F_TEXTS, IN_BOTH, LIST(flow_agent, tools, tool_count), .about = "The tools it may use." },
+    { "workers", F_TEXTS, IN_RONDO, LIST(flow_agent, workers, worker_count),
+      .about = "Agents that it gives work to, with the tools delegate and ask." },
     { "disallowedTools", F_TEXTS, IN_BOTH, LIST(flow_agent, disallowed_tools, disallowed_count),
       .about = "Tools it may not use." },
     { "maxTurns", F_INT, IN_BOTH, IN(flow_agent, max_turns), FROM(0), .stage = STAGE_AGENT,
@@ -496,10 +498,12 @@ static const struct field forum_rows[] = {
     { "captain", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_captain,
       .schema = "{type: string}",
       .about = "Who decides." },
-    { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 1000), .about = "How often; 1." },
+    { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 200), .about = "How often; 1." },
     { "quorum", F_INT, IN_RONDO, IN(flow_step, quorum), FROM(1), .about = "Members that have to answer; all." },
     { "show", F_ENUM, IN_RONDO, IN(flow_step, show), .words = shows,
       .about = "Who sees what was said before." },
+    { "earlyReturn", F_BOOL, IN_RONDO, IN(flow_step, early_return),
+      .about = "Members may end the forum, each with its own answer." },
 };
 const struct fields forum_fields = TABLE("a forum", "forum", forum_rows, 0);
 

@@ -232,7 +232,7 @@ static void unknown_input(struct loading *l, const struct flow_step *step, const
 
 static void check_with(struct loading *l, struct flow_step *step)
 {
-    if (!step->include)
+    if (!step->include || step->part == AS_TOOL) // a model says what it is given
         return;
     for (uint32_t i = 0; i < step->with_count; i++)
         if (!input_find(step->include, step->with[i].name))

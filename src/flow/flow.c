@@ -95,6 +95,7 @@ static void walk_step(const struct walk *walk, struct flow_step *step)
     const struct flow_loop *loop = step->loop;
     walk->visit(step, walk->user);
     walk_scope(walk, step->inner);
+    walk_scope(walk, step->team);
     if (loop)
         walk_scope(walk, loop->scope);
     if (loop && loop->judge)
@@ -111,5 +112,5 @@ void flow_each_step(const struct flow *flow, void (*visit)(struct flow_step *ste
 {
     walk_scope(&(struct walk){ visit, user }, flow->scope);
     if (flow->coordinating)
-        visit(flow->coordinating, user);
+        walk_step(&(struct walk){ visit, user }, flow->coordinating);
 }

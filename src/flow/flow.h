@@ -107,7 +107,7 @@ struct flow_ref {
 /* The steps of one container, and what is around it.  At run time the activation whose node has
    this scope holds the results. */
 enum flow_scope_kind { SCOPE_FILE, SCOPE_GROUP, SCOPE_LOOP, SCOPE_EACH, SCOPE_PARALLEL, SCOPE_BRANCH,
-                       SCOPE_FORUM, SCOPE_MACHINE };
+                       SCOPE_FORUM, SCOPE_MACHINE, SCOPE_TEAM };
 
 struct flow_scope {
     uint8_t kind;                // enum flow_scope_kind
@@ -171,6 +171,8 @@ struct flow_agent {
     const char **tools, **disallowed_tools;
     uint32_t tool_count, disallowed_count;
     bool has_tools; // an empty list is not the same as none
+    const char **workers; // agents that it gives work to
+    uint32_t worker_count;
     int max_turns;
     double temperature, top_p; // NaN: not given
     int64_t max_tokens;
@@ -198,7 +200,7 @@ enum flow_body { BODY_AGENT, BODY_INCLUDE, BODY_STEPS, BODY_PARALLEL, BODY_BRANC
                  BODY_SET, BODY_MACHINE };
 
 /* What a step is there for. */
-enum flow_part { AS_STEP, AS_JUDGE, AS_SCORER, AS_MEMBER, AS_CAPTAIN, AS_REVIEWER };
+enum flow_part { AS_STEP, AS_JUDGE, AS_SCORER, AS_MEMBER, AS_CAPTAIN, AS_REVIEWER, AS_TOOL };
 
 struct flow_loop {
     const struct doc_val *at;
@@ -282,6 +284,8 @@ struct flow_step {
     struct flow_loop *loop;     // NULL
     /* bodies */
     struct flow_agent *agent;   // BODY_AGENT; NULL: the default model agent
+    struct flow_scope *team;    // BODY_AGENT: agents that its model may call (team.c); NULL
+    bool only_answers;          // AS_TOOL: one answer, without tools
     struct flow *include;       // BODY_INCLUDE, or BODY_AGENT with a workflow agent; NULL: not loaded
     const char *include_path;
     struct flow_scope *inner;   // STEPS, PARALLEL, BRANCH (one step a case), FORUM (members, then the
@@ -292,6 +296,7 @@ struct flow_step {
     struct flow_case *cases;
     uint32_t case_count;
     int rounds, quorum, show;   // FORUM
+    bool early_return;
     struct flow_edge *edges;    // MACHINE
     uint32_t edge_count;
     const char *start;

@@ -14,6 +14,15 @@ const char *const known_providers[] = {
 };
 const size_t known_provider_count = COUNT(known_providers);
 
+const char *const known_tools[] = { "read", "write", "edit", "glob", "grep", "bash", "fetch", "send_message" };
+const size_t known_tool_count = COUNT(known_tools);
+
+static const char *const own_tools[] = {
+    "submit_result", "exit_loop",        "continue_loop", "agent",   "delegate", "ask",
+    "skill",         "forward_to_agent", "cancel_step",   "narrate", "finalize",
+    "shared_memory_read", "shared_memory_write",
+};
+
 static const struct {
     const char *beginning, *provider;
 } guesses[] = {
@@ -25,6 +34,24 @@ static const struct {
     { "gemma", "ollama" },       { "phi", "ollama" },          { "mixtral", "ollama" },    { "deepseek-r1", "ollama" },
     { "deepseek-chat", "deepseek" }, { "deepseek-reasoner", "deepseek" },
 };
+
+static bool is_name_in(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool known_is_tool(const char *name)
+{
+    return is_name_in(known_tools, known_tool_count, name);
+}
+
+bool known_is_own_tool(const char *name)
+{
+    return is_name_in(own_tools, COUNT(own_tools), name);
+}
 
 bool known_is_provider(const char *name, size_t len)
 {

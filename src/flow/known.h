@@ -16,6 +16,15 @@ extern const size_t known_provider_count;
 
 bool known_is_provider(const char *name, size_t len);
 
+/* The built-in tools that agents list (tool/builtins.c), and send_message. */
+extern const char *const known_tools[];
+extern const size_t known_tool_count;
+bool known_is_tool(const char *name);
+bool known_is_own_tool(const char *name); // one that agents have without listing it
+
+#define KNOWN_TOOL_LEN 64     // characters of a tool's name; servers of models take no more
+#define KNOWN_ASKED    "#ask" // behind the name of a worker: the step in which it is only asked
+
 /* How many characters of "provider/model" or "provider:model" are the provider; 0 when there is none.  A
    model's own name may have both signs in it: the first one counts, and only behind a known provider,
    but what stands before a '/' is always meant to be one. */

@@ -1,4 +1,5 @@
 /* link.c - joining what was read: scopes to each other, and names of agents to agents. */
+#include "flow/known.h"
 #include "flow/load.h"
 #include "flow/read_own.h"
 
@@ -52,7 +53,7 @@ static int compare_steps(const void *left, const void *right)
     return by ? by : (a->index > b->index) - (a->index < b->index);
 }
 
-static void sort_steps(struct flow_scope *scope)
+void load_sort_steps(struct flow_scope *scope)
 {
     auto_free struct flow_step **sorted = mem_alloc((scope->count + 1) * sizeof *sorted);
     uint32_t *by_name = arena_alloc(&scope->flow->arena, (scope->count + 1) * sizeof *by_name);
@@ -109,7 +110,7 @@ static void link_step(struct loading *l, struct flow_step *step, uint32_t depth)
 static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_scope *up, uint32_t depth)
 {
     scope->up = up;
-    sort_steps(scope);
+    load_sort_steps(scope);
     for (uint32_t i = 0; i < scope->count; i++)
         link_step(l, scope->steps[i], depth);
 }
@@ -127,10 +128,10 @@ static void check_coordinator_tools(struct loading *l, const struct doc_val *too
 {
     for (uint32_t i = 0; tools && tools->kind == DOC_LIST && i < tools->count; i++) {
         const char *name = tools->items[i]->text;
-        if (name && !is_coordinating(name))
-            load_error(l, STAGE_RONDO, tools->items[i], "validation",
+        if (name && !is_coordinating(name) && !known_is_tool(name))
+            load_error(l, STAGE_RONDO, tools->items[i], "unknown_reference",
                        "a coordinator has no tool '%.80s'; there are forward_to_agent, cancel_step, narrate and "
-                       "finalize, and others are its agent's own", name);
+                       "finalize, and those that agents have", name);
     }
 }
 
@@ -181,14 +182,16 @@ static void walk_step(struct loading *l, struct flow_step *step,
     visit(l, step);
     if (step->inner)
         walk_scope(l, step->inner, visit);
+    if (step->team)
+        walk_scope(l, step->team, visit);
     if (step->loop)
         walk_scope(l, step->loop->scope, visit);
     if (step->loop && step->loop->judge)
-        visit(l, step->loop->judge);
+        walk_step(l, step->loop->judge, visit);
     if (step->loop && step->loop->scorer)
-        visit(l, step->loop->scorer);
+        walk_step(l, step->loop->scorer, visit);
     if (step->review && step->review->reviewer)
-        visit(l, step->review->reviewer);
+        walk_step(l, step->review->reviewer, visit);
 }
 
 static void walk_scope(struct loading *l, const struct flow_scope *scope,
@@ -201,4 +204,6 @@ static void walk_scope(struct loading *l, const struct flow_scope *scope,
 void load_each_step(struct loading *l, void (*visit)(struct loading *l, struct flow_step *step))
 {
     walk_scope(l, l->flow->scope, visit);
+    if (l->flow->coordinating && l->flow->coordinating->team)
+        walk_scope(l, l->flow->coordinating->team, visit);
 }

@@ -151,6 +151,7 @@ struct flow_step *read_made_step(struct loading *l, const struct doc_val *name, 
 void load_read(struct loading *l);
 void load_link(struct loading *l);
 void load_rules(struct loading *l);
+void load_teams(struct loading *l);                              // team.c
 void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.c: ids, order
 void rules_models(struct loading *l);                            // rules_model.c
 void rules_agents(struct loading *l);                            // rules_agent.c
@@ -172,6 +173,9 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 /* NULL when there is none. */
 struct flow_step *load_find_step(const struct flow_scope *scope, const char *id);
 struct flow_agent *load_find_agent(const struct loading *l, const char *name);
+
+/* To be called when all steps are in it: so that they are found. */
+void load_sort_steps(struct flow_scope *scope);
 
 /* The scope that the body of a step stands in: a loop is around it. */
 struct flow_scope *load_body_scope(const struct flow_step *step);

@@ -133,6 +133,7 @@ struct rondo_node {
         } graph;
         struct {
             uint32_t members, rounds, quorum; // children: members, then the captain
+            bool early_return; // members may end it
         } forum;
         struct {
             char *ask;

@@ -69,6 +69,7 @@ void load_rules(struct loading *l)
     rules_agents(l);
     rules_graph(l, l->flow->scope);
     load_each_step(l, rules_step);
+    load_teams(l);
     load_each_step(l, check_inside);
     if (l->is_v1)
         check_v1_caps(l);

@@ -23,7 +23,7 @@ static const struct {
 } companions[] = {
     { "tools", AGENT_MODEL },     { "disallowedTools", AGENT_MODEL }, { "maxTurns", AGENT_MODEL },
     { "temperature", AGENT_MODEL }, { "topP", AGENT_MODEL },          { "maxTokens", AGENT_MODEL },
-    { "effort", AGENT_MODEL },    { "projectNotes", AGENT_MODEL },
+    { "effort", AGENT_MODEL },    { "projectNotes", AGENT_MODEL },      { "workers", AGENT_MODEL },
     { "cwd", AGENT_COMMAND },     { "env", AGENT_COMMAND },
     { "grace", AGENT_COMMAND },   { "sandbox", AGENT_COMMAND },
 };

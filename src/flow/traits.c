@@ -268,6 +268,20 @@ static void put_agent_keys(const struct maker *m, const char *prefix, const stru
 
 static void put_file(const struct maker *m, const char *prefix, const struct flow *flow);
 
+static void put_worker(const struct maker *m, const char *prefix, const char *key, const struct flow_step *step);
+
+/* Behind the key that names it. */
+static void put_called(const struct maker *m, const char *prefix, const struct flow_step *step)
+{
+    const struct doc_val *tools = load_get(step->scope->owner->agent->at, "tools");
+    auto_buf struct buf key = { 0 };
+    bool is_tool = false;
+    for (uint32_t i = 0; tools && i < tools->count; i++)
+        is_tool = is_tool || tools->items[i] == step->at;
+    buf_printf(&key, "%s.%s", is_tool ? "tools" : "workers", step->id);
+    put_worker(m, prefix, buf_text(&key), step);
+}
+
 /* Who does the work of a step, and all that he takes with him. */
 static void put_worker(const struct maker *m, const char *prefix, const char *key, const struct flow_step *step)
 {
@@ -284,6 +298,8 @@ static void put_worker(const struct maker *m, const char *prefix, const char *ke
         put_what_models_use(m, buf_text(&inner), step);
     if (step->include)
         put_file(m, buf_text(&inner), step->include);
+    for (uint32_t i = 0; step->team && i < step->team->count; i++)
+        put_called(m, buf_text(&inner), step->team->steps[i]);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */

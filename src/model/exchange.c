@@ -11,6 +11,7 @@
 #include "io/http.h"
 #include "io/ndjson.h"
 #include "io/sse.h"
+#include "io/trace.h"
 
 #include "data/utf8.h"
 #include "data/value.h"
@@ -472,6 +473,8 @@ static int start_call(struct loop *loop, struct exchange *exchange, const struct
     target_put_headers(target, spec->wire, spec->stream, &headers);
     if (spec->key)
         buf_printf(&headers, "Idempotency-Key: %s\n", spec->key);
+    if (trace_parent())
+        buf_printf(&headers, "traceparent: %s\n", trace_parent());
     buf_text(&headers);
     if (split_lines(headers.data, lines, err) < 0)
         return err->code;

@@ -1,6 +1,8 @@
 /* act.c - activations: slots, states, closing. */
 #include "run/act.h"
 
+#include "run/errand.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -75,7 +77,7 @@ static void clear(struct run *run, struct act *act)
     if (act->owns_input)
         run_drop(run, act->input);
     if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer ||
-                 act->letters)) {
+                 act->letters || act->asks)) {
         mem_free(TAKE(act->ledger));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
@@ -83,6 +85,7 @@ static void clear(struct run *run, struct act *act)
         run_drop(run, TAKE(act->before));
         run_drop(run, TAKE(act->answer));
         run_drop(run, TAKE(act->letters));
+        run_drop(run, TAKE(act->asks));
     }
     act->state = ACT_FREE;
 }
@@ -184,4 +187,38 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
     for (uint32_t slot = act->first_child; slot; slot = run_act(run, slot)->next_sibling)
         if (run->forced || !is_cleanup(act, run_act(run, slot)))
             act_close(run, run_act(run, slot), inner_cause(why), reason, gently);
+}
+
+bool act_takes_place(const struct act *act)
+{
+    return act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !act->wait_ns && !act->pause_ns &&
+           !errand_is_out(act);
+}
+
+void act_recount(struct run *run, const struct act *act, bool took)
+{
+    run->busy = run->busy + act_takes_place(act) - took;
+}
+
+void act_unpause(struct run *run, struct act *act)
+{
+    bool was = act_takes_place(act);
+    act->pause_ns = 0;
+    act_recount(run, act, was);
+}
+
+uint32_t act_skill(const struct act *act)
+{
+    const struct node_agent *agent = &act->node->agent;
+    json_t *note;
+    size_t at;
+    if (act->skill != SKILL_OPEN)
+        return act->skill < agent->skill_count ? act->skill : SKILL_OPEN;
+    json_array_foreach(act->notes, at, note) {
+        const char *name = json_string_value(json_object_get(note, "skill"));
+        for (uint32_t i = 0; name && i < agent->skill_count; i++)
+            if (strcmp(agent->skills[i].name, name) == 0)
+                return i;
+    }
+    return SKILL_OPEN;
 }

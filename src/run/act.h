@@ -120,4 +120,17 @@ void path_put_act_id(struct buf *buf, struct run *run, const struct act *act);
 void path_put_plain(struct buf *buf, const char *path);
 bool path_find_act(const void *run, uint32_t slot, struct place *ret);
 
+/* Which of its skills an agent uses; SKILL_OPEN: it has none, or is still to choose one, and note it:
+   { skill: NAME }. */
+#define SKILL_OPEN 255
+uint32_t act_skill(const struct act *act);
+
+/* Is it one of those that maxConcurrency counts: an agent at work, not one that rests, is paused, waits for people or
+   has sent others?  Whatever changes that is followed by counting again. */
+bool act_takes_place(const struct act *act);
+void act_recount(struct run *run, const struct act *act, bool took);
+
+/* An agent that was paused is at work again; others as they are. */
+void act_unpause(struct run *run, struct act *act);
+
 #endif

@@ -4,8 +4,10 @@
    what it is given, so everything it relies on is asked here first, one question per type of event.
    Events of a living run are never asked: the planner makes only what fits. */
 #include "run/act.h"
+#include "run/asks.h"
 #include "run/each.h"
 #include "run/encore.h"
+#include "run/errand.h"
 #include "run/loop.h"
 #include "run/reopen.h"
 #include "run/reserve.h"
@@ -30,9 +32,10 @@ static bool is_time(int64_t ns)
 static bool names_child(struct run *run, const struct rondo_event *ev, struct kid **ret_kid)
 {
     struct act *parent = live(run, ev->parent);
-    if (!parent || node_is_leaf(parent->node) || ev->child >= parent->node->count ||
-        !parent->node->children[ev->child].node)
+    if (!parent || ev->child >= parent->node->count || !parent->node->children[ev->child].node)
         return false;
+    if (node_is_leaf(parent->node))
+        return (*ret_kid = errand_kid(parent, ev->child, ev->ordinal)) != NULL;
     if (parent->node->kind == RONDO_KIND_EACH) {
         *ret_kid = each_kid(parent, ev->ordinal);
         return ev->ordinal < parent->each->count && (*ret_kid || !parent->each->results[ev->ordinal].status);
@@ -62,7 +65,7 @@ static bool admits_start(struct run *run, const struct rondo_event *ev)
         return false;
     const rondo_node *node = run_act(run, ev->parent)->node->children[ev->child].node;
     bool skilled = node->kind == RONDO_KIND_AGENT && node->agent.skill_count;
-    return !skilled || ev->code < node->agent.skill_count;
+    return !skilled || ev->code < node->agent.skill_count || ev->code == SKILL_OPEN;
 }
 
 static bool admits_unstarted(struct run *run, const struct rondo_event *ev)
@@ -87,6 +90,8 @@ static bool admits_actions(struct run *run, const struct act *act, const struct 
     struct act *loop = ev->flags & EF_BREAK ? live(run, ev->parent) : NULL;
     if (!(ev->flags & EF_BREAK))
         return true;
+    if (loop && loop->slot && loop->node->kind == RONDO_KIND_FORUM)
+        return loop->node->forum.early_return && act->parent == loop->slot && act->child < loop->node->forum.members;
     return loop && loop->slot && (node_is_loop(loop->node) || loop->node->kind == RONDO_KIND_EACH) &&
            is_around(run, act, loop->slot);
 }
@@ -132,6 +137,15 @@ static bool admits_loop(struct run *run, const struct rondo_event *ev)
     return ev->type != RONDO_EV_DELAY || (act->state == ACT_RUNNING && is_time(ev->num));
 }
 
+/* A loop between two passes, or an agent that has nothing to do for a while. */
+static bool admits_delay(struct run *run, const struct rondo_event *ev)
+{
+    const struct act *act = live(run, ev->act);
+    if (!act || act->node->kind != RONDO_KIND_AGENT)
+        return admits_loop(run, ev);
+    return act->state == ACT_RUNNING && !act->is_idle && ev->num > 0 && is_time(ev->num);
+}
+
 static bool admits_retry(struct run *run, const struct rondo_event *ev)
 {
     struct kid *kid;
@@ -152,7 +166,7 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
     if (!act)
         return false;
     switch ((enum timer)ev->code) {
-    case TIMER_DELAY: return node_is_loop(act->node) && act->state == ACT_WAITING;
+    case TIMER_DELAY: return act->pause_ns || (node_is_loop(act->node) && act->state == ACT_WAITING);
     case TIMER_GATE: return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && !act->tries;
     case TIMER_BACKOFF: return admits_backoff(run, act, ev);
     case TIMER_TIMEOUT:
@@ -168,6 +182,8 @@ static bool admits_gate(struct run *run, const struct rondo_event *ev)
     struct act *act = live(run, ev->act);
     if (!act || !node_is_leaf(act->node))
         return false;
+    if (act->node->kind == RONDO_KIND_AGENT && asks_number(ev->value))
+        return asks_admit(act, ev->value, ev->type == RONDO_EV_GATE_ANSWERED);
     if (ev->type == RONDO_EV_GATE_WAITING)
         return act->state == ACT_RUNNING && ev->value;
     return act->state == ACT_WAITING && act->wait_ns && has_object(ev) && json_object_get(ev->value, "value");
@@ -311,7 +327,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_MEMORY] = admits_object,           [RONDO_EV_MEMORY_TRIM] = admits_loop,
     [RONDO_EV_GATE_WAITING] = admits_gate,       [RONDO_EV_GATE_ANSWERED] = admits_gate,
     [RONDO_EV_DETECTOR] = admits_loop,           [RONDO_EV_BUDGET] = admits_object,
-    [RONDO_EV_CANCEL] = admits_cancel,           [RONDO_EV_DELAY] = admits_loop,
+    [RONDO_EV_CANCEL] = admits_cancel,           [RONDO_EV_DELAY] = admits_delay,
     [RONDO_EV_TIMER] = admits_timer,             [RONDO_EV_ITEMS] = admits_items,
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
     [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,

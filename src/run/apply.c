@@ -5,10 +5,12 @@
 #include "data/value.h"
 #include "flow/flow.h"
 #include "run/act.h"
+#include "run/asks.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
 #include "run/encore.h"
+#include "run/errand.h"
 #include "run/graph.h"
 #include "run/inherit.h"
 #include "run/kinds.h"
@@ -440,6 +442,10 @@ static void apply_actions(struct run *run, struct act *act, struct rondo_event *
 {
     if (ev->flags & EF_BREAK) {
         struct act *loop = run_act(run, ev->parent);
+        if (loop->node->kind == RONDO_KIND_FORUM) {
+            loop->won = loop->won ? loop->won : act->child + 1;
+            return;
+        }
         bool unscoped = is_unscoped(loop, ev);
         break_loop(run, loop, act, ev->flags & EF_ESCALATE, unscoped);
         while (unscoped && (loop = run_loop_around(run, loop, false)))
@@ -489,9 +495,12 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
 /* A leaf waits for an answer, or no longer does.  An agent that waits is not at work. */
 static void begin_wait(struct run *run, struct act *act, int64_t now_ns)
 {
+    bool was = act_takes_place(act);
     act->wait_ns = now_ns;
+    act->pause_ns = 0;
+    act_recount(run, act, was);
     run->gates++;
-    run->busy -= act->node->kind == RONDO_KIND_AGENT;
+    run->gate_moves++;
 }
 
 /* What the time of a gate has come to. */
@@ -499,11 +508,12 @@ enum { GATE_OVERDUE = 1, GATE_WAS_OVERDUE };
 
 static void end_wait(struct run *run, struct act *act)
 {
-    bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits;
+    bool exits = act->node->kind == RONDO_KIND_GATE && act->node->gate.exits, was = act_takes_place(act);
     act->wait_ns = 0;
+    act_recount(run, act, was);
     run->gates--;
+    run->gate_moves++;
     run->overdue -= exits && act->tries == GATE_OVERDUE;
-    run->busy += act->node->kind == RONDO_KIND_AGENT;
 }
 
 /* What all tries have cost so far stays. */
@@ -529,7 +539,7 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     struct act *parent = run_act(run, ev->parent);
     uint32_t place = place_kid(run, parent, ev);
     struct kid *kid = parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[place].kid
-                                                            : &parent->kids[place];
+                                                            : kid_get(run, parent, place, ev->ordinal);
     if (UNLIKELY(kid->asked & KID_UNTOLD)) {
         apply_told(run, parent, kid, ev);
         return;
@@ -555,7 +565,8 @@ static bool may_come_back(const struct act *parent, const struct act *act, int s
 {
     if (UNLIKELY(coordinator_is_place(act)))
         return status != RONDO_STATUS_FAILED; // then it begins anew
-    if (node_is_leaf(act->node) || act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE)
+    if (node_is_leaf(act->node) || node_is_leaf(parent->node) || act->close == CLOSE_BREAK ||
+        act->close == CLOSE_CONTINUE)
         return false;
     if (status == RONDO_STATUS_COMPLETED)
         return act->close == CLOSE_BUDGET && parent->close;
@@ -586,6 +597,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         res.flags |= RES_BROKE;
     if (UNLIKELY(act->wait_ns) && node_is_leaf(act->node))
         end_wait(run, act); // closed while it waited
+    if (UNLIKELY(act->asking))
+        asks_end(run, act);
     if (UNLIKELY(run->reserve_count))
         reserve_end(run, act);
     if (UNLIKELY(run->mail.box_count))
@@ -596,7 +609,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         encore_keep(run, act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
-    run->busy -= act->node->kind == RONDO_KIND_AGENT && !act->is_idle;
+    run->busy -= act_takes_place(act);
+    act->pause_ns = 0;
     if (UNLIKELY(coordinator_is(run, act)))
         coordinator_end(run);
     kid->res = res;
@@ -680,6 +694,9 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
     struct act *act = run_act(run, ev->act);
     switch ((enum timer)ev->code) {
     case TIMER_DELAY:
+        act_unpause(run, act);
+        if (node_is_leaf(act->node))
+            break;
         act_move(act, ON_RESUME);
         loop_apply(run, act, ev);
         break;
@@ -699,6 +716,12 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
 static void apply_delay(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
+    if (node_is_leaf(act->node)) {
+        bool was = act_takes_place(act);
+        act->pause_ns = ev->num;
+        act_recount(run, act, was);
+        return;
+    }
     act_move(act, ON_WAIT);
     act->wait_ns = ev->num;
     loop_apply(run, act, ev);
@@ -791,6 +814,8 @@ static void apply_note(struct run *run, struct rondo_event *ev)
     act->notes = old ? json_copy(old) : json_array(); // the old list may be in use
     run_drop(run, old);
     json_array_append(act->notes, ev->value);
+    if (UNLIKELY(act->node->count) && errand_is(act, ev->value))
+        errand_add(run, act, ev->value, ev->num);
     run_drop(run, ev->value);
 }
 
@@ -814,6 +839,10 @@ static void apply_gate(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     json_t **answer = act->node->kind == RONDO_KIND_AGENT ? &act->answer : &act->notes;
+    if (act->node->kind == RONDO_KIND_AGENT && asks_number(ev->value)) { // it stays at work
+        (ev->type == RONDO_EV_GATE_WAITING ? asks_add : asks_answer)(run, act, ev->value);
+        return;
+    }
     if (ev->type == RONDO_EV_GATE_WAITING) {
         act_move(act, ON_WAIT);
         begin_wait(run, act, ev->time_ns);

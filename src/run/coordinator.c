@@ -9,9 +9,10 @@
 
 void coordinator_begin(struct run *run, struct act *act)
 {
+    bool was = act_takes_place(act);
     run->coordinator = act->slot;
     act->is_idle = true;
-    run->busy--; // who rests takes no place
+    act_recount(run, act, was);
 }
 
 void coordinator_end(struct run *run)
@@ -24,11 +25,13 @@ void coordinator_end(struct run *run)
 /* What it was given is dealt with; what it noted stays. */
 void coordinator_rest(struct run *run, struct act *act)
 {
+    bool was = act_takes_place(act);
     act->is_idle = true;
+    act->pause_ns = 0;
+    act_recount(run, act, was);
     act->begun = act->lingers = act->revoked = false;
     act->gone += (uint32_t)json_array_size(act->letters);
     run_drop(run, TAKE(act->letters));
-    run->busy--;
     run_touch(run, run_act(run, 0));
 }
 

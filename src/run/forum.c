@@ -1,5 +1,7 @@
 /* forum.c - members speak in rounds, then the captain decides.
 
+   A member may also end it before that, where the definition lets it: what it said is what comes out.
+
    Kids 0 .. members-1 are the members of the present round; what was said in earlier rounds is in
    the transcript (notes), which grows by one round when the next one begins. */
 #include "run/kinds.h"
@@ -89,10 +91,23 @@ static enum plan captain_plan(struct run *run, struct act *act, struct rondo_eve
     return decide(act, RONDO_EV_STEP_END, ev);
 }
 
+/* A member has ended it (won): the others are not wanted any more. */
+static enum plan return_early(struct act *act, struct rondo_event *ev)
+{
+    return act->open ? decide_close(act, CLOSE_SIBLING, 0, ev) : decide(act, RONDO_EV_STEP_END, ev);
+}
+
+static enum plan forum_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return act->close == CLOSE_SIBLING && act->won ? decide(act, RONDO_EV_STEP_END, ev) : PLAN_IDLE;
+}
+
 static enum plan forum_plan(struct run *run, struct act *act, struct rondo_event *ev)
 {
     uint32_t left;
     const struct kid *failed;
+    if (UNLIKELY(act->won))
+        return return_early(act, ev);
     enum plan what = watch_members(run, act, ev, &left, &failed);
     if (what != PLAN_IDLE)
         return what;
@@ -111,11 +126,11 @@ static enum plan forum_plan(struct run *run, struct act *act, struct rondo_event
 static void forum_project(struct run *run, struct act *act, struct result *ret)
 {
     if (act->kids)
-        project_kid(&act->kids[act->node->forum.members], ret);
+        project_kid(&act->kids[act->won ? act->won - 1 : act->node->forum.members], ret);
 }
 
 const struct kind forum_kind = {
-    .open = container_open, .plan = forum_plan, .project = forum_project,
+    .open = container_open, .plan = forum_plan, .closed = forum_closed, .project = forum_project,
     .child_input = container_input,
 };
 

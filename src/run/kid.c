@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "run/act.h"
 #include "run/each.h"
+#include "run/errand.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -19,14 +20,15 @@ struct kid *kid_get(struct run *run, struct act *parent, uint32_t child, uint32_
 {
     if (parent->node->kind == RONDO_KIND_EACH)
         return each_kid(parent, ordinal);
-    return &parent->kids[child];
+    return errand_can(parent->node) ? errand_kid(parent, child, ordinal) : &parent->kids[child];
 }
 
 struct kid *act_kid(struct run *run, const struct act *act)
 {
     struct act *parent = run_act(run, act->parent);
-    return parent->node->kind == RONDO_KIND_EACH ? &parent->each->open[act->kid].kid
-                                                 : &parent->kids[act->kid];
+    if (parent->node->kind == RONDO_KIND_EACH)
+        return &parent->each->open[act->kid].kid;
+    return kid_get(run, parent, act->kid, act->ordinal);
 }
 
 enum plan decide(const struct act *act, int type, struct rondo_event *ev)

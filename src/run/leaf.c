@@ -1,4 +1,5 @@
 /* leaf.c - agents and gates: what ends when the outside says so. */
+#include "run/errand.h"
 #include "run/kinds.h"
 
 /* An agent at work: its result comes from the shell.  What may have been done by a process that died,
@@ -10,7 +11,7 @@ static enum plan agent_plan(struct run *run, struct act *act, struct rondo_event
     if (UNLIKELY(act->off_ns) && act->off_ns <= run->now_ns)
         return decide_close(act, CLOSE_CANCEL, 0, ev); // it does not hear
     if (LIKELY(!act_is_unknown(run, act)))
-        return PLAN_IDLE;
+        return act->errands ? errand_plan(run, act, ev) : PLAN_IDLE;
     if (must_ask(run, act, ASK_TEXT, 0))
         return PLAN_ASK;
     decide(act, RONDO_EV_GATE_WAITING, ev);
@@ -45,9 +46,13 @@ static enum plan decide_closed(struct run *run, struct act *act, struct rondo_ev
 static enum plan leaf_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
     bool was_late = act->wound_down;
-    act->wound_down = false;
-    if (act_is_awaited(run, act) || must_linger(run, act))
+    if (UNLIKELY(errand_can(act->node) && act->errands) && act_is_awaited(run, act))
+        return errand_plan(run, act, ev);
+    if (act_is_awaited(run, act) || must_linger(run, act) || act->open) {
+        act->wound_down &= act->open != 0;
         return PLAN_IDLE;
+    }
+    act->wound_down = false;
     decide_closed(run, act, ev);
     ev->flags |= was_late ? EF_LATE : 0;
     return PLAN_DECIDE;
@@ -57,7 +62,8 @@ static void leaf_project(struct run *run, struct act *act, struct result *ret)
 {
 }
 
-const struct kind agent_kind = { .plan = agent_plan, .closed = leaf_closed, .project = leaf_project };
+const struct kind agent_kind = { .plan = agent_plan, .closed = leaf_closed, .project = leaf_project,
+                                 .child_ended = errand_ended, .child_input = container_input, .free = errand_free };
 
 /* A gate says once that it waits; the answer is kept in notes until the step ends with it. */
 static enum plan gate_plan(struct run *run, struct act *act, struct rondo_event *ev)

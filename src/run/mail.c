@@ -446,8 +446,9 @@ void mail_drain(struct run *run, struct rondo_event *ev)
 void mail_wake(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
-    run->busy += act->is_idle;
+    bool was = act_takes_place(act);
     act->is_idle = false;
+    act_recount(run, act, was);
     ev->child = mail_unread(run, act);
     ev->ordinal = ++act->wakes;
     act->drains = ev->child != 0;

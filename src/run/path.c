@@ -30,6 +30,8 @@ static void put_segment(struct buf *buf, const rondo_node *parent, const struct 
     if (*name && buf->len > start)
         buf_putc(buf, '.');
     buf_puts(buf, name);
+    if (parent->kind == RONDO_KIND_AGENT) // an errand
+        put_ordinal(buf, "[", place->ordinal, "]");
     bool is_encore = parent->kind == KIND_HOLDER && place->child >= ENCORE_FIRST;
     if (place->attempt)
         put_ordinal(buf, is_encore ? "^" : "~", place->attempt, "");

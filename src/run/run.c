@@ -2,10 +2,12 @@
 #include "run/run.h"
 
 #include "run/act.h"
+#include "run/asks.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
 #include "run/encore.h"
+#include "run/errand.h"
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/mail.h"
@@ -61,6 +63,7 @@ void run_clear(struct run *run)
     encores_clear(&run->encores);
     mem_free(run->session);
     mem_free(run->summary);
+    json_decref(run->always);
     mem_free(run->cancel_why);
     *run = (struct run){ .acts = run->acts, .act_made = run->act_made, .act_cap = run->act_cap,
                          .dirty = { run->dirty.slots, 0, 0, run->dirty.cap },
@@ -97,6 +100,8 @@ struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
 {
     while (act->slot && !(eaches && act->node->is_file)) { // actions stay in their file
         act = run_act(run, act->parent);
+        if (eaches && node_is_leaf(act->node)) // and in the call that an agent has made
+            return NULL;
         if (act->slot && (node_is_loop(act->node) || (eaches && act->node->kind == RONDO_KIND_EACH)))
             return (struct act *)act;
     }
@@ -165,14 +170,26 @@ void run_command(struct run *run, enum command_type type, const struct act *act)
                                            .token = act->token };
 }
 
-/* num of the event is a number of the shell's; 0: nobody waits. */
+APART void run_answer(struct run *run, const struct act *act, uint32_t number, uint8_t type, uint8_t reason)
+{
+    *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
+                                               .token = act->token, .child = number, .ordinal = type,
+                                               .reason = reason };
+}
+
+/* num of the event is a number of the shell's; 0: nobody waits.  Errands are answered when they are done. */
 static APART void answer(struct run *run, const struct rondo_event *ev, uint8_t reason)
 {
     const struct act *act = run_act(run, ev->act);
-    if (ev->num)
-        *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
-                                                   .token = act->token, .child = (uint32_t)ev->num,
-                                                   .ordinal = ev->type, .reason = reason };
+    if (ev->num && !(ev->type == RONDO_EV_NOTE && errand_is(act, ev->value)))
+        run_answer(run, act, (uint32_t)ev->num, ev->type, reason);
+}
+
+static void answer_ask(struct run *run, const struct act *act, uint32_t number)
+{
+    *push_command(run) = (struct run_command){ .type = CMD_ANSWER, .act = act->slot, .gen = act->gen,
+                                               .token = act->token, .child = ASKS_MAX + number,
+                                               .ordinal = RONDO_EV_GATE_ANSWERED };
 }
 
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
@@ -243,7 +260,9 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         break;
     case RONDO_EV_GATE_ANSWERED: // the shell does what was said
         act = run_act(run, ev->act);
-        if (act->node->kind == RONDO_KIND_AGENT)
+        if (asks_number(ev->value))
+            answer_ask(run, act, asks_number(ev->value));
+        else if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
     case RONDO_EV_AGENT_WAKE:
@@ -327,6 +346,8 @@ void run_derive_commands(struct run *run)
             time_off(run, act);
         if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
             resume_wait(run, TIMER_DELAY, act, act->wait_ns, act->node->loop.delay_ms);
+        if (act->pause_ns)
+            run_timer(run, TIMER_DELAY, act, 0, 0, act->pause_ns);
         for (uint32_t i = 0; i < act->kid_count; i++)
             derive_kid(run, act, &act->kids[i], i, 0);
         for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
@@ -339,7 +360,7 @@ void run_derive_commands(struct run *run)
 
 static bool waits_for_time(const struct act *act)
 {
-    if (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY)
+    if (act->pause_ns || (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY))
         return true;
     for (uint32_t i = 0; i < act->kid_count; i++)
         if (act->kids[i].state == KID_BACKOFF)
@@ -350,9 +371,20 @@ static bool waits_for_time(const struct act *act)
     return false;
 }
 
+/* Agents at work that do nothing but wait for answers. */
+static uint32_t count_resting(const struct run *run)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < run->act_count; slot++)
+        count += run->acts[slot]->state != ACT_FREE && run->acts[slot]->asking && run->acts[slot]->rests;
+    return count;
+}
+
 bool run_waits_for_people(const struct run *run)
 {
-    if (!run->gates || run->busy || run->status || run->dirty.count || run->command_count)
+    if (!run->gates || run->status || run->dirty.count || run->command_count)
+        return false;
+    if (run->busy && run->busy != count_resting(run))
         return false;
     for (uint32_t slot = 0; slot < run->act_count; slot++)
         if (run->acts[slot]->state != ACT_FREE && waits_for_time(run->acts[slot]))
@@ -478,7 +510,8 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
 {
     const struct kid *kid;
     switch (ev->code) {
-    case TIMER_DELAY: return node_is_loop(act->node) && act->loop->phase == LOOP_DELAY && !act->close;
+    case TIMER_DELAY:
+        return !act->close && (act->pause_ns || (node_is_loop(act->node) && act->loop->phase == LOOP_DELAY));
     case TIMER_GATE: return act->state == ACT_WAITING && !act->close && !act->tries;
     case TIMER_BACKOFF:
         kid = kid_get(run, act, ev->child, ev->back);
@@ -499,8 +532,10 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return false;
     if (ev->type == RONDO_EV_TIMER)
         return accepts_timer(run, act, ev);
+    if (ev->type == RONDO_EV_DELAY)
+        return !act->close && !act->pause_ns;
     if (ev->type == RONDO_EV_GATE_ANSWERED)
-        return act->state == ACT_WAITING;
+        return asks_number(ev->value) ? asks_open(act, asks_number(ev->value)) != NULL : act->state == ACT_WAITING;
     if (ev->type == RONDO_EV_MESSAGE_SENT) // what becomes of it is decided, and told
         return true;
     if (ev->type == RONDO_EV_SETTLED) // what was spent was spent

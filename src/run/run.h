@@ -44,6 +44,7 @@ struct reserve;
 struct loop_act;
 struct each_act;
 struct graph_act;
+struct errand_act;
 
 /* Live object, owned by its run; others keep slot and generation. */
 struct act {
@@ -76,6 +77,7 @@ struct act {
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer
+    int64_t pause_ns; // agent: it does nothing until then, and takes no place meanwhile; 0: it is at work
     uint64_t start_seq;
     uint16_t skill;
     int64_t idle_ns; // run->idle_ns when it started: time nobody drove the run is not its own
@@ -95,6 +97,9 @@ struct act {
     int64_t off_ns;  // agent: the coordinator has called it off, and it has until then to end; 0
     bool warns;      // it has been woken so often that somebody is to be told
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
+    json_t *asks;   // agent: what it has asked people while at work, see ask.h; NULL: nothing
+    uint32_t asked, asking; // how many, and of those without an answer
+    bool rests;     // the shell's: it does nothing but wait for those
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
     uint32_t step_call, agent_call; // from files: earlier calls of this step, of its agent
@@ -102,6 +107,7 @@ struct act {
         struct loop_act *loop;
         struct each_act *each;
         struct graph_act *graph;
+        struct errand_act *errands; // agent: what others do for it; NULL
     };
 };
 
@@ -193,6 +199,7 @@ struct run {
     uint64_t seed;
     uint32_t busy, max_busy; // leaves at work, and how many may be (0: any)
     uint32_t gates;          // that wait for an answer
+    uint32_t gate_moves;     // how often one of them opened or closed
     uint32_t overdue;        // of those: nobody is to wait for their answers any longer
     int on_unknown;
     rondo_budget budget;
@@ -205,6 +212,7 @@ struct run {
     struct encores encores;
     uint32_t coordinator; // its slot; 0: there is none at work
     char *summary;        // what it said the run came to; NULL
+    json_t *always; // tools that somebody has permitted for good, { name: true }; NULL: none
     char *session; // whose state and memory it shares; NULL
     struct question question;
     struct run_command *commands;
@@ -304,6 +312,8 @@ static inline void run_drop(struct run *run, json_t *value)
 }
 
 void run_command(struct run *run, enum command_type type, const struct act *act);
+/* What an agent waits for under a number of the shell's is through; type: of the event that it is about. */
+void run_answer(struct run *run, const struct act *act, uint32_t number, uint8_t type, uint8_t reason);
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
                uint32_t ordinal, int64_t due_ns);
 

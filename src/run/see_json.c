@@ -73,6 +73,7 @@ static void put_more(json_t *object, const struct outcome *more)
     put(object, "by", more->by ? json_string(more->by) : NULL);
     put(object, "reason", more->reason ? json_string(rondo_reason_text(more->reason)) : NULL);
     put(object, "escalated", more->escalated ? json_true() : NULL);
+    put(object, "capped", more->capped ? json_true() : NULL);
     if (!usage_is_none(ledger_spent(more->ledger)))
         put(object, "usage", see_usage_json(ledger_spent(more->ledger)));
     if (more->steps_of && node_is_loop(more->steps_of))

@@ -284,6 +284,11 @@ int db_begin(struct store *store, rondo_error *err)
     return begin(store, err);
 }
 
+int store_hold(struct store *store, rondo_error *err)
+{
+    return db_begin(store, err);
+}
+
 bool store_has_batch(const struct store *store)
 {
     return store->open;

@@ -40,6 +40,9 @@ const char *store_notice(const struct store *store);
    it are of no more use.  RONDO_EBUSY when a lease was lost meanwhile: nothing is written then. */
 int store_commit(struct store *store, rondo_error *err);
 bool store_has_batch(const struct store *store);
+
+/* From now on, until the next commit or rollback, no other process writes: what is read stays true. */
+int store_hold(struct store *store, rondo_error *err);
 void store_rollback(struct store *store);
 
 /* Time passes for the store only when it is told: leases and rows are stamped with it. */

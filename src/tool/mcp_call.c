@@ -6,6 +6,7 @@
 #include "tool/mcp_own.h"
 
 #include "data/value.h"
+#include "io/trace.h"
 
 #include <string.h>
 
@@ -197,10 +198,10 @@ static void clear_lines(struct lines *lines)
 
 static json_t *make_params(const struct mcp_call *one)
 {
-    const char *key = one->call->place ? one->call->place->key : NULL;
+    const char *key = one->call->place ? one->call->place->key : NULL, *trace = trace_parent();
     json_t *params = json_pack("{s:s, s:O}", "name", one->tool->name, "arguments", one->call->arguments);
-    if (key)
-        json_object_set_new(params, "_meta", json_pack("{s:s}", "rondo/key", key));
+    if (key || trace)
+        json_object_set_new(params, "_meta", json_pack("{s:s*, s:s*}", "rondo/key", key, "traceparent", trace));
     if (one->responses)
         json_object_set(params, "inputResponses", one->responses);
     if (one->state)

@@ -13,6 +13,7 @@
 #include "io/alarm.h"
 #include "io/http.h"
 #include "io/sse.h"
+#include "io/trace.h"
 #include "tool/mcp_tool.h"
 
 #include <ctype.h>
@@ -398,12 +399,16 @@ static void on_data(struct http_call *call, const char *bytes, size_t len, void 
 /* What every request of this link has. */
 static void put_common(const struct http_link *link, struct post *post, const char *accept)
 {
-    char line[64];
+    char line[80];
     snprintf(line, sizeof line, "Accept: %s", accept);
     add_line(&post->headers, &post->header_count, &post->header_cap, line);
     snprintf(line, sizeof line, "MCP-Protocol-Version: %s", link->version);
     if (*link->version)
         add_line(&post->headers, &post->header_count, &post->header_cap, line);
+    if (trace_parent()) {
+        snprintf(line, sizeof line, "traceparent: %s", trace_parent());
+        add_line(&post->headers, &post->header_count, &post->header_cap, line);
+    }
     for (uint32_t i = 0; i < link->header_count; i++)
         add_line(&post->headers, &post->header_count, &post->header_cap, link->headers[i]);
 }

@@ -177,9 +177,10 @@ int permit_judge(const struct permit *permit, const struct tool *tool, const jso
     return permit->can_ask ? PERMIT_ASK : refuse(why, tool, "needs somebody to permit it, and nobody can be asked");
 }
 
-void permit_remember(struct permit *permit, const struct tool *tool)
+void permit_remember(struct permit *permit, const char *tool)
 {
-    add(&permit->always, tool->name, strlen(tool->name));
+    if (!is_on(&permit->always, &(struct tool){ .name = tool }, NULL, false))
+        add(&permit->always, tool, strlen(tool));
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------- */

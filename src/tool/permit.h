@@ -27,7 +27,7 @@ enum permit_verdict { PERMIT_ALLOW, PERMIT_REFUSE, PERMIT_ASK };
 struct permit_spec {
     const char *allow, *deny, *ask; // NULL: none
     bool yolo, strict, sandbox;
-    bool can_ask; // there is a person
+    bool can_ask; // there is a person, or may be later
 };
 
 struct permit;
@@ -38,6 +38,6 @@ void permit_close(struct permit *permit); // NULL is fine
 
 int permit_judge(const struct permit *permit, const struct tool *tool, const json_t *arguments,
                  char why[160]); // enum permit_verdict; why: for the model, when refused
-void permit_remember(struct permit *permit, const struct tool *tool); // "always"
+void permit_remember(struct permit *permit, const char *tool); // "always"; again is the same
 
 #endif

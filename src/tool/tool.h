@@ -31,6 +31,7 @@ struct tool {
     bool is_unchecked;       // it looks at its arguments itself
     void (*run)(struct tool_call *call);
     void (*cancel)(struct tool_call *call); // not wanted any more; it has to end all the same.  May be NULL
+    bool (*is_parked)(const struct tool_call *call); // does it only wait for people?  NULL: never
     void *user;
 };
 
@@ -43,6 +44,7 @@ struct tool_place {
     bool local;                  // may fetch reach this machine and the networks around it
     struct secrets *secrets;     // of the run, for what is shown
     const char *key;             // idempotency key of the call, for servers; NULL
+    const char *spot;            // where in the conversation the call is: the same in every fork of the run; NULL
 };
 
 /* One call; made by tool_start(), gone after done(). */

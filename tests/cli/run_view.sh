@@ -170,6 +170,27 @@ tm send-keys C-d
 finish
 has "a gate that nobody answers" "status 5"
 
+# Tools that somebody has to permit are asked for in the same way, and somebody else may be quicker.
+tape="RONDO_HTTP_TAPE=play:$ROOT/tests/kill/flows/permit.tape COMPAT_BASE_URL=http://127.0.0.1:9/v1"
+term 120 30 "$tape '$RONDO' run --store '$PWD/permit.db' --workdir '$PWD' '$ROOT/tests/kill/flows/permit.yaml'"
+wait_for "›"
+has "a tool" 'look.permit-1: may this tool be called?'
+has "what is to be called" 'glob {"pattern":"*.none"}'
+has "what may be answered" "one of y, n, a"
+tm send-keys "perhaps" Enter
+wait_for "expected one of"
+tm send-keys "y" Enter
+wait_for "look.permit-2"
+id=$("$RONDO" runs --store "$PWD/permit.db" --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+"$RONDO" answer -q --store "$PWD/permit.db" --by somebody "$id" look.permit-2 n
+wait_for "look.permit-3"
+tm send-keys "y" Enter
+finish
+has "permitted" "There is nothing."
+has "permitted" "status 0"
+if [ "$("$RONDO" show --store "$PWD/permit.db" "$id" | sed -n 's/^answered look.permit-\(.\): \(.*\)  by \([a-z]*\),.*/\1 \2 \3/p' | tr '\n' ';')" = "1 y terminal;2 n somebody;3 y terminal;" ]; then ok
+else bad "who has permitted it: $("$RONDO" show --store "$PWD/permit.db" "$id")"; fi
+
 # Colours, and none.
 term 80 24 "'$RONDO' run nested.yaml 2>&1 >answer"
 finish

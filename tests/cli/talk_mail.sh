@@ -92,20 +92,25 @@ same "goes on" "$(cat out)" "Done."
 same "what was sent is heard once" "$(asked 2 '[.messages[].content | select(. == "[w]: again")] | length')" 1
 
 # ---- a coordinator --------------------------------------------------------------------------------------------
-flow hub.yaml <<'F'
+flow hub.yaml <<F
 name: hub
 agents:
   hub: { prompt: "You coordinate.", model: compat/m, tools: [] }
-  reader: { run: "cat $RONDO_INBOX" }
+  reader: { run: "cat \$RONDO_INBOX" }
+  waiter: { run: "until [ -e '$PWD/go' ]; do sleep 0.02; done" }
 coordinator: { agent: hub }
 steps:
   - { id: one, agent: reader }
-  - { id: two, agent: reader, dependsOn: [one] }
+  - { id: two, agent: waiter, dependsOn: [one] }
   - { id: three, agent: reader, dependsOn: [two] }
 F
 serve < <(calls c1 forward_to_agent '{"target_step_id":"three","text":"a hint"}' c2 narrate '{"text":"off we go"}' c3 forward_to_agent '{"target_step_id":"four","text":"x"}'
           then_; text "Waiting."; then_; calls c4 finalize '{"summary":"all is well"}'; then_; text "Done.")
-"$RONDO" run -q --json --store h.db hub.yaml >out 2>err
+"$RONDO" run -q --json --store h.db hub.yaml >out 2>err &
+pid=$!
+until [ "$(requests)" -ge 2 ] || ! kill -0 $pid; do sleep 0.02; done # what it did first has arrived
+touch go
+wait $pid
 same "completes" "$?" 0
 same "the hint arrives" "$(jq -r 'select(.type=="step_end" and .stepId=="three").data.output' out)" '{"from":"coordinator","to":"three","text":"a hint","kind":"info"}'
 same "it narrates" "$(jq -r 'select(.type=="coordinator_narration").message' out)" "off we go"

@@ -20,6 +20,15 @@ serve < <(text "Hello.")
 same "turns" "$(jq -r 'select(.type=="agent_turn").data.phase' out | tr '\n' ' ')" "request response "
 same "tokens" "$(jq -r 'select(.type=="workflow_end").tokens | "\(.prompt) \(.completion)"' out)" "100 10"
 
+# ---- whose work it is ----------------------------------------------------------------------------------
+parent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+serve < <(text "Hello.")
+TRACEPARENT=$parent check "with a trace around it" 0 "Hello." "$RONDO" run -q one.yaml
+same "the model is told" "$(jq -r .headers.traceparent log)" "$parent"
+serve < <(text "Hello.")
+TRACEPARENT=$'00-x\r\nEvil: 1' check "with nonsense" 0 "Hello." "$RONDO" run -q one.yaml
+same "it is not" "$(jq -r '.headers | has("traceparent") or has("evil")' log)" "false"
+
 # ---- no model ----------------------------------------------------------------------------------------------
 flow none.yaml <<'F'
 name: none
@@ -47,7 +56,7 @@ same "a tool that is none" "$(asked 1 '.messages[] | select(.tool_call_id=="c3")
 same "the tools that it was told of" "$(asked 0 '[.tools[].function.name] | join(" ")')" "read write glob bash"
 
 serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Sorry.")
-check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --allow read tools.yaml
+check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --strict --allow read tools.yaml
 same "nothing was written" "$(ls new.txt 2>/dev/null)" ""
 same "the model is told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'not permitted')" 1
 
@@ -59,6 +68,12 @@ same "as are those that are none" "$(asked 2 '.messages[] | select(.tool_call_id
 serve < <(for i in 1 2 3 4 5 6; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
 check "maxTurns" 0 "" "$RONDO" run -q --yolo --max-turns 3 tools.yaml
 same "requests of three turns" "$(requests)" 3
+
+serve < <(calls c1 bash '{"command":"echo $$"}'; then_; text "Done.")
+check "a command" 0 "Done." "$RONDO" run -q --yolo tools.yaml
+inside=$("$RONDO" doctor | grep -c '^ok  bubblewrap .*inside of it')
+pid=$(asked 1 '.messages[] | select(.tool_call_id=="c1").content' | head -n 1)
+same "is inside of bubblewrap if doctor says so" "$((pid == 2))" "$inside"
 
 # The same again and again: it is told, and then stopped.
 again() { for ((i = 1; i <= $1; i++)); do calls c$i read '{"path":"tea.txt"}'; then_; done; }
@@ -137,7 +152,7 @@ serve < <(calls c1 shared_memory_write '{"key":"colour","value":"blue"}'; then_;
 check "shared memory" 0 "Blue." "$RONDO" run -q shared.yaml
 same "is read by others" "$(asked 3 '[.messages[] | select(.role=="tool").content] | join("|")')" "blue|error: there is nothing under 'a/none'"
 
-# ---- skills, notes, pictures ---------------------------------------------------------------------------------
+# ---- skills (KT-92), notes, pictures ---------------------------------------------------------------------------------
 mkdir -p skills/tea/references
 printf -- '---\nname: tea\ndescription: How to make tea.\n---\nBoil water. See references/leaves.md.\n' >skills/tea/SKILL.md
 echo "Three minutes." >skills/tea/references/leaves.md
@@ -212,7 +227,67 @@ check "a quota that is not waited for" 75 "" "$RONDO" run -q one.yaml
 wait_for out '"wait":1'
 kill -INT $pid; wait $pid
 same "one that is" "$?" 130
+cat >place.yaml <<'F'
+rondo: 1
+name: place
+options: { maxConcurrency: 1 }
+models: { m: { provider: compat, model: m, onQuota: wait } }
+agents: { w: { prompt: p, model: m }, c: { run: "touch other; echo did" } }
+steps: [{ id: a, agent: w, instructions: x }, { id: b, agent: c, instructions: x }]
+F
 same "until when" "$(jq -r 'select(.type=="note").data.value.wait > (now + 3500) * 1000' out)" true
+
+rm -f other
+"$RONDO" run --store quota.db place.yaml >out 2>err </dev/null & pid=$!
+for _ in $(seq 500); do [ -f other ] && break; sleep 0.02; done
+same "who waits takes no place" "$(ls other)" other
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store quota.db --json | jq -r .id | head -1)
+before=$(requests)
+"$RONDO" resume --json --store quota.db "$id" >out 2>err </dev/null & pid=$!
+wait_for out run_resumed
+sleep 0.3
+kill -INT $pid; wait $pid
+same "and goes on waiting when it is taken up again" "$? $(requests)" "130 $before"
+
+# ---- KT-92: skills ------------------------------------------------------------------------------------------------
+flow skills.yaml <<'F'
+name: skills
+agents:
+  w:
+    prompt: "In general."
+    model: compat/m
+    skills:
+      count: { description: "Counts words.", prompt: "You count.", resultSchema: { type: integer } }
+      translate: { description: "Puts texts into French.", prompt: "You translate." }
+      add: { description: "Adds numbers.", inputSchema: { type: array } }
+steps: [{ id: a, agent: w, instructions: "How many words has tea time?" }]
+output: steps.a.result
+F
+serve < <(text ' "count".'; then_; calls c1 submit_result '{"result":2}'; then_; text never)
+check "the model chooses a skill" 0 2 "$RONDO" run -q skills.yaml
+same "of those that fit, by what they are good for" "$(asked 0 '.messages[0].content' | grep -c -e '^## translate' -e '^Counts words' -e 'Adds')" 2
+same "and the task" "$(asked 0 '.messages[1].content' | tail -1)" "How many words has tea time?"
+same "without tools" "$(asked 0 'has("tools")')" false
+same "and has what it chose" "$(asked 1 '.messages[0].content') $(asked 1 '[.tools[].function.name] | join(" ")')" "You count. submit_result"
+same "in two requests" "$(requests)" 2
+serve < <(text "translate"; then_; text "Bonjour.")
+"$RONDO" run --json --store :memory: skills.yaml >out 2>err
+same "another one" "$(jq -r 'select(.type=="note" and .data.value.skill) | .data.value.skill' out) $(asked 1 '.messages[0].content')" "translate You translate."
+serve < <(text "add")
+check "a skill that does not fit" 1 "" "$RONDO" run -q skills.yaml
+says "the skills are: count, translate"
+same "is asked for once" "$(requests)" 1
+serve < <(text "count"; then_; echo "wait 600000"; then_; calls c1 submit_result '{"result":5}'; then_; text never)
+sed -i '/^wait/{n;d}' script
+"$RONDO" run -q --store skills.db skills.yaml >out 2>err & pid=$!
+for _ in $(seq 500); do [ "$(requests)" -ge 2 ] && break; sleep 0.02; done
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store skills.db --json | jq -r .id | head -1)
+check "a choice is not made twice" 0 5 "$RONDO" resume -q --store skills.db "$id"
+same "nor asked for" "$(requests)" 3
+"$RONDO" rehearse -q skills.yaml >out 2>err
+same "a rehearsal takes the first that fits" "$? $(grep -c "^[0-9]" out)" "0 1"
 
 # ---- agents of agents --------------------------------------------------------------------------------------
 serve < <(calls c1 agent '{"name":"helper","instructions":"Count."}'; then_; text "Three."; then_; text "It is three.")

@@ -12,7 +12,8 @@
      kills once N, kills race N       see once.c and race.c
 
    RONDO is the program, KILLER the library, FLOWS the folder with the workflows.  NAME.answers beside a workflow is an
-   object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line. */
+   object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line; NAME.tape is what
+   models answer (io/tape.h). */
 #include "kill/once.h"
 #include "kill/program.h"
 #include "kill/race.h"
@@ -32,6 +33,7 @@ struct kase {
     char *name, *path;
     struct buf args; // lines
     json_t *answers;
+    char *tape; // "play:FILE"; NULL: none
     bool is_small;
     char *answer, *work; // stdout, what commands wrote
     char *session;       // what the session holds afterwards
@@ -84,6 +86,20 @@ static struct child_end go_on(const char *id, bool as_json, const struct doom *d
     return program_call(&said, args, doom);
 }
 
+static json_t *answered; // paths of gates, in the present trial
+
+/* What was answered once is not asked again: the answer would be lost. */
+static const char *note_answered(const char *path)
+{
+    if (json_object_get(answered, path)) {
+        buf_clear(&scratch);
+        buf_printf(&scratch, "lost: the answer to %s", path);
+        return buf_text(&scratch);
+    }
+    json_object_set_new(answered, path, json_true());
+    return NULL;
+}
+
 /* Answers everything that the run asks.  What is wrong, or NULL. */
 static const char *answer_all(struct kase *c, const char *id)
 {
@@ -98,6 +114,8 @@ static const char *answer_all(struct kase *c, const char *id)
         end = ASK("answer", id, path, value ? value : "yes");
         if (end.code)
             wrong = buf_text(&told.err);
+        else if (!wrong)
+            wrong = note_answered(path);
     }
     json_decref(gates);
     return wrong;
@@ -137,11 +155,23 @@ static char *read_work(void)
     return mem_strdup(child_read("count", &scratch) ? buf_text(&scratch) : "");
 }
 
+static void put_tape_in(const struct kase *c)
+{
+    setenv("COMPAT_BASE_URL", "http://127.0.0.1:9/v1", 1);
+    if (c->tape)
+        setenv("RONDO_HTTP_TAPE", c->tape, 1);
+    else
+        unsetenv("RONDO_HTTP_TAPE");
+}
+
 static void undisturbed(struct kase *c)
 {
     char id[64];
     const char *wrong = NULL;
     program_clean();
+    put_tape_in(c);
+    json_decref(answered);
+    answered = json_object();
     setenv("RONDO_KILL_COUNT", "writes", 1);
     struct child_end end = start_run(c, false, NULL);
     c->ms = end.ms;
@@ -292,6 +322,9 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     bool done = false;
     trials++;
     program_clean();
+    put_tape_in(c);
+    json_decref(answered);
+    answered = json_object();
     while (!done && !wrong) {
         wrong = live(&t, &doom, &done);
         doom = next_doom(&t);
@@ -369,6 +402,9 @@ static void read_case(const char *file)
     buf_clear(&path);
     buf_printf(&path, "%s/%s.answers", flows, c->name);
     c->answers = child_read(buf_text(&path), &text) ? json_loads(buf_text(&text), 0, NULL) : NULL;
+    buf_clear(&path);
+    buf_printf(&path, "play:%s/%s.tape", flows, c->name);
+    c->tape = child_read(buf_text(&path) + strlen("play:"), &text) ? mem_strdup(buf_text(&path)) : NULL;
     buf_free(&path);
     buf_free(&text);
     undisturbed(c);

@@ -83,24 +83,36 @@ const char *trail_check_kept(const struct trail *seen, const struct trail *all)
 
 /* ---- the same happened --------------------------------------------------------------------------------- */
 
-/* What is there only because somebody died, or only says when; a request to a model may have to be made again. */
-static bool is_about_time(const struct trail *trail, uint32_t i)
+/* What is there only because somebody died, or only says when, or that something is about to be done: what was done
+   counts. */
+static bool is_about_time(const json_t *event)
 {
     static const char *const types[] = { "run_resumed", "timer", "delay", "budget_asked", "budget_granted" };
-    const char *phase = json_string_value(json_object_get(json_object_get(trail->events[i], "data"), "phase"));
-    for (size_t k = 0; k < COUNT(types); k++)
-        if (is_type(trail, i, types[k]))
+    static const char *const phases[] = { "request", "start" };
+    const char *type = json_string_value(json_object_get(event, "type"));
+    const char *phase = json_string_value(json_object_get(json_object_get(event, "data"), "phase"));
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (strcmp(type, types[i]) == 0)
             return true;
-    return is_type(trail, i, "agent_turn") && phase && strcmp(phase, "request") == 0;
+    for (size_t i = 0; phase && i < COUNT(phases); i++)
+        if (strcmp(phase, phases[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers of events and of calls, which going on shifts, and what a call that was cut off may have cost. */
+static void drop_shifted(json_t *data)
+{
+    static const char *const keys[] = { "sent", "call", "durationMs", "lost", "lostCost" };
+    for (size_t i = 0; i < COUNT(keys); i++)
+        json_object_del(data, keys[i]);
 }
 
 static char *signature(const struct trail *trail, uint32_t i)
 {
     struct buf out = { 0 };
     json_t *data = json_object_get(trail->events[i], "data");
-    static const char *const shifted[] = { "sent", "call", "durationMs", "lost", "lostCost" }; // by dying
-    for (size_t k = 0; k < COUNT(shifted); k++)
-        json_object_del(data, shifted[k]);
+    drop_shifted(data);
     char *text = data ? json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     buf_printf(&out, "%s %s %s %s", trail_text(trail, i, "type"), trail_text(trail, i, "path"), text ? text : "",
                trail_text(trail, i, "error"));
@@ -118,7 +130,7 @@ static char **signatures(const struct trail *trail, uint32_t *ret_count)
     char **list = mem_alloc((trail->count + 1) * sizeof *list);
     uint32_t n = 0;
     for (uint32_t i = 0; i < trail->count; i++)
-        if (!is_about_time(trail, i))
+        if (!is_about_time(trail->events[i]))
             list[n++] = signature(trail, i);
     qsort(list, n, sizeof *list, by_text);
     *ret_count = n;

@@ -338,6 +338,18 @@ ATTEMPT(take_the_mark_off)
 }
 ATTEMPT(stay_when_memory_is_short) { return opens("/proc/self/oom_score_adj", O_WRONLY); }
 
+/* Inside of bubblewrap the first process is ours. */
+ATTEMPT(tell_another_end) { return opens("/proc/1/fd/6", O_WRONLY) || opens("/proc/1/fd/3", O_RDWR); }
+ATTEMPT(open_the_memory_of_the_first) { return opens("/proc/1/mem", O_RDWR); }
+ATTEMPT(go_by_the_root_of_the_first)
+{
+    char path[700];
+    snprintf(path, sizeof path, "/proc/1/root%s", OUT("canary"));
+    return has_canary(path);
+}
+ATTEMPT(trace_the_first) { return ptrace(PTRACE_SEIZE, 1, NULL, NULL) == 0; }
+ATTEMPT(signal_the_first) { return kill(1, SIGURG) == 0; }
+
 /* -- sockets and what is like them -- */
 static bool connects(int fd, const void *address, size_t len)
 {
@@ -661,6 +673,11 @@ static const struct attempt {
     { "compare with others", compare_with_others, IF_ROOT },
     { "take the mark off", take_the_mark_off, WORKS },
     { "stay when memory is short", stay_when_memory_is_short, WORKS },
+    { "tell another end", tell_another_end, NOT_TRIED },
+    { "open the memory of the first", open_the_memory_of_the_first, NOT_TRIED },
+    { "go by the root of the first", go_by_the_root_of_the_first, NOT_TRIED },
+    { "trace the first", trace_the_first, NOT_TRIED },
+    { "signal the first", signal_the_first, NOT_TRIED },
     { "tcp", tcp, WORKS },
     { "udp", udp, WORKS },
     { "listen on a port", listen_on_a_port, WORKS },

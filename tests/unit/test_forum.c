@@ -159,3 +159,35 @@ TEST(members_may_be_loops_and_the_captain_a_pipeline)
     CHECK_STR(a.paths, "f.r1.l.0.a f.r1.l.1.a f.r1.l.2.a");
     CHECK_STR(y.paths, "f.captain.y");
 }
+
+/* KT-49 */ TEST(a_member_may_end_the_forum_where_it_is_allowed_to)
+{
+    struct bot knows = { "knows", GIVE, .text = "\"enough\"", .signal = BREAK, .signal_at = 1, .target = "f" },
+               slow = { "slow", GIVE, .text = "1", .delay_ms = 500 }, cap = { "boss", ECHO };
+    TRIAL t = { 0 };
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&knows), bot_node(&slow)), .rounds = 3,
+                        .early_return = true), "7");
+    CHECK_INT(t.rc, 0);
+    CHECK_STR(t.output, "\"enough\"");
+    CHECK_STR(knows.paths, "f.r1.knows f.r2.knows");
+    CHECK_INT(cap.calls, 0);
+    CHECK_INT(t.took_ms, 500); // the first round; in the second nobody waits for the slow one
+}
+
+/* KT-49 */ TEST(a_member_that_may_not_end_the_forum_fails)
+{
+    struct bot knows = { "knows", GIVE, .text = "1", .signal = BREAK, .target = "f" }, cap = { "boss", ECHO };
+    TRIAL t = { 0 };
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&knows))), "7");
+    CHECK_INT(t.rc, RONDO_EINVAL);
+    CHECK_STR(t.err.message, "break: there is no loop 'f' around this step");
+    CHECK_INT(cap.calls, 0);
+}
+
+TEST(the_captain_decides_anyway_and_ends_nothing)
+{
+    struct bot a = { "a", ADD, 1 }, cap = { "boss", GIVE, .text = "1", .signal = BREAK, .target = "f" };
+    TRIAL t = { 0 };
+    trial_run(&t, FORUM(bot_node(&cap), RONDO_NODES(bot_node(&a)), .early_return = true), "7");
+    CHECK_INT(t.rc, RONDO_EINVAL);
+}

@@ -196,6 +196,19 @@ TEST(everything_that_a_request_of_the_newer_era_has)
     shut_down();
 }
 
+TEST(a_trace_around_us_is_told_to_servers)
+{
+    static const char parent[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    setenv("TRACEPARENT", parent, 1);
+    connect_well(MODERN JSON "send " HELLO(3) "\n");
+    CHECK_STR(call(), "hello");
+    CHECK_STR(sent(0, "traceparent"), parent);
+    CHECK_STR(sent(2, "traceparent"), parent);
+    CHECK(strstr(sent(2, "body"), "tools/call"));
+    CHECK(strstr(server_log(server, 2), "\\\"traceparent\\\":\\\"00-0af7651916cd"));
+    shut_down();
+}
+
 TEST(an_answer_as_a_stream)
 {
     connect_well(MODERN EVENTS "drip 7 1\nsend : hi\\n\\nid: 1\\ndata: \\n\\ndata: {\"jsonrpc\":\"2.0\",\"method\":"

@@ -16,7 +16,7 @@ static int judge_call(const struct permit_spec *spec, const char *name, const ch
     if (permit_open(spec, &permit, &err) < 0)
         return -1;
     if (always)
-        permit_remember(permit, &tool);
+        permit_remember(permit, tool.name);
     json_t *value = arguments ? json_loads(arguments, 0, NULL) : json_object();
     int verdict = permit_judge(permit, &tool, value, why);
     if (verdict == PERMIT_REFUSE && strncmp(why, "not permitted: ", 15) != 0)

@@ -4,6 +4,7 @@
    may send the work back is a loop with a judge, one that may send it further back is a machine. */
 
 #include "flows.h"
+#include "run/review.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -240,4 +241,47 @@ TEST(a_phase_that_waits_for_one_that_is_not_there_is_refused)
                   .steps = (rondo_step[]){ { .node = actor(&publish),
                                              .depends_on = RONDO_AFTER("writing") } } })),
               "graph 'g': step 'publish' depends on unknown step 'writing'");
+}
+
+/* What was understood: "retry step|feedback". */
+static const char *understood(const char *value, const char *content)
+{
+    static char out[200];
+    rondo_error err;
+    json_t *json = value ? rondo_value_parse(value, &err) : NULL;
+    struct review_said said;
+    review_read(json, content, &said);
+    snprintf(out, sizeof out, "%s %s|%s", review_text(said.code), said.step ? said.step : "-",
+             said.feedback ? said.feedback : "-");
+    review_said_clear(&said);
+    json_decref(json);
+    return out;
+}
+
+/* AE-111 */
+TEST(the_words_of_a_review)
+{
+    static const struct {
+        const char *value, *content, *means;
+    } rows[] = {
+        { "\"APPROVE\"", NULL, "approve -|-" },
+        { "\"  approve \\n\"", NULL, "approve -|-" },
+        { "\"RETRY: too: short \"", NULL, "retry -|too: short" },
+        { "\"Retry\"", NULL, "retry -|-" },
+        { "\"RETRY_PREDECESSOR plan: wrong\"", NULL, "retryPredecessor plan|wrong" },
+        { "\"retry_predecessor  plan\"", NULL, "retryPredecessor plan|-" },
+        { "\"REJECT:dull\"", NULL, "reject -|dull" },
+        { "\"fine by me\"", NULL, "unclear -|-" },
+        { "\"\"", NULL, "unclear -|-" },
+        { "null", "RETRY: x", "retry -|x" },
+        { NULL, NULL, "unclear -|-" },
+        { "{\"decision\":\"retryPredecessor\",\"step\":\"plan\",\"feedback\":\"no\"}", NULL,
+          "retryPredecessor plan|no" },
+        { "{\"decision\":\"RETRY_PREDECESSOR\",\"step\":\"plan\"}", NULL, "retryPredecessor plan|-" },
+        { "{\"decision\":\"Approve\"}", "REJECT", "approve -|-" },
+        { "{\"decision\":\"perhaps\"}", "APPROVE", "approve -|-" },
+        { "{\"decision\":7}", NULL, "unclear -|-" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_STR(understood(rows[i].value, rows[i].content), rows[i].means);
 }

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "data/secret.h"
+#include "flow/known.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -273,6 +274,7 @@ TEST(rows_of_built_in_tools_are_whole)
     struct toolbox box = { 0 };
     for (const struct tool_row *row = tool_builtins; row->name; row++) {
         CHECK_INT(toolbox_add_builtin(&box, row->name), 0);
+        CHECK(known_is_tool(row->name)); // or files that list it are refused
         const struct tool *tool = toolbox_find(&box, row->name);
         CHECK(tool->run && *tool->description && strlen(tool->name) <= TOOL_NAME_MAX);
         CHECK_STR(json_string_value(json_object_get(tool->parameters, "type")), "object");

@@ -1,0 +1,13 @@
+/* team_tool.h - the tools with which a model calls other agents of its file: one for each agent or workflow that it
+   lists in `tools`, and `delegate` and `ask` over its `workers`.
+
+   Whoever is called is a step of the run below the one that calls (run/errand.h), with its own prompt, model,
+   tools, schema and budget, whatever kind of agent it is. */
+#ifndef RONDO_TEAM_TOOL_H
+#define RONDO_TEAM_TOOL_H
+
+#include "agent/talk.h"
+
+void team_tools_add(struct toolbox *box, const struct flow_step *step);
+
+#endif

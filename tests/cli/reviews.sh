@@ -1,0 +1,97 @@
+# reviews.sh - reviews of workflow files: approve, retry, back to a predecessor, reject; their limits, what is shown to whom, what is
+# refreshed, and people as reviewers.
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data NO_COLOR=1
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+starts() { sed -n 's/.*step_start \([^ ]*\).*/\1/p' err | tr '\n' ' '; }
+decisions() { sed -n 's/^[0-9:]* review //p' err | tr '\n' ';'; }
+
+# ---- back and forth ------------------------------------------------------------------------------------------
+flow press.yaml <<'F'
+name: press
+agents:
+  planner: { script: [plan one, plan two] }
+  writer: { script: [short, longer, best] }
+  editor: { script: ["RETRY: too short", "RETRY_PREDECESSOR plan: the plan is wrong", "APPROVE"] }
+  teller: { run: 'echo "$TEXT"', env: { TEXT: "${steps.plan.content}" } }
+  printer: { run: 'echo "$TEXT"', env: { TEXT: "${steps.write.content} after ${steps.plan.content}, told ${steps.tell.content}" } }
+steps:
+  - { id: plan, agent: planner, instructions: Plan. }
+  - { id: tell, agent: teller, dependsOn: [plan], instructions: Tell. }
+  - { id: write, agent: writer, dependsOn: [plan, tell], instructions: Write., review: { agent: editor } }
+  - { id: print, agent: printer, dependsOn: [write, tell], instructions: Print. }
+F
+check "a review" 0 "best after plan two, told plan two" "$RONDO" run --store :memory: --prompts said press.yaml
+same "what ran" "$(starts)" "plan tell write write.review write~1 write.review~1 plan~1 tell~1 write~2 write.review~2 print "
+same "what was decided" "$(decisions)" "write retry: too short;plan retryPredecessor: the plan is wrong;write approve;"
+told() { grep -A"$2" -F "$3" "said/$1.txt" | tail -1; }
+if grep -qF "too short" "said/write~1.txt"; then ok; else bad "the writer is not told why: $(cat said/write~1.txt)"; fi
+if grep -qF "short" "said/write~1.txt"; then ok; else bad "nor what it had written"; fi
+if grep -qF "the plan is wrong" "said/plan~1.txt"; then ok; else bad "the planner is not told why: $(cat said/plan~1.txt)"; fi
+if grep -qF "plan one" "said/plan~1.txt"; then ok; else bad "nor what it had planned"; fi
+if grep -qF "too short" "said/write~2.txt"; then bad "old words are told again"; else ok; fi
+if grep -qF "plan two" "said/write~2.txt" && ! grep -qF "plan one" "said/write~2.txt"; then ok; else bad "the new plan is not seen"; fi
+if grep -qF "longer" "said/write.review~1.txt"; then ok; else bad "the reviewer does not see the new text"; fi
+
+# ---- limits ----------------------------------------------------------------------------------------------------
+limited() { # REVIEW
+    flow limited.yaml <<F
+name: limited
+agents:
+  planner: { script: [plan] }
+  writer: { script: [one, two, three, four, five] }
+  never: { script: ["RETRY: more"] }
+  back: { script: ["RETRY_PREDECESSOR plan: no"] }
+  stern: { script: ["REJECT: dull"] }
+  mumbles: { script: ["hm"] }
+  words: { script: [{ content: x, result: { decision: retry, feedback: again } }, { content: x, result: { decision: approve } }] }
+  after: { script: [read] }
+steps:
+  - { id: plan, agent: planner, instructions: x }
+  - { id: write, agent: writer, dependsOn: [plan], instructions: x, review: { $1 } }
+  - { id: after, agent: after, dependsOn: [write], instructions: x }
+output: "steps.write.content + (steps.write.capped ? ' capped' : '')"
+F
+}
+limited "agent: never"
+check "two retries, then flagged" 0 "three capped" "$RONDO" run --store :memory: limited.yaml
+same "and said" "$(decisions)" "write retry: more;write retry: more;write flagged: more;"
+limited "agent: never, maxRetries: 1, onExhausted: accept"
+check "one, then accepted" 0 two "$RONDO" run -q --store :memory: limited.yaml
+limited "agent: never, maxRetries: 0, onExhausted: fail"
+check "none, then failed" 1 one "$RONDO" run --store :memory: limited.yaml
+says "rejected by its review: more"
+same "what depends on it did not run" "$(starts | grep -c after)" 0
+limited "agent: back, maxPredecessorRetries: 1"
+check "back once, then flagged" 0 "two capped" "$RONDO" run --store :memory: limited.yaml
+same "both ran twice" "$(starts)" "plan write write.review plan~1 write~1 write.review~1 after "
+limited "agent: back, maxPredecessorRetries: 0, onExhausted: accept"
+check "not back at all" 0 one "$RONDO" run -q --store :memory: limited.yaml
+limited "agent: stern"
+check "rejected" 1 one "$RONDO" run --store :memory: limited.yaml
+says "rejected by its review: dull"
+limited "agent: mumbles"
+check "not understood is asked once more" 1 one "$RONDO" run --store :memory: limited.yaml
+same "once" "$(starts)" "plan write write.review write.review~1 "
+says "the review was not understood"
+limited "agent: words"
+check "a result says it, too" 0 two "$RONDO" run -q --store :memory: limited.yaml
+
+# ---- people -------------------------------------------------------------------------------------------------------
+limited 'gate: { ask: "Fine? ${steps.write.content}" }'
+check "a person reviews" 5 "" "$RONDO" run limited.yaml
+id=$(run_id err)
+says "write.review: Fine? one"
+"$RONDO" answer -q --by ada "$id" write.review "RETRY: shorter"
+check "asks again" 5 "" "$RONDO" resume --prompts mine "$id"
+says "Fine? two"
+if grep -qF shorter "mine/write~1.txt"; then ok; else bad "the writer is told what the person said: $(ls mine)"; fi
+"$RONDO" answer -q --by bob "$id" write.review~1 approve
+check "and goes on" 0 two "$RONDO" resume -q "$id"
+same "who has said so" "$("$RONDO" show --json "$id" | jq -r '.answers | map(.path + " " + .by) | join(", ")')" "write.review ada, write.review~1 bob"
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
