@@ -1115,7 +1115,8 @@ enum rondo_event_type {
 
 /* An event is valid until the next call on its run or engine. */
 RONDO_API int rondo_event_type(const rondo_event *event);
-RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end" */
+RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end"; starts and ends of steps that were
+   taken up again by a message have names of their own: "resume_started", "resume_completed", "resume_failed" */
 RONDO_API uint64_t rondo_event_seq(const rondo_event *event);       /* from 1, no gaps; 0: partial */
 RONDO_API int64_t rondo_event_time_ms(const rondo_event *event);    /* since 1970 */
 RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
