@@ -298,8 +298,8 @@ static void fail(struct chat *chat, bool is_final)
 
 static void fall_back(struct chat *chat, bool is_final)
 {
-    const struct target *next = chat->target->fallback;
-    if (!next) {
+    struct target *next = chat->target->fallback;
+    if (!next || (chat->spec.may_fall_back && !chat->spec.may_fall_back(chat, next, chat->spec.user))) {
         fail(chat, is_final);
         return;
     }

@@ -47,6 +47,8 @@ struct chat_spec {
     /* A quota is used up for so long.  true: wait; false: another target, or the end (chat_delay_ms()).  NULL:
        false. */
     bool (*on_wait)(struct chat *chat, int64_t delay_ms, void *user);
+    /* Another target would be asked now.  false: it ends instead, as if there were none.  NULL: true. */
+    bool (*may_fall_back)(const struct chat *chat, struct target *next, void *user);
     void (*on_end)(struct chat *chat, void *user); // exactly once; the chat is gone after it
     void *user;
 };
