@@ -375,9 +375,9 @@ static const char *const stops[] = {
 };
 
 /* What tries have cost that came to nothing. */
-static rondo_usage wasted_of(const struct talk *talk, const struct chat *chat)
+static rondo_usage wasted_of(const struct talk *talk, struct chat *chat)
 {
-    struct token_count tokens = chat_wasted(chat);
+    struct token_count tokens = chat_take_wasted(chat);
     if (tokens.input <= 0 && tokens.output <= 0)
         return (rondo_usage){ 0 };
     rondo_usage usage = usage_of(talk, chat_target(chat), tokens, NULL);
@@ -425,14 +425,26 @@ static void wait_for_quota(struct talk *talk, struct chat *chat)
     talk_note(talk, json_pack("{sI}", "wait", (json_int_t)talk->wait_until_ms), on_noted, talk);
 }
 
+/* What a try has cost that failed is told at once.  There is another one when that is beside what was set aside. */
+static bool may_retry(struct talk *talk, struct chat *chat)
+{
+    rondo_usage wasted = wasted_of(talk, chat);
+    int64_t tokens = wasted.input_tokens + wasted.output_tokens;
+    wasted.calls = wasted.unpriced = 0; // one call, whatever it takes
+    if (tokens)
+        rondo_later_spend(talk->spec.later, &wasted);
+    return !tokens || (tokens <= later_left(talk->spec.later, RONDO_LIMIT_TOKENS) &&
+                       wasted.cost_nano <= later_left(talk->spec.later, RONDO_LIMIT_COST_NANO));
+}
+
 /* What was set aside for a request was at the price of whom it was for.  One that costs something else, or may say
    more, is a request of its own: it is asked when the budgets have room for that. */
-static bool may_fall_back(const struct chat *chat, struct target *next, void *user)
+static bool may_ask_again(struct chat *chat, struct target *next, void *user)
 {
     struct talk *talk = user;
     const struct target *now = chat_target(chat);
     if (price_is_same(&now->price, &next->price) && now->max_tokens == next->max_tokens)
-        return true;
+        return may_retry(talk, chat);
     talk->other = next;
     talk->falls_back = true;
     return false;
@@ -520,7 +532,7 @@ static void send(struct talk *talk)
                      .max_tokens = talk->max_tokens, .effort = talk->effort, .stream = true },
         .key = key, .seed = seed, .max_retries = talk->spec.max_retries, .cache = talk->spec.cache,
         .cache_path = talk->spec.env->cache_path, .secrets = talk->spec.place.secrets, .on_text = on_text,
-        .on_news = on_news, .may_fall_back = may_fall_back, .on_end = on_answer, .user = talk,
+        .on_news = on_news, .may_ask = may_ask_again, .on_end = on_answer, .user = talk,
     };
     if (chat_start(talk->spec.loop, &spec, &talk->chat, &err) == 0)
         return;

@@ -180,6 +180,26 @@ sed -i 's/, price: { input: 1000, output: 1000 }//' other.yaml
 same "one without a price counts, too" "$?" 3
 says "'dear' costs"
 
+# ---- tries that fail are paid for, too -----------------------------------------------------------------------------
+flow cut.yaml <<'F'
+name: cut
+models: { m: { provider: compat, model: m, price: { input: 0, output: 1000 } } }
+agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300 } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+words=$(printf 'word %.0s' $(seq 200))
+cut_off() { echo "header Content-Type: text/event-stream"; printf 'send data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\\n\\n\ncut\n' "$words"; }
+serve < <(cut_off)
+"$RONDO" run --json --store :memory: --max-cost 0.4 cut.yaml >out 2>err
+same "what another try may cost is not there" "$? $(requests)" "75 1"
+serve < <(cut_off)
+"$RONDO" run --json --store :memory: --max-cost 0.7 cut.yaml >out 2>err
+same "for as many as there is money" "$? $(requests) $([ "$(nano out)" -le 700000000 ] && echo within)" "75 2 within"
+serve < <(cut_off; echo then; answers 1 1)
+"$RONDO" run --json --store :memory: cut.yaml >out 2>err
+same "all of them count" "$? $(at_end out 'data.usage.calls') $(nano out)" "0 1 $(spent out)"
+same "as they were" "$([ "$(spent out)" -gt 200000000 ] && echo more)" more
+
 stop
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]
