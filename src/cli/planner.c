@@ -152,12 +152,14 @@ static void say_wrong(const struct planner *p, const char *problems, size_t len)
             buf_text(&text));
 }
 
-/* What models may not read by themselves is not shown to them either; a person who approves the plan may think so. */
+/* What models may not read by themselves, whatever it is, is not shown to them either; a person who approves the
+   plan may think so. */
 static bool may_read(const struct planner *p)
 {
     char why[160];
     const struct permit *permit = p->r->env.permit;
-    int verdict = permit ? permit_judge(permit, &(struct tool){ .name = "read" }, NULL, why) : PERMIT_REFUSE;
+    auto_json json_t *any = json_object();
+    int verdict = permit ? permit_judge(permit, &(struct tool){ .name = "read" }, any, why) : PERMIT_REFUSE;
     return verdict == PERMIT_ALLOW || (verdict == PERMIT_ASK && !p->r->args->yes);
 }
 

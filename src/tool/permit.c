@@ -150,9 +150,11 @@ static bool entry_fits(const struct entry *entry, const struct tool *tool, const
         return false;
     if (!entry->pattern)
         return true;
+    if (!arguments)
+        return !refuses; // some calls fit
     const char *text = main_argument(tool, arguments);
     if (!text)
-        return refuses && arguments;
+        return refuses;
     if (!is_plain(tool, text, arguments))
         return refuses;
     if (refuses && is_searching(tool))

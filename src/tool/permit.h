@@ -37,8 +37,8 @@ struct permit;
 int permit_open(const struct permit_spec *spec, struct permit **ret, rondo_error *err);
 void permit_close(struct permit *permit); // NULL is fine
 
-int permit_judge(const struct permit *permit, const struct tool *tool, const json_t *arguments,
-                 char why[160]); // enum permit_verdict; why: for the model, when refused
+/* enum permit_verdict; why: for the model, when refused.  Without arguments: for calls that the lists favour. */
+int permit_judge(const struct permit *permit, const struct tool *tool, const json_t *arguments, char why[160]);
 void permit_remember(struct permit *permit, const char *tool); // "always"; again is the same
 
 #endif

@@ -92,6 +92,9 @@ may="--allow read"
 forbidden "a file outside" 'error[file]' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"@../../etc/passwd"}},'"$step"'}'
 may=
 forbidden "a file that nobody may read" 'cannot be read here' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"@esc"}},'"$step"'}'
+may="--allow read --deny read(private/*)"
+forbidden "or not all of" 'cannot be read here' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"@esc"}},'"$step"'}'
+may=
 forbidden "or be shown" 'may not have `contextFiles`' '{"rondo":1,"name":"x","agents":{"a":{"prompt":"p"}},"steps":[{"id":"make","agent":"a","instructions":"x","contextFiles":["out"]}]}'
 may="--allow read"
 forbidden "another file" 'may not have `workflow`' '{"rondo":1,"name":"x","agents":{"a":{"workflow":"tea.yaml"}},'"$step"'}'

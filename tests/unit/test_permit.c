@@ -186,3 +186,18 @@ TEST(a_list_that_cannot_be_meant_is_refused)
         }
     }
 }
+
+TEST(a_tool_that_some_calls_of_are_allowed_is_there)
+{
+    struct permit_spec spec = { .allow = "bash(git *)", .deny = "read(secret/*)" };
+    struct permit *permit = NULL;
+    rondo_error err;
+    char why[160];
+    json_t *nothing = json_object();
+    CHECK(permit_open(&spec, &permit, &err) == 0);
+    CHECK(permit_judge(permit, &(struct tool){ .name = "bash" }, NULL, why) == PERMIT_ALLOW);
+    CHECK(permit_judge(permit, &(struct tool){ .name = "bash" }, nothing, why) == PERMIT_REFUSE);
+    CHECK(permit_judge(permit, &(struct tool){ .name = "write" }, NULL, why) == PERMIT_REFUSE);
+    json_decref(nothing);
+    permit_close(permit);
+}
