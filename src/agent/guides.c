@@ -85,19 +85,22 @@ static bool go_up(char *path)
     return true;
 }
 
-void guides_show_notes(const char *folder, struct buf *system)
+/* Notes that are there and cannot be shown are not passed over in silence. */
+int guides_show_notes(const char *folder, struct buf *system, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
-    rondo_error err;
-    auto_free char *at = file_resolve(folder, &err);
+    auto_free char *at = file_resolve(folder, err);
     if (!at)
-        return;
-    while (file_read_inside(at, "AGENTS.md", NOTES_MAX, &text, NULL, &err) < 0)
-        if (!go_up(at))
-            return;
-    if (!utf8_is_valid(text.data, text.len))
-        return;
+        return 0;
+    while (file_read_inside(at, "AGENTS.md", NOTES_MAX, &text, NULL, err) < 0)
+        if (err->code == RONDO_ELIMIT || err->code == RONDO_EINVAL)
+            return err_in(err, "projectNotes");
+        else if (!go_up(at))
+            return 0;
+    if (!utf8_is_valid(text.data ? text.data : "", text.len))
+        return err_set(err, RONDO_EINVAL, "projectNotes: AGENTS.md is not a text in UTF-8");
     put_gap(system);
     buf_puts(system, "## Project Notes (AGENTS.md)\n\n");
     buf_put(system, text.data ? text.data : "", text.len);
+    return 0;
 }

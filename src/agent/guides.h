@@ -10,6 +10,6 @@
 #include "tool/tool.h"
 
 void guides_show(const struct flow_agent *agent, struct buf *system, struct toolbox *box);
-void guides_show_notes(const char *folder, struct buf *system);
+int guides_show_notes(const char *folder, struct buf *system, rondo_error *err); // none at all are no error
 
 #endif

@@ -232,6 +232,23 @@ static void add_builtins(struct stint *stint)
             toolbox_add_builtin(&stint->spec.box, row->name);
 }
 
+/* `disallowedTools`: as they are named, or all of a server. */
+static void take_away(struct stint *stint)
+{
+    const struct flow_agent *agent = stint->step->agent;
+    struct toolbox *box = &stint->spec.box;
+    for (uint32_t i = 0; agent && i < agent->disallowed_count; i++) {
+        const char *name = agent->disallowed_tools[i], *server = servers_find(stint->step->flow, name);
+        size_t len = server ? strlen(server) : 0;
+        if (!server || (name[len] && strcmp(name + len, "__*") != 0))
+            toolbox_remove(box, name);
+        else
+            for (uint32_t k = box->count; k-- > 0;)
+                if (strncmp(box->list[k].name, server, len) == 0 && strncmp(box->list[k].name + len, "__", 2) == 0)
+                    toolbox_remove(box, box->list[k].name);
+    }
+}
+
 /* Those of a server that the agent names, by one tool or all. */
 static int add_listed(struct stint *stint, rondo_error *err)
 {
@@ -243,8 +260,7 @@ static int add_listed(struct stint *stint, rondo_error *err)
                                     &stint->spec.box, err) < 0)
             return err->code;
     }
-    for (uint32_t i = 0; agent && i < agent->disallowed_count; i++)
-        toolbox_remove(&stint->spec.box, agent->disallowed_tools[i]);
+    take_away(stint);
     return 0;
 }
 
@@ -458,10 +474,10 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     else if (wants_mail(stint))
         talk_tool_for_mail(&stint->spec.box, task_run(task)->holder->count > 1 ? COORDINATOR : NULL);
     guides_show(stint->step->agent, &stint->system, &stint->spec.box);
-    if (stint->step->agent && stint->step->agent->project_notes)
-        guides_show_notes(stint->folder, &stint->system);
-    for (uint32_t i = 0; stint->step->agent && i < stint->step->agent->disallowed_count; i++)
-        toolbox_remove(&stint->spec.box, stint->step->agent->disallowed_tools[i]);
+    if (stint->step->agent && stint->step->agent->project_notes &&
+        guides_show_notes(stint->folder, &stint->system, err) < 0)
+        return err->code;
+    take_away(stint);
     stint->mcp = servers_of(task, stint->step, err);
     return stint->mcp ? 0 : err->code;
 }

@@ -20,7 +20,7 @@ const size_t known_tool_count = COUNT(known_tools);
 static const char *const own_tools[] = {
     "submit_result", "exit_loop",        "continue_loop", "agent",   "delegate", "ask",
     "skill",         "forward_to_agent", "cancel_step",   "narrate", "finalize",
-    "shared_memory_read", "shared_memory_write",
+    "shared_memory_read", "shared_memory_write", "forum_return",
 };
 
 static const struct {

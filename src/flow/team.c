@@ -53,6 +53,13 @@ static void check_tool(struct loading *l, const struct doc_val *at, const char *
         suggest_tool(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no tool '%.80s'", name), name);
 }
 
+/* Who takes away what is not there has meant something else. */
+static void check_untool(struct loading *l, const struct doc_val *at, const char *name)
+{
+    if (!known_is_own_tool(name))
+        check_tool(l, at, name);
+}
+
 static void check_worker(struct loading *l, const struct doc_val *at, const char *name)
 {
     const struct flow_agent *agent = load_find_agent(l, name);
@@ -222,8 +229,10 @@ void load_teams(struct loading *l)
     bool is_good = true;
     for (uint32_t i = 0; !l->is_v1 && i < l->flow->agent_count; i++) {
         const struct flow_agent *agent = l->flow->agents[i];
-        if (agent->kind == AGENT_MODEL) // others are told that they have none
+        if (agent->kind == AGENT_MODEL) { // others are told that they have none
             check_names(l, agent, "tools", check_tool);
+            check_names(l, agent, "disallowedTools", check_untool);
+        }
         check_names(l, agent, "workers", check_worker);
         is_good = is_good && follow(l, &(struct way){ NULL, agent }, 0) == 0;
     }

@@ -68,6 +68,18 @@ model < <(say "Done.")
 check "one tool" 0 "Done." "$RONDO" run -q --yolo one.yaml
 same "is all there is" "$(asked 0 '[.tools[].function.name] | join(" ")')" "mock__add"
 
+# Some are taken away, or all of a server.
+mock "" 'mock, read'
+for none in mock 'mock__*'; do
+    sed "s/tools: \[/disallowedTools: ['$none'], tools: [/" one.yaml >less.yaml
+    model < <(say "Done.")
+    check "without $none" 0 "Done." "$RONDO" run -q --yolo less.yaml
+    same "there is none of $none" "$(asked 0 '[.tools[].function.name] | join(" ")')" "read"
+done
+sed 's/tools: \[/disallowedTools: [mock__add, bsah], tools: [/' one.yaml >less.yaml
+check "without what is none" 2 "" "$RONDO" run -q --yolo less.yaml
+says "there is no tool 'bsah'"
+
 # Nobody has permitted it.
 mock ""
 model < <(calls mock__echo '{"text":"x"}'; say "Done.")

@@ -175,6 +175,19 @@ same "as do their files" "$(asked 1 '.messages[] | select(.tool_call_id=="c2").c
 same "but no others" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | grep -c '^error: ')" 1
 same "a picture goes along" "$(asked 0 '.messages[1].content[1].image_url.url')" "data:image/png;base64,iVBORw=="
 same "and a text is shown" "$(asked 0 '.messages[1].content[0].text' | grep -c 'the secret of tea')" 1
+head -c 70000 /dev/zero | tr '\0' x >AGENTS.md
+check "notes that are too long" 1 "" "$RONDO" run -q skills.yaml
+says "projectNotes: AGENTS.md: larger than"
+rm AGENTS.md
+flow general.yaml <<'F'
+name: general
+agents: { w: { prompt: p, model: compat/m } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+serve < <(calls c1 bash '{"command":"echo hi"}' c2 bash '{"command":"touch no"}'; then_; text "Done.")
+check "an agent without tools" 0 "Done." "$RONDO" run -q --strict --allow 'bash(echo *),read' general.yaml
+same "has what is allowed" "$(asked 0 '[.tools[].function.name] | join(" ")') $(asked 1 '.messages[] | select(.tool_call_id=="c1").content' | head -1)" "read bash hi"
+same "also in part" "$(ls no 2>/dev/null)" ""
 
 # ---- Zenflow's files ------------------------------------------------------------------------------------------
 cat >v1.yaml <<'F'
