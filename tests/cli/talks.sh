@@ -299,6 +299,10 @@ echo "piped text" | "$RONDO" agent -q -m compat/m 'Read this.' >out 2>err
 same "what is piped in" "$(asked 0 '.messages[-1].content' | tail -1)" "piped text"
 same "the answer" "$(cat out)" "Fine."
 
+serve < <(text "Fine.")
+check "a prompt that looks like a file" 0 "Fine." "$RONDO" agent -q -m compat/m '@tea.txt and ${holes}'
+same "is none" "$(asked 0 '.messages[-1].content' | tail -1)" '@tea.txt and ${holes}'
+
 # ---- killed ------------------------------------------------------------------------------------------------
 serve < <(calls c1 bash '{"command":"echo once >>did; echo ok"}'; then_; calls c2 read '{"path":"tea.txt"}'; then_
           echo "wait 600000"; then_; text "Done.")
