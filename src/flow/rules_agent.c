@@ -93,6 +93,10 @@ static void check_coordinator(struct loading *l, const struct flow_step *coordin
     if (agent && agent->kind == AGENT_WORKFLOW)
         load_error(l, STAGE_RONDO, coordinating->at, "validation",
                    "the agent '%.80s' is a workflow, and cannot coordinate", agent->name);
+    else if (agent && agent->kind != AGENT_MODEL && coordinating->model)
+        load_error(l, STAGE_RONDO, coordinating->at, "validation",
+                   "the agent '%.80s' coordinates and is %s: --coordinator has no model to replace", agent->name,
+                   nouns[agent->kind]);
     for (uint32_t i = 0; i < scope->count; i++)
         if (strcmp(scope->steps[i]->id, coordinating->id) == 0)
             load_error(l, STAGE_RONDO, scope->steps[i]->id_at, "validation",

@@ -41,6 +41,15 @@ check "replay" 0 "" "$RONDO" replay -q --store c.db "$(first_run c.db)"
 check "a run without one gets none later" 3 "" "$RONDO" resume --store d.db --coordinator compat/m "$(first_run d.db)"
 says "was started without a coordinator"
 
+flow scripted.yaml <<'F'
+name: scripted
+agents: { hub: { script: [ {} ] } }
+coordinator: { agent: hub }
+steps: [ { id: one, agent: hub } ]
+F
+check "who is no model gets none" 2 "" "$RONDO" run --coordinator compat/m scripted.yaml
+says "4:23: error[validation]: the agent 'hub' coordinates and is a script: --coordinator has no model to replace"
+
 # ---- its tools ---------------------------------------------------------------------------------------------------
 flow few.yaml <<'F'
 name: few
@@ -92,6 +101,19 @@ F
 serve < <(calls c1 bash '{"command":"sleep 1"}'; then_; text "Never.")
 check "a model ends at its next boundary" 0 "cancelled" "$RONDO" run -q --yolo hear.yaml
 same "and is not asked again" "$(requests)" 1
+
+# ---- a budget that is used up ------------------------------------------------------------------------------------
+flow broke.yaml <<'F'
+name: broke
+budget: { calls: 1 }
+agents: { hub: { prompt: "You watch.", model: compat/m, tools: [] }, c: { run: "sleep 0.2; echo did" } }
+coordinator: { agent: hub }
+steps: [ { id: one, agent: c }, { id: two, agent: c, dependsOn: [one] } ]
+F
+serve < <(text "Fine.")
+"$RONDO" run -q --json broke.yaml >out 2>err
+same "it ends the run" "$?:$(ends)" "4:step_end one;step_skipped two;"
+same "which does not wait for a coordinator that rests" "$(jq -r 'select(.type=="timer").type' out)" ""
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
