@@ -30,12 +30,16 @@ same "fails" "$?" 1
 same "it was told what it is for" "$(asked 0 '.messages[0].content' | grep -c 'Coordinate this workflow')" 1
 same "and has its four tools" "$(asked 0 '[.tools[].function.name] | join(" ")')" "forward_to_agent cancel_step narrate finalize"
 same "its tokens count" "$(jq -r 'select(.type=="workflow_end").tokens.completion' out)" "$((10 * $(requests)))"
+first=$(requests)
 rm fail
 serve < <(for i in 1 2 3 4; do calls c$i finalize '{"summary":"after all"}'; then_; done; text "Done.")
 "$RONDO" resume -q --json --store c.db "$(first_run c.db)" >out 2>err
 same "resumed" "$?" 0
 same "it is there again, with what it remembers" "$(asked 0 '[.messages[].content | select(. == "Waiting.")] | length > 0')" true
 same "and has the last word" "$(jq -r 'select(.type=="workflow_end").data.summary' out)" "after all"
+same "what it spent counts, before and after" "$("$RONDO" show --store c.db --json "$(first_run c.db)" |
+    jq -r '"\(.about.usage.completion) \(.steps[] | select(.path == "coordinator") | .status + " " + (.usage.completion | tostring))"')" \
+    "$((10 * (first + $(requests)))) completed $((10 * (first + $(requests))))"
 check "replay" 0 "" "$RONDO" replay -q --store c.db "$(first_run c.db)"
 "$RONDO" run -q --store d.db plain.yaml >/dev/null 2>&1
 check "a run without one gets none later" 3 "" "$RONDO" resume --store d.db --coordinator compat/m "$(first_run d.db)"
