@@ -90,14 +90,15 @@ static bool is_about_time(const json_t *event)
     static const char *const types[] = { "run_resumed", "timer", "delay", "budget_asked", "budget_granted" };
     static const char *const phases[] = { "request", "start" };
     const char *type = json_string_value(json_object_get(event, "type"));
-    const char *phase = json_string_value(json_object_get(json_object_get(event, "data"), "phase"));
+    json_t *data = json_object_get(event, "data");
+    const char *phase = json_string_value(json_object_get(data, "phase"));
     for (size_t i = 0; i < COUNT(types); i++)
         if (strcmp(type, types[i]) == 0)
             return true;
     for (size_t i = 0; phase && i < COUNT(phases); i++)
         if (strcmp(phase, phases[i]) == 0)
             return true;
-    return false;
+    return json_object_get(json_object_get(data, "value"), "errand"); // said again by who goes on
 }
 
 /* Numbers of events and of calls, which going on shifts, and what a call that was cut off may have cost. */
