@@ -9,6 +9,7 @@
 #include "data/value.h"
 #include "engine/shell.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static int refuse(struct running *r, const struct gates *gates, const struct ans
 
 static const char *who(const struct answer_args *args)
 {
-    const char *names[] = { args->by, getlogin(), getenv("LOGNAME"), getenv("USER") };
+    const struct passwd *me = getpwuid(getuid()); // where nobody is logged in: containers, timers
+    const char *names[] = { args->by, getlogin(), getenv("LOGNAME"), getenv("USER"), me ? me->pw_name : NULL };
     for (size_t i = 0; i < COUNT(names); i++)
         if (names[i] && *names[i])
             return names[i];
