@@ -248,9 +248,16 @@ static int add_listed(struct stint *stint, rondo_error *err)
     return 0;
 }
 
-static bool is_in_loop(rondo_task *task)
+static void add_loop_tools(struct stint *stint, rondo_task *task)
 {
-    return run_loop_around(task_run(task), task_act(task), true) != NULL;
+    const struct act *loop = task_act(task);
+    json_t *names = json_array();
+    while ((loop = run_loop_around(task_run(task), loop, true)))
+        json_array_append_new(names, json_string(loop->node->name));
+    if (json_array_size(names))
+        talk_tools_for_loops(&stint->spec.box, names);
+    else
+        json_decref(names);
 }
 
 /* The forum that this step may end; NULL. */
@@ -442,8 +449,7 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     child_add_tool(&stint->spec.box, task_env(task), 0);
     if (stint->step->flow->shared_memory)
         shared_add_tools(&stint->spec.box);
-    if (is_in_loop(task))
-        talk_tools_for_loops(&stint->spec.box);
+    add_loop_tools(stint, task);
     stint->spec.forum = forum_of(task);
     if (stint->spec.forum)
         talk_tool_for_forums(&stint->spec.box);

@@ -139,6 +139,9 @@ check "exit_loop" 0 "break 3 two" "$RONDO" run -q loop.yaml
 same "ends at once" "$(requests)" 3
 serve < <(calls c1 continue_loop '{}'; then_; text "b")
 check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
+serve < <(calls c1 exit_loop '{"loop":"nosuch"}'; then_; calls c2 exit_loop '{"loop":"l"}'; then_; text never)
+check "a loop that is none" 0 "break 1 " "$RONDO" run -q loop.yaml
+same "is told" "$(asked 1 '.messages[-1].content' | grep -c '^error: .*exit_loop')" 1
 
 # ---- what agents share --------------------------------------------------------------------------------------
 flow shared.yaml <<'F'
