@@ -139,6 +139,8 @@ static const char *who(const struct answer_args *args)
 
 static int check_answer(const struct gate_open *gate, json_t *value, rondo_error *err)
 {
+    if (gates_is_unclear(gate, value))
+        return err_set(err, RONDO_EINVAL, "expected %s", GATES_REVIEW);
     struct schema *schema = gate->schema ? schema_compile(gate->schema, NULL, err) : NULL;
     int rc = schema ? schema_check(schema, value, err) : 0;
     schema_unref(schema);
