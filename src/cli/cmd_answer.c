@@ -9,6 +9,7 @@
 #include "data/value.h"
 #include "engine/shell.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static int refuse(struct running *r, const struct gates *gates, const struct ans
 
 static const char *who(const struct answer_args *args)
 {
-    const char *names[] = { args->by, getlogin(), getenv("LOGNAME"), getenv("USER") };
+    const struct passwd *me = getpwuid(getuid()); // where nobody is logged in: containers, timers
+    const char *names[] = { args->by, getlogin(), getenv("LOGNAME"), getenv("USER"), me ? me->pw_name : NULL };
     for (size_t i = 0; i < COUNT(names); i++)
         if (names[i] && *names[i])
             return names[i];
@@ -137,6 +139,8 @@ static const char *who(const struct answer_args *args)
 
 static int check_answer(const struct gate_open *gate, json_t *value, rondo_error *err)
 {
+    if (gates_is_unclear(gate, value))
+        return err_set(err, RONDO_EINVAL, "expected %s", GATES_REVIEW);
     struct schema *schema = gate->schema ? schema_compile(gate->schema, NULL, err) : NULL;
     int rc = schema ? schema_check(schema, value, err) : 0;
     schema_unref(schema);

@@ -7,6 +7,7 @@
 #include "engine/flows.h"
 #include "io/file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +18,13 @@
 static int check_save(struct running *r)
 {
     const char *path = r->args->save;
+    const char *name = path ? strrchr(path, '/') : NULL;
+    auto_buf struct buf folder = { 0 };
+    buf_put(&folder, name ? path : "./", name ? (size_t)(name + 1 - path) : 2);
     if (path && access(path, F_OK) == 0)
         return command_fail(r->line->command, "--save %s: there is such a file already", path);
+    if (path && access(buf_text(&folder), W_OK | X_OK) < 0)
+        return command_fail(r->line->command, "--save %s: %s", path, strerror(errno));
     if (r->args->rehearse && r->args->session)
         return usage_error(r->line->command, "--rehearse and --session contradict each other");
     return EXIT_OK;
@@ -31,7 +37,7 @@ static int make_plan(struct running *r)
     rondo_error err;
     if (given_words(&r->line->args, &goal, &err) < 0)
         return command_fail(r->line->command, "%s", err.message);
-    if (!goal.len)
+    if (strspn(buf_text(&goal), " \t\r\n") == goal.len)
         return usage_error(r->line->command, "what is the goal?");
     int code = planner_run(&planner, goal.data, goal.len);
     r->flow = TAKE(planner.flow);

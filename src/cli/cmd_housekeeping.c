@@ -3,6 +3,7 @@
    Each opens the store, calls one function of it and says what came of it. */
 #include "base/buf.h"
 #include "cli/commands.h"
+#include "data/value.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "data/duration.h"
@@ -232,6 +233,20 @@ static int cmd_du(const struct cmdline *line)
 
 /* ---- export, import --------------------------------------------------------------------------------- */
 
+/* Answers and messages belong to the run when a process has taken them; until then they are in the store only. */
+static void tell_of_inbox(const struct cmdline *line, struct store *store, const char *id)
+{
+    struct journal *journal;
+    rondo_error ignored;
+    if (store_look(store, id, &journal, &ignored) < 0)
+        return;
+    auto_json json_t *letters = store_inbox(journal);
+    if (json_array_size(letters))
+        command_fail(line->command, "not in the file: answers and messages (%zu) that wait for rondo resume",
+                     json_array_size(letters));
+    journal->ops->close(journal);
+}
+
 static int cmd_export(const struct cmdline *line)
 {
     const char *id = line->args.list[0];
@@ -245,6 +260,8 @@ static int cmd_export(const struct cmdline *line)
     else
         buf_printf(&file, "%s.rondo", id);
     int rc = store_export(store, id, buf_text(&file), &err);
+    if (rc == 0)
+        tell_of_inbox(line, store, id);
     store_close(store);
     return rc < 0 ? fail(line, &err) : EXIT_OK;
 }

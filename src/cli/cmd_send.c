@@ -22,8 +22,8 @@ static int check(struct running *r)
     if (rc == RONDO_ELIMIT)
         return usage_error(r->line->command, "the address or the text is too long");
     if (rc < 0)
-        return usage_error(r->line->command, "a message needs an address and a text, and is info, context_update "
-                                             "or cancel");
+        return usage_error(r->line->command, "a message needs an address and a text in UTF-8, and is info, "
+                                             "context_update or cancel");
     return EXIT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "data/value.h"
 #include "engine/shell.h"
 #include "run/asks.h"
+#include "run/review.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -171,6 +172,34 @@ static void forget(struct gates *gates, const char *path)
     }
 }
 
+static bool is_review(const struct gate_open *gate)
+{
+    const struct flow_step *step = gate->node->step;
+    return is_gate(gate->node) && step && step->part == AS_REVIEWER;
+}
+
+bool gates_is_unclear(const struct gate_open *gate, const json_t *value)
+{
+    struct review_said said = { 0 };
+    if (is_review(gate))
+        review_read(value, NULL, &said);
+    bool is_unclear = said.code == REVIEW_UNCLEAR;
+    review_said_clear(&said);
+    return is_unclear;
+}
+
+static void put_expected(struct buf *out, const struct gate_open *gate)
+{
+    if (!gate->schema && !is_review(gate))
+        return;
+    buf_puts(out, "  expected: ");
+    if (gate->schema)
+        gates_put_shape(out, gate->schema);
+    else
+        buf_puts(out, GATES_REVIEW);
+    buf_putc(out, '\n');
+}
+
 void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate)
 {
     buf_puts(out, before);
@@ -178,11 +207,7 @@ void gates_put_open(struct buf *out, const char *before, const struct gate_open 
     buf_puts(out, ": ");
     show_lines(out, gate->ask, strlen(gate->ask));
     buf_putc(out, '\n');
-    if (!gate->schema)
-        return;
-    buf_puts(out, "  expected: ");
-    gates_put_shape(out, gate->schema);
-    buf_putc(out, '\n');
+    put_expected(out, gate);
 }
 
 json_t *gates_open_json(const struct gate_open *gate)
@@ -385,11 +410,7 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
         show_lines(out, gate->ask, strlen(gate->ask));
     }
     buf_putc(out, '\n');
-    if (gate->schema) {
-        buf_puts(out, "  expected: ");
-        gates_put_shape(out, gate->schema);
-        buf_putc(out, '\n');
-    }
+    put_expected(out, gate);
     buf_puts(out, is_utf8 ? "  \u203a " : "  > ");
     gates->is_asked = true;
     return true;
@@ -413,11 +434,12 @@ static void take_line(struct gates *gates, const char *line, size_t len)
     while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
         len--;
     json_t *value = gates_typed(gate, line, len);
-    if (value) {
+    if (value && !gates_is_unclear(gate, value)) {
         answer(gates, gate->path, value, "terminal");
         return;
     }
-    gates->refusal = mem_strdup("the text is not UTF-8");
+    gates->refusal = mem_strdup(value ? "that is none of these" : "the text is not UTF-8");
+    json_decref(value);
     gates->is_asked = false;
 }
 

@@ -79,6 +79,10 @@ json_t *gates_open_json(const struct gate_open *gate);
 /* What somebody means by a text, as an answer to that gate: new; NULL: it is not UTF-8. */
 json_t *gates_typed(const struct gate_open *gate, const char *text, size_t len);
 
+/* Of a review: nobody knows what it means.  What can be said to one: */
+bool gates_is_unclear(const struct gate_open *gate, const json_t *value);
+#define GATES_REVIEW "APPROVE, RETRY: words, RETRY_PREDECESSOR step: words, or REJECT: words"
+
 /* What fits a schema, for people: "yes or no", "one of a, b", "{ score: number, issues: list }". */
 void gates_put_shape(struct buf *out, const json_t *schema);
 

@@ -382,6 +382,11 @@ static void on_reopened(struct rows *rows, const rondo_event *ev)
     }
 }
 
+static bool is_coordinator(const struct row *row)
+{
+    return row->up && !row->up->up && row->place && !row_is_encore(row);
+}
+
 static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
 {
     static const uint8_t states[] = {
@@ -399,8 +404,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     }
     if (row->state == ROW_FAILED)
         fail(row, ev);
-    if (row->state == ROW_DONE || node_is_leaf(row->node)) // else it may come back
-        forget_slot(rows, row);
+    if (is_coordinator(row) ? row->state == ROW_FAILED : row->state == ROW_DONE || node_is_leaf(row->node))
+        forget_slot(rows, row); // else it may come back
     if (row->is_item)
         item_end(rows, row);
 }

@@ -42,6 +42,17 @@ void look_result(rondo_run *run, const struct result *res, rondo_result *ret)
     ret->duration_ms = (more->end_ns - more->start_ns) / MS;
 }
 
+/* What a coordinator spends, and steps that speak once more, is nobody's but the run's. */
+void look_whole(rondo_run *run, rondo_result *ret)
+{
+    const struct ledger *all = run_act(&run->core, 0)->ledger;
+    look_result(run, run_result(&run->core), ret);
+    if (!run->node->coordinator)
+        return;
+    ret->usage = *ledger_spent(all);
+    ret->lost = *ledger_lost(all);
+}
+
 int rondo_run_status(const rondo_run *run)
 {
     bool idle = !run->core.busy && !run->inbox_count && !run->core.command_count;
@@ -52,7 +63,7 @@ int rondo_run_result(rondo_run *run, rondo_result *ret)
 {
     if (!run->core.status)
         return RONDO_ESTATE;
-    look_result(run, run_result(&run->core), ret);
+    look_whole(run, ret);
     ret->status = run->core.status;
     ret->inherited = run->core.inherited;
     if (run->core.end_reason)

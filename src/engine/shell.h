@@ -478,6 +478,7 @@ json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool w
 
 /* Fills in what the public sees of a result. */
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
+void look_whole(rondo_run *run, rondo_result *ret); // of the whole run
 
 /* ---- eyes.c -------------------------------------------------------------------------------------------- */
 

@@ -40,10 +40,8 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
 
 static void put_end(rondo_run *run)
 {
-    const struct result *result = run_result(&run->core);
-    rondo_result res = { 0 };
-    if (result)
-        look_result(run, result, &res);
+    rondo_result res;
+    look_whole(run, &res);
     json_object_set_new(run->about, "usage", usage_value(&res.usage));
     if (!usage_is_none(&res.lost))
         json_object_set_new(run->about, "lost", usage_value(&res.lost));

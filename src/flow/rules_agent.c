@@ -85,8 +85,28 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
                    load_get(agent->at, "description"), &agent->prompt);
 }
 
+/* It wakes up, rests and speaks to steps, which no workflow does; and no step has its place. */
+static void check_coordinator(struct loading *l, const struct flow_step *coordinating)
+{
+    const struct flow_scope *scope = l->flow->scope;
+    const struct flow_agent *agent = coordinating->agent;
+    if (agent && agent->kind == AGENT_WORKFLOW)
+        load_error(l, STAGE_RONDO, coordinating->at, "validation",
+                   "the agent '%.80s' is a workflow, and cannot coordinate", agent->name);
+    else if (agent && agent->kind != AGENT_MODEL && coordinating->model)
+        load_error(l, STAGE_RONDO, coordinating->at, "validation",
+                   "the agent '%.80s' coordinates and is %s: --coordinator has no model to replace", agent->name,
+                   nouns[agent->kind]);
+    for (uint32_t i = 0; i < scope->count; i++)
+        if (strcmp(scope->steps[i]->id, coordinating->id) == 0)
+            load_error(l, STAGE_RONDO, scope->steps[i]->id_at, "validation",
+                       "a step cannot be called 'coordinator' where there is a coordinator");
+}
+
 void rules_agents(struct loading *l)
 {
     for (uint32_t i = 0; i < l->flow->agent_count; i++)
         check_agent(l, l->flow->agents[i]);
+    if (l->flow->coordinating)
+        check_coordinator(l, l->flow->coordinating);
 }

@@ -143,7 +143,7 @@ bool act_is_awaited(const struct run *run, const struct act *act)
 {
     if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || run->forced)
         return false;
-    if ((!act->begun && !act->in_flight) || act->wait_ns)
+    if ((!act->begun && !act->in_flight) || act->wait_ns || act->is_idle)
         return false;
     return act->adk || act->node->agent.effects == RONDO_ONCE;
 }

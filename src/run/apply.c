@@ -705,7 +705,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
     case TIMER_BUDGET: act_close(run, act, CLOSE_BUDGET, RONDO_REASON_TIME, false); break;
     case TIMER_CLEANUP:
         run->forced = true;
-        act_close(run, act, CLOSE_CANCEL, 0, false);
+        act_close(run, act, act->close, act->reason, false); // what the run ends for stays what it was
         break;
     case TIMER_GATE: end_patience(run, act); break;
     case TIMER_CALLED_OFF: act_close(run, act, CLOSE_CANCEL, 0, false); break;

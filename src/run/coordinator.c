@@ -32,6 +32,7 @@ void coordinator_rest(struct run *run, struct act *act)
     act->begun = act->lingers = act->revoked = false;
     act->gone += (uint32_t)json_array_size(act->letters);
     run_drop(run, TAKE(act->letters));
+    run_touch(run, act); // it may have been told to end meanwhile
     run_touch(run, run_act(run, 0));
 }
 

@@ -34,9 +34,14 @@ static const char *last_part(const char *plain)
 
 void route_names(struct run *run, const struct act *act, struct route_names *ret)
 {
+    struct place place;
     *ret = (struct route_names){ 0 };
     path_put_act_id(&ret->id, run, act);
-    path_put_plain(&ret->plain, buf_text(&ret->id));
+    const char *id = buf_text(&ret->id);
+    if (encore_is(act) || !path_find_act(run, act->slot, &place))
+        path_put_plain(&ret->plain, id);
+    else
+        path_put_definition(&ret->plain, path_find_act, run, &place); // without rounds, too
     ret->name = last_part(buf_text(&ret->plain));
 }
 
@@ -177,8 +182,25 @@ static void enter_item(struct search *s, struct act *each, struct spot *spot)
         spot->fate = has_ended ? FATE_ENDED : FATE_SOON;
 }
 
+/* A member of a forum: in that round, or in any (0). */
+static void enter_round(struct search *s, struct act *forum, uint32_t child, uint32_t round, struct spot *spot)
+{
+    uint32_t now = forum->tries + 1u;
+    spot->again |= !round && now < forum->node->forum.rounds;
+    spot->act = NULL;
+    if (!round || round == now)
+        go_into(s, &forum->kids[child], spot);
+    else
+        spot->fate = round > now ? FATE_SOON : FATE_ENDED;
+}
+
+static bool is_member(const rondo_node *node, uint32_t child)
+{
+    return node->kind == RONDO_KIND_FORUM && child < node->forum.members;
+}
+
 /* A child of a spot, as a spot; false: the address does not lead there. */
-static bool enter(struct search *s, const struct spot *from, uint32_t child, struct spot *ret)
+static bool enter(struct search *s, const struct spot *from, uint32_t child, uint32_t round, struct spot *ret)
 {
     bool counts = node_is_loop(from->node) || from->node->kind == RONDO_KIND_EACH;
     *ret = *from;
@@ -189,6 +211,8 @@ static bool enter(struct search *s, const struct spot *from, uint32_t child, str
         enter_pass(s, from->act, child, ret);
     else if (from->act && from->node->kind == RONDO_KIND_EACH)
         enter_item(s, from->act, ret);
+    else if (from->act && is_member(from->node, child))
+        enter_round(s, from->act, child, round, ret);
     else if (from->act)
         go_into(s, &from->act->kids[child], ret);
     ret->ordinal += counts;
@@ -209,22 +233,45 @@ static void judge(struct search *s, const struct spot *spot)
         s->has_ended = true;
 }
 
+/* The round that the address has behind the names so far, as in "talk.r2.ada"; 0: none, or never. */
+static uint32_t round_in(struct search *s, const rondo_node *forum)
+{
+    const char *at = s->plain + strnlen(s->plain, s->names.len);
+    if (strncmp(s->plain, buf_text(&s->names), s->names.len) != 0 || (s->names.len && *at++ != '.') || *at++ != 'r')
+        return 0;
+    size_t len = strspn(at, "0123456789");
+    unsigned long round = *at != '0' && len && at[len] == '.' ? strtoul(at, NULL, 10) : 0;
+    return round <= forum->forum.rounds ? (uint32_t)round : 0;
+}
+
+static void walk(struct search *s, const struct spot *spot);
+
+static void look(struct search *s, const struct spot *spot, uint32_t i, uint32_t round)
+{
+    const struct node_child *child = &spot->node->children[i];
+    struct spot inner;
+    size_t len = s->names.len;
+    s->places++;
+    if (!child->node || !enter(s, spot, i, round, &inner))
+        return;
+    if (round)
+        buf_printf(&s->names, "%sr%u", s->names.len ? "." : "", round);
+    if (*child->name)
+        buf_printf(&s->names, "%s%s", s->names.len ? "." : "", child->name);
+    judge(s, &inner);
+    if (!node_is_leaf(child->node))
+        walk(s, &inner);
+    s->names.len = len;
+}
+
 static void walk(struct search *s, const struct spot *spot)
 {
     uint32_t count = spot->node->kind == KIND_HOLDER ? MIN(spot->node->count, ENCORE_FIRST) : spot->node->count;
     for (uint32_t i = 0; i < count && s->places < PLACES_MAX; i++) {
-        const struct node_child *child = &spot->node->children[i];
-        struct spot inner;
-        size_t len = s->names.len;
-        s->places++;
-        if (!child->node || !enter(s, spot, i, &inner))
-            continue;
-        if (*child->name)
-            buf_printf(&s->names, "%s%s", len ? "." : "", child->name);
-        judge(s, &inner);
-        if (!node_is_leaf(child->node))
-            walk(s, &inner);
-        s->names.len = len;
+        uint32_t round = is_member(spot->node, i) ? round_in(s, spot->node) : 0;
+        look(s, spot, i, 0);
+        if (round)
+            look(s, spot, i, round);
     }
 }
 

@@ -30,16 +30,29 @@ same "fails" "$?" 1
 same "it was told what it is for" "$(asked 0 '.messages[0].content' | grep -c 'Coordinate this workflow')" 1
 same "and has its four tools" "$(asked 0 '[.tools[].function.name] | join(" ")')" "forward_to_agent cancel_step narrate finalize"
 same "its tokens count" "$(jq -r 'select(.type=="workflow_end").tokens.completion' out)" "$((10 * $(requests)))"
+first=$(requests)
 rm fail
 serve < <(for i in 1 2 3 4; do calls c$i finalize '{"summary":"after all"}'; then_; done; text "Done.")
 "$RONDO" resume -q --json --store c.db "$(first_run c.db)" >out 2>err
 same "resumed" "$?" 0
 same "it is there again, with what it remembers" "$(asked 0 '[.messages[].content | select(. == "Waiting.")] | length > 0')" true
 same "and has the last word" "$(jq -r 'select(.type=="workflow_end").data.summary' out)" "after all"
+same "what it spent counts, before and after" "$("$RONDO" show --store c.db --json "$(first_run c.db)" |
+    jq -r '"\(.about.usage.completion) \(.steps[] | select(.path == "coordinator") | .status + " " + (.usage.completion | tostring))"')" \
+    "$((10 * (first + $(requests)))) completed $((10 * (first + $(requests))))"
 check "replay" 0 "" "$RONDO" replay -q --store c.db "$(first_run c.db)"
 "$RONDO" run -q --store d.db plain.yaml >/dev/null 2>&1
 check "a run without one gets none later" 3 "" "$RONDO" resume --store d.db --coordinator compat/m "$(first_run d.db)"
 says "was started without a coordinator"
+
+flow scripted.yaml <<'F'
+name: scripted
+agents: { hub: { script: [ {} ] } }
+coordinator: { agent: hub }
+steps: [ { id: one, agent: hub } ]
+F
+check "who is no model gets none" 2 "" "$RONDO" run --coordinator compat/m scripted.yaml
+says "4:23: error[validation]: the agent 'hub' coordinates and is a script: --coordinator has no model to replace"
 
 # ---- its tools ---------------------------------------------------------------------------------------------------
 flow few.yaml <<'F'
@@ -92,6 +105,19 @@ F
 serve < <(calls c1 bash '{"command":"sleep 1"}'; then_; text "Never.")
 check "a model ends at its next boundary" 0 "cancelled" "$RONDO" run -q --yolo hear.yaml
 same "and is not asked again" "$(requests)" 1
+
+# ---- a budget that is used up ------------------------------------------------------------------------------------
+flow broke.yaml <<'F'
+name: broke
+budget: { calls: 1 }
+agents: { hub: { prompt: "You watch.", model: compat/m, tools: [] }, c: { run: "sleep 0.2; echo did" } }
+coordinator: { agent: hub }
+steps: [ { id: one, agent: c }, { id: two, agent: c, dependsOn: [one] } ]
+F
+serve < <(text "Fine.")
+"$RONDO" run -q --json broke.yaml >out 2>err
+same "it ends the run" "$?:$(ends)" "4:step_end one;step_skipped two;"
+same "which does not wait for a coordinator that rests" "$(jq -r 'select(.type=="timer").type' out)" ""
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -137,6 +137,10 @@ RONDO_MODEL= check "no model" 3 "" "$RONDO" goal --yes "x"
 says "RONDO_MODEL"
 check "no goal" 3 "" "$RONDO" goal --yes
 says "what is the goal?"
+check "nor one of blanks" 3 "" "$RONDO" goal --yes " "
+says "what is the goal?"
+check "no folder to keep the plan in: before it is paid" 3 "" "$RONDO" goal --yes --save none/plan.yaml "x"
+says "--save none/plan.yaml: No such file"
 
 # ---- a rehearsal of it ----------------------------------------------------------------------------------------------
 serve < <(text "$plan"; then_; text never)

@@ -35,6 +35,11 @@ go_on() {
 "$RONDO" export --store a.db "$id" file.rondo >/dev/null 2>&1
 "$RONDO" import --store b.db file.rondo >/dev/null 2>&1
 go_on b.db "$id" imported
+"$RONDO" run -q --store c.db wait.yaml >out 2>err </dev/null
+kept=$("$RONDO" runs --store c.db --json | jq -r 'if type == "array" then .[0] else . end | .id')
+"$RONDO" send -q --store c.db "$kept" check hello
+check "what nobody has taken is not exported" 0 "" "$RONDO" export --store c.db "$kept" kept.rondo
+says "not in the file: answers and messages (1) that wait for rondo resume"
 fork=$("$RONDO" fork -q --store a.db "$id" --at ready)
 "$RONDO" resume -q --store a.db "$fork" >out 2>err </dev/null # up to its gate
 go_on a.db "$fork" forked

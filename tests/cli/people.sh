@@ -239,6 +239,10 @@ says "gate 'ok' was answered already by ada at 20"
 check "to a run that has ended" 3 "" "$RONDO" answer "$id" other stay
 says "run $id has ended: it is completed"
 check "to a run that there is none of" 3 "" "$RONDO" answer r0000 ok go
+"$RONDO" run -q gate.yaml >out 2>err </dev/null
+id=$(last_id)
+env -u LOGNAME -u USER "$RONDO" answer -q "$id" ok go
+check "who answers has a name, also where nobody is logged in" 0 "go by $(logname 2>/dev/null || id -un)" "$RONDO" resume -q "$id"
 
 # Two at once, many times: one is taken, the other is told who was first, whatever the order, and whether somebody
 # drives the run or not.

@@ -85,6 +85,10 @@ limited 'gate: { ask: "Fine? ${steps.write.content}" }'
 check "a person reviews" 5 "" "$RONDO" run limited.yaml
 id=$(run_id err)
 says "write.review: Fine? one"
+check "what can be said is told" 0 "write.review: Fine? one
+  expected: APPROVE, RETRY: words, RETRY_PREDECESSOR step: words, or REJECT: words" "$RONDO" answer "$id"
+check "what nobody understands is refused" 3 "" "$RONDO" answer "$id" write.review "aprove"
+says "gate 'write.review': expected APPROVE, RETRY: words"
 "$RONDO" answer -q --by ada "$id" write.review "RETRY: shorter"
 check "asks again" 5 "" "$RONDO" resume --prompts mine "$id"
 says "Fine? two"

@@ -245,6 +245,25 @@ TEST(a_graphs_budget_of_time_ends_it_and_its_cleanup_still_runs)
     play_end(&p);
 }
 
+/* Whoever is still at work when the budget of the run is used up, or its time, has cleanup_ms to end. */
+TEST(a_run_that_a_limit_ended_says_so_also_when_a_step_had_to_be_cut)
+{
+    for (int is_time = 0; is_time < 2; is_time++) {
+        struct play p = { .options.cleanup_ms = 70 };
+        struct actor slow = { .name = "slow", .takes_ms = 1000, .effects = RONDO_ONCE };
+        p.options.budget.calls = is_time ? 0 : 1;
+        p.options.timeout_ms = is_time ? 30 : 0;
+        play_flow(&p, rondo_graph(&(rondo_graph_spec){
+                     RONDO_GRAPH, .name = "g", .step_count = 2,
+                     .steps = (rondo_step[]){ { .node = actor(&once) }, { .node = actor(&slow) } } }), NULL);
+        CHECK_INT(p.rc, is_time ? RONDO_ETIME : 0);
+        CHECK_INT(p.res.reason, is_time ? RONDO_REASON_TIME : RONDO_REASON_CALLS);
+        CHECK_INT(play_ms(&p), is_time ? 100 : 70);
+        CHECK_INT(play_step(&p, "g.slow").status, RONDO_STATUS_CANCELLED);
+        play_end(&p);
+    }
+}
+
 TEST(an_eachs_budget_ends_it_with_the_items_that_are_done)
 {
     struct play p = { 0 };

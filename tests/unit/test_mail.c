@@ -160,6 +160,26 @@ TEST(items_are_addressed_by_their_numbers)
     CHECK_INT(count(&t, "message_dropped"), 2);
 }
 
+/* By path in one round; without it, and by name, in the next that they speak in. */
+TEST(members_of_a_forum_are_addressed_in_their_rounds)
+{
+    struct chat a = { "a", { { "s.f.r2.m", "two" }, { "s.f.m", "any" }, { "m", "name" }, { "s.f.r4.m" },
+                             { "s.f.r0.m" } } };
+    struct chat n = { "n", { { "s.f.r1.m", "late" }, { "s.f.m", "next" }, { "s.f.r3.m", "three" } }, .ms = 5,
+                      .sends_late = true };
+    struct chat m = { "m" }, c = { "c" };
+    TRIAL t = { 0 };
+    rondo_node *forum =
+        rondo_forum(&(rondo_forum_spec){ RONDO_FORUM, .name = "f", .captain = chat_node(&c), .rounds = 3,
+                                         .members = RONDO_NODES(chat_node(&m), chat_node(&n)) });
+    trial_run(&t, SEQ("s", chat_node(&a), forum), NULL);
+    CHECK_STR(m.given, "|s.a: any; s.a: name; |s.a: two; s.f.r1.n: next; "
+                       "|s.f.r1.n: three; s.f.r2.n: next; s.f.r2.n: three; ");
+    CHECK_INT(count(&t, "message_dropped"), 7); // r4, r0, three times r1, and in the last round the others
+    CHECK(strstr(t.json.data, "\"reason\":\"unknown-step\",\"from\":\"s.a\",\"to\":\"s.f.r4.m\""));
+    CHECK(strstr(t.json.data, "\"reason\":\"target-terminal\",\"from\":\"s.f.r1.n\",\"to\":\"s.f.r1.m\""));
+}
+
 static void send_at_b(struct trial *t, const rondo_event *ev)
 {
     const char *const *to = t->data;
