@@ -368,7 +368,8 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
         return err->code;
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
                                              .folder = stint->folder, .network = env->network, .local = env->local,
-                                             .secrets = task_secrets(task), .key = stint->key };
+                                             .secrets = task_secrets(task), .key = stint->key,
+                                             .no_redirects = env->permit && permit_is_narrow(env->permit, "fetch") };
     return 0;
 }
 

@@ -36,7 +36,10 @@ static bool is_text(const char *type)
 static void put_head(struct buf *out, const struct http_call *http)
 {
     const char *type = http_header(http, "content-type");
+    const char *leads = http_status(http) / 100 == 3 ? http_header(http, "location") : NULL;
     buf_printf(out, "[%s: status %d, %s]\n\n", http_url(http), http_status(http), type ? type : "no content type");
+    if (leads)
+        buf_printf(out, "[It leads to %s, which was not fetched: it has to be permitted by itself.]\n\n", leads);
 }
 
 static void put_page(struct buf *out, struct http_call *http, bool raw)
@@ -84,8 +87,8 @@ void tool_fetch(struct tool_call *call)
     rondo_error err;
     struct http_spec spec = {
         .url = tool_text(call, "url"), .headers = headers, .connect_ms = CONNECT_MS, .total_ms = TOTAL_MS,
-        .max_body = BODY_MAX, .max_redirects = REDIRECTS, .public_only = !call->place->local,
-        .on_end = on_end, .user = call,
+        .max_body = BODY_MAX, .max_redirects = call->place->no_redirects ? 0 : REDIRECTS,
+        .public_only = !call->place->local, .on_end = on_end, .user = call,
     };
     if (http_start(call->place->loop, &spec, &http, &err) < 0)
         tool_fail(call, "%s", err.message);

@@ -205,6 +205,16 @@ int permit_judge(const struct permit *permit, const struct tool *tool, const jso
     return permit->can_ask ? PERMIT_ASK : refuse(why, tool, "needs somebody to permit it, and nobody can be asked");
 }
 
+bool permit_is_narrow(const struct permit *permit, const char *tool)
+{
+    const struct entries *const lists[] = { &permit->allow, &permit->deny, &permit->ask };
+    for (size_t k = 0; k < COUNT(lists); k++)
+        for (uint32_t i = 0; i < lists[k]->count; i++)
+            if (lists[k]->list[i].pattern && fits(lists[k]->list[i].name, tool))
+                return true;
+    return false;
+}
+
 void permit_remember(struct permit *permit, const char *tool)
 {
     if (!is_on(&permit->always, &(struct tool){ .name = tool }, NULL, false))

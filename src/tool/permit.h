@@ -39,6 +39,7 @@ void permit_close(struct permit *permit); // NULL is fine
 
 /* enum permit_verdict; why: for the model, when refused.  Without arguments: for calls that the lists favour. */
 int permit_judge(const struct permit *permit, const struct tool *tool, const json_t *arguments, char why[160]);
+bool permit_is_narrow(const struct permit *permit, const char *tool); // does it depend on the arguments?
 void permit_remember(struct permit *permit, const char *tool); // "always"; again is the same
 
 #endif

@@ -45,6 +45,7 @@ struct tool_place {
     struct secrets *secrets;     // of the run, for what is shown
     const char *key;             // idempotency key of the call, for servers; NULL
     const char *spot;            // where in the conversation the call is: the same in every fork of the run; NULL
+    bool no_redirects; // of pages: URLs are permitted one by one
 };
 
 /* One call; made by tool_start(), gone after done(). */

@@ -189,6 +189,23 @@ check "an agent without tools" 0 "Done." "$RONDO" run -q --strict --allow 'bash(
 same "has what is allowed" "$(asked 0 '[.tools[].function.name] | join(" ")') $(asked 1 '.messages[] | select(.tool_call_id=="c1").content' | head -1)" "read bash hi"
 same "also in part" "$(ls no 2>/dev/null)" ""
 
+# A redirect leads where nothing is allowed.
+flow fetches.yaml <<'F'
+name: fetches
+agents: { w: { prompt: p, model: compat/m, tools: [fetch] } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+redirected() {
+    serve < <(calls c1 fetch '{"url":"http://127.0.0.1:${port}/a"}'; then_; text "Done."
+              printf 'GET /a\nstatus 302\nheader Location: /b\nheader Content-Type: text/plain\nGET /b\nheader Content-Type: text/plain\nfill 9 b\n')
+}
+redirected
+check "a redirect" 0 "Done." "$RONDO" run -q --local-network --strict --allow 'fetch(http://127.0.0.1:*/a)' fetches.yaml
+same "is not followed where URLs are listed" "$(jq -r .target log | grep -c /b) $(jq -rs '.[-1].body' log | grep -c 'leads to .*/b')" "0 1"
+redirected
+check "elsewhere" 0 "Done." "$RONDO" run -q --local-network --strict --allow fetch fetches.yaml
+same "it is" "$(jq -r .target log | grep -c /b) $(jq -rs '.[-1].body' log | grep -c bbbbbbbbb)" "1 1"
+
 # ---- Zenflow's files ------------------------------------------------------------------------------------------
 cat >v1.yaml <<'F'
 name: old
