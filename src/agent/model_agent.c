@@ -187,12 +187,16 @@ int model_target(const struct call_env *env, const struct flow_step *step, struc
                        agent_name(step), step->id);
     if (target_find(step->flow, name, &env->world, ret, err) < 0)
         return err_in(err, "agent '%s' of step '%s'", agent_name(step), step->id);
-    if (!env->require_prices || (*ret)->price.is_known)
+    const struct target *last = *ret;
+    while (env->require_prices && last && last->price.is_known)
+        last = last->fallback;
+    if (!env->require_prices || !last)
         return 0;
+    err_set(err, RONDO_EINVAL,
+            "agent '%s' of step '%s': nobody knows what '%s' costs, and prices are required: give the model a "
+            "`price` in `models`", agent_name(step), step->id, last->alias ? last->alias : name);
     target_unref(TAKE(*ret));
-    return err_set(err, RONDO_EINVAL,
-                   "agent '%s' of step '%s': nobody knows what '%s' costs, and prices are required: give the model a "
-                   "`price` in `models`", agent_name(step), step->id, name);
+    return err->code;
 }
 
 /* ---- tools ------------------------------------------------------------------------------------------- */
@@ -244,9 +248,16 @@ static int add_listed(struct stint *stint, rondo_error *err)
     return 0;
 }
 
-static bool is_in_loop(rondo_task *task)
+static void add_loop_tools(struct stint *stint, rondo_task *task)
 {
-    return run_loop_around(task_run(task), task_act(task), true) != NULL;
+    const struct act *loop = task_act(task);
+    json_t *names = json_array();
+    while ((loop = run_loop_around(task_run(task), loop, true)))
+        json_array_append_new(names, json_string(loop->node->name));
+    if (json_array_size(names))
+        talk_tools_for_loops(&stint->spec.box, names);
+    else
+        json_decref(names);
 }
 
 /* The forum that this step may end; NULL. */
@@ -345,20 +356,16 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
     return 0;
 }
 
-static double given(double own, double otherwise)
-{
-    return isnan(own) ? otherwise : own;
-}
-
+/* What the agent says; what it does not say is for each target to say. */
 static void fill_sampling(struct stint *stint, const struct call_env *env)
 {
     const struct flow_agent *agent = stint->step->agent;
     struct talk_spec *spec = &stint->spec;
-    spec->temperature = agent ? given(agent->temperature, spec->target->temperature) : spec->target->temperature;
-    spec->top_p = agent ? given(agent->top_p, spec->target->top_p) : spec->target->top_p;
-    spec->max_tokens = agent && agent->max_tokens ? agent->max_tokens : spec->target->max_tokens;
-    const char *effort = agent && agent->effort ? agent->effort : spec->target->effort;
-    stint->effort = mem_strdup(env->effort ? env->effort : effort);
+    const char *effort = env->effort || !agent ? env->effort : agent->effort;
+    spec->temperature = agent ? agent->temperature : NAN;
+    spec->top_p = agent ? agent->top_p : NAN;
+    spec->max_tokens = agent ? agent->max_tokens : 0;
+    stint->effort = mem_strdup(effort);
     spec->effort = stint->effort;
     spec->max_turns = agent && agent->max_turns ? agent->max_turns : TURNS_DEFAULT;
     if (env->max_turns)
@@ -442,8 +449,7 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
     child_add_tool(&stint->spec.box, task_env(task), 0);
     if (stint->step->flow->shared_memory)
         shared_add_tools(&stint->spec.box);
-    if (is_in_loop(task))
-        talk_tools_for_loops(&stint->spec.box);
+    add_loop_tools(stint, task);
     stint->spec.forum = forum_of(task);
     if (stint->spec.forum)
         talk_tool_for_forums(&stint->spec.box);

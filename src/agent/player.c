@@ -233,11 +233,23 @@ bool player_has_failed(const struct player *player)
 
 /* ---- the end ---------------------------------------------------------------------------------------- */
 
+/* Part of an answer that was played: agents and people that an agent has asked in the course of it. */
+static bool is_inside(const struct recording *rec, const char *path)
+{
+    bool is_inside = false;
+    for (const char *dot = strchr(path, '.'); dot && !is_inside; dot = strchr(dot + 1, '.')) {
+        auto_free char *outer = mem_dup(path, (size_t)(dot - path));
+        const struct record *record = recording_find(rec, outer);
+        is_inside = record && record->is_used;
+    }
+    return is_inside;
+}
+
 void player_put_unasked(const struct player *player, struct buf *out)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < player->rec.count && !player->has_stopped; i++) {
-        if (player->rec.list[i].is_used)
+        if (player->rec.list[i].is_used || is_inside(&player->rec, player->rec.list[i].path))
             continue;
         if (count < UNASKED_MOST)
             buf_printf(out, "%s`%s`", count ? ", " : "warning: recorded, but not asked for: ",

@@ -38,6 +38,8 @@ struct talk {
     struct schema *schema;
     struct batch *batch; // the calls of the last answer; NULL
     struct chat *chat;   // the request that is open; NULL
+    struct target *other; // one that the target falls back on, while it is asked; NULL
+    bool falls_back;     // it has to be, when the open request has ended
     struct secret_stream shown; // of its answer
     int turns;           // answers so far
     int old_turns;       // of them, before it was taken up again
@@ -178,6 +180,12 @@ static json_t *result_in(struct talk *talk)
 
 /* ---- what it costs ------------------------------------------------------------------------------------ */
 
+/* Whom the present request is for. */
+static struct target *whom(const struct talk *talk)
+{
+    return talk->other ? talk->other : talk->spec.target;
+}
+
 static void settle(struct talk *talk, const rondo_usage *usage)
 {
     if (talk->reservation > 0)
@@ -187,7 +195,7 @@ static void settle(struct talk *talk, const rondo_usage *usage)
 
 static rondo_usage cost_of(const struct talk *talk, int64_t input, int64_t output)
 {
-    const struct price *price = &talk->spec.target->price;
+    const struct price *price = &whom(talk)->price;
     struct token_count tokens = { .input = input, .output = output };
     return (rondo_usage){ .input_tokens = input, .output_tokens = output, .calls = 1,
                           .cost_nano = price_of(price, &tokens), .unpriced = !price->is_known };
@@ -232,7 +240,7 @@ static void give_up(struct talk *talk)
 
 static int64_t longest_answer(const struct talk *talk)
 {
-    int64_t own = talk->spec.max_tokens ? talk->spec.max_tokens : talk->spec.target->max_tokens;
+    int64_t own = talk->spec.max_tokens ? talk->spec.max_tokens : whom(talk)->max_tokens;
     return own ? own : OUTPUT_GUESS;
 }
 
@@ -352,6 +360,7 @@ static void on_noted(void *user)
 static void add_answer(struct talk *talk, json_t *message, int stop)
 {
     talk->stop = stop;
+    talk->other = NULL;
     json_array_append(talk->messages, message);
     take_words(talk, message);
     talk->turns++;
@@ -366,9 +375,9 @@ static const char *const stops[] = {
 };
 
 /* What tries have cost that came to nothing. */
-static rondo_usage wasted_of(const struct talk *talk, const struct chat *chat)
+static rondo_usage wasted_of(const struct talk *talk, struct chat *chat)
 {
-    struct token_count tokens = chat_wasted(chat);
+    struct token_count tokens = chat_take_wasted(chat);
     if (tokens.input <= 0 && tokens.output <= 0)
         return (rondo_usage){ 0 };
     rondo_usage usage = usage_of(talk, chat_target(chat), tokens, NULL);
@@ -397,14 +406,56 @@ static void take_answer(struct talk *talk, struct chat *chat, const struct answe
 /* A quota comes back at its time; until then the talk only waits, and a note says until when. */
 static bool can_wait(const struct talk *talk, const struct chat *chat)
 {
-    return talk->spec.target->waits && chat_error(chat)->code == RONDO_ERETRY && chat_delay_ms(chat) > 0;
+    return whom(talk)->waits && chat_error(chat)->code == RONDO_ERETRY && chat_delay_ms(chat) > 0;
+}
+
+/* The request will be made again: whether it is the last one is found out then. */
+static void unsay_last(struct talk *talk)
+{
+    if (talk->is_last)
+        json_array_remove(talk->messages, json_array_size(talk->messages) - 1);
+    talk->is_last = false;
 }
 
 static void wait_for_quota(struct talk *talk, struct chat *chat)
 {
+    unsay_last(talk);
     talk->wait_until_ms = loop_now_ns(talk->spec.loop) / MS + chat_delay_ms(chat);
     on_news(chat, CHAT_THROTTLED, chat_error(chat)->message, chat_delay_ms(chat), talk);
     talk_note(talk, json_pack("{sI}", "wait", (json_int_t)talk->wait_until_ms), on_noted, talk);
+}
+
+/* What a try has cost that failed is told at once.  There is another one when that is beside what was set aside. */
+static bool may_retry(struct talk *talk, struct chat *chat)
+{
+    rondo_usage wasted = wasted_of(talk, chat);
+    int64_t tokens = wasted.input_tokens + wasted.output_tokens;
+    wasted.calls = wasted.unpriced = 0; // one call, whatever it takes
+    if (tokens)
+        rondo_later_spend(talk->spec.later, &wasted);
+    return !tokens || (tokens <= later_left(talk->spec.later, RONDO_LIMIT_TOKENS) &&
+                       wasted.cost_nano <= later_left(talk->spec.later, RONDO_LIMIT_COST_NANO));
+}
+
+/* What was set aside for a request was at the price of whom it was for.  One that costs something else, or may say
+   more, is a request of its own: it is asked when the budgets have room for that. */
+static bool may_ask_again(struct chat *chat, struct target *next, void *user)
+{
+    struct talk *talk = user;
+    const struct target *now = chat_target(chat);
+    if (price_is_same(&now->price, &next->price) && now->max_tokens == next->max_tokens)
+        return may_retry(talk, chat);
+    talk->other = next;
+    talk->falls_back = true;
+    return false;
+}
+
+static void ask_other(struct talk *talk, struct chat *chat)
+{
+    talk->falls_back = false;
+    unsay_last(talk);
+    on_news(chat, CHAT_FALLBACK, chat_error(chat)->message, 0, talk);
+    proceed(talk);
 }
 
 static void on_answer(struct chat *chat, void *user)
@@ -420,7 +471,9 @@ static void on_answer(struct chat *chat, void *user)
     }
     rondo_usage wasted = wasted_of(talk, chat);
     settle(talk, &wasted);
-    if (can_wait(talk, chat))
+    if (talk->falls_back)
+        ask_other(talk, chat);
+    else if (can_wait(talk, chat))
         wait_for_quota(talk, chat);
     else
         fail(talk, chat_error(chat)->code, chat_error(chat)->message);
@@ -459,7 +512,7 @@ static uint64_t seed_of(const struct talk *talk)
    forced. */
 static bool must_hand_in(const struct talk *talk)
 {
-    bool is_only = talk->spec.box.count == 1 && !talk->effort;
+    bool is_only = talk->spec.box.count == 1 && !talk->effort && !whom(talk)->effort;
     return needs_result(talk) && (is_repair(talk) || talk->is_last || is_only);
 }
 
@@ -472,14 +525,14 @@ static void send(struct talk *talk)
     uint64_t seed = seed_of(talk);
     snprintf(key, sizeof key, "rondo-%016llx", (unsigned long long)seed);
     struct chat_spec spec = {
-        .target = talk->spec.target,
+        .target = whom(talk),
         .inquiry = { .system = talk->system, .messages = talk->messages, .tools = tools,
                      .choice = must ? CHOICE_TOOL : CHOICE_AUTO, .tool = must ? "submit_result" : NULL,
                      .temperature = talk->spec.temperature, .top_p = talk->spec.top_p,
                      .max_tokens = talk->max_tokens, .effort = talk->effort, .stream = true },
         .key = key, .seed = seed, .max_retries = talk->spec.max_retries, .cache = talk->spec.cache,
         .cache_path = talk->spec.env->cache_path, .secrets = talk->spec.place.secrets, .on_text = on_text,
-        .on_news = on_news, .on_end = on_answer, .user = talk,
+        .on_news = on_news, .may_ask = may_ask_again, .on_end = on_answer, .user = talk,
     };
     if (chat_start(talk->spec.loop, &spec, &talk->chat, &err) == 0)
         return;
@@ -493,7 +546,7 @@ static const char last_words[] = "The budget of this run is nearly used up and t
 /* Of what is left, so much output can be had: -1 when not even the input fits. */
 static int64_t affordable(const struct talk *talk, int64_t input, int64_t tokens_left, int64_t cost_left)
 {
-    const struct price *price = &talk->spec.target->price;
+    const struct price *price = &whom(talk)->price;
     int64_t output = tokens_left == INT64_MAX ? INT64_MAX : tokens_left - input;
     rondo_usage in = cost_of(talk, input, 0);
     if (cost_left != INT64_MAX && price->is_known && price->output > 0)
@@ -520,7 +573,7 @@ static rondo_usage quote(struct talk *talk)
     if (most < output && most >= OUTPUT_LEAST)
         output = most;
     talk->is_last = talk->spec.box.count && (!fits_twice || calls == 1) && most >= OUTPUT_LEAST;
-    bool says = is_bounded || talk->spec.max_tokens || talk->spec.target->max_tokens;
+    bool says = is_bounded || talk->spec.max_tokens || whom(talk)->max_tokens;
     talk->max_tokens = says ? output : 0;
     return cost_of(talk, input, output);
 }
@@ -576,7 +629,7 @@ static void ask(struct talk *talk)
     if (must_wait(talk))
         return;
     rondo_usage most = quote(talk);
-    talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk->spec.target->model), NULL, NULL);
+    talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", whom(talk)->model), NULL, NULL);
     talk->reservation = later_reserve(talk->spec.later, &most, on_reserved, talk);
 }
 
@@ -856,7 +909,7 @@ void talk_run(struct talk *talk)
 static void cut_chat(struct talk *talk)
 {
     struct token_count seen = { .input = -1, .output = -1 };
-    rondo_usage usage = usage_of(talk, talk->spec.target, seen, NULL);
+    rondo_usage usage = usage_of(talk, chat_target(talk->chat), seen, NULL);
     chat_cancel(TAKE(talk->chat));
     settle(talk, &usage);
 }

@@ -92,8 +92,8 @@ void talk_add_tools(struct talk *talk);
 /* forum_return, for members of a forum who may end it. */
 void talk_tool_for_forums(struct toolbox *box);
 
-/* exit_loop and continue_loop, for agents inside a loop. */
-void talk_tools_for_loops(struct toolbox *box);
+/* exit_loop and continue_loop, for agents inside loops of these names, the nearest first (taken). */
+void talk_tools_for_loops(struct toolbox *box, json_t *names);
 
 /* forward_to_agent, cancel_step, narrate and finalize, for coordinators: all, or those that the list names; and
    the built-in tools in it. */

@@ -81,11 +81,12 @@ static void continue_loop(struct tool_call *call)
     tool_finish(call, "ok", 2);
 }
 
-void talk_tools_for_loops(struct toolbox *box)
+void talk_tools_for_loops(struct toolbox *box, json_t *names)
 {
-    auto_json json_t *exits = json_pack("{ss s{s{ss ss} s{ss ss}} sb}", "type", "object", "properties", "reason",
+    auto_json json_t *exits = json_pack("{ss s{s{ss ss} s{ss so ss}} sb}", "type", "object", "properties", "reason",
                                         "type", "string", "description", "why the work is done", "loop", "type",
-                                        "string", "description", "the name of a loop further out; absent: the nearest",
+                                        "string", "enum", names, "description",
+                                        "the name of a loop further out; absent: the nearest",
                                         "additionalProperties", 0);
     auto_json json_t *goes_on = json_pack("{ss s{s{ss}} sb}", "type", "object", "properties", "reason", "type",
                                           "string", "additionalProperties", 0);

@@ -225,7 +225,8 @@ const struct cmd command_agent = {
              "done.  Its answer goes to stdout.  What is piped in is put behind the prompt.\n"
              "\n"
              "Which tools it may call is asked on a terminal (y, n, a for always) unless --allow,\n"
-             "--deny, --strict, --sandbox or --yolo say so; without a terminal, what is not\n"
-             "allowed is refused.  Files are those of the folder, commands run confined.",
+             "--deny, --strict, --sandbox or --yolo say so; without a terminal the run stops with\n"
+             "status 5, for rondo answer and rondo resume.  Files are those of the folder, commands\n"
+             "run confined.",
     .options = options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_agent,
 };

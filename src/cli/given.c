@@ -132,7 +132,9 @@ int given_words(const struct texts *words, struct buf *out, rondo_error *err)
 json_t *given_literal(const char *text, size_t len)
 {
     auto_buf struct buf out = { 0 };
-    for (size_t i = 0; i < len; i++) {
+    bool is_file = len && *text == '@'; // or would be taken for one
+    buf_puts(&out, is_file ? "${'@'}" : "");
+    for (size_t i = is_file; i < len; i++) {
         if (text[i] == '$' && i + 1 < len && text[i + 1] == '{')
             buf_putc(&out, '$');
         buf_putc(&out, text[i]);

@@ -23,7 +23,8 @@ json_t *given_inputs(const struct flow *flow, const char *file, const struct tex
 /* What was typed, the words with blanks between them, and behind it what was piped in.  0 or an error. */
 int given_words(const struct texts *words, struct buf *out, rondo_error *err);
 
-/* A text for a workflow that is what it looks like: it has no holes.  New; NULL when it is no UTF-8. */
+/* A text for a workflow that is what it looks like: it has no holes and names no file.  New; NULL when it is no
+   UTF-8. */
 json_t *given_literal(const char *text, size_t len);
 
 #endif

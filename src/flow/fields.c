@@ -205,7 +205,7 @@ static const struct field timeouts_rows[] = {
 const struct fields timeouts_fields = TABLE("timeouts", "timeouts", timeouts_rows, 0);
 
 static const struct field server_rows[] = {
-    { "type", F_TEXT, IN_RONDO, CHECKED, .about = "stdio, http or sse." },
+    { "type", F_TEXT, IN_RONDO, CHECKED, .about = "stdio or http; not needed." },
     { "command", F_TEXT, IN_RONDO, CHECKED, .not_empty = true, .about = "The program to start." },
     { "args", F_TEXTS, IN_RONDO, CHECKED, .about = "Its arguments." },
     { "env", F_TEXT_MAP, IN_RONDO, CHECKED, .about = "Its environment; env:NAME and file:PATH work." },

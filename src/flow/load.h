@@ -154,6 +154,7 @@ void load_rules(struct loading *l);
 void load_teams(struct loading *l);                              // team.c
 void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.c: ids, order
 void rules_models(struct loading *l);                            // rules_model.c
+void rules_place(struct loading *l, const struct doc_val *row, const char *key); // an address of the web, if any
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c

@@ -44,14 +44,24 @@ static void check_inside(struct loading *l, struct flow_step *step)
     }
 }
 
+static void check_server(struct loading *l, const struct doc_val *name, const struct doc_val *server)
+{
+    const struct doc_val *type = load_get(server, "type");
+    if (!load_get(server, "command") == !load_get(server, "url"))
+        load_error(l, STAGE_RONDO, name, "validation", "the server '%.80s' needs either `command` or `url`",
+                   name->text);
+    if (type && type->text && strcmp(type->text, "sse") == 0)
+        load_error(l, STAGE_RONDO, type, "validation", "the transport 'sse' of 2024 is not supported; most servers "
+                   "that have it offer 'http', too");
+    rules_place(l, server, "url");
+}
+
 static void check_servers(struct loading *l)
 {
     const struct doc_val *servers = load_get(l->flow->doc->root, "mcpServers");
     for (uint32_t i = 0; servers && i < servers->count; i++)
-        if (servers->items[i]->kind == DOC_MAP &&
-            !load_get(servers->items[i], "command") == !load_get(servers->items[i], "url"))
-            load_error(l, STAGE_RONDO, servers->keys[i], "validation",
-                       "the server '%.80s' needs either `command` or `url`", servers->keys[i]->text);
+        if (servers->items[i]->kind == DOC_MAP)
+            check_server(l, servers->keys[i], servers->items[i]);
 }
 
 /* Whoever relies on it has to know. */

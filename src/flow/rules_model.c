@@ -1,4 +1,5 @@
 /* rules_model.c - the file's `models`, and models where they are named. */
+#include "data/uri.h"
 #include "flow/known.h"
 #include "flow/read_own.h"
 
@@ -65,10 +66,19 @@ static void check_fallbacks(struct loading *l, const char *alias, const struct d
         load_error(l, STAGE_RONDO, list, "validation", "%s", err.message);
 }
 
-static void check_place(struct loading *l, const struct doc_val *at)
+void rules_place(struct loading *l, const struct doc_val *row, const char *key)
 {
-    if (at && at->text && strncmp(at->text, "http://", 7) != 0 && strncmp(at->text, "https://", 8) != 0)
-        load_error(l, STAGE_RONDO, at, "validation", "`baseUrl` has to begin with http:// or https://");
+    const struct doc_val *at = load_get(row, key);
+    struct uri uri = { 0 };
+    if (!at || !at->text || !*at->text)
+        return;
+    uri_split(&uri, at->text, strlen(at->text));
+    if (strncmp(at->text, "http://", 7) != 0 && strncmp(at->text, "https://", 8) != 0)
+        load_error(l, STAGE_RONDO, at, "validation", "`%s` has to begin with http:// or https://", key);
+    else if (!uri.authority_len || !uri_is_valid(at->text, strlen(at->text), true, false))
+        load_error(l, STAGE_RONDO, at, "validation", "`%s` is no address", key);
+    else if (memchr(uri.authority, '@', uri.authority_len))
+        load_error(l, STAGE_RONDO, at, "validation", "`%s` may have no user or password in it", key);
 }
 
 static void check_row(struct loading *l, const char *alias, const struct doc_val *row)
@@ -76,7 +86,7 @@ static void check_row(struct loading *l, const char *alias, const struct doc_val
     const struct doc_val *provider = load_get(row, "provider"), *fallback = load_get(row, "fallback");
     if (provider && provider->text && *provider->text)
         check_provider(l, provider, provider->text);
-    check_place(l, load_get(row, "baseUrl"));
+    rules_place(l, row, "baseUrl");
     if (fallback && fallback->kind == DOC_LIST)
         check_fallbacks(l, alias, fallback);
 }

@@ -296,10 +296,15 @@ static void fail(struct chat *chat, bool is_final)
     finish(chat);
 }
 
+static bool may_ask(struct chat *chat, const struct target *target)
+{
+    return !chat->spec.may_ask || chat->spec.may_ask(chat, (struct target *)target, chat->spec.user);
+}
+
 static void fall_back(struct chat *chat, bool is_final)
 {
     const struct target *next = chat->target->fallback;
-    if (!next) {
+    if (!next || !may_ask(chat, next)) {
         fail(chat, is_final);
         return;
     }
@@ -315,7 +320,9 @@ static void wait_for(struct chat *chat, int64_t delay_ms, void (*then)(struct ch
 
 static void retry(struct chat *chat, int news, int64_t delay_ms)
 {
-    if (tell_trouble(chat, news, delay_ms))
+    if (!may_ask(chat, chat->target))
+        fall_back(chat, false);
+    else if (tell_trouble(chat, news, delay_ms))
         wait_for(chat, delay_ms, stand_in_line);
 }
 
@@ -599,7 +606,9 @@ int chat_tries(const struct chat *chat)
     return chat->all_tries;
 }
 
-struct token_count chat_wasted(const struct chat *chat)
+struct token_count chat_take_wasted(struct chat *chat)
 {
-    return chat->wasted;
+    struct token_count wasted = chat->wasted;
+    chat->wasted = (struct token_count){ 0 };
+    return wasted;
 }

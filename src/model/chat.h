@@ -47,6 +47,8 @@ struct chat_spec {
     /* A quota is used up for so long.  true: wait; false: another target, or the end (chat_delay_ms()).  NULL:
        false. */
     bool (*on_wait)(struct chat *chat, int64_t delay_ms, void *user);
+    /* It would be tried again now, or another target be asked.  false: no more tries, no such target.  NULL: true. */
+    bool (*may_ask)(struct chat *chat, struct target *next, void *user);
     void (*on_end)(struct chat *chat, void *user); // exactly once; the chat is gone after it
     void *user;
 };
@@ -65,7 +67,7 @@ int64_t chat_delay_ms(const struct chat *chat);       // how long the last targe
 const struct target *chat_target(const struct chat *chat); // who answered
 int chat_tries(const struct chat *chat);              // requests that were sent
 /* Tokens of tries that failed after the server had begun to answer, beside those of the answer: what it said,
-   else an estimate of what it had read and what was seen of its words. */
-struct token_count chat_wasted(const struct chat *chat);
+   else an estimate of what it had read and what was seen of its words.  Those since they were last taken. */
+struct token_count chat_take_wasted(struct chat *chat);
 
 #endif

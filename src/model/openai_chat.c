@@ -369,15 +369,15 @@ static void settle_details(struct answer *answer)
 }
 
 /* Which call a piece belongs to.  Without an index an id or a name begins a new one; with one, another id
-   does, for servers that count all whole calls as number 0. */
-static struct answer_call *find_call(struct answer *answer, const json_t *piece, rondo_error *err)
+   does, for servers that count all whole calls as number 0.  A whole message has no pieces. */
+static struct answer_call *find_call(struct answer *answer, const json_t *piece, bool is_whole, rondo_error *err)
 {
     const char *id = api_text(piece, "id"), *name = api_text(json_object_get(piece, "function"), "name");
     int64_t index = api_count(piece, "index");
     struct answer_call *last = answer->call_count ? &answer->calls[answer->call_count - 1] : NULL;
     struct answer_call *call = index < 0 ? last : answer_call_find(answer, (uint32_t)index);
     bool is_other = call && *id && call->id && strcmp(id, call->id) != 0 && *name;
-    bool is_next = index < 0 && *name && !(call && *id && call->id && strcmp(id, call->id) == 0);
+    bool is_next = index < 0 && *name && (is_whole || !(call && *id && call->id && strcmp(id, call->id) == 0));
     if (call && !is_other && !is_next)
         return call;
     return answer_call_new(answer, index < 0 ? UINT32_MAX : (uint32_t)index, err);
@@ -399,33 +399,33 @@ static int keep_extra(struct answer *answer, const struct answer_call *call, con
     return 0;
 }
 
-static int read_call(struct answer *answer, const json_t *piece, rondo_error *err)
+static int read_call(struct answer *answer, const json_t *piece, bool is_whole, rondo_error *err)
 {
     const json_t *function = json_object_get(piece, "function"), *given = json_object_get(function, "arguments");
-    struct answer_call *call = find_call(answer, piece, err);
+    struct answer_call *call = find_call(answer, piece, is_whole, err);
     if (!call || keep_extra(answer, call, json_object_get(piece, "extra_content"), err) < 0)
         return err->code;
     answer_call_set(call, api_text(piece, "id"), call->name ? "" : api_text(function, "name"));
     return answer_call_give(answer, call, given, err);
 }
 
-static int read_calls(struct answer *answer, const json_t *calls, rondo_error *err)
+static int read_calls(struct answer *answer, const json_t *calls, bool is_whole, rondo_error *err)
 {
     json_t *piece;
     size_t i;
     json_array_foreach(calls, i, piece)
-        if (read_call(answer, piece, err) < 0)
+        if (read_call(answer, piece, is_whole, err) < 0)
             return err->code;
     return 0;
 }
 
 /* A whole message and a piece of one look alike. */
-static int read_delta(struct answer *answer, const json_t *delta, rondo_error *err)
+static int read_delta(struct answer *answer, const json_t *delta, bool is_whole, rondo_error *err)
 {
     const json_t *refusal = json_object_get(delta, "refusal");
     if (read_thinking(answer, delta, err) < 0 || read_content(answer, json_object_get(delta, "content"), err) < 0 ||
         read_details(answer, json_object_get(delta, "reasoning_details"), err) < 0 ||
-        read_calls(answer, json_object_get(delta, "tool_calls"), err) < 0 ||
+        read_calls(answer, json_object_get(delta, "tool_calls"), is_whole, err) < 0 ||
         api_add_text(answer, refusal, err) < 0)
         return err->code;
     if (json_string_length(refusal))
@@ -437,7 +437,7 @@ static int read_choice(struct answer *answer, const json_t *choice, struct refus
 {
     const json_t *message = json_object_get(choice, "message"), *delta = json_object_get(choice, "delta");
     const char *finish = api_text(choice, "finish_reason");
-    if (read_delta(answer, message ? message : delta, err) < 0)
+    if (read_delta(answer, message ? message : delta, message != NULL, err) < 0)
         return err->code;
     if (strcmp(finish, "error") == 0 || strcmp(finish, "insufficient_system_resource") == 0) {
         refusal_judge(refusal, 0, finish, "", "the answer was broken off");

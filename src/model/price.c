@@ -224,6 +224,12 @@ static int64_t known(int64_t tokens)
     return MAX(tokens, 0); // -1: the server did not say
 }
 
+bool price_is_same(const struct price *a, const struct price *b)
+{
+    size_t from = offsetof(struct price, input); // numbers of one size from there
+    return a->is_known == b->is_known && memcmp(&a->input, &b->input, sizeof *a - from) == 0;
+}
+
 int64_t price_of(const struct price *price, const struct token_count *tokens)
 {
     struct price_rates rates = { price->input, price->output, price->cache_read, price->cache_write };

@@ -42,6 +42,8 @@ struct price price_find(const struct price_table *table, const char *provider, c
 /* Rounded up, exact beyond that.  Without a price: 0. */
 int64_t price_of(const struct price *price, const struct token_count *tokens);
 
+bool price_is_same(const struct price *a, const struct price *b);
+
 /* USD per million, as files write it, as a rate. */
 int64_t price_rate(double usd);
 

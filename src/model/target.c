@@ -176,6 +176,8 @@ static int read_named_key(struct target *target, const struct search *search, co
         return err_set(err, RONDO_EINVAL, "apiKey has to be env:NAME or file:PATH");
     if (reference_file(reference + 5, folder, &text, err) < 0)
         return err_in(err, "apiKey");
+    if (!buf_text(&text)[strspn(buf_text(&text), " \t\r\n")])
+        return err_set(err, RONDO_ENOTFOUND, "apiKey: there is nothing in '%.200s'", reference + 5);
     return take_key(target, buf_text(&text), reference, err);
 }
 

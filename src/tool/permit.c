@@ -1,6 +1,9 @@
 /* permit.c - see permit.h. */
 #include "tool/permit.h"
 
+#include "flow/diag.h"
+#include "flow/known.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -106,17 +109,38 @@ static bool is_plain_command(const char *text)
     return !strpbrk(text, ";&|`$<>(){}\n\r\\");
 }
 
-/* A path that climbs fits no pattern either. */
+/* Nor does a path that climbs, or that is written otherwise than in one way: `./docs/x` is `docs/x`. */
 static bool is_plain_path(const char *text)
 {
-    return *text != '/' && !strstr(text, "..");
+    bool is_plain = !strstr(text, "..");
+    for (size_t len; is_plain && *text; text += len + (text[len] == '/')) {
+        len = strcspn(text, "/");
+        is_plain = len > 0 && (len > 1 || *text != '.');
+    }
+    return is_plain;
 }
 
-static bool is_plain(const struct tool *tool, const char *text)
+/* Those that look into all that is below a folder, or that a pattern of their own means. */
+static bool is_searching(const struct tool *tool)
+{
+    return strcmp(tool->name, "grep") == 0 || strcmp(tool->name, "glob") == 0;
+}
+
+/* The pattern of a glob is about the folder that it names beside it. */
+static bool is_plain(const struct tool *tool, const char *text, const json_t *arguments)
 {
     if (strcmp(tool->name, "bash") == 0)
         return is_plain_command(text);
+    if (strcmp(tool->name, "glob") == 0 && json_object_get(arguments, "path"))
+        return false;
     return strcmp(tool->name, "fetch") == 0 || is_plain_path(text);
+}
+
+/* May something below `text` fit?  As far as both are spelt out they are compared. */
+static bool can_meet(const char *pattern, const char *text)
+{
+    size_t a = strcspn(pattern, "*"), b = strcspn(text, "*?[{\\");
+    return strncmp(pattern, text, MIN(a, b)) == 0;
 }
 
 /* When refusing, what cannot be judged counts as fitting. */
@@ -129,8 +153,10 @@ static bool entry_fits(const struct entry *entry, const struct tool *tool, const
     const char *text = main_argument(tool, arguments);
     if (!text)
         return refuses && arguments;
-    if (!is_plain(tool, text))
+    if (!is_plain(tool, text, arguments))
         return refuses;
+    if (refuses && is_searching(tool))
+        return can_meet(entry->pattern, text);
     return fits(entry->pattern, text);
 }
 
@@ -185,8 +211,26 @@ void permit_remember(struct permit *permit, const char *tool)
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
+/* A list that says something else than was meant permits too much: who denies `raed` has not denied to read.
+   Tools of servers have __ in their names, and are not known yet. */
+static int check_list(const struct entries *entries, rondo_error *err)
+{
+    for (uint32_t i = 0; i < entries->count; i++) {
+        const char *name = entries->list[i].name, *near = diag_nearest(name, known_tools, known_tool_count);
+        if (strpbrk(name, "()"))
+            return err_set(err, RONDO_EINVAL, "'%.200s' has a bracket without the other one", name);
+        if (strchr(name, '*') || strstr(name, "__") || known_is_tool(name) || known_is_own_tool(name))
+            continue;
+        return err_set(err, RONDO_EINVAL, "there is no tool '%.200s'%s%s%s", name, near ? "; did you mean '" : "",
+                       near ? near : "; those of a server are SERVER__*", near ? "'?" : "");
+    }
+    return 0;
+}
+
 static int check(const struct permit_spec *spec, const struct permit *permit, rondo_error *err)
 {
+    if (check_list(&permit->allow, err) < 0 || check_list(&permit->deny, err) < 0 || check_list(&permit->ask, err) < 0)
+        return err->code;
     if (spec->yolo && (spec->allow || spec->deny || spec->ask || spec->strict || spec->sandbox))
         return err_set(err, RONDO_EINVAL, "--yolo allows everything and goes with no other permission");
     for (size_t i = 0; spec->sandbox && i < COUNT(boxed); i++)

@@ -32,7 +32,8 @@ struct permit_spec {
 
 struct permit;
 
-/* Conflicts (yolo with anything else, denying what the sandbox needs) are RONDO_EINVAL. */
+/* Conflicts (yolo with anything else, denying what the sandbox needs), names of no tool and brackets without the
+   other one are RONDO_EINVAL. */
 int permit_open(const struct permit_spec *spec, struct permit **ret, rondo_error *err);
 void permit_close(struct permit *permit); // NULL is fine
 

@@ -148,6 +148,58 @@ same "but that it has none" "$(at_end out 'data.usage.unpriced')" 1
 has "unpriced"
 same "and no dollars" "$(grep -c '\$' out)" 0
 
+# ---- another model has another price -----------------------------------------------------------------------------
+# other: the first one refuses everything, its fallback answers
+other() {
+    stop
+    { echo "POST /v1/chat/completions"; echo "status 401"; echo "send {}"; echo "POST /v2/chat/completions"; answers 2 1; } >script
+    : >log
+    coproc SERVER { "$server" script log; }
+    read -r port <&"${SERVER[0]}"
+    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
+    flow other.yaml <<F
+name: other
+models:
+  cheap: { provider: compat, model: a, temperature: 0.1, maxTokens: 3000, price: { input: 1, output: 1 }, fallback: [dear] }
+  dear: { provider: compat, model: b, baseUrl: "http://127.0.0.1:$port/v2", topP: 0.5, price: { input: 1000, output: 1000 } }
+agents: { w: { prompt: You work., model: cheap } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+}
+other
+"$RONDO" run --json --store :memory: --max-cost 0.05 other.yaml >out 2>err
+same "what would cost too much is not asked" "$? $(at_end out 'data.cost') $(jq -r .target log | sort -u)" "4 null /v1/chat/completions"
+other
+"$RONDO" run --json --store :memory: --max-cost 1 other.yaml >out 2>err
+same "what can be paid is" "$? $(nano out)" "0 108000000"
+same "within the limit" "$([ "$(most out)" -le 1000000000 ] && echo yes)" yes
+same "and bounded by it" "$(jq -rs '.[-1].body | fromjson | (.max_tokens // .max_completion_tokens) | . > 0 and . < 1000' log)" true
+same "with what it says itself" "$(jq -rs '[.[].body | fromjson | "\(.model) \(.temperature) \(.top_p)"] | join(", ")' log)" "a 0.1 null, b null 0.5"
+sed -i 's/, price: { input: 1000, output: 1000 }//' other.yaml
+"$RONDO" run --store :memory: --require-prices other.yaml >out 2>err
+same "one without a price counts, too" "$?" 3
+says "'dear' costs"
+
+# ---- tries that fail are paid for, too -----------------------------------------------------------------------------
+flow cut.yaml <<'F'
+name: cut
+models: { m: { provider: compat, model: m, price: { input: 0, output: 1000 } } }
+agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300 } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+words=$(printf 'word %.0s' $(seq 200))
+cut_off() { echo "header Content-Type: text/event-stream"; printf 'send data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\\n\\n\ncut\n' "$words"; }
+serve < <(cut_off)
+"$RONDO" run --json --store :memory: --max-cost 0.4 cut.yaml >out 2>err
+same "what another try may cost is not there" "$? $(requests)" "75 1"
+serve < <(cut_off)
+"$RONDO" run --json --store :memory: --max-cost 0.7 cut.yaml >out 2>err
+same "for as many as there is money" "$? $(requests) $([ "$(nano out)" -le 700000000 ] && echo within)" "75 2 within"
+serve < <(cut_off; echo then; answers 1 1)
+"$RONDO" run --json --store :memory: cut.yaml >out 2>err
+same "all of them count" "$? $(at_end out 'data.usage.calls') $(nano out)" "0 1 $(spent out)"
+same "as they were" "$([ "$(spent out)" -gt 200000000 ] && echo more)" more
+
 stop
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]

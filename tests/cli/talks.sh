@@ -139,6 +139,9 @@ check "exit_loop" 0 "break 3 two" "$RONDO" run -q loop.yaml
 same "ends at once" "$(requests)" 3
 serve < <(calls c1 continue_loop '{}'; then_; text "b")
 check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
+serve < <(calls c1 exit_loop '{"loop":"nosuch"}'; then_; calls c2 exit_loop '{"loop":"l"}'; then_; text never)
+check "a loop that is none" 0 "break 1 " "$RONDO" run -q loop.yaml
+same "is told" "$(asked 1 '.messages[-1].content' | grep -c '^error: .*exit_loop')" 1
 
 # ---- what agents share --------------------------------------------------------------------------------------
 flow shared.yaml <<'F'
@@ -298,6 +301,10 @@ serve < <(text "Fine.")
 echo "piped text" | "$RONDO" agent -q -m compat/m 'Read this.' >out 2>err
 same "what is piped in" "$(asked 0 '.messages[-1].content' | tail -1)" "piped text"
 same "the answer" "$(cat out)" "Fine."
+
+serve < <(text "Fine.")
+check "a prompt that looks like a file" 0 "Fine." "$RONDO" agent -q -m compat/m '@tea.txt and ${holes}'
+same "is none" "$(asked 0 '.messages[-1].content' | tail -1)" '@tea.txt and ${holes}'
 
 # ---- killed ------------------------------------------------------------------------------------------------
 serve < <(calls c1 bash '{"command":"echo once >>did; echo ok"}'; then_; calls c2 read '{"path":"tea.txt"}'; then_

@@ -142,7 +142,8 @@ same "a budget holds for all of them" "$? $([ "$(requests)" -le 3 ] && echo yes)
 # ---- recorded ----------------------------------------------------------------------------------------------
 serve < <(calls c1 writer '{"input":"x"}' c2 sub '{"topic":"a"}'; then_; text "A line."; then_; text "Done.")
 check "recorded" 0 "Done." "$RONDO" run -q --store :memory: --record rec.json kinds.yaml
-check "and played, without those that were called" 0 "Done." "$RONDO" run -q --replay rec.json kinds.yaml
+check "and played, without those that were called" 0 "Done." "$RONDO" run --replay rec.json kinds.yaml
+same "which is nothing to be warned of" "$(grep -c warning err)" 0
 same "or a model" "$(requests)" 3
 
 # ---- a gate in a workflow that was called ------------------------------------------------------------------

@@ -122,7 +122,7 @@ static void on_end(struct chat *chat, void *user)
     talk->code = talk->error.code;
     talk->trouble = chat_trouble(chat);
     talk->tries = chat_tries(chat);
-    talk->wasted = chat_wasted(chat);
+    talk->wasted = chat_take_wasted(chat);
     talk->delay_ms = chat_delay_ms(chat);
     snprintf(talk->target, sizeof talk->target, "%s", chat_target(chat)->base_url);
     CHECK((answer != NULL) == (talk->code == 0));

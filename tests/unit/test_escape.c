@@ -899,6 +899,9 @@ static void set_up(void)
     auto_free char *made = tempdir_make(&err);
     if (!sandbox_can_be(&err) || (in_bubble && !bubble_find(&err)))
         SKIP(err.message);
+#if defined(__SANITIZE_THREAD__)
+    SKIP("programs with this sanitizer do not start in a sandbox");
+#endif
     signal(SIGURG, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     snprintf(base, sizeof base, "%s", made);

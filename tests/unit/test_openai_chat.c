@@ -191,6 +191,14 @@ TEST(the_same_id_twice_is_told_apart)
     json_decref(message);
 }
 
+TEST(calls_of_a_whole_message_are_all_different)
+{
+    const char *heard = dialog_heard(api,
+        "data: {'choices':[{'message':{'tool_calls':[{'id':'x','function':{'name':'a','arguments':'{}'}},"
+        "{'id':'x','function':{'name':'b','arguments':'{\\'far\\':1}'}}]},'finish_reason':'stop'}]}\n\n");
+    CHECK(strstr(heard, "{'calls':[{'arguments':{},'id':'x','name':'a'},{'arguments':{'far':1},'id':'"));
+}
+
 TEST(arguments_that_are_no_object_are_kept_as_they_were)
 {
     static const struct {

@@ -49,8 +49,8 @@ TEST(every_combination_is_judged_by_the_first_row_that_applies)
     for (unsigned bits = 0; bits < 128; bits++) {
         bool yolo = bits & 1, deny = bits & 2, ask = bits & 4, allow = bits & 8, strict = bits & 16, always = bits & 32,
              person = bits & 64;
-        struct permit_spec spec = { .allow = allow ? "read,x" : NULL, .deny = deny ? "read" : NULL,
-                                    .ask = ask ? " read , y" : NULL, .yolo = yolo, .strict = strict,
+        struct permit_spec spec = { .allow = allow ? "read,x__y" : NULL, .deny = deny ? "read" : NULL,
+                                    .ask = ask ? " read , y__*" : NULL, .yolo = yolo, .strict = strict,
                                     .can_ask = person };
         int got = judge_call(&spec, "read", NULL, always);
         int want = expected(yolo, deny, ask, allow, strict, always, person);
@@ -122,3 +122,67 @@ TEST(a_path_that_climbs_fits_nothing_that_allows)
     CHECK(judge_call(&spec, "write", "{}", false) == PERMIT_REFUSE);
 }
 
+
+TEST(a_path_that_is_written_in_another_way_fits_everything_that_denies)
+{
+    static const char *const ways[] = { "secret/a", "./secret/a", ".//secret/a", "secret/./a",
+                                        "secret//a", "./././secret/a", "/secret/a", "x/../secret/a" };
+    struct permit_spec denies = { .allow = "read", .deny = "read(secret/*)" }, allows = { .allow = "read(secret/a)" };
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "{\"path\":\"%s\"}", ways[i]);
+        CHECK(judge_call(&denies, "read", arguments, false) == PERMIT_REFUSE);
+        CHECK(judge_call(&allows, "read", arguments, false) == (i ? PERMIT_REFUSE : PERMIT_ALLOW));
+    }
+    CHECK(judge_call(&denies, "read", "{\"path\":\"open/secret/a\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&denies, "read", "{\"path\":\"open/.a/\"}", false) == PERMIT_ALLOW);
+}
+
+TEST(a_search_that_would_come_to_what_is_denied_is_refused)
+{
+    static const struct {
+        const char *tool, *arguments;
+        int verdict;
+    } rows[] = {
+        { "grep", "{\"pattern\":\"x\"}", PERMIT_REFUSE },
+        { "grep", "{\"path\":\".\"}", PERMIT_REFUSE },
+        { "grep", "{\"path\":\"src\"}", PERMIT_REFUSE },
+        { "grep", "{\"path\":\"src/secret\"}", PERMIT_REFUSE },
+        { "grep", "{\"path\":\"src/secret/a\"}", PERMIT_REFUSE },
+        { "grep", "{\"path\":\"src/open\"}", PERMIT_ALLOW },
+        { "glob", "{\"pattern\":\"**/a\"}", PERMIT_REFUSE },
+        { "glob", "{\"pattern\":\"src/s*/a\"}", PERMIT_REFUSE },
+        { "glob", "{\"pattern\":\"src/{secret,x}/a\"}", PERMIT_REFUSE },
+        { "glob", "{\"pattern\":\"*\",\"path\":\"src/secret\"}", PERMIT_REFUSE },
+        { "glob", "{\"pattern\":\"src/open/*\"}", PERMIT_ALLOW },
+    };
+    struct permit_spec spec = { .allow = "grep,glob", .deny = "grep(src/secret/*),glob(src/secret/*)" };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK(judge_call(&spec, rows[i].tool, rows[i].arguments, false) == rows[i].verdict);
+    spec = (struct permit_spec){ .allow = "glob(docs/*)" };
+    CHECK(judge_call(&spec, "glob", "{\"pattern\":\"docs/**\"}", false) == PERMIT_ALLOW);
+    CHECK(judge_call(&spec, "glob", "{\"pattern\":\"docs/*\",\"path\":\"src\"}", false) == PERMIT_REFUSE);
+}
+
+TEST(a_list_that_cannot_be_meant_is_refused)
+{
+    static const struct {
+        const char *list, *message;
+    } rows[] = {
+        { "raed", "there is no tool 'raed'; did you mean 'read'?" },
+        { "files", "there is no tool 'files'; those of a server are SERVER__*" },
+        { "bash(rm *", "'bash(rm *' has a bracket without the other one" },
+        { "bash(rm *,write", "'bash(rm *,write' has a bracket without the other one" },
+        { "bash)", "'bash)' has a bracket without the other one" },
+        { "bash(rm *) x", "'bash(rm *) x' has a bracket without the other one" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct permit_spec specs[] = { { .allow = rows[i].list }, { .deny = rows[i].list }, { .ask = rows[i].list } };
+        for (size_t k = 0; k < COUNT(specs); k++) {
+            struct permit *permit = NULL;
+            rondo_error err;
+            CHECK(permit_open(&specs[k], &permit, &err) == RONDO_EINVAL);
+            CHECK_STR(err.message, rows[i].message);
+        }
+    }
+}

@@ -238,6 +238,8 @@ TEST(keys_may_be_in_files)
     struct flow flow = file(buf_text(&models));
     CHECK_STR(find_in(&flow, "a", ENV()), "xai m https://api.x.ai/v1 from-a-file");
     CHECK(strstr(find_in(&flow, "b", ENV()), "-4 model 'b': apiKey: "));
+    CHECK_INT(truncate(path, 0), 0);
+    CHECK(strstr(find_in(&flow, "a", ENV()), "apiKey: there is nothing in '"));
     unlink(path);
 }
 
