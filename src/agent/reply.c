@@ -141,7 +141,8 @@ static int check_events(const json_t *value, rondo_error *err)
 
 static int check_address(const json_t *value, rondo_error *err)
 {
-    return json_string_length(value) ? 0 : expected(err, "the path or the name of a step", value);
+    size_t len = json_string_length(value);
+    return len && len <= ADDRESS_MAX ? 0 : expected(err, "the path or the name of a step", value);
 }
 
 static int check_kind(const json_t *value, rondo_error *err)
@@ -154,6 +155,18 @@ static int check_kind(const json_t *value, rondo_error *err)
     return expected(err, "info, context_update or cancel", value);
 }
 
+/* What could not be sent would be lost without a word. */
+static int check_sendable(const json_t *letter, rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    auto_json json_t *message = NULL;
+    value_put_content(&text, json_object_get(letter, "text"));
+    int rc = mail_message("", json_string_value(json_object_get(letter, "to")), buf_text(&text), NULL, &message);
+    if (rc == RONDO_ELIMIT)
+        return err_set(err, rc, "text: expected at most %u bytes, got %zu", LETTER_BYTES, text.len);
+    return rc < 0 ? err_set(err, rc, "text: must not be empty") : 0;
+}
+
 static int check_letter(const json_t *value, rondo_error *err)
 {
     static const struct field fields[] = { { "to", check_address }, { "text", check_text }, { "kind", check_kind },
@@ -161,7 +174,7 @@ static int check_letter(const json_t *value, rondo_error *err)
     if (check_object(value, fields, err) < 0)
         return err->code;
     return json_is_string(json_object_get(value, "to")) && json_object_get(value, "text")
-               ? 0
+               ? check_sendable(value, err)
                : err_set(err, RONDO_EINVAL, "needs `to` and `text`");
 }
 

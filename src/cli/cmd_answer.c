@@ -7,6 +7,7 @@
 #include "cli/running.h"
 #include "cli/show.h"
 #include "data/value.h"
+#include "engine/flows.h"
 #include "engine/shell.h"
 
 #include <pwd.h>
@@ -158,8 +159,8 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
         return command_fail(r->line->command, "the answer is not UTF-8");
     if (check_answer(gate, value, &err) < 0)
         return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
-    auto_json json_t *what = json_pack("{s:s, s:s, s:O, s:s}", "kind", "answer", "path", gate->path, "value",
-                                       value, "by", who(r->line->options));
+    auto_json json_t *what = json_pack("{s:s, s:s, s:o, s:s}", "kind", "answer", "path", gate->path, "value",
+                                       flows_clean(r->flow, TAKE(value)), "by", who(r->line->options));
     if (!what)
         return command_fail(r->line->command, "the name is not UTF-8");
     if (store_send(r->store, r->id, what, &err) < 0)

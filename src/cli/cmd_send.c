@@ -1,6 +1,7 @@
 /* cmd_send.c - rondo send RUN ADDRESS TEXT: a message to a step of a stored run, whoever drives it. */
 #include "cli/commands.h"
 #include "cli/running.h"
+#include "engine/flows.h"
 #include "run/mail.h"
 
 #include <stdio.h>
@@ -35,8 +36,9 @@ static int send(struct running *r)
     rondo_error err;
     if (r->status != RONDO_STATUS_RUNNING)
         return command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
-    auto_json json_t *what = json_pack("{s:s, s:s, s:s, s:s, s:s*}", "kind", "message", "from", from ? from : "outside",
-                                       "to", given->list[1], "text", given->list[2], "type", args->kind);
+    json_t *text = flows_clean(r->flow, json_string(given->list[2]));
+    auto_json json_t *what = json_pack("{s:s, s:s, s:s, s:o, s:s*}", "kind", "message", "from", from ? from : "outside",
+                                       "to", given->list[1], "text", text, "type", args->kind);
     if (store_send(r->store, r->id, what, &err) < 0)
         return running_fail(r, &err);
     if (!r->args->quiet && *r->holder)

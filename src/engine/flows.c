@@ -297,6 +297,14 @@ static struct secrets *find_secrets(const struct flow *flow)
     return secrets;
 }
 
+json_t *flows_clean(const struct flow *flow, json_t *value)
+{
+    struct secrets *secrets = find_secrets(flow);
+    value = secrets ? secrets_clean(secrets, value, false) : value;
+    secrets_free(secrets);
+    return value;
+}
+
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err)
 {
@@ -379,12 +387,10 @@ int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env 
     if (check_version(engine, flow, id, err) < 0 || agent_has_folders(flow, env ? env : &no_env, err) < 0)
         return err->code;
     rondo_node *node = flow_build(flow, &hooks);
-    int code = rondo_run_resume(engine, node, id, options, ret, err);
+    int code = runs_resume(engine, node, id, options, find_secrets(flow), ret, err);
     rondo_node_unref(node);
-    if (code == 0) {
+    if (code == 0)
         (*ret)->env = env;
-        (*ret)->secrets = find_secrets(flow);
-    }
     return code;
 }
 

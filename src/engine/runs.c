@@ -508,21 +508,35 @@ int runs_catch_up(rondo_run *run, rondo_error *err)
     return rc;
 }
 
-int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
-                     const rondo_run_options *given, rondo_run **ret, rondo_error *err)
+static int resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *given,
+                  struct secrets **secrets, rondo_run **ret, rondo_error *err)
 {
-    rondo_error scratch;
     rondo_run_options options;
     struct journal *journal;
-    err = err ? err : &scratch;
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
         copy_options(&options, given, err) < 0)
         return err->code;
     store_set_now(engine->store, shell_now_ns(engine));
     if (store_take(engine->store, id, &journal, err) < 0)
         return err->code;
-    int rc = read_back(engine, node, &options, journal, true, ret, err);
-    if (rc == 0)
-        stored_read_inbox(*ret);
+    if (read_back(engine, node, &options, journal, true, ret, err) < 0)
+        return err->code;
+    (*ret)->secrets = TAKE(*secrets); // before anybody is heard
+    stored_read_inbox(*ret);
+    return 0;
+}
+
+int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *options,
+                struct secrets *secrets, rondo_run **ret, rondo_error *err)
+{
+    int rc = resume(engine, node, id, options, &secrets, ret, err);
+    secrets_free(secrets);
     return rc;
+}
+
+int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
+                     const rondo_run_options *options, rondo_run **ret, rondo_error *err)
+{
+    rondo_error scratch;
+    return runs_resume(engine, node, id, options, NULL, ret, err ? err : &scratch);
 }

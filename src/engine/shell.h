@@ -325,6 +325,10 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
                const rondo_run_options *options, const struct run_origin *origin, rondo_run **ret,
                rondo_error *err);
 
+/* rondo_run_resume() of a run that has secrets (taken; NULL: none). */
+int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *options,
+                struct secrets *secrets, rondo_run **ret, rondo_error *err);
+
 /* What another process has added to a run that is only looked at. */
 int runs_catch_up(rondo_run *run, rondo_error *err);
 

@@ -244,6 +244,26 @@ id=$(last_id)
 env -u LOGNAME -u USER "$RONDO" answer -q "$id" ok go
 check "who answers has a name, also where nobody is logged in" 0 "go by $(logname 2>/dev/null || id -un)" "$RONDO" resume -q "$id"
 
+# What people say may have a secret in it, whether the one who says it knows that or the one who goes on.
+flow secret.yaml <<'F'
+name: secret
+agents: { a: { run: "cat $RONDO_INBOX", env: { TOKEN: "env:PEOPLE_TOKEN" } } }
+steps: [{ id: g, gate: { ask: "Which?" } }, { id: a, agent: a, dependsOn: [g] }]
+output: steps.g.result
+F
+for knows in yes no; do
+    said=s3cret-$knows-$RANDOM
+    PEOPLE_TOKEN=$said "$RONDO" run -q secret.yaml >out 2>err </dev/null
+    id=$(last_id)
+    [ $knows = yes ] && export PEOPLE_TOKEN=$said
+    "$RONDO" answer -q "$id" g "it is $said"
+    "$RONDO" send -q "$id" a "it is $said, too"
+    [ $knows = yes ] && same "is kept without it" "$(cat "$store"* | grep -c -a "$said")" 0
+    PEOPLE_TOKEN=$said check "what people say has no secrets" 0 "it is ***" "$RONDO" resume -q "$id"
+    same "nor have events" "$("$RONDO" events --json "$id" | grep -c "$said") $("$RONDO" events --json "$id" | grep -c '\*\*\*, too')" "0 3"
+done
+unset PEOPLE_TOKEN
+
 # Two at once, many times: one is taken, the other is told who was first, whatever the order, and whether somebody
 # drives the run or not.
 flow race.yaml <<'F'

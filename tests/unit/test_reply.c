@@ -1,6 +1,7 @@
 /* test_reply.c - answers that come as data: what they may hold, and what becomes of it. */
 #include "agent/call.h"
 #include "agents.h"
+#include "run/mail.h"
 
 #include <string.h>
 
@@ -61,6 +62,24 @@ TEST(a_reply_that_makes_no_sense_says_where)
               "a reply that fails has no content, result or actions");
     CHECK_STR(wrong("{\"delay\": 5}"), "delay: expected a duration such as \"500ms\", got 5");
     CHECK(strstr(wrong("{\"delay\": \"5 weeks\"}"), "5 weeks"));
+}
+
+TEST(a_message_that_could_not_be_sent_is_told)
+{
+    static const char before[] = "{\"messages\": [{\"to\": \"b\", \"text\": \"";
+    auto_buf struct buf reply = { 0 };
+    CHECK_STR(wrong("{\"messages\": [{\"to\": \"b\", \"text\": 7}]}"), "");
+    CHECK_STR(wrong("{\"messages\": [{\"to\": \"b\"}]}"), "messages: 1: needs `to` and `text`");
+    CHECK_STR(wrong("{\"messages\": [{\"to\": \"b\", \"text\": \" \"}]}"), "messages: 1: text: must not be empty");
+    for (int too_long = 0; too_long < 2; too_long++) {
+        buf_clear(&reply);
+        buf_puts(&reply, before);
+        for (size_t i = 0; i < LETTER_BYTES + (size_t)too_long; i++)
+            buf_putc(&reply, 'x');
+        buf_puts(&reply, "\"}]}");
+        CHECK_STR(wrong(buf_text(&reply)),
+                  too_long ? "messages: 1: text: expected at most 1048576 bytes, got 1048577" : "");
+    }
 }
 
 TEST(a_reply_that_makes_no_sense_fails_its_step)
