@@ -96,6 +96,33 @@ static void talk_free(struct talk *talk)
     mem_free(talk);
 }
 
+static int own_turns(const struct talk *talk)
+{
+    return talk->turns - talk->old_turns;
+}
+
+/* A step whose model did not come to its end is completed with what there is; whoever looks on is told. */
+static const char *half_done(const struct talk *talk)
+{
+    if (talk->failed || talk->is_cancelled || talk->is_spent || talk->result || talk->action)
+        return NULL;
+    if (talk->stop == STOP_LENGTH)
+        return "the model's answer was cut: it is as long as it may be (maxTokens)";
+    if (talk->stop == STOP_REFUSED)
+        return "the model, or a filter around it, would not answer";
+    if (talk->stop == STOP_CALLS && own_turns(talk) >= talk->spec.max_turns)
+        return "the model still wanted tools when the limit of turns (maxTurns) was reached";
+    return NULL;
+}
+
+static void say_half_done(struct talk *talk)
+{
+    const char *why = half_done(talk);
+    auto_json json_t *data = json_pack("{ss}", "reason", "model");
+    if (why)
+        rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = why, .data = data });
+}
+
 /* Whoever is still called by something that was begun must not find a talk that is gone: the end comes when
    nothing is open. */
 static void end(struct talk *talk)
@@ -103,6 +130,7 @@ static void end(struct talk *talk)
     if (talk->is_over)
         return;
     talk->is_over = true;
+    say_half_done(talk);
     if (talk->has_woken && !talk->failed && !talk->spec.coordinates)
         later_idle(talk->spec.later);
     talk->spec.on_end(talk, talk->spec.user);
@@ -202,11 +230,6 @@ static rondo_usage cost_of(const struct talk *talk, int64_t input, int64_t outpu
 }
 
 /* ---- once more --------------------------------------------------------------------------------------- */
-
-static int own_turns(const struct talk *talk)
-{
-    return talk->turns - talk->old_turns;
-}
 
 /* Who is taken up again only has something to say. */
 static bool needs_result(const struct talk *talk)

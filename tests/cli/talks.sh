@@ -68,6 +68,13 @@ same "as are those that are none" "$(asked 2 '.messages[] | select(.tool_call_id
 serve < <(for i in 1 2 3 4 5 6; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
 check "maxTurns" 0 "" "$RONDO" run -q --yolo --max-turns 3 tools.yaml
 same "requests of three turns" "$(requests)" 3
+serve < <(calls c1 read '{"path":"tea.txt"}'; then_; text never)
+"$RONDO" run -q --yolo --max-turns 1 --json tools.yaml >out 2>err
+same "who looks on is told" "$(jq -r 'select(.type=="message") | tostring' out | grep -c 'maxTurns')" 1
+serve < <(text "Once upon" | sed 's/"stop"/"length"/')
+"$RONDO" run -q --json tools.yaml >out 2>err
+same "an answer that was cut is told of" "$(jq -r 'select(.type=="message") | tostring' out | grep -c 'was cut')" 1
+same "and is what there is" "$(jq -r 'select(.type=="workflow_end").data.output' out)" "Once upon"
 
 serve < <(calls c1 bash '{"command":"echo $$"}'; then_; text "Done.")
 check "a command" 0 "Done." "$RONDO" run -q --yolo tools.yaml
