@@ -478,7 +478,7 @@ static void ask_other(struct talk *talk, struct chat *chat)
     talk->falls_back = false;
     unsay_last(talk);
     on_news(chat, CHAT_FALLBACK, chat_error(chat)->message, 0, talk);
-    proceed(talk);
+    talk_note(talk, json_pack("{ss}", "fallback", talk->other->model), on_noted, talk); // the rest is given back then
 }
 
 static void on_answer(struct chat *chat, void *user)
