@@ -448,11 +448,14 @@ static void wait_for_something(rondo_engine *engine, int64_t due_ns)
         loop_wait(engine->loop, first ? MIN(due_ns, first->due) : due_ns);
 }
 
+/* When something outside was waited for, others are heard before it: who sends a message and then lets a step end
+   finds it taken. */
 void shell_service(rondo_engine *engine, int64_t due_ns)
 {
+    bool waits = !engine->ready_first;
     engine->turns = 0;
-    wait_for_something(engine, engine->ready_first ? 0 : MIN(due_ns, stored_next_look(engine)));
-    stored_look(engine);
+    wait_for_something(engine, waits ? MIN(due_ns, stored_next_look(engine)) : 0);
+    stored_look(engine, waits);
     task_take_posts(engine);
     fire_timers(engine);
 }

@@ -342,8 +342,8 @@ int stored_turn(rondo_run *run, rondo_error *err);
 /* What other processes left for this run. */
 void stored_read_inbox(rondo_run *run);
 
-/* What other processes want, at most every few milliseconds; leases are renewed. */
-void stored_look(rondo_engine *engine);
+/* What other processes want, every tenth of a second or at once; leases are renewed. */
+void stored_look(rondo_engine *engine, bool at_once);
 
 /* When stored_look() wants to be called again; INT64_MAX: never. */
 int64_t stored_next_look(const rondo_engine *engine);

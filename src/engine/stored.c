@@ -162,10 +162,10 @@ int64_t stored_next_look(const rondo_engine *engine)
     return engine->store && engine->going && !engine->virtual_time ? engine->looked_ns + LOOK_NS : INT64_MAX;
 }
 
-void stored_look(rondo_engine *engine)
+void stored_look(rondo_engine *engine, bool at_once)
 {
     int64_t now = engine->store ? shell_now_ns(engine) : 0;
-    if (!engine->store || now - engine->looked_ns < LOOK_NS)
+    if (!engine->store || (!at_once && now - engine->looked_ns < LOOK_NS))
         return;
     engine->looked_ns = now;
     if (now - engine->renewed_ns >= RENEW_NS) {

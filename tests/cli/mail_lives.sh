@@ -53,6 +53,22 @@ cp wait.yaml kept.yaml
 sed -i 's/^  - { id: loop,/  - { id: new, agent: read, dependsOn: [plan] }\n&/' wait.yaml
 go_on a.db "$id" moved --migrate
 
+# ---- sent just before a step ends: heard by the next one ---------------------------------------------------------
+flow late.yaml <<'F'
+name: late
+agents: { wait: { run: "until [ -e go ]; do sleep 0.01; done" }, read: { run: "cat $RONDO_INBOX" } }
+steps: [ { id: wait, agent: wait }, { id: read, agent: read, dependsOn: [wait] } ]
+F
+for n in 1 2 3 4; do
+    rm -f go
+    "$RONDO" run --store late.db late.yaml >out 2>late.err </dev/null & pid=$!
+    wait_for late.err "step_start wait"
+    "$RONDO" send -q --store late.db "$(run_id late.err)" read "number $n"
+    touch go
+    wait $pid
+    same "number $n is heard" "$(jq -r .text out)" "number $n"
+done
+
 # ---- recorded --------------------------------------------------------------------------------------------------
 echo '{ ready: yes }' >answers
 "$RONDO" run -q --json --record rec --answers answers kept.yaml >one 2>err
