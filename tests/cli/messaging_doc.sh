@@ -5,15 +5,8 @@ export NO_COLOR=1 RONDO_STORE=$PWD/store/rondo.db
 passed=0 failed=0
 mkdir bin && ln -s "$RONDO" bin/rondo && PATH=$PWD/bin:$PATH
 
-# Files: yaml blocks below their names.  Commands and what they say: out.N for command.N.
-awk '
-    /^```yaml$/ { name = above; gsub(/`/, "", name); kind = "yaml"; next }
-    /^```console$/ { kind = "console"; next }
-    /^```$/ { kind = "" }
-    kind == "yaml" { print > name }
-    kind == "console" && /^\$ / { n++; sub(/^\$ /, ""); print > ("command." n); printf "" > ("out." n); next }
-    kind == "console" { print > ("out." n) }
-    { above = $0 }' "$ROOT/docs/messaging.md"
+. "$ROOT/tests/cli/doc_blocks"
+doc_blocks "$ROOT/docs/messaging.md"
 
 for ((n = 1; ; n++)); do
     [ -f command.$n ] || break
