@@ -18,10 +18,11 @@ const char *const known_tools[] = { "read", "write", "edit", "glob", "grep", "ba
 const size_t known_tool_count = COUNT(known_tools);
 
 static const char *const own_tools[] = {
-    "submit_result", "exit_loop",        "continue_loop", "agent",   "delegate", "ask",
-    "skill",         "forward_to_agent", "cancel_step",   "narrate", "finalize",
-    "shared_memory_read", "shared_memory_write", "forum_return",
+    "submit_result", "exit_loop", "continue_loop", "agent", "delegate", "ask", "skill", "shared_memory_read",
+    "shared_memory_write", "forum_return",
 };
+
+static const char *const coordinating[] = { "forward_to_agent", "cancel_step", "narrate", "finalize" };
 
 static const struct {
     const char *beginning, *provider;
@@ -50,7 +51,12 @@ bool known_is_tool(const char *name)
 
 bool known_is_own_tool(const char *name)
 {
-    return is_name_in(own_tools, COUNT(own_tools), name);
+    return is_name_in(own_tools, COUNT(own_tools), name) || known_is_coordinating(name);
+}
+
+bool known_is_coordinating(const char *name)
+{
+    return is_name_in(coordinating, COUNT(coordinating), name);
 }
 
 bool known_is_provider(const char *name, size_t len)

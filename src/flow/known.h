@@ -21,6 +21,7 @@ extern const char *const known_tools[];
 extern const size_t known_tool_count;
 bool known_is_tool(const char *name);
 bool known_is_own_tool(const char *name); // one that agents have without listing it
+bool known_is_coordinating(const char *name); // of those: only coordinators have it
 
 #define KNOWN_TOOL_LEN 64     // characters of a tool's name; servers of models take no more
 #define KNOWN_ASKED    "#ask" // behind the name of a worker: the step in which it is only asked

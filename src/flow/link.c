@@ -115,20 +115,11 @@ static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_
         link_step(l, scope->steps[i], depth);
 }
 
-static bool is_coordinating(const char *tool)
-{
-    static const char *const names[] = { "forward_to_agent", "cancel_step", "narrate", "finalize" };
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (strcmp(names[i], tool) == 0)
-            return true;
-    return false;
-}
-
 static void check_coordinator_tools(struct loading *l, const struct doc_val *tools)
 {
     for (uint32_t i = 0; tools && tools->kind == DOC_LIST && i < tools->count; i++) {
         const char *name = tools->items[i]->text;
-        if (name && !is_coordinating(name) && !known_is_tool(name))
+        if (name && !known_is_coordinating(name) && !known_is_tool(name))
             load_error(l, STAGE_RONDO, tools->items[i], "unknown_reference",
                        "a coordinator has no tool '%.80s'; there are forward_to_agent, cancel_step, narrate and "
                        "finalize, and those that agents have", name);
