@@ -17,6 +17,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_SHOWN 180 // of a path in the name of a prompt's file
@@ -327,13 +328,13 @@ static void add_of_step(struct flow_step *step, void *secrets)
 static void add_keys(const char *names, struct secrets *secrets)
 {
     for (const char *at = names ? names : ""; *at; at += strspn(at, " ")) {
-        auto_buf struct buf name = { 0 }, value = { 0 };
-        rondo_error err;
+        auto_buf struct buf name = { 0 };
         size_t len = strcspn(at, " ");
         buf_put(&name, at, len);
         at += len;
-        if (reference_env(buf_text(&name), &value, &err) == 0 && value.len >= AMBIENT_MIN)
-            secrets_add(secrets, value.data, value.len);
+        const char *value = getenv(buf_text(&name));
+        if (value && strlen(value) >= AMBIENT_MIN)
+            secrets_add(secrets, value, strlen(value));
     }
 }
 

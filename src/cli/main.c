@@ -1,8 +1,11 @@
 /* main.c - the rondo program. */
 #include "cli/commands.h"
 #include "io/bubble.h"
+#include "store/store.h"
 
 #include <fcntl.h>
+#include <jansson.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 
 /* A standard descriptor that is closed would be given to the next file that is opened, and what is
@@ -24,10 +27,20 @@ static void leave_no_core(void)
     setrlimit(RLIMIT_CORE, &limit);
 }
 
+/* Jansson would open a file for it. */
+static void seed_hashes(void)
+{
+    size_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == sizeof seed)
+        json_object_seed(seed);
+}
+
 int main(int argc, char **argv)
 {
     hold_descriptors();
     bubble_offer(argc, argv);
     leave_no_core();
+    seed_hashes();
+    store_tune();
     return commands_main(argc, argv);
 }

@@ -23,6 +23,10 @@ enum {
     STORE_POWER = 1 << 2,     // a commit survives a power cut (synchronous FULL), not only kill -9
 };
 
+/* For a program that has the process to itself, before anything else: SQLite's settings of the process, which are
+   not a library's to make. */
+void store_tune(void);
+
 /* RONDO_ESTORE with a clear sentence for what is missing, foreign, cut off, damaged, from a newer version
    or cannot be written; the file is then left as it is. */
 int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err);
