@@ -696,8 +696,7 @@ RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, p
    "coordinator".  What becomes of it is told by events: agent_inbox_drain when it was given to a step, or
    message_dropped with a reason; each message ends in one of the two.  kind is "info" (NULL), "context_update",
    or "cancel", which asks a step to end.  RONDO_EINVAL: no text, no address or no such kind; RONDO_ELIMIT: longer
-   than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from any thread; a run that
-   there is none of is not noticed.
+   than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from any thread.
 
    What was sent to a step is given to it when it starts, and after that when it asks: then(messages) is called on
    the engine's thread, once, with what has come meanwhile, perhaps nothing; not when the work was cancelled.  When
@@ -771,13 +770,18 @@ RONDO_API const rondo_event *rondo_engine_next(rondo_engine *engine);
 RONDO_API void rondo_engine_wake(rondo_engine *engine); /* from any thread: poll returns soon */
 
 /* Answers a gate: value is *taken*.  From any thread; what becomes of it is an event
-   (gate_answered, or message when it was refused).  `by` says who, may be NULL.  A step that asks because
-   nobody knows what came of it (RONDO_UNKNOWN_ASK) is answered "retry", "skip", "fail", or with what came
-   out: { "result": ... }, { "content": "..." }, or both.  An agent at work that asks has a path for each
-   question, "step.permit-1", which is that of gate_waiting; its value says what may be answered (schema). */
+   (gate_answered, or message when it was refused).  RONDO_ENOTFOUND: the engine has no such run;
+   RONDO_ESTATE: it has ended, or is about to.  A gate that is not open is not noticed.
+
+   `by` says who, may be NULL.  A step that asks because nobody knows what came of it (RONDO_UNKNOWN_ASK) is
+   answered "retry", "skip", "fail", or with what came out: { "result": ... }, { "content": "..." }, or both.
+   An agent at work that asks has a path for each question, "step.permit-1", which is that of gate_waiting; its
+   value says what may be answered (schema). */
 RONDO_API int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
                                   rondo_value *value, const char *by);
-/* A message to a step of a run, see rondo_task_send(); from says who it is from, "outside" when NULL. */
+/* A message to a step of a run, see rondo_task_send(); from says who it is from, "outside" when NULL.
+   What it returns 0 for comes to its end in the run's events, before workflow_end; RONDO_ENOTFOUND and
+   RONDO_ESTATE as above. */
 RONDO_API int rondo_engine_send(rondo_engine *engine, const char *run_id, const char *from, const char *to,
                                 const char *text, const char *kind);
 

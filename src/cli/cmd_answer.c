@@ -57,7 +57,10 @@ static int list(struct running *r, const struct gates *gates)
 {
     auto_buf struct buf out = { 0 };
     auto_json json_t *all = json_array();
-    auto_json json_t *letters = store_inbox(r->run->journal);
+    auto_json json_t *letters = NULL;
+    rondo_error err;
+    if (store_inbox(r->run->journal, &letters, &err) < 0)
+        return running_fail(r, &err);
     for (uint32_t i = 0; i < gates->count; i++)
         put_open(r, &out, all, &gates->open[i], find_letter(letters, gates->open[i].path));
     if (r->args->json) {
@@ -151,7 +154,9 @@ static int check_answer(const struct gate_open *gate, json_t *value, rondo_error
 static int send(struct running *r, const struct gate_open *gate, const char *text)
 {
     rondo_error err;
-    auto_json json_t *letters = store_inbox(r->run->journal), *value = gates_typed(gate, text, strlen(text));
+    auto_json json_t *letters = NULL, *value = gates_typed(gate, text, strlen(text));
+    if (store_inbox(r->run->journal, &letters, &err) < 0)
+        return running_fail(r, &err);
     const json_t *first = find_letter(letters, gate->path);
     if (first)
         return say_answered(r, gate->path, first, 0);

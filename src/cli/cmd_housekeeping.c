@@ -240,7 +240,8 @@ static void tell_of_inbox(const struct cmdline *line, struct store *store, const
     rondo_error ignored;
     if (store_look(store, id, &journal, &ignored) < 0)
         return;
-    auto_json json_t *letters = store_inbox(journal);
+    auto_json json_t *letters = NULL;
+    store_inbox(journal, &letters, &ignored);
     if (json_array_size(letters))
         command_fail(line->command, "not in the file: answers and messages (%zu) that wait for rondo resume",
                      json_array_size(letters));

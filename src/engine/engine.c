@@ -23,6 +23,7 @@
 #include "io/http.h"
 #include "io/process.h"
 #include "io/tzfile.h"
+#include "store/store.h"
 
 #include <string.h>
 
@@ -169,18 +170,47 @@ static void apply_inbox(rondo_run *run)
     run->inbox_count = 0;
 }
 
-static void plan(rondo_run *run)
+/* A gate that is open is answered before it can close: who has answered could see that it was open. */
+static int hear_answers(rondo_run *run, rondo_error *err)
+{
+    uint32_t count = run->inbox_count, cap = run->inbox_cap;
+    if (LIKELY(!run->core.gates) || !run->stored)
+        return 0;
+    if (count && BEGINNINGS >> run->inbox[0].type & 1)
+        return stored_hear(run, err);
+    auto_free struct rondo_event *before = TAKE(run->inbox);
+    run->inbox_count = run->inbox_cap = 0;
+    int rc = stored_hear(run, err);
+    if (!run->inbox_count) {
+        run->inbox = TAKE(before);
+        run->inbox_cap = cap;
+        run->inbox_count = count;
+        return rc;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        *shell_next_event(run) = before[i];
+    return rc;
+}
+
+/* A run ends when nobody can write to it any more, and all that was written is heard. */
+static int plan(rondo_run *run, rondo_error *err)
 {
     rondo_engine *engine = run->engine;
     for (;;) {
         struct rondo_event *ev = next_slot(engine);
         enum plan what = run_plan(&run->core, ev);
         if (what == PLAN_IDLE)
-            return;
+            return 0;
         if (what == PLAN_ASK) {
             ask(run);
             run_tell(&run->core);
             continue;
+        }
+        if (UNLIKELY(ev->type == RONDO_EV_WORKFLOW_END)) {
+            if (stored_hear(run, err) < 0)
+                return err->code;
+            if (!later_shut(run))
+                return 0;
         }
         engine->turn.count++;
         run_decide(&run->core, ev);
@@ -204,23 +234,26 @@ static int append(rondo_run *run, uint64_t before, rondo_error *err)
     return stored_turn(run, err);
 }
 
-static void keep(rondo_run *run, uint64_t before)
+/* rc, err: what went wrong before. */
+static void keep(rondo_run *run, uint64_t before, int rc, rondo_error *err)
 {
-    rondo_error err;
-    if (run->core.seq == before) {
+    rondo_engine *engine = run->engine;
+    if (rc == 0 && run->core.seq == before) {
+        if (run->stored && !engine->staged_first)
+            store_commit(engine->store, err); // of nothing: others may write again
         shell_is_kept(run);
         return;
     }
     run->kept_seq = before;
-    int rc = append(run, before, &err);
+    rc = rc < 0 ? rc : append(run, before, err);
     if (run->stored) {
         turns_stage(run);
         if (rc < 0)
-            turns_fail(run->engine, &err); // the whole batch is gone
+            turns_fail(engine, err); // the whole batch is gone
     } else if (LIKELY(rc == 0)) {
         shell_is_kept(run);
     } else {
-        turns_drop(run, &err);
+        turns_drop(run, err);
     }
 }
 
@@ -265,6 +298,7 @@ void shell_stop(rondo_run *run)
     if (run->ended)
         return;
     run->ended = true;
+    later_listen(run, false);
     run->engine->going--;
     for (uint32_t i = 0; i < run->inbox_count; i++)
         json_decref(run->inbox[i].value);
@@ -303,18 +337,24 @@ static void take_turn(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
     uint64_t before = run->core.seq;
+    rondo_error err;
     turns_forget(run);
     turns_make_room(engine);
     engine->turn_run = run;
+    int rc = hear_answers(run, &err);
     run->core.now_ns = shell_run_ns(run);
     engine->busy = true;
-    do {
+    while (rc == 0) {
         apply_inbox(run);
-        plan(run);
-    } while (run->inbox_count);
+        rc = plan(run, &err);
+        if (!run->inbox_count)
+            break;
+    }
+    if (UNLIKELY(!run->hears) && !run->core.status)
+        later_listen(run, true); // what it heard last keeps it going
     engine->busy = false;
     engine->turns++;
-    keep(run, before);
+    keep(run, before, rc, &err);
 }
 
 /* May the commands of the last turn be carried out now? */
@@ -710,10 +750,5 @@ void shell_free_run(rondo_run *run)
     forget_ready(run);
     mailbox_forget(&engine->mail, run);
     shell_stop(run);
-    if (run->prev)
-        run->prev->next = run->next;
-    else
-        engine->runs = run->next;
-    if (run->next)
-        run->next->prev = run->prev;
+    later_unlink(run);
 }

@@ -510,20 +510,88 @@ int rondo_later_inbox(rondo_later later, void (*then)(rondo_value *messages, voi
     return MIN(rc, 0);
 }
 
+/* ---- from outside --------------------------------------------------------------------------------------- */
+
+void later_link(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    pthread_mutex_lock(&engine->mail.lock);
+    run->prev = NULL;
+    run->next = engine->runs;
+    if (engine->runs)
+        engine->runs->prev = run;
+    engine->runs = run;
+    pthread_mutex_unlock(&engine->mail.lock);
+}
+
+void later_unlink(rondo_run *run)
+{
+    rondo_engine *engine = run->engine;
+    pthread_mutex_lock(&engine->mail.lock);
+    if (run->prev)
+        run->prev->next = run->next;
+    else
+        engine->runs = run->next;
+    if (run->next)
+        run->next->prev = run->prev;
+    pthread_mutex_unlock(&engine->mail.lock);
+}
+
+void later_listen(rondo_run *run, bool listens)
+{
+    pthread_mutex_lock(&run->engine->mail.lock);
+    run->hears = listens;
+    pthread_mutex_unlock(&run->engine->mail.lock);
+}
+
+static bool has_post(const struct mailbox *mail, const rondo_run *run)
+{
+    for (uint32_t i = 0; i < mail->count; i++)
+        if (mail->posts[i].run_id && strcmp(mail->posts[i].run_id, run->id) == 0)
+            return true;
+    return false;
+}
+
+bool later_shut(rondo_run *run)
+{
+    struct mailbox *mail = &run->engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    run->hears = false; // first, or who writes and writes would keep it from ending
+    bool waits = has_post(mail, run);
+    pthread_mutex_unlock(&mail->lock);
+    if (waits)
+        task_take_posts(run->engine);
+    return !run->inbox_count;
+}
+
+/* Posts what is for a run as a whole; takes what is in it in any case. */
+static int post_to_run(rondo_engine *engine, struct post *message)
+{
+    struct mailbox *mail = &engine->mail;
+    pthread_mutex_lock(&mail->lock);
+    int rc = RONDO_ENOTFOUND;
+    for (const rondo_run *run = engine->runs; run && rc < 0; run = run->next)
+        if (strcmp(run->id, message->run_id) == 0)
+            rc = run->hears ? 0 : RONDO_ESTATE;
+    if (rc == 0)
+        put_post(mail, message);
+    pthread_mutex_unlock(&mail->lock);
+    if (rc == 0)
+        loop_wake(engine->loop);
+    else
+        post_clear(message);
+    return rc;
+}
+
 int rondo_engine_send(rondo_engine *engine, const char *run_id, const char *from, const char *to,
                       const char *text, const char *kind)
 {
-    struct mailbox *mail = &engine->mail;
     struct post p = { .ev = { .type = RONDO_EV_MESSAGE_SENT } };
     int rc = mail_message(from ? from : "outside", to, text, kind, &p.ev.value);
     if (rc < 0)
         return rc;
     p.run_id = mem_strdup(run_id);
-    pthread_mutex_lock(&mail->lock);
-    put_post(mail, &p);
-    pthread_mutex_unlock(&mail->lock);
-    loop_wake(engine->loop);
-    return 0;
+    return post_to_run(engine, &p);
 }
 
 /* ---- questions to people ------------------------------------------------------------------------------ */
@@ -699,7 +767,6 @@ int rondo_later_fd(rondo_later at)
 int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *path,
                         rondo_value *value, const char *by)
 {
-    struct mailbox *mail = &engine->mail;
     if (value_is_deep(value)) {
         json_decref(value);
         return RONDO_ELIMIT;
@@ -709,9 +776,5 @@ int rondo_engine_signal(rondo_engine *engine, const char *run_id, const char *pa
     json_object_set_new(p.ev.value, "value", value ? value : json_null());
     if (by)
         json_object_set_new(p.ev.value, "by", task_text(by));
-    pthread_mutex_lock(&mail->lock);
-    put_post(mail, &p);
-    pthread_mutex_unlock(&mail->lock);
-    loop_wake(engine->loop);
-    return 0;
+    return post_to_run(engine, &p);
 }

@@ -61,7 +61,7 @@ static void take_farewell_post(rondo_engine *engine, const struct post *message)
 static rondo_run *find_run(rondo_engine *engine, const char *id)
 {
     for (rondo_run *run = engine->runs; run; run = run->next)
-        if (strcmp(run->id, id) == 0)
+        if (!run->ended && strcmp(run->id, id) == 0)
             return run;
     return NULL;
 }

@@ -75,11 +75,7 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
     run->id = options->id ? mem_strdup(options->id) : make_id(engine);
     run->has_cursor = !options->no_cursor;
     reader_reach(&run->reader, run, 0);
-    run->prev = NULL;
-    run->next = engine->runs;
-    if (engine->runs)
-        engine->runs->prev = run;
-    engine->runs = run;
+    later_link(run);
     engine->going++;
     return run;
 }
@@ -154,6 +150,7 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
     uint64_t seed = options.seed ? options.seed : hash_add(engine->seed ^ 0x5eed, engine->made);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_WORKFLOW_START, .num = (int64_t)seed,
                                                .flags = EF_VALUE, .value = start });
+    later_listen(run, true);
     *ret = run;
     return 0;
 }
@@ -422,11 +419,13 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         reader_reach(&run->reader, run, 0);
         run->seen = 0;
     }
-    run->summed_gates = run->core.gate_moves;
+    run->summed_gates = reopens ? ~run->core.gate_moves : run->core.gate_moves; // then its row says that it has ended
     if (!goes_on)
         shell_stop(run);
     else if (!reopens)
         go_on(run);
+    if (!run->ended)
+        later_listen(run, true);
     *ret = run;
     return 0;
 }
@@ -466,8 +465,6 @@ static void own(rondo_run *run)
     const struct store_run *row = store_about(run->journal);
     run->stored = true;
     run->about = row->about ? json_deep_copy(row->about) : json_object();
-    mem_free(run->id);
-    run->id = mem_strdup(row->id);
 }
 
 static int has_store(const rondo_engine *engine, rondo_error *err)
@@ -483,7 +480,9 @@ static int read_back(rondo_engine *engine, rondo_node *node, const rondo_run_opt
         journal->ops->close(journal);
         return err->code;
     }
-    rondo_run *run = new_run(engine, node, options, journal);
+    rondo_run_options named = *options;
+    named.id = store_about(journal)->id;
+    rondo_run *run = new_run(engine, node, &named, journal);
     own(run);
     return recovered(run, replay_journal(run, err), options, goes_on, ret, err);
 }
@@ -522,8 +521,10 @@ static int resume(rondo_engine *engine, rondo_node *node, const char *id, const 
     if (read_back(engine, node, &options, journal, true, ret, err) < 0)
         return err->code;
     (*ret)->secrets = TAKE(*secrets); // before anybody is heard
-    stored_read_inbox(*ret);
-    return 0;
+    if (stored_read_inbox(*ret, err) == 0)
+        return 0;
+    rondo_run_close(*ret);
+    return err->code;
 }
 
 int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *options,

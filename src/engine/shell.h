@@ -193,6 +193,8 @@ struct rondo_run {
     struct turn aside; // its last turn, while another run's has the engine's place
     int64_t *inbox_done; // stored: what other processes wanted and is seen to
     uint32_t inbox_done_count, inbox_done_cap;
+    uint32_t heard;   // stored: store_written() when what others wanted was last read in a batch
+    bool hears;       // messages and answers are taken; guarded by the mailbox's lock
     uint32_t summed_gates; // stored: how often they had moved when the summary was written
     json_t *about;         // stored: what else the summary has, owned
     bool urgent; // somebody asked it to stop: that comes before anything else
@@ -340,7 +342,10 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
 int stored_turn(rondo_run *run, rondo_error *err);
 
 /* What other processes left for this run. */
-void stored_read_inbox(rondo_run *run);
+int stored_read_inbox(rondo_run *run, rondo_error *err);
+
+/* The same, and from now on until the turn is committed nobody can leave anything. */
+int stored_hear(rondo_run *run, rondo_error *err);
 
 /* What other processes want, every tenth of a second or at once; leases are renewed. */
 void stored_look(rondo_engine *engine, bool at_once);
@@ -408,6 +413,14 @@ void task_revoke(rondo_engine *engine, uint64_t token);
 /* What the work behind this token waited for is through. */
 void task_answer(rondo_run *run, const struct run_command *command);
 void task_take_posts(rondo_engine *engine);
+
+/* Other threads find a run as soon as it is linked, and reach it from later_listen() on.  later_shut(): it is
+   about to end, and they reach it no more.  False: something was written before; when that is applied the run may
+   also go on, and listens again. */
+void later_link(rondo_run *run);
+void later_unlink(rondo_run *run);
+void later_listen(rondo_run *run, bool listens);
+bool later_shut(rondo_run *run);
 void task_time_is_up(rondo_engine *engine, uint64_t token);
 void mailbox_init(struct mailbox *mail);
 void mailbox_clear(struct mailbox *mail);

@@ -57,8 +57,12 @@ static void put_end(rondo_run *run)
 static int sum_up(rondo_run *run, rondo_error *err)
 {
     struct run *core = &run->core;
-    if (core->status)
+    if (core->status) {
         put_end(run);
+    } else { // it goes on, whatever it had come to
+        json_object_del(run->about, "exitCode");
+        json_object_del(run->about, "error");
+    }
     if (!core->status && core->gates)
         json_object_set_new(run->about, "asks", later_open_gates(run));
     else
@@ -148,13 +152,30 @@ static void take(rondo_run *run, const json_t *letter)
     task_take_posts(run->engine); // at once: no turn may come between
 }
 
-void stored_read_inbox(rondo_run *run)
+int stored_read_inbox(rondo_run *run, rondo_error *err)
 {
-    auto_json json_t *letters = run->ended ? NULL : store_inbox(run->journal);
+    auto_json json_t *letters = NULL;
     size_t i;
     json_t *letter;
+    if (run->ended)
+        return 0;
+    int rc = store_inbox(run->journal, &letters, err);
     json_array_foreach(letters, i, letter)
         take(run, letter);
+    return rc;
+}
+
+int stored_hear(rondo_run *run, rondo_error *err)
+{
+    struct store *store = run->engine->store;
+    if (!run->stored)
+        return 0;
+    if (store_hold(store, err) < 0)
+        return err->code;
+    if (run->heard == store_written(store))
+        return 0;
+    run->heard = store_written(store);
+    return stored_read_inbox(run, err);
 }
 
 int64_t stored_next_look(const rondo_engine *engine)
@@ -176,9 +197,10 @@ void stored_look(rondo_engine *engine, bool at_once)
     }
     if (!store_has_news(engine->store))
         return;
+    rondo_error ignored; // what is not read now is read before it is too late
     for (rondo_run *run = engine->runs; run; run = run->next)
         if (run->stored)
-            stored_read_inbox(run);
+            stored_read_inbox(run, &ignored);
 }
 
 /* ---- for programs that embed us ----------------------------------------------------------------------------- */

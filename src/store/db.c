@@ -289,6 +289,11 @@ int store_hold(struct store *store, rondo_error *err)
     return db_begin(store, err);
 }
 
+uint32_t store_written(const struct store *store)
+{
+    return store->written;
+}
+
 bool store_has_batch(const struct store *store)
 {
     return store->open;

@@ -47,6 +47,10 @@ bool store_has_batch(const struct store *store);
 
 /* From now on, until the next commit or rollback, no other process writes: what is read stays true. */
 int store_hold(struct store *store, rondo_error *err);
+
+/* Counts that others may have written, as far as batches have noticed: what was read in a batch at the same count
+   is still true in the present one. */
+uint32_t store_written(const struct store *store);
 void store_rollback(struct store *store);
 
 /* Time passes for the store only when it is told: leases and rows are stamped with it. */
@@ -148,11 +152,11 @@ int store_import(struct store *store, const char *file, char **ret_id, rondo_err
 
 /* ---- the inbox: what other processes want of a run -------------------------------------------------------- */
 
-/* Committed at once.  what: { kind: "cancel" | "answer", ... }. */
+/* Committed at once.  what: { kind: "cancel" | "answer" | "message", ... }.  RONDO_ESTATE: the run has ended. */
 int store_send(struct store *store, const char *id, const json_t *what, rondo_error *err);
 
-/* What has come for this run: a list of { num, what }, oldest first; NULL when there is nothing.  New. */
-json_t *store_inbox(struct journal *journal);
+/* What has come for this run: a list of { num, what }, oldest first, perhaps empty.  New. */
+int store_inbox(struct journal *journal, json_t **ret, rondo_error *err);
 
 /* It has been seen to; gone with the next commit. */
 int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err);

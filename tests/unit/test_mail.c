@@ -8,6 +8,7 @@
 #include "run/mail.h"
 #include "run/run.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -762,4 +763,49 @@ TEST(every_message_comes_to_one_end)
     CHECK(only || (crashes && cancels && reopened && totals[GIVEN] > runs / 2 && reasons[MAIL_CANCELLED] &&
                    reasons[MAIL_TERMINAL] && reasons[MAIL_UNKNOWN] && reasons[MAIL_NO_TRANSCRIPT] &&
                    encores && queued));
+}
+
+/* ---- from another thread, while the run ends ------------------------------------------------------------- */
+
+struct sender {
+    rondo_engine *engine;
+    const char *run_id;
+    int sent, rc;
+};
+
+static void *send_until_refused(void *user)
+{
+    struct sender *s = user;
+    while ((s->rc = rondo_engine_send(s->engine, s->run_id, "me", "a", "hello", NULL)) == 0)
+        s->sent++;
+    return NULL;
+}
+
+TEST(what_was_sent_from_a_thread_comes_to_one_end_and_the_rest_is_refused)
+{
+    for (int i = 0; i < 200; i++) {
+        struct chat a = { "a", .ms = i % 3 };
+        TRIAL t = { .real_time = true };
+        pthread_t thread;
+        trial_start(&t, SEQ("s", chat_node(&a)), NULL);
+        struct sender s = { t.engine, rondo_run_id(t.run) };
+        CHECK_INT(pthread_create(&thread, NULL, send_until_refused, &s), 0);
+        trial_finish(&t);
+        pthread_join(thread, NULL);
+        CHECK_INT(s.rc, RONDO_ESTATE);
+        CHECK_INT(count(&t, "message_sent"), s.sent);
+        CHECK_INT(count(&t, "message_dropped") + count(&t, "agent_inbox_drain"), s.sent);
+    }
+}
+
+TEST(a_run_that_is_not_there_gets_no_message)
+{
+    struct chat a = { "a" };
+    TRIAL t = { 0 };
+    trial_start(&t, SEQ("s", chat_node(&a)), NULL);
+    CHECK_INT(rondo_engine_send(t.engine, "nobody", NULL, "a", "hello", NULL), RONDO_ENOTFOUND);
+    CHECK_INT(rondo_engine_signal(t.engine, "nobody", "a", NULL, NULL), RONDO_ENOTFOUND);
+    trial_finish(&t);
+    CHECK_INT(rondo_engine_send(t.engine, rondo_run_id(t.run), NULL, "a", "hello", NULL), RONDO_ESTATE);
+    CHECK_INT(rondo_engine_signal(t.engine, rondo_run_id(t.run), "a", NULL, NULL), RONDO_ESTATE);
 }

@@ -233,6 +233,14 @@ TEST(runs_are_listed_newest_first)
 
 /* ---- the inbox --------------------------------------------------------------------------------------- */
 
+static json_t *inbox_of(struct journal *journal)
+{
+    rondo_error err;
+    json_t *list = NULL;
+    CHECK_INT(store_inbox(journal, &list, &err), 0);
+    return list;
+}
+
 TEST(a_request_reaches_the_driver)
 {
     rondo_error err;
@@ -241,15 +249,19 @@ TEST(a_request_reaches_the_driver)
     put_records(journal, 1, 1, 30);
     commit(driver);
     store_has_news(driver);
-    CHECK_NULL(store_inbox(journal));
+    json_t *list = inbox_of(journal);
+    CHECK_UINT(json_array_size(list), 0);
+    json_decref(list);
     json_t *cancel = json_pack("{s:s}", "kind", "cancel"), *answer = json_pack("{s:s, s:i}", "kind", "answer", "n", 7);
     CHECK_INT(store_send(other, "ru", cancel, &err), 0);
     CHECK_INT(store_send(other, "run", answer, &err), 0);
     CHECK_INT(store_send(other, "nobody", answer, &err), RONDO_ENOTFOUND);
     CHECK(!store_has_batch(other));
     CHECK(store_has_news(driver));
-    CHECK_NULL(store_inbox(noise));
-    json_t *list = store_inbox(journal);
+    list = inbox_of(noise);
+    CHECK_UINT(json_array_size(list), 0);
+    json_decref(list);
+    list = inbox_of(journal);
     CHECK_UINT(json_array_size(list), 2);
     CHECK(json_equal(json_object_get(json_array_get(list, 0), "what"), cancel));
     CHECK(json_equal(json_object_get(json_array_get(list, 1), "what"), answer));
@@ -258,10 +270,14 @@ TEST(a_request_reaches_the_driver)
     put_records(journal, 2, 2, 30);
     json_decref(list);
     commit(driver);
-    list = store_inbox(journal);
+    list = inbox_of(journal);
     CHECK_UINT(json_array_size(list), 1);
     CHECK(json_equal(json_object_get(json_array_get(list, 0), "what"), answer));
     json_decref(list);
+    CHECK_INT(store_sum_up(journal, &(struct store_run){ .status = RONDO_STATUS_FAILED, .last_seq = 2 }, &err), 0);
+    commit(driver);
+    CHECK_INT(store_send(other, "run", answer, &err), RONDO_ESTATE);
+    CHECK_STR(err.message, "run run has ended: it is failed");
     json_decref(cancel);
     json_decref(answer);
     store_close(driver);
@@ -282,7 +298,7 @@ TEST(an_inbox_is_bounded)
     memset(text, 'x', 2000000);
     json_t *long_one = json_pack("{s:s}", "kind", text);
     CHECK_INT(store_send(store, "run", long_one, &err), RONDO_ELIMIT);
-    json_t *list = store_inbox(journal);
+    json_t *list = inbox_of(journal);
     CHECK_UINT(json_array_size(list), 1000);
     json_decref(list);
     json_decref(long_one);
@@ -358,7 +374,7 @@ TEST(a_rewritten_run_has_another_log_in_the_same_place)
     CHECK(store_about(journal)->hash == 99);
     CHECK_STR(store_definition(journal, &len), "new text");
     CHECK_INT(store_take(other, "run", &old, &err), RONDO_EBUSY);
-    json_t *list = store_inbox(journal);
+    json_t *list = inbox_of(journal);
     CHECK_UINT(json_array_size(list), 1);
     tidy(store);
     put_records(journal, 6, 7, 77);

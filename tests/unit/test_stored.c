@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char path[256];
@@ -277,6 +278,118 @@ TEST(another_process_answers_and_cancels)
     json_decref(cancel);
     store_close(other);
     rondo_node_unref(node);
+    site_close(&p);
+    remove_files();
+}
+
+/* ---- in the last instant ------------------------------------------------------------------------------- */
+
+struct writer {
+    struct store *store; // of another process
+    json_t *what;
+    int64_t until_ms; // of the clock
+    int sent;
+};
+
+static int64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* In the very turn that ends the loop, behind the last look at the store. */
+static int write_and_end(rondo_context *context, void *user)
+{
+    struct writer *w = user;
+    rondo_error err;
+    CHECK_INT(store_send(w->store, "run", w->what, &err), 0);
+    w->sent++;
+    return 1;
+}
+
+static int64_t letters_in_store(const char *id)
+{
+    struct store *store;
+    struct journal *journal;
+    rondo_error err;
+    json_t *list = NULL;
+    CHECK_INT(store_open(path, STORE_READ_ONLY, &store, &err), 0);
+    CHECK_INT(store_look(store, id, &journal, &err), 0);
+    CHECK_INT(store_inbox(journal, &list, &err), 0);
+    int64_t count = (int64_t)json_array_size(list);
+    json_decref(list);
+    journal->ops->close(journal);
+    store_close(store);
+    return count;
+}
+
+TEST(what_is_sent_while_a_run_ends_is_dropped_before_its_end)
+{
+    new_path();
+    struct site p = site_open();
+    struct writer w = { .what = json_pack("{s:s, s:s, s:s}", "kind", "message", "to", "add", "text", "hello") };
+    rondo_run *run;
+    rondo_error err;
+    const rondo_event *ev;
+    char order[64] = "";
+    CHECK_INT(store_open(path, 0, &w.store, &err), 0);
+    rondo_node *node = LOOP("count", bot_node(&add), .until = write_and_end, .user = &w, .max_iterations = 9);
+    CHECK_INT(begin(&p, node, json_integer(1), "run", &run), 0);
+    while ((ev = rondo_run_next(run))) {
+        int type = rondo_event_type(ev);
+        strcat(order, type == RONDO_EV_MESSAGE_SENT      ? "sent "
+                      : type == RONDO_EV_MESSAGE_DROPPED ? "dropped "
+                      : type == RONDO_EV_WORKFLOW_END    ? "end"
+                                                         : "");
+    }
+    CHECK_STR(order, "sent dropped end");
+    CHECK_INT(w.sent, 1);
+    CHECK_INT(letters_in_store("run"), 0);
+    CHECK_INT(store_send(w.store, "run", w.what, &err), RONDO_ESTATE);
+    rondo_run_close(run);
+    rondo_node_unref(node);
+    json_decref(w.what);
+    store_close(w.store);
+    site_close(&p);
+    remove_files();
+}
+
+/* Never idle, so that the store is not looked at for news before the gate's time is up. */
+static void write_at_100(rondo_task *task, struct bot *bot)
+{
+    struct writer *w = bot->data;
+    rondo_error err;
+    if (w->sent++ == 100)
+        CHECK_INT(store_send(w->store, "run", w->what, &err), 0);
+}
+
+static int is_over(rondo_context *context, void *user)
+{
+    const struct writer *w = user;
+    return clock_ms() >= w->until_ms;
+}
+
+TEST(an_answer_that_was_taken_counts_although_the_time_is_up)
+{
+    new_path();
+    struct site p = site_open();
+    struct writer w = { .until_ms = clock_ms() + 90 };
+    struct bot busy = { "busy", ADD, 1, .also = write_at_100, .data = &w };
+    rondo_run *run;
+    rondo_error err;
+    w.what = json_pack("{s:s, s:s, s:s}", "kind", "answer", "path", "p.ask", "value", "yes");
+    CHECK_INT(store_open(path, 0, &w.store, &err), 0);
+    rondo_node *gate = rondo_gate(&(rondo_gate_spec){ RONDO_GATE, .name = "ask", .timeout_ms = 60 });
+    rondo_node *node = PAR("p", gate, LOOP("count", bot_node(&busy), .until = is_over, .user = &w,
+                                           .max_iterations = 1000000));
+    CHECK_INT(begin(&p, node, json_integer(1), "run", &run), 0);
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    CHECK_INT(letters_in_store("run"), 0);
+    rondo_run_close(run);
+    rondo_node_unref(node);
+    json_decref(w.what);
+    store_close(w.store);
     site_close(&p);
     remove_files();
 }
