@@ -29,6 +29,7 @@ struct talk {
     bool is_last;        // nothing may follow the present request: the budget is nearly used up
     bool is_spent;       // and that was said to those around
     int reservation;     // of the present request; 0: none
+    rondo_usage most;    // what that is
     int64_t max_tokens;  // of its answer; 0: as the server likes
     int stop;            // enum answer_stop: how the last answer ended
     uint64_t calls;      // the last calls and what came of them: batch_hash()

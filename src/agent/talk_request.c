@@ -36,6 +36,15 @@ static void on_text(struct chat *chat, const char *text, size_t len, void *user)
     show(user, text, len, false);
 }
 
+/* What a try that failed has cost is told at once, and the rest of what was reserved given back. */
+static void settle_waste(struct talk *talk, struct chat *chat)
+{
+    rondo_usage wasted = talk_wasted(talk, chat);
+    wasted.calls = wasted.unpriced = 0; // one call, whatever it takes
+    if (wasted.input_tokens + wasted.output_tokens)
+        talk_settle(talk, &wasted);
+}
+
 static void on_news(struct chat *chat, int news, const char *what, int64_t delay_ms, void *user)
 {
     static const char *const words[] = {
@@ -46,6 +55,8 @@ static void on_news(struct chat *chat, int news, const char *what, int64_t delay
     struct talk *talk = user;
     auto_buf struct buf text = { 0 };
     show(talk, "", 0, true); // what comes next is another answer
+    if (talk->chat)
+        settle_waste(talk, chat);
     auto_json json_t *data = json_pack("{ss sI ss}", "reason", "model", "delayMs", (json_int_t)delay_ms, "error",
                                        what ? what : "");
     buf_printf(&text, "%s%s%s", words[news], what && *what ? ": " : "", what ? what : "");
@@ -98,29 +109,44 @@ static void wait_for_quota(struct talk *talk, struct chat *chat)
     talk_note(talk, json_pack("{sI}", "wait", (json_int_t)talk->wait_until_ms), talk_on_noted, talk);
 }
 
-/* What a try has cost that failed is told at once.  There is another one when that is beside what was set aside. */
-static bool may_retry(struct talk *talk, struct chat *chat)
+static void on_reserved_again(int reason, void *user)
 {
-    rondo_usage wasted = talk_wasted(talk, chat);
-    int64_t tokens = wasted.input_tokens + wasted.output_tokens;
-    wasted.calls = wasted.unpriced = 0; // one call, whatever it takes
-    if (tokens)
-        rondo_later_spend(talk->spec.later, &wasted);
-    return !tokens || (tokens <= later_left(talk->spec.later, RONDO_LIMIT_TOKENS) &&
-                       wasted.cost_nano <= later_left(talk->spec.later, RONDO_LIMIT_COST_NANO));
+    struct talk *talk = user;
+    assert(talk->magic == TALK_MAGIC);
+    if (talk->is_cancelled)
+        return;
+    if (!reason) {
+        chat_go_on(talk->chat);
+        return;
+    }
+    chat_cancel(TAKE(talk->chat));
+    talk_stop_short(talk);
+}
+
+/* The next try is a request of its own for the budgets, when the one before has cost something: all that are tried
+   again at the same time must not pass on money that is enough for one. */
+static int reserve_again(struct talk *talk)
+{
+    if (talk->reservation)
+        return CHAT_MAY;
+    talk->reservation = later_reserve(talk->spec.later, &talk->most, on_reserved_again, talk);
+    return CHAT_ASKED;
 }
 
 /* What was set aside for a request was at the price of whom it was for.  One that costs something else, or may say
-   more, is a request of its own: it is asked when the budgets have room for that. */
-static bool may_ask_again(struct chat *chat, struct target *next, void *user)
+   more, is another request: the chat ends, and it is asked when the budgets have room for that. */
+static int may_ask_again(struct chat *chat, struct target *next, void *user)
 {
     struct talk *talk = user;
     const struct target *now = chat_target(chat);
-    if (price_is_same(&now->price, &next->price) && now->max_tokens == next->max_tokens)
-        return may_retry(talk, chat);
+    assert(talk->magic == TALK_MAGIC);
+    if (price_is_same(&now->price, &next->price) && now->max_tokens == next->max_tokens) {
+        settle_waste(talk, chat);
+        return reserve_again(talk);
+    }
     talk->other = next;
     talk->falls_back = true;
-    return false;
+    return CHAT_MAY_NOT;
 }
 
 static void ask_other(struct talk *talk, struct chat *chat)
@@ -251,9 +277,9 @@ void talk_ask(struct talk *talk)
 {
     if (must_wait(talk))
         return;
-    rondo_usage most = talk_quote(talk);
+    talk->most = talk_quote(talk);
     talk_note(talk, json_pack("{si ss}", "ask", talk->turns + 1, "model", talk_whom(talk)->model), NULL, NULL);
-    talk->reservation = later_reserve(talk->spec.later, &most, on_reserved, talk);
+    talk->reservation = later_reserve(talk->spec.later, &talk->most, on_reserved, talk);
 }
 
 /* What a cut request has cost is not known: at least what was sent. */

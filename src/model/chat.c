@@ -6,7 +6,9 @@
      begin() --> stand_in_line() --> send() --> on_exchanged() --> succeed()
        ^               ^                             |
        |               +----- after a delay ---------+  retry()
-       +------------- the next target ---------------+  fall_back(), or fail() */
+       +------------- the next target ---------------+  fall_back(), or fail()
+
+   On both ways back whoever pays for it may want to think first (CHAT_ASKED). */
 #include "model/chat.h"
 
 #include "data/secret.h"
@@ -41,6 +43,7 @@ struct chat {
     struct chat *prev, *next;
     struct chat_spec spec; // what it borrowed is owned here, or NULL
     const struct target *target;
+    const struct target *coming; // whom the next request is for, while leave for it is asked for
     struct lane *lane;
     struct lane_pass pass;
     struct wire wire;
@@ -296,20 +299,30 @@ static void fail(struct chat *chat, bool is_final)
     finish(chat);
 }
 
-static bool may_ask(struct chat *chat, const struct target *target)
+static int may_ask(struct chat *chat, const struct target *target)
 {
-    return !chat->spec.may_ask || chat->spec.may_ask(chat, (struct target *)target, chat->spec.user);
+    chat->coming = target;
+    return chat->spec.may_ask ? chat->spec.may_ask(chat, (struct target *)target, chat->spec.user) : CHAT_MAY;
+}
+
+void chat_go_on(struct chat *chat)
+{
+    assert(chat->magic == CHAT_MAGIC && chat->coming);
+    const struct target *next = TAKE(chat->coming);
+    if (next == chat->target)
+        stand_in_line(chat);
+    else if (tell_trouble(chat, CHAT_FALLBACK, 0))
+        begin(chat, next);
 }
 
 static void fall_back(struct chat *chat, bool is_final)
 {
     const struct target *next = chat->target->fallback;
-    if (!next || !may_ask(chat, next)) {
+    int leave = next ? may_ask(chat, next) : CHAT_MAY_NOT;
+    if (leave == CHAT_MAY_NOT)
         fail(chat, is_final);
-        return;
-    }
-    if (tell_trouble(chat, CHAT_FALLBACK, 0))
-        begin(chat, next);
+    else if (leave == CHAT_MAY)
+        chat_go_on(chat);
 }
 
 static void wait_for(struct chat *chat, int64_t delay_ms, void (*then)(struct chat *chat))
@@ -318,12 +331,20 @@ static void wait_for(struct chat *chat, int64_t delay_ms, void (*then)(struct ch
     alarm_set(chat->alarm, delay_ms);
 }
 
+/* Only now: what others have spent meanwhile counts. */
+static void try_again(struct chat *chat)
+{
+    int leave = may_ask(chat, chat->target);
+    if (leave == CHAT_MAY_NOT)
+        fall_back(chat, false);
+    else if (leave == CHAT_MAY)
+        chat_go_on(chat);
+}
+
 static void retry(struct chat *chat, int news, int64_t delay_ms)
 {
-    if (!may_ask(chat, chat->target))
-        fall_back(chat, false);
-    else if (tell_trouble(chat, news, delay_ms))
-        wait_for(chat, delay_ms, stand_in_line);
+    if (tell_trouble(chat, news, delay_ms))
+        wait_for(chat, delay_ms, try_again);
 }
 
 static bool may_wait(struct chat *chat, int64_t delay_ms)
