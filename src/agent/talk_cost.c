@@ -45,7 +45,7 @@ rondo_usage talk_usage(const struct talk *talk, const struct target *target, str
                             const struct answer *answer)
 {
     struct token_count sure = {
-        .input = at_least(tokens.input, message_estimate(talk->messages, talk->system, NULL)),
+        .input = at_least(tokens.input, talk->most.input_tokens),
         .output = at_least(tokens.output, answer ? (int64_t)(answer->text.len + answer->thinking.len) / 3 + 1 : 0),
         .cache_read = MAX(tokens.cache_read, 0),
         .cache_write = MAX(tokens.cache_write, 0),

@@ -282,11 +282,14 @@ void talk_ask(struct talk *talk)
     talk->reservation = later_reserve(talk->spec.later, &talk->most, on_reserved, talk);
 }
 
-/* What a cut request has cost is not known: at least what was sent. */
+/* What a cut request has cost is what was seen of it.  When that is nothing nobody knows: models think before they
+   speak.  What was set aside is lost then (run/reserve.h), as it is with a process that dies. */
 void talk_cut(struct talk *talk)
 {
-    struct token_count seen = { .input = -1, .output = -1 };
-    rondo_usage usage = talk_usage(talk, chat_target(talk->chat), seen, NULL);
+    bool is_open = chat_is_open(talk->chat);
+    rondo_usage seen = talk_wasted(talk, talk->chat);
+    if (is_open && !seen.calls)
+        talk->reservation = 0;
     chat_cancel(TAKE(talk->chat));
-    talk_settle(talk, &usage);
+    talk_settle(talk, &seen);
 }

@@ -418,13 +418,13 @@ static int64_t at_least(int64_t counted, int64_t seen)
     return MAX(MAX(counted, seen), 0);
 }
 
-/* Who began to answer will want to be paid for it, and for having read all of it. */
-static void note_waste(struct chat *chat, const struct answer *answer)
+/* Who began to answer will want to be paid for it, and for having read all of it; so may who was silent for long. */
+static void note_waste(struct chat *chat, const struct answer *answer, bool is_silent)
 {
     const struct inquiry *inquiry = &chat->spec.inquiry;
     int64_t seen = estimate_text(&answer->text) + estimate_text(&answer->thinking);
     int64_t input = answer->tokens.input;
-    if (input < 0 && answer->text.len + answer->thinking.len > 0)
+    if (input < 0 && (is_silent || answer->text.len + answer->thinking.len > 0))
         input = message_estimate(inquiry->messages, inquiry->system, inquiry->tools);
     chat->wasted.input += at_least(input, 0);
     chat->wasted.output += at_least(answer->tokens.output, seen);
@@ -469,7 +469,7 @@ static void stumble(struct chat *chat, struct exchange *exchange)
     struct retry_plan plan = retry_plan(&c);
     bool is_final = exchange_is_final(exchange), is_silent = exchange_was_silent(exchange);
     chat->delay_ms = plan.server_ms;
-    note_waste(chat, exchange_answer(exchange));
+    note_waste(chat, exchange_answer(exchange), is_silent);
     if (plan.step == RETRY_WAIT && plan.trouble == TROUBLE_THROTTLE)
         lane_pause(chat->lane, plan.delay_ms);
     leave_lane(chat, exchange_answer(exchange));
@@ -629,7 +629,14 @@ int chat_tries(const struct chat *chat)
 
 struct token_count chat_take_wasted(struct chat *chat)
 {
+    if (chat->exchange)
+        note_waste(chat, exchange_answer(chat->exchange), false);
     struct token_count wasted = chat->wasted;
     chat->wasted = (struct token_count){ 0 };
     return wasted;
+}
+
+bool chat_is_open(const struct chat *chat)
+{
+    return chat->exchange != NULL;
 }

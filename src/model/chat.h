@@ -75,8 +75,10 @@ int chat_trouble(const struct chat *chat);            // enum trouble
 int64_t chat_delay_ms(const struct chat *chat);       // how long the last target asked to be left alone; -1: not
 const struct target *chat_target(const struct chat *chat); // who answered
 int chat_tries(const struct chat *chat);              // requests that were sent
-/* Tokens of tries that failed after the server had begun to answer, beside those of the answer: what it said,
-   else an estimate of what it had read and what was seen of its words.  Those since they were last taken. */
+/* Tokens of tries that failed after the server had begun to answer or been silent for too long, beside those of the
+   answer: what it said, else an estimate of what it had read and what was seen of its words; of the one that is under
+   way, too, for who is about to cancel it.  Those since they were last taken. */
 struct token_count chat_take_wasted(struct chat *chat);
+bool chat_is_open(const struct chat *chat); // a request is under way
 
 #endif

@@ -256,6 +256,23 @@ side_by_side "$counted" ""
 "$RONDO" run --json --store :memory: --max-tokens 4000 side.yaml >out 2>err
 same "tokens" "$? $([ $(($(requests) * 251)) -le 4000 ] && echo within) $(at_end out 'tokens | .prompt + .completion')" "4 within $(($(requests) * 251))"
 
+# ---- and those that we cut ourselves ---------------------------------------------------------------------------------
+flow slow.yaml <<'F'
+name: slow
+models: { m: { provider: compat, model: m, price: { input: 0, output: 1000 }, timeouts: { firstByte: 300ms } } }
+agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300, timeout: 200ms } }
+steps: [{ id: a, agent: w, instructions: Do., loop: { maxIterations: 8, onError: continue, maxFailures: 9 } }]
+F
+serve < <(echo "header Content-Type: text/event-stream"; piece ""; echo chunked; echo hang)
+"$RONDO" run --json --store :memory: --max-cost 1 slow.yaml >out 2>err
+same "what was seen of an answer is paid for" "$? $(requests) $(nano out)" "4 3 750000000"
+serve < <(echo "head"; echo hang)
+"$RONDO" run --json --store :memory: --max-cost 1 slow.yaml >out 2>err
+same "of one that was silent nobody knows" "$? $(requests) $(at_end out 'data.lostCost')" "4 3 0.9"
+sed -i 's/, timeout: 200ms//; s/, loop: .* }/ }/; s/input: 0/input: 1000/' slow.yaml
+"$RONDO" run --json --store :memory: --max-retries 1 slow.yaml >out 2>err
+same "it has read what was sent" "$? $(at_end out 'tokens | .prompt > 0 and .completion == 0') $(($(nano out) > 0))" "75 true 1"
+
 stop
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]
