@@ -140,13 +140,28 @@ name: free
 agents: { w: { prompt: You work., model: compat/m } }
 steps: [{ id: a, agent: w, instructions: x }]
 F
-serve < <(answers 1 1)
+serve < <(answers 9 1)
 "$RONDO" run --json free.yaml >out 2>err
 same "no cost is told" "$(at_end out 'data.cost')" null
 same "but that it has none" "$(at_end out 'data.usage.unpriced')" 1
 "$RONDO" show "$(jq -r '.runId' out | head -1)" >out 2>err
 has "unpriced"
 same "and no dollars" "$(grep -c '\$' out)" 0
+
+"$RONDO" run --store :memory: --max-cost 1 free.yaml >out 2>err
+same "a limit of its cost" "$?" 0
+says "warning: the limit of cost may not hold: agent 'w' of step 'a': nobody knows what 'compat/m' costs"
+"$RONDO" run --store :memory: --max-tokens 100000 free.yaml >out 2>err
+same "one of tokens holds" "$? $(grep -c warning err)" "0 0"
+sed 's/^agents/budget: { cost: 1 }\nagents/' free.yaml >free2.yaml
+"$RONDO" run --store :memory: free2.yaml >out 2>err
+says "warning: the limit of cost may not hold"
+"$RONDO" run --store :memory: --require-prices free.yaml >out 2>err
+same "refused" "$?" 3
+for none in "--max-cost 0" "--max-cost -1" "--max-cost 0.0" "--max-tokens 0" "--max-turns 0" "--max-concurrency 0"; do
+    "$RONDO" run --store :memory: $none free.yaml >out 2>err
+    same "$none is no limit" "$? $(grep -c 'expected \(1 or more\|more than 0\)' err)" "3 1"
+done
 
 # ---- another model has another price -----------------------------------------------------------------------------
 # other: the first one refuses everything, its fallback answers
