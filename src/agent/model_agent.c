@@ -193,8 +193,8 @@ int model_target(const struct call_env *env, const struct flow_step *step, struc
     if (!env->require_prices || !last)
         return 0;
     err_set(err, RONDO_EINVAL,
-            "agent '%s' of step '%s': nobody knows what '%s' costs, and prices are required: give the model a "
-            "`price` in `models`", agent_name(step), step->id, last->alias ? last->alias : name);
+            "agent '%s' of step '%s': nobody knows what '%s' costs: give the model a `price` in `models`, or its name "
+            "one with --prices", agent_name(step), step->id, last->alias ? last->alias : name);
     target_unref(TAKE(*ret));
     return err->code;
 }
@@ -533,9 +533,12 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
 
 /* ---- before the run ---------------------------------------------------------------------------------- */
 
-static int check_tool(const struct flow_step *step, const char *name, rondo_error *err)
+static int check_tool(const struct flow_step *step, const char *name, const struct call_env *env, rondo_error *err)
 {
-    if (servers_find(step->flow, name) || strcmp(name, "send_message") == 0)
+    const char *server = servers_find(step->flow, name);
+    if (server)
+        return servers_can_start(step->flow, server, env, err);
+    if (strcmp(name, "send_message") == 0)
         return 0;
     for (uint32_t i = 0; step->team && i < step->team->count; i++)
         if (strcmp(step->team->steps[i]->id, name) == 0)
@@ -553,6 +556,6 @@ int model_can_run(const struct flow_step *step, const struct call_env *env, rond
     int rc = model_target(env, step, &target, err);
     target_unref(target);
     for (uint32_t i = 0; rc == 0 && step->agent && !step->only_answers && i < step->agent->tool_count; i++)
-        rc = check_tool(step, step->agent->tools[i], err);
+        rc = check_tool(step, step->agent->tools[i], env, err);
     return rc;
 }

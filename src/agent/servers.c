@@ -142,3 +142,11 @@ const char *servers_find(const struct flow *flow, const char *tool)
     }
     return NULL;
 }
+
+int servers_can_start(const struct flow *flow, const char *server, const struct call_env *env, rondo_error *err)
+{
+    const struct flow *owner = owner_of(flow);
+    return mcp_can_start(&(struct mcp_spec){ .servers = owner->mcp_servers, .folder = owner->folder,
+                                             .get_variable = env->world.get_variable, .user = env->world.user },
+                         server, err);
+}

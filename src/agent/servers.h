@@ -18,4 +18,7 @@ char *servers_take_news(struct loop *loop, const struct mcp *mcp);
    flow's. */
 const char *servers_find(const struct flow *flow, const char *tool);
 
+/* Could that server be started?  0, RONDO_EINVAL or RONDO_ENOTFOUND. */
+int servers_can_start(const struct flow *flow, const char *server, const struct call_env *env, rondo_error *err);
+
 #endif

@@ -11,7 +11,6 @@
 #include "tool/tool.h"
 
 #include "cli/given.h"
-#include "cli/problems.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +85,10 @@ static int read_prompt(struct running *r, json_t **ret)
     if (!text.len)
         return usage_error(r->line->command, "what is the agent to do?");
     *ret = given_literal(text.data, text.len);
-    return *ret ? EXIT_OK : command_fail(r->line->command, "the prompt is not UTF-8");
+    const char *system = r->args->system;
+    if (system && given_check("--system", system, strlen(system), &err) < 0)
+        return command_fail(r->line->command, "%s", err.message);
+    return EXIT_OK;
 }
 
 static json_t *agent_of(struct running *r, const json_t *servers)
@@ -109,8 +111,23 @@ static json_t *files_of(const struct texts *files)
     return list;
 }
 
+/* Nobody has seen the file, so what is wrong is told without places in it; servers are in the end of it, and theirs. */
+static int complain(struct running *r, struct diags *diags, const char *text)
+{
+    const char *servers = strstr(text, "\"mcpServers\":"), *path = r->args->mcp ? r->args->mcp : MCP_FILE;
+    diags_sort(diags);
+    for (uint32_t i = 0; i < diags->count; i++) {
+        const struct diag *diag = &diags->list[i];
+        bool is_theirs = servers && diag->column > (size_t)(servers - text);
+        if (!diag->is_warning)
+            command_fail(r->line->command, "%s%s%s", is_theirs ? path : "", is_theirs ? ": " : "", diag->message);
+    }
+    return EXIT_USAGE;
+}
+
 static int load(struct running *r, const json_t *doc)
 {
+    int code = EXIT_OK;
     auto_buf struct buf text = { 0 };
     struct diags diags = { 0 };
     rondo_error err;
@@ -120,9 +137,9 @@ static int load(struct running *r, const json_t *doc)
     r->flow = flow_load(source, &(struct flow_load){ .files = &flows_disk, .folder = folder, .is_json = true }, &diags);
     source_unref(source);
     if (!r->flow)
-        problems_show(r->line, &diags, true);
+        code = complain(r, &diags, buf_text(&text));
     diags_clear(&diags);
-    return r->flow ? EXIT_OK : EXIT_INVALID;
+    return code;
 }
 
 static int make_flow(struct running *r)
@@ -199,11 +216,11 @@ static const struct option options[] = {
     { "attach", 'a', OPT_TEXTS, AT(attach), "FILE", .help = "a file that it is shown, pictures too" },
     { "project-notes", 0, OPT_FLAG, AT(project_notes), .help = "show it the AGENTS.md of the folder" },
     { "schema", 0, OPT_TEXT, AT(schema), "FILE", .help = "JSON Schema of the result, in YAML or JSON" },
-    { "max-turns", 0, OPT_COUNT, AT(max_turns), "N", .help = "answers of the model (50)" },
+    { "max-turns", 0, OPT_LIMIT, AT(max_turns), "N", .help = "answers of the model (50)" },
     { "max-depth", 0, OPT_COUNT, AT(max_depth), "N", .help = "agents of its agents; 0: none (3)" },
     { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
     { "max-cost", 0, OPT_NUMBER, AT(max_cost), "USD", .help = "stop when this is spent" },
-    { "max-tokens", 0, OPT_COUNT, AT(max_tokens), "N", .help = "stop when these are used" },
+    { "max-tokens", 0, OPT_LIMIT, AT(max_tokens), "N", .help = "stop when these are used" },
     { "timeout", 0, OPT_DURATION, AT(timeout_ms), "TIME", .help = "it fails after this time" },
     { "workdir", 0, OPT_TEXT, AT(workdir), "DIR", .help = "the folder to work in" },
     { "json", 0, OPT_FLAG, AT(json), .help = "every event as a line of JSON on stdout" },

@@ -113,15 +113,15 @@ static int cmd_rehearse(const struct cmdline *line)
       .help = "it coordinates, whatever the file says" },                                               \
     { "timeout", 0, OPT_DURATION, AT(timeout_ms), "TIME", .help = "the run fails after this time" },    \
     { "max-cost", 0, OPT_NUMBER, AT(max_cost), "USD", .help = "stop when this is spent" },              \
-    { "max-tokens", 0, OPT_COUNT, AT(max_tokens), "N", .help = "stop when these are used" },            \
-    { "max-concurrency", 0, OPT_COUNT, AT(max_concurrency), "N",                                        \
+    { "max-tokens", 0, OPT_LIMIT, AT(max_tokens), "N", .help = "stop when these are used" },            \
+    { "max-concurrency", 0, OPT_LIMIT, AT(max_concurrency), "N",                                        \
       .help = "agents at a time, where the file does not say (5)" },                                    \
     { "prompts", 0, OPT_TEXT, AT(prompts), "DIR", .help = "write every prompt to a file there" }
 
 static const struct option run_options[] = {
     OPTIONS_OF_BOTH,
     MEANS_OPTIONS(struct run_args),
-    { "max-turns", 0, OPT_COUNT, AT(max_turns), "N", .help = "answers of a model in one step" },
+    { "max-turns", 0, OPT_LIMIT, AT(max_turns), "N", .help = "answers of a model in one step" },
     { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept; :memory: is nowhere" },

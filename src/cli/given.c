@@ -1,6 +1,7 @@
 /* given.c - values from the command line and from files named there. */
 #include "cli/given.h"
 
+#include "data/utf8.h"
 #include "io/file.h"
 
 #include <string.h>
@@ -113,12 +114,31 @@ json_t *given_inputs(const struct flow *flow, const char *file, const struct tex
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
 
+int given_check(const char *what, const char *text, size_t len, rondo_error *err)
+{
+    auto_arena struct arena arena = { 0 };
+    const char *clean, *nul = len ? memchr(text, 0, len) : NULL;
+    size_t bad = 0, clean_len;
+    if (nul)
+        return err_set(err, RONDO_EINVAL, "%s: byte %zu is NUL, which no text may have", what,
+                       (size_t)(nul - text) + 1);
+    if (!utf8_is_valid(text, len))
+        return err_set(err, RONDO_EINVAL, "%s: the text is not UTF-8", what);
+    if (!doc_clean_text(&arena, text, len, &clean, &clean_len, &bad))
+        return err_set(err, RONDO_EINVAL, "%s: byte %zu begins a character that changes the direction of writing", what,
+                       bad + 1);
+    return 0;
+}
+
 int given_words(const struct texts *words, struct buf *out, rondo_error *err)
 {
     auto_buf struct buf piped = { 0 };
     for (uint32_t i = 0; i < words->count; i++)
         buf_printf(out, "%s%s", i ? " " : "", words->list[i]);
     if (!isatty(STDIN_FILENO) && file_read_fd(STDIN_FILENO, "standard input", STDIN_MAX, &piped, err) < 0)
+        return err->code;
+    if (given_check("the command line", buf_text(out), out->len, err) < 0 ||
+        given_check("standard input", buf_text(&piped), piped.len, err) < 0)
         return err->code;
     while (piped.len && strchr(" \t\r\n", piped.data[piped.len - 1]))
         piped.len--;

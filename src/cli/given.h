@@ -20,8 +20,12 @@ json_t *given_value(const char *text, size_t len, const struct schema *schema);
 json_t *given_inputs(const struct flow *flow, const char *file, const struct texts *pairs,
                      rondo_error *err);
 
-/* What was typed, the words with blanks between them, and behind it what was piped in.  0 or an error. */
+/* What was typed, the words with blanks between them, and behind it what was piped in.  0 or an error: also when it
+   has what no text of a workflow may have. */
 int given_words(const struct texts *words, struct buf *out, rondo_error *err);
+
+/* Can this be a text of a workflow?  0, or RONDO_EINVAL: of what, and at which byte, it cannot. */
+int given_check(const char *what, const char *text, size_t len, rondo_error *err);
 
 /* A text for a workflow that is what it looks like: it has no holes and names no file.  New; NULL when it is no
    UTF-8. */

@@ -53,6 +53,19 @@ static int set_count(const struct option *option, void *field, const char *text,
     return 0;
 }
 
+/* What would allow nothing is no limit that anybody wants, and never to be taken for none. */
+static int set_limit(const struct option *option, void *field, const char *text,
+                     rondo_error *err)
+{
+    int64_t n;
+    if (set_count(option, &n, text, err) < 0)
+        return err->code;
+    if (!n)
+        return wrong(option, "1 or more", text, err);
+    *(int64_t *)field = n;
+    return 0;
+}
+
 static int set_number(const struct option *option, void *field, const char *text,
                       rondo_error *err)
 {
@@ -60,6 +73,8 @@ static int set_number(const struct option *option, void *field, const char *text
     double n = strtod(text, &end);
     if (end == text || *end || !isfinite(n) || strpbrk(text, "xX \t\n"))
         return wrong(option, "a number such as 0.5", text, err);
+    if (n <= 0)
+        return wrong(option, "more than 0", text, err);
     *(double *)field = n;
     return 0;
 }
@@ -97,6 +112,7 @@ static const struct {
     [OPT_FLAG] = { set_flag, sizeof(bool) },
     [OPT_TEXT] = { set_text, sizeof(const char *) },
     [OPT_COUNT] = { set_count, sizeof(int64_t) },
+    [OPT_LIMIT] = { set_limit, sizeof(int64_t) },
     [OPT_NUMBER] = { set_number, sizeof(double) },
     [OPT_DURATION] = { set_duration, sizeof(int64_t) },
     [OPT_TEXTS] = { add_text, sizeof(struct texts) },

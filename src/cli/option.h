@@ -13,7 +13,8 @@ enum option_kind {
     OPT_FLAG,     // bool
     OPT_TEXT,     // const char *, borrowed from the command line
     OPT_COUNT,    // int64_t, not negative
-    OPT_NUMBER,   // double, finite
+    OPT_LIMIT,    // int64_t, at least 1
+    OPT_NUMBER,   // double, finite, more than 0
     OPT_DURATION, // int64_t, milliseconds
     OPT_TEXTS,    // struct texts: may be given again and again
     OPT_PAIRS,    // struct texts, each KEY=VALUE with a key

@@ -43,19 +43,29 @@ int running_check_args(struct running *r)
         return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->workdir && !is_folder(a->workdir))
         return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
-    if (a->max_cost < 0)
-        return usage_error(command, "--max-cost: expected an amount in US dollars, got %g", a->max_cost);
     if (a->inputs && strcmp(a->inputs, "-") == 0 && strcmp(r->file, "-") == 0)
         return usage_error(command, "the workflow and its inputs cannot both come from standard input");
     return EXIT_OK;
 }
 
+/* A limit of cost does not hold where nobody knows the price. */
+static void warn_of_prices(const struct running *r)
+{
+    struct call_env strict = r->env;
+    rondo_error err;
+    strict.require_prices = true;
+    if ((r->args->max_cost > 0 || r->flow->budget.cost_nano) && agent_can_run(r->flow, &strict, &err) < 0)
+        command_fail(r->line->command, "warning: the limit of cost may not hold: %s", err.message);
+}
+
 int running_check_agents(struct running *r)
 {
     rondo_error err;
-    if (agent_can_run(r->flow, &r->env, &err) == 0)
-        return EXIT_OK;
-    return command_fail(r->line->command, "%s", err.message);
+    if (agent_can_run(r->flow, &r->env, &err) < 0)
+        return command_fail(r->line->command, "%s", err.message);
+    if (!r->args->quiet)
+        warn_of_prices(r);
+    return EXIT_OK;
 }
 
 /* The plan goes to stderr: stdout is for the answer. */
@@ -228,7 +238,7 @@ rondo_run_options running_options(const struct running *r)
 {
     const struct run_args *a = r->args;
     int64_t tokens = r->spent.input_tokens + r->spent.output_tokens;
-    int64_t cost_nano = (int64_t)llround(MIN(a->max_cost, 9e6) * 1e9);
+    int64_t cost_nano = a->max_cost > 0 ? MAX((int64_t)llround(MIN(a->max_cost, 9e6) * 1e9), 1) : 0;
     return (rondo_run_options){
         RONDO_RUN, .timeout_ms = a->timeout_ms, .session = a->session, .seed = seed_of(r),
         .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),

@@ -6,7 +6,9 @@
      begin() --> stand_in_line() --> send() --> on_exchanged() --> succeed()
        ^               ^                             |
        |               +----- after a delay ---------+  retry()
-       +------------- the next target ---------------+  fall_back(), or fail() */
+       +------------- the next target ---------------+  fall_back(), or fail()
+
+   On both ways back whoever pays for it may want to think first (CHAT_ASKED). */
 #include "model/chat.h"
 
 #include "data/secret.h"
@@ -41,6 +43,7 @@ struct chat {
     struct chat *prev, *next;
     struct chat_spec spec; // what it borrowed is owned here, or NULL
     const struct target *target;
+    const struct target *coming; // whom the next request is for, while leave for it is asked for
     struct lane *lane;
     struct lane_pass pass;
     struct wire wire;
@@ -296,20 +299,30 @@ static void fail(struct chat *chat, bool is_final)
     finish(chat);
 }
 
-static bool may_ask(struct chat *chat, const struct target *target)
+static int may_ask(struct chat *chat, const struct target *target)
 {
-    return !chat->spec.may_ask || chat->spec.may_ask(chat, (struct target *)target, chat->spec.user);
+    chat->coming = target;
+    return chat->spec.may_ask ? chat->spec.may_ask(chat, (struct target *)target, chat->spec.user) : CHAT_MAY;
+}
+
+void chat_go_on(struct chat *chat)
+{
+    assert(chat->magic == CHAT_MAGIC && chat->coming);
+    const struct target *next = TAKE(chat->coming);
+    if (next == chat->target)
+        stand_in_line(chat);
+    else if (tell_trouble(chat, CHAT_FALLBACK, 0))
+        begin(chat, next);
 }
 
 static void fall_back(struct chat *chat, bool is_final)
 {
     const struct target *next = chat->target->fallback;
-    if (!next || !may_ask(chat, next)) {
+    int leave = next ? may_ask(chat, next) : CHAT_MAY_NOT;
+    if (leave == CHAT_MAY_NOT)
         fail(chat, is_final);
-        return;
-    }
-    if (tell_trouble(chat, CHAT_FALLBACK, 0))
-        begin(chat, next);
+    else if (leave == CHAT_MAY)
+        chat_go_on(chat);
 }
 
 static void wait_for(struct chat *chat, int64_t delay_ms, void (*then)(struct chat *chat))
@@ -318,12 +331,20 @@ static void wait_for(struct chat *chat, int64_t delay_ms, void (*then)(struct ch
     alarm_set(chat->alarm, delay_ms);
 }
 
+/* Only now: what others have spent meanwhile counts. */
+static void try_again(struct chat *chat)
+{
+    int leave = may_ask(chat, chat->target);
+    if (leave == CHAT_MAY_NOT)
+        fall_back(chat, false);
+    else if (leave == CHAT_MAY)
+        chat_go_on(chat);
+}
+
 static void retry(struct chat *chat, int news, int64_t delay_ms)
 {
-    if (!may_ask(chat, chat->target))
-        fall_back(chat, false);
-    else if (tell_trouble(chat, news, delay_ms))
-        wait_for(chat, delay_ms, stand_in_line);
+    if (tell_trouble(chat, news, delay_ms))
+        wait_for(chat, delay_ms, try_again);
 }
 
 static bool may_wait(struct chat *chat, int64_t delay_ms)
@@ -397,13 +418,13 @@ static int64_t at_least(int64_t counted, int64_t seen)
     return MAX(MAX(counted, seen), 0);
 }
 
-/* Who began to answer will want to be paid for it, and for having read all of it. */
-static void note_waste(struct chat *chat, const struct answer *answer)
+/* Who began to answer will want to be paid for it, and for having read all of it; so may who was silent for long. */
+static void note_waste(struct chat *chat, const struct answer *answer, bool is_silent)
 {
     const struct inquiry *inquiry = &chat->spec.inquiry;
     int64_t seen = estimate_text(&answer->text) + estimate_text(&answer->thinking);
     int64_t input = answer->tokens.input;
-    if (input < 0 && answer->text.len + answer->thinking.len > 0)
+    if (input < 0 && (is_silent || answer->text.len + answer->thinking.len > 0))
         input = message_estimate(inquiry->messages, inquiry->system, inquiry->tools);
     chat->wasted.input += at_least(input, 0);
     chat->wasted.output += at_least(answer->tokens.output, seen);
@@ -448,7 +469,7 @@ static void stumble(struct chat *chat, struct exchange *exchange)
     struct retry_plan plan = retry_plan(&c);
     bool is_final = exchange_is_final(exchange), is_silent = exchange_was_silent(exchange);
     chat->delay_ms = plan.server_ms;
-    note_waste(chat, exchange_answer(exchange));
+    note_waste(chat, exchange_answer(exchange), is_silent);
     if (plan.step == RETRY_WAIT && plan.trouble == TROUBLE_THROTTLE)
         lane_pause(chat->lane, plan.delay_ms);
     leave_lane(chat, exchange_answer(exchange));
@@ -608,7 +629,14 @@ int chat_tries(const struct chat *chat)
 
 struct token_count chat_take_wasted(struct chat *chat)
 {
+    if (chat->exchange)
+        note_waste(chat, exchange_answer(chat->exchange), false);
     struct token_count wasted = chat->wasted;
     chat->wasted = (struct token_count){ 0 };
     return wasted;
+}
+
+bool chat_is_open(const struct chat *chat)
+{
+    return chat->exchange != NULL;
 }

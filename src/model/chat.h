@@ -28,6 +28,13 @@ enum chat_news {
     CHAT_THROTTLED, // on_wait has agreed to a long wait
 };
 
+/* May there be another request? */
+enum chat_leave {
+    CHAT_MAY,
+    CHAT_MAY_NOT, // no more tries, no such target
+    CHAT_ASKED,   // somebody else is asked: chat_go_on() says that it may, chat_cancel() that it may not
+};
+
 /* Borrowed for the call of chat_start(), but for target (a reference is kept) and the callbacks. */
 struct chat_spec {
     struct target *target;
@@ -47,14 +54,16 @@ struct chat_spec {
     /* A quota is used up for so long.  true: wait; false: another target, or the end (chat_delay_ms()).  NULL:
        false. */
     bool (*on_wait)(struct chat *chat, int64_t delay_ms, void *user);
-    /* It would be tried again now, or another target be asked.  false: no more tries, no such target.  NULL: true. */
-    bool (*may_ask)(struct chat *chat, struct target *next, void *user);
+    /* It would be tried again now, the delay being over, or another target be asked: enum chat_leave.  NULL:
+       CHAT_MAY. */
+    int (*may_ask)(struct chat *chat, struct target *next, void *user);
     void (*on_end)(struct chat *chat, void *user); // exactly once; the chat is gone after it
     void *user;
 };
 
 /* No callback comes before this returns. */
 int chat_start(struct loop *loop, const struct chat_spec *spec, struct chat **ret, rondo_error *err);
+void chat_go_on(struct chat *chat);  // after CHAT_ASKED, once; callbacks may come before it returns
 void chat_cancel(struct chat *chat); // no callback comes any more; from its own callbacks too, except on_end
 
 /* In on_end: the answer, or NULL and why.  Codes: RONDO_ERETRY when it may work later; RONDO_EFINAL when it
@@ -66,8 +75,10 @@ int chat_trouble(const struct chat *chat);            // enum trouble
 int64_t chat_delay_ms(const struct chat *chat);       // how long the last target asked to be left alone; -1: not
 const struct target *chat_target(const struct chat *chat); // who answered
 int chat_tries(const struct chat *chat);              // requests that were sent
-/* Tokens of tries that failed after the server had begun to answer, beside those of the answer: what it said,
-   else an estimate of what it had read and what was seen of its words.  Those since they were last taken. */
+/* Tokens of tries that failed after the server had begun to answer or been silent for too long, beside those of the
+   answer: what it said, else an estimate of what it had read and what was seen of its words; of the one that is under
+   way, too, for who is about to cancel it.  Those since they were last taken. */
 struct token_count chat_take_wasted(struct chat *chat);
+bool chat_is_open(const struct chat *chat); // a request is under way
 
 #endif

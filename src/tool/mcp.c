@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* What a server may see of our environment. */
 static const char *const passed[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE",
@@ -172,6 +173,36 @@ static int put_headers(const struct mcp_server *server, struct texts *headers, r
             return err_in(err, "header '%.80s'", name);
         texts_add(headers, line.data, line.len);
     }
+    return 0;
+}
+
+/* Is there a program of this name on the PATH that it would be started with? */
+static bool is_on_path(const char *program, const struct texts *env)
+{
+    const char *path = NULL;
+    for (uint32_t i = 0; i < env->count; i++)
+        path = strncmp(env->list[i], "PATH=", 5) == 0 ? env->list[i] + 5 : path;
+    for (size_t len; path && *path; path += len + (path[len] == ':')) {
+        auto_buf struct buf file = { 0 };
+        len = strcspn(path, ":");
+        buf_printf(&file, "%.*s/%s", (int)len, path, program);
+        if (access(buf_text(&file), X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+int mcp_can_start(const struct mcp_spec *spec, const char *name, rondo_error *err)
+{
+    auto_texts struct texts env = { 0 }, headers = { 0 };
+    struct mcp mcp = { .folder = (char *)spec->folder, .get_variable = spec->get_variable, .user = spec->user };
+    struct mcp_server server = { .mcp = &mcp, .config = json_object_get(spec->servers, name) };
+    const char *command = text_of(server.config, "command");
+    put_passed(&mcp, json_object_get(server.config, "env"), &env);
+    if (put_env(&server, &env, err) < 0 || put_headers(&server, &headers, err) < 0)
+        return err_in(err, "MCP server '%s'", name);
+    if (command && !(strchr(command, '/') ? *command != '/' || access(command, X_OK) == 0 : is_on_path(command, &env)))
+        return err_set(err, RONDO_ENOTFOUND, "MCP server '%s': command '%s' not found", name, command);
     return 0;
 }
 

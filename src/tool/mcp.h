@@ -38,6 +38,10 @@ struct mcp_spec {
 };
 #define MCP_CALL_MS 300000
 
+/* Is there what this server refers to, and its program?  0, RONDO_EINVAL or RONDO_ENOTFOUND.  Of the spec: servers,
+   folder, get_variable, user. */
+int mcp_can_start(const struct mcp_spec *spec, const char *name, rondo_error *err);
+
 int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err); // nothing is started yet
 
 /* Calls under way end at once, with an error.  Servers are shut down while the loop goes on: stdin closed,

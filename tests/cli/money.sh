@@ -140,13 +140,28 @@ name: free
 agents: { w: { prompt: You work., model: compat/m } }
 steps: [{ id: a, agent: w, instructions: x }]
 F
-serve < <(answers 1 1)
+serve < <(answers 9 1)
 "$RONDO" run --json free.yaml >out 2>err
 same "no cost is told" "$(at_end out 'data.cost')" null
 same "but that it has none" "$(at_end out 'data.usage.unpriced')" 1
 "$RONDO" show "$(jq -r '.runId' out | head -1)" >out 2>err
 has "unpriced"
 same "and no dollars" "$(grep -c '\$' out)" 0
+
+"$RONDO" run --store :memory: --max-cost 1 free.yaml >out 2>err
+same "a limit of its cost" "$?" 0
+says "warning: the limit of cost may not hold: agent 'w' of step 'a': nobody knows what 'compat/m' costs"
+"$RONDO" run --store :memory: --max-tokens 100000 free.yaml >out 2>err
+same "one of tokens holds" "$? $(grep -c warning err)" "0 0"
+sed 's/^agents/budget: { cost: 1 }\nagents/' free.yaml >free2.yaml
+"$RONDO" run --store :memory: free2.yaml >out 2>err
+says "warning: the limit of cost may not hold"
+"$RONDO" run --store :memory: --require-prices free.yaml >out 2>err
+same "refused" "$?" 3
+for none in "--max-cost 0" "--max-cost -1" "--max-cost 0.0" "--max-tokens 0" "--max-turns 0" "--max-concurrency 0"; do
+    "$RONDO" run --store :memory: $none free.yaml >out 2>err
+    same "$none is no limit" "$? $(grep -c 'expected \(1 or more\|more than 0\)' err)" "3 1"
+done
 
 # ---- another model has another price -----------------------------------------------------------------------------
 # other: the first one refuses everything, its fallback answers
@@ -191,14 +206,87 @@ words=$(printf 'word %.0s' $(seq 200))
 cut_off() { echo "header Content-Type: text/event-stream"; printf 'send data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\\n\\n\ncut\n' "$words"; }
 serve < <(cut_off)
 "$RONDO" run --json --store :memory: --max-cost 0.4 cut.yaml >out 2>err
-same "what another try may cost is not there" "$? $(requests)" "75 1"
+same "what another try may cost is not there" "$? $(requests)" "4 1"
 serve < <(cut_off)
 "$RONDO" run --json --store :memory: --max-cost 0.7 cut.yaml >out 2>err
-same "for as many as there is money" "$? $(requests) $([ "$(nano out)" -le 700000000 ] && echo within)" "75 2 within"
+same "for as many as there is money" "$? $(requests) $([ "$(nano out)" -le 700000000 ] && echo within)" "4 2 within"
 serve < <(cut_off; echo then; answers 1 1)
 "$RONDO" run --json --store :memory: cut.yaml >out 2>err
 same "all of them count" "$? $(at_end out 'data.usage.calls') $(nano out)" "0 1 $(spent out)"
 same "as they were" "$([ "$(spent out)" -gt 200000000 ] && echo more)" more
+
+# ---- many are cut at the same moment ------------------------------------------------------------------------------
+# Each of these answers costs 0.25 dollars, whether it is cut or not; at most it is 0.3.
+piece() { printf 'send data: {"choices":[{"index":0,"delta":{"content":"%s"}}]%s}\\n\\n\n' "$words" "$1"; }
+cut_late() { # [USAGE]: what the server said before it was cut
+    echo "wait 200"; echo "header Content-Type: text/event-stream"; piece "${1:-}"; echo cut
+}
+counted=',"usage":{"prompt_tokens":1,"completion_tokens":250}'
+side_by_side() { # MORE: of the model; TARGET: what it falls back on
+    stop
+    { echo "POST /v1/chat/completions"; cut_late "$1"; echo "POST /v2/chat/completions"; cut_late "$1"; } >script
+    : >log
+    coproc SERVER { "$server" script log; }
+    read -r port <&"${SERVER[0]}"
+    export COMPAT_BASE_URL=http://127.0.0.1:$port/v1
+    flow side.yaml <<F
+name: side
+options: { maxConcurrency: 12 }
+models:
+  m: { provider: compat, model: m, price: { input: 0, output: 1000 }$2 }
+  n: { provider: compat, model: n, baseUrl: "http://127.0.0.1:$port/v2", price: { input: 0, output: ${3:-1000} } }
+agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300 } }
+steps:
+  - { id: each, agent: w, instructions: "Do ${hole}.", loop: { forEach: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], maxConcurrency: 12 } }
+F
+}
+hole='${item}'
+charged() { jq -s "[.[] | if .target == \"/v2/chat/completions\" then ${1:-1000} * 250000 else 250000000 end] | add" log; }
+# together LIMIT [OPTION...]: it is stopped until the answers to all its first requests have been cut
+together() {
+    local limit=$1 first pid
+    first=$(jq -n "[12, ($limit / 0.3 | floor)] | min")
+    "$RONDO" run --json --store :memory: --max-cost "$@" side.yaml >out 2>err & pid=$!
+    for _ in $(seq 500); do [ "$(requests)" -ge "$first" ] && break; sleep 0.01; done
+    kill -STOP $pid; sleep 0.3; kill -CONT $pid
+    wait $pid
+}
+within() { [ "$(charged "${2:-1000}")" -le "$(jq -n "$1 * 1e9 | round")" ] && echo within; }
+for limit in 1.3 3.6 3.9 4.4; do
+    side_by_side "$counted" ""
+    together $limit
+    same "$limit: all cut at once" "$? $(within $limit)" "4 within"
+    same "$limit: the ledger has what was charged" "$(nano out) $([ "$(most out)" -le "$(jq -n "$limit * 1e9 | round")" ] && echo within)" "$(charged) within"
+    same "$limit: as many as can be paid" "$(requests)" "$(jq -n "($limit - 0.3) / 0.25 | floor + 1")"
+    side_by_side "" ""
+    together $limit
+    same "$limit: when nobody counts, too" "$? $(within $limit)" "4 within"
+    for price in 1000 900 1100; do
+        side_by_side "$counted" ", fallback: [n]" $price
+        together $limit --max-retries 0
+        same "$limit: another for $price" "$(within $limit $price) $(nano out)" "within $(charged $price)"
+    done
+done
+side_by_side "$counted" ""
+"$RONDO" run --json --store :memory: --max-tokens 4000 side.yaml >out 2>err
+same "tokens" "$? $([ $(($(requests) * 251)) -le 4000 ] && echo within) $(at_end out 'tokens | .prompt + .completion')" "4 within $(($(requests) * 251))"
+
+# ---- and those that we cut ourselves ---------------------------------------------------------------------------------
+flow slow.yaml <<'F'
+name: slow
+models: { m: { provider: compat, model: m, price: { input: 0, output: 1000 }, timeouts: { firstByte: 300ms } } }
+agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300, timeout: 200ms } }
+steps: [{ id: a, agent: w, instructions: Do., loop: { maxIterations: 8, onError: continue, maxFailures: 9 } }]
+F
+serve < <(echo "header Content-Type: text/event-stream"; piece ""; echo chunked; echo hang)
+"$RONDO" run --json --store :memory: --max-cost 1 slow.yaml >out 2>err
+same "what was seen of an answer is paid for" "$? $(requests) $(nano out)" "4 3 750000000"
+serve < <(echo "head"; echo hang)
+"$RONDO" run --json --store :memory: --max-cost 1 slow.yaml >out 2>err
+same "of one that was silent nobody knows" "$? $(requests) $(at_end out 'data.lostCost')" "4 3 0.9"
+sed -i 's/, timeout: 200ms//; s/, loop: .* }/ }/; s/input: 0/input: 1000/' slow.yaml
+"$RONDO" run --json --store :memory: --max-retries 1 slow.yaml >out 2>err
+same "it has read what was sent" "$? $(at_end out 'tokens | .prompt > 0 and .completion == 0') $(($(nano out) > 0))" "75 true 1"
 
 stop
 printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -340,6 +340,31 @@ same "what is piped in" "$(asked 0 '.messages[-1].content' | tail -1)" "piped te
 same "the answer" "$(cat out)" "Fine."
 
 serve < <(text "Fine.")
+# refused WHAT WANTED COMMAND...: before anything is asked, naming what is wrong
+refused() {
+    local name=$1 wanted=$2
+    shift 2
+    "$@" >out 2>err
+    same "$name" "$?" 3
+    says "$wanted"
+}
+refused "piped NUL" "standard input: byte 2 is NUL" "$RONDO" agent -m compat/m x < <(printf 'a\0b')
+refused "piped overrides" "standard input: byte 2 begins a character that changes the direction" "$RONDO" agent -m compat/m x < <(printf 'a\xe2\x80\xaeb')
+refused "piped bytes" "standard input: the text is not UTF-8" "$RONDO" agent -m compat/m x < <(printf 'a\xff')
+refused "typed overrides" "the command line: byte 2 begins" "$RONDO" agent -m compat/m $'a\xe2\x80\xaeb' </dev/null
+refused "a system text" "--system: byte 1 begins" "$RONDO" agent --system $'\xe2\x80\xae' -m compat/m x </dev/null
+while read -r wanted servers; do
+    printf '{"mcpServers":%s}' "$servers" >bad.json
+    refused "$servers" "${wanted//_/ }" "$RONDO" agent --mcp bad.json -m compat/m x </dev/null
+done <<'L'
+bad.json:_`command`_has_to_be_text {"s":{"command":5}}
+bad.json:_the_server_'s'_needs_either {"s":{"type":"http"}}
+'/no/such/program'_not_found {"s":{"command":"/no/such/program"}}
+'no-such-program'_not_found {"s":{"command":"no-such-program"}}
+the_variable_'NOSUCH'_is_not_set {"s":{"command":"sh","env":{"A":"env:NOSUCH"}}}
+the_variable_'NOSUCH'_is_not_set {"s":{"url":"http://127.0.0.1:1/","headers":{"A":"Bearer env:NOSUCH"}}}
+bad.json:_`url`_has_to_begin {"s":{"url":"ftp://x"}}
+L
 check "a prompt that looks like a file" 0 "Fine." "$RONDO" agent -q -m compat/m '@tea.txt and ${holes}'
 same "is none" "$(asked 0 '.messages[-1].content' | tail -1)" '@tea.txt and ${holes}'
 

@@ -53,6 +53,8 @@ struct talk {
     struct talk *then; // another talk that begins when this one ends
     struct chat_spec spec;
     int cancel_in; // which callback cancels: see enum
+    int leave, leaves; // what is said to those who would ask again; how often that was
+    const struct target *next;
 };
 
 enum { NOWHERE, IN_TEXT, IN_NEWS, IN_WAIT, IN_THINKING };
@@ -109,6 +111,15 @@ static bool on_wait(struct chat *chat, int64_t delay_ms, void *user)
     if (talk->cancel_in == IN_WAIT)
         cancel(talk);
     return talk->may_wait;
+}
+
+static int may_ask(struct chat *chat, struct target *next, void *user)
+{
+    struct talk *talk = user;
+    CHECK(!talk->is_over);
+    talk->leaves++;
+    talk->next = next;
+    return talk->leave;
 }
 
 static void on_end(struct chat *chat, void *user)
@@ -177,6 +188,7 @@ static void talk_start(struct talk *talk, struct loop *loop, struct target *targ
     spec.on_thinking = on_thinking;
     spec.on_news = on_news;
     spec.on_wait = on_wait;
+    spec.may_ask = may_ask;
     spec.on_end = on_end;
     spec.user = talk;
     talk->loop = loop;
@@ -327,8 +339,9 @@ TEST(connections_are_used_again)
 
 /* ---- what is tried again ---------------------------------------------------------------------------------- */
 
-/* An answer that goes wrong, then one that is good: the first one's text does not count. */
-static void check_recovers(const char *bad, const char *news, int trouble_seen)
+/* An answer that goes wrong, then one that is good: the first one's text does not count.  Paid for it is nothing (0),
+   what was sent and said (1), what was sent (2). */
+static void check_recovers(const char *bad, const char *news, int paid)
 {
     auto_buf struct buf script = { 0 };
     buf_printf(&script, "%s%sthen\n%s", ASK, bad, GOOD);
@@ -342,8 +355,8 @@ static void check_recovers(const char *bad, const char *news, int trouble_seen)
     if (strncmp(buf_text(&talk.news), news, strlen(news)) != 0)
         FAIL("news are '%s', expected '%s'", buf_text(&talk.news), news);
     CHECK_INT(talk.tries, 2);
-    CHECK(!trouble_seen || (talk.wasted.output > 0 && talk.wasted.input > 0));
-    CHECK(trouble_seen || talk.wasted.output + talk.wasted.input == 0);
+    CHECK_INT(talk.wasted.input > 0, paid != 0);
+    CHECK_INT(talk.wasted.output > 0, paid == 1);
     talk_clear(&talk);
     server_stop(server);
 }
@@ -358,9 +371,9 @@ TEST(a_stream_that_is_cut_is_begun_anew)
 
 TEST(silence_is_noticed)
 {
-    check_recovers("hang\n", "silent: scripted/m: ", 0);
+    check_recovers("hang\n", "silent: scripted/m: ", 2);
     check_recovers(STREAM "chunked\n" CHUNK("Something else, and much of it") "hang\n", "silent: scripted/m: ", 1);
-    check_recovers(STREAM "chunked\nhead\nhang\n", "silent: scripted/m: ", 0);
+    check_recovers(STREAM "chunked\nhead\nhang\n", "silent: scripted/m: ", 2);
 }
 
 TEST(servers_in_trouble_are_asked_again)
@@ -977,6 +990,83 @@ TEST(a_cached_answer_can_be_cancelled)
     }
     talk_clear(&first);
     place_remove(&place);
+    server_stop(server);
+}
+
+/* ---- leave to go on --------------------------------------------------------------------------------------- */
+
+#define CUT_ONCE STREAM CHUNK("x") "cut\nthen\n"
+
+TEST(another_try_is_made_when_it_may_be)
+{
+    struct server *server = server_start(ASK CUT_ONCE CUT_ONCE GOOD);
+    struct talk talk = { .leave = CHAT_ASKED };
+    struct loop *loop = loop_new();
+    struct target *target = target_at(server, "/v1", NULL);
+    talk_start(&talk, loop, target);
+    for (int i = 1; i <= 2; i++) {
+        while (talk.leaves < i)
+            loop_wait(loop, INT64_MAX);
+        for (int n = 0; n < 20; n++)
+            loop_wait(loop, loop_now_ns(loop) + 1000000);
+        CHECK_UINT(server_count(server, NULL), (size_t)i); // it waits
+        CHECK(talk.next == target);
+        chat_go_on(talk.chat);
+    }
+    talk_wait(&talk);
+    check_good(&talk);
+    CHECK_INT(talk.tries, 3);
+    talk_clear(&talk);
+    loop_close(loop);
+    server_stop(server);
+}
+
+TEST(another_target_is_asked_when_it_may_be)
+{
+    struct server *server = server_start(ASK "status 401\nPOST /w/chat/completions\n" GOOD);
+    struct talk talk = { .leave = CHAT_ASKED };
+    struct loop *loop = loop_new();
+    talk_start(&talk, loop, target_at(server, "/v1", target_at(server, "/w", NULL)));
+    while (!talk.leaves)
+        loop_wait(loop, INT64_MAX);
+    CHECK_UINT(talk.news.len, 0);
+    chat_go_on(talk.chat);
+    talk_wait(&talk);
+    check_good(&talk);
+    CHECK(strstr(talk.target, "/w") && strstr(buf_text(&talk.news), "fallback"));
+    talk_clear(&talk);
+    loop_close(loop);
+    server_stop(server);
+}
+
+TEST(what_may_not_be_asked_is_not)
+{
+    struct server *server = server_start(ASK STREAM CHUNK("x") "cut\nPOST /w/chat/completions\n" GOOD);
+    struct talk talk = { .leave = CHAT_MAY_NOT };
+    talk_run(&talk, target_at(server, "/v1", target_at(server, "/w", NULL)));
+    CHECK_INT(talk.code, RONDO_ERETRY);
+    CHECK_INT(talk.leaves, 2);
+    CHECK_UINT(server_count(server, NULL), 1);
+    talk_clear(&talk);
+    server_stop(server);
+}
+
+TEST(who_waits_for_leave_can_be_cancelled_or_closed)
+{
+    struct server *server = server_start(ASK STREAM CHUNK("x") "cut\n");
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        struct talk talk = { .leave = CHAT_ASKED };
+        struct loop *loop = loop_new();
+        talk_start(&talk, loop, target_at(server, "/v1", NULL));
+        while (!talk.leaves)
+            loop_wait(loop, INT64_MAX);
+        if (!is_closed)
+            cancel(&talk);
+        loop_close(loop);
+        CHECK_INT(talk.code, is_closed ? RONDO_ECANCELLED : 0);
+        CHECK(talk.is_over);
+        talk_clear(&talk);
+    }
     server_stop(server);
 }
 
