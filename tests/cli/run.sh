@@ -275,7 +275,7 @@ last() { # the keys of the last line
 }
 events "a run" "plan_ready workflow_start*step_start greet*step_end greet*workflow_end" \
     "$RONDO" run --json hello.yaml
-last '"completed" "hello, world" 0' data.status data.output data.exitCode
+last '"completed" "hello, world" 0 0' data.status data.output data.cost data.exitCode
 events "a failed run" "plan_ready*error one*workflow_end" "$RONDO" run --json fails.yaml
 last '"failed" 1' data.status data.exitCode
 events "a loop" "plan_ready*iteration_start refine*loop_end refine*workflow_end" \
