@@ -329,7 +329,8 @@ static bool said_unknown(const char *key)
 
 static void damage_map(const struct source *source, const struct doc_val *val, struct buf *text)
 {
-    static const char *const values[] = { "[1]", "[{}]", "{ a: b }", "-12", "''", "text", "true", "null", "1e400", "[", "&a" };
+    static const char *const values[] = { "[1]", "[{}]", "{ a: b }", "-12", "''", "text",
+                                          "true", "null", "1e400", "[", "&a" };
     for (uint32_t i = 0; i < val->count; i++) {
         const struct doc_val *item = val->items[i], *key = val->kind == DOC_MAP ? val->keys[i] : item;
         size_t end = item->offset + item->len;
