@@ -29,6 +29,7 @@ struct scene {
     json_t *words; // what `until` looks for: a list, owned
     double goal;   // the number that it compares with; NaN
     json_t *result; // as far as it is made
+    const struct schema *rules; // that what is made has to keep to
 };
 
 /* ---- what until looks for ---------------------------------------------------------------------------- */
@@ -150,6 +151,9 @@ static void demand_more(json_t *schema)
         demand_more(items);
 }
 
+/* To a schema `format` is only a remark; whoever reads the answers of a rehearsal expects more. */
+static const struct schema_options with_formats = { .assert_formats = true };
+
 static json_t *rich_example(const struct scene *scene)
 {
     rondo_error err;
@@ -157,9 +161,9 @@ static json_t *rich_example(const struct scene *scene)
     if (!doc)
         return NULL;
     demand_more(doc);
-    auto_schema struct schema *richer = schema_compile(doc, NULL, &err);
+    auto_schema struct schema *richer = schema_compile(doc, &with_formats, &err);
     json_t *example = richer ? schema_example(richer, scene->seed) : NULL;
-    if (example && schema_check(schema_of(scene), example, &err) == 0)
+    if (example && schema_check(scene->rules, example, &err) == 0)
         return example;
     json_decref(example);
     return NULL;
@@ -194,7 +198,7 @@ static bool try_value(const struct scene *scene, const struct member *at, json_t
     rondo_error err;
     auto_json json_t *before = json_incref(get_member(at));
     set_member(at, value);
-    if (schema_check(schema_of(scene), scene->result, &err) == 0)
+    if (schema_check(scene->rules, scene->result, &err) == 0)
         return true;
     set_member(at, TAKE(before));
     return false;
@@ -282,17 +286,42 @@ static json_t *plain_result(const struct scene *scene)
     }
 }
 
-static json_t *make_result(struct scene *scene)
+static json_t *make_example(struct scene *scene, const struct schema *schema)
 {
+    json_t *example = rich_example(scene);
+    if (!example)
+        example = schema_example(scene->rules, scene->seed);
+    if (example)
+        return example;
+    scene->rules = schema;
+    return schema_example(schema, scene->seed);
+}
+
+/* A text that may be anything says what is said besides. */
+static void improve_whole(struct scene *scene, const char *text)
+{
+    rondo_error err;
+    auto_json json_t *better = json_string(text);
+    if (json_is_string(scene->result) && schema_check(scene->rules, better, &err) == 0) {
+        json_decref(scene->result);
+        scene->result = TAKE(better);
+    }
+}
+
+/* text is what is said besides.  NULL: nothing was found, or nothing is wanted. */
+static json_t *make_result(struct scene *scene, const char *text)
+{
+    rondo_error err;
     const struct schema *schema = schema_of(scene);
-    json_t *example = schema ? rich_example(scene) : NULL;
-    if (schema && !example)
-        example = schema_example(schema, scene->seed);
+    json_t *doc = schema_doc_of(scene);
+    auto_schema struct schema *strict = schema && doc ? schema_compile(doc, &with_formats, &err) : NULL;
+    scene->rules = strict ? strict : schema;
+    auto_json json_t *example = schema ? make_example(scene, schema) : NULL;
     if (!example)
         return plain_result(scene);
     scene->result = json_deep_copy(example);
-    json_decref(example);
     improve(scene, scene->result, "", NOWHERE);
+    improve_whole(scene, text);
     json_t *decision = json_object_get(scene->result, "decision");
     if (scene->step->part == AS_REVIEWER && decision)
         try_value(scene, &(struct member){ scene->result, "decision", NOWHERE, decision }, json_string("approve"));
@@ -394,9 +423,12 @@ void rehearse_run(rondo_task *task, const struct flow_step *step)
     auto_buf struct buf text = { 0 };
     scene_open(&scene, task, step);
     put_text(&text, &scene);
-    json_t *result = make_result(&scene);
+    json_t *result = make_result(&scene, buf_text(&text));
     if (result)
         rondo_task_return_both(task, buf_text(&text), result);
+    else if (schema_of(&scene))
+        rondo_task_fail(task, RONDO_EFINAL, "the rehearsal found no value that fits the result's schema; "
+                        "'%s' can be answered in a file with --script", step->id);
     else
         rondo_task_return_text(task, buf_text(&text));
     json_decref(scene.words);

@@ -8,6 +8,7 @@
 #include "cel/plan.h"
 #include "cel/runes.h"
 #include "data/peek.h"
+#include "data/width.h"
 
 #include <string.h>
 
@@ -201,8 +202,8 @@ char *cel_caret(const char *text, size_t len, const rondo_error *err)
     size_t start = runes_offset(line, len, (size_t)skipped);
     buf_put(&buf, line + start, runes_offset(line + start, len - start, CARET_WIDTH));
     buf_putc(&buf, '\n');
-    for (int column = 1; column < err->column - skipped; column++)
-        buf_putc(&buf, ' ');
+    size_t before = runes_offset(line + start, len - start, (size_t)MAX(err->column - 1 - skipped, 0));
+    width_put_blank(&buf, line + start, before);
     buf_puts(&buf, "^\n");
     return buf_take(&buf);
 }

@@ -68,7 +68,7 @@ static void add_tags(struct drawing *d, struct shape *s)
     for (uint32_t i = 0; i < s->node->tag_count; i++) {
         buf_clear(&tag);
         buf_printf(&tag, "[%s]", s->node->tags[i]);
-        size_t width = show_width(line.data, line.len) + 1 + show_width(tag.data, tag.len);
+        size_t width = width_text(line.data, line.len) + 1 + width_text(tag.data, tag.len);
         if (line.len && width > (size_t)caps[s->cap])
             add_line(d, s, &line, STYLE_YELLOW);
         buf_printf(&line, "%s%s", line.len ? " " : "", buf_text(&tag));

@@ -38,7 +38,7 @@ void canvas_text(struct canvas *canvas, int x, int y, const char *text, size_t l
 {
     for (size_t n; len > 0; text += n, len -= n) {
         n = cluster(text, len);
-        int width = (int)show_width(text, n);
+        int width = (int)width_text(text, n);
         struct canvas_cell *cell = cell_at(canvas, x, y), *rest = cell_at(canvas, x + 1, y);
         if (!n || n > UINT8_MAX || !cell || (width == 2 && !rest))
             return;

@@ -47,7 +47,7 @@ static void put_value(struct buf *out, const struct term *term, const json_t *va
     auto_buf struct buf content = { 0 }, clean = { 0 };
     value_put_content(&content, value);
     show_line(&clean, buf_text(&content), content.len);
-    size_t used = show_width(out->data, out->len), width = (size_t)term->width;
+    size_t used = width_text(out->data, out->len), width = (size_t)term->width;
     if (term->is_tty && used + 20 < width)
         show_cut(out, buf_text(&clean), clean.len, width - used, !term->is_utf8);
     else

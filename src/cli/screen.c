@@ -54,7 +54,7 @@ static size_t lines_taken(const struct screen *screen)
     while (next_line(&at, screen->frame.data + screen->frame.len, &line, &len)) {
         auto_buf struct buf clean = { 0 };
         show_line(&clean, line, len); // without the colours
-        size_t columns = show_width(clean.data, clean.len);
+        size_t columns = width_text(clean.data, clean.len);
         taken += columns ? (columns + width - 1) / width : 1;
     }
     return taken;

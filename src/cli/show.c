@@ -11,69 +11,20 @@
    a text behind one. */
 #include "cli/show.h"
 
-#include "cli/width_table.h"
 #include "data/utf8.h"
 
 #include <string.h>
 
 enum { STRING_MAX = 4096, MARKS_MAX = 8, TAB = 8 };
-enum { ESC = 0x1b, BEL = 7, DEL = 0x7f, CSI = 0x9b, ST = 0x9c, VS16 = 0xfe0f };
+enum { ESC = 0x1b, BEL = 7, DEL = 0x7f, CSI = 0x9b, ST = 0x9c };
 
 /* ---- widths ----------------------------------------------------------------------------------- */
-
-static bool is_in(const struct width_range *ranges, size_t count, uint32_t code)
-{
-    size_t low = 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (code > ranges[low + half].last) {
-            low += half + 1;
-            count -= half + 1;
-        } else if (code >= ranges[low + half].first)
-            return true;
-        else
-            count = half;
-    }
-    return false;
-}
-
-int show_char_width(uint32_t code)
-{
-    if (code < 0x300)
-        return code >= 0x20 && !(code >= 0x7f && code < 0xa0);
-    if (is_in(width_zero, width_zero_count, code))
-        return 0;
-    return is_in(width_two, width_two_count, code) ? 2 : 1;
-}
-
-/* One character and its width; was is the width of the one before.  Behind a narrow character the
-   emoji selector asks for the wide picture. */
-static size_t step(const char *text, size_t len, int *was, int *ret_width)
-{
-    uint32_t code;
-    size_t n = utf8_decode(text, len, &code);
-    if (!n)
-        *ret_width = n = 1;
-    else
-        *ret_width = code == VS16 && *was == 1 ? 1 : show_char_width(code);
-    *was = *ret_width ? *ret_width : *was;
-    return n;
-}
-
-size_t show_width(const char *text, size_t len)
-{
-    size_t sum = 0;
-    int width, was = 0;
-    for (size_t i = 0; i < len; sum += (size_t)width)
-        i += step(text + i, len - i, &was, &width);
-    return sum;
-}
 
 size_t show_fit(const char *text, size_t len, size_t width)
 {
     size_t i = 0, sum = 0;
     for (int one, was = 0; i < len;) {
-        size_t n = step(text + i, len - i, &was, &one);
+        size_t n = width_next(text + i, len - i, &was, &one);
         sum += (size_t)one;
         if (sum > width)
             break;
@@ -87,12 +38,12 @@ size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, boo
     size_t fits = show_fit(text, len, width);
     if (fits == len || !width) {
         buf_put(out, text, fits);
-        return show_width(text, fits);
+        return width_text(text, fits);
     }
     fits = show_fit(text, len, width - 1);
     buf_put(out, text, fits);
     buf_puts(out, is_ascii ? "~" : "…");
-    return show_width(text, fits) + 1;
+    return width_text(text, fits) + 1;
 }
 
 /* ---- cleaning --------------------------------------------------------------------------------- */
@@ -162,7 +113,7 @@ struct cleaning {
 
 static void put_char(struct cleaning *c, const char *text, size_t n, uint32_t code)
 {
-    int width = show_char_width(code);
+    int width = width_char(code);
     c->marks = width ? 0 : c->marks + 1;
     if (c->marks > MARKS_MAX)
         return;

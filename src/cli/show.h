@@ -1,17 +1,12 @@
-/* show.h - text as a terminal shows it: how wide it is, and what of it may get there.
+/* show.h - text as a terminal shows it: what of it may get there, and what fits.
 
    What agents, models and files say is data.  It never reaches the terminal as it is: escape
-   sequences, control characters and characters that turn the direction of writing are taken out.
-
-   Where terminals disagree about a width, the widest is taken: a line that is too short is ugly,
-   one that wraps breaks everything below it. */
+   sequences, control characters and characters that turn the direction of writing are taken out. */
 #ifndef RONDO_SHOW_H
 #define RONDO_SHOW_H
 
 #include "base/buf.h"
-
-/* Columns that text takes; text is clean.  Bytes that are no UTF-8 take one each. */
-size_t show_width(const char *text, size_t len);
+#include "data/width.h"
 
 /* How many bytes of text fit in that many columns, no character cut in two. */
 size_t show_fit(const char *text, size_t len, size_t width);
@@ -30,8 +25,5 @@ void show_lines(struct buf *out, const char *text, size_t len);
 /* How much of an error to show on one line: an expression and the caret under it, which end some, mean
    nothing there. */
 size_t show_without_caret(const char *error);
-
-/* Columns of one character: 0, 1 or 2. */
-int show_char_width(uint32_t code);
 
 #endif

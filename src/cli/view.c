@@ -126,7 +126,7 @@ static void line_clean(struct line *line, const char *text, size_t len)
 
 static size_t line_width(const struct line *line)
 {
-    return show_width(line->text.data, line->text.len);
+    return width_text(line->text.data, line->text.len);
 }
 
 static void line_pad(struct line *line, size_t width)
@@ -577,7 +577,7 @@ static void put_excerpt(struct line *line, enum term_style style, const char *in
 {
     size_t room = (size_t)MAX(line->view->term->width - (int)strlen(indent), 8), start = 0;
     size_t at = skip_characters(text, len, caret);
-    while (show_width(text + start, at - start) > room / 2)
+    while (width_text(text + start, at - start) > room / 2)
         start += skip_characters(text + start, at - start, 1);
     const char *before = start ? "..." : "";
     size_t shown = show_fit(text + start, len - start, room - strlen(before));
@@ -588,7 +588,7 @@ static void put_excerpt(struct line *line, enum term_style style, const char *in
     line_end(line, out);
     line_add(line, STYLE_NONE, indent);
     line_style(line, style);
-    buf_printf(&line->text, "%*s^", (int)(strlen(before) + show_width(text + start, at - start)), "");
+    buf_printf(&line->text, "%*s^", (int)(strlen(before) + width_text(text + start, at - start)), "");
     line_end(line, out);
 }
 
@@ -603,7 +603,7 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
         const char *stop = memchr(clean.data + at, '\n', clean.len - at);
         end = stop ? (size_t)(stop - clean.data) : clean.len;
         size_t caret, under = caret_line(&clean, end + 1, &caret);
-        if (under && show_width(clean.data + at, end - at) > room) {
+        if (under && width_text(clean.data + at, end - at) > room) {
             put_excerpt(line, style, indent, clean.data + at, end - at, caret, out);
             end += 1 + under;
             continue;

@@ -2,7 +2,8 @@
 
    Walks the pattern and writes the least that each part asks for: the first branch, the first
    character of a class, as many repetitions as there have to be and `extra` more where more are
-   allowed.  Lookarounds and back references are passed over, so the result has to be tried. */
+   allowed.  Lookarounds and back references are passed over, so the result has to be tried.  Every other
+   attempt writes what lookaheads want to see in front: most ask for a character somewhere. */
 #include "data/ecma_sample.h"
 
 #include "data/utf8.h"
@@ -120,6 +121,8 @@ static bool walk_group(struct walker *w)
     else if (left >= 3 && memcmp(w->at, "?<", 2) == 0 && w->at[2] != '=' && w->at[2] != '!')
         while (w->at < w->end && *w->at++ != '>')
             ;
+    else if (left >= 2 && w->at[0] == '?' && w->at[1] == '=' && w->branch % 2)
+        w->at += 2;
     else if (is_at(w, '?'))
         return skip_group(w);
     if (++w->nesting > NESTING_MAX || !walk_branches(w))

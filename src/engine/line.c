@@ -452,17 +452,14 @@ static void put_money(struct buf *out, int64_t nano)
         out->len--;
 }
 
-/* What has no price is not told to cost nothing. */
-static void put_cost(struct line *l, const char *key, const rondo_usage *usage)
+static void put_cost(struct line *l, const char *key, int64_t nano)
 {
-    if (!usage->cost_nano)
-        return;
     put_key(l, key);
-    put_money(l->out, usage->cost_nano);
+    put_money(l->out, nano);
 }
 
-/* What it cost is only told when something had a price, what others had spent when it is a fork, and what
-   nobody knows to have been spent when there is some. */
+/* What it cost is told unless nobody knows, what others had spent when it is a fork, and what nobody knows to
+   have been spent when there is some. */
 static void put_workflow_end(struct line *l)
 {
     static const rondo_usage none = { 0 };
@@ -473,13 +470,16 @@ static void put_workflow_end(struct line *l)
     if (l->run->core.summary)
         put_text(l, "summary", l->run->core.summary);
     put_usage(l, "usage", usage);
-    put_cost(l, "cost", usage);
+    if (usage->cost_nano || !usage->unpriced) // what has no price is not told to cost nothing
+        put_cost(l, "cost", usage->cost_nano);
     if (!usage_is_none(lost))
         put_usage(l, "lost", lost);
-    put_cost(l, "lostCost", lost);
+    if (lost->cost_nano)
+        put_cost(l, "lostCost", lost->cost_nano);
     if (!usage_is_none(before))
         put_usage(l, "inherited", before);
-    put_cost(l, "inheritedCost", before);
+    if (before->cost_nano)
+        put_cost(l, "inheritedCost", before->cost_nano);
     put_number(l, "exitCode", (uint64_t)exit_code(l->run));
 }
 

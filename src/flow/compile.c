@@ -184,13 +184,45 @@ static const struct flow_input *find_input(const struct flow *flow, const char *
     return NULL;
 }
 
+#define CONSTANT_COST 1000 // who wants to know has many to ask
+
+/* What an expression that names nothing always gives; NULL. */
+static json_t *constant_of(const struct cel_program *program)
+{
+    rondo_error err;
+    struct cel_val value;
+    json_t *json = NULL;
+    if (cel_program_ref_count(program) > 0)
+        return NULL;
+    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = CONSTANT_COST };
+    if (cel_eval(program, &env, &value, &err) == 0)
+        json = cel_val_to_json(value, &err);
+    cel_scratch_free(env.scratch);
+    return json;
+}
+
+static void check_constant(struct loading *l, const struct flow_step *step, const struct flow_named *given,
+                           const struct flow_input *input)
+{
+    rondo_error err;
+    auto_json json_t *value = input->schema ? constant_of(given->expr.program) : NULL;
+    if (value && schema_check(input->schema, value, &err) < 0)
+        load_error(l, STAGE_RONDO, doc_get(load_get(step->at, "with"), given->name), "schema",
+                   "the input '%.80s' of '%s' does not take this: %s", given->name,
+                   step->include->source->name, err.message);
+}
+
 static void check_given(struct loading *l, struct flow_step *step)
 {
     for (uint32_t i = 0; step->include && i < step->with_count; i++) {
         const struct flow_named *given = &step->with[i];
         const struct flow_input *input = find_input(step->include, given->name);
-        if (!input || !given->expr.program || can_fit(given->expr.program, input->schema_doc))
+        if (!input || !given->expr.program)
             continue;
+        if (can_fit(given->expr.program, input->schema_doc)) {
+            check_constant(l, step, given, input);
+            continue;
+        }
         auto_free char *type = cel_type_text(cel_program_type(given->expr.program));
         auto_buf struct buf wanted = { 0 };
         value_put_json(&wanted, json_object_get(input->schema_doc, "type"));

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "data/utf8.h"
+#include "data/width.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -193,6 +194,7 @@ static void put_source_line(struct buf *out, const struct diag *diag, const char
     const char *line = diag->line ? source_line(diag->source, diag->line, &len) : NULL;
     if (!line)
         return;
+    auto_buf struct buf before = { 0 }, marked = { 0 };
     size_t column = diag->column ? diag->column - 1 : 0;
     size_t first = column > SHOWN_MAX / 2 + 20 ? column - SHOWN_MAX / 2 : 0;
     size_t start = skip_chars(line, len, first);
@@ -201,11 +203,11 @@ static void put_source_line(struct buf *out, const struct diag *diag, const char
     buf_printf(out, "%5u | %s", (unsigned)diag->line, first ? "..." : "");
     put_safe(out, line + start, end - start, true);
     buf_printf(out, "%s\n      | %s", end < len ? "..." : "", first ? "   " : "");
-    for (size_t i = start; i < at && i < end; i += skip_chars(line + i, len - i, 1))
-        buf_putc(out, line[i] == '\t' ? '\t' : ' ');
+    put_safe(&before, line + start, MIN(at, end) - start, true);
+    put_safe(&marked, line + at, skip_chars(line + at, len - at, MIN(diag->width, SHOWN_MAX)), false);
+    width_put_blank(out, buf_text(&before), before.len);
     buf_printf(out, "%s^", mark);
-    size_t under = MIN(diag->width, SHOWN_MAX);
-    for (size_t i = 1; i < under; i++)
+    for (size_t i = width_text(buf_text(&marked), marked.len); i > 1; i--)
         buf_putc(out, '~');
     buf_printf(out, "%s\n", plain);
 }

@@ -66,6 +66,12 @@ struct doc_val *load_get(const struct doc_val *map, const char *key)
     return val && val->kind != DOC_NULL ? val : NULL;
 }
 
+struct doc_val *load_get_map(const struct doc_val *map, const char *key)
+{
+    struct doc_val *val = doc_get(map, key);
+    return val && val->kind == DOC_MAP ? val : NULL;
+}
+
 /* ---- the document --------------------------------------------------------------------------------------- */
 
 /* Whether a text that cannot be read was meant to be in the rondo dialect. */

@@ -118,6 +118,9 @@ void load_suggest_step(struct loading *l, struct diag *diag, const char *text,
 /* The value of a key that is there and not null; NULL. */
 struct doc_val *load_get(const struct doc_val *map, const char *key);
 
+/* The value, if it is the map that it should be; NULL. */
+struct doc_val *load_get_map(const struct doc_val *map, const char *key);
+
 /* ---- read.c ------------------------------------------------------------------------------------ */
 
 /* What a value looks like, for messages: "12", "the text 'x'", "a list". */

@@ -58,7 +58,7 @@ static void check_server(struct loading *l, const struct doc_val *name, const st
 
 static void check_servers(struct loading *l)
 {
-    const struct doc_val *servers = load_get(l->flow->doc->root, "mcpServers");
+    const struct doc_val *servers = load_get_map(l->flow->doc->root, "mcpServers");
     for (uint32_t i = 0; servers && i < servers->count; i++)
         if (servers->items[i]->kind == DOC_MAP)
             check_server(l, servers->keys[i], servers->items[i]);

@@ -16,7 +16,7 @@ static void check_provider(struct loading *l, const struct doc_val *at, const ch
 
 static void suggest_alias(struct loading *l, struct diag *diag, const char *name)
 {
-    const struct doc_val *models = load_get(l->flow->doc->root, "models");
+    const struct doc_val *models = load_get_map(l->flow->doc->root, "models");
     const char *names[200];
     size_t count = 0;
     for (uint32_t i = 0; models && i < models->count && count < COUNT(names); i++)
@@ -29,7 +29,7 @@ static void check_model(struct loading *l, const struct doc_val *at)
 {
     const char *name = at ? at->text : NULL;
     char provider[81];
-    if (!name || doc_get(load_get(l->flow->doc->root, "models"), name))
+    if (!name || doc_get(load_get_map(l->flow->doc->root, "models"), name))
         return;
     size_t split = known_split(name);
     if (!split && known_guess(name))
@@ -55,7 +55,7 @@ static void check_step_model(struct loading *l, struct flow_step *step)
 
 static void check_fallbacks(struct loading *l, const char *alias, const struct doc_val *list)
 {
-    const struct doc_val *models = load_get(l->flow->doc->root, "models");
+    const struct doc_val *models = load_get_map(l->flow->doc->root, "models");
     struct known_chain chain;
     rondo_error err;
     for (uint32_t i = 0; i < list->count; i++)
@@ -93,7 +93,7 @@ static void check_row(struct loading *l, const char *alias, const struct doc_val
 
 void rules_models(struct loading *l)
 {
-    const struct doc_val *root = l->flow->doc->root, *models = load_get(root, "models");
+    const struct doc_val *root = l->flow->doc->root, *models = load_get_map(root, "models");
     for (uint32_t i = 0; models && i < models->count; i++)
         check_row(l, models->keys[i]->text, models->items[i]);
     check_model(l, load_get(load_get(root, "options"), "model"));

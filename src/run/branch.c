@@ -18,7 +18,8 @@ static enum plan choose(struct run *run, struct act *act, struct rondo_event *ev
         ev->child = act->next;
         return PLAN_DECIDE;
     }
-    return decide_fail(run, act, RONDO_EINVAL, ev, "no case holds and there is no `otherwise`");
+    return decide_fail(run, act, RONDO_EINVAL, ev, "no case holds and there is no `%s`",
+                       act->node->step ? "else" : "otherwise");
 }
 
 /* tries is 1 once the choice was made; next is then the chosen child. */

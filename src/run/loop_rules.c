@@ -206,14 +206,14 @@ static int no_edge(struct act *act, struct rondo_event *ev)
 {
     auto_buf struct buf text = { 0 }, out = { 0 };
     const struct result *res = loop_pass_output(act);
+    const char *end = act->node->step ? "end" : RONDO_END; // as its author writes it
     value_put_content(&out, res->value);
     buf_printf(&text, "no edge leaves state '%s' for output '%.*s'; candidates:",
                act->node->children[act->loop->target].name, (int)MIN(out.len, 200), buf_text(&out));
     for (uint32_t i = 0; i < act->node->edge_count; i++) {
         const struct node_edge *edge = &act->node->edges[i];
         if (edge->from == act->loop->target)
-            buf_printf(&text, " %s", edge->to == act->node->count ? RONDO_END
-                                                                  : act->node->children[edge->to].name);
+            buf_printf(&text, " %s", edge->to == act->node->count ? end : act->node->children[edge->to].name);
     }
     return (int)loop_end_failed(act, RONDO_EINVAL, "edges", buf_text(&text), ev);
 }

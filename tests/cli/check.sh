@@ -65,6 +65,15 @@ echo '{ "name": 5, "steps": [{ "id": "a" }] }' >strict.json
 expect "JSON is taken at its word" 2 "" "strict.json:1:11: error[validation]: \`name\` has to be text, not 5
     1 | { \"name\": 5, \"steps\": [{ \"id\": \"a\" }] }
       |           ^" "$RONDO" check strict.json
+printf 'name: x\nagents:\n  w: { description: "漢字 e\xcc\x81\t🎵", modl: 漢字 }\nsteps: [{ id: a }]\n' >wide.yaml
+expect "the caret stands below wide characters" 2 "" "wide.yaml:3:32: error[validation]: unknown key \`modl\` in an agent
+    3 |   w: { description: \"漢字 é	🎵\", modl: 漢字 }
+      |                            	     ^~~~
+      = did you mean \`model\`?" "$RONDO" check wide.yaml
+printf 'name: x\nsteps: [{ id: 漢字 }]\n' >wide.yaml
+expect "wide characters are underlined" 2 "" "wide.yaml:2:15: error[invalid_step_id]: the id '漢字' has to begin with a letter and have only letters, digits, - and _
+    2 | steps: [{ id: 漢字 }]
+      |               ^~~~" "$RONDO" check wide.yaml
 expect "no file" 3 "" "$("$RONDO" check 2>&1)" "$RONDO" check
 
 # Files beside the workflow stay in its folder, whatever the links say.

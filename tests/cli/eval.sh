@@ -38,6 +38,9 @@ y + 1
 expect 2 'rondo eval: 1:4: expected an expression, but the expression ends
 1 +
    ^' '1 +'
+expect 2 'rondo eval: 1:8: a string that begins here has no end
+"漢字" + "a
+         ^' '"漢字" + "a'
 expect 0 '-2' '-5 + 3'
 expect 3 "rondo eval: EXPR is missing
 usage: rondo eval EXPR [OPTION...]

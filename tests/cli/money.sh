@@ -183,7 +183,7 @@ F
 }
 other
 "$RONDO" run --json --store :memory: --max-cost 0.05 other.yaml >out 2>err
-same "what would cost too much is not asked" "$? $(at_end out 'data.cost') $(jq -r .target log | sort -u)" "4 null /v1/chat/completions"
+same "what would cost too much is not asked" "$? $(at_end out 'data.cost') $(jq -r .target log | sort -u)" "4 0 /v1/chat/completions"
 other
 "$RONDO" run --json --store :memory: --max-cost 1 other.yaml >out 2>err
 same "what can be paid is" "$? $(nano out)" "0 108000000"

@@ -39,6 +39,18 @@ check "a partial run" 1 "fine" "$RONDO" run partial.yaml
 says "partial"
 check "a workflow from stdin" 0 "hello, world" sh -c '"$0" run - <hello.yaml' "$RONDO"
 
+# Nothing that holds is told of in the words of the file.
+flow nothing_holds.yaml <<'END'
+name: nothing-holds
+agents: { w: { script: [x] } }
+steps:
+  - { id: choose, branch: [{ when: "false", agent: w }] }
+  - { id: go, machine: { start: s, states: { s: { agent: w } }, edges: [{ from: s, to: end, when: "false" }] } }
+END
+check "no case and no edge" 1 "" "$RONDO" run nothing_holds.yaml
+says 'there is no `else`'
+says 'candidates: end'
+
 # What agents say goes into a pipe as it is; on a terminal nothing of it does more than show itself.
 flow colours.yaml <<'END'
 name: colours
@@ -275,7 +287,7 @@ last() { # the keys of the last line
 }
 events "a run" "plan_ready workflow_start*step_start greet*step_end greet*workflow_end" \
     "$RONDO" run --json hello.yaml
-last '"completed" "hello, world" 0' data.status data.output data.exitCode
+last '"completed" "hello, world" 0 0' data.status data.output data.cost data.exitCode
 events "a failed run" "plan_ready*error one*workflow_end" "$RONDO" run --json fails.yaml
 last '"failed" 1' data.status data.exitCode
 events "a loop" "plan_ready*iteration_start refine*loop_end refine*workflow_end" \

@@ -7,7 +7,7 @@
 
 static void check_width(const char *text, size_t want)
 {
-    size_t is = show_width(text, strlen(text));
+    size_t is = width_text(text, strlen(text));
     if (is != want)
         FAIL("'%s' is %zu columns wide, expected %zu", text, is, want);
 }
@@ -38,7 +38,7 @@ static void check_cut(const char *text, size_t width, const char *want)
     struct buf out = { 0 };
     size_t used = show_cut(&out, text, strlen(text), width, false);
     CHECK_STR(buf_text(&out), want);
-    CHECK_UINT(used, show_width(want, strlen(want)));
+    CHECK_UINT(used, width_text(want, strlen(want)));
     CHECK(used <= width);
     buf_free(&out);
 }

@@ -65,7 +65,7 @@ static const char *look_frame(struct look *l)
     for (; *at; at = end + 1) { // what must hold for every frame
         end = strchr(at, '\n');
         CHECK(end != NULL);
-        if (show_width(at, (size_t)(end - at)) > (size_t)l->term.width)
+        if (width_text(at, (size_t)(end - at)) > (size_t)l->term.width)
             FAIL("a line is too long: %.*s", (int)(end - at), at);
     }
     return buf_text(&l->frame);

@@ -329,7 +329,8 @@ static bool said_unknown(const char *key)
 
 static void damage_map(const struct source *source, const struct doc_val *val, struct buf *text)
 {
-    static const char *const values[] = { "[1]", "{ a: b }", "-12", "''", "text", "true", "null", "1e400", "[", "&a" };
+    static const char *const values[] = { "[1]", "[{}]", "{ a: b }", "-12", "''", "text",
+                                          "true", "null", "1e400", "[", "&a" };
     for (uint32_t i = 0; i < val->count; i++) {
         const struct doc_val *item = val->items[i], *key = val->kind == DOC_MAP ? val->keys[i] : item;
         size_t end = item->offset + item->len;
@@ -374,18 +375,24 @@ static void read_whole(const char *path, struct buf *out)
     fclose(file);
 }
 
-static void each_example(void (*run)(const char *path))
+static void each_in(const char *folder, void (*run)(const char *path))
 {
     struct dirent **entries;
-    int count = scandir("examples", &entries, is_yaml, alphasort);
+    int count = scandir(folder, &entries, is_yaml, alphasort);
     CHECK(count > 0);
     for (int i = 0; i < count; i++) {
         char path[512];
-        snprintf(path, sizeof path, "examples/%s", entries[i]->d_name);
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         run(path);
         free(entries[i]);
     }
     free(entries);
+}
+
+static void each_example(void (*run)(const char *path))
+{
+    each_in("examples", run);
+    each_in("examples/models", run);
 }
 
 static void damage_example(const char *path)

@@ -185,6 +185,34 @@ TEST(a_rehearsed_result_fits_its_schema_and_is_not_empty)
                              "\"names\":[\"names 1\",\"names 2\"],\"score\":1}");
 }
 
+TEST(a_rehearsed_result_has_the_formats_of_its_schema)
+{
+    PLAY p = { .env = { .rehearse = true } };
+    play(&p, "rondo: 1\nname: t\nagents:\n"
+             "  w: { description: x, resultSchema: { type: object, properties: {\n"
+             "       when: { type: string, format: date }, who: { type: string, format: email },\n"
+             "       odd: { type: string, format: unheard-of } } } }\n"
+             "  t: { description: x, resultSchema: { type: string } }\n"
+             "steps:\n- { id: x, agent: w }\n- { id: y, agent: t }\n");
+    CHECK_INT(p.rc, 0);
+    CHECK_STR(told(&p, "x"), "w answers for x (rehearsal of x)|{\"odd\":\"odd\",\"when\":\"2026-01-31\","
+                             "\"who\":\"a@example.com\"}");
+    rondo_result text;
+    CHECK_INT(rondo_run_find(p.run, "y", &text), 0);
+    CHECK_STR(json_string_value(text.output), "t answers for y (rehearsal of y)");
+}
+
+TEST(a_schema_that_no_example_is_found_for_can_be_answered_by_a_script)
+{
+    PLAY p = { .env = { .rehearse = true } };
+    play(&p, "rondo: 1\nname: t\nagents:\n"
+             "  w: { description: x, resultSchema: { type: object, required: [x], properties: { x: false } } }\n"
+             "steps:\n- { id: x, agent: w }\n");
+    CHECK_INT(p.rc, RONDO_EFINAL);
+    CHECK_STR(told(&p, "x"), "the rehearsal found no value that fits the result's schema; 'x' can be answered in a "
+                             "file with --script");
+}
+
 TEST(a_rehearsed_judge_is_content_after_the_second_pass)
 {
     PLAY p = { .env = { .rehearse = true } };

@@ -65,6 +65,8 @@ static const struct {
     { "{\"not\": {\"type\": [\"null\", \"boolean\"]}}", NULL },
     { "{\"type\": \"string\", \"pattern\": \"^[A-Z]{2}-\\\\d{3,}(x|y)?$\"}", "\"AA-000\"" },
     { "{\"type\": \"string\", \"pattern\": \"^[a-z]+$\", \"minLength\": 4}", "\"aaaa\"" },
+    { "{\"type\": \"string\", \"pattern\": \"^(?=.*\\\\d)(?=.*[a-z])[A-Za-z0-9]{8,}$\"}", NULL },
+    { "{\"type\": \"string\", \"pattern\": \"^(?=a)abc$\"}", "\"abc\"" },
     { "{\"type\": \"string\", \"format\": \"date\"}", "\"2026-01-31\"" },
     { "{\"minProperties\": 2, \"propertyNames\": {\"pattern\": \"^x\"}}", NULL },
     { "{\"if\": {\"required\": [\"a\"]}, \"then\": {\"required\": [\"b\"]}, \"minProperties\": 1}",

@@ -1,7 +1,7 @@
 /* width_table.c - characters that take no column, or two.
 
-   Derived from Unicode 14 (tools/width_table), from U+0300 on: below, show_char_width() knows. */
-#include "cli/width_table.h"
+   Derived from Unicode 14 (tools/width_table), from U+0300 on: below, width_char() knows. */
+#include "data/width_table.h"
 
 #include "base/mem.h"
 
