@@ -522,7 +522,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 {
     if (run->status || !run->act_count)
         return false;
-    if (ev->type == RONDO_EV_CANCEL || (ev->type == RONDO_EV_MESSAGE_SENT && !ev->act)) // to the whole run
+    if (ev->type == RONDO_EV_CANCEL || (!ev->act && ev->type == RONDO_EV_MESSAGE_SENT) ||
+        (!ev->act && ev->type == RONDO_EV_BUDGET)) // to the whole run
         return true;
     struct act *act = run_find_act(run, ev->act, ev->ordinal);
     if (!act)
