@@ -172,9 +172,49 @@ static void play_never(rondo_later later, json_t *path, void *user)
     stop(player, player->run, &why);
 }
 
+/* "NAME[0]...", below an agent: somebody whom it has called. */
+static bool is_called(const char *below)
+{
+    return *below == '.' && below[1 + strcspn(below + 1, ".[")] == '[';
+}
+
+static void add_usage(json_t *events, const json_t *reply)
+{
+    json_t *event, *usage;
+    size_t i;
+    json_array_foreach(json_object_get(reply, "events"), i, event)
+        if ((usage = json_object_get(event, "usage")))
+            json_array_append_new(events, json_pack("{s:O}", "usage", usage));
+    if ((usage = json_object_get(reply, "usage")))
+        json_array_append_new(events, json_pack("{s:O}", "usage", usage));
+}
+
+/* Those whom an agent has called are not called again: what they cost is told behind what it said itself.
+   Takes reply; new. */
+static json_t *with_called(const struct recording *rec, const struct record *record, json_t *reply)
+{
+    size_t len = strlen(record->path);
+    auto_json json_t *whole = json_copy(reply), *events = json_array();
+    json_decref(reply);
+    json_array_extend(events, json_object_get(whole, "events"));
+    for (uint32_t i = 0; i < rec->count; i++)
+        if (strncmp(rec->list[i].path, record->path, len) == 0 && is_called(rec->list[i].path + len))
+            add_usage(events, rec->list[i].reply);
+    if (json_array_size(events))
+        json_object_set(whole, "events", events);
+    return TAKE(whole);
+}
+
+static json_t *reply_of(const struct player *player, rondo_task *task, const struct record *record)
+{
+    if (!record->reply)
+        return NULL;
+    return with_called(&player->rec, record, mask_lift(rondo_run_id(task_owner(task)), record->reply));
+}
+
 static void answer(struct player *player, rondo_task *task, const struct record *record)
 {
-    json_t *reply = record->reply ? mask_lift(rondo_run_id(task_owner(task)), record->reply) : NULL;
+    json_t *reply = reply_of(player, task, record);
     player->run = task_owner(task);
     if (!reply) {
         task_after(task, NEVER_NS, json_string(record->path), play_never, player);

@@ -9,6 +9,7 @@
 #include "data/value.h"
 #include "engine/flows.h"
 #include "engine/shell.h"
+#include "run/asks.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -83,7 +84,15 @@ struct answered {
     bool was_open;
 };
 
-/* By its path, or by its name when only one has it. */
+/* A gate has its path and its step's name; one that an agent at work has opened also its step's path. */
+static bool is_meant(const char *path, const char *id, const char *text)
+{
+    size_t len = strlen(text);
+    return strcmp(id, text) == 0 || strcmp(path, text) == 0 ||
+           (strncmp(path, text, len) == 0 && strncmp(path + len, ASKS_NAME, strlen(ASKS_NAME)) == 0);
+}
+
+/* By its path, or by another of its names when no other gate has that. */
 static const struct gate_open *find(const struct gates *gates, const char *path, uint32_t *ret_count)
 {
     const struct gate_open *found = NULL;
@@ -91,7 +100,7 @@ static const struct gate_open *find(const struct gates *gates, const char *path,
     for (uint32_t i = 0; i < gates->count; i++) {
         if (strcmp(gates->open[i].path, path) == 0)
             return &gates->open[i];
-        if (strcmp(gates->open[i].id, path) != 0)
+        if (!is_meant(gates->open[i].path, gates->open[i].id, path))
             continue;
         found = &gates->open[i];
         ++*ret_count;
@@ -117,7 +126,7 @@ static int refuse(struct running *r, const struct gates *gates, const struct ans
 {
     const char *path = r->line->args.list[1];
     if (count)
-        command_fail(r->line->command, "'%s' is the name of several open gates: give a path", path);
+        command_fail(r->line->command, "'%s' means several open gates: give the path of one", path);
     else if (past->value)
         say_answered(r, path, past->value, past->at_ns);
     else if (r->status != RONDO_STATUS_RUNNING)
@@ -127,7 +136,8 @@ static int refuse(struct running *r, const struct gates *gates, const struct ans
     else
         command_fail(r->line->command, "run %s has no open gate '%s'", r->id, path);
     for (uint32_t i = 0; i < gates->count; i++)
-        fprintf(stderr, "  open: %s\n", gates->open[i].path);
+        if (!count || is_meant(gates->open[i].path, gates->open[i].id, path))
+            fprintf(stderr, "  open: %s\n", gates->open[i].path);
     return EXIT_USAGE;
 }
 
@@ -181,7 +191,7 @@ static void look_back(struct answered *past, const rondo_event *ev, const char *
 {
     int type = rondo_event_type(ev);
     if ((type != RONDO_EV_GATE_WAITING && type != RONDO_EV_GATE_ANSWERED) ||
-        (strcmp(rondo_event_path(ev), path) != 0 && strcmp(rondo_event_step(ev), path) != 0))
+        !is_meant(rondo_event_path(ev), rondo_event_step(ev), path))
         return;
     json_decref(TAKE(past->value));
     past->was_open = true;
@@ -250,9 +260,10 @@ static const struct option options[] = {
 const struct cmd command_answer = {
     .name = "answer", .args = "RUN [PATH VALUE]", .min_args = 1, .max_args = 3,
     .summary = "answer a gate of a run",
-    .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there, or its name; VALUE is\n"
-             "text or JSON, as the gate's schema wants it.  A wrong answer is refused, and of several the\n"
-             "first counts.  A tool that an agent wants to call is answered with y, n or a (always).  If a\n"
-             "process drives the run, it takes the answer at once; else 'rondo resume' does.",
+    .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there, or its step's path or name\n"
+             "where only one gate is meant; VALUE is text or JSON, as the gate's schema wants it.  A wrong\n"
+             "answer is refused, and of several the first counts.  A tool that an agent wants to call is\n"
+             "answered with y, n or a (always).  If a process drives the run, it takes the answer at once;\n"
+             "else 'rondo resume' does.",
     .options = options, .size = sizeof(struct answer_args), .run = cmd_answer,
 };

@@ -233,21 +233,6 @@ static int cmd_du(const struct cmdline *line)
 
 /* ---- export, import --------------------------------------------------------------------------------- */
 
-/* Answers and messages belong to the run when a process has taken them; until then they are in the store only. */
-static void tell_of_inbox(const struct cmdline *line, struct store *store, const char *id)
-{
-    struct journal *journal;
-    rondo_error ignored;
-    if (store_look(store, id, &journal, &ignored) < 0)
-        return;
-    auto_json json_t *letters = NULL;
-    store_inbox(journal, &letters, &ignored);
-    if (json_array_size(letters))
-        command_fail(line->command, "not in the file: answers and messages (%zu) that wait for rondo resume",
-                     json_array_size(letters));
-    journal->ops->close(journal);
-}
-
 static int cmd_export(const struct cmdline *line)
 {
     const char *id = line->args.list[0];
@@ -261,8 +246,6 @@ static int cmd_export(const struct cmdline *line)
     else
         buf_printf(&file, "%s.rondo", id);
     int rc = store_export(store, id, buf_text(&file), &err);
-    if (rc == 0)
-        tell_of_inbox(line, store, id);
     store_close(store);
     return rc < 0 ? fail(line, &err) : EXIT_OK;
 }

@@ -477,5 +477,7 @@ void rows_event(struct rows *rows, const rondo_event *ev)
     default:
         if ((row = rows_find(rows, ev)))
             on_row(rows, row, ev);
+        else if (ev->type == RONDO_EV_BUDGET)
+            on_budget(rows->root, ev); // spent for the whole run, before it began
     }
 }

@@ -17,6 +17,7 @@
 #include "flow/bundle.h"
 #include "flow/shape.h"
 #include "io/orphan.h"
+#include "run/usage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -228,21 +229,14 @@ static uint64_t seed_of(const struct running *r)
     return is_fixed ? hash_bytes(1, r->flow->name, strlen(r->flow->name)) : 0;
 }
 
-/* What is left of a limit; 0 is none. */
-static int64_t left_of(int64_t limit, int64_t spent)
-{
-    return limit ? MAX(limit - spent, 1) : 0;
-}
-
 rondo_run_options running_options(const struct running *r)
 {
     const struct run_args *a = r->args;
-    int64_t tokens = r->spent.input_tokens + r->spent.output_tokens;
     int64_t cost_nano = a->max_cost > 0 ? MAX((int64_t)llround(MIN(a->max_cost, 9e6) * 1e9), 1) : 0;
     return (rondo_run_options){
         RONDO_RUN, .timeout_ms = a->timeout_ms, .session = a->session, .seed = seed_of(r),
         .max_concurrency = r->flow->max_concurrency ? 0 : (int)MIN(a->max_concurrency, INT32_MAX),
-        .budget = { .tokens = left_of(a->max_tokens, tokens), .cost_nano = left_of(cost_nano, r->spent.cost_nano) },
+        .budget = { .tokens = a->max_tokens, .cost_nano = cost_nano },
     };
 }
 
@@ -296,9 +290,12 @@ int running_start(struct running *r)
     rondo_error err;
     rondo_run_options options = running_options(r);
     r->about = how_started(r);
-    if (flows_start(r->engine, r->flow, &r->env, r->inputs, &options, r->about, &r->run, &err) == 0)
-        return EXIT_OK;
-    return running_fail(r, &err);
+    if (flows_start(r->engine, r->flow, &r->env, r->inputs, &options, r->about, &r->run, &err) < 0)
+        return running_fail(r, &err);
+    if (!usage_is_none(&r->spent))
+        shell_happened(r->run, &(struct rondo_event){ .type = RONDO_EV_BUDGET, .flags = EF_VALUE,
+                                                      .value = usage_value(&r->spent) });
+    return EXIT_OK;
 }
 
 int running_carry_out(struct running *r)

@@ -48,7 +48,7 @@ struct running {
     struct store *store; // NULL: the run is in memory only
     rondo_engine *engine;
     rondo_run *run;
-    rondo_usage spent; // for the run, before it: budgets are smaller by that
+    rondo_usage spent; // for the run, before it: counts as its own
     uint64_t past; // events that the run had before this command went on with it
 };
 

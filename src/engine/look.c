@@ -45,10 +45,8 @@ void look_result(rondo_run *run, const struct result *res, rondo_result *ret)
 /* What a coordinator spends, and steps that speak once more, is nobody's but the run's. */
 void look_whole(rondo_run *run, rondo_result *ret)
 {
-    const struct ledger *all = run_act(&run->core, 0)->ledger;
+    const struct ledger *all = run_act(&run->core, 0)->ledger; // also of who is not below the root
     look_result(run, run_result(&run->core), ret);
-    if (!run->node->coordinator)
-        return;
     ret->usage = *ledger_spent(all);
     ret->lost = *ledger_lost(all);
 }

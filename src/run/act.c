@@ -191,7 +191,7 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
 
 bool act_takes_place(const struct act *act)
 {
-    return act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !act->wait_ns && !act->pause_ns &&
+    return act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !act->wait_ns && !act->pause_ns && !act->asking &&
            !errand_is_out(act);
 }
 

@@ -40,11 +40,13 @@ json_t *asks_of_call(const struct act *act, const char *call)
 /* Values are frozen: what is added later is added to a copy. */
 void asks_add(struct run *run, struct act *act, json_t *question)
 {
+    bool was = act_takes_place(act);
     if (!act->asks)
         act->asks = json_array();
     json_array_append_new(act->asks, json_copy(question));
     act->asked = MAX(act->asked, asks_number(question));
     act->asking++;
+    act_recount(run, act, was);
     run->gates++;
     run->gate_moves++;
     run_drop(run, question);
@@ -65,9 +67,11 @@ static void note_always(struct run *run, const json_t *question, const json_t *a
 void asks_answer(struct run *run, struct act *act, json_t *answer)
 {
     json_t *question = asks_find(act, asks_number(answer));
+    bool was = act_takes_place(act);
     json_object_set(question, "answer", answer);
     note_always(run, question, answer);
     act->asking--;
+    act_recount(run, act, was);
     run->gates--;
     run->gate_moves++;
     run_drop(run, answer);
@@ -75,9 +79,11 @@ void asks_answer(struct run *run, struct act *act, json_t *answer)
 
 void asks_end(struct run *run, struct act *act)
 {
+    bool was = act_takes_place(act);
     run->gates -= act->asking;
     run->gate_moves++;
     act->asking = 0;
+    act_recount(run, act, was);
 }
 
 bool asks_admit(const struct act *act, const json_t *value, bool is_answer)

@@ -1,9 +1,10 @@
 /* asks.h - what an agent asks people while it is at work: may this tool be called, what came of that call?
 
    Such a question is a gate of its own below the agent, `step.permit-1`.  It is told by the agent (gate_waiting,
-   whose value is an object) and answered from outside (gate_answered, with its number); the agent is at work all
-   the time.  An activation keeps its questions, with their answers, until it ends: work that begins again after
-   a crash finds what it had asked by the name it gave the question, and asks nothing twice.
+   whose value is an object) and answered from outside (gate_answered, with its number).  As long as one is open the
+   agent takes no place among those at work; it goes on at once when it has its answers.  An activation keeps its
+   questions, with their answers, until it ends: work that begins again after a crash finds what it had asked by the
+   name it gave the question, and asks nothing twice.
 
      { n: NUMBER, call: NAME, ask: TEXT, schema: of the answer, tool, arguments, answer?: { value, by } } */
 #ifndef RONDO_ASKS_H

@@ -371,23 +371,20 @@ static bool waits_for_time(const struct act *act)
     return false;
 }
 
-/* Agents at work that do nothing but wait for answers. */
-static uint32_t count_resting(const struct run *run)
+/* An agent that has asked may do other things while it waits for the answer. */
+static bool works_on(const struct act *act)
 {
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < run->act_count; slot++)
-        count += run->acts[slot]->state != ACT_FREE && run->acts[slot]->asking && run->acts[slot]->rests;
-    return count;
+    return act->asking && !act->rests;
 }
 
 bool run_waits_for_people(const struct run *run)
 {
     if (!run->gates || run->status || run->dirty.count || run->command_count)
         return false;
-    if (run->busy && run->busy != count_resting(run))
+    if (run->busy)
         return false;
     for (uint32_t slot = 0; slot < run->act_count; slot++)
-        if (run->acts[slot]->state != ACT_FREE && waits_for_time(run->acts[slot]))
+        if (run->acts[slot]->state != ACT_FREE && (works_on(run->acts[slot]) || waits_for_time(run->acts[slot])))
             return false;
     return true;
 }
@@ -525,7 +522,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 {
     if (run->status || !run->act_count)
         return false;
-    if (ev->type == RONDO_EV_CANCEL || (ev->type == RONDO_EV_MESSAGE_SENT && !ev->act)) // to the whole run
+    if (ev->type == RONDO_EV_CANCEL || (!ev->act && ev->type == RONDO_EV_MESSAGE_SENT) ||
+        (!ev->act && ev->type == RONDO_EV_BUDGET)) // to the whole run
         return true;
     struct act *act = run_find_act(run, ev->act, ev->ordinal);
     if (!act)

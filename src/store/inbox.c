@@ -3,6 +3,8 @@
    Who sends does not know whether anybody drives the run; the driver looks when the file has news, and once more, with
    nobody else writing, before it commits an end that shuts letters out.  Nothing is sent to a run that has ended.  So
    every letter that was sent is also taken. */
+#include "store/inbox.h"
+
 #include "data/value.h"
 #include "store/runlog.h"
 #include "store/runrow.h"
@@ -10,9 +12,11 @@
 #define INBOX_MAX 1000 // waiting for one run
 #define WHAT_MAX  (1u << 20)
 
-static int put(struct store *store, const char *id, const json_t *what, rondo_error *err)
+int inbox_put(struct store *store, const char *id, const json_t *what, rondo_error *err)
 {
     int64_t run, waiting, status;
+    if (json_dumpb(what, NULL, 0, JSON_COMPACT) > WHAT_MAX)
+        return err_set(err, RONDO_ELIMIT, "a request of more than %u bytes is too large", WHAT_MAX);
     if (db_begin(store, err) < 0 || runrow_find(store, id, &run, NULL, err) < 0 ||
         db_number(store, &status, err, "SELECT status FROM run WHERE num = ?1", "i", run) < 0 ||
         db_number(store, &waiting, err, "SELECT count(*) FROM inbox WHERE run = ?1", "i", run) < 0)
@@ -27,9 +31,7 @@ static int put(struct store *store, const char *id, const json_t *what, rondo_er
 int store_send(struct store *store, const char *id, const json_t *what, rondo_error *err)
 {
     bool own = db_is_free(store);
-    if (json_dumpb(what, NULL, 0, JSON_COMPACT) > WHAT_MAX)
-        return err_set(err, RONDO_ELIMIT, "a request of more than %u bytes is too large", WHAT_MAX);
-    int rc = db_end(store, own, put(store, id, what, err), err);
+    int rc = db_end(store, own, inbox_put(store, id, what, err), err);
     return rc < 0 || own ? rc : store_commit(store, err);
 }
 

@@ -2,7 +2,8 @@
 
    The file begins with MAGIC; then come items: a tag, a length (varint) and as many bytes.
 
-       A   about the run: a packed map (data/pack.h), the first item
+       A   about the run: a packed map (data/pack.h), the first item; what nobody has taken out of the run's
+           inbox is in it, too
        D   its definition, if it has one
        P   a piece of records; pieces have the numbers 1, 2, ... and come before they are used
        R   a record: the sum of the run's records up to this one (4 bytes, least first), and the record
@@ -15,10 +16,11 @@
 #include "base/crc32c.h"
 #include "base/hash.h"
 #include "data/pack.h"
+#include "data/value.h"
 #include "io/file.h"
 #include "run/codec.h"
+#include "store/inbox.h"
 #include "store/kept.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -154,13 +156,31 @@ static int put_record(struct outfile *out, const char *record, size_t len, uint3
     return put_item(out, ITEM_RECORD, out->kept.data, out->kept.len, err);
 }
 
-static int put_about(struct outfile *out, const struct store_run *run, rondo_error *err)
+/* What has come and nobody has taken; NULL: nothing.  New. */
+static int get_inbox(struct journal *journal, json_t **ret, rondo_error *err)
+{
+    auto_json json_t *letters = NULL;
+    json_t *letter;
+    size_t i;
+    if (store_inbox(journal, &letters, err) < 0)
+        return err->code;
+    *ret = json_array_size(letters) ? json_array() : NULL;
+    json_array_foreach(letters, i, letter)
+        json_array_append(*ret, json_object_get(letter, "what"));
+    return 0;
+}
+
+static int put_about(struct outfile *out, struct journal *journal, rondo_error *err)
 {
     auto_buf struct buf bytes = { 0 };
-    json_t *about = json_pack("{s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:I, s:O?}", "id", run->id, "name", run->name,
-                              "session", run->session, "status", run->status, "waiting", run->waiting,
+    const struct store_run *run = store_about(journal);
+    json_t *inbox = NULL;
+    if (run->status == RONDO_STATUS_RUNNING && get_inbox(journal, &inbox, err) < 0)
+        return err->code;
+    json_t *about = json_pack("{s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:I, s:O?, s:o*}", "id", run->id, "name",
+                              run->name, "session", run->session, "status", run->status, "waiting", run->waiting,
                               "start", (json_int_t)run->start_ns, "end", (json_int_t)run->end_ns, "hash",
-                              (json_int_t)run->hash, "about", run->about);
+                              (json_int_t)run->hash, "about", run->about, "inbox", inbox);
     if (!about)
         return err_set(err, RONDO_ESTORE, "the row of the run is damaged");
     pack_put(&bytes, about);
@@ -198,7 +218,7 @@ static int put_run(struct outfile *out, struct journal *journal, rondo_error *er
 {
     size_t len;
     buf_put(&out->buf, MAGIC, MAGIC_LEN);
-    if (put_about(out, store_about(journal), err) < 0)
+    if (put_about(out, journal, err) < 0)
         return err->code;
     const char *definition = store_definition(journal, &len);
     if (definition && put_item(out, ITEM_DEFINITION, definition, len, err) < 0)
@@ -233,10 +253,14 @@ static int write_file(struct journal *journal, const char *file, rondo_error *er
 int store_export(struct store *store, const char *id, const char *file, rondo_error *err)
 {
     struct journal *journal;
-    if (store_look(store, id, &journal, err) < 0)
+    if (db_look(store, err) < 0) // of one moment: what is taken out of the inbox comes into the records
         return err->code;
-    int rc = write_file(journal, file, err);
-    journal->ops->close(journal);
+    int rc = store_look(store, id, &journal, err);
+    if (rc == 0) {
+        rc = write_file(journal, file, err);
+        journal->ops->close(journal);
+    }
+    db_looked(store);
     return rc;
 }
 
@@ -248,6 +272,7 @@ struct infile {
     const char *first;       // of pieces and records
     struct store_run run;    // texts belong to about
     json_t *about;           // owned
+    json_t *inbox;           // a part of it; NULL: nothing
     const char *definition;  // NULL: none
     size_t definition_len;
     struct piece {
@@ -316,10 +341,11 @@ static int read_about(struct infile *in, const char *bytes, size_t len, rondo_er
     int waiting;
     in->about = pack_get(&at, end);
     if (!in->about || at != end ||
-        json_unpack(in->about, "{s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:I, s?o}", "id", &run->id, "name", &run->name,
-                    "session", &run->session, "status", &run->status, "waiting", &waiting, "start", &start, "end",
-                    &last, "hash", &hash, "about", &run->about) < 0 ||
-        !is_good_id(run->id) || run->status < 0 || run->status > RONDO_STATUS_WAITING || start < 0 || last < 0)
+        json_unpack(in->about, "{s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:I, s?o, s?o}", "id", &run->id, "name",
+                    &run->name, "session", &run->session, "status", &run->status, "waiting", &waiting, "start",
+                    &start, "end", &last, "hash", &hash, "about", &run->about, "inbox", &in->inbox) < 0 ||
+        (in->inbox && !json_is_array(in->inbox)) || !is_good_id(run->id) || run->status < 0 ||
+        run->status > RONDO_STATUS_WAITING || start < 0 || last < 0)
         return bad_file(in, err, "what it says about the run makes no sense");
     run->waiting = waiting;
     run->start_ns = start;
@@ -431,6 +457,16 @@ static int check_file(struct infile *in, const struct buf *bytes, rondo_error *e
     return in->run.last_seq ? 0 : bad_file(in, err, "has no events");
 }
 
+static int write_inbox(struct infile *in, struct store *store, rondo_error *err)
+{
+    json_t *what;
+    size_t i;
+    json_array_foreach(in->inbox, i, what)
+        if (inbox_put(store, in->run.id, what, err) < 0)
+            return err_in(err, "%s", in->path);
+    return 0;
+}
+
 static int write_run(struct infile *in, struct store *store, rondo_error *err)
 {
     struct journal *journal;
@@ -439,6 +475,8 @@ static int write_run(struct infile *in, struct store *store, rondo_error *err)
     int rc = each_record(in, journal, err);
     if (rc == 0)
         rc = store_sum_up(journal, &in->run, err);
+    if (rc == 0)
+        rc = write_inbox(in, store, err);
     if (rc == 0)
         rc = store_commit(store, err);
     else

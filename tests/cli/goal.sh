@@ -130,6 +130,22 @@ serve < <(text "$wrong"; then_; text "$plan"; then_; text "Tea.")
 echo '{"models":{"compat/m":{"input":1000,"output":1000}}}' >prices.json
 "$RONDO" goal --yes --store :memory: --prices prices.json "x" >out 2>err
 same "in money" "$(grep -c 'planned in 2 tries, 220 tokens, \$0.22' err)" 1
+same "it is the run's" "$(tail -2 err | head -1 | grep -c '330 tokens.*\$0.33')" 1
+serve < <(text "$plan"; then_; text "Tea.")
+"$RONDO" goal -q --json --yes --store cost.db --prices prices.json --max-cost 1000 "x" >out 2>err
+same "also for those who read its events" "$(jq -c 'select(.type == "workflow_end") | [.data.usage.prompt, .data.cost]' out)" '[200,0.22]'
+same "which say what planning was" "$(jq -c 'select(.type == "budget" and .stepId == null) | .seq' out)" 2
+id=$("$RONDO" runs --store cost.db --json | jq -r .id)
+same "and in lists" "$("$RONDO" runs --store cost.db --json | jq -c '[.usage.prompt, .usage.nanoUsd]')" '[200,220000000]'
+check "a replay agrees" 0 "" "$RONDO" replay -q --store cost.db "$id"
+dear='{"rondo":1,"name":"dear","agents":{"s":{"script":[{"content":"one","usage":{"prompt":999950,"completion":0}}]},"t":{"script":["two"]}},"steps":[{"id":"one","agent":"s"},{"id":"two","agent":"t","dependsOn":["one"]}]}'
+serve < <(text "$dear"; then_; text "$dear")
+"$RONDO" goal -q --yes --store cost.db --max-tokens 1000000 "x" >out 2>err
+same "what is left for the run is less" "$? $("$RONDO" runs --store cost.db -n 1 --json | jq -r .usage.prompt)" "4 1000050"
+"$RONDO" resume -q --store cost.db --max-tokens 2000000 "$("$RONDO" runs --store cost.db -n 1 --json | jq -r .id)" >out 2>err
+same "a larger budget goes on, and nothing is forgotten" "$? $(cat out) $("$RONDO" runs --store cost.db -n 1 --json | jq -r .usage.prompt)" "0 two 1000050"
+"$RONDO" goal -q --yes --store cost.db --max-tokens 1000061 "x" >out 2>err
+same "it is exactly that" "$? $(cat out)" "0 two"
 stop; unset SERVER_PID
 check "nobody there" 75 "" "$RONDO" goal --yes --store :memory: --max-retries 0 "x"
 says "planning failed"

@@ -38,8 +38,19 @@ go_on b.db "$id" imported
 "$RONDO" run -q --store c.db wait.yaml >out 2>err </dev/null
 kept=$("$RONDO" runs --store c.db --json | jq -r 'if type == "array" then .[0] else . end | .id')
 "$RONDO" send -q --store c.db "$kept" check hello
-check "what nobody has taken is not exported" 0 "" "$RONDO" export --store c.db "$kept" kept.rondo
-says "not in the file: answers and messages (1) that wait for rondo resume"
+"$RONDO" answer -q --by ada --store c.db "$kept" ready yes
+check "what nobody has taken is exported" 0 "" "$RONDO" export --store c.db "$kept" kept.rondo
+"$RONDO" import --store d.db kept.rondo >/dev/null 2>&1
+check "the answer, too" 3 "" "$RONDO" answer --store d.db "$kept" ready no
+says "was answered already by ada"
+for store in c.db d.db; do
+    "$RONDO" resume -q --store $store "$kept" >out 2>err </dev/null
+    same "$store: goes on" "$?" 0
+    same "$store: each is given once" "$(of $store "$kept" agent_inbox_drain)" "loop.0.check plan: by name;loop.0.check $(of $store "$kept" message_sent | grep -o '[^ ]*: hello');loop.1.check plan: by path;"
+done
+"$RONDO" export --store c.db "$kept" ended.rondo >/dev/null 2>&1
+check "one that has ended" 0 "$kept" "$RONDO" import --store e.db ended.rondo
+
 fork=$("$RONDO" fork -q --store a.db "$id" --at ready)
 "$RONDO" resume -q --store a.db "$fork" >out 2>err </dev/null # up to its gate
 go_on a.db "$fork" forked
@@ -60,7 +71,7 @@ agents: { wait: { run: "until [ -e go ]; do sleep 0.01; done" }, read: { run: "c
 steps: [ { id: wait, agent: wait }, { id: read, agent: read, dependsOn: [wait] } ]
 F
 for n in 1 2 3 4; do
-    rm -f go
+    rm -f go late.err
     "$RONDO" run --store late.db late.yaml >out 2>late.err </dev/null & pid=$!
     wait_for late.err "step_start wait"
     "$RONDO" send -q --store late.db "$(run_id late.err)" read "number $n"

@@ -46,7 +46,7 @@ serve < <(calls c1 write '{"path":"new.txt","content":"x"}' c2 write '{"path":"t
 check "two at once" 5 "" "$RONDO" run tools.yaml
 id=$(run_id err)
 check "the name is not enough" 3 "" "$RONDO" answer "$id" a y
-says "'a' is the name of several open gates"
+says "'a' means several open gates: give the path of one"
 check "the second" 0 "" "$RONDO" answer "$id" a.permit-2 y
 check "the first is still open" 5 "" "$RONDO" resume "$id"
 says "a.permit-1"
@@ -105,6 +105,34 @@ same "with the answer of its own" "$("$RONDO" answer --json "$id" | jq -r '.[].p
 check "cancelled" 3 "" "$RONDO" answer "$id" a y
 says "run $id has ended: it is cancelled"
 same "it asks nothing" "$("$RONDO" runs --json | jq -r "select(.id == \"$id\") | \"\(.status) \(.asks)\"")" "cancelled null"
+
+# Who waits for a person takes no place; and is found by the path of its step, too.
+rm -f new.txt one.txt
+flow places.yaml <<'F'
+name: places
+options: { maxConcurrency: 1 }
+agents: { w: { prompt: p, model: compat/m, tools: [write] }, plain: { run: "echo plain" } }
+steps:
+  - { id: one, loop: { maxIterations: 1, steps: [ { id: a, agent: w, instructions: x } ] } }
+  - { id: two, loop: { maxIterations: 1, steps: [ { id: a, agent: w, instructions: x } ] } }
+  - { id: z, agent: plain }
+F
+write() { calls c1 write "{\"path\":\"$1\",\"content\":\"x\"}"; }
+serve < <(write new.txt; then_; write one.txt; then_; text "Written."; then_; text "Written.")
+check "one place for three" 5 "" "$RONDO" run places.yaml
+id=$(run_id err)
+says "step_end z"
+same "both ask" "$("$RONDO" answer --json "$id" | jq -r '.[].path' | tr '\n' ' ')" "one.0.a.permit-1 two.0.a.permit-1 "
+check "the name means both" 3 "" "$RONDO" answer "$id" a y
+says "'a' means several open gates: give the path of one"
+same "which are listed" "$(grep -c '  open: ...\.0\.a\.permit-1' err)" 2
+check "one by its step's path" 0 "" "$RONDO" answer "$id" 'two.0.a' y
+check "once" 3 "" "$RONDO" answer "$id" 'two.0.a' n
+says "was answered already"
+check "the other by its own" 0 "" "$RONDO" answer "$id" 'one.0.a.permit-1' y
+"$RONDO" resume -q "$id" >out 2>err </dev/null
+same "both go on" "$? $(cat new.txt one.txt)" "0 xx"
+check "and are replayed" 0 "" "$RONDO" replay -q "$id"
 
 # Agents of an agent ask in its name; while one of them waits the others work on.
 rm -f new.txt one.txt two.txt

@@ -145,6 +145,11 @@ check "recorded" 0 "Done." "$RONDO" run -q --store :memory: --record rec.json ki
 check "and played, without those that were called" 0 "Done." "$RONDO" run --replay rec.json kinds.yaml
 same "which is nothing to be warned of" "$(grep -c warning err)" 0
 same "or a model" "$(requests)" 3
+usage_of() { jq -c 'select(.type == "workflow_end").data.usage' "$1"; }
+serve < <(calls c1 writer '{"input":"x"}' c2 sub '{"topic":"a"}'; then_; text "A line."; then_; text "Done.")
+"$RONDO" run -q --json --store :memory: --record rec.json kinds.yaml >one 2>err
+"$RONDO" run -q --json --replay rec.json kinds.yaml >two 2>err
+same "what they cost is told all the same" "$(usage_of two) $(jq .calls <<<"$(usage_of two)")" "$(usage_of one) 3"
 
 # ---- a gate in a workflow that was called ------------------------------------------------------------------
 flow asking.yaml <<'F'

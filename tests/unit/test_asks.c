@@ -14,6 +14,7 @@ static void begin(struct scene *s)
 {
     *s = (struct scene){ .bot = { "a", ECHO } };
     s->act.node = bot_node(&s->bot);
+    s->run.busy = 1;
 }
 
 static void end(struct scene *s)
@@ -48,14 +49,17 @@ TEST(questions_are_open_until_they_are_answered)
     asks_add(&s.run, &s.act, value(ASK(1, "1.0", "bash")));
     asks_add(&s.run, &s.act, value(ASK(2, "1.1", "write")));
     CHECK_INT(s.run.gates, 2);
+    CHECK_INT(s.run.busy, 0);
     CHECK_INT(s.act.asked, 2);
     CHECK(asks_open(&s.act, 1) && asks_open(&s.act, 2) && !asks_open(&s.act, 3));
     asks_answer(&s.run, &s.act, value("{\"n\":2,\"value\":\"y\",\"by\":\"ada\"}"));
     CHECK(asks_open(&s.act, 1) && !asks_open(&s.act, 2));
     CHECK_STR(json_string_value(json_object_get(json_object_get(asks_of_call(&s.act, "1.1"), "answer"), "by")), "ada");
     CHECK(!json_object_get(asks_of_call(&s.act, "1.0"), "answer") && !asks_of_call(&s.act, "2.0"));
+    CHECK_INT(s.run.busy, 0); // one is still open
     asks_end(&s.run, &s.act);
     CHECK_INT(s.run.gates, 0);
+    CHECK_INT(s.run.busy, 1);
     end(&s);
 }
 
@@ -67,6 +71,7 @@ TEST(always_is_said_for_the_run)
     asks_add(&s.run, &s.act, value(ASK(2, "1.1", "write")));
     asks_answer(&s.run, &s.act, value("{\"n\":1,\"value\":\"a\"}"));
     asks_answer(&s.run, &s.act, value("{\"n\":2,\"value\":\"y\"}"));
+    CHECK_INT(s.run.busy, 1);
     CHECK(json_object_get(s.run.always, "bash") && !json_object_get(s.run.always, "write"));
     end(&s);
 }
