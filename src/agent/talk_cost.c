@@ -21,12 +21,15 @@ void talk_settle(struct talk *talk, const rondo_usage *usage)
     talk->reservation = 0;
 }
 
+/* What is read may be kept by the server for the next time, and that may cost more. */
 rondo_usage talk_cost(const struct talk *talk, int64_t input, int64_t output)
 {
     const struct price *price = &talk_whom(talk)->price;
-    struct token_count tokens = { .input = input, .output = output };
+    struct token_count plain = { .input = input, .output = output }, kept = plain;
+    kept.cache_write = input;
     return (rondo_usage){ .input_tokens = input, .output_tokens = output, .calls = 1,
-                          .cost_nano = price_of(price, &tokens), .unpriced = !price->is_known };
+                          .cost_nano = MAX(price_of(price, &plain), price_of(price, &kept)),
+                          .unpriced = !price->is_known };
 }
 
 int64_t talk_longest(const struct talk *talk)

@@ -159,11 +159,20 @@ static bool is_doubtful(const struct act *act, const struct kid *kid)
            act->node->agent.effects == RONDO_ONCE && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN;
 }
 
+/* Who was cancelled with its run, and is taken up with it, goes on where it was, as after a crash. */
+static void go_on(struct act *act, const struct outcome *before)
+{
+    act->notes = json_incref(before->notes);
+    act->letters = json_incref(before->letters);
+}
+
 static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
     act->in_doubt = is_doubtful(act, kid);
     if (act->attempt && kid->res.more)
         carry_over(act, kid->res.more);
+    if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
+        go_on(act, kid->res.more);
     if (UNLIKELY(kid->base) && kid->base == act->attempt)
         act->before = json_incref(kid->res.value);
     result_clear(run, &kid->res);
@@ -574,6 +583,13 @@ static bool may_come_back(const struct act *parent, const struct act *act, int s
            parent->node->mode == RONDO_ERROR_FAILS;
 }
 
+static void keep_notes(struct act *act, struct result *res)
+{
+    struct outcome *more = result_more(res);
+    more->notes = TAKE(act->notes);
+    more->letters = TAKE(act->letters);
+}
+
 static void apply_step_end(struct run *run, struct rondo_event *ev)
 {
     if (ev->flags & EF_UNSTARTED) {
@@ -607,6 +623,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     bool is_encore = encore_is(act);
     if (UNLIKELY(encore_can(run)) && act->node->kind == RONDO_KIND_AGENT)
         encore_keep(run, act, &res);
+    if (UNLIKELY(act->notes) && res.status == RONDO_STATUS_CANCELLED && act->node->kind == RONDO_KIND_AGENT)
+        keep_notes(act, &res);
     forgive_item(parent, act, &res, ev);
     act_move(act, ON_END);
     run->busy -= act_takes_place(act);

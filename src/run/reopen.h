@@ -3,7 +3,8 @@
    The log stays as it is, and what completed stays done.  Left out is only what ended containers on the
    way from the run's end down to the leaves that went wrong: their ends, and what closed them.  Applied
    without these events, the log gives a run in which those containers are still open; then run_reopened
-   puts the leaves back to where they had not started, each as a new attempt.
+   puts the leaves back to where they had not started, each as a new attempt.  An agent that was cancelled gets what it
+   had noted with it, and so goes on where it was; one that failed begins anew.
 
    The value of run_reopened:
 

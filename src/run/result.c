@@ -37,6 +37,8 @@ static void outcome_unref(struct run *run, struct outcome *more)
     mem_free(more->content);
     mem_free(more->judge);
     mem_free(more->by);
+    run_drop(run, more->notes);
+    run_drop(run, more->letters);
     mem_free(more->ledger);
     mem_free(more);
 }

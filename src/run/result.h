@@ -71,6 +71,7 @@ struct outcome {
     char *judge; // of a pass: what the judge said about it
     char *by;    // of a gate: who answered; NULL
     bool is_answer; // of a gate: a text is a result, too
+    json_t *notes, *letters; // of an agent that was cancelled: what it has noted and was given of messages; NULL
     struct kid *steps; // results of inner steps, owned
     uint32_t step_count;
     const rondo_node *steps_of; // whose children they are

@@ -4,6 +4,7 @@
 #include "flow/diag.h"
 #include "flow/known.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,14 +70,14 @@ static void entries_clear(struct entries *entries)
 /* ---- fitting ----------------------------------------------------------------------------------------- */
 
 /* * stands for anything. */
-static bool fits(const char *pattern, const char *text)
+static bool fits_part(const char *pattern, const char *pattern_end, const char *text, const char *end)
 {
     const char *star = NULL, *back = NULL;
-    while (*text) {
-        if (*pattern == '*') {
+    while (text < end) {
+        if (pattern < pattern_end && *pattern == '*') {
             star = ++pattern;
             back = text;
-        } else if (*pattern == *text) {
+        } else if (pattern < pattern_end && *pattern == *text) {
             pattern++;
             text++;
         } else if (star) {
@@ -86,7 +87,36 @@ static bool fits(const char *pattern, const char *text)
             return false;
         }
     }
-    return !pattern[strspn(pattern, "*")];
+    while (pattern < pattern_end && *pattern == '*')
+        pattern++;
+    return pattern == pattern_end;
+}
+
+static bool fits(const char *pattern, const char *text)
+{
+    return fits_part(pattern, pattern + strlen(pattern), text, text + strlen(text));
+}
+
+static const char *behind_scheme(const char *url)
+{
+    const char *slashes = strstr(url, "://");
+    return slashes ? slashes + 3 : NULL;
+}
+
+/* What stands for the host in a pattern stands for no more: scheme, host and the rest are compared by themselves.
+   Where a pattern ends in its host, with *, the rest is any. */
+static bool fits_url(const char *pattern, const char *url)
+{
+    const char *host = behind_scheme(pattern), *its_host = behind_scheme(url);
+    if (host && !fits_part(pattern, host, url, its_host))
+        return false;
+    host = host ? host : pattern;
+    const char *path = host + strcspn(host, "/"), *its_path = its_host + strcspn(its_host, "/");
+    if (!fits_part(host, path, its_host, its_path))
+        return false;
+    if (!*path && path > host && path[-1] == '*')
+        return true;
+    return fits(*path ? path : "/", *its_path ? its_path : "/");
 }
 
 /* What a pattern in an entry is about; NULL: this tool has no such thing. */
@@ -120,6 +150,41 @@ static bool is_plain_path(const char *text)
     return is_plain;
 }
 
+static int hex_at(const char *text)
+{
+    const char *digits = "0123456789abcdef", *found = *text ? strchr(digits, *text | ' ') : NULL;
+    return found ? (int)(found - digits) : -1;
+}
+
+/* %41 is A, and /./ is /. */
+static bool is_plain_rest(const char *rest)
+{
+    if (strstr(rest, "..") || strstr(rest, "/./") || rest[strcspn(rest, "\\ \t\r\n")])
+        return false;
+    for (const char *at = rest; (at = strchr(at, '%')); at++) {
+        int high = hex_at(at + 1), code = high < 0 ? -1 : high * 16 + hex_at(at + 2);
+        if (code > 0 && (isalnum(code) || strchr("-._~", code)))
+            return false;
+    }
+    return true;
+}
+
+/* One host can be written in many ways, and so that it looks like another: only one of them is plain. */
+static bool is_plain_url(const char *url)
+{
+    const char *host = behind_scheme(url);
+    bool is_safe = strncmp(url, "https://", 8) == 0, is_http = is_safe || strncmp(url, "http://", 7) == 0;
+    if (!is_http)
+        return false;
+    size_t len = strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789.-_[]:");
+    const char *port = is_safe ? ":443" : ":80", *end = host + len;
+    bool is_default = len > strlen(port) && strncmp(end - strlen(port), port, strlen(port)) == 0;
+    if (!len || is_default || end[-1] == '.' || end[-1] == ':' || (*end && *end != '/'))
+        return false;
+    const char *dot = strstr(host, ".:");
+    return !(dot && dot < end) && is_plain_rest(end);
+}
+
 /* Those that look into all that is below a folder, or that a pattern of their own means. */
 static bool is_searching(const struct tool *tool)
 {
@@ -133,7 +198,7 @@ static bool is_plain(const struct tool *tool, const char *text, const json_t *ar
         return is_plain_command(text);
     if (strcmp(tool->name, "glob") == 0 && json_object_get(arguments, "path"))
         return false;
-    return strcmp(tool->name, "fetch") == 0 || is_plain_path(text);
+    return strcmp(tool->name, "fetch") == 0 ? is_plain_url(text) : is_plain_path(text);
 }
 
 /* May something below `text` fit?  As far as both are spelt out they are compared. */
@@ -159,6 +224,8 @@ static bool entry_fits(const struct entry *entry, const struct tool *tool, const
         return refuses;
     if (refuses && is_searching(tool))
         return can_meet(entry->pattern, text);
+    if (strcmp(tool->name, "fetch") == 0)
+        return fits_url(entry->pattern, text) || (refuses && fits(entry->pattern, text));
     return fits(entry->pattern, text);
 }
 

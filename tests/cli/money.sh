@@ -195,6 +195,30 @@ sed -i 's/, price: { input: 1000, output: 1000 }//' other.yaml
 same "one without a price counts, too" "$?" 3
 says "'dear' costs"
 
+# ---- what is kept for the next time may cost more -------------------------------------------------------------------
+# kept N: N answers whose input, 500 tokens, was written into a cache
+kept() {
+    for ((i = 0; i < $1; i++)); do
+        [ $i -gt 0 ] && echo then
+        echo "header Content-Type: application/json"
+        echo "wait 100"
+        echo 'send {"id":"x","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":0,"cache_creation_input_tokens":500,"output_tokens":1}}'
+    done
+}
+flow kept.yaml <<'F'
+name: kept
+models: { m: { provider: anthropic, model: m, price: { input: 1000, cacheWrite: 4000, output: 0 } } }
+agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300 } }
+steps: [{ id: each, agent: w, instructions: "Do ${item}, and everything that goes with it: LONG", loop: { forEach: [1, 2, 3, 4, 5, 6, 7, 8], maxConcurrency: 4 } }]
+F
+sed -i "s/LONG/$(printf 'word %.0s' $(seq 220))/" kept.yaml
+serve < <(kept 8)
+sed -i 's,/v1/chat/completions,/v1/messages,' script
+stop; coproc SERVER { "$server" script log; }
+read -r port <&"${SERVER[0]}"
+ANTHROPIC_BASE_URL=http://127.0.0.1:$port ANTHROPIC_API_KEY=k "$RONDO" run --json --store :memory: --max-cost 7 kept.yaml >out 2>err
+same "within the limit" "$? $(($(requests) * 2000000000)) $(($(nano out) <= 7000000000)) $(($(most out) <= 7000000000))" "4 $(nano out) 1 1"
+
 # ---- tries that fail are paid for, too -----------------------------------------------------------------------------
 flow cut.yaml <<'F'
 name: cut

@@ -381,5 +381,31 @@ same "nothing was asked twice but what had no answer" "$(requests)" 4
 same "nothing was done twice" "$(wc -l <did)" 1
 same "with all that was said" "$(asked 3 '[.messages[] | .role] | join(" ")')" "system user assistant tool assistant tool"
 
+# Stopped by a signal or cancelled it is no worse off; of a command that was cut nobody knows.
+for how in "kill -INT" "kill -TERM" cancel; do
+    rm -f did st.db*
+    serve < <(calls c1 bash '{"command":"echo once >>did; echo ok"}'; then_; calls c2 read '{"path":"tea.txt"}'; then_
+              echo "wait 600000"; then_; text "Done.")
+    sed -i '/^wait/{n;d}' script
+    "$RONDO" run -q --yolo --store st.db tools.yaml >out 2>err & pid=$!
+    for _ in $(seq 500); do [ "$(requests)" -ge 3 ] && break; sleep 0.02; done
+    id=$("$RONDO" runs --store st.db --json | jq -r .id | head -1)
+    if [ "$how" = cancel ]; then "$RONDO" cancel --store st.db "$id" >/dev/null 2>&1; else $how $pid; fi
+    wait $pid 2>/dev/null
+    check "$how: goes on in the third turn" 0 "Done." "$RONDO" resume -q --yolo --store st.db "$id"
+    same "$how: nothing twice" "$(requests) $(wc -l <did)" "4 1"
+    same "$how: all that was said" "$(asked 3 '[.messages[] | .role] | join(" ")')" "system user assistant tool assistant tool"
+    "$RONDO" replay --store st.db "$id" >/dev/null 2>err
+    same "$how: the same follows from its log" "$?" 0
+done
+rm -f did st.db*
+serve < <(calls c1 bash '{"command":"echo once >>did; sleep 600"}'; then_; text "Done.")
+"$RONDO" run -q --yolo --store st.db tools.yaml >out 2>err & pid=$!
+for _ in $(seq 500); do [ -s did ] && break; sleep 0.02; done
+kill -INT $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store st.db --json | jq -r .id | head -1)
+check "people are asked" 5 "" "$RONDO" resume -q --yolo --store st.db "$id"
+same "before it is done again" "$(requests) $(wc -l <did)" "1 1"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

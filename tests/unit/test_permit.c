@@ -91,6 +91,69 @@ TEST(names_and_arguments_have_patterns)
     CHECK(judge_call(&spec, "fetch", "{\"url\":\"https://example.org.evil/\"}", false) == PERMIT_REFUSE);
 }
 
+static int judge_url(const char *allow, const char *deny, const char *url)
+{
+    char arguments[400];
+    snprintf(arguments, sizeof arguments, "{\"url\":\"%s\"}", url);
+    return judge_call(&(struct permit_spec){ .allow = allow, .deny = deny }, "fetch", arguments, false);
+}
+
+TEST(a_host_in_a_pattern_is_only_a_host)
+{
+    static const struct {
+        const char *pattern, *url;
+        bool fits;
+    } rows[] = {
+        { "fetch(https://*.example.org/*)", "https://www.example.org/x", true },
+        { "fetch(https://*.example.org/*)", "https://a.b.example.org/", true },
+        { "fetch(https://*.example.org/*)", "https://www.example.org", true },
+        { "fetch(https://*.example.org/*)", "https://evil.test/x.example.org/", false },
+        { "fetch(https://*.example.org/*)", "https://evil.test?.example.org/", false },
+        { "fetch(https://*.example.org/*)", "https://evil.test#.example.org/", false },
+        { "fetch(https://*.example.org/*)", "https://evil.test\\\\.example.org/", false },
+        { "fetch(https://*.example.org/*)", "https://a@www.example.org/", false },
+        { "fetch(https://*.example.org/*)", "http://www.example.org/", false },
+        { "fetch(https://*example.org/*)", "https://evil.test/example.org/", false },
+        { "fetch(*.example.org/*)", "http://www.example.org/x", true },
+        { "fetch(*.example.org/*)", "http://evil.test/www.example.org/x", false },
+        { "fetch(https://example.org*)", "https://example.org/x/y?z", true },
+        { "fetch(https://example.org*)", "https://example.org@evil.test/", false },
+        { "fetch(https://example.org)", "https://example.org/", true },
+        { "fetch(https://example.org)", "https://example.org/x", false },
+        { "fetch(https://example.org/)", "https://example.org", true },
+        { "fetch(https://example.org/docs/*)", "https://example.org/docs/x?y=%20z", true },
+        { "fetch(https://example.org/docs/*)", "https://example.org/docs/../x", false },
+        { "fetch(https://example.org/docs/*)", "https://example.org/docs/%2e%2E/x", false },
+        { "fetch(http://127.0.0.1:*/a)", "http://127.0.0.1:8080/a", true },
+        { "fetch(http://127.0.0.1:*/a)", "http://127.0.0.1:8080/b/a", false },
+        { "fetch(*)", "https://evil.test/x", true },
+        { "fetch(https://*)", "https://evil.test/x/y", true },
+        { "fetch(https://*)", "file:///etc/passwd", false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int got = judge_url(rows[i].pattern, NULL, rows[i].url);
+        if (got != (rows[i].fits ? PERMIT_ALLOW : PERMIT_REFUSE))
+            FAIL("%s with %s: %d", rows[i].pattern, rows[i].url, got);
+    }
+}
+
+TEST(a_url_that_is_written_in_another_way_fits_everything_that_denies)
+{
+    static const char *const urls[] = {
+        "https://evil.test/x", "https://evil.test", "https://EVIL.test/x", "HTTPS://evil.test/x",
+        "https://evil.test./x",
+        "https://evil.test:443/x", "https://evil.test.:443/x", "https://a@evil.test/x", "https://evil.test?x",
+        "https://evil%2etest/x", "https://evil.test/%78", "https://evil.test/a/../x", "https:/evil.test/x",
+        "https://evil.test\\\\x", " https://evil.test/x", "evil.test/x", "https:evil.test",
+    };
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        if (judge_url("fetch", "fetch(https://evil.test/*)", urls[i]) != PERMIT_REFUSE)
+            FAIL("%s is not denied", urls[i]);
+    CHECK(judge_url("fetch", "fetch(https://evil.test/*)", "https://good.test/x") == PERMIT_ALLOW);
+    CHECK(judge_url("fetch", "fetch(*secret*)", "https://good.test/a/secret") == PERMIT_REFUSE);
+    CHECK(judge_url("fetch", "fetch(http://*)", "http://good.test/a/b") == PERMIT_REFUSE);
+}
+
 TEST(a_command_that_is_more_than_one_fits_nothing_that_allows)
 {
     static const char *const tricks[] = {
