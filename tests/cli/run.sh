@@ -159,6 +159,18 @@ END
 check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
 says "its cap of 3"
+flow endless.yaml <<'END'
+name: endless
+agents: { m: { description: d, model: openai/gpt-5 } }
+steps:
+  - { id: spend, agent: m, loop: { unbounded: true, budget: { tokens: 1500 } } }
+  - { id: last, dependsOn: [spend], set: { passes: steps.spend.passes } }
+END
+check "a loop without a cap ends in a rehearsal" 0 '{"passes":100}' "$RONDO" rehearse endless.yaml
+says "'spend' has no cap, and was ended in pass 100"
+for file in "$ROOT"/examples/*.yaml "$ROOT"/examples/twins/doubling.yaml; do
+    "$RONDO" rehearse --quiet "$file" >out 2>err </dev/null && ok || { bad "rehearsing ${file##*/}"; cat err; }
+done
 
 # ---- inputs ------------------------------------------------------------------------------------------
 
