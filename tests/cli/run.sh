@@ -183,6 +183,10 @@ inputs:
 agents: { show: { run: [printf, "%s|%s|%s", "${inputs.topic}", "${inputs.count}", "${inputs.tags}"] } }
 steps: [ { id: one, agent: show, instructions: x } ]
 END
+echo '{"topic": "\ud83c\udfb5", "count": 2}' >notes.json
+check "inputs as JSON writes them" 0 "🎵|2|[]" "$RONDO" run --inputs notes.json inputs.yaml
+check "inputs from stdin" 0 "🎵|2|[]" sh -c '"$0" run --inputs - inputs.yaml <notes.json' "$RONDO"
+check "inputs out of a pipe" 0 "x|3|[]" "$RONDO" run --inputs <(echo 'topic: x') inputs.yaml
 check "an input" 0 'loops|3|[]' "$RONDO" run inputs.yaml --input topic=loops
 check "texts stay texts, numbers become numbers" 0 '5|7|["a"]' \
     "$RONDO" run inputs.yaml -i topic=5 -i count=7 -i 'tags=["a"]'
