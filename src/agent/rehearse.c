@@ -28,7 +28,8 @@ struct scene {
     uint64_t seed;
     json_t *words; // what `until` looks for: a list, owned
     double goal;   // the number that it compares with; NaN
-    json_t *result; // as far as it is made
+    json_t *answer; // { "": the result as far as it is made }, so that it is a member like all others
+    const char *text; // what is said besides
     const struct schema *rules; // that what is made has to keep to
 };
 
@@ -70,22 +71,47 @@ static double compared_number(const char *text)
     return NAN;
 }
 
+static const char *rule_text(const struct flow_expr *rule)
+{
+    return rule->program && rule->at ? rule->at->text : "";
+}
+
 static void scene_open(struct scene *scene, rondo_task *task, const struct flow_step *step)
 {
     const char *path = rondo_task_path(task);
     *scene = (struct scene){ .task = task, .step = step, .act = task_act(task),
                              .pass = rondo_task_pass(task), .seed = hash_bytes(0, path, strlen(path)) };
     const struct flow_loop *loop = loop_of(scene);
-    const char *until = loop && loop->until.program && loop->until.at ? loop->until.at->text : "";
+    const char *until = loop ? rule_text(&loop->until) : "";
     scene->words = quoted_words(scene->pass > 0 ? until : "");
     scene->goal = compared_number(until);
+    if (loop && isnan(scene->goal))
+        scene->goal = compared_number(rule_text(&loop->next));
+}
+
+static double progress(const struct scene *scene)
+{
+    return scene->pass < 0 || scene->pass > 1 ? 1 : scene->pass ? 0.8 : 0.6;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------- */
 
+/* Where `until` makes a number of the text, it is one. */
+static bool put_number(struct buf *out, const struct scene *scene)
+{
+    const struct flow_loop *loop = loop_of(scene);
+    const char *until = loop ? rule_text(&loop->until) : "";
+    if (isnan(scene->goal) || (!strstr(until, "int(content") && !strstr(until, "double(content")))
+        return false;
+    buf_printf(out, "%.0f", ceil(scene->goal * progress(scene)));
+    return true;
+}
+
 static void put_text(struct buf *out, const struct scene *scene)
 {
     const struct flow_agent *agent = scene->step->agent;
+    if (put_number(out, scene))
+        return;
     json_t *word;
     size_t i;
     buf_printf(out, "%s answers for %s", agent ? agent->name : "the default agent", scene->step->id);
@@ -198,7 +224,7 @@ static bool try_value(const struct scene *scene, const struct member *at, json_t
     rondo_error err;
     auto_json json_t *before = json_incref(get_member(at));
     set_member(at, value);
-    if (schema_check(scene->rules, scene->result, &err) == 0)
+    if (schema_check(scene->rules, json_object_get(scene->answer, ""), &err) == 0)
         return true;
     set_member(at, TAKE(before));
     return false;
@@ -209,11 +235,6 @@ static bool try_number(const struct scene *scene, const struct member *at, doubl
     if (ceil(n) != n && try_value(scene, at, json_real(n)))
         return true;
     return try_value(scene, at, json_integer((json_int_t)ceil(n)));
-}
-
-static double progress(const struct scene *scene)
-{
-    return scene->pass < 0 || scene->pass > 1 ? 1 : scene->pass ? 0.8 : 0.6;
 }
 
 /* In three passes to the goal and a bit beyond it, as far as the schema lets it; without a goal, to
@@ -243,7 +264,7 @@ static void improve_text(const struct scene *scene, const struct member *at)
     json_array_foreach(scene->words, i, word)
         if (try_value(scene, at, json_incref(word)))
             return;
-    buf_puts(&name, at->key);
+    buf_puts(&name, *at->key ? at->key : at->index == NOWHERE ? scene->text : "item");
     if (at->index != NOWHERE)
         buf_printf(&name, " %zu", at->index + 1);
     try_value(scene, at, json_string(buf_text(&name)));
@@ -297,35 +318,25 @@ static json_t *make_example(struct scene *scene, const struct schema *schema)
     return schema_example(schema, scene->seed);
 }
 
-/* A text that may be anything says what is said besides. */
-static void improve_whole(struct scene *scene, const char *text)
-{
-    rondo_error err;
-    auto_json json_t *better = json_string(text);
-    if (json_is_string(scene->result) && schema_check(scene->rules, better, &err) == 0) {
-        json_decref(scene->result);
-        scene->result = TAKE(better);
-    }
-}
-
-/* text is what is said besides.  NULL: nothing was found, or nothing is wanted. */
-static json_t *make_result(struct scene *scene, const char *text)
+/* NULL: nothing was found, or nothing is wanted. */
+static json_t *make_result(struct scene *scene)
 {
     rondo_error err;
     const struct schema *schema = schema_of(scene);
-    json_t *doc = schema_doc_of(scene);
+    json_t *doc = schema_doc_of(scene), *example;
     auto_schema struct schema *strict = schema && doc ? schema_compile(doc, &with_formats, &err) : NULL;
     scene->rules = strict ? strict : schema;
-    auto_json json_t *example = schema ? make_example(scene, schema) : NULL;
+    example = schema ? make_example(scene, schema) : NULL;
     if (!example)
         return plain_result(scene);
-    scene->result = json_deep_copy(example);
-    improve(scene, scene->result, "", NOWHERE);
-    improve_whole(scene, text);
-    json_t *decision = json_object_get(scene->result, "decision");
+    auto_json json_t *answer = json_pack("{s:o}", "", json_deep_copy(example));
+    json_decref(example);
+    scene->answer = answer;
+    improve(scene, answer, "", NOWHERE);
+    json_t *result = json_object_get(answer, ""), *decision = json_object_get(result, "decision");
     if (scene->step->part == AS_REVIEWER && decision)
-        try_value(scene, &(struct member){ scene->result, "decision", NOWHERE, decision }, json_string("approve"));
-    return scene->result;
+        try_value(scene, &(struct member){ result, "decision", NOWHERE, decision }, json_string("approve"));
+    return json_incref(result);
 }
 
 /* ---- scripts ----------------------------------------------------------------------------------------- */
@@ -423,7 +434,8 @@ void rehearse_run(rondo_task *task, const struct flow_step *step)
     auto_buf struct buf text = { 0 };
     scene_open(&scene, task, step);
     put_text(&text, &scene);
-    json_t *result = make_result(&scene, buf_text(&text));
+    scene.text = buf_text(&text);
+    json_t *result = make_result(&scene);
     if (result)
         rondo_task_return_both(task, buf_text(&text), result);
     else if (schema_of(&scene))

@@ -27,7 +27,9 @@ static json_t *read_data(const char *path)
         return json_object();
     bool is_stdin = strcmp(path, "-") == 0;
     json_t *data = is_stdin ? json_loadf(stdin, 0, &why) : json_load_file(path, 0, &why);
-    if (!data)
+    if (!data && json_error_code(&why) == json_error_cannot_open_file)
+        fprintf(stderr, "rondo eval: --data: %s\n", why.text);
+    else if (!data)
         fprintf(stderr, "rondo eval: %s:%d:%d: %s\n", is_stdin ? "standard input" : path,
                 why.line, why.column, why.text);
     else if (!json_is_object(data)) {

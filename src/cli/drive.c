@@ -154,8 +154,9 @@ static void note_cap(struct drive *d, const rondo_event *ev)
     if (d->capped_count == NOTES_MAX || !loop)
         return;
     d->capped[d->capped_count++] = loop;
-    buf_printf(&d->notes, "loop '%s' went on to its cap of %lld: the made answers never met its rules\n",
-               rondo_event_path(ev), (long long)loop->loop.cap);
+    bool is_own = !loop->step || !loop->step->loop || loop->step->loop->max_iterations > 0;
+    buf_printf(&d->notes, "loop '%s' %s %lld: the made answers never met its rules\n", rondo_event_path(ev),
+               is_own ? "went on to its cap of" : "has no cap, and was ended in pass", (long long)loop->loop.cap);
 }
 
 /* Did everything that failed do so because a loop reached its cap? */

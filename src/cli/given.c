@@ -14,8 +14,10 @@ json_t *given_file(const char *path, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     rondo_error why;
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    if (file_read(path, GIVEN_BYTES_MAX, &text, err) < 0)
+    bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
+    if ((is_stdin ? file_read_fd(STDIN_FILENO, name, GIVEN_BYTES_MAX, &text, err)
+                  : file_read(path, GIVEN_BYTES_MAX, &text, err)) < 0)
         return NULL;
     struct source *source = source_new(name, text.data ? text.data : "", text.len);
     auto_doc struct doc *doc = doc_read_yaml(source, NULL, &why);

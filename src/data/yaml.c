@@ -453,13 +453,24 @@ static int read_stream(struct yaml *yaml)
     return rc;
 }
 
+/* JSON writes a character beyond U+FFFF as two escapes, which in YAML are none: the one thing in which it is
+   no YAML. */
+static bool has_two_escapes(const struct source *source)
+{
+    const char *text = source->text + source->lines[0];
+    char first = text[strspn(text, " \t\r\n")];
+    return (first == '{' || first == '[') && (strstr(text, "\\ud") || strstr(text, "\\uD"));
+}
+
 struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
 {
     struct yaml yaml = { 0 };
+    rondo_error other;
     if (maker_begin(&yaml.maker, source, limits, err) == 0)
         read_stream(&yaml);
     anchors_clear(&yaml.anchors);
-    return maker_end(&yaml.maker);
+    struct doc *doc = maker_end(&yaml.maker);
+    return doc || !has_two_escapes(source) ? doc : doc_read_json(source, limits, &other);
 }
 
 const char *doc_yaml_version(void)

@@ -3,6 +3,7 @@
 #include "io/file.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_MAX (16 * 1024 * 1024)
@@ -26,17 +27,16 @@ static bool ends_with(const char *text, const char *end)
     return len >= n && strcmp(text + len - n, end) == 0;
 }
 
+/* What comes out of a pipe is nowhere: what it names is looked for where we are. */
 static int read_text(const char *path, struct buf *text, char **ret_folder, rondo_error *err)
 {
-    if (strcmp(path, "-") != 0) {
-        if (file_read(path, FILE_MAX, text, err) < 0)
-            return err->code;
-        *ret_folder = file_folder_of(path, err);
-    } else {
-        if (file_read_fd(STDIN_FILENO, "standard input", FILE_MAX, text, err) < 0)
-            return err->code;
-        *ret_folder = file_resolve(".", err); // what it names is looked for where we are
-    }
+    struct stat st;
+    bool is_stdin = strcmp(path, "-") == 0, is_pipe = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    int rc = is_stdin ? file_read_fd(STDIN_FILENO, "standard input", FILE_MAX, text, err)
+                      : file_read(path, FILE_MAX, text, err);
+    if (rc < 0)
+        return rc;
+    *ret_folder = is_stdin || is_pipe ? file_resolve(".", err) : file_folder_of(path, err);
     return *ret_folder ? 0 : err->code;
 }
 

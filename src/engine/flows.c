@@ -305,6 +305,10 @@ json_t *flows_clean(const struct flow *flow, json_t *value)
     return value;
 }
 
+/* Nothing that a rehearsal makes up may ever end a loop that has no cap. */
+#define REHEARSED_PASSES_MAX 100
+#define SCRIPTED_PASSES_MAX  10000
+
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err)
 {
@@ -316,7 +320,10 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
         bundle_put(&definition, flow);
     struct run_origin origin = { .name = flow->name, .about = about, .definition = definition.data,
                                  .definition_len = definition.len, .secrets = find_secrets(flow) };
-    rondo_node *node = flow_build(flow, &hooks);
+    struct flow_hooks ours = hooks;
+    if (env && env->rehearse)
+        ours.passes_max = env->script ? SCRIPTED_PASSES_MAX : REHEARSED_PASSES_MAX;
+    rondo_node *node = flow_build(flow, &ours);
     int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
     rondo_node_unref(node);
     if (code == 0) {

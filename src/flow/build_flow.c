@@ -382,7 +382,8 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
 {
     struct flow_loop *loop = step->loop;
     const struct flow_hooks *h = b->hooks;
-    bool free_running = loop->max_iterations == 0; // `while` needs no cap
+    bool is_free = loop->max_iterations <= 0; // `while` needs no cap
+    bool is_held_back = is_free && h->passes_max;
     return rondo_loop(&(rondo_loop_spec){
         .size = RONDO_LOOP, .name = name_of(b, step->id), .body = loop_body_node(b, step),
         .while_ = loop->while_.program ? h->while_ : NULL,
@@ -390,8 +391,9 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
         .score = loop->score.program ? h->score : NULL,
         .judge = loop->judge ? build_step(b, loop->judge) : NULL,
         .score_node = loop->scorer ? build_step(b, loop->scorer) : NULL,
-        .max_iterations = free_running ? RONDO_UNBOUNDED : loop->max_iterations,
-        .on_max = loop->on_max, .output_mode = loop->output_mode, .output = loop->output,
+        .max_iterations = is_held_back ? h->passes_max : is_free ? RONDO_UNBOUNDED : loop->max_iterations,
+        .on_max = is_held_back ? RONDO_RETURN_LAST : loop->on_max,
+        .output_mode = loop->output_mode, .output = loop->output,
         .memory_mode = loop->memory_mode, .memory_window = loop->memory_window,
         .feedback = loop->no_feedback ? RONDO_FEEDBACK_OFF : RONDO_FEEDBACK_ON,
         .delay_ms = loop->delay_ms, .patience = loop->patience, .min_gain = loop->min_gain,

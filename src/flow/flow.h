@@ -425,6 +425,7 @@ struct flow_hooks {
     rondo_producer input, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
+    int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none
 };
 
 /* The node that runs the flow: a new reference.  It holds a reference to the flow. */

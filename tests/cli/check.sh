@@ -57,6 +57,8 @@ expect "a bad file as JSON" 2 \
     '{"file":"bad.yaml","valid":false,"errors":[{"file":"bad.yaml","line":7,"column":12,"severity":"error","code":"missing_agent","message":"there is no agent '"'writr'"'","hint":"did you mean '"'writer'"'?"},{"file":"bad.yaml","line":10,"column":7,"severity":"error","code":"validation","message":"unknown key `untl` in a loop","hint":"did you mean `until`?"}],"warnings":[]}' \
     "" "$RONDO" check --json bad.yaml
 expect "standard input" 0 "" "" "$RONDO" check - <good.yaml
+expect "a pipe" 0 "" "" "$RONDO" check <(cat good.yaml)
+expect "JSON with an escape of its own" 0 "" "" "$RONDO" check - < <(echo '{"name":"\ud83c\udfb5","steps":[{"id":"a"}]}')
 expect "what is only a warning" 0 "" "warned.yaml:2:27: warning[file]: none.yaml: No such file or directory
     2 | steps: [{ id: a, include: none.yaml }]
       |                           ^~~~~~~~~" "$RONDO" check warned.yaml

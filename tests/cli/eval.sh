@@ -42,6 +42,7 @@ expect 2 'rondo eval: 1:8: a string that begins here has no end
 "漢字" + "a
          ^' '"漢字" + "a'
 expect 0 '-2' '-5 + 3'
+expect 2 'rondo eval: --data: unable to open none.json: No such file or directory' 'x' --data none.json
 expect 3 "rondo eval: EXPR is missing
 usage: rondo eval EXPR [OPTION...]
 'rondo help eval' says more"

@@ -159,6 +159,18 @@ END
 check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
 says "its cap of 3"
+flow endless.yaml <<'END'
+name: endless
+agents: { m: { description: d, model: openai/gpt-5 } }
+steps:
+  - { id: spend, agent: m, loop: { unbounded: true, budget: { tokens: 1500 } } }
+  - { id: last, dependsOn: [spend], set: { passes: steps.spend.passes } }
+END
+check "a loop without a cap ends in a rehearsal" 0 '{"passes":100}' "$RONDO" rehearse endless.yaml
+says "'spend' has no cap, and was ended in pass 100"
+for file in "$ROOT"/examples/*.yaml "$ROOT"/examples/twins/doubling.yaml; do
+    "$RONDO" rehearse --quiet "$file" >out 2>err </dev/null && ok || { bad "rehearsing ${file##*/}"; cat err; }
+done
 
 # ---- inputs ------------------------------------------------------------------------------------------
 
@@ -171,6 +183,10 @@ inputs:
 agents: { show: { run: [printf, "%s|%s|%s", "${inputs.topic}", "${inputs.count}", "${inputs.tags}"] } }
 steps: [ { id: one, agent: show, instructions: x } ]
 END
+echo '{"topic": "\ud83c\udfb5", "count": 2}' >notes.json
+check "inputs as JSON writes them" 0 "🎵|2|[]" "$RONDO" run --inputs notes.json inputs.yaml
+check "inputs from stdin" 0 "🎵|2|[]" sh -c '"$0" run --inputs - inputs.yaml <notes.json' "$RONDO"
+check "inputs out of a pipe" 0 "x|3|[]" "$RONDO" run --inputs <(echo 'topic: x') inputs.yaml
 check "an input" 0 'loops|3|[]' "$RONDO" run inputs.yaml --input topic=loops
 check "texts stay texts, numbers become numbers" 0 '5|7|["a"]' \
     "$RONDO" run inputs.yaml -i topic=5 -i count=7 -i 'tags=["a"]'

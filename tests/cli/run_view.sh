@@ -77,6 +77,12 @@ for columns in 80 40; do
     if [ "$(tm display-message -p '#{pane_title}')" != stolen ]; then ok; else bad "the title was changed"; fi
 done
 
+term 12 10 "'$RONDO' run nested.yaml 2>&1 >answer"
+wait_for "outer"
+fits "12 columns, live"
+finish
+fits "12 columns, at the end"
+
 # The last frame is the summary: the same text that is written where there is no terminal.
 for columns in 80 40; do
     term $columns 24 "'$RONDO' rehearse nested.yaml >/dev/null"
