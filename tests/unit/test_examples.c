@@ -167,8 +167,10 @@ static void answer(struct life *life)
         return;
     rondo_value *value = rondo_value_parse(it.special->answer, &err);
     CHECK(value);
+    int status = rondo_run_status(life->run);
+    bool has_ended = status != RONDO_STATUS_RUNNING && status != RONDO_STATUS_WAITING;
     CHECK_INT(rondo_engine_signal(rondo_run_engine(life->run), rondo_run_id(life->run), life->gate,
-                                  value, "test"), 0);
+                                  value, "test"), has_ended ? RONDO_ESTATE : 0);
 }
 
 static void see(struct life *life, const rondo_event *event)
