@@ -136,13 +136,24 @@ void fold_write_over(struct store *store)
 
 /* ---- looking when it is opened -------------------------------------------------------------------------- */
 
+/* Who may only read cannot keep others from writing meanwhile: what is wrong has to stay wrong for half a second. */
+static enum wal_state look_for_long(struct store *store, struct wal_found *ret)
+{
+    enum wal_state state;
+    long ns = 2000000;
+    do {
+        nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+        state = look(store, ret);
+        ns *= 2;
+    } while ((state != WAL_WHOLE || ret->is_other) && ns < 500000000);
+    return state;
+}
+
 /* Once more, when nobody writes. */
 static enum wal_state look_again(struct store *store, struct wal_found *ret)
 {
-    if (store->flags & STORE_READ_ONLY) {
-        nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-        return look(store, ret);
-    }
+    if (store->flags & STORE_READ_ONLY)
+        return look_for_long(store, ret);
     bool locked = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
     enum wal_state state = look(store, ret);
     if (locked)
