@@ -74,7 +74,9 @@ static void take_answer(struct talk *talk, struct chat *chat, const struct answe
 {
     const struct target *who = chat_target(chat);
     auto_json json_t *message = answer_message(answer, who->api->name);
-    rondo_usage usage = talk_usage(talk, who, answer->tokens, answer);
+    rondo_usage usage = { .calls = 1, .unpriced = !who->price.is_known };
+    if (!chat_is_cached(chat))
+        usage = talk_usage(talk, who, answer->tokens, answer);
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
                                 usage.cache_write_tokens, usage.reasoning_tokens };
     rondo_usage wasted = talk_wasted(talk, chat);

@@ -163,6 +163,25 @@ for none in "--max-cost 0" "--max-cost -1" "--max-cost 0.0" "--max-tokens 0" "--
     same "$none is no limit" "$? $(grep -c 'expected \(1 or more\|more than 0\)' err)" "3 1"
 done
 
+# ---- what servers say that makes no sense ---------------------------------------------------------------------------
+flow odd.yaml <<'F'
+name: odd
+models: { m: { provider: compat, model: m, price: { input: 1000, output: 1000 } } }
+agents: { w: { prompt: You work., model: m, tools: [] } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+while read -r wanted usage; do
+    serve < <(answers 1 1 | sed 's/"usage":.*/"usage":{'"$usage"'}}/')
+    "$RONDO" run --json --store :memory: odd.yaml >out 2>err
+    same "$usage" "$? $(at_end out 'tokens | "\(.prompt > 9 and .prompt < 200) \(.completion) \(.cacheRead)"') $(($(nano out) < 200000000))" "0 true ${wanted/_/ } 1"
+done <<'L'
+5_10 "prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":999999999}
+2_0 "prompt_tokens":0,"completion_tokens":0
+2_0 "prompt_tokens":-7,"completion_tokens":-1000000
+2_0 "prompt_tokens":9223372036854775807,"completion_tokens":1e300
+2_0 "prompt_tokens":"7","completion_tokens":null
+L
+
 # ---- another model has another price -----------------------------------------------------------------------------
 # other: the first one refuses everything, its fallback answers
 other() {
