@@ -331,6 +331,13 @@ sed -i 's/, timeout: 200ms//; s/, loop: .* }/ }/; s/input: 0/input: 1000/' slow.
 "$RONDO" run --json --store :memory: --max-retries 1 slow.yaml >out 2>err
 same "it has read what was sent" "$? $(at_end out 'tokens | .prompt > 0 and .completion == 0') $(($(nano out) > 0))" "75 true 1"
 
+# A server that does not know when to stop is stopped.
+sed -i 's/, timeouts: .* }$/ } }/; s/input: 1000/input: 0/' slow.yaml
+serve < <(echo "header Content-Type: text/event-stream"; for i in $(seq 40); do echo "wait 2"; piece ""; done)
+"$RONDO" run --json --store :memory: --max-cost 5 slow.yaml >out 2>err
+same "an endless answer" "$(($? != 0)) $(requests) $(($(nano out) < 3000000000))" "1 1 1"
+has "does not keep to the length"
+
 # ---- whatever happens ------------------------------------------------------------------------------------------------
 # Steps side by side, loops in loops, a judge, a review, an agent that calls agents, a coordinator; answers that come,
 # are cut, or call tools, by chance; half of the runs are killed or stopped now and then, and resumed.
