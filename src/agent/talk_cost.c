@@ -38,22 +38,28 @@ int64_t talk_longest(const struct talk *talk)
     return own ? own : OUTPUT_GUESS;
 }
 
-static int64_t at_least(int64_t count, int64_t otherwise)
+/* Servers that do not count are counted by us; some of them say 0. */
+static int64_t counted(int64_t count, int64_t otherwise)
 {
-    return count < 0 ? otherwise : count;
+    return count > 0 ? count : otherwise;
 }
 
-/* What a count comes to in the run's books.  Servers that do not count are counted by us. */
-rondo_usage talk_usage(const struct talk *talk, const struct target *target, struct token_count tokens,
-                            const struct answer *answer)
+/* A part of something is not more than all of it. */
+static int64_t part_of(int64_t all, int64_t count)
 {
-    struct token_count sure = {
-        .input = at_least(tokens.input, talk->most.input_tokens),
-        .output = at_least(tokens.output, answer ? (int64_t)(answer->text.len + answer->thinking.len) / 3 + 1 : 0),
-        .cache_read = MAX(tokens.cache_read, 0),
-        .cache_write = MAX(tokens.cache_write, 0),
-        .reasoning = MAX(tokens.reasoning, 0),
-    };
+    return MIN(MAX(count, 0), all);
+}
+
+/* What a count comes to in the run's books. */
+rondo_usage talk_usage(const struct talk *talk, const struct target *target, struct token_count tokens,
+                       const struct answer *answer)
+{
+    int64_t seen = answer ? (int64_t)(answer->text.len + answer->thinking.len) / 3 + 1 : 0;
+    struct token_count sure = { .input = counted(tokens.input, talk->most.input_tokens),
+                                .output = counted(tokens.output, seen) };
+    sure.cache_read = part_of(sure.input, tokens.cache_read);
+    sure.cache_write = part_of(sure.input - sure.cache_read, tokens.cache_write);
+    sure.reasoning = MAX(tokens.reasoning, 0);
     return (rondo_usage){ .input_tokens = sure.input, .output_tokens = sure.output,
                           .cache_read_tokens = sure.cache_read, .cache_write_tokens = sure.cache_write,
                           .reasoning_tokens = sure.reasoning, .cost_nano = price_of(&target->price, &sure),

@@ -31,6 +31,7 @@ struct talk {
     int reservation;     // of the present request; 0: none
     rondo_usage most;    // what that is
     int64_t max_tokens;  // of its answer; 0: as the server likes
+    int64_t said;        // bytes of it so far
     int stop;            // enum answer_stop: how the last answer ended
     uint64_t calls;      // the last calls and what came of them: batch_hash()
     int repeats;         // how often that was so in a row

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MS          1000000ll // nanoseconds
+#define TOKEN_MOST  16 // bytes that a token has on average, at the very most
 #define WAIT_MAX_MS (60 * 60 * 1000) // at a time: clocks are set, machines sleep
 
 /* ---- hearing ---------------------------------------------------------------------------------------- */
@@ -31,9 +32,21 @@ static void show(struct talk *talk, const char *text, size_t len, bool is_end)
         rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&part), .partial = true });
 }
 
+/* A server that goes on and on must not cost what it likes. */
+static bool is_endless(const struct talk *talk)
+{
+    return talk->max_tokens && talk->said / TOKEN_MOST > talk->max_tokens;
+}
+
 static void on_text(struct chat *chat, const char *text, size_t len, void *user)
 {
-    show(user, text, len, false);
+    struct talk *talk = user;
+    show(talk, text, len, false);
+    talk->said += (int64_t)len;
+    if (!is_endless(talk) || chat_is_cached(chat))
+        return;
+    talk_cut(talk);
+    talk_fail(talk, RONDO_ELIMIT, "the server does not keep to the length of an answer that was asked for (maxTokens)");
 }
 
 /* What a try that failed has cost is told at once, and the rest of what was reserved given back. */
@@ -55,6 +68,7 @@ static void on_news(struct chat *chat, int news, const char *what, int64_t delay
     struct talk *talk = user;
     auto_buf struct buf text = { 0 };
     show(talk, "", 0, true); // what comes next is another answer
+    talk->said = 0;
     if (talk->chat)
         settle_waste(talk, chat);
     auto_json json_t *data = json_pack("{ss sI ss}", "reason", "model", "delayMs", (json_int_t)delay_ms, "error",
@@ -74,7 +88,9 @@ static void take_answer(struct talk *talk, struct chat *chat, const struct answe
 {
     const struct target *who = chat_target(chat);
     auto_json json_t *message = answer_message(answer, who->api->name);
-    rondo_usage usage = talk_usage(talk, who, answer->tokens, answer);
+    rondo_usage usage = { .calls = 1, .unpriced = !who->price.is_known };
+    if (!chat_is_cached(chat))
+        usage = talk_usage(talk, who, answer->tokens, answer);
     struct token_count told = { usage.input_tokens, usage.output_tokens, usage.cache_read_tokens,
                                 usage.cache_write_tokens, usage.reasoning_tokens };
     rondo_usage wasted = talk_wasted(talk, chat);
@@ -215,6 +231,7 @@ static void send(struct talk *talk)
     auto_json json_t *tools = talk_tools_of(talk);
     char key[40];
     rondo_error err;
+    talk->said = 0;
     bool must = must_hand_in(talk);
     uint64_t seed = seed_of(talk);
     snprintf(key, sizeof key, "rondo-%016llx", (unsigned long long)seed);

@@ -6,6 +6,7 @@
 #include "data/value.h"
 #include "engine/flows.h"
 #include "io/file.h"
+#include "run/usage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ static int make_plan(struct running *r)
     int code = planner_run(&planner, goal.data, goal.len);
     r->flow = TAKE(planner.flow);
     r->spent = planner.usage;
+    usage_add(&r->spent, &planner.lost);
     planner_clear(&planner);
     r->rehearses = r->env.rehearse = r->args->rehearse;
     return code;

@@ -228,6 +228,7 @@ static int carry_out(struct planner *p, struct flow *flow, rondo_engine *engine)
         ;
     rondo_run_result(run, &result);
     p->usage = result.usage;
+    p->lost = result.lost;
     int code = EXIT_OK;
     if (p->flow)
         say_cost(p);

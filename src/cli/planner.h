@@ -13,6 +13,7 @@ struct planner {
     struct flow *flow; // the plan, once there is one
     int tries;
     rondo_usage usage; // what planning has cost
+    rondo_usage lost;  // and what of requests that were cut nobody knows
 };
 
 /* An enum exit_code; everything is said.  Clear it in any case. */

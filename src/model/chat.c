@@ -57,7 +57,7 @@ struct chat {
 
     int tries, all_tries; // of this target; of all
     struct answer answer;
-    bool is_answered;
+    bool is_answered, is_cached;
     struct refusal refusal; // of the last try, and its status
     int status;
     int64_t delay_ms;
@@ -256,7 +256,7 @@ static void keep_answer(struct chat *chat)
 static void give_cached(struct chat *chat)
 {
     const struct answer *answer = &chat->answer;
-    chat->is_answered = true;
+    chat->is_answered = chat->is_cached = true;
     if (!tell(chat, CHAT_CACHED, "the same was asked before", 0))
         return;
     chat->is_busy = true;
@@ -620,6 +620,11 @@ int64_t chat_delay_ms(const struct chat *chat)
 const struct target *chat_target(const struct chat *chat)
 {
     return chat->target;
+}
+
+bool chat_is_cached(const struct chat *chat)
+{
+    return chat->is_cached;
 }
 
 int chat_tries(const struct chat *chat)

@@ -74,6 +74,7 @@ const rondo_error *chat_error(const struct chat *chat);
 int chat_trouble(const struct chat *chat);            // enum trouble
 int64_t chat_delay_ms(const struct chat *chat);       // how long the last target asked to be left alone; -1: not
 const struct target *chat_target(const struct chat *chat); // who answered
+bool chat_is_cached(const struct chat *chat);         // the answer was given before, and costs nothing
 int chat_tries(const struct chat *chat);              // requests that were sent
 /* Tokens of tries that failed after the server had begun to answer or been silent for too long, beside those of the
    answer: what it said, else an estimate of what it had read and what was seen of its words; of the one that is under
