@@ -261,10 +261,14 @@ static const struct cel_type *check_call(struct checker *c, const struct lookup_
     lookup_call(c->lookup, vars, node);
     uint32_t skip = node->is_namespace, count = node->count - skip;
     const struct cel_type **args = arena_alloc(c->lookup->arena, count * sizeof *args);
-    for (uint32_t i = 0; i < count; i++)
+    bool is_member = node->has_target && !skip;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == is_member && !node->row_count) // before its arguments: of a misspelt macro they make no sense
+            return wrong(c, node, "unknown function '%s'", node->function);
         if (!(args[i] = check(c, vars, node->args[i + skip])))
             return NULL;
-    return check_function(c, node, args, count, node->has_target && !skip ? MEMBER : GLOBAL);
+    }
+    return check_function(c, node, args, count, is_member ? MEMBER : GLOBAL);
 }
 
 static const struct cel_type *check_index(struct checker *c, const struct lookup_var *vars,

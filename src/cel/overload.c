@@ -24,6 +24,16 @@ uint32_t overload_find(const char *name, const struct overload **rows, uint32_t 
     return count;
 }
 
+size_t cel_function_names(const char **names, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 1; i < COUNT(families); i++)
+        for (size_t k = 0; k < families[i]->count && count < max; k++)
+            if (!k || strcmp(families[i]->rows[k].name, families[i]->rows[k - 1].name) != 0)
+                names[count++] = families[i]->rows[k].name;
+    return count;
+}
+
 static const struct {
     const char *name, *spoken;
 } operators[] = {

@@ -82,7 +82,7 @@ static const struct field root_rows[] = {
       .schema = "{type: integer, const: 1}", .about = "Version of the format; 1." },
     { "agents", F_OWN, IN_BOTH, CHECKED, .read = own_agents, .stage = STAGE_AGENT_NAME,
       .schema = "{type: object, propertyNames: {'$name': true}, "
-                "additionalProperties: {'$ref': agent}}",
+                "additionalProperties: {'$ref': agent, '$null': true}}",
       .about = "Who does the work, by name." },
     { "includes", F_TEXT_MAP, IN_BOTH, CHECKED, .about = "Names for other workflow files." },
     { "steps", F_STEPS, IN_BOTH, .needed = IN_BOTH, IN(flow, scope), .kind = SCOPE_FILE,

@@ -85,7 +85,8 @@ static json_t *ref_to(const char *table, uint8_t dialect)
     return json_pack("{s:s++}", "$ref", "#/$defs/", dialect == IN_V1 ? "v1-" : "", table);
 }
 
-/* Makes `$ref: step` a reference to the step of the dialect, and `$name` what a name looks like. */
+/* Makes `$ref: step` a reference to the step of the dialect, and `$name` what a name looks like; `$null`: in the
+   rondo dialect it may be empty. */
 static json_t *resolve(json_t *schema, uint8_t dialect)
 {
     static const char strict[] = "^[a-z][a-z0-9_-]{0,63}$", loose[] = "^[a-zA-Z][a-zA-Z0-9_-]*$";
@@ -99,6 +100,13 @@ static json_t *resolve(json_t *schema, uint8_t dialect)
     if (json_object_get(schema, "$name")) {
         json_object_del(schema, "$name");
         json_object_set_new(schema, "pattern", json_string(dialect == IN_V1 ? strict : loose));
+    }
+    if (json_object_get(schema, "$null")) {
+        json_object_del(schema, "$null");
+        json_t *own = json_copy(schema);
+        json_object_clear(schema);
+        json_object_update_new(schema, dialect == IN_V1 ? own
+                                                        : json_pack("{s:[o, o]}", "anyOf", own, type_named("null")));
     }
     json_object_foreach(schema, key, part) resolve(part, dialect);
     json_array_foreach(schema, i, part) resolve(part, dialect);
@@ -170,6 +178,33 @@ static json_t *object_type(const struct field *field, uint8_t dialect)
 
 /* ---- fields, tables, all ----------------------------------------------------------------------------- */
 
+/* The same, but null is nothing: a key that has no value might as well not be there. */
+static json_t *or_null(json_t *schema)
+{
+    json_t *type = json_object_get(schema, "type"), *words = json_object_get(schema, "enum");
+    json_t *any = json_object_get(schema, "anyOf");
+    if (json_object_get(schema, "const"))
+        return json_pack("{s:[o, o]}", "anyOf", schema, type_named("null"));
+    if (json_is_string(type))
+        json_object_set_new(schema, "type", json_pack("[O, s]", type, "null"));
+    else if (json_is_array(type))
+        json_array_append_new(type, json_string("null"));
+    if (words)
+        json_array_append_new(words, json_null());
+    if (any)
+        json_array_append_new(any, type_named("null"));
+    bool is_open = type || words || any || !json_object_size(schema);
+    return is_open ? schema : json_pack("{s:[o, o]}", "anyOf", schema, type_named("null"));
+}
+
+static json_t *entry_type(const struct fields *table, uint8_t dialect)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->list[i].needed & dialect)
+            return ref_to(table->name, dialect);
+    return or_null(ref_to(table->name, dialect));
+}
+
 static json_t *steps_type(const struct field *field, uint8_t dialect)
 {
     json_t *schema = list_type(ref_to("step", dialect), true);
@@ -200,7 +235,7 @@ static json_t *field_type(const struct field *field, uint8_t dialect)
     case F_SCHEMA: return from_yaml(field->kind ? "{type: object}" : "{type: [object, boolean]}");
     case F_OBJECT:
     case F_KEPT: return object_type(field, dialect);
-    case F_MAP: return map_type(ref_to(field->of->name, dialect));
+    case F_MAP: return map_type(entry_type(field->of, dialect));
     case F_LIST: return list_type(object_type(field, dialect), field->not_empty);
     case F_TEXT_MAP: return map_type(type_named("string"));
     case F_STEPS: return steps_type(field, dialect);
@@ -229,7 +264,8 @@ static json_t *table_type(const struct fields *table, uint8_t dialect)
         const struct field *field = &table->list[i];
         if (!field_is_in(table, field, dialect))
             continue;
-        json_t *type = field_type(field, dialect);
+        bool is_needed = field->needed & dialect || strcmp(field->key, "rondo") == 0;
+        json_t *type = is_needed ? field_type(field, dialect) : or_null(field_type(field, dialect));
         json_object_set_new(type, "description", json_string(field->about));
         json_object_set_new(properties, field->key, type);
         if (field->needed & dialect)

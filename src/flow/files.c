@@ -299,6 +299,17 @@ static void open_agents(struct loading *l, struct shelf *shelf)
     }
 }
 
+/* A path that leads nowhere may have been meant for a name. */
+static void suggest_include(struct loading *l, struct diag *diag, const char *path)
+{
+    const struct doc_val *includes = load_get_map(l->flow->doc->root, "includes");
+    const char *names[200];
+    size_t count = 0;
+    for (uint32_t i = 0; includes && i < includes->count && count < COUNT(names); i++)
+        names[count++] = includes->keys[i]->text;
+    load_suggest_name(l, diag, path, names, count);
+}
+
 static void open_include(struct loading *l, struct flow_step *step)
 {
     const struct doc_val *names = load_get(l->flow->doc->root, "includes");
@@ -309,7 +320,10 @@ static void open_include(struct loading *l, struct flow_step *step)
         return;
     if (named && named->text)
         step->include_path = named->text;
+    uint32_t before = l->diags->count;
     step->include = shelf_get(l->shelf, l, step->include_path, load_get(step->at, "include"));
+    if (!step->include && !named && l->diags->count > before && l->diags->list[before].source == l->flow->source)
+        suggest_include(l, &l->diags->list[before], step->include_path);
     check_collisions(l, step);
 }
 

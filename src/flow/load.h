@@ -130,6 +130,9 @@ const char *read_shown(struct loading *l, const struct doc_val *val);
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what);
 bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
                 size_t *ret_len);
+
+/* Whether a text reads as it is written: code that only looks harmless is refused.  It stays as it is. */
+bool read_is_upright(struct loading *l, const struct doc_val *val, const char *what);
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
 void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);

@@ -97,6 +97,13 @@ bool read_clean(struct loading *l, const struct doc_val *val, const char *what, 
     return false;
 }
 
+bool read_is_upright(struct loading *l, const struct doc_val *val, const char *what)
+{
+    const char *clean;
+    size_t len;
+    return read_clean(l, val, what, &clean, &len);
+}
+
 static size_t count_chars(const char *text, size_t len)
 {
     size_t count = 0;
@@ -319,6 +326,8 @@ void read_expr(struct loading *l, const struct field *field, const char *what,
         load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", what);
         return;
     }
+    if (!l->is_v1 && val->kind == DOC_TEXT && !read_is_upright(l, val, what))
+        return;
     *ret = (struct flow_expr){ .at = val, .flow = l->flow, .what = what };
     pending_add(l, field, what, val)->expr = ret;
 }

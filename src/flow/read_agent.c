@@ -136,7 +136,7 @@ void own_run(struct loading *l, const struct field *field, const struct doc_val 
     if (val->kind == DOC_LIST)
         read_argv(l, field, val, agent);
     else if (val->kind == DOC_TEXT && val->text_len)
-        agent->shell = val->text;
+        agent->shell = read_is_upright(l, val, "run") ? val->text : NULL;
     else
         load_error(l, STAGE_DECODE, val, "validation",
                    "`run` has to be a list of words, or text for the shell, not %s", read_shown(l, val));

@@ -141,12 +141,14 @@ static void check_gate(struct loading *l, const struct flow_step *step, const st
 /* ---- machine ------------------------------------------------------------------------------------------------ */
 
 static void check_state(struct loading *l, const struct flow_step *step, const char *name,
-                        const struct doc_val *at)
+                        const struct doc_val *at, bool can_end)
 {
     if (!name || !at || load_find_step(step->inner, name))
         return;
-    load_suggest_step(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no state '%.80s'", name),
-                      name, step->inner);
+    struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no state '%.80s'", name);
+    load_suggest_step(l, diag, name, step->inner);
+    if (can_end && !diag->hint)
+        load_suggest_name(l, diag, name, &(const char *){ "end" }, 1);
 }
 
 static struct doc_val *edge_at(const struct doc_val *edges, uint32_t i, const char *key)
@@ -184,13 +186,13 @@ static void check_machine(struct loading *l, const struct flow_step *step)
     const struct doc_val *at = load_get(step->at, "machine"), *edges = load_get(at, "edges");
     if (!step->inner || step->inner->kind != SCOPE_MACHINE || !edges || edges->kind != DOC_LIST)
         return;
-    check_state(l, step, step->start, load_get(at, "start"));
+    check_state(l, step, step->start, load_get(at, "start"), false);
     for (uint32_t i = 0; i < edges->count; i++) {
         const struct doc_val *from = edge_at(edges, i, "from"), *to = edge_at(edges, i, "to");
         if (from && from->text)
-            check_state(l, step, from->text, from);
+            check_state(l, step, from->text, from, false);
         if (to && to->text && strcmp(to->text, "end") != 0)
-            check_state(l, step, to->text, to);
+            check_state(l, step, to->text, to, true);
     }
     check_ways(l, step);
 }

@@ -4,6 +4,7 @@
 
 #include "flow/bind.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define STAGE_EXPRESSIONS 200 // v1 looks at nothing in them: whatever it says itself comes first
@@ -54,6 +55,23 @@ static struct diag *complain(const struct origin *from, size_t at, const char *c
     return diag;
 }
 
+/* CEL only says that it does not know a function. */
+static void suggest_function(struct diag *diag)
+{
+    static const char before[] = "unknown function '";
+    const char *names[400] = { "has", "all", "exists", "exists_one", "map", "filter" };
+    char name[80];
+    const char *at = strstr(diag->message, before);
+    size_t count = 6, len = at ? strcspn(at += sizeof before - 1, "'") : 0;
+    if (!len || len >= sizeof name || diag->hint)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)len, at);
+    count += cel_function_names(names + count, COUNT(names) - count);
+    const char *near = diag_nearest(name, names, count);
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
+}
+
 static void complain_of_names(const struct binding *b, const struct origin *from, const char *text,
                               size_t len, rondo_error *err, struct diags *diags)
 {
@@ -66,6 +84,8 @@ static void complain_of_names(const struct binding *b, const struct origin *from
         diag_hint(diag, "%s", b->hint);
     else if (from->is_elsewhere)
         diag_hint(diag, "in the text that is read here: %.*s", (int)MIN(len, HOLE_SHOWN), text);
+    if (diags->count < DIAG_MAX)
+        suggest_function(diag);
 }
 
 /* Told once: the rest is not looked at. */

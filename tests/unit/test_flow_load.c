@@ -457,6 +457,27 @@ TEST(the_json_schema_accepts_the_examples)
     json_decref(doc);
 }
 
+TEST(for_the_json_schema_and_the_loader_null_is_nothing)
+{
+    static const char *const texts[] = {
+        "rondo: 1\nname: a\ndescription:\nversion:\noptions: { timeout: , onStepFailure: }\nagents: { w: }\n"
+        "steps: [{ id: a, agent: w, dependsOn: , condition: , runOn: , loop: , retries: , with: , timeout: }]",
+        "name: a\nincludes:\nagents: { w: { description: d, tools: , temperature: , resultSchema: } }\n"
+        "steps: [{ id: a, agent: w, dependsOn: , loop: { maxIterations: 1, until: , outputMode: , steps: } }]",
+    };
+    json_t *doc = fields_schema();
+    rondo_error err;
+    struct schema *rules = schema_compile(doc, NULL, &err);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct flow *flow = load(texts[i]);
+        if (schema_check(rules, flow->doc->json, &err) < 0)
+            FAIL("%s: %s", err.path, err.message);
+        flow_unref(flow);
+    }
+    schema_unref(rules);
+    json_decref(doc);
+}
+
 /* ---- many things ----------------------------------------------------------------------------------- */
 
 TEST(more_mistakes_than_are_kept_are_counted)
