@@ -126,6 +126,7 @@ agents: { s: { script: [ again ] } }
 steps: [ { id: l, agent: s, loop: { maxIterations: 3, delay: 1h } } ]
 END
 now="a delay and a signal"
+: >events # what is left of the last run has delays, too
 "$RONDO" run --json delay-real.yaml >events 2>err </dev/null &
 pid=$!
 until grep -q '"type":"delay"' events || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
