@@ -4,11 +4,14 @@
    thrown away, and prints the medians of wall time and of peak resident memory as NAME_ms and
    NAME_rss_mb, with the NAME of the environment or "startup" (and RSS instead of NAME for the
    latter).  With UNTIL there the time is the one until that text comes on stdout.  It is small and
-   spawns with vfork, because a child's peak includes what its parent had when it was made. */
+   spawns with vfork, because a child's peak includes what its parent had when it was made.  It and
+   the programs stay on one processor: to wake up another one takes as long as a start, on some
+   machines, and is no part of it. */
 #define _GNU_SOURCE
 #include "measure.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -72,6 +75,14 @@ static double launch(char **argv, const char *until, double *ret_mb)
     return (double)(end - since) / 1e6;
 }
 
+static void stay_here(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity: %s", strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
     REQUIRE(argc >= 3, "usage: launch COUNT PROGRAM [ARGUMENT...]");
@@ -80,6 +91,7 @@ int main(int argc, char **argv)
     double *ms = calloc((size_t)n, sizeof *ms), *mb = calloc((size_t)n, sizeof *mb), spare;
     char key[80];
     REQUIRE(ms && mb, "memory");
+    stay_here();
     for (long i = -2; i < n; i++) {   // the first two fill the page cache
         double took = launch(argv + 2, until, i < 0 ? &spare : &mb[i]);
         if (i >= 0)
