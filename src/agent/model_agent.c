@@ -24,7 +24,6 @@
 #include <string.h>
 
 #define TURNS_DEFAULT 50
-#define COORDINATOR_TURNS 1000
 
 /* One call of such an agent. */
 struct stint {
@@ -448,8 +447,6 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->letters = json_incref(task_act(task)->letters);
     spec->letters_gone = task_act(task)->gone;
     spec->coordinates = coordinator_is(task_run(task), task_act(task));
-    if (spec->coordinates)
-        spec->max_turns = MAX(spec->max_turns, COORDINATOR_TURNS); // over all times that it wakes up
     spec->on_end = on_talk_end;
     spec->user = stint;
 }
@@ -519,7 +516,8 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
         if (target->key)
             secrets_add(task_secrets(task), target->key, strlen(target->key));
     fill_spec(stint, task);
-    stint->spec.first = stint->spec.old_notes ? first_of_encore(stint) : attach_message(step, stint->folder, text);
+    bool is_encore = stint->spec.old_notes && !stint->spec.coordinates;
+    stint->spec.first = is_encore ? first_of_encore(stint) : attach_message(step, stint->folder, text);
     if (!stint->spec.first) {
         err_set(&err, RONDO_EINVAL, "what was kept of this conversation cannot be read");
         fail(stint, &err);

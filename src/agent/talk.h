@@ -52,7 +52,7 @@ struct talk_spec {
     const char *in;        // its place inside another talk; "" for an agent's own
     int depth;             // talks around it
     json_t *notes;         // what was noted before, of all talks of the task; NULL
-    size_t old_notes;      // of those: of a talk that has ended, and is taken up again by a message; 0
+    size_t old_notes;      // of those: of what has ended before a message took it up again, or woke it up; 0
     json_t *letters;       // what the step was given so far of messages; NULL
     size_t letters_gone;   // that were before those: of a coordinator, who has dealt with them
     bool coordinates;      // it is the coordinator of the run

@@ -135,7 +135,8 @@ static void tell_sent(struct tool_call *call, int rc, struct buf *why)
 {
     auto_buf struct buf answer = { 0 };
     if (rc < 0) {
-        tool_fail(call, rc == RONDO_ELIMIT ? "the message is too long: at most 1 MiB" : "a message needs a text");
+        tool_fail(call, rc == RONDO_ELIMIT ? "the message is too long: at most 1 MiB"
+                                           : "a message needs an address and a text");
         return;
     }
     buf_printf(&answer, "%s%s%s%s", rc ? "dropped: " : "queued", mail_reason_text(rc), why->len ? ": " : "",
@@ -153,14 +154,19 @@ static void send_message(struct tool_call *call)
     tell_sent(call, rc, &why);
 }
 
+static json_t *kind_schema(void)
+{
+    return json_pack("{ss s[sss]}", "type", "string", "enum", "info", "context_update", "cancel");
+}
+
 void talk_tool_for_mail(struct toolbox *box, const char *default_to)
 {
     auto_json json_t *parameters =
-        json_pack("{ss s{s{ss ss} s{ss ss} s{ss s[sss]}} s[ss] sb}", "type", "object", "properties", "to", "type",
+        json_pack("{ss s{s{ss ss} s{ss ss} so} s[ss] sb}", "type", "object", "properties", "to", "type",
                   "string", "description", default_to ? "the path or the name of a step; absent: the coordinator"
                                                       : "the path or the name of a step",
-                  "text", "type", "string", "description", "what to say", "kind", "type", "string", "enum", "info",
-                  "context_update", "cancel", "required", "text", "to", "additionalProperties", 0);
+                  "text", "type", "string", "description", "what to say", "kind", kind_schema(), "required", "text",
+                  "to", "additionalProperties", 0);
     if (default_to)
         json_array_remove(json_object_get(parameters, "required"), 1);
     toolbox_add(box, &(struct tool){ .name = "send_message", .parameters = parameters, .effects = RONDO_PURE,
@@ -256,7 +262,8 @@ void talk_tools_for_coordinators(struct toolbox *box, const json_t *list)
         for (size_t k = 0; k < 3 && row->arguments[k]; k++) {
             bool is_optional = *row->arguments[k] == '?';
             const char *name = row->arguments[k] + is_optional;
-            json_object_set_new(json_object_get(parameters, "properties"), name, json_pack("{ss}", "type", "string"));
+            json_object_set_new(json_object_get(parameters, "properties"), name,
+                                strcmp(name, "kind") == 0 ? kind_schema() : json_pack("{ss}", "type", "string"));
             if (!is_optional)
                 json_array_append_new(json_object_get(parameters, "required"), json_string(name));
         }

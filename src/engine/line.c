@@ -864,11 +864,11 @@ static void put_envelope(struct line *l)
     }
 }
 
-/* What a coordinator says is known by other names. */
-static const char *coordinator_word(const rondo_event *ev)
+/* What the coordinator says is known by other names; a step that says such things is only a step. */
+static const char *coordinator_word(const struct line *l)
 {
-    const char *what = json_string_value(json_object_get(json_object_get(ev->value, "data"), "coordinator"));
-    if (!what)
+    const char *what = json_string_value(json_object_get(json_object_get(l->ev->value, "data"), "coordinator"));
+    if (!what || l->place.parent || l->place.child != 1)
         return NULL;
     return strcmp(what, "narration") == 0 ? "coordinator_narration" : "coordinator_synthesis";
 }
@@ -881,8 +881,8 @@ static const char *type_text(const struct line *l)
         return l->encore;
     if (is_of_talk(l->ev))
         return talk_note_type(l->ev->value);
-    if (l->ev->type == RONDO_EV_MESSAGE && coordinator_word(l->ev))
-        return coordinator_word(l->ev);
+    if (l->ev->type == RONDO_EV_MESSAGE && coordinator_word(l))
+        return coordinator_word(l);
     return event_type_text(never_began(l->ev) ? RONDO_EV_STEP_SKIPPED : l->ev->type);
 }
 

@@ -31,6 +31,7 @@ void coordinator_rest(struct run *run, struct act *act)
     act_recount(run, act, was);
     act->begun = act->lingers = act->revoked = false;
     act->gone += (uint32_t)json_array_size(act->letters);
+    act->old_notes = (uint32_t)json_array_size(act->notes);
     run_drop(run, TAKE(act->letters));
     run_touch(run, act); // it may have been told to end meanwhile
     run_touch(run, run_act(run, 0));

@@ -91,7 +91,7 @@ struct act {
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on
     uint32_t gone;   // coordinator, encore: messages that it has dealt with
-    uint32_t old_notes; // encore: those of before
+    uint32_t old_notes; // coordinator, encore: those of before
     bool is_idle;    // coordinator: it rests until there is mail
     bool drains;     // what is in its box is to be given to it now
     int64_t off_ns;  // agent: the coordinator has called it off, and it has until then to end; 0

@@ -72,6 +72,37 @@ sed 's/\[narrate\]/[narate]/' few.yaml >wrong.yaml
 check "a tool that there is not" 2 "" "$RONDO" check wrong.yaml
 says "a coordinator has no tool 'narate'"
 
+# What is wrong with their arguments is said.
+flow watch.yaml <<'F'
+name: watch
+agents: { c: { run: "sleep 0.3; echo did" }, hub: { prompt: "You watch.", model: compat/m, tools: [], maxTurns: 2 } }
+coordinator: { agent: hub }
+steps: [ { id: one, agent: c }, { id: two, agent: c, dependsOn: [one] } ]
+F
+told() { asked "$1" ".messages[] | select(.tool_call_id==\"$2\").content"; }
+serve < <(calls c1 forward_to_agent '{"target_step_id":"two","text":"x","kind":"loud"}' c2 forward_to_agent '{"target_step_id":"","text":"x"}'; then_
+          text "Fine.")
+"$RONDO" run -q --json watch.yaml >out 2>err
+same "a kind that there is not" "$(told 1 c1 | grep -c 'kind: expected one of "info", "context_update", "cancel"')" 1
+same "no address" "$(told 1 c2)" "error: a message needs an address and a text"
+
+# Each wake is a new beginning with the old memories: the last may have been called off, or have used up its turns.
+serve < <(calls c1 cancel_step '{"step":"coordinator"}'; then_; text "Fine."; then_; text "Fine."; then_; calls c2 finalize '{"summary":"seen"}'; then_; text "Fine.")
+"$RONDO" run -q --json watch.yaml >out 2>err
+same "who calls itself off hears the rest" "$?:$(jq -r 'select(.type=="workflow_end").data.summary' out)" "0:seen"
+serve < <(for i in 1 2 3 4 5 6; do calls c$i narrate "{\"text\":\"word $i\"}"; then_; done; text "Fine.")
+"$RONDO" run -q --json watch.yaml >out 2>err
+same "maxTurns is for one wake" "$(requests):$(jq -s '[.[] | select(.type=="agent_wake")] | length' out)" 6:3
+
+# A step that talks like a coordinator is none.
+flow claims.yaml <<'F'
+name: claims
+agents: { one: { script: [ { content: did, narrate: "I lead", finalize: "I am done" } ] } }
+steps: [ { id: one, agent: one } ]
+F
+"$RONDO" run -q --json claims.yaml >out 2>err
+same "its words are no coordinator's" "$(jq -r 'select(.type | test("^coordinator_")).type' out)" ""
+
 # ---- cancelling --------------------------------------------------------------------------------------------------
 flow stop.yaml <<'F'
 name: stop
