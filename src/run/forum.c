@@ -61,8 +61,8 @@ static enum plan watch_members(struct run *run, struct act *act, struct rondo_ev
         if (!settled && what != PLAN_IDLE)
             return what;
         *ret_left += !settled;
-        if (settled && kid->res.status == RONDO_STATUS_FAILED && !*ret_failed)
-            *ret_failed = kid;
+        if (settled && !result_went_well(&kid->res) && !*ret_failed)
+            *ret_failed = kid; // or it was cut by the coordinator
     }
     return PLAN_IDLE;
 }

@@ -158,6 +158,7 @@ static void enter_pass(struct search *s, struct act *loop, uint32_t child, struc
     uint32_t pass = l->history.count, wanted = s->is_path ? s->ordinals[spot->ordinal] : pass;
     bool is_body = &loop->kids[child] == loop_body(loop);
     bool is_now = (l->phase == LOOP_BODY || l->phase == LOOP_SCORE) && wanted == pass;
+    bool is_judged = !is_body && l->phase == LOOP_RULES; // the pass that was counted last
     bool is_beyond = loop->node->loop.cap != RONDO_UNBOUNDED && wanted >= loop->node->loop.cap;
     spot->again |= !s->is_path;
     spot->act = NULL;
@@ -166,7 +167,7 @@ static void enter_pass(struct search *s, struct act *loop, uint32_t child, struc
     else if ((is_body && is_now) || (!is_body && !s->is_path))
         go_into(s, &loop->kids[child], spot);
     else
-        spot->fate = wanted + !is_body >= pass || spot->again ? FATE_SOON : FATE_ENDED;
+        spot->fate = wanted + is_judged >= pass || spot->again ? FATE_SOON : FATE_ENDED;
 }
 
 static void enter_item(struct search *s, struct act *each, struct spot *spot)

@@ -137,6 +137,22 @@ serve < <(calls c1 bash '{"command":"sleep 1"}'; then_; text "Never.")
 check "a model ends at its next boundary" 0 "cancelled" "$RONDO" run -q --yolo hear.yaml
 same "and is not asked again" "$(requests)" 1
 
+# Members of a forum that were cut have not answered.
+flow forum.yaml <<'F'
+name: forum
+agents:
+  hub: { script: [ { cancel: [decide.r1.slow] }, {} ] }
+  quick: { script: [yes] }
+  slow: { run: "sleep 60" }
+coordinator: { agent: hub }
+steps: [ { id: decide, instructions: Well?, forum: { members: [quick, slow], captain: quick, quorum: 2 } } ]
+F
+"$RONDO" run -q --json forum.yaml >out 2>err
+same "a forum without its quorum fails" "$?:$(ends)" "1:error decide;step_cancelled decide.r1.slow;step_end decide.r1.quick;"
+sed -i 's/quorum: 2/quorum: 1/' forum.yaml
+"$RONDO" run -q --json forum.yaml >out 2>err
+same "and goes on with it" "$?:$(ends)" "0:step_cancelled decide.r1.slow;step_end decide;step_end decide.captain;step_end decide.r1.quick;"
+
 # ---- a budget that is used up ------------------------------------------------------------------------------------
 flow broke.yaml <<'F'
 name: broke
