@@ -89,13 +89,39 @@ static bool write_number(struct store *store, uint32_t stamp)
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Between looking and writing nobody else may note anything: an old note behind a new one would make the next WAL
+   look like that of another file. */
+static bool lock(struct store *store)
+{
+    return sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool unlock(struct store *store, bool keep)
+{
+    return sqlite3_exec(store->db, keep ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK && keep;
+}
+
+/* Where all of it is noted already nothing is written: that would begin the next WAL, with a note about the last. */
 static bool stamp(struct store *store)
 {
     auto_buf struct buf path = { 0 };
     struct wal_found wal;
     buf_printf(&path, "%s-wal", store->path);
+    if (!lock(store))
+        return false;
     wal_look_at_header(buf_text(&path), &wal);
-    return wal.has_header && write_number(store, wal.salt & STAMP);
+    bool is_noted = wal.has_header && stamp_in_file(store) == (wal.salt & STAMP);
+    return unlock(store, wal.has_header && !is_noted && write_number(store, wal.salt & STAMP)) || is_noted;
+}
+
+/* A commit that changes nothing. */
+static void write_again(struct store *store)
+{
+    int64_t number;
+    rondo_error ignored;
+    if (lock(store))
+        unlock(store, db_number(store, &number, &ignored, "PRAGMA user_version", "") == 0 &&
+                          write_number(store, (uint32_t)number >> 8));
 }
 
 static bool checkpoint(struct store *store, int *ret_pages)
@@ -123,15 +149,13 @@ void fold_away(struct store *store)
 {
     fold_in(store);
     sqlite3_exec(store->db, "PRAGMA journal_size_limit = 0", NULL, NULL, NULL);
-    write_number(store, stamp_in_file(store));
+    write_again(store);
 }
 
 void fold_write_over(struct store *store)
 {
-    int64_t number;
-    rondo_error ignored;
-    if (store->doubtful && db_number(store, &number, &ignored, "PRAGMA user_version", "") == 0)
-        write_number(store, (uint32_t)number >> 8);
+    if (store->doubtful)
+        write_again(store);
 }
 
 /* ---- looking when it is opened -------------------------------------------------------------------------- */

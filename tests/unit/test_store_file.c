@@ -605,3 +605,24 @@ TEST(a_copy_of_the_files_is_a_store)
     close(fds[0]);
     waitpid(pid, NULL, 0);
 }
+
+TEST(a_wal_that_two_fold_in_one_after_the_other_stays_the_right_one)
+{
+    struct store *one = test_store(STORE_CREATE), *two, *three;
+    struct journal *journal = test_run(one, "run");
+    for (uint64_t i = 0; i < 4; i++) {
+        put_record(journal, 1 + 2 * i, 1, 300000);
+        commit(one);
+        two = test_store(0);
+        tidy(one);
+        tidy(two);
+        put_record(journal, 2 + 2 * i, 1, 30);
+        commit(one);
+        three = test_store(0);
+        CHECK_STR(store_notice(three) ? store_notice(three) : "", "");
+        store_close(three);
+        store_close(two);
+    }
+    close_journal(journal);
+    store_close(one);
+}
