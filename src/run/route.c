@@ -227,7 +227,7 @@ static void judge(struct search *s, const struct spot *spot)
     if (!is_it || !*s->plain || (s->is_path && spot->ordinal != s->ordinal_count))
         return;
     if (spot->node->kind != RONDO_KIND_AGENT)
-        s->other = spot->node;
+        s->other = s->other ? s->other : spot->node; // what is around has the name, too
     else if (spot->fate == FATE_SOON)
         s->waits = true;
     else

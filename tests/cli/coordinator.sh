@@ -94,6 +94,19 @@ serve < <(for i in 1 2 3 4 5 6; do calls c$i narrate "{\"text\":\"word $i\"}"; t
 "$RONDO" run -q --json watch.yaml >out 2>err
 same "maxTurns is for one wake" "$(requests):$(jq -s '[.[] | select(.type=="agent_wake")] | length' out)" 6:3
 
+# What reads no messages, and judges of passes that are over.
+flow loop.yaml <<'F'
+name: loop
+agents:
+  w: { script: [ { content: one, messages: [ { to: again, text: x } ] }, { content: two, messages: [ { to: again.0.judge, text: late } ] } ] }
+  j: { script: [ { result: { done: false } }, { result: { done: true } } ], resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+steps: [ { id: again, loop: { maxIterations: 3, untilAgent: j, steps: [ { id: w, agent: w } ] } } ]
+F
+"$RONDO" run -q --json loop.yaml >out 2>err
+same "a loop is called that" "$(jq -r 'select(.type=="message_dropped" and .data.to=="again").data.why' out)" "it is a loop, which reads no messages"
+same "who sends to a judge that is through is told at once" \
+     "$(jq -r 'select(.type | test("dropped|step_end")) | .stepId' out | grep -A1 '^again.1.w' | tail -1)" "again.0.judge"
+
 # A step that talks like a coordinator is none.
 flow claims.yaml <<'F'
 name: claims
