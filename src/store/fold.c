@@ -14,6 +14,9 @@
 
 #define STAMP      0xffffffu // as many bits of a salt are kept
 #define INDEX_SIZE 32768     // the first part of a WAL's index
+#define WRITE_LOCK 0         // of the locks on it, as SQLite's file format says
+#define FOLD_LOCK  1
+#define QUIET_MS   2
 
 /* ---- what there is -------------------------------------------------------------------------------------- */
 
@@ -24,22 +27,30 @@ static sqlite3_file *file_of(const struct store *store)
     return file && file->pMethods ? file : NULL;
 }
 
-/* How far SQLite has read the WAL, as its index says, which is mapped since the first statement. */
-static struct wal_read index_of_wal(const struct store *store)
+/* The WAL's index, which is mapped since the first statement, and has the locks; NULL: there is none. */
+static const void *index_of_wal(const struct store *store)
 {
     sqlite3_file *file = file_of(store);
     void volatile *index = NULL;
+    if (!file || file->pMethods->iVersion < 2 || file->pMethods->xShmMap(file, 0, INDEX_SIZE, 0, &index) != SQLITE_OK)
+        return NULL;
+    return (const void *)index;
+}
+
+/* How far SQLite has read the WAL. */
+static struct wal_read read_of_wal(const struct store *store)
+{
+    const void *index = index_of_wal(store);
     char heads[2 * WAL_INDEX_HEAD] = { 0 };
-    if (file && file->pMethods->iVersion >= 2 &&
-        file->pMethods->xShmMap(file, 0, INDEX_SIZE, 0, &index) == SQLITE_OK && index)
-        memcpy(heads, (const void *)index, sizeof heads);
+    if (index)
+        memcpy(heads, index, sizeof heads);
     return wal_index_read(heads);
 }
 
 static enum wal_state look_at_wal(const struct store *store, struct wal_found *ret)
 {
     auto_buf struct buf path = { 0 };
-    struct wal_read read = index_of_wal(store);
+    struct wal_read read = read_of_wal(store);
     buf_printf(&path, "%s-wal", store->path);
     return wal_look(buf_text(&path), &read, ret);
 }
@@ -160,28 +171,52 @@ void fold_write_over(struct store *store)
 
 /* ---- looking when it is opened -------------------------------------------------------------------------- */
 
-/* Who may only read cannot keep others from writing meanwhile: what is wrong has to stay wrong for half a second. */
-static enum wal_state look_for_long(struct store *store, struct wal_found *ret)
+/* Who may only read cannot begin a write, but can take the locks of those who write and who fold, shared. */
+static bool keep_quiet(sqlite3_file *file)
 {
-    enum wal_state state;
-    long ns = 2000000;
-    do {
-        nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
-        state = look(store, ret);
-        ns *= 2;
-    } while ((state != WAL_WHOLE || ret->is_other) && ns < 500000000);
-    return state;
+    const sqlite3_io_methods *calls = file->pMethods;
+    if (calls->xShmLock(file, WRITE_LOCK, 1, SQLITE_SHM_LOCK | SQLITE_SHM_SHARED) != SQLITE_OK)
+        return false;
+    if (calls->xShmLock(file, FOLD_LOCK, 1, SQLITE_SHM_LOCK | SQLITE_SHM_SHARED) == SQLITE_OK)
+        return true;
+    calls->xShmLock(file, WRITE_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED);
+    return false;
+}
+
+static void let_write(sqlite3_file *file)
+{
+    file->pMethods->xShmLock(file, FOLD_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED);
+    file->pMethods->xShmLock(file, WRITE_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED);
+}
+
+static bool lock(struct store *store)
+{
+    bool locked = false;
+    if (!(store->flags & STORE_READ_ONLY))
+        return sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    for (int ms = 0; index_of_wal(store) && !locked && ms < DB_BUSY_MS; ms += QUIET_MS) {
+        locked = keep_quiet(file_of(store));
+        if (!locked)
+            nanosleep(&(struct timespec){ .tv_nsec = QUIET_MS * 1000000 }, NULL);
+    }
+    return locked;
+}
+
+static void unlock(struct store *store)
+{
+    if (store->flags & STORE_READ_ONLY)
+        let_write(file_of(store));
+    else
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* Once more, when nobody writes. */
 static enum wal_state look_again(struct store *store, struct wal_found *ret)
 {
-    if (store->flags & STORE_READ_ONLY)
-        return look_for_long(store, ret);
-    bool locked = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    bool locked = lock(store);
     enum wal_state state = look(store, ret);
     if (locked)
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+        unlock(store);
     else // who has locked it for so long has looked at it
         ret->is_other = false;
     return locked ? state : WAL_WHOLE;
