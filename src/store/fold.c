@@ -102,12 +102,12 @@ static bool write_number(struct store *store, uint32_t stamp)
 
 /* Between looking and writing nobody else may note anything: an old note behind a new one would make the next WAL
    look like that of another file. */
-static bool lock(struct store *store)
+static bool begin(struct store *store)
 {
     return sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static bool unlock(struct store *store, bool keep)
+static bool end(struct store *store, bool keep)
 {
     return sqlite3_exec(store->db, keep ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK && keep;
 }
@@ -118,11 +118,11 @@ static bool stamp(struct store *store)
     auto_buf struct buf path = { 0 };
     struct wal_found wal;
     buf_printf(&path, "%s-wal", store->path);
-    if (!lock(store))
+    if (!begin(store))
         return false;
     wal_look_at_header(buf_text(&path), &wal);
     bool is_noted = wal.has_header && stamp_in_file(store) == (wal.salt & STAMP);
-    return unlock(store, wal.has_header && !is_noted && write_number(store, wal.salt & STAMP)) || is_noted;
+    return end(store, wal.has_header && !is_noted && write_number(store, wal.salt & STAMP)) || is_noted;
 }
 
 /* A commit that changes nothing. */
@@ -130,9 +130,9 @@ static void write_again(struct store *store)
 {
     int64_t number;
     rondo_error ignored;
-    if (lock(store))
-        unlock(store, db_number(store, &number, &ignored, "PRAGMA user_version", "") == 0 &&
-                          write_number(store, (uint32_t)number >> 8));
+    if (begin(store))
+        end(store, db_number(store, &number, &ignored, "PRAGMA user_version", "") == 0 &&
+                       write_number(store, (uint32_t)number >> 8));
 }
 
 static bool checkpoint(struct store *store, int *ret_pages)
