@@ -156,18 +156,26 @@ static bool is_one_bit_off(const char *bytes)
     return fit;
 }
 
+static bool has_own_frame(struct wal *wal)
+{
+    bool own = false;
+    while (!own && next_frame(wal))
+        own = is_ours(wal);
+    wal->at = HEADER;
+    return own;
+}
+
 /* A header that was never finished: the disk was full, or the power went.  Frames behind it were of no more use then,
    or there are none; if there are any, better say so. */
 static enum wal_state look_behind(struct wal *wal)
 {
     bool commit = false;
-    wal->page = DB_PAGE;
     while (!commit && next_frame(wal))
         commit = number_at(wal->frame, 0, true) && number_at(wal->frame, 4, true);
     return commit ? WAL_TORN : WAL_WHOLE;
 }
 
-/* WAL_TORN when it has to be asked what is behind a header that makes no sense. */
+/* WAL_TORN, or WAL_FOREIGN for one that was in order once, when it has to be asked what is behind. */
 static enum wal_state look_at_header(struct wal *wal, struct wal_found *ret)
 {
     char header[HEADER];
@@ -182,16 +190,24 @@ static enum wal_state look_at_header(struct wal *wal, struct wal_found *ret)
     return is_one_bit_off(header) ? WAL_FOREIGN : WAL_TORN;
 }
 
+/* The last byte of a header that was not finished may be right but for one bit, too.  Then nothing behind it is its
+   own. */
+static enum wal_state look_without_header(struct wal *wal, enum wal_state state)
+{
+    wal->page = DB_PAGE;
+    return state == WAL_FOREIGN && has_own_frame(wal) ? WAL_FOREIGN : look_behind(wal);
+}
+
 static enum wal_state look_at(struct wal *wal, const struct wal_read *read, struct wal_found *ret)
 {
     enum wal_state state = look_at_header(wal, ret);
-    if (!ret->has_header && state != WAL_TORN)
+    if (!ret->has_header && state == WAL_WHOLE)
         return state;
     wal->at = HEADER;
     wal->frame = mem_alloc(FRAME + (ret->has_header ? wal->page : DB_PAGE));
     if (ret->has_header)
         skip_what_was_read(wal, read);
-    state = ret->has_header ? look_at_frames(wal, ret) : look_behind(wal);
+    state = ret->has_header ? look_at_frames(wal, ret) : look_without_header(wal, state);
     mem_free(wal->frame);
     return state;
 }

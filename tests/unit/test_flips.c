@@ -222,6 +222,36 @@ TEST(a_torn_end_is_told_once)
     CHECK(!has_notice());
 }
 
+/* As SQLite writes it, with other salts, where the processor has its lowest byte first. */
+static void begin_anew(unsigned char header[32])
+{
+    uint32_t sums[2] = { 0 }, words[6];
+    for (int i = 16; i < 24; i++)
+        header[i] ^= 0x5a;
+    memcpy(words, header, sizeof words);
+    for (int i = 0; i < 6; i += 2) {
+        sums[0] += words[i] + sums[1];
+        sums[1] += words[i + 1] + sums[0];
+    }
+    for (int i = 0; i < 8; i++)
+        header[24 + i] = (unsigned char)(sums[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* All but its last byte was written, and of that all bits but one were the same before: that is no flipped bit. */
+TEST(a_header_that_was_not_finished_is_not_taken_for_a_damaged_one)
+{
+    unsigned char header[32];
+    drive(70, 40, 0);
+    int fd = open(wal_path, O_RDWR);
+    CHECK_INT(pread(fd, header, sizeof header, 0), 32);
+    begin_anew(header);
+    header[31] ^= 4;
+    CHECK_INT(pwrite(fd, header, sizeof header, 0), 32);
+    close(fd);
+    CHECK(has_notice()); // of the frames behind it
+    CHECK(!has_notice());
+}
+
 /* However often the WAL was folded in and begun anew. */
 TEST(a_store_in_order_has_no_notice)
 {
