@@ -100,8 +100,7 @@ static bool write_number(struct store *store, uint32_t stamp)
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Between looking and writing nobody else may note anything: an old note behind a new one would make the next WAL
-   look like that of another file. */
+/* Until end() nobody else writes. */
 static bool begin(struct store *store)
 {
     return sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
@@ -112,7 +111,9 @@ static bool end(struct store *store, bool keep)
     return sqlite3_exec(store->db, keep ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK && keep;
 }
 
-/* Where all of it is noted already nothing is written: that would begin the next WAL, with a note about the last. */
+/* Between looking and writing nobody else may note anything: an old note behind a new one would make the next WAL
+   look like that of another file.  Where all of it is noted already nothing is written: that would begin the next WAL,
+   with a note about the last. */
 static bool stamp(struct store *store)
 {
     auto_buf struct buf path = { 0 };
@@ -193,7 +194,7 @@ static bool lock(struct store *store)
 {
     bool locked = false;
     if (!(store->flags & STORE_READ_ONLY))
-        return sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+        return begin(store);
     for (int ms = 0; index_of_wal(store) && !locked && ms < DB_BUSY_MS; ms += QUIET_MS) {
         locked = keep_quiet(file_of(store));
         if (!locked)
@@ -207,7 +208,7 @@ static void unlock(struct store *store)
     if (store->flags & STORE_READ_ONLY)
         let_write(file_of(store));
     else
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+        end(store, false);
 }
 
 /* Once more, when nobody writes. */

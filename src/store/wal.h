@@ -13,7 +13,7 @@
 enum wal_state {
     WAL_WHOLE,  // or there is none
     WAL_TORN,   // a commit has left a mark, but cannot be read
-    WAL_FOREIGN // its header is damaged: nothing of it can be read
+    WAL_FOREIGN // its header is damaged, and behind it are frames of its own, which nobody can read
 };
 
 struct wal_found {
