@@ -291,6 +291,16 @@ struct writer {
     int sent;
 };
 
+static void end_with_writer(struct site *p, struct writer *w, rondo_node *node, rondo_run *run)
+{
+    rondo_run_close(run);
+    rondo_node_unref(node);
+    json_decref(w->what);
+    store_close(w->store);
+    site_close(p);
+    remove_files();
+}
+
 static int64_t clock_ms(void)
 {
     struct timespec t;
@@ -347,12 +357,7 @@ TEST(what_is_sent_while_a_run_ends_is_dropped_before_its_end)
     CHECK_INT(w.sent, 1);
     CHECK_INT(letters_in_store("run"), 0);
     CHECK_INT(store_send(w.store, "run", w.what, &err), RONDO_ESTATE);
-    rondo_run_close(run);
-    rondo_node_unref(node);
-    json_decref(w.what);
-    store_close(w.store);
-    site_close(&p);
-    remove_files();
+    end_with_writer(&p, &w, node, run);
 }
 
 /* Never idle, so that the store is not looked at for news before the gate's time is up. */
@@ -386,10 +391,5 @@ TEST(an_answer_that_was_taken_counts_although_the_time_is_up)
     CHECK_INT(begin(&p, node, json_integer(1), "run", &run), 0);
     CHECK_INT(rondo_run_wait(run, &err), 0);
     CHECK_INT(letters_in_store("run"), 0);
-    rondo_run_close(run);
-    rondo_node_unref(node);
-    json_decref(w.what);
-    store_close(w.store);
-    site_close(&p);
-    remove_files();
+    end_with_writer(&p, &w, node, run);
 }
