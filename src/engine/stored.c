@@ -35,6 +35,7 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
     run->journal = journal;
     run->about = origin->about ? json_deep_copy(origin->about) : json_object();
     run->stored = true;
+    run->heard = store_written(engine->store); // nobody knows it yet
     return 0;
 }
 

@@ -28,8 +28,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAL_SMALL (128 << 10) // whoever opens the store next reads all of it
-#define HEADER    100
+#define WAL_SMALL  (128 << 10) // whoever opens the store next reads all of it
+#define HEADER     100
+#define INDEX_CUT  3 // bytes that SQLite leaves of a WAL's index
+#define INDEX_HEAD 136
 
 /* ---- looking at what is there ------------------------------------------------------------------------ */
 
@@ -199,11 +201,46 @@ static int make(struct store *store, rondo_error *err)
     return make_folders(store, err) < 0 ? err->code : make_at(store, buf_text(&path), err);
 }
 
+/* ---- in a process of our own --------------------------------------------------------------------------- */
+
+static bool is_tuned;
+
+/* Memory is not counted, and that for pages is taken when there are pages: together a tenth of the time in which a
+   short run is over. */
+void store_tune(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+    is_tuned = true;
+}
+
+/* Who opens a store first cuts off the index of its WAL, so that it is made anew, and fills the file page by page: at
+   every start the file system takes blocks back and gives them out again, which may take longer than all the rest.
+   An index without its head is made anew as well.  Only one with holes is cut off: on a full disk, writing into a hole
+   of memory ends the process. */
+static int clear_index(int fd, off_t size)
+{
+    static const char nothing[INDEX_HEAD];
+    struct stat st;
+    if (size != INDEX_CUT || fstat(fd, &st) < 0 || st.st_size < INDEX_HEAD || st.st_blocks * 512 < st.st_size)
+        return ftruncate(fd, size);
+    return pwrite(fd, nothing, sizeof nothing, 0) == sizeof nothing ? 0 : -1;
+}
+
+static void tune_files(void)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    if (vfs && vfs->iVersion >= 3 && vfs->xSetSystemCall)
+        vfs->xSetSystemCall(vfs, "ftruncate", (sqlite3_syscall_ptr)clear_index);
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
 static int connect(struct store *store, const char *name, int flags, rondo_error *err)
 {
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (is_tuned)
+        tune_files();
     if (sqlite3_open_v2(name, &store->db, flags, frames_vfs()) != SQLITE_OK)
         return db_fail(store, err, "cannot be opened");
     sqlite3_busy_timeout(store->db, DB_BUSY_MS);
@@ -292,14 +329,6 @@ static char *whole_path(const char *path)
         buf_printf(&buf, "%s/", here);
     buf_puts(&buf, path);
     return buf_take(&buf);
-}
-
-/* Memory is not counted, and that for pages is taken when there are pages: together a tenth of the time in which a
-   short run is over. */
-void store_tune(void)
-{
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
 int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err)

@@ -38,6 +38,13 @@ static void write_whole(const char *path, const char *bytes, size_t len)
     close(fd);
 }
 
+static const char *index_path(void)
+{
+    static char path[400];
+    snprintf(path, sizeof path, "%s-shm", test_store_path());
+    return path;
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------- */
 
 /* Opening fails with these words behind "store 'path': ", leaves the file as it is and nothing beside it. */
@@ -625,4 +632,59 @@ TEST(a_wal_that_two_fold_in_one_after_the_other_stays_the_right_one)
     }
     close_journal(journal);
     store_close(one);
+}
+
+/* ---- in a process of its own ----------------------------------------------------------------------------- */
+
+static void add_records(uint64_t first, uint64_t last)
+{
+    struct store *store = test_store(0);
+    struct journal *run = take_run(store, "r");
+    put_records(run, first, last, 30);
+    commit(store);
+    store_close(store);
+}
+
+static void check_all(uint64_t last)
+{
+    struct store *store = test_store(0);
+    struct journal *run = look_run(store, "r");
+    CHECK_UINT(check_records(run, 1, 30), last + 1);
+    close_journal(run);
+    store_close(store);
+}
+
+static blkcnt_t blocks_of(const char *path)
+{
+    struct stat st;
+    CHECK(stat(path, &st) == 0);
+    return st.st_blocks;
+}
+
+/* The index of a WAL is not cut off then, but whatever it says is of no interest. */
+TEST(an_index_that_was_left_behind_is_not_believed)
+{
+    size_t len;
+    store_tune();
+    struct store *store = test_store(STORE_CREATE);
+    test_run(store, "r");
+    commit(store);
+    store_close(store);
+    add_records(1, 3);
+    char *early = read_whole(index_path(), &len);
+    CHECK_UINT(len, 32768);
+    add_records(4, 9);
+    write_whole(index_path(), early, len);
+    check_all(9);
+    add_records(10, 12);
+    memset(early, 0xff, len);
+    write_whole(index_path(), early, len);
+    check_all(12);
+    CHECK(truncate(index_path(), 0) == 0);
+    check_all(12);
+    CHECK(truncate(index_path(), 0) == 0 && truncate(index_path(), 32768) == 0);
+    check_all(12);
+    CHECK(blocks_of(index_path()) * 512 >= 32768);
+    check_all(12);
+    mem_free(early);
 }
