@@ -506,6 +506,48 @@ static void suggest_dialect(struct loading *l, struct diag *diag, const struct f
         diag_hint(diag, "%s It is known in the rondo dialect: add `rondo: 1` at the top", near);
 }
 
+/* Keys that stand one level too high. */
+static void suggest_home(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+{
+    auto_buf struct buf homes = { 0 };
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->list[i];
+        bool is_object = field->of && field->type != F_MAP && field->type != F_LIST;
+        if (is_object && field_is_in(table, field, dialect) && fields_find(field->of, key, dialect))
+            buf_printf(&homes, "%s`%s`", homes.len ? " or " : "", field->key);
+    }
+    if (homes.len)
+        diag_hint(diag, "it belongs into %s", buf_text(&homes));
+}
+
+/* What other systems call it. */
+static void suggest_translation(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+{
+    static const struct {
+        const char *word, *key;
+    } words[] = {
+        { "if", "condition" }, { "when", "condition" }, { "needs", "dependsOn" },
+        { "after", "dependsOn" }, { "depends", "dependsOn" }, { "task", "instructions" },
+        { "prompt", "instructions" }, { "instructions", "prompt" }, { "system", "prompt" },
+        { "command", "run" }, { "cmd", "run" }, { "shell", "run" },
+        { "repeat", "loop" }, { "foreach", "loop" }, { "tasks", "steps" },
+        { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
+        { "parameters", "inputs" }, { "variables", "inputs" },
+    };
+    for (size_t i = 0; i < COUNT(words) && !diag->hint; i++)
+        if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))
+            diag_hint(diag, "did you mean `%s`?", words[i].key);
+}
+
+static void suggest(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
+{
+    suggest_home(diag, table, key, dialect_of(l));
+    if (!diag->hint)
+        suggest_translation(diag, table, key, dialect_of(l));
+    if (!diag->hint)
+        suggest_key(l, diag, table, key, dialect_of(l));
+}
+
 static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
 {
     struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
@@ -513,7 +555,7 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
     if (l->is_v1 && fields_find(table, key->text, IN_RONDO))
         diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key->text);
     else
-        suggest_key(l, diag, table, key->text, dialect_of(l));
+        suggest(l, diag, table, key->text);
     if (!diag->hint && table == &case_fields)
         suggest_key(l, diag, &else_fields, key->text, IN_RONDO);
     if (!diag->hint && l->is_v1)
