@@ -23,13 +23,23 @@ static bool is_inside(char byte)
     return ((uint8_t)byte & 0xc0) == 0x80;   // of a character, not its beginning
 }
 
+static bool is_ascii(const struct source *source)
+{
+    uint8_t high = 0;
+    for (size_t i = 0; i < source->len; i++)
+        high |= (uint8_t)source->text[i];
+    return high < 0x80;
+}
+
 static void place_init(struct place *place, const struct source *source)
 {
-    *place = (struct place){ .source = source, .at = source->lines[0] };
+    *place = (struct place){ .source = source, .at = source->lines[0], .is_ascii = is_ascii(source) };
     place->line_chars = mem_alloc(source->line_count * sizeof *place->line_chars);
     uint32_t chars = 0;
     for (uint32_t i = 0, at = source->lines[0]; i < source->line_count; i++) {
-        for (; at < source->lines[i]; at++)
+        if (place->is_ascii)
+            chars = source->lines[i] - at;
+        for (; !place->is_ascii && at < source->lines[i]; at++)
             chars += !is_inside(source->text[at]);
         place->line_chars[i] = chars;
     }
@@ -62,9 +72,17 @@ static void find_line(struct place *place)
         place->line--;
 }
 
+static void jump(struct place *place, size_t at)
+{
+    place->at = MIN(at, place->source->len);
+    place->chars = place->at - place->source->lines[0];
+}
+
 static void go_to_byte(struct place *place, size_t at)
 {
     at = MIN(MAX(at, place->source->lines[0]), place->source->len);
+    if (place->is_ascii)
+        jump(place, at);
     while (place->at < at)
         step_on(place);
     while (place->at > at)
@@ -75,6 +93,8 @@ static void go_to_byte(struct place *place, size_t at)
 size_t maker_offset(struct maker *maker, size_t n)
 {
     struct place *place = &maker->place;
+    if (place->is_ascii)
+        jump(place, place->source->lines[0] + n);
     while (place->chars < n && place->at < place->source->len)
         step_on(place);
     while (place->chars > n)
@@ -103,6 +123,8 @@ static int check_text(struct maker *maker)
 {
     const struct source *source = maker->doc->source;
     uint32_t code;
+    if (maker->place.is_ascii && !memchr(source->text, '\0', source->len))
+        return 0;
     for (size_t at = 0, n; at < source->len; at += n) {
         n = utf8_decode(source->text + at, source->len - at, &code);
         if (!n)

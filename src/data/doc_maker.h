@@ -16,6 +16,7 @@ struct place {
     uint32_t *line_chars;   // characters before each line
     size_t at, chars;       // bytes and characters before the position
     uint32_t line;          // from 0
+    bool is_ascii;          // bytes and characters are the same: no need to walk
 };
 
 /* A list or map in the making. */

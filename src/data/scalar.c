@@ -42,7 +42,7 @@ static const struct {
 static bool find_word(const char *text, size_t len, struct scalar *ret)
 {
     for (size_t i = 0; len <= LONGEST_WORD && i < COUNT(words); i++) {
-        if (strcmp(text, words[i].word) != 0)
+        if (*text != *words[i].word || strcmp(text, words[i].word) != 0)
             continue;
         *ret = words[i].is;
         return true;
