@@ -34,7 +34,7 @@ for n in $(seq ${ROUNDS:-60}); do
     id=$(run_id err)
     [ $((n % 2)) = 0 ] || touch go
     for s in 1 2 3; do send_on $s "$id" wait & done
-    [ $((n % 2)) = 1 ] || touch go
+    [ $((n % 2)) = 1 ] || { wait_for sent "."; touch go; }
     wait
     settle "$id" || lost=$((lost + 1))
     total=$((total + $(wc -l <sent)))
