@@ -7,6 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
+static size_t bytes_of(char first)
+{
+    uint8_t c = (uint8_t)first;
+    return c < 0xc0 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+}
+
+void err_mend(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at;) {
+        size_t want = bytes_of(*at), has = 1;
+        while (has < want && ((uint8_t)at[has] & 0xc0) == 0x80)
+            has++;
+        for (size_t i = 0; has == want && i < want; i++)
+            *to++ = at[i];
+        at += has;
+    }
+    *to = '\0';
+}
+
 int err_set(rondo_error *err, int code, const char *fmt, ...)
 {
     va_list args;
@@ -15,6 +35,7 @@ int err_set(rondo_error *err, int code, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(err->message, sizeof err->message, fmt, args);
     va_end(args);
+    err_mend(err->message);
     return code;
 }
 
@@ -26,8 +47,10 @@ int err_in(rondo_error *err, const char *fmt, ...)
     va_start(args, fmt);
     int n = vsnprintf(err->message, sizeof err->message, fmt, args);
     va_end(args);
-    if (n >= 0 && (size_t)n < sizeof err->message)
-        snprintf(err->message + n, sizeof err->message - (size_t)n, ": %s", inner);
+    int room = (int)sizeof err->message - n;
+    if (n >= 0 && room > 0)
+        snprintf(err->message + n, (size_t)room, ": %.*s", room, inner);
+    err_mend(err->message);
     return err->code;
 }
 

@@ -14,4 +14,7 @@ int err_set(rondo_error *err, int code, const char *fmt, ...) __attribute__((for
 /* Puts "fmt: " in front of the message that is there, and returns its code. */
 int err_in(rondo_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Takes out what is left of characters that "%.80s", or the end of the room, has cut in the middle. */
+void err_mend(char *text);
+
 #endif

@@ -110,8 +110,9 @@ static int fail_by_jansson(struct maker *maker, const json_error_t *why)
     return maker_fail(maker, RONDO_EPARSE, at, "%s", problems[row].say);
 }
 
-/* Whole numbers of more than 64 bits are fine as real ones, which jansson takes only for all. */
-static int check(struct maker *maker)
+/* Also where the value ends.  Whole numbers of more than 64 bits are fine as real ones, which jansson takes only for
+   all. */
+static int check(struct maker *maker, size_t *ret_end)
 {
     const struct source *source = maker->doc->source;
     const char *text = source->text + source->lines[0];
@@ -123,6 +124,7 @@ static int check(struct maker *maker)
     if (!json)
         return fail_by_jansson(maker, &why);
     json_decref(json);
+    *ret_end = source->lines[0] + (size_t)why.position;
     return 0;
 }
 
@@ -198,7 +200,8 @@ static int take_string(struct maker *maker, size_t *at, struct buf *scratch)
 }
 
 /* A number, true, false or null: the text is known to be JSON, so whatever may be in one belongs to
-   it.  (strspn would do, but sanitizers let it look at all of the rest, every time.) */
+   it, up to the end of the whole value.  (strspn would do, but sanitizers let it look at all of the rest, every
+   time.) */
 static size_t word_len(const char *text)
 {
     size_t n = 0;
@@ -218,9 +221,9 @@ static size_t gap_len(const char *text)
     return n;
 }
 
-static int take_word(struct maker *maker, size_t *at, struct buf *scratch)
+static int take_word(struct maker *maker, size_t *at, size_t most, struct buf *scratch)
 {
-    size_t start = *at, len = word_len(maker->doc->source->text + start);
+    size_t start = *at, len = MIN(word_len(maker->doc->source->text + start), most - start);
     struct scalar meaning;
     *at = start + len;
     buf_clear(scratch);
@@ -231,7 +234,7 @@ static int take_word(struct maker *maker, size_t *at, struct buf *scratch)
 }
 
 /* One bracket, string or word; *at moves behind it. */
-static int take_token(struct maker *maker, size_t *at, struct buf *scratch)
+static int take_token(struct maker *maker, size_t *at, size_t end, struct buf *scratch)
 {
     switch (maker->doc->source->text[*at]) {
     case '[': return maker_open(maker, DOC_LIST, (*at)++, true);
@@ -239,11 +242,11 @@ static int take_token(struct maker *maker, size_t *at, struct buf *scratch)
     case ']':
     case '}': return maker_close(maker, ++*at);
     case '"': return take_string(maker, at, scratch);
-    default: return take_word(maker, at, scratch);
+    default: return take_word(maker, at, end, scratch);
     }
 }
 
-static int make(struct maker *maker)
+static int make(struct maker *maker, size_t end)
 {
     auto_buf struct buf scratch = { 0 };
     const char *text = maker->doc->source->text;
@@ -251,7 +254,7 @@ static int make(struct maker *maker)
     int rc = 0;
     while (rc == 0 && !maker_is_done(maker)) {
         at += gap_len(text + at);
-        rc = take_token(maker, &at, &scratch);
+        rc = take_token(maker, &at, end, &scratch);
     }
     return rc;
 }
@@ -267,8 +270,9 @@ static int check_not_empty(struct maker *maker)
 struct doc *doc_read_json(struct source *source, const struct doc_limits *limits, rondo_error *err)
 {
     struct maker maker;
+    size_t end = 0;
     if (maker_begin(&maker, source, limits, err) == 0 && check_not_empty(&maker) == 0 &&
-        measure(&maker) == 0 && check(&maker) == 0)
-        make(&maker);
+        measure(&maker) == 0 && check(&maker, &end) == 0)
+        make(&maker, end);
     return maker_end(&maker);
 }

@@ -76,6 +76,7 @@ static char *vformat(const char *fmt, va_list args)
     char *text = mem_alloc((size_t)MAX(len, 0) + 1);
     vsnprintf(text, (size_t)MAX(len, 0) + 1, fmt, again);
     va_end(again);
+    err_mend(text);
     return text;
 }
 
