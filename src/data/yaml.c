@@ -202,6 +202,26 @@ static bool apply_tag(struct scalar *meaning, enum doc_kind kind)
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
+/* Is there a byte-order mark?  libyaml allows one in front of every line. */
+static bool is_mark(const char *text, size_t at)
+{
+    return at && strchr("\r\n", text[at - 1]) && strncmp(text + at, "\xef\xbb\xbf", 3) == 0;
+}
+
+static size_t skip_gap(const char *text, size_t at, size_t end)
+{
+    for (;;) {
+        if (at < end && strchr(" \t\r\n", text[at]))
+            at++;
+        else if (at < end && text[at] == '#')
+            at += strcspn(text + at, "\r\n");
+        else if (at < end && is_mark(text, at))
+            at += 3;
+        else
+            return at;
+    }
+}
+
 /* The marks of a value with an anchor or a tag begin at that; the value itself is behind both. */
 static size_t skip_properties(const char *text, size_t at, size_t end)
 {
@@ -211,8 +231,7 @@ static size_t skip_properties(const char *text, size_t at, size_t end)
             break;
         at += text[at] == '&' ? 1 + strspn(text + at + 1, ANCHOR_CHARS)
                               : strcspn(text + at, " \t\r\n");
-        while (at < end && strchr(" \t\r\n#", text[at]))
-            at += text[at] == '#' ? strcspn(text + at, "\r\n") : 1;
+        at = skip_gap(text, at, end);
     }
     return MIN(at, end);
 }

@@ -364,6 +364,12 @@ TEST(every_value_and_key_knows_its_place)
     check_place(doc, "none", "11:6+0 null");
 }
 
+TEST(a_mark_in_front_of_a_line_is_not_in_its_value)
+{
+    auto_doc struct doc *doc = read_text(YAML, "a: &x\nk: &k\n\xef\xbb\xbfn");
+    check_place(doc, "k", "3:2+1 text");
+}
+
 TEST(json_values_know_their_places_too)
 {
     auto_doc struct doc *doc = read_text(JSON, "{\"\xc3\xa4\": [1, {\"b\": \"x\\ny\"}],\n"
