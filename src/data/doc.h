@@ -47,6 +47,7 @@ struct doc_val {
     uint8_t kind;         // enum doc_kind
     bool is_block;        // a block text (| or >): its lines are the source's, less the indentation
     bool is_quoted;
+    bool is_alias;        // a key that was written as *name: its letters are elsewhere
     uint32_t line, column; // of its first character, from 1; columns count characters
     uint32_t offset, len;  // in the source, in bytes, quotes included
     const char *text;      // scalars: the text as it is meant (quotes and escapes gone), NUL-terminated
@@ -89,7 +90,7 @@ struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key 
 const char *doc_kind_text(const struct doc_val *val);
 
 /* Where in the source the byte `at` of val's text is: exact for plain, quoted and block texts, escapes
-   and folded lines included; the start of what is no scalar. */
+   and folded lines included; the start of what is no scalar, and of an alias. */
 void doc_locate(const struct doc *doc, const struct doc_val *val, size_t at, uint32_t *ret_line,
                 uint32_t *ret_column);
 

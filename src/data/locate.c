@@ -153,7 +153,7 @@ void doc_locate(const struct doc *doc, const struct doc_val *val, size_t at, uin
     at = MIN(at, val->text_len);
     if (val->is_block)
         place = locate_block(doc->source, val, at);
-    else if (val->text)
+    else if (val->text && !val->is_alias)
         place = locate_flow(doc->source, val, at);
     source_place(doc->source, place, ret_line, ret_column);
 }

@@ -391,7 +391,7 @@ static int take_alias(struct yaml *yaml, const yaml_event_t *event)
         return maker_fail(maker, RONDO_EPARSE, at, "a key has to be a text, not a %s",
                           doc_kind_text(anchor->val));
     struct doc_val *key = maker_key(maker, at, end, anchor->val->text, anchor->val->text_len);
-    key->is_quoted = true;   // as far as << is concerned
+    key->is_alias = key->is_quoted = true;   // no <<, whatever it says
     return maker_add(maker, key, end);
 }
 

@@ -64,7 +64,8 @@ static void check_letters(const struct doc *doc, const struct doc_val *val)
         size_t at = offset_of(doc->source, line, column);
         require(at >= val->offset && at <= (size_t)val->offset + val->len, "a place outside of its value");
         char c = doc->source->text[at];
-        require(is_odd || !is_letter(val->text[i]) || c == val->text[i] || c == '\\', "a letter at a wrong place");
+        require(is_odd || !is_letter(val->text[i]) || c == (val->is_alias ? '*' : val->text[i]) || c == '\\',
+                "a letter at a wrong place");
     }
 }
 

@@ -430,6 +430,15 @@ TEST(every_byte_of_a_text_is_found_in_the_source)
     }
 }
 
+TEST(a_key_that_is_an_alias_is_located_at_its_star)
+{
+    uint32_t line, column;
+    auto_doc struct doc *doc = read_text(YAML, "a: &x long words\n*x : 3");
+    doc_locate(doc, doc_key(doc->root, "long words"), 6, &line, &column);
+    CHECK_UINT(line, 2);
+    CHECK_UINT(column, 1);
+}
+
 TEST(what_has_no_text_is_located_at_its_start)
 {
     uint32_t line, column;
