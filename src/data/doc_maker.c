@@ -31,16 +31,21 @@ static bool is_ascii(const struct source *source)
     return high < 0x80;
 }
 
+static uint32_t count_chars(const struct source *source, uint32_t at, uint32_t end)
+{
+    uint32_t chars = 0;
+    for (; at < end; at++)
+        chars += !is_inside(source->text[at]);
+    return chars;
+}
+
 static void place_init(struct place *place, const struct source *source)
 {
     *place = (struct place){ .source = source, .at = source->lines[0], .is_ascii = is_ascii(source) };
     place->line_chars = mem_alloc(source->line_count * sizeof *place->line_chars);
-    uint32_t chars = 0;
-    for (uint32_t i = 0, at = source->lines[0]; i < source->line_count; i++) {
-        if (place->is_ascii)
-            chars = source->lines[i] - at;
-        for (; !place->is_ascii && at < source->lines[i]; at++)
-            chars += !is_inside(source->text[at]);
+    uint32_t chars = 0, at = source->lines[0];
+    for (uint32_t i = 0; i < source->line_count; at = source->lines[i++]) {
+        chars += place->is_ascii ? source->lines[i] - at : count_chars(source, at, source->lines[i]);
         place->line_chars[i] = chars;
     }
 }

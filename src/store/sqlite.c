@@ -18,6 +18,7 @@
 #include "store/lease.h"
 #include "store/runlog.h"
 #include "store/tables.h"
+#include "store/wal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 #define WAL_SMALL  (128 << 10) // whoever opens the store next reads all of it
 #define HEADER     100
 #define INDEX_CUT  3 // bytes that SQLite leaves of a WAL's index
-#define INDEX_HEAD 136
+#define INDEX_HEAD (2 * WAL_INDEX_HEAD + 40) // behind both heads: how far it is folded in, and who reads
 
 /* ---- looking at what is there ------------------------------------------------------------------------ */
 

@@ -430,25 +430,26 @@ TEST(every_byte_of_a_text_is_found_in_the_source)
     }
 }
 
-TEST(a_key_that_is_an_alias_is_located_at_its_star)
+static void check_located(const struct doc *doc, const struct doc_val *val, size_t at, uint32_t want_line,
+                          uint32_t want_column)
 {
     uint32_t line, column;
+    doc_locate(doc, val, at, &line, &column);
+    CHECK_UINT(line, want_line);
+    CHECK_UINT(column, want_column);
+}
+
+TEST(a_key_that_is_an_alias_is_located_at_its_star)
+{
     auto_doc struct doc *doc = read_text(YAML, "a: &x long words\n*x : 3");
-    doc_locate(doc, doc_key(doc->root, "long words"), 6, &line, &column);
-    CHECK_UINT(line, 2);
-    CHECK_UINT(column, 1);
+    check_located(doc, doc_key(doc->root, "long words"), 6, 2, 1);
 }
 
 TEST(what_has_no_text_is_located_at_its_start)
 {
-    uint32_t line, column;
     auto_doc struct doc *doc = read_text(YAML, "a:\n  - [1]");
-    doc_locate(doc, doc_get(doc->root, "a"), 5, &line, &column);
-    CHECK_UINT(line, 2);
-    CHECK_UINT(column, 3);
-    doc_locate(doc, doc_key(doc->root, "a"), 99, &line, &column);
-    CHECK_UINT(line, 1);
-    CHECK_UINT(column, 2);
+    check_located(doc, doc_get(doc->root, "a"), 5, 2, 3);
+    check_located(doc, doc_key(doc->root, "a"), 99, 1, 2);
 }
 
 TEST(a_source_has_lines_without_their_breaks)
