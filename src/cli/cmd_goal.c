@@ -51,7 +51,7 @@ static int make_plan(struct running *r)
 
 static void put_plan(const struct running *r, struct buf *out)
 {
-    char *text = json_dumps(r->flow->doc->json, JSON_INDENT(2));
+    char *text = json_dumps(doc_json(r->flow->doc, r->flow->doc->root), JSON_INDENT(2));
     json_free_t release;
     json_get_alloc_funcs(NULL, &release);
     buf_printf(out, "%s\n", text ? text : "{}");

@@ -26,7 +26,7 @@ json_t *given_file(const char *path, rondo_error *err)
         err_set(err, why.code, "%s:%d:%d: %s", name, why.line, why.column, why.message);
         return NULL;
     }
-    return json_incref(doc->json);
+    return json_incref(doc_json(doc, doc->root));
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------- */

@@ -303,7 +303,7 @@ int running_carry_out(struct running *r)
     const struct run_args *a = r->args;
     struct drive_options options = {
         .command = r->command, .title = r->flow->name, .answers = a->answers, .notify = a->notify,
-        .plan = r->flow->doc->json,
+        .plan = a->json ? doc_json(r->flow->doc, r->flow->doc->root) : NULL,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
     };

@@ -1,7 +1,7 @@
 /* anchor.c - a hash table of names.
 
-   A name may be used again; an alias means the last value before it that had the name.  The earlier
-   ones stay in the list of all, since a value that is still open fills its own anchor in at its end. */
+   A name may be used again; an alias means the last value before it that had the name.  A value that is still open
+   fills its own anchor in at its end, whoever has its name by then. */
 #include "data/anchor.h"
 
 #include "base/hash.h"
@@ -34,8 +34,6 @@ struct anchor *anchors_add(struct anchors *anchors, struct arena *arena, const c
 {
     struct anchor *anchor = arena_zalloc(arena, sizeof *anchor);
     make_room(anchors);
-    mem_grow(&anchors->all, &anchors->cap, anchors->count, sizeof(struct anchor *));
-    anchors->all[anchors->count++] = anchor;
     anchor->name = arena_dup(arena, name, strlen(name));
     struct anchor **slot = find_slot(anchors, name);
     anchors->used += !*slot;
@@ -50,10 +48,6 @@ struct anchor *anchors_find(const struct anchors *anchors, const char *name)
 
 void anchors_clear(struct anchors *anchors)
 {
-    for (uint32_t i = 0; i < anchors->count; i++)
-        if (anchors->all[i]->val)
-            json_decref(anchors->all[i]->val->json);
-    mem_free(anchors->all);
     mem_free(anchors->slots);
     *anchors = (struct anchors){ 0 };
 }

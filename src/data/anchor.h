@@ -7,7 +7,7 @@
 /* In the document's arena.  val is NULL while the value is still being read. */
 struct anchor {
     const char *name;
-    struct doc_val *val;   // its json has one reference from here
+    struct doc_val *val;
     uint64_t values;       // in it, itself included, aliases followed
     uint32_t height;       // levels of lists and maps, itself included
 };
@@ -15,8 +15,7 @@ struct anchor {
 /* All zero is empty. */
 struct anchors {
     struct anchor **slots;   // by hash; one for each name, the last to have it
-    struct anchor **all;
-    uint32_t slot_count, used, count, cap;
+    uint32_t slot_count, used;
 };
 
 struct anchor *anchors_add(struct anchors *anchors, struct arena *arena, const char *name);

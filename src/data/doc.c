@@ -93,7 +93,9 @@ void doc_free(struct doc *doc)
 {
     if (!doc)
         return;
-    json_decref(doc->json);
+    for (uint32_t i = 0; i < doc->made_count; i++)
+        json_decref(doc->made[i]);
+    mem_free(doc->made);
     source_unref(doc->source);
     arena_free(&doc->arena);
     mem_free(doc);
@@ -102,6 +104,61 @@ void doc_free(struct doc *doc)
 void doc_free_at(struct doc **at)
 {
     doc_free(*at);
+}
+
+/* ---- values ----------------------------------------------------------------------------------------- */
+
+static json_t *make_json(struct doc_val *val);
+
+static json_t *make_list(const struct doc_val *list)
+{
+    json_t *json = json_array();
+    for (uint32_t i = 0; i < list->count; i++)
+        json_array_append_new(json, make_json(list->items[i]));
+    return json;
+}
+
+static json_t *make_object(const struct doc_val *map)
+{
+    json_t *json = json_object();
+    for (uint32_t i = 0; i < map->count; i++)
+        json_object_set_new_nocheck(json, map->keys[i]->text, make_json(map->items[i]));
+    return json;
+}
+
+static json_t *make_new(const struct doc_val *val)
+{
+    switch (val->kind) {
+    case DOC_NULL: return json_null();
+    case DOC_BOOL: return json_boolean(val->is_true);
+    case DOC_INT: return json_integer(val->number);
+    case DOC_REAL: return json_real(val->real);
+    case DOC_LIST: return make_list(val);
+    case DOC_MAP: return make_object(val);
+    default: return json_stringn_nocheck(val->text, val->text_len);
+    }
+}
+
+/* A reference of the caller's own.  Whoever has the value keeps its json for it. */
+static json_t *make_json(struct doc_val *val)
+{
+    if (val->json)
+        return json_incref(val->json);
+    return val->json = make_new(val);
+}
+
+json_t *doc_json(struct doc *doc, const struct doc_val *val)
+{
+    if (!val->json) {
+        mem_grow(&doc->made, &doc->made_cap, doc->made_count, sizeof(json_t *));
+        doc->made[doc->made_count++] = make_json((struct doc_val *)val);
+    }
+    return val->json;
+}
+
+double doc_number(const struct doc_val *val)
+{
+    return val->kind == DOC_INT ? (double)val->number : val->kind == DOC_REAL ? val->real : 0;
 }
 
 /* ---- maps ------------------------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ void source_place(const struct source *source, size_t at, uint32_t *ret_line, ui
 
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_REAL, DOC_TEXT, DOC_LIST, DOC_MAP };
 
-/* In its doc's arena, immutable.  An alias is the same value at a second place, so the tree may
+/* In its doc's arena, immutable but for json.  An alias is the same value at a second place, so the tree may
    share parts. */
 struct doc_val {
     uint8_t kind;         // enum doc_kind
@@ -50,11 +50,16 @@ struct doc_val {
     bool is_alias;        // a key that was written as *name: its letters are elsewhere
     uint32_t line, column; // of its first character, from 1; columns count characters
     uint32_t offset, len;  // in the source, in bytes, quotes included
-    const char *text;      // scalars: the text as it is meant (quotes and escapes gone), NUL-terminated
-    size_t text_len;
-    json_t *json;          // the value; borrowed from the doc.  NULL for keys
+    uint32_t text_len;
     uint32_t count;        // of a list or map
-    struct doc_val **items; // of a list, or the values of a map
+    const char *text;      // scalars: the text as it is meant (quotes and escapes gone), NUL-terminated
+    json_t *json;          // what doc_json() has made
+    union {
+        bool is_true;
+        int64_t number;
+        double real;
+        struct doc_val **items; // of a list, or the values of a map
+    };
     struct doc_val **keys;  // of a map: texts, in the order of the file; what << brings comes last
     uint32_t *slots;        // of a large map: by hash; see doc_put()
 };
@@ -63,7 +68,8 @@ struct doc {
     struct source *source;
     struct doc_val *root; // never NULL
     struct arena arena;
-    json_t *json;         // of the root; owned
+    json_t **made;        // by doc_json(): owned
+    uint32_t made_count, made_cap;
 };
 
 struct doc_limits {
@@ -85,6 +91,11 @@ void doc_free_at(struct doc **at);
    by hash for large ones. */
 struct doc_val *doc_get(const struct doc_val *val, const char *key);
 struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key itself, for positions
+
+/* The value as JSON, borrowed from its doc: made when it is first asked for, since most parts of a file never are.  A
+   tree that shares parts shares their json. */
+json_t *doc_json(struct doc *doc, const struct doc_val *val);
+double doc_number(const struct doc_val *val); // 0 for what is no number
 
 /* "text", "list", "number"...: what a value is, for messages. */
 const char *doc_kind_text(const struct doc_val *val);

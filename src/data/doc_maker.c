@@ -1,8 +1,7 @@
 /* doc_maker.c - from what a reader meets to a tree.
 
    Lists and maps that are still open are frames; what they hold so far waits in one array, the
-   entries, and moves to the arena when they are closed.  Their json is made at the same moment, out
-   of what the entries own, so a tree that shares parts shares the json too.
+   entries, and moves to the arena when they are closed.
 
    Two measures are taken of the tree as it would be without sharing: the number of its values, which
    only grows and so is compared with its limit at each step, and its depth, for which every frame
@@ -177,8 +176,6 @@ int maker_begin(struct maker *maker, struct source *source, const struct doc_lim
 
 struct doc *maker_end(struct maker *maker)
 {
-    for (uint32_t i = 0; i < maker->count; i++)
-        json_decref(maker->entries[i]->json);
     mem_free(maker->entries);
     mem_free(maker->frames);
     mem_free(maker->place.line_chars);
@@ -217,19 +214,8 @@ struct doc_val *maker_key(struct maker *maker, size_t start, size_t end, const c
 {
     struct doc_val *key = new_val(maker, DOC_TEXT, start, end);
     key->text = arena_dup(&maker->doc->arena, text, len);
-    key->text_len = len;
+    key->text_len = (uint32_t)len;
     return key;
-}
-
-static json_t *scalar_json(const struct scalar *meaning, const char *text, size_t len)
-{
-    switch (meaning->kind) {
-    case DOC_NULL: return json_null();
-    case DOC_BOOL: return json_boolean(meaning->is_true);
-    case DOC_INT: return json_integer(meaning->number);
-    case DOC_REAL: return json_real(meaning->real);
-    default: return json_stringn_nocheck(text, len);
-    }
 }
 
 struct doc_val *maker_scalar(struct maker *maker, size_t start, size_t end, const char *text,
@@ -237,7 +223,12 @@ struct doc_val *maker_scalar(struct maker *maker, size_t start, size_t end, cons
 {
     struct doc_val *val = maker_key(maker, start, end, text, len);
     val->kind = meaning->kind;
-    val->json = scalar_json(meaning, text, len);
+    if (meaning->kind == DOC_BOOL)
+        val->is_true = meaning->is_true;
+    else if (meaning->kind == DOC_INT)
+        val->number = meaning->number;
+    else if (meaning->kind == DOC_REAL)
+        val->real = meaning->real;
     return val;
 }
 
@@ -250,13 +241,11 @@ static int count_values(struct maker *maker, uint64_t more, size_t at)
     return 0;
 }
 
-/* Takes the reference in val->json. */
 static void put_entry(struct maker *maker, struct doc_val *val, size_t end, uint32_t height)
 {
     struct maker_frame *top = maker_top(maker);
     if (!top) {
         maker->doc->root = val;
-        maker->doc->json = val->json;
         return;
     }
     mem_grow(&maker->entries, &maker->cap, maker->count, sizeof(struct doc_val *));
@@ -286,10 +275,8 @@ int maker_add_again(struct maker *maker, struct doc_val *val, size_t start, size
     int rc = check_depth(maker, height, start);
     if (rc == 0)
         rc = count_values(maker, values, start);
-    if (rc == 0) {
-        json_incref(val->json);
+    if (rc == 0)
         put_entry(maker, val, end, height);
-    }
     return rc;
 }
 
@@ -317,11 +304,8 @@ static void finish_list(struct maker *maker, const struct maker_frame *frame)
     struct doc_val *list = frame->val;
     list->count = maker->count - frame->first;
     list->items = arena_alloc(&maker->doc->arena, list->count * sizeof *list->items);
-    list->json = json_array();
-    for (uint32_t i = 0; i < list->count; i++) {
-        list->items[i] = maker->entries[frame->first + i];
-        json_array_append_new(list->json, list->items[i]->json);
-    }
+    if (list->count)
+        memcpy(list->items, maker->entries + frame->first, list->count * sizeof *list->items);
 }
 
 /* "<<: *other" stands for the keys of another map.  In JSON it is a key like any other. */
@@ -350,8 +334,7 @@ static int check_merge(struct maker *maker, const struct doc_val *key, const str
 static void merge_map(struct doc_val *into, const struct doc_val *from)
 {
     for (uint32_t i = 0; i < from->count; i++)
-        if (doc_put(into, from->keys[i], from->items[i]) == DOC_NEW)
-            json_object_set_nocheck(into->json, from->keys[i]->text, from->items[i]->json);
+        doc_put(into, from->keys[i], from->items[i]);
 }
 
 /* The keys that are there win over those of earlier maps, and those over later ones. */
@@ -375,10 +358,7 @@ static int fail_twice(struct maker *maker, const struct doc_val *key, const stru
 static int put_pair(struct maker *maker, struct doc_val *map, struct doc_val **pair)
 {
     uint32_t first = doc_put(map, pair[0], pair[1]);
-    if (first != DOC_NEW)
-        return fail_twice(maker, pair[0], map->keys[first]);
-    json_object_set_nocheck(map->json, pair[0]->text, pair[1]->json);
-    return 0;
+    return first == DOC_NEW ? 0 : fail_twice(maker, pair[0], map->keys[first]);
 }
 
 /* The pair that is a merge, when there is one; what it brings will be copied, so it counts again. */
@@ -405,15 +385,12 @@ static int finish_map(struct maker *maker, const struct maker_frame *frame)
     struct doc_val *map = frame->val, **pairs = maker->entries + frame->first, **merged = NULL;
     uint32_t count = maker->count - frame->first, more = 0;
     int rc = find_merge(maker, pairs, count, &merged, &more);
-    map->json = json_object();
     doc_make_map(&maker->doc->arena, map, count / 2 + more);
     for (uint32_t i = 0; i < count && rc == 0; i += 2)
         if (pairs + i != merged)
             rc = put_pair(maker, map, pairs + i);
     if (rc == 0 && merged)
         merge(map, merged[1]);
-    for (uint32_t i = 1; i < count; i += 2)
-        json_decref(pairs[i]->json);
     return rc;
 }
 

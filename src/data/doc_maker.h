@@ -2,7 +2,7 @@
 
    A reader walks its text once and says what it meets: a scalar, the beginning and the end of a list
    or map, a value for the second time.  The maker knows which of them it belongs to, makes the
-   doc_val and the json_t, and keeps the limits.  Everything that goes wrong is said by maker_fail(),
+   doc_val, and keeps the limits.  Everything that goes wrong is said by maker_fail(),
    with the place. */
 #ifndef RONDO_DOC_MAKER_H
 #define RONDO_DOC_MAKER_H
@@ -30,7 +30,7 @@ struct maker_frame {
     bool is_flow;      // [ ] or { }: it ends at its own bracket
 };
 
-/* Lives on the stack of a reader.  Each value in entries owns one reference to its json. */
+/* Lives on the stack of a reader. */
 struct maker {
     struct doc *doc;
     struct doc_limits limits;

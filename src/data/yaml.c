@@ -247,7 +247,6 @@ static size_t end_of(struct yaml *yaml, const yaml_event_t *event)
     return maker_offset(&yaml->maker, event->end_mark.index);
 }
 
-/* Takes a reference to the json. */
 static void keep_anchor(struct anchor *anchor, struct doc_val *val, uint64_t values, uint32_t height)
 {
     if (!anchor)
@@ -255,7 +254,6 @@ static void keep_anchor(struct anchor *anchor, struct doc_val *val, uint64_t val
     anchor->val = val;
     anchor->values = values;
     anchor->height = height;
-    json_incref(val->json);
 }
 
 static struct anchor *add_anchor(struct yaml *yaml, const yaml_char_t *name)
@@ -305,7 +303,7 @@ static int take_value(struct yaml *yaml, const yaml_event_t *event, size_t at, s
     return maker_add(&yaml->maker, val, end);
 }
 
-/* A key has no json, but what an anchor names has to be a value. */
+/* A key is a text, but what an anchor names has to be a value. */
 static int take_key(struct yaml *yaml, const yaml_event_t *event, size_t at, size_t end,
                     const struct scalar *meaning)
 {
@@ -317,7 +315,6 @@ static int take_key(struct yaml *yaml, const yaml_event_t *event, size_t at, siz
         struct doc_val *val = maker_scalar(&yaml->maker, at, end, text, len, meaning);
         set_style(val, event->data.scalar.style);
         keep_anchor(add_anchor(yaml, event->data.scalar.anchor), val, 1, 0);
-        json_decref(val->json);
     }
     struct doc_val *key = maker_key(&yaml->maker, at, end, text, len);
     set_style(key, event->data.scalar.style);

@@ -179,21 +179,24 @@ static int describe(const struct path *p, struct flow_ref *ref, const json_t *sc
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
+/* The first of that name. */
+static struct flow_step *find_step(const struct flow_scope *scope, const char *id, size_t len)
 {
     uint32_t low = 0, high = scope->count;
     while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        struct flow_step *step = scope->steps[scope->by_name[mid]];
-        int order = strcmp(id, step->id);
-        if (order == 0)
-            return step;
-        if (order < 0)
-            high = mid;
+        uint32_t middle = low + (high - low) / 2;
+        if (strncmp(scope->by_name[middle]->id, id, len) < 0)
+            low = middle + 1;
         else
-            low = mid + 1;
+            high = middle;
     }
-    return NULL;
+    struct flow_step *step = low < scope->count ? scope->by_name[low] : NULL;
+    return step && strncmp(step->id, id, len) == 0 && !step->id[len] ? step : NULL;
+}
+
+struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
+{
+    return find_step(scope, id, strlen(id));
 }
 
 static struct flow_step *visible_step(const struct flow_scope *scope, const char *id)
@@ -700,30 +703,12 @@ static void note_near(struct binding *b, const struct flow_scope *scope, const c
     mem_free(known.list);
 }
 
-static bool has_id(const struct flow_scope *scope, const char *text, size_t len)
-{
-    uint32_t low = 0, high = scope->count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const char *id = scope->steps[scope->by_name[mid]]->id;
-        int order = strncmp(text, id, len);
-        order = order ? order : -(id[len] != '\0');
-        if (order == 0)
-            return true;
-        if (order < 0)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return false;
-}
-
 /* Every place where an id may end is tried, so that the number of steps hardly matters. */
 static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
 {
     size_t best = 0;
     for (size_t end = 1; scope && end <= len && (is_word(text[end - 1]) || text[end - 1] == '-'); end++)
-        if ((end == len || !is_word(text[end])) && has_id(scope, text, end))
+        if ((end == len || !is_word(text[end])) && find_step(scope, text, end))
             best = end;
     return best;
 }

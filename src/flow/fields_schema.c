@@ -77,7 +77,7 @@ static json_t *from_yaml(const char *text)
     struct source *source = source_new("fields", text, strlen(text));
     auto_doc struct doc *doc = doc_read_yaml(source, NULL, &err);
     source_unref(source);
-    return doc ? json_deep_copy(doc->json) : json_object();
+    return doc ? json_deep_copy(doc_json(doc, doc->root)) : json_object();
 }
 
 static json_t *ref_to(const char *table, uint8_t dialect)

@@ -116,7 +116,7 @@ struct flow_scope {
     struct flow_step *owner;     // the step whose body this is; NULL at the top of a file
     struct flow_step **steps;
     uint32_t count;
-    const uint32_t *by_name;     // indexes into steps, sorted by id
+    struct flow_step **by_name;  // the same, sorted by id
 };
 
 /* ---- agents ------------------------------------------------------------------------------------------ */

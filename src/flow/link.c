@@ -55,28 +55,10 @@ static int compare_steps(const void *left, const void *right)
 
 void load_sort_steps(struct flow_scope *scope)
 {
-    auto_free struct flow_step **sorted = mem_alloc((scope->count + 1) * sizeof *sorted);
-    uint32_t *by_name = arena_alloc(&scope->flow->arena, (scope->count + 1) * sizeof *by_name);
-    for (uint32_t i = 0; i < scope->count; i++)
-        sorted[i] = scope->steps[i];
-    qsort(sorted, scope->count, sizeof *sorted, compare_steps);
-    for (uint32_t i = 0; i < scope->count; i++)
-        by_name[i] = sorted[i]->index;
-    scope->by_name = by_name;
-}
-
-struct flow_step *load_find_step(const struct flow_scope *scope, const char *id)
-{
-    uint32_t low = 0, high = scope->count;
-    while (low < high) { // the first of that name
-        uint32_t middle = low + (high - low) / 2;
-        if (strcmp(scope->steps[scope->by_name[middle]]->id, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct flow_step *step = low < scope->count ? scope->steps[scope->by_name[low]] : NULL;
-    return step && strcmp(step->id, id) == 0 ? step : NULL;
+    scope->by_name = arena_alloc(&scope->flow->arena, (scope->count + 1) * sizeof *scope->by_name);
+    if (scope->count)
+        memcpy(scope->by_name, scope->steps, scope->count * sizeof *scope->by_name);
+    qsort(scope->by_name, scope->count, sizeof *scope->by_name, compare_steps);
 }
 
 struct flow_scope *load_body_scope(const struct flow_step *step)

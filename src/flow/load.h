@@ -178,7 +178,6 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 /* ---- names of steps and agents -------------------------------------------------------------------- */
 
 /* NULL when there is none. */
-struct flow_step *load_find_step(const struct flow_scope *scope, const char *id);
 struct flow_agent *load_find_agent(const struct loading *l, const char *name);
 
 /* To be called when all steps are in it: so that they are found. */

@@ -53,7 +53,7 @@ bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kin
 
 static void complain_range(struct loading *l, const struct field *field, const struct doc_val *val)
 {
-    double n = json_number_value(val->json);
+    double n = doc_number(val);
     bool is_open = field->max >= INT_MAX;
     if (is_open && n > field->max)
         load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
@@ -186,7 +186,7 @@ static bool number_of(struct loading *l, const struct field *field, const struct
         wrong_type(l, val, field->key, is_whole ? "a whole number" : "a number");
         return false;
     }
-    *ret = json_number_value(val->json);
+    *ret = doc_number(val);
     if (isfinite(*ret) && (!field->has_range || (*ret >= field->min && *ret <= field->max)))
         return true;
     complain_range(l, field, val);
@@ -201,7 +201,7 @@ static void read_number(struct loading *l, const struct field *field, const stru
         return;
     switch (field->type) {
     case F_INT: *(int *)ret = (int)n; break;
-    case F_LONG: *(int64_t *)ret = (int64_t)json_integer_value(val->json); break;
+    case F_LONG: *(int64_t *)ret = val->number; break;
     case F_MONEY: *(int64_t *)ret = MAX(1, (int64_t)llround(n * 1e9)); break;
     default: *(double *)ret = n; break;
     }
@@ -225,7 +225,7 @@ static void read_duration(struct loading *l, const struct field *field, const st
 static void read_bool(struct loading *l, const struct field *field, const struct doc_val *val, bool *ret)
 {
     if (read_expect(l, val, DOC_BOOL, field->key) && ret)
-        *ret = json_is_true(val->json);
+        *ret = val->is_true;
 }
 
 /* ---- lists and maps of texts ----------------------------------------------------------------------- */
@@ -300,7 +300,7 @@ static void read_kept(struct loading *l, const struct field *field, const struct
     else
         read_one(l, field, val, NULL);
     if (ret)
-        *ret = val->json;
+        *ret = doc_json(l->flow->doc, val);
 }
 
 /* ---- what is compiled later ------------------------------------------------------------------------- */
@@ -363,9 +363,10 @@ static void read_exprs(struct loading *l, const struct field *field, const struc
 void read_schema(struct loading *l, const struct doc_val *val, json_t **ret, bool is_result)
 {
     mem_grow(&l->schemas, &l->schema_cap, l->schema_count, sizeof *l->schemas);
-    l->schemas[l->schema_count++] = (struct pending_schema){ val, val->json, is_result };
+    json_t *json = doc_json(l->flow->doc, val);
+    l->schemas[l->schema_count++] = (struct pending_schema){ val, json, is_result };
     if (ret)
-        *ret = val->json;
+        *ret = json;
 }
 
 static void read_schema_field(struct loading *l, const struct field *field, const struct doc_val *val,
@@ -470,7 +471,7 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
     case F_EXPRS: read_exprs(l, field, val, at, count); break;
     case F_JSON:
         if (at)
-            *(json_t **)at = val->json;
+            *(json_t **)at = doc_json(l->flow->doc, val);
         break;
     case F_SCHEMA: read_schema_field(l, field, val, at); break;
     case F_OBJECT: read_one(l, field, val, at); break;

@@ -48,9 +48,9 @@ void own_version(struct loading *l, const struct field *field, const struct doc_
     if (val->kind != DOC_INT)
         load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be a whole number, not %s", field->key,
                    read_shown(l, val));
-    else if (json_integer_value(val->json) < 1)
+    else if (val->number < 1)
         load_error(l, field->stage, val, "validation", "`%s` has to be 1, not %s", field->key, val->text);
-    else if (json_integer_value(val->json) > 1)
+    else if (val->number > 1)
         load_error(l, field->stage, val, "unknown_version", "version %s is unknown; there is only 1",
                    val->text);
 }
@@ -103,7 +103,7 @@ void own_memory(struct loading *l, const struct field *field, const struct doc_v
     const char **ret = into;
     if (val->kind == DOC_TEXT && val->text_len)
         *ret = val->text;
-    else if (val->kind == DOC_BOOL && json_is_false(val->json))
+    else if (val->kind == DOC_BOOL && !val->is_true)
         *ret = "";
     else
         load_error(l, field->stage, val, "validation", "`memory` has to be the name of a scope, or false");
@@ -250,7 +250,7 @@ void own_inputs(struct loading *l, const struct field *field, const struct doc_v
         const struct doc_val *schema = val->items[i];
         struct flow_input *input = &flow->inputs[flow->input_count++];
         input->name = val->keys[i]->text;
-        input->schema_doc = schema->kind == DOC_NULL ? json_true() : schema->json;
+        input->schema_doc = schema->kind == DOC_NULL ? json_true() : doc_json(flow->doc, schema);
         if (!is_input_name(input->name))
             load_error(l, STAGE_RONDO, val->keys[i], "validation",
                        "the input's name '%.80s' may have only letters, digits, - and _", input->name);
@@ -259,7 +259,7 @@ void own_inputs(struct loading *l, const struct field *field, const struct doc_v
                        "the input `%s` needs a JSON Schema, which is a map, not %s", input->name,
                        read_shown(l, schema));
         struct doc_val *default_ = doc_get(schema, "default");
-        input->default_ = default_ ? default_->json : NULL;
+        input->default_ = default_ ? doc_json(flow->doc, default_) : NULL;
     }
 }
 

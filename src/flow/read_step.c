@@ -321,14 +321,14 @@ void own_for_each(struct loading *l, const struct field *field, const struct doc
     else if (!val->count)
         load_error(l, field->stage, val, "foreach_empty_array", "`forEach` must not be empty: nothing would run");
     else
-        loop->items = val->json;
+        loop->items = doc_json(l->flow->doc, val);
 }
 
 void own_feedback(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_loop *loop = into;
     if (val->kind == DOC_BOOL)
-        loop->no_feedback = json_is_false(val->json);
+        loop->no_feedback = !val->is_true;
     else
         read_holes(l, field, field->key, val, &loop->feedback);
 }

@@ -1,9 +1,10 @@
 /* rules_graph.c - ids, dependencies, and the order that they leave.
 
-   Steps are looked up by binary search in the sorted index of their scope, and the order is Kahn's:
+   Steps are looked up by binary search in their scope, and the order is Kahn's:
    a queue that begins with what waits for nothing, in the order of the file.  Both stay quick with
    ten thousand steps. */
 #include "flow/read_own.h"
+#include "flow/scope.h"
 
 #include "base/buf.h"
 
@@ -14,8 +15,7 @@
 static void check_duplicates(struct loading *l, const struct flow_scope *scope)
 {
     for (uint32_t i = 1; i < scope->count; i++) {
-        const struct flow_step *first = scope->steps[scope->by_name[i - 1]];
-        const struct flow_step *second = scope->steps[scope->by_name[i]];
+        const struct flow_step *first = scope->by_name[i - 1], *second = scope->by_name[i];
         if (!*second->id || strcmp(first->id, second->id) != 0)
             continue;
         struct diag *diag = load_error(l, load_stage_in(scope, STAGE_ID), second->id_at, "duplicate_step",
@@ -39,7 +39,7 @@ static void missing_dependency(struct loading *l, const struct flow_step *step, 
                                    "missing_dep", "step '%.80s' depends on '%.80s', which is no step beside it",
                                    step->id, id);
     for (struct flow_scope *up = step->scope->up; up; up = up->up)
-        if (load_find_step(up, id)) {
+        if (scope_step(up, id)) {
             diag_hint(diag, "'%.80s' is a step further out: steps depend on steps of their own list", id);
             return;
         }
@@ -71,7 +71,7 @@ static void link_dependencies(struct loading *l, struct flow_step *step, bool is
     uint32_t *deps = arena_alloc(&l->flow->arena, (step->depends_count + 1) * sizeof *deps);
     const char **names = arena_alloc(&l->flow->arena, (step->depends_count + 2) * sizeof *names);
     for (uint32_t i = 0; i < step->depends_count; i++) {
-        const struct flow_step *other = load_find_step(step->scope, step->depends_on[i]);
+        const struct flow_step *other = scope_step(step->scope, step->depends_on[i]);
         if (other)
             add_dependency(step, deps, &count, other->index, names, other->id);
         else

@@ -1,5 +1,6 @@
 /* rules_loop.c - which keys of a loop go together, and how it may end. */
 #include "flow/load.h"
+#include "flow/scope.h"
 
 #include <string.h>
 
@@ -102,7 +103,7 @@ static void check_cap(struct loading *l, struct flow_step *step)
 {
     struct flow_loop *loop = step->loop;
     const struct doc_val *unbounded = load_get(loop->at, "unbounded");
-    bool is_unbounded = unbounded && json_is_true(unbounded->json);
+    bool is_unbounded = unbounded && unbounded->kind == DOC_BOOL && unbounded->is_true;
     if (is_unbounded && has(loop, "maxIterations"))
         load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
                    "`unbounded` and `maxIterations` contradict each other");
@@ -222,7 +223,7 @@ static void check_output(struct loading *l, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     const struct flow_scope *scope = loop->scope->count ? loop->scope : step->inner;
-    if (!loop->output || (scope && load_find_step(scope, loop->output)))
+    if (!loop->output || (scope && scope_step(scope, loop->output)))
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(loop->at, "output"), "unknown_reference",
                                    "`output` names '%.80s', which is no step of the loop", loop->output);

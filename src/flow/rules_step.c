@@ -1,5 +1,6 @@
 /* rules_step.c - what a step is: its one body, and which keys go with it. */
 #include "flow/read_own.h"
+#include "flow/scope.h"
 
 #include <string.h>
 
@@ -143,7 +144,7 @@ static void check_gate(struct loading *l, const struct flow_step *step, const st
 static void check_state(struct loading *l, const struct flow_step *step, const char *name,
                         const struct doc_val *at, bool can_end)
 {
-    if (!name || !at || load_find_step(step->inner, name))
+    if (!name || !at || scope_step(step->inner, name))
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no state '%.80s'", name);
     load_suggest_step(l, diag, name, step->inner);
@@ -162,8 +163,8 @@ static void check_ways(struct loading *l, const struct flow_step *step)
     auto_free bool *leads_out = mem_zalloc(step->inner->count + 1), *is_entered = mem_zalloc(step->inner->count + 1);
     for (uint32_t i = 0; i < step->edge_count; i++) {
         const struct flow_edge *edge = &step->edges[i];
-        const struct flow_step *from = edge->from ? load_find_step(step->inner, edge->from) : NULL;
-        const struct flow_step *to = edge->to ? load_find_step(step->inner, edge->to) : NULL;
+        const struct flow_step *from = edge->from ? scope_step(step->inner, edge->from) : NULL;
+        const struct flow_step *to = edge->to ? scope_step(step->inner, edge->to) : NULL;
         if (from)
             leads_out[from->index] = true;
         if (to)

@@ -31,15 +31,15 @@ static void put(const struct maker *m, const char *prefix, const char *key, json
     json_object_set_new_nocheck(m->out, buf_text(&name), value);
 }
 
-static json_t *text_of(const struct doc_val *val)
+static json_t *text_of(const struct maker *m, const struct doc_val *val)
 {
-    return val->text ? json_stringn_nocheck(val->text, val->text_len) : json_incref(val->json);
+    return val->text ? json_stringn_nocheck(val->text, val->text_len) : json_incref(doc_json(m->flow->doc, val));
 }
 
 static json_t *holes_of(const struct maker *m, const struct doc_val *val)
 {
     const struct flow_text *text = m->text;
-    return text && text->at == val ? json_stringn_nocheck(text->text, text->len) : text_of(val);
+    return text && text->at == val ? json_stringn_nocheck(text->text, text->len) : text_of(m, val);
 }
 
 /* 60s is 1m. */
@@ -49,25 +49,25 @@ static json_t *duration_of(const struct maker *m, const struct doc_val *val)
     rondo_error err;
     int64_t ms;
     if (!val->text || duration_parse(val->text, m->flow->dialect == FLOW_V1, &ms, &err) < 0)
-        return text_of(val);
+        return text_of(m, val);
     bool is_whole = ms % 1000 == 0;
     buf_printf(&text, "%lld%s", (long long)(is_whole ? ms / 1000 : ms), is_whole ? "s" : "ms");
     return json_string_nocheck(buf_text(&text));
 }
 
-static json_t *texts_of(const struct doc_val *val)
+static json_t *texts_of(const struct maker *m, const struct doc_val *val)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < val->count; i++)
-        json_array_append_new(list, text_of(val->items[i]));
+        json_array_append_new(list, text_of(m, val->items[i]));
     return list;
 }
 
-static json_t *text_map_of(const struct doc_val *val)
+static json_t *text_map_of(const struct maker *m, const struct doc_val *val)
 {
     json_t *map = json_object();
     for (uint32_t i = 0; i < val->count; i++)
-        json_object_set_new_nocheck(map, val->keys[i]->text, text_of(val->items[i]));
+        json_object_set_new_nocheck(map, val->keys[i]->text, text_of(m, val->items[i]));
     return map;
 }
 
@@ -81,15 +81,15 @@ static json_t *value_of(const struct maker *m, const struct field *field, const 
     case F_CHOICE:
     case F_EXPR:
     case F_AGENT:
-    case F_MADE: return text_of(val);
+    case F_MADE: return text_of(m, val);
     case F_HOLES: return holes_of(m, val);
     case F_NUMBER:
-    case F_MONEY: return json_real(json_number_value(val->json));
+    case F_MONEY: return json_real(doc_number(val));
     case F_DURATION: return duration_of(m, val);
-    case F_TEXTS: return texts_of(val);
+    case F_TEXTS: return texts_of(m, val);
     case F_EXPRS:
-    case F_TEXT_MAP: return text_map_of(val);
-    default: return json_incref(val->json);
+    case F_TEXT_MAP: return text_map_of(m, val);
+    default: return json_incref(doc_json(m->flow->doc, val));
     }
 }
 
@@ -144,7 +144,7 @@ static void put_each(const struct maker *m, const char *prefix, const char *key,
     auto_buf struct buf inner = { 0 };
     buf_printf(&inner, "%s%s.", prefix, key);
     for (uint32_t i = 0; i < map->count; i++)
-        put(m, buf_text(&inner), map->keys[i]->text, json_incref(map->items[i]->json));
+        put(m, buf_text(&inner), map->keys[i]->text, json_incref(doc_json(m->flow->doc, map->items[i])));
 }
 
 /* What is said elsewhere: the name is the path, steps have traits of their own, cases are asked by their
@@ -331,7 +331,7 @@ static void put_cases(const struct maker *m, const struct flow_step *step)
     for (uint32_t i = 0; i < step->case_count; i++) {
         const struct flow_case *c = &step->cases[i];
         json_t *one = json_object();
-        json_object_set_new_nocheck(one, c->name, c->when.at ? text_of(c->when.at) : json_null());
+        json_object_set_new_nocheck(one, c->name, c->when.at ? text_of(m, c->when.at) : json_null());
         json_array_append_new(list, one);
     }
     put(m, "", "branch", list);

@@ -35,7 +35,7 @@ static void put_outcome(struct buf *out, enum language language, const char *tex
     rondo_error err = { 0 };
     auto_doc struct doc *doc = read_bytes(language, text, len, NULL, &err);
     if (doc)
-        value_put_json(out, doc->json);
+        value_put_json(out, doc_json(doc, doc->root));
     else
         buf_printf(out, "%d:%d: %s", err.line, err.column, err.message);
 }
@@ -180,11 +180,41 @@ TEST(an_alias_is_the_same_value_at_a_second_place)
     auto_doc struct doc *doc = read_text(YAML, "a: &x {k: 1}\nb: *x\nc: {<<: *x}");
     struct doc_val *a = doc_get(doc->root, "a");
     CHECK_PTR(doc_get(doc->root, "b"), a);
-    CHECK_PTR(doc_get(doc->root, "b")->json, a->json);
+    CHECK_PTR(doc_json(doc, doc_get(doc->root, "b")), doc_json(doc, a));
     CHECK_PTR(doc_get(doc_get(doc->root, "c"), "k"), doc_get(a, "k"));
     CHECK_UINT(a->line, 1);
     CHECK_UINT(a->column, 7);
     CHECK_UINT(doc_key(doc_get(doc->root, "c"), "k")->line, 1);
+}
+
+/* Whichever is asked for first. */
+TEST(json_of_a_part_and_of_the_whole_are_one)
+{
+    for (int whole_first = 0; whole_first < 2; whole_first++) {
+        auto_doc struct doc *doc = read_text(YAML, "a: &x [1, {k: 2.5}]\nb: *x\nc: {<<: {a: *x}, d: ~}\ne: true");
+        struct doc_val *a = doc_get(doc->root, "a");
+        CHECK_NULL(a->json);
+        CHECK_UINT(doc->made_count, 0);
+        if (whole_first)
+            doc_json(doc, doc->root);
+        json_t *part = doc_json(doc, a), *whole = doc_json(doc, doc->root);
+        CHECK_PTR(doc_json(doc, a), part);
+        CHECK_PTR(json_object_get(whole, "a"), part);
+        CHECK_PTR(json_object_get(whole, "b"), part);
+        CHECK_PTR(json_object_get(json_object_get(whole, "c"), "a"), part);
+        CHECK_UINT(doc->made_count, whole_first ? 1 : 2);
+        CHECK_INT(part->refcount, whole_first ? 3 : 4);
+    }
+}
+
+TEST(numbers_are_known_without_json)
+{
+    auto_doc struct doc *doc = read_text(YAML, "[7, -2.5, '3', true, [1]]");
+    static const double expected[] = { 7, -2.5, 0, 0, 0 };
+    for (uint32_t i = 0; i < doc->root->count; i++)
+        CHECK(doc_number(doc->root->items[i]) == expected[i]);
+    CHECK(doc->root->items[3]->is_true);
+    CHECK_UINT(doc->made_count, 0);
 }
 
 /* ---- what is wrong -------------------------------------------------------------------------------------- */
@@ -483,7 +513,7 @@ TEST(keys_are_found_in_small_and_large_maps)
         for (int i = 0; i < count; i++) {
             char key[20];
             snprintf(key, sizeof key, "key%d", i);
-            CHECK_INT(json_integer_value(doc_get(doc->root, key)->json), i);
+            CHECK_INT(json_integer_value(doc_json(doc, doc_get(doc->root, key))), i);
             CHECK_PTR(doc_key(doc->root, key), doc->root->keys[i]);
             CHECK_STR(doc_key(doc->root, key)->text, key);
         }

@@ -473,7 +473,7 @@ static void run_suite(struct subject *s, const char *text)
     s->flow = try_text(text, s->folder);
     if (!s->flow)
         FAIL("%s: %s", s->name, diags.list[0].message);
-    s->doc = json_deep_copy(s->flow->doc->json);
+    s->doc = json_deep_copy(doc_json(s->flow->doc, s->flow->doc->root));
     s->seen = s->seen ? s->seen : json_object();
     check_remarks(s, text);
     check_same(s, reload(s)); // as JSON, with sorted keys

@@ -438,7 +438,7 @@ static void check_example(const char *path)
     struct source *source = source_new(path, whole.data, whole.len);
     struct doc *doc = doc_read_yaml(source, NULL, &err);
     CHECK(doc);
-    if (schema_check(schema, doc->json, &err) < 0)
+    if (schema_check(schema, doc_json(doc, doc->root), &err) < 0)
         FAIL("%s: %s", path, err.message);
     doc_free(doc);
     source_unref(source);
@@ -470,7 +470,7 @@ TEST(for_the_json_schema_and_the_loader_null_is_nothing)
     struct schema *rules = schema_compile(doc, NULL, &err);
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct flow *flow = load(texts[i]);
-        if (schema_check(rules, flow->doc->json, &err) < 0)
+        if (schema_check(rules, doc_json(flow->doc, flow->doc->root), &err) < 0)
             FAIL("%s: %s", err.path, err.message);
         flow_unref(flow);
     }
