@@ -2,10 +2,13 @@
 #include "base/arena.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define FIRST_BLOCK 2048
 #define LARGEST_STEP                                                                           \
     ((size_t)1 << 20)   // blocks stop doubling here; larger pieces get their own
+
+#define LARGEST_PAGE 65536 // that any system has
 
 struct arena_block {
     struct arena_block *next;
@@ -20,9 +23,21 @@ static void use(struct arena *arena, struct arena_block *block)
     arena->end = (char *)block + block->size;
 }
 
+/* An arena with blocks of that size is going to fill them.  To be given the pages at once takes half as long as to be
+   given them one by one, each when it is first touched. */
+static void get_pages(struct arena_block *block, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t skip = -(uintptr_t)block & (LARGEST_PAGE - 1);
+    madvise((char *)block + skip, (size - skip) & ~(size_t)(LARGEST_PAGE - 1), MADV_POPULATE_WRITE);
+#endif
+}
+
 static void add_block(struct arena *arena, size_t size)
 {
     struct arena_block *block = mem_alloc(size);
+    if (size == LARGEST_STEP)
+        get_pages(block, size);
     block->size = size;
     block->next = arena->blocks;
     arena->blocks = block;

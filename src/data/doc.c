@@ -13,22 +13,28 @@ static size_t skip_mark(const char *text, size_t len)
     return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Does a line begin at this byte?  \n, \r\n and \r end one. */
-static bool begins_line(const char *text, size_t at)
+/* Where the line behind this byte begins; NULL: there is none.  \n, \r\n and \r end one.  *feed is the next \n, or
+   the end, once it has been looked for. */
+static const char *next_line(const char *at, const char *end, const char **feed)
 {
-    return text[at - 1] == '\n' || (text[at - 1] == '\r' && text[at] != '\n');
+    if (!*feed || *feed < at)
+        *feed = memchr(at, '\n', (size_t)(end - at));
+    *feed = *feed ? *feed : end;
+    const char *back = memchr(at, '\r', (size_t)(*feed - at));
+    if (back && (back + 1 < *feed || *feed == end))
+        return back + 1;
+    return *feed < end ? *feed + 1 : NULL;
 }
 
 /* A byte-order mark is in front of line 1, not in it. */
 static void find_lines(struct source *source)
 {
-    uint32_t cap = 0, end = (uint32_t)MIN(source->len, UINT32_MAX - 1);
-    uint32_t first = (uint32_t)skip_mark(source->text, source->len);
-    for (uint32_t at = first; at <= end; at++) {
-        if (at > first && !begins_line(source->text, at))
-            continue;
+    uint32_t cap = 0;
+    const char *end = source->text + MIN(source->len, UINT32_MAX - 1), *feed = NULL;
+    const char *at = source->text + skip_mark(source->text, source->len);
+    for (; at; at = next_line(at, end, &feed)) {
         mem_grow(&source->lines, &cap, source->line_count, sizeof *source->lines);
-        source->lines[source->line_count++] = at;
+        source->lines[source->line_count++] = (uint32_t)(at - source->text);
     }
 }
 

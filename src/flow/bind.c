@@ -6,6 +6,7 @@
    properties found. */
 #include "flow/bind.h"
 
+#include "base/hash.h"
 #include "data/value.h"
 #include "flow/scope.h"
 
@@ -179,19 +180,36 @@ static int describe(const struct path *p, struct flow_ref *ref, const json_t *sc
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* The first of that name. */
+/* Where a step goes depends on the address of its scope, so nobody can write a file whose ids all collide. */
+static uint32_t *find_slot(const struct flow_scope *scope, const char *id, size_t len)
+{
+    uint32_t at = (uint32_t)hash_bytes((uintptr_t)scope, id, len) & scope->mask;
+    for (; scope->slots[at]; at = (at + 1) & scope->mask) {
+        const char *other = scope->steps[scope->slots[at] - 1]->id;
+        if (strncmp(other, id, len) == 0 && !other[len])
+            break;
+    }
+    return &scope->slots[at];
+}
+
+void scope_index(struct flow_scope *scope)
+{
+    uint32_t size = 4;
+    while (size < 2 * scope->count)
+        size *= 2;
+    scope->mask = size - 1;
+    scope->slots = arena_zalloc(&scope->flow->arena, size * sizeof *scope->slots);
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const char *id = scope->steps[i]->id;
+        uint32_t *slot = find_slot(scope, id, strlen(id));
+        *slot = *slot ? *slot : i + 1;
+    }
+}
+
 static struct flow_step *find_step(const struct flow_scope *scope, const char *id, size_t len)
 {
-    uint32_t low = 0, high = scope->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (strncmp(scope->by_name[middle]->id, id, len) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct flow_step *step = low < scope->count ? scope->by_name[low] : NULL;
-    return step && strncmp(step->id, id, len) == 0 && !step->id[len] ? step : NULL;
+    uint32_t found = scope->count ? *find_slot(scope, id, len) : 0;
+    return found ? scope->steps[found - 1] : NULL;
 }
 
 struct flow_step *scope_step(const struct flow_scope *scope, const char *id)

@@ -116,7 +116,7 @@ struct flow_scope {
     struct flow_step *owner;     // the step whose body this is; NULL at the top of a file
     struct flow_step **steps;
     uint32_t count;
-    struct flow_step **by_name;  // the same, sorted by id
+    uint32_t *slots, mask;       // where the first step of each id is, by hash; see scope_step()
 };
 
 /* ---- agents ------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #include "flow/known.h"
 #include "flow/load.h"
 #include "flow/read_own.h"
+#include "flow/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,21 +47,6 @@ static void link_agents(struct loading *l)
 
 /* ---- scopes ------------------------------------------------------------------------------------------ */
 
-static int compare_steps(const void *left, const void *right)
-{
-    const struct flow_step *a = *(struct flow_step *const *)left, *b = *(struct flow_step *const *)right;
-    int by = strcmp(a->id, b->id);
-    return by ? by : (a->index > b->index) - (a->index < b->index);
-}
-
-void load_sort_steps(struct flow_scope *scope)
-{
-    scope->by_name = arena_alloc(&scope->flow->arena, (scope->count + 1) * sizeof *scope->by_name);
-    if (scope->count)
-        memcpy(scope->by_name, scope->steps, scope->count * sizeof *scope->by_name);
-    qsort(scope->by_name, scope->count, sizeof *scope->by_name, compare_steps);
-}
-
 struct flow_scope *load_body_scope(const struct flow_step *step)
 {
     return step->loop ? step->loop->scope : step->scope;
@@ -92,7 +78,7 @@ static void link_step(struct loading *l, struct flow_step *step, uint32_t depth)
 static void link_scope(struct loading *l, struct flow_scope *scope, struct flow_scope *up, uint32_t depth)
 {
     scope->up = up;
-    load_sort_steps(scope);
+    scope_index(scope);
     for (uint32_t i = 0; i < scope->count; i++)
         link_step(l, scope->steps[i], depth);
 }

@@ -180,9 +180,6 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 /* NULL when there is none. */
 struct flow_agent *load_find_agent(const struct loading *l, const char *name);
 
-/* To be called when all steps are in it: so that they are found. */
-void load_sort_steps(struct flow_scope *scope);
-
 /* The scope that the body of a step stands in: a loop is around it. */
 struct flow_scope *load_body_scope(const struct flow_step *step);
 

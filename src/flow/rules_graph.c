@@ -1,7 +1,6 @@
 /* rules_graph.c - ids, dependencies, and the order that they leave.
 
-   Steps are looked up by binary search in their scope, and the order is Kahn's:
-   a queue that begins with what waits for nothing, in the order of the file.  Both stay quick with
+   The order is Kahn's: a queue that begins with what waits for nothing, in the order of the file.  It stays quick with
    ten thousand steps. */
 #include "flow/read_own.h"
 #include "flow/scope.h"
@@ -14,9 +13,9 @@
 
 static void check_duplicates(struct loading *l, const struct flow_scope *scope)
 {
-    for (uint32_t i = 1; i < scope->count; i++) {
-        const struct flow_step *first = scope->by_name[i - 1], *second = scope->by_name[i];
-        if (!*second->id || strcmp(first->id, second->id) != 0)
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct flow_step *second = scope->steps[i], *first = scope_step(scope, second->id);
+        if (!*second->id || first == second)
             continue;
         struct diag *diag = load_error(l, load_stage_in(scope, STAGE_ID), second->id_at, "duplicate_step",
                                        "there are two steps with the id '%.80s'", second->id);

@@ -27,7 +27,9 @@ enum scope_allow {
 void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
                 enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags);
 
-/* The step with that id, in this scope alone; NULL. */
+/* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their
+   scope when it is indexed. */
+void scope_index(struct flow_scope *scope);
 struct flow_step *scope_step(const struct flow_scope *scope, const char *id);
 
 /* A text, of which `at` is where the file gives it: the text of `at` itself, or what it stands for

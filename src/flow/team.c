@@ -5,6 +5,7 @@
    ever: who is called may not call somebody who is around it. */
 #include "flow/known.h"
 #include "flow/load.h"
+#include "flow/scope.h"
 
 #include "base/buf.h"
 
@@ -194,7 +195,7 @@ static void make_team(struct loading *l, struct flow_step *step, uint32_t *made)
     *made += team->count;
     if (!team->count || *made > TEAM_STEPS)
         return;
-    load_sort_steps(team);
+    scope_index(team);
     step->team = team;
     for (uint32_t i = 0; i < team->count; i++)
         make_team(l, team->steps[i], made);

@@ -482,6 +482,24 @@ TEST(what_has_no_text_is_located_at_its_start)
     check_located(doc, doc_key(doc->root, "a"), 99, 1, 2);
 }
 
+/* Every text of up to six characters: a line begins behind \\n, and behind \\r unless \\n follows. */
+TEST(every_break_begins_a_line)
+{
+    for (uint32_t code = 0; code < 3 * 3 * 3 * 3 * 3 * 3 * 7; code++) {
+        char text[7] = "";
+        size_t len = code % 7;
+        for (uint32_t i = 0, rest = code / 7; i < len; i++, rest /= 3)
+            text[i] = "a\r\n"[rest % 3];
+        struct source *source = source_new("s", text, len);
+        uint32_t count = 0;
+        for (size_t at = 0; at <= len; at++)
+            if (!at || text[at - 1] == '\n' || (text[at - 1] == '\r' && text[at] != '\n'))
+                CHECK(count < source->line_count && source->lines[count++] == at);
+        CHECK_UINT(source->line_count, count);
+        source_unref(source);
+    }
+}
+
 TEST(a_source_has_lines_without_their_breaks)
 {
     static const char *const want[] = { "one", "two", "", "three", "" };
