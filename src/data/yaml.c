@@ -439,14 +439,44 @@ static int read_document(struct yaml *yaml)
     return rc;
 }
 
-/* libyaml compares every %TAG with all before it.  It lets a line end also at U+0085, U+2028 and
-   U+2029, whose last bytes these are. */
+/* A line ends there for libyaml, as in YAML 1.1, and for YAML 1.2 and most editors it does not: what looks like a
+   comment could be a key.  The rest of the text from there on; NULL: there is none. */
+static const char *find_odd_break(const struct source *source, unsigned *ret_code)
+{
+    static const struct {
+        char bytes[4];
+        unsigned code;
+    } odd[] = { { "\xc2\x85", 0x85 }, { "\xe2\x80\xa8", 0x2028 }, { "\xe2\x80\xa9", 0x2029 } };
+    const char *first = NULL;
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        const char *found = strstr(source->text, odd[i].bytes);
+        if (!found || (first && first < found))
+            continue;
+        first = found;
+        *ret_code = odd[i].code;
+    }
+    return first;
+}
+
+static int check_breaks(struct yaml *yaml)
+{
+    const struct source *source = yaml->maker.doc->source;
+    unsigned code = 0;
+    const char *odd = yaml->maker.place.is_ascii ? NULL : find_odd_break(source, &code);
+    if (!odd)
+        return 0;
+    return maker_fail(&yaml->maker, RONDO_EPARSE, (size_t)(odd - source->text),
+                      "the character U+%04X ends a line for some programs only; break the line, or write \"\\u%04x\"",
+                      code, code);
+}
+
+/* libyaml compares every %TAG with all before it. */
 static int check_directives(struct yaml *yaml)
 {
     const struct source *source = yaml->maker.doc->source;
     const char *first = source->text + source->lines[0], *at = first;
     for (unsigned count = 0; (at = strstr(at, "%TAG")); at++) {
-        count += at == first || strchr("\n\r\x85\xa8\xa9", at[-1]);
+        count += at == first || at[-1] == '\n' || at[-1] == '\r';
         if (count > MAX_DIRECTIVES)
             return maker_fail(&yaml->maker, RONDO_ELIMIT, (size_t)(at - source->text),
                               "there are more than %d directives", MAX_DIRECTIVES);
@@ -462,20 +492,24 @@ static int read_stream(struct yaml *yaml)
     yaml_parser_set_encoding(&yaml->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&yaml->parser, (unsigned char *)source->text + source->lines[0],
                                  source->len - source->lines[0]);
-    int rc = check_directives(yaml);
+    int rc = check_breaks(yaml);
+    if (rc == 0)
+        rc = check_directives(yaml);
     if (rc == 0)
         rc = read_document(yaml);
     yaml_parser_delete(&yaml->parser);
     return rc;
 }
 
-/* JSON writes a character beyond U+FFFF as two escapes, which in YAML are none: the one thing in which it is
-   no YAML. */
-static bool has_two_escapes(const struct source *source)
+/* JSON is YAML but for two things: it writes a character beyond U+FFFF as two escapes, which in YAML are none, and its
+   texts may have odd breaks. */
+static bool may_be_json(const struct source *source)
 {
     const char *text = source->text + source->lines[0];
     char first = text[strspn(text, " \t\r\n")];
-    return (first == '{' || first == '[') && (strstr(text, "\\ud") || strstr(text, "\\uD"));
+    unsigned code;
+    return (first == '{' || first == '[') &&
+           (strstr(text, "\\ud") || strstr(text, "\\uD") || find_odd_break(source, &code));
 }
 
 struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
@@ -486,7 +520,7 @@ struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits
         read_stream(&yaml);
     anchors_clear(&yaml.anchors);
     struct doc *doc = maker_end(&yaml.maker);
-    return doc || !has_two_escapes(source) ? doc : doc_read_json(source, limits, &other);
+    return doc || !may_be_json(source) ? doc : doc_read_json(source, limits, &other);
 }
 
 const char *doc_yaml_version(void)

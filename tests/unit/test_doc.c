@@ -207,6 +207,14 @@ TEST(json_of_a_part_and_of_the_whole_are_one)
     }
 }
 
+TEST(odd_breaks_are_read_when_it_is_clear_what_they_are)
+{
+    auto_doc struct doc *yaml = read_text(YAML, "a: \"x \\u2028 y\\N\"");
+    auto_doc struct doc *json = read_text(YAML, " {\"a\": \"x \xe2\x80\xa8 y\xc2\x85\"}");
+    CHECK_STR(doc_get(yaml->root, "a")->text, "x \xe2\x80\xa8 y\xc2\x85");
+    CHECK_STR(doc_get(json->root, "a")->text, "x \xe2\x80\xa8 y\xc2\x85");
+}
+
 TEST(numbers_are_known_without_json)
 {
     auto_doc struct doc *doc = read_text(YAML, "[7, -2.5, '3', true, [1]]");
@@ -259,6 +267,12 @@ static const struct outcome wrong[] = {
     { "a: \"\\u12\"", "1:7: an escape that lacks hexadecimal digits" },
     { "a: \"\\ud83d\\ude00\"",
       "1:7: an escape that is no character; beyond \\uffff it is written as \\U and eight digits" },
+    { "a: 1 # \xe2\x80\xa8" "b: 2", "1:8: the character U+2028 ends a line for some programs only; "
+                                   "break the line, or write \"\\u2028\"" },
+    { "a: |\n  x\xc2\x85y\n  z\xe2\x80\xa9", "2:4: the character U+0085 ends a line for some programs only; "
+                                          "break the line, or write \"\\u0085\"" },
+    { "[x\xe2\x80\xa9]", "1:3: the character U+2029 ends a line for some programs only; "
+                        "break the line, or write \"\\u2029\"" },
     { "a: @x", "1:4: a text that begins with '@' needs quotes" },
     { "\xc3\xa4: `x`", "1:4: a text that begins with '`' needs quotes" },
     { "a: %x", "1:4: a text that begins with '%' needs quotes" },
