@@ -180,10 +180,11 @@ static int describe(const struct path *p, struct flow_ref *ref, const json_t *sc
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* Where a step goes depends on the address of its scope, so nobody can write a file whose ids all collide. */
+/* Where a step goes depends on the address of its scope, so nobody can write a file whose ids all collide.  No more
+   is looked at than an id may have: longest_id() asks for every beginning of a text, which may be long. */
 static uint32_t *find_slot(const struct flow_scope *scope, const char *id, size_t len)
 {
-    uint32_t at = (uint32_t)hash_bytes((uintptr_t)scope, id, len) & scope->mask;
+    uint32_t at = (uint32_t)hash_bytes((uintptr_t)scope + len, id, MIN(len, FLOW_NAME_MAX)) & scope->mask;
     for (; scope->slots[at]; at = (at + 1) & scope->mask) {
         const char *other = scope->steps[scope->slots[at] - 1]->id;
         if (strncmp(other, id, len) == 0 && !other[len])

@@ -25,6 +25,7 @@
 #define FLOW_ITEMS_V1     100 // at a time
 #define FLOW_INCLUDES_MAX 5   // files in files in files
 #define FLOW_CHAIN_MAX    20  // @file that names another @file
+#define FLOW_NAME_MAX     190 // bytes: as nodes have it, with room for a number
 
 struct flow;
 struct flow_step;

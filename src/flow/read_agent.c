@@ -6,7 +6,6 @@
 
 #define ENV_PREFIX  "env:"
 #define FILE_PREFIX "file:"
-#define NAME_MAX_BYTES 190 // as nodes have it, with room for a number
 
 static const char *after(const char *text, const char *prefix)
 {
@@ -23,7 +22,7 @@ static bool is_letter(char c)
 
 bool read_is_name(const char *text)
 {
-    if (!is_letter(*text) || strlen(text) > NAME_MAX_BYTES)
+    if (!is_letter(*text) || strlen(text) > FLOW_NAME_MAX)
         return false;
     for (; *text; text++)
         if (!is_letter(*text) && !(*text >= '0' && *text <= '9') && *text != '_' && *text != '-')

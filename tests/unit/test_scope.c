@@ -259,6 +259,29 @@ TEST(several_lines_have_their_own_positions)
     CHECK(begins(is, "w.yaml:54:21: error[unknown_reference]: hole: there is no input 'topik'"));
 }
 
+/* The longest id that there may be, and another that it begins with. */
+TEST(ids_with_hyphens_are_read_up_to_their_longest)
+{
+    auto_buf struct buf id = { 0 }, file = { 0 };
+    struct diags diags = { 0 };
+    while (id.len < FLOW_NAME_MAX)
+        buf_puts(&id, "a-");
+    buf_printf(&file, "rondo: 1\nname: w\nagents: {a: {script: [x]}}\nsteps:\n"
+                      "  - {id: a-a, agent: a, instructions: x}\n  - {id: %s, agent: a, instructions: x}\n"
+                      "  - {id: last, agent: a, dependsOn: [a-a, %s], instructions: x,"
+                      " condition: \"steps.a-a.status == steps.%s.status\"}\n",
+               buf_text(&id), buf_text(&id), buf_text(&id));
+    struct source *source = source_new("w.yaml", buf_text(&file), file.len);
+    struct flow *flow = flow_load(source, &(struct flow_load){ 0 }, &diags);
+    if (!flow)
+        FAIL("%s", diags.list[0].message);
+    CHECK_PTR(scope_step(flow->scope, "a-a"), flow->scope->steps[0]);
+    CHECK_PTR(scope_step(flow->scope, buf_text(&id)), flow->scope->steps[1]);
+    diags_clear(&diags);
+    flow_unref(flow);
+    source_unref(source);
+}
+
 /* ---- texts ---------------------------------------------------------------------------------------------- */
 
 /* The pieces of a text, literals in brackets. */
