@@ -22,9 +22,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define AS_QUICK   1.1
+#define AS_QUICK    1.1
 #define QUIET_LEAST 5 // fewer say nothing
-#define WORK_SIZE  (64 * 4096)
+#define WORK_SIZE   (64 * 4096)
 
 extern char **environ;
 

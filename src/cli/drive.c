@@ -527,7 +527,7 @@ int drive(rondo_run *run, const struct drive_options *options)
         return EXIT_USAGE;
     }
     interrupt_start(d.engine);
-    if (options->json && options->plan)
+    if (options->plan)
         put_plan(&d);
     pull(&d);
     wait_for_notified(&d);
