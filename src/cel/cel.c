@@ -35,14 +35,26 @@ static int compile(struct cel_program *program, const struct cel_options *option
 {
     struct lookup lookup;
     struct ast *root = parser_run(program->text, program->len, options, arena, err);
-    if (!root || lookup_init(&lookup, options, arena, &program->arena, err) < 0)
+    if (!root || lookup_init(&lookup, options, arena, program->arena, err) < 0)
         return err->code;
     const struct cel_type *type = &cel_dyn;
     if (!options->no_check &&
         !(type = checker_run(&lookup, root, program->text, program->len, err)))
         return err->code;
-    program->type = cel_type_copy(&program->arena, type);
+    program->type = cel_type_copy(program->arena, type);
     return plan_run(program, &lookup, root, err);
+}
+
+/* In the caller's arena, or in one of its own, which it is in itself. */
+static struct cel_program *program_new(struct arena *arena, size_t len)
+{
+    struct arena own = { 0 };
+    if (!arena)
+        arena_begin(&own, sizeof(struct cel_program) + PROGRAM_FIRST + 16 * MIN(len, (size_t)128));
+    struct cel_program *program = arena_zalloc(arena ? arena : &own, sizeof *program);
+    program->own = own;
+    program->arena = arena ? arena : &program->own;
+    return program;
 }
 
 struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options,
@@ -51,42 +63,33 @@ struct cel_program *cel_compile(const char *text, size_t len, const struct cel_o
     static const struct cel_options defaults = { 0 };
     char room[8192];
     auto_arena struct arena arena = { 0 };
-    auto_cel struct cel_program *program = mem_zalloc(sizeof *program);
     arena_lend(&arena, room, sizeof room);
     options = options ? options : &defaults;
     peek_learn();
-    program->refs = 1;
     if (check_text(text, len, options, err) < 0)
         return NULL;
-    arena_begin(&program->arena, PROGRAM_FIRST + 16 * MIN(len, (size_t)128));
-    program->text = arena_dup(&program->arena, text, len);
+    auto_cel struct cel_program *program = program_new(options->arena, len);
+    program->text = arena_dup(program->arena, text, len);
     program->len = len;
     if (compile(program, options, &arena, err) < 0)
         return NULL;
     return TAKE(program);
 }
 
-struct cel_program *cel_program_ref(struct cel_program *program)
+void cel_program_free(struct cel_program *program)
 {
-    __atomic_add_fetch(&program->refs, 1, __ATOMIC_RELAXED);
-    return program;
-}
-
-void cel_program_unref(struct cel_program *program)
-{
-    if (!program || __atomic_sub_fetch(&program->refs, 1, __ATOMIC_ACQ_REL) > 0)
+    if (!program)
         return;
     for (uint32_t i = 0; i < program->pattern_count; i++)
         regex_free(program->patterns[i]);
     mem_free(program->patterns);
-    mem_free(program->paths);
-    arena_free(&program->arena);
-    mem_free(program);
+    struct arena own = program->own; // the program itself is in there
+    arena_free(&own);
 }
 
-void cel_program_unref_at(struct cel_program **at)
+void cel_program_free_at(struct cel_program **at)
 {
-    cel_program_unref(*at);
+    cel_program_free(*at);
 }
 
 const struct cel_type *cel_program_type(const struct cel_program *program)

@@ -190,19 +190,22 @@ struct cel_options {
     void *user;   // for both
 
     size_t max_text, max_nodes, max_depth;   // 0: 256 KiB, 100,000 and 500
+
+    /* Where the program is to live, for those who have many of them; NULL: in memory of its own.
+       It still has to be freed, before the arena is. */
+    struct arena *arena;
 };
 
 struct cel_program;
-#define auto_cel __attribute__((cleanup(cel_program_unref_at)))
+#define auto_cel __attribute__((cleanup(cel_program_free_at)))
 
-/* The program, with one reference; NULL with err filled in, line and column included: code
-   RONDO_EPARSE for what is not CEL, RONDO_EINVAL for what cannot be right, RONDO_ELIMIT for what
-   is too large.  options may be NULL. */
+/* The program, the caller's, which any number of threads may evaluate; NULL with err filled in,
+   line and column included: code RONDO_EPARSE for what is not CEL, RONDO_EINVAL for what cannot be
+   right, RONDO_ELIMIT for what is too large.  options may be NULL. */
 struct cel_program *cel_compile(const char *text, size_t len, const struct cel_options *options,
                                 rondo_error *err);
-struct cel_program *cel_program_ref(struct cel_program *program);
-void cel_program_unref(struct cel_program *program);   // NULL is fine
-void cel_program_unref_at(struct cel_program **at);    // for auto_cel
+void cel_program_free(struct cel_program *program);   // NULL is fine
+void cel_program_free_at(struct cel_program **at);    // for auto_cel
 
 const struct cel_type *
 cel_program_type(const struct cel_program *program);   // dyn when unchecked

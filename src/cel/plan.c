@@ -30,7 +30,7 @@ static const struct op *plan(struct plan *p, const struct lookup_var *vars, stru
 static struct op *op_new(struct plan *p, const struct ast *node,
                          struct cel_val (*run)(const struct op *, struct cel_frame *))
 {
-    struct op *op = arena_zalloc(&p->program->arena, sizeof *op);
+    struct op *op = arena_zalloc(p->program->arena, sizeof *op);
     op->run = run;
     op->offset = node->offset;
     op->cost = 1;
@@ -45,7 +45,7 @@ static void *wrong(struct plan *p, uint32_t offset)
 
 static struct cel_name keep_name(struct plan *p, const struct cel_name *name)
 {
-    return (struct cel_name){ arena_dup(&p->program->arena, name->text, name->len), name->len,
+    return (struct cel_name){ arena_dup(p->program->arena, name->text, name->len), name->len,
                               name->offset };
 }
 
@@ -70,7 +70,7 @@ static const struct op *fold(struct plan *p, struct op *op)
     if (!has_const_operands(op))
         return op;
     struct cel_frame f = {
-        .arena = &p->program->arena, .env = &p->env, .scratch = &p->scratch, .cost = cost
+        .arena = p->program->arena, .env = &p->env, .scratch = &p->scratch, .cost = cost
     };
     struct cel_val v = op->run(op, &f);
     p->fold_cost -= cost - f.cost;
@@ -97,7 +97,7 @@ static void add_cost(struct op *op, const struct op *operand)
 static const struct cel_name *join_names(struct plan *p, uint32_t prefix,
                                          const struct cel_name *path, uint32_t count)
 {
-    struct cel_name *names = arena_alloc(&p->program->arena, (prefix + count) * sizeof *names);
+    struct cel_name *names = arena_alloc(p->program->arena, (prefix + count) * sizeof *names);
     for (uint32_t i = 0; i < prefix; i++)
         names[i] = keep_name(p, &p->lookup->container[i]);
     for (uint32_t i = 0; i < count; i++)
@@ -107,8 +107,14 @@ static const struct cel_name *join_names(struct plan *p, uint32_t prefix,
 
 static void add_path(struct cel_program *program, const struct cel_ref *ref)
 {
-    mem_grow(&program->paths, &program->path_cap, program->path_count, sizeof *program->paths);
-    program->paths[program->path_count++] = ref;
+    uint32_t count = program->path_count++;
+    if (!(count & (count - 1))) { // it is full
+        const struct cel_ref **paths = arena_alloc(program->arena, (count ? count * 2 : 1) * sizeof *paths);
+        if (count)
+            memcpy(paths, program->paths, count * sizeof *paths);
+        program->paths = paths;
+    }
+    program->paths[count] = ref;
 }
 
 /* One ref when it is known where the variable is, else one for each container. */
@@ -120,8 +126,8 @@ static struct op *path_op(struct plan *p, const struct ast *node,
     bool is_known = found->used > 0;
     uint32_t first = is_known ? found->prefix : is_rooted ? 0 : p->lookup->container_count;
     op->count = is_known ? 1 : first + 1;
-    struct cel_ref *refs = arena_alloc(&p->program->arena, op->count * sizeof *refs);
-    uint32_t *prefixes = arena_alloc(&p->program->arena, op->count * sizeof *prefixes);
+    struct cel_ref *refs = arena_alloc(p->program->arena, op->count * sizeof *refs);
+    uint32_t *prefixes = arena_alloc(p->program->arena, op->count * sizeof *prefixes);
     for (uint32_t i = 0; i < op->count; i++) {
         prefixes[i] = first - i;
         refs[i] = (struct cel_ref){ join_names(p, first - i, path, count), first - i + count,
@@ -269,14 +275,14 @@ static const struct op *call_op(struct plan *p, const struct ast *node, enum ove
 {
     bool asks_env;
     struct op *op = op_new(p, node, call_step(count));
-    op->function = arena_dup(&p->program->arena, node->function, strlen(node->function));
+    op->function = arena_dup(p->program->arena, node->function, strlen(node->function));
     op->count = count;
     op->args = args;
     op->a = count > 0 ? args[0] : NULL;
     op->b = count > 1 ? args[1] : NULL;
     for (uint32_t i = 0; i < count; i++)
         add_cost(op, args[i]);
-    struct op_row *rows = arena_alloc(&p->program->arena, node->row_count * sizeof *rows);
+    struct op_row *rows = arena_alloc(p->program->arena, node->row_count * sizeof *rows);
     op->row_count = collect_rows(node, form, count, rows, &asks_env);
     if (op->row_count == 0) {
         op->run = op_unknown;
@@ -314,7 +320,7 @@ static const struct op *matches_op(struct plan *p, const struct ast *node,
 static const struct op *const *plan_args(struct plan *p, const struct lookup_var *vars,
                                          struct ast *const *nodes, uint32_t count)
 {
-    const struct op **args = arena_alloc(&p->program->arena, count * sizeof *args);
+    const struct op **args = arena_alloc(p->program->arena, count * sizeof *args);
     for (uint32_t i = 0; i < count; i++)
         if (!(args[i] = plan(p, vars, nodes[i])))
             return NULL;
@@ -344,7 +350,7 @@ static const struct op *plan_const(struct plan *p, const struct ast *node)
     struct op *op = op_new(p, node, op_const);
     op->value = node->value;
     if (node->value.kind == CEL_STRING || node->value.kind == CEL_BYTES)
-        op->value.text = arena_dup(&p->program->arena, node->value.text, node->value.len);
+        op->value.text = arena_dup(p->program->arena, node->value.text, node->value.len);
     return op;
 }
 
@@ -387,7 +393,7 @@ static struct op *plan_many(struct plan *p, const struct lookup_var *vars, struc
     for (uint32_t i = 0; i < op->count; i++)
         add_cost(op, op->args[i]);
     if (node->marks) {
-        bool *marks = arena_alloc(&p->program->arena, node->count * sizeof *marks);
+        bool *marks = arena_alloc(p->program->arena, node->count * sizeof *marks);
         memcpy(marks, node->marks, node->count * sizeof *marks);
         op->marks = marks;
     }
@@ -423,7 +429,7 @@ static const struct op *plan_let(struct plan *p, const struct lookup_var *vars, 
 {
     struct op *op = op_new(p, node, op_let);
     struct lookup_var *bound = arena_alloc(p->lookup->arena, node->count * sizeof *bound);
-    const struct op **args = arena_alloc(&p->program->arena, node->count * sizeof *args);
+    const struct op **args = arena_alloc(p->program->arena, node->count * sizeof *args);
     op->slot = p->depth;
     op->count = node->count;
     op->args = args;

@@ -6,8 +6,8 @@
 #include "cel/op.h"
 
 struct cel_program {
-    int refs;             // atomic
-    struct arena arena;   // of everything below
+    struct arena own;      // empty when it lives in another's
+    struct arena *arena;   // of everything below but patterns
     const char *text;
     size_t len;
     const struct op *root;
@@ -16,7 +16,7 @@ struct cel_program {
     struct regex **patterns;
     uint32_t pattern_count, pattern_cap;
     const struct cel_ref **paths;
-    uint32_t path_count, path_cap;
+    uint32_t path_count;
 };
 
 /* Fills in root, slots, patterns and paths.  Finds names itself where the checker did not run. */

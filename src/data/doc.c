@@ -171,11 +171,17 @@ double doc_number(const struct doc_val *val)
 
 #define SMALL_MAP 8
 
-/* slots[0] is the mask; behind it are as many numbers of keys, from 1, as the mask allows.  Where a key
-   goes depends on the address of its map, so nobody can write a file whose keys all collide. */
+/* A large map finds its keys by hash.  Behind the last of them are the slots: a mask, and then as many numbers of keys,
+   from 1, as it allows.  Where a key goes depends on the address of its map, so nobody can write a file whose keys
+   all collide. */
+static uint32_t *slots_of(const struct doc_val *map)
+{
+    return (uint32_t *)(map->keys + map->room);
+}
+
 static uint32_t *find_slot(const struct doc_val *map, const char *key, size_t len)
 {
-    uint32_t mask = map->slots[0], *slots = map->slots + 1;
+    uint32_t *slots = slots_of(map), mask = *slots++;
     uint32_t at = (uint32_t)hash_bytes((uintptr_t)map, key, len) & mask;
     for (; slots[at]; at = (at + 1) & mask) {
         const struct doc_val *other = map->keys[slots[at] - 1];
@@ -187,7 +193,7 @@ static uint32_t *find_slot(const struct doc_val *map, const char *key, size_t le
 
 static uint32_t find_key(const struct doc_val *map, const char *key, size_t len)
 {
-    if (map->slots)
+    if (map->room)
         return *find_slot(map, key, len) - 1;
     for (uint32_t i = 0; i < map->count; i++)
         if (map->keys[i]->text_len == len && memcmp(map->keys[i]->text, key, len) == 0)
@@ -197,15 +203,17 @@ static uint32_t find_key(const struct doc_val *map, const char *key, size_t len)
 
 void doc_make_map(struct arena *arena, struct doc_val *map, uint32_t most)
 {
-    map->keys = arena_alloc(arena, most * sizeof *map->keys);
+    size_t slots = SMALL_MAP, keys = most * sizeof *map->keys;
     map->items = arena_alloc(arena, most * sizeof *map->items);
-    if (most <= SMALL_MAP)
+    if (most <= SMALL_MAP) {
+        map->keys = arena_alloc(arena, keys);
         return;
-    size_t slots = SMALL_MAP;
+    }
     while (slots < 2 * (size_t)most)
         slots *= 2;
-    map->slots = arena_zalloc(arena, (slots + 1) * sizeof *map->slots);
-    map->slots[0] = (uint32_t)slots - 1;
+    map->keys = arena_zalloc(arena, keys + (slots + 1) * sizeof(uint32_t));
+    map->room = most;
+    *slots_of(map) = (uint32_t)slots - 1;
 }
 
 uint32_t doc_put(struct doc_val *map, struct doc_val *key, struct doc_val *item)
@@ -216,7 +224,7 @@ uint32_t doc_put(struct doc_val *map, struct doc_val *key, struct doc_val *item)
     map->keys[map->count] = key;
     map->items[map->count] = item;
     map->count++;
-    if (map->slots)
+    if (map->room)
         *find_slot(map, key->text, key->text_len) = map->count;
     return DOC_NEW;
 }

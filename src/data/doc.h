@@ -52,6 +52,7 @@ struct doc_val {
     uint32_t offset, len;  // in the source, in bytes, quotes included
     uint32_t text_len;
     uint32_t count;        // of a list or map
+    uint32_t room;         // of a large map: how many keys it has place for (see doc_make_map()); else 0
     const char *text;      // scalars: the text as it is meant (quotes and escapes gone), NUL-terminated
     json_t *json;          // what doc_json() has made
     union {
@@ -61,7 +62,6 @@ struct doc_val {
         struct doc_val **items; // of a list, or the values of a map
     };
     struct doc_val **keys;  // of a map: texts, in the order of the file; what << brings comes last
-    uint32_t *slots;        // of a large map: by hash; see doc_put()
 };
 
 struct doc {

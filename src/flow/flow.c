@@ -30,7 +30,7 @@ void flow_unref(struct flow *flow)
     for (uint32_t i = 0; i < flow->file_count; i++)
         flow_unref(flow->files[i]);
     for (uint32_t i = 0; i < flow->program_count; i++)
-        cel_program_unref(flow->programs[i]);
+        cel_program_free(flow->programs[i]);
     for (uint32_t i = 0; i < flow->schema_count; i++)
         schema_unref(flow->schemas[i]);
     bundle_free(flow->bundle);

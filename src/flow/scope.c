@@ -105,7 +105,8 @@ static struct cel_program *compile(struct flow_scope *scope, const struct origin
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
     struct binding b = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX };
-    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b };
+    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b,
+                                   .arena = &scope->flow->arena };
     rondo_error err = { 0 };
     if (is_too_many(scope->flow, from, diags))
         return NULL;

@@ -269,12 +269,36 @@ TEST(cel_results_outlive_the_program_as_json)
         compiled("{'a': [1, 2u, 1.5, b'hi', null], 2: duration('90s')}", NULL);
     CHECK(cel_eval(program, &env, &v, &err) == 0);
     json_t *json = cel_val_to_json(v, &err);
-    cel_program_unref(program);
+    cel_program_free(program);
     cel_scratch_free(env.scratch);
     char *text = json_dumps(json, JSON_COMPACT);
     CHECK_STR(text, "{\"a\":[1,2,1.5,\"aGk=\",null],\"2\":\"90s\"}");
     free(text);
     json_decref(json);
+}
+
+TEST(cel_programs_live_in_an_arena_of_the_caller)
+{
+    struct arena arena = { 0 };
+    struct cel_options options = { .is_open = true, .arena = &arena };
+    struct cel_env env = { .scratch = cel_scratch_new() };
+    struct cel_program *programs[200];
+    struct cel_val v;
+    rondo_error err;
+    char text[200];
+    for (int i = 0; i < 200; i++) {
+        snprintf(text, sizeof text, "'n%d'.matches('^n%d$') || (a + b + c + d.e).f > %d", i, i, i);
+        programs[i] = compiled(text, &options);
+        CHECK(!cel_compile("1 +", 3, &options, &err)); // leaves nothing that has to be freed
+    }
+    for (int i = 0; i < 200; i++) {
+        CHECK(cel_eval(programs[i], &env, &v, &err) == 0 && v.truth);
+        CHECK_INT((int)cel_program_ref_count(programs[i]), 4);
+        CHECK_STR(cel_program_ref_at(programs[i], 3)->names[1].text, "e");
+        cel_program_free(programs[i]);
+    }
+    arena_free(&arena);
+    cel_scratch_free(env.scratch);
 }
 
 struct worker {
@@ -288,12 +312,9 @@ static void *work(void *arg)
     struct cel_env env = { .scratch = cel_scratch_new() };
     struct cel_val v;
     rondo_error err;
-    for (int i = 0; i < 2000; i++) {
-        struct cel_program *program = cel_program_ref(w->program);
-        if (cel_eval(program, &env, &v, &err) < 0 || !v.truth)
+    for (int i = 0; i < 2000; i++)
+        if (cel_eval(w->program, &env, &v, &err) < 0 || !v.truth)
             w->wrong++;
-        cel_program_unref(program);
-    }
     cel_scratch_free(env.scratch);
     return NULL;
 }
@@ -312,5 +333,5 @@ TEST(cel_programs_are_shared_by_threads)
         pthread_join(threads[i], NULL);
         CHECK_INT(workers[i].wrong, 0);
     }
-    cel_program_unref(program);
+    cel_program_free(program);
 }

@@ -141,7 +141,7 @@ TEST(expressions_have_the_same_value_both_ways)
         CHECK_STR(in_place, asked);
         free(in_place);
         free(asked);
-        cel_program_unref(program);
+        cel_program_free(program);
     }
     json_decref(variables);
 }
