@@ -1,10 +1,10 @@
 /* lease.c - who drives a run, and whether they live.
 
    A pid means something only in one boot of one machine and in one namespace of pids (a container has its
-   own): together they are the `place`.  In our own place a process is looked up in /proc, and its start time
-   tells it from a later one with the same pid; a zombie is dead.  Of other places we know only when their
-   drivers last wrote: after LEASE_NS of silence they count as dead.  Should one of them wake up again, the
-   fence keeps it from writing. */
+   own): together they are the `place`.  In our own place a process is looked up in /proc: one that was started
+   later than its driver's row was written is another one with the same pid, and a zombie is dead.  Of other
+   places we know only when their drivers last wrote: after LEASE_NS of silence they count as dead.  Should one
+   of them wake up again, the fence keeps it from writing. */
 #include "store/lease.h"
 
 #include "store/runlog.h"
@@ -23,7 +23,7 @@
 
 struct driver {
     char host[65], place[128];
-    int64_t pid, started, expires_ns;
+    int64_t pid, started, expires_ns; // started: in ticks since boot, not later than this
 };
 
 /* The beginning of a small file, as a text; false when it cannot be read. */
@@ -70,6 +70,15 @@ static void place_of_self(char *ret, size_t size)
     snprintf(ret, size, "%s %s", boot, space);
 }
 
+/* In what /proc counts, which takes much longer to ask. */
+static int64_t ticks_since_boot(void)
+{
+    struct timespec now = { 0 };
+    int64_t per_second = MAX(sysconf(_SC_CLK_TCK), 1);
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec * per_second + now.tv_nsec * per_second / 1000000000;
+}
+
 static void driver_of_self(struct driver *ret)
 {
     memset(ret, 0, sizeof *ret);
@@ -77,7 +86,7 @@ static void driver_of_self(struct driver *ret)
         strncpy(ret->host, "localhost", sizeof ret->host - 1);
     place_of_self(ret->place, sizeof ret->place);
     ret->pid = getpid();
-    ret->started = start_of(ret->pid);
+    ret->started = ticks_since_boot();
 }
 
 static bool driver_lives(const struct store *store, const struct driver *driver)
@@ -87,7 +96,7 @@ static bool driver_lives(const struct store *store, const struct driver *driver)
     if (here[0] == ' ' || strcmp(here, driver->place) != 0)
         return driver->expires_ns > store->now_ns;
     int64_t started = start_of(driver->pid);
-    return started < 0 || (started && started == driver->started);
+    return started < 0 || (started && started <= driver->started);
 }
 
 /* ---- our own row --------------------------------------------------------------------------------- */

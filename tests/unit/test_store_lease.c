@@ -308,6 +308,23 @@ TEST(of_many_who_want_a_run_one_gets_it)
     CHECK_INT(winners, 1);
 }
 
+/* Whoever has the pid of a driver now, but was started later, is somebody else. */
+TEST(a_pid_that_is_used_again_holds_nothing)
+{
+    rondo_error err;
+    struct store *gone = test_store(STORE_CREATE), *store = test_store(0);
+    struct journal *journal = test_run(gone, "run"), *taken;
+    commit(gone);
+    CHECK_INT(store_take(store, "run", &taken, &err), RONDO_EBUSY);
+    test_sql("UPDATE driver SET started = 1"); // this process was started later than that
+    taken = take_run(store, "run");
+    commit(store);
+    CHECK_INT(try_append(journal, 1, &err), RONDO_EBUSY);
+    close_journal(journal);
+    store_close(gone);
+    store_close(store);
+}
+
 /* A driver on another machine is one whose place is not ours. */
 TEST(the_lease_of_another_machine_expires)
 {
