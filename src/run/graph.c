@@ -384,16 +384,23 @@ static bool is_depended_on(const struct act *act, uint32_t i)
     return false;
 }
 
+/* The steps of a group or of a loop, in a file: what completed last is what they give.  Of a whole file or of a graph
+   made in C that is a step which says something, and which nobody else works on. */
+static bool can_be_output(const struct act *act, uint32_t i)
+{
+    bool is_part = act->node->scope && !act->node->is_file;
+    if (act->kids[i].res.status != RONDO_STATUS_COMPLETED || act->node->children[i].review)
+        return false;
+    return is_part || (!value_is_empty(act->kids[i].res.value) && !is_depended_on(act, i));
+}
+
 static void graph_project(struct run *run, struct act *act, struct result *ret)
 {
-    for (uint32_t i = act->kid_count; i-- > 0;) {
-        const struct kid *kid = &act->kids[i];
-        if (kid->res.status != RONDO_STATUS_COMPLETED || value_is_empty(kid->res.value) ||
-            act->node->children[i].review || is_depended_on(act, i))
-            continue;
-        project_kid(kid, ret);
-        return;
-    }
+    for (uint32_t i = act->kid_count; i-- > 0;)
+        if (can_be_output(act, i)) {
+            project_kid(&act->kids[i], ret);
+            return;
+        }
 }
 
 const struct kind graph_kind = {

@@ -157,6 +157,23 @@ play "the last step" 0 last.yaml <<<'{ "slow": { "content": "SLOW", "delay": "5s
 order "step_end l.1.quick" "step_end l.1.slow" "step_end l"
 gives l '"QUICK"'; lists t "### l (completed)" "QUICK"; hides t "SLOW"
 
+# The same when another step of the body works on it, but did not run, or stands before it.
+flow skipped.yaml <<'END'
+name: skipped
+agents: { r: { description: r, resultSchema: { type: object, required: [ok], properties: { ok: { type: boolean } } } } }
+steps:
+  - id: l
+    loop:
+      maxIterations: 2
+      until: "content == 'GOOD' && result.ok"
+      steps: [ { id: do }, { id: look, agent: r, dependsOn: [do] }, { id: fix, dependsOn: [look], condition: "!steps.look.result.ok" } ]
+  - { id: e, loop: { forEach: [1], steps: [ { id: x }, { id: y, dependsOn: [x], condition: "false" } ] } }
+  - { id: o, loop: { maxIterations: 1, steps: [ { id: y, dependsOn: [x] }, { id: x } ] } }
+  - { id: t, dependsOn: [l, e, o] }
+END
+play "the last step that ran" 0 skipped.yaml <<<'{ "look": { "content": "GOOD", "result": { "ok": true } }, "x": "EKS", "y": "WHY" }'
+lists t "### l (completed)" "GOOD" '{"ok":true}' "### o (completed)" "EKS"; hides t "WHY"
+
 # ZF-B07: all passes, exempt from 16 KiB but not from 120; the result is the last one's.
 flow modes.yaml <<'END'
 name: modes
