@@ -145,6 +145,14 @@ static bool makes_up(const struct drive *d)
     return d->options->rehearses && !(d->options->env && d->options->env->script);
 }
 
+/* Without one, to reach the cap is what was wanted. */
+static bool has_rule(const rondo_node *node)
+{
+    const struct node_loop *loop = &node->loop;
+    return node->kind == RONDO_KIND_MACHINE || loop->until || loop->while_ || loop->next || loop->patience ||
+           (node->step && node->step->loop && node->step->loop->judge);
+}
+
 static void note_cap(struct drive *d, const rondo_event *ev)
 {
     const rondo_node *loop = rondo_event_node(ev);
@@ -153,8 +161,10 @@ static void note_cap(struct drive *d, const rondo_event *ev)
             return;
     if (d->capped_count == NOTES_MAX || !loop)
         return;
-    d->capped[d->capped_count++] = loop;
     bool is_own = !loop->step || !loop->step->loop || loop->step->loop->max_iterations > 0;
+    if (is_own && !has_rule(loop))
+        return;
+    d->capped[d->capped_count++] = loop;
     buf_printf(&d->notes, "loop '%s' %s %lld: the made answers never met its rules\n", rondo_event_path(ev),
                is_own ? "went on to its cap of" : "has no cap, and was ended in pass", (long long)loop->loop.cap);
 }
@@ -170,8 +180,9 @@ static bool failed_at_caps(const struct row *row)
     return true;
 }
 
-/* Answers that were made up never satisfied a loop: that is worth a note, no more.  Those of a script
-   were meant. */
+/* Answers that were made up never satisfied a loop: that is worth a note, no more, and the flow goes on behind it
+   (flow_hooks.forgives_caps).  What the file's own scripts say may be meant to end so, and then it is; but that fails
+   no rehearsal either.  The answers of --script were meant. */
 static void on_end(struct drive *d)
 {
     bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;

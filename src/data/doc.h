@@ -67,6 +67,7 @@ struct doc_val {
 struct doc {
     struct source *source;
     struct doc_val *root; // never NULL
+    size_t rest;          // where the next document says something: it is not read; 0: there is none
     struct arena arena;
     json_t **made;        // by doc_json(): owned
     uint32_t made_count, made_cap;

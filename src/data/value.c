@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#define REAL_TEXT         40 // "-2.2250738585072014e-308" and less
+#define REAL_DIGITS_LEAST 15 // so many are always right
+#define REAL_DIGITS_MOST  17 // so many always read back
+
 void value_unref_at(json_t **at)
 {
     json_decref(*at);
@@ -61,10 +65,23 @@ bool value_is_deep(const json_t *value)
     return value && is_deeper(value, VALUE_DEPTH_MAX);
 }
 
-static int put_chunk(const char *bytes, size_t len, void *buf)
+static bool reads_back(const char *text, size_t len, double d)
 {
-    buf_put(buf, bytes, len);
-    return 0;
+    json_t *back = json_loadb(text, len, JSON_DECODE_ANY, NULL);
+    bool is_same = json_is_real(back) && json_real_value(back) == d;
+    json_decref(back);
+    return is_same;
+}
+
+/* With as few digits as say which one it is: agents and people get to read it. */
+static void put_real(struct buf *buf, const json_t *value)
+{
+    char text[REAL_TEXT];
+    size_t len, digits = REAL_DIGITS_LEAST;
+    do
+        len = json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+    while (!reads_back(text, len, json_real_value(value)) && ++digits <= REAL_DIGITS_MOST);
+    buf_put(buf, text, len);
 }
 
 static void put_int(struct buf *buf, json_int_t n)
@@ -112,7 +129,7 @@ void value_put_json(struct buf *buf, const json_t *value)
     case JSON_TRUE: buf_puts(buf, "true"); break;
     case JSON_FALSE: buf_puts(buf, "false"); break;
     case JSON_NULL: buf_puts(buf, "null"); break;
-    case JSON_REAL: json_dump_callback(value, put_chunk, buf, JSON_ENCODE_ANY); break;
+    case JSON_REAL: put_real(buf, value); break;
     }
 }
 

@@ -410,12 +410,26 @@ static bool is_nothing(const struct doc *doc)
     return !root || (root->kind == DOC_NULL && !root->text_len);
 }
 
+/* The first thing behind the end of a document that is no marker, directive or comment; NULL. */
+static const char *find_rest(const char *text)
+{
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        if (strncmp(text, "---", 3) == 0 || strncmp(text, "...", 3) == 0)
+            text += 3;
+        const char *first = text + strspn(text, " \t\r");
+        if (*first && !strchr("\n#%", *first))
+            return first;
+    }
+    return NULL;
+}
+
 /* A document without "..." ends where libyaml could not go on: at the next one, or at a mistake. */
 static int check_end(struct yaml *yaml, const yaml_event_t *event)
 {
     const struct source *source = yaml->maker.doc->source;
     size_t at = end_of(yaml, event);
-    const char *text = source->text + at;
+    const char *text = source->text + at, *rest = find_rest(text);
+    yaml->maker.doc->rest = rest ? (size_t)(rest - source->text) : 0;
     if (event->type == YAML_DOCUMENT_END_EVENT && event->data.document_end.implicit &&
         at < source->len && strncmp(text, "---", 3) != 0 && *text != '%')
         return maker_fail(&yaml->maker, RONDO_EPARSE, at, "expected the end of the file");

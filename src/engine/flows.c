@@ -321,8 +321,10 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
     struct run_origin origin = { .name = flow->name, .about = about, .definition = definition.data,
                                  .definition_len = definition.len, .secrets = find_secrets(flow) };
     struct flow_hooks ours = hooks;
-    if (env && env->rehearse)
+    if (env && env->rehearse) {
         ours.passes_max = env->script ? SCRIPTED_PASSES_MAX : REHEARSED_PASSES_MAX;
+        ours.forgives_caps = !env->script; // what is in that was meant
+    }
     rondo_node *node = flow_build(flow, &ours);
     int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
     rondo_node_unref(node);

@@ -11,10 +11,12 @@
 #include "run/review.h"
 #include "run/usage.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#define SCORE_WHOLE 1e15 // beyond, a double no longer says which whole number it is
 #define SECOND 1000000000ll
 #define NANO   1000000000ll // of a dollar
 
@@ -304,13 +306,25 @@ static void put_number(struct line *l, const char *key, uint64_t n)
     buf_put_number(l->out, n, 0);
 }
 
+/* Most are whole, and written so. */
+static void put_score(struct line *l, double score)
+{
+    bool is_whole = score > -SCORE_WHOLE && score < SCORE_WHOLE && score == (double)(int64_t)score;
+    auto_json json_t *value = is_whole          ? json_integer((int64_t)score)
+                              : isfinite(score) ? json_real(score)
+                                                : json_null();
+    value_put_json(l->out, value);
+}
+
 static void put_best(struct line *l)
 {
     const struct loop_seen *loop = reader_loop(&l->run->reader, l->ev->act);
     if (!loop || loop->best < 0)
         return;
     put_key(l, "best");
-    buf_printf(l->out, "{\"pass\":%lld,\"score\":%.17g}", (long long)loop->best, loop->score);
+    buf_printf(l->out, "{\"pass\":%lld,\"score\":", (long long)loop->best);
+    put_score(l, loop->score);
+    buf_putc(l->out, '}');
 }
 
 /* What each step of the pass gave: its result, or else its content. */
@@ -708,7 +722,7 @@ static void put_data(struct line *l)
         put_text(l, "skill", rondo_event_skill(ev));
     if (ev->flags & EF_SCORED) {
         put_key(l, "score");
-        buf_printf(l->out, "%.17g", ev->score);
+        put_score(l, ev->score);
     }
     const char *answer = answer_text(l), *name = rows[ev->type].value;
     if (answer)

@@ -300,6 +300,23 @@ static rondo_node *forum_node(const struct builder *b, struct flow_step *step, c
                 step, step->inner);
 }
 
+/* Scripts say in a rehearsal what they always say. */
+static void look_for_made_up(struct flow_step *step, void *found)
+{
+    bool is_script = step->agent && (step->agent->kind == AGENT_SCRIPT || step->agent->kind == AGENT_WORKFLOW);
+    bool has_steps = step->loop && step->loop->scope && step->loop->scope->count;
+    if (!has_steps && (step->body == BODY_GATE || (step->body == BODY_AGENT && !is_script)))
+        *(bool *)found = true;
+}
+
+static bool forgives_cap(const struct builder *b, struct flow_step *step)
+{
+    bool found = false;
+    if (b->hooks->forgives_caps)
+        flow_each_step_in(step, look_for_made_up, &found);
+    return found;
+}
+
 static rondo_node *machine_node(const struct builder *b, struct flow_step *step, const char *name,
                                 rondo_options o)
 {
@@ -318,7 +335,8 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
                                                      .start = step->start, .states = states,
                                                      .state_count = step->inner->count, .edges = edges,
                                                      .edge_count = step->edge_count,
-                                                     .max_steps = step->max_steps, .on_max = RONDO_FAIL,
+                                                     .max_steps = step->max_steps,
+                                                     .on_max = forgives_cap(b, step) ? RONDO_RETURN_LAST : RONDO_FAIL,
                                                      .options = o }),
                 step, step->inner);
 }
@@ -392,7 +410,7 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
         .judge = loop->judge ? build_step(b, loop->judge) : NULL,
         .score_node = loop->scorer ? build_step(b, loop->scorer) : NULL,
         .max_iterations = is_held_back ? h->passes_max : is_free ? RONDO_UNBOUNDED : loop->max_iterations,
-        .on_max = is_held_back ? RONDO_RETURN_LAST : loop->on_max,
+        .on_max = is_held_back || forgives_cap(b, step) ? RONDO_RETURN_LAST : loop->on_max,
         .output_mode = loop->output_mode, .output = loop->output,
         .memory_mode = loop->memory_mode, .memory_window = loop->memory_window,
         .feedback = loop->no_feedback ? RONDO_FEEDBACK_OFF : RONDO_FEEDBACK_ON,

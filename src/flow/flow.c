@@ -108,6 +108,11 @@ static void walk_step(const struct walk *walk, struct flow_step *step)
         walk_scope(walk, step->include->scope);
 }
 
+void flow_each_step_in(struct flow_step *step, void (*visit)(struct flow_step *step, void *user), void *user)
+{
+    walk_step(&(struct walk){ visit, user }, step);
+}
+
 void flow_each_step(const struct flow *flow, void (*visit)(struct flow_step *step, void *user), void *user)
 {
     walk_scope(&(struct walk){ visit, user }, flow->scope);

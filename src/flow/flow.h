@@ -410,8 +410,9 @@ void flow_unref(struct flow *flow); // NULL is fine
 /* The order in which v1 would start the steps, as ids; see flow->order. */
 json_t *flow_order_json(const struct flow *flow);
 
-/* Every step of the flow, inner ones and included files too, outer before inner. */
+/* Every step of the flow, or of one step and in it: inner ones and included files too, outer before inner. */
 void flow_each_step(const struct flow *flow, void (*visit)(struct flow_step *step, void *user), void *user);
+void flow_each_step_in(struct flow_step *step, void (*visit)(struct flow_step *step, void *user), void *user);
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
@@ -427,6 +428,7 @@ struct flow_hooks {
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none
+    bool forgives_caps; // what a rehearsal makes up leads loops to their caps: that does not fail them
 };
 
 /* The node that runs the flow: a new reference.  It holds a reference to the flow. */

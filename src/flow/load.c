@@ -81,11 +81,25 @@ static bool looks_like_rondo(const struct source *source)
            strstr(source->text, "\"rondo\"");
 }
 
+static void warn_of_rest(struct loading *l)
+{
+    struct source *source = l->flow->source;
+    uint32_t line, column;
+    rondo_error err = { 0 };
+    source_place(source, l->flow->doc->rest, &line, &column);
+    err_set(&err, RONDO_EPARSE, "only the first document of a file is read; this is in another one");
+    err.line = (int)line;
+    err.column = (int)column;
+    diag_warn(l->diags, load_at_stage(diag_error(l->diags, source, "validation", &err), STAGE_RONDO));
+}
+
 static bool read_document(struct loading *l)
 {
     struct source *source = l->flow->source;
     rondo_error err = { 0 };
     l->flow->doc = l->how->is_json ? doc_read_json(source, NULL, &err) : doc_read_yaml(source, NULL, &err);
+    if (l->flow->doc && l->flow->doc->rest)
+        warn_of_rest(l);
     if (l->flow->doc)
         return true;
     const char *code = looks_like_rondo(source) ? "syntax" : "validation";

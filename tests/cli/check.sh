@@ -124,6 +124,14 @@ context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, c
 context "one with a hole" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
 context "one in v1" 0 0 1 "description: d" '{ id: a, agent: w, contextFiles: [none.md] }'
 
+# Only the first document counts; whoever writes more is told.
+printf 'name: one\nsteps: [{ id: a }]\n--- # two\n# nothing\n...\n' >marks.yaml
+expect "markers and comments behind the document" 0 "" "" "$RONDO" check marks.yaml
+printf 'name: one\nsteps: [{ id: a }]\n---\n# two\n  untl: [\n' >two.yaml
+expect "a second document" 0 "" "two.yaml:5:3: warning[validation]: only the first document of a file is read; this is in another one
+    5 |   untl: [
+      |   ^" "$RONDO" check two.yaml
+
 # Every example is valid.
 for f in "$ROOT"/examples/*.yaml; do
     expect "${f##*/}" 0 "" "" "$RONDO" check "$f"

@@ -159,6 +159,19 @@ END
 check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
 says "its cap of 3"
+
+# What is made up never meets the rule, but the rest of the flow is seen.
+flow behind.yaml <<'END'
+name: behind
+agents: { c: { run: [ "false" ] }, s: { script: [ text ] } }
+steps:
+  - { id: never, agent: c, loop: { maxIterations: 3, until: "content == '!'" } }
+  - { id: thrice, agent: c, loop: { maxIterations: 3 } }
+  - { id: price, dependsOn: [ never, thrice ], set: { price: "19.99", sum: 0.1 + 0.2, whole: "2.0", large: "1e300" } }
+END
+check "what is behind a capped loop is rehearsed" 0 '{"price":19.99,"sum":0.30000000000000004,"whole":2.0,"large":1e300}' "$RONDO" rehearse behind.yaml
+says "'never' went on to its cap of 3"
+same "a cap that is all there is" "$(grep -c "'thrice' went on" err)" 0
 flow endless.yaml <<'END'
 name: endless
 agents: { m: { description: d, model: openai/gpt-5 } }
