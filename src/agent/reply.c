@@ -532,10 +532,13 @@ static void put_failure(const struct addressee *to, const json_t *fail)
     say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed");
 }
 
+/* A text alone would be content: one that is given as the result is both. */
 static void put_output(const struct addressee *to, const json_t *reply)
 {
     json_t *result = json_is_object(reply) ? get(reply, "result") : NULL;
     const json_t *content = json_is_object(reply) ? get(reply, "content") : reply;
+    if (!content && json_is_string(result))
+        content = result;
     auto_free char *text = text_of(content);
     if (result && content)
         say_both(to, text, json_incref(result));

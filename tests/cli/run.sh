@@ -160,6 +160,17 @@ check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
 says "its cap of 3"
 
+# A text that is given as the result is that, too.
+flow said.yaml <<'END'
+name: said
+agents:
+  a: { script: [ { result: abc } ], resultSchema: { type: string } }
+  c: { run: [ sh, -c, "echo '{\"result\":\"x\"}' >$RONDO_REPLY" ] }
+steps: [ { id: a, agent: a }, { id: c, agent: c } ]
+output: "[steps.a.result, steps.a.content, steps.c.result, steps.c.content]"
+END
+check "results that are texts" 0 '["abc","abc","x","x"]' "$RONDO" run said.yaml
+
 # What is made up never meets the rule, but the rest of the flow is seen.
 flow behind.yaml <<'END'
 name: behind
