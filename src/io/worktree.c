@@ -30,8 +30,7 @@
 #define WORDS_MAX  32
 #define OUTPUT_MAX (256 * 1024)
 #define LINK_MAX   8192 // of `.git` in a tree
-#define ADDS_MAX   20   // tries
-#define REMOVALS_MAX 5
+#define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
 #define TREE_NAME  "tree"
 
@@ -310,7 +309,7 @@ static enum stage look_failed(struct worktree *tree, const char *why)
 
 static enum stage add_failed(struct worktree *tree, const char *why)
 {
-    if (++tree->tries < ADDS_MAX)
+    if (++tree->tries < TRIES_MAX)
         return ADD;
     fail(tree, "git worktree add", why);
     return REMOVE;
@@ -339,7 +338,7 @@ static enum stage branch_failed(struct worktree *tree, const char *why)
 static enum stage remove_failed(struct worktree *tree, const char *why)
 {
     tempdir_remove(tree->path);
-    return ++tree->removals < REMOVALS_MAX ? REMOVE : GONE;
+    return ++tree->removals < TRIES_MAX ? REMOVE : GONE;
 }
 
 static enum stage list_failed(struct worktree *tree, const char *why)
