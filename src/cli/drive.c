@@ -12,6 +12,7 @@
 #include "cli/notify.h"
 #include "cli/screen.h"
 #include "cli/show.h"
+#include "cli/store_path.h"
 #include "cli/tell.h"
 #include "cli/view.h"
 #include "engine/exit.h"
@@ -47,6 +48,7 @@ struct drive {
     struct buf lines;  // stderr: events
     struct buf frame;
     struct buf notes;
+    struct buf next;   // commands to type, a line each: never folded, so that they can be copied
     const rondo_node *capped[NOTES_MAX]; // loops that ended at their caps, in a rehearsal
     uint32_t capped_count;
     bool is_live, tells;
@@ -362,6 +364,18 @@ static void put_lost(struct buf *out, const rondo_usage *lost)
         buf_printf(out, "calls that were cut off may have cost up to %s more\n", buf_text(&text));
 }
 
+/* What to type next; it names the store where the bare command would look in another. */
+static void add_next(struct drive *d, const char *before, const char *after)
+{
+    auto_buf struct buf line = { 0 };
+    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
+    if (d->options->store)
+        store_path_put_option(d->options->store, &line);
+    buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
+    show_line(&d->next, line.data, line.len);
+    buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
+}
+
 static void add_notes(struct drive *d, const rondo_result *res)
 {
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
@@ -376,7 +390,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
-        buf_printf(&d->notes, "go on with: rondo resume %s\n", rondo_run_id(d->run));
+        add_next(d, "go on with: rondo resume ", "");
 }
 
 static void summarise(struct drive *d)
@@ -389,6 +403,7 @@ static void summarise(struct drive *d)
         screen_show(&d->screen, d->frame.data, d->frame.len);
     else
         screen_write(STDERR_FILENO, d->frame.data, d->frame.len);
+    screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
 /* --quiet: only what went wrong. */
@@ -425,13 +440,15 @@ static int leave_waiting(struct drive *d)
 {
     const struct gate_open *gate = gates_trouble(&d->gates);
     const char *id = rondo_run_id(d->run);
+    auto_buf struct buf rest = { 0 };
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
     d->rows->end_ns = shell_run_ns(d->run);
     buf_printf(&d->notes, "gate '%s': %s\n", gate->path, gate->why);
     if (d->run->stored) {
-        buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, gate->path);
-        buf_printf(&d->notes, "then go on with: rondo resume %s\n", id);
+        buf_printf(&rest, " %s VALUE", gate->path);
+        add_next(d, "answer with: rondo answer ", buf_text(&rest));
+        add_next(d, "then go on with: rondo resume ", "");
     }
     if (d->options->quiet)
         fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
@@ -514,6 +531,7 @@ static void drive_clear(struct drive *d)
     buf_free(&d->lines);
     buf_free(&d->frame);
     buf_free(&d->notes);
+    buf_free(&d->next);
 }
 
 int drive(rondo_run *run, const struct drive_options *options)

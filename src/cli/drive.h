@@ -13,6 +13,7 @@ struct drive_options {
     const char *command; // "run", "rehearse": for messages
     const char *title;   // the workflow's name
     const char *answers; // a file; NULL
+    const char *store;   // the path of the run's; NULL: it is in memory
     const char *notify;  // a command that is told of gates; NULL
     rondo_value *plan;   // the whole workflow, for --json; NULL: none
     struct call_env *env; // of the run: gates ask it in a rehearsal, and it tells of prompts; NULL

@@ -113,7 +113,7 @@ look replay "$fork"
 has "all as recorded"
 check "nothing started there" 3 "" "$RONDO" fork "$id" --at nothing
 says "nothing"
-check "an unknown input" 2 "" "$RONDO" fork "$id" --at publish --input topik=x
+check "an unknown input" 3 "" "$RONDO" fork "$id" --at publish --input topik=x
 check "without a place" 3 "" "$RONDO" fork "$id"
 look rm "$id"
 look show "$fork"
