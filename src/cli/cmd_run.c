@@ -8,6 +8,7 @@
 #include "cli/given.h"
 #include "cli/problems.h"
 #include "cli/running.h"
+#include "cli/store_path.h"
 #include "engine/flows.h"
 
 #include <stdio.h>
@@ -51,6 +52,8 @@ static int open_replay(struct running *r)
     if (a->replay && (a->record || a->answers))
         return usage_error(r->line->command, "--replay and --%s contradict each other",
                            a->record ? "record" : "answers");
+    if (a->replay && a->store && !store_path_is_memory(a->store))
+        return usage_error(r->line->command, "--replay and --store contradict each other: a replay is not kept");
     if (a->record && a->session)
         return usage_error(r->line->command, "--record and --session contradict each other: a replay has no session");
     if (!a->replay || player_open(a->replay, r->flow, &r->env.player, &err) == 0)
