@@ -417,17 +417,25 @@ static void say_failure(struct drive *d, const rondo_result *res)
                 why.len ? buf_text(&why) : "no reason was given");
 }
 
+/* The content of null is nothing, which steps without a result have, too. */
+static const char *answer_text(const struct drive *d, const rondo_result *res)
+{
+    bool is_null = d->options->has_output && res->status == RONDO_STATUS_COMPLETED && json_is_null(res->output);
+    return is_null ? "null" : res->content;
+}
+
 /* The answer: a text as it is, anything else as JSON.  A terminal only gets what can be shown. */
 static void put_answer(struct drive *d, const rondo_result *res)
 {
-    size_t len = strlen(res->content);
+    const char *text = answer_text(d, res);
+    size_t len = strlen(text);
     if (d->options->json || !len || res->status == RONDO_STATUS_CANCELLED)
         return;
     if (isatty(STDOUT_FILENO))
-        show_lines(&d->out, res->content, len);
+        show_lines(&d->out, text, len);
     else
-        buf_put(&d->out, res->content, len);
-    if (res->content[len - 1] != '\n')
+        buf_put(&d->out, text, len);
+    if (text[len - 1] != '\n')
         buf_putc(&d->out, '\n');
     if (screen_write(STDOUT_FILENO, d->out.data, d->out.len))
         return;
@@ -477,8 +485,10 @@ static int finish(struct drive *d)
     else if (code != EXIT_SIGPIPE)
         summarise(d);
     put_answer(d, &res);
-    if (!d->out_failed || d->out_errno == EPIPE)
+    if (!d->out_failed)
         return code;
+    if (d->out_errno == EPIPE) // as of a program that the signal ends
+        return code ? code : EXIT_SIGPIPE;
     fprintf(stderr, "rondo %s: standard output: %s\n", d->options->command, strerror(d->out_errno));
     return code ? code : EXIT_FAILED;
 }

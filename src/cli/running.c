@@ -314,7 +314,7 @@ int running_carry_out(struct running *r)
         .plan = a->json ? doc_json(r->flow->doc, r->flow->doc->root) : NULL,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
-        .store = r->store ? store_path(r->store) : NULL,
+        .store = r->store ? store_path(r->store) : NULL, .has_output = r->flow->output.program != NULL,
     };
     int code = drive(r->run, &options);
     if (a->notify && r->run->ended) // of a gate it was told

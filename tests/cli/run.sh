@@ -350,8 +350,23 @@ END
 status=${PIPESTATUS[0]}
 if [ "$status" = 141 ] && [ ! -s err ]; then ok; else bad "a reader that leaves: $status $(cat err)"; fi
 if grep -q plan_ready out; then ok; else bad "the first line: $(cat out)"; fi
-"$RONDO" run hello.yaml 2>/dev/null | true
-if [ "${PIPESTATUS[0]}" = 0 ]; then ok; else bad "an answer that nobody reads"; fi
+flow long.yaml <<'END'
+name: long
+agents: { s: { run: "seq 100000" } }
+steps: [ { id: s, agent: s, instructions: x } ]
+END
+"$RONDO" run -q long.yaml 2>err | head -c 5 >out
+status=${PIPESTATUS[0]}
+if [ "$status" = 141 ] && [ ! -s err ]; then ok; else bad "an answer that nobody reads: $status $(cat err)"; fi
+flow null.yaml <<'END'
+name: nothing
+agents: { s: { run: "true" } }
+steps: [ { id: s, agent: s, instructions: x } ]
+output: "null"
+END
+check "null is an answer" 0 "null" "$RONDO" run -q null.yaml
+sed -i '/^output/d' null.yaml
+check "no text is none" 0 "" "$RONDO" run -q null.yaml
 if [ -e /dev/full ]; then
     "$RONDO" run hello.yaml >/dev/full 2>err
     if [ $? = 1 ] && grep -q "standard output" err; then ok; else bad "a full disk: $(cat err)"; fi
