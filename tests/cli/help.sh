@@ -32,7 +32,7 @@ expect "--version" 0 '^rondo [0-9]+\.' --version
 expect "version" 0 '^rondo [0-9]+\.' version
 expect "a command that is nearly one" 3 "did you mean 'eval'" evla
 expect "a command that is none" 3 "unknown command 'elephants'" elephants
-expect "an option first" 3 'options come after the command' --json run
+expect "an option first" 3 "options come after the command; 'rondo help run' lists" --json run
 expect "help about nothing" 3 "unknown command 'elephants'" help elephants
 expect "too many arguments" 3 "unexpected argument 'x'" version x
 expect "a choice" 3 'expected bash.zsh.fish' help --completion tcsh

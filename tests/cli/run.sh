@@ -204,6 +204,7 @@ check "an input that does not fit" 3 "" "$RONDO" run inputs.yaml -i topic=x -i c
 says "count"
 check "inputs that are no map" 3 "" sh -c 'echo "[1]" >list.in; "$0" run inputs.yaml --inputs list.in' "$RONDO"
 check "an input file that is not there" 3 "" "$RONDO" run inputs.yaml -i topic=@nowhere
+says "rondo run: --input topic: nowhere: No such file"
 says "nowhere"
 check "inputs in a rehearsal" 0 "" sh -c '"$0" rehearse -q inputs.yaml -i topic=x >/dev/null' "$RONDO"
 
