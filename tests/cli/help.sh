@@ -59,6 +59,14 @@ offers() { # wanted, words...
 offers "eval" rondo eva
 offers "--data" rondo eval --d
 offers "bash" rondo help --completion b
+offers "mermaid" rondo graph -f m
+offers "mermaid" rondo graph --format m
+case " $(complete_words rondo run -) " in
+*" -q "*) ok ;;
+*) bad "short options are not offered" ;;
+esac
+grep -qF "'(-f --format)'{-f+,--format=}'[" complete.zsh && grep -qF "'*'{-i+,--input=}'[" complete.zsh &&
+    grep -qF "'(-q --quiet)'{-q,--quiet}'[" complete.zsh && ok || bad "short options in zsh"
 offers "version" rondo help vers
 offers "" rondo eval fi
 [ "$(complete_words rondo '')" = "$(echo $commands)" ] && ok || bad "all commands are offered"
