@@ -71,6 +71,17 @@ offers "version" rondo help vers
 offers "" rondo eval fi
 [ "$(complete_words rondo '')" = "$(echo $commands)" ] && ok || bad "all commands are offered"
 
+# --- what is promised is told -----------------------------------------------------------------
+for status in 1 2 3 4 5 6 7 75 124 129 130 141 143; do
+    "$RONDO" help run | sed -n '/^Exit status/,/^$/p' | grep -qw "$status" && ok || bad "help run says nothing of $status"
+    sed -n '/^.Sh EXIT STATUS/,/^.Sh EXAMPLES/p' "$ROOT/man/rondo.1" | grep -q "^.It .*\<$status\>" && ok || bad "the manual says nothing of $status"
+    sed -n '/^## Exit status/,/^## Rehearsing/p' "$ROOT/docs/running.md" | grep -qw "$status" && ok || bad "running.md says nothing of $status"
+done
+for name in RONDO_STORE RONDO_MODEL; do
+    grep -q "^.It Ev $name" "$ROOT/man/rondo.1" && ok || bad "the manual says nothing of $name"
+done
+expect "how else to ask for the version" 0 '.rondo --version. and .rondo -V.' help version
+
 # --- the manual page --------------------------------------------------------------------------
 "$ROOT/tools/manual" --check "$RONDO" && ok || bad "man/rondo.1"
 if command -v mandoc >/dev/null; then
