@@ -466,6 +466,14 @@ static int leave_waiting(struct drive *d)
     return EXIT_WAITING;
 }
 
+/* Names of files are in it. */
+static void say_error(const struct drive *d, const rondo_error *err)
+{
+    auto_buf struct buf clean = { 0 };
+    show_lines(&clean, err->message, strlen(err->message));
+    fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
+}
+
 static int finish(struct drive *d)
 {
     rondo_result res;
@@ -475,7 +483,7 @@ static int finish(struct drive *d)
     if (d->is_left)
         return leave_waiting(d);
     if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
-        fprintf(stderr, "rondo %s: %s\n", d->options->command, err.message);
+        say_error(d, &err);
         return err.code == RONDO_EBUSY ? EXIT_BUSY : EXIT_FAILED; // it has lost the run to another process
     }
     int code = exit_code(d->run);
@@ -550,7 +558,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     rondo_error err;
     prepare(&d);
     if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
-        fprintf(stderr, "rondo %s: %s\n", options->command, err.message);
+        say_error(&d, &err);
         drive_clear(&d);
         return EXIT_USAGE;
     }

@@ -208,6 +208,9 @@ says "rondo run: --input topic: nowhere: No such file"
 says "nowhere"
 check "inputs in a rehearsal" 0 "" sh -c '"$0" rehearse -q inputs.yaml -i topic=x >/dev/null' "$RONDO"
 
+check "an escape sequence in the name of a file" 3 "" "$RONDO" run hello.yaml --answers $'\e[31mred'
+if grep -q $'\e' err; then bad "it was shown: $(cat -v err)"; else ok; fi
+
 # ---- gates ---------------------------------------------------------------------------------------------
 
 flow gate.yaml <<'END'
