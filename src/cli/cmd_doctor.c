@@ -90,6 +90,12 @@ static enum finding ask_yaml(struct buf *out)
     return FINE;
 }
 
+static enum finding ask_sqlite(struct buf *out)
+{
+    buf_puts(out, store_library());
+    return FINE;
+}
+
 static enum finding ask_pcre2(struct buf *out)
 {
     bool has_jit = regex_version(out);
@@ -124,19 +130,53 @@ static enum finding ask_temporary(struct buf *out)
     return MISSING;
 }
 
-static enum finding ask_store(struct buf *out)
+/* Only making a file shows that files can be made: /proc is writable, as far as its mode says. */
+static bool can_make_files(const char *folder)
+{
+    auto_buf struct buf path = { 0 };
+    buf_printf(&path, "%s/.rondo-XXXXXX", folder);
+    buf_text(&path);
+    int fd = mkstemp(path.data);
+    if (fd < 0)
+        return false;
+    unlink(path.data);
+    close(fd);
+    return true;
+}
+
+/* One that is there has to be a store, and to be writable; for a new one there has to be a place. */
+static bool can_be_written(const char *path)
 {
     auto_buf struct buf folder = { 0 };
+    if (access(path, F_OK) == 0)
+        return access(path, W_OK) == 0;
+    buf_puts(&folder, path);
+    existing(&folder);
+    return can_make_files(buf_text(&folder));
+}
+
+static enum finding ask_store(struct buf *out)
+{
+    struct store *store = NULL;
     rondo_error err;
+    if (store_path_is_memory(NULL)) {
+        buf_puts(out, ":memory:, nothing is kept");
+        return FINE;
+    }
     if (store_path_find(NULL, out, &err) < 0) {
         buf_puts(out, err.message);
         return LESS;
     }
-    buf_puts(&folder, buf_text(out));
-    existing(&folder);
-    if (access(buf_text(&folder), W_OK) == 0)
+    if (!can_be_written(buf_text(out))) {
+        buf_printf(out, " cannot be written: %s", strerror(errno));
+        return LESS;
+    }
+    if (access(buf_text(out), F_OK) < 0 || store_open(buf_text(out), STORE_READ_ONLY, &store, &err) == 0) {
+        store_close(store);
         return FINE;
-    buf_printf(out, " cannot be written: %s", strerror(errno));
+    }
+    buf_clear(out);
+    buf_puts(out, err.message);
     return LESS;
 }
 
@@ -261,6 +301,7 @@ static const struct {
     { "jansson", ask_jansson },
     { "libyaml", ask_yaml },
     { "PCRE2", ask_pcre2 },
+    { "SQLite", ask_sqlite },
     { "libcurl", ask_curl },
     { "shell", ask_shell },
     { "temporary files", ask_temporary },

@@ -6,38 +6,56 @@
 
 #include "cel/cel.h"
 #include "cli/running.h"
+#include "cli/show.h"
 #include "cli/store_path.h"
 #include "engine/shell.h"
 #include "flow/bind.h"
 #include "flow/scope.h"
+#include "io/file.h"
 #include "io/tzfile.h"
 #include "run/enter.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define DATA_MAX (1024 * 1024 * 1024)
 
 struct eval_options {
     const char *data, *run, *at, *store;
 };
 
-static json_t *read_data(const char *path)
+/* Expressions and names of files come from outside: what is said of them is clean. */
+static void say(struct buf *text)
 {
+    auto_buf struct buf clean = { 0 };
+    show_lines(&clean, buf_text(text), text->len);
+    fprintf(stderr, "rondo eval: %s\n", buf_text(&clean));
+}
+
+static json_t *read_data(const struct cmd *command, const char *path)
+{
+    auto_buf struct buf text = { 0 };
     json_error_t why;
+    rondo_error err;
     if (!path)
         return json_object();
     bool is_stdin = strcmp(path, "-") == 0;
-    json_t *data = is_stdin ? json_loadf(stdin, 0, &why) : json_load_file(path, 0, &why);
-    if (!data && json_error_code(&why) == json_error_cannot_open_file)
-        fprintf(stderr, "rondo eval: --data: %s\n", why.text);
-    else if (!data)
-        fprintf(stderr, "rondo eval: %s:%d:%d: %s\n", is_stdin ? "standard input" : path,
-                why.line, why.column, why.text);
-    else if (!json_is_object(data)) {
-        fprintf(stderr, "rondo eval: the data has to be a JSON object\n");
-        json_decref(data);
-        data = NULL;
+    const char *name = is_stdin ? "standard input" : path;
+    if ((is_stdin ? file_read_fd(STDIN_FILENO, name, DATA_MAX, &text, &err)
+                  : file_read(path, DATA_MAX, &text, &err)) < 0) {
+        command_fail(command, "--data: %s", err.message);
+        return NULL;
     }
-    return data;
+    json_t *data = json_loadb(buf_text(&text), text.len, 0, &why);
+    if (!data)
+        command_fail(command, "%s:%d:%d: %s", name, why.line, why.column, why.text);
+    if (json_is_object(data))
+        return data;
+    if (data)
+        command_fail(command, "the data has to be a JSON object");
+    json_decref(data);
+    return NULL;
 }
 
 /* ---- variables --------------------------------------------------------------------------- */
@@ -70,13 +88,15 @@ static size_t longest_key(void *user, const struct cel_name *path, size_t count,
 
 static int tell(const char *text, const rondo_error *err, int code)
 {
-    char *caret = cel_caret(text, strlen(text), err);
+    auto_buf struct buf line = { 0 };
+    auto_free char *caret = cel_caret(text, strlen(text), err);
     if (err->line)
-        fprintf(stderr, "rondo eval: %d:%d: %s\n%s", err->line, err->column, err->message,
-                caret);
+        buf_printf(&line, "%d:%d: %s\n%s", err->line, err->column, err->message, caret);
     else
-        fprintf(stderr, "rondo eval: %s\n", err->message);
-    mem_free(caret);
+        buf_puts(&line, err->message);
+    while (line.len && line.data[line.len - 1] == '\n')
+        line.len--;
+    say(&line);
     return code;
 }
 
@@ -107,7 +127,7 @@ static int evaluate(const char *text, const struct cel_options *options, const s
 static int evaluate_data(const struct cmdline *line)
 {
     const struct eval_options *options = line->options;
-    json_t *data = read_data(options->data);
+    json_t *data = read_data(line->command, options->data);
     if (!data)
         return EXIT_INVALID;
     struct tzfile *zones = tzfile_new(NULL);
@@ -126,6 +146,13 @@ static int evaluate_data(const struct cmdline *line)
 
 /* ---- stored runs ------------------------------------------------------------------------- */
 
+static void tell_hint(const char *hint)
+{
+    auto_buf struct buf clean = { 0 };
+    show_lines(&clean, hint, strlen(hint));
+    fprintf(stderr, "%s\n", buf_text(&clean));
+}
+
 /* In a loop, its rules are what looks: they see the pass that ended last. */
 static int evaluate_in(struct running *r, struct act *act)
 {
@@ -140,7 +167,7 @@ static int evaluate_in(struct running *r, struct act *act)
                            .zone_user = see.zone_user };
     int code = evaluate(r->line->args.list[0], &options, &env);
     if (code == EXIT_INVALID && *names.hint)
-        fprintf(stderr, "%s\n", names.hint);
+        tell_hint(names.hint);
     see_clear(&see);
     return code;
 }

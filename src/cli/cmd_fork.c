@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/given.h"
 #include "cli/running.h"
+#include "cli/show.h"
 #include "engine/cut.h"
 #include "engine/flows.h"
 
@@ -38,6 +39,14 @@ static int read_inputs(struct running *r, json_t **ret)
     return *ret ? EXIT_OK : command_fail(r->line->command, "%s", err.message);
 }
 
+static void tell_next(const struct running *r, const char *id)
+{
+    auto_buf struct buf next = { 0 }, clean = { 0 };
+    running_put_resume(r, id, &next);
+    show_line(&clean, buf_text(&next), next.len);
+    fprintf(stderr, "rondo fork: go on with: %s\n", buf_text(&clean));
+}
+
 static int fork_run(struct running *r)
 {
     rondo_error err;
@@ -54,10 +63,10 @@ static int fork_run(struct running *r)
         return code;
     struct cut_changes changes = { .inputs = inputs, .state = state };
     if (flows_fork(r->engine, r->flow, r->id, r->args->at, &changes, &id, &err) < 0)
-        return running_fail(r, &err);
+        return running_fail_said(r, &err);
     puts(id);
     if (!r->args->quiet)
-        fprintf(stderr, "rondo fork: go on with: rondo resume %s\n", id);
+        tell_next(r, id);
     return EXIT_OK;
 }
 

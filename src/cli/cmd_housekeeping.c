@@ -31,6 +31,13 @@ static int fail(const struct cmdline *line, const rondo_error *err)
     return err->code == RONDO_EBUSY ? EXIT_BUSY : EXIT_FAILED;
 }
 
+/* Of a run that was named: there is none, or more than one. */
+static int fail_run(const struct cmdline *line, const rondo_error *err)
+{
+    int code = fail(line, err);
+    return err->code == RONDO_ENOTFOUND || err->code == RONDO_EINVAL ? EXIT_USAGE : code;
+}
+
 static struct store *open_store(const struct cmdline *line, unsigned flags)
 {
     const struct keep_options *options = line->options;
@@ -74,10 +81,10 @@ static int cmd_rm(const struct cmdline *line)
     int code = EXIT_OK;
     struct store *store = open_store(line, 0);
     if (!store)
-        return EXIT_FAILED;
+        return EXIT_USAGE;
     for (uint32_t i = 0; i < line->args.count; i++)
         if (store_remove(store, line->args.list[i], &err) < 0)
-            code = fail(line, &err);
+            code = fail_run(line, &err);
     store_close(store);
     return code;
 }
@@ -163,7 +170,7 @@ static int cmd_gc(const struct cmdline *line)
         return command_fail(line->command, "%s", err.message);
     struct store *store = open_store(line, 0);
     if (!store)
-        return EXIT_FAILED;
+        return EXIT_USAGE;
     json_t *removed = json_array();
     int64_t before = used_bytes(store);
     if (rc)
@@ -210,7 +217,7 @@ static int tell_usage(const struct cmdline *line, struct store *store, const cha
     json_t *usage;
     rondo_error err;
     if (store_usage(store, id, &usage, &err) < 0)
-        return fail(line, &err);
+        return fail_run(line, &err);
     if (options->as_json)
         print_json(usage);
     else
@@ -228,7 +235,7 @@ static int cmd_du(const struct cmdline *line)
         code = one ? one : code;
     }
     store_close(store);
-    return store ? code : EXIT_FAILED;
+    return store ? code : EXIT_USAGE;
 }
 
 /* ---- export, import --------------------------------------------------------------------------------- */
@@ -240,14 +247,14 @@ static int cmd_export(const struct cmdline *line)
     rondo_error err;
     struct store *store = open_store(line, STORE_READ_ONLY);
     if (!store)
-        return EXIT_FAILED;
+        return EXIT_USAGE;
     if (line->args.count > 1)
         buf_puts(&file, line->args.list[1]);
     else
         buf_printf(&file, "%s.rondo", id);
     int rc = store_export(store, id, buf_text(&file), &err);
     store_close(store);
-    return rc < 0 ? fail(line, &err) : EXIT_OK;
+    return rc < 0 ? fail_run(line, &err) : EXIT_OK;
 }
 
 static int cmd_import(const struct cmdline *line)
@@ -261,7 +268,7 @@ static int cmd_import(const struct cmdline *line)
         }
     struct store *store = open_store(line, STORE_CREATE);
     if (!store)
-        return EXIT_FAILED;
+        return EXIT_USAGE;
     for (uint32_t i = 0; i < line->args.count; i++) {
         auto_free char *id = NULL;
         if (store_import(store, line->args.list[i], &id, &err) < 0)

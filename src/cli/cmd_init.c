@@ -4,6 +4,7 @@
    exists nothing is written at all. */
 #include "base/buf.h"
 #include "cli/commands.h"
+#include "cli/show.h"
 #include "cli/template.h"
 
 #include <errno.h>
@@ -78,13 +79,36 @@ static bool create_file(const char *path, const struct buf *text)
     if (fd < 0)
         return false;
     bool is_written = write_all(fd, text);
-    return close(fd) == 0 && is_written;
+    int why = errno;
+    if (close(fd) == 0 && is_written)
+        return true;
+    why = is_written ? errno : why;
+    unlink(path); // half of it would only be in the way of the next attempt
+    errno = why;
+    return false;
 }
 
 /* The two files, with their folder in front. */
 struct target {
     struct buf path, text;
 };
+
+/* All of them or nothing: those before the one that failed are ours, too. */
+static int undo(const struct cmd *command, struct target *files, size_t failed)
+{
+    command_fail(command, "'%s': %s", buf_text(&files[failed].path), strerror(errno));
+    while (failed)
+        unlink(buf_text(&files[--failed].path));
+    return EXIT_USAGE;
+}
+
+/* The name of a folder may be anything; a terminal gets what can be shown. */
+static void tell_clean(const char *before, const char *text)
+{
+    auto_buf struct buf clean = { 0 };
+    show_line(&clean, text, strlen(text));
+    printf("%s%s\n", before, buf_text(&clean));
+}
 
 static int write_files(const struct cmd *command, const char *folder, struct target *files,
                        size_t count)
@@ -95,11 +119,11 @@ static int write_files(const struct cmd *command, const char *folder, struct tar
                                 buf_text(&files[i].path));
     if (!make_folder(folder))
         return command_fail(command, "'%s': %s", folder, strerror(errno));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (!create_file(buf_text(&files[i].path), &files[i].text))
-            return command_fail(command, "'%s': %s", buf_text(&files[i].path), strerror(errno));
-        printf("wrote %s\n", buf_text(&files[i].path));
-    }
+            return undo(command, files, i);
+    for (size_t i = 0; i < count; i++)
+        tell_clean("wrote ", buf_text(&files[i].path));
     return EXIT_OK;
 }
 
@@ -107,7 +131,7 @@ static void say_next(const char *folder)
 {
     printf("\nNext:\n");
     if (strcmp(folder, ".") != 0)
-        printf("  cd %s\n", folder);
+        tell_clean("  cd ", folder);
     printf("  rondo graph flow.yaml\n  rondo run flow.yaml\n");
 }
 

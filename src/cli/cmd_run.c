@@ -8,6 +8,7 @@
 #include "cli/given.h"
 #include "cli/problems.h"
 #include "cli/running.h"
+#include "cli/store_path.h"
 #include "engine/flows.h"
 
 #include <stdio.h>
@@ -51,6 +52,8 @@ static int open_replay(struct running *r)
     if (a->replay && (a->record || a->answers))
         return usage_error(r->line->command, "--replay and --%s contradict each other",
                            a->record ? "record" : "answers");
+    if (a->replay && a->store && !store_path_is_memory(a->store))
+        return usage_error(r->line->command, "--replay and --store contradict each other: a replay is not kept");
     if (a->record && a->session)
         return usage_error(r->line->command, "--record and --session contradict each other: a replay has no session");
     if (!a->replay || player_open(a->replay, r->flow, &r->env.player, &err) == 0)
@@ -157,8 +160,8 @@ const struct cmd command_run_file = {
              "\n"
              "Exit status: 0 completed; 1 failed or partial; 2 invalid file; 3 usage or\n"
              "configuration; 4 the run's budget is used up; 5 waiting for a person; 6 a detector\n"
-             "ended it; 75 failed, but trying again may help; 124 the run's timeout; 130 and 143\n"
-             "stopped by a signal.",
+             "ended it; 7 another process drives it; 75 failed, but trying again may help; 124 the\n"
+             "run's timeout; 129, 130 and 143 stopped by a signal; 141 nobody reads stdout any more.",
     .options = run_options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_run,
 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define ROWS_DEFAULT 20
+#define MS           INT64_C(1000000)
 
 struct runs_options {
     const char *store, *status, *name, *session;
@@ -130,6 +131,11 @@ static bool is_status(const char *text)
     return false;
 }
 
+static bool is_picky(const struct runs_options *o)
+{
+    return o->status || o->name || o->session || o->since_ms >= 0;
+}
+
 static int cmd_runs(const struct cmdline *line)
 {
     const struct runs_options *o = line->options;
@@ -138,9 +144,10 @@ static int cmd_runs(const struct cmdline *line)
     struct store *store;
     rondo_error err;
     clock_gettime(CLOCK_REALTIME, &now);
+    int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
     struct store_filter filter = {
         .name = o->name, .session = o->session,
-        .since_ns = o->since_ms ? (now.tv_sec * 1000 - o->since_ms) * 1000000 : 0,
+        .since_ns = o->since_ms < 0 ? 0 : MAX(now_ns - MIN(o->since_ms, now_ns / MS) * MS, 1),
         .limit = o->status ? 0 : (uint32_t)MIN(o->limit, UINT32_MAX),
     };
     if (o->status && !is_status(o->status))
@@ -151,7 +158,7 @@ static int cmd_runs(const struct cmdline *line)
     term_init(&l.term, STDOUT_FILENO, line->no_color);
     int rc = store_runs(store, &filter, visit, &l, &err);
     if (rc == 0 && !l.count && !o->as_json)
-        fprintf(stderr, "rondo runs: there are none%s\n", o->status || o->name || o->session ? " like that" : "");
+        fprintf(stderr, "rondo runs: there are none%s\n", is_picky(o) ? " like that" : "");
     store_close(store);
     buf_free(&l.out);
     return rc < 0 ? command_fail(line->command, "%s", err.message) : EXIT_OK;
@@ -170,7 +177,7 @@ static const struct option options[] = {
     { NULL }
 };
 
-static const struct runs_options defaults = { .limit = ROWS_DEFAULT };
+static const struct runs_options defaults = { .limit = ROWS_DEFAULT, .since_ms = -1 };
 
 const struct cmd command_runs = {
     .name = "runs", .args = "", .min_args = 0, .max_args = 0,

@@ -13,5 +13,6 @@ const struct cmd command_version = {
     .name = "version",
     .args = "",
     .summary = "print the version",
+    .about = "'rondo --version' and 'rondo -V' do the same.",
     .run = cmd_version,
 };

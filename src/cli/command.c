@@ -24,6 +24,7 @@ struct reader {
     struct cmdline *line;
     char *const *at, *const *end;
     rondo_error *err;
+    bool is_given[OPTIONS_MAX]; // rows of the command's table that have a value already
 };
 
 /* ---- finding ---------------------------------------------------------------------------------- */
@@ -79,6 +80,20 @@ static int unknown_option(struct reader *r, const char *name, size_t len)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
+/* Where one value is all there is, a second one would silently replace the first: which was meant is not ours to
+   say.  Lists grow, and a flag that is set twice is set. */
+static int set_once(struct reader *r, const struct option *option, void *fields, const char *text)
+{
+    bool is_own = fields == r->line->options, is_list = option_field_size(option->kind) == sizeof(struct texts);
+    size_t row = is_own ? (size_t)(option - r->line->command->options) : OPTIONS_MAX;
+    if (option->kind == OPT_FLAG || is_list || row >= OPTIONS_MAX)
+        return option_set(option, fields, text, r->err);
+    if (r->is_given[row])
+        return err_set(r->err, RONDO_EINVAL, "--%s is given twice, and takes one %s", option->name, option->value);
+    r->is_given[row] = true;
+    return option_set(option, fields, text, r->err);
+}
+
 /* An option whose value is the next argument.  One that looks like an option is more often a value
    that was forgotten. */
 static int read_value(struct reader *r, const struct option *option, void *fields)
@@ -91,7 +106,7 @@ static int read_value(struct reader *r, const struct option *option, void *field
         return err_set(r->err, RONDO_EINVAL, "--%s needs a value; --%s=%s if '%s' is meant",
                        option->name, option->name, text, text);
     r->at++;
-    return option_set(option, fields, text, r->err);
+    return set_once(r, option, fields, text);
 }
 
 static int read_long(struct reader *r, const char *text)
@@ -105,7 +120,7 @@ static int read_long(struct reader *r, const char *text)
     if (text[len] && is_flag)
         return err_set(r->err, RONDO_EINVAL, "--%s takes no value", option->name);
     if (text[len] || is_flag)
-        return option_set(option, fields, is_flag ? NULL : text + len + 1, r->err);
+        return set_once(r, option, fields, is_flag ? NULL : text + len + 1);
     return read_value(r, option, fields);
 }
 
@@ -118,7 +133,7 @@ static int read_letters(struct reader *r, const char *text)
         if (!option)
             return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'", *text);
         if (option->kind != OPT_FLAG)
-            return text[1] ? option_set(option, fields, text + 1, r->err)
+            return text[1] ? set_once(r, option, fields, text + 1)
                            : read_value(r, option, fields);
         if ((rc = option_set(option, fields, NULL, r->err)) < 0)
             return rc;

@@ -16,7 +16,8 @@
        };
 
    Everybody gets --help and --no-color besides.  Options and arguments may be mixed; "--" ends the
-   options.  Nothing is done before the command is known: starting the program must stay cheap. */
+   options.  An option that takes one value is refused when it is given twice.  Nothing is done before
+   the command is known: starting the program must stay cheap. */
 #ifndef RONDO_COMMAND_H
 #define RONDO_COMMAND_H
 

@@ -47,7 +47,7 @@ int commands_unknown(const char *name)
     const char *near = diag_nearest(name, names, count);
     const char *dot = strrchr(name, '.');
     if (name[0] == '-')
-        fprintf(stderr, "rondo: options come after the command; 'rondo help' lists them\n");
+        fprintf(stderr, "rondo: options come after the command; 'rondo help run' lists those of run\n");
     else if (dot && commands_find("run") && strpbrk(dot, "ym") && near == NULL)
         fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name,
                 name);

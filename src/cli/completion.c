@@ -38,8 +38,11 @@ static void put_names(struct buf *out)
 
 static void bash_options(struct buf *out, const struct option *options)
 {
-    for (; options && options->name; options++)
+    for (; options && options->name; options++) {
         buf_printf(out, " --%s", options->name);
+        if (options->letter)
+            buf_printf(out, " -%c", options->letter);
+    }
 }
 
 /* Values of an option with choices, or of one that takes no file. */
@@ -48,7 +51,10 @@ static void bash_values(struct buf *out, const struct cmd *command)
     for (const struct option *o = command->options; o && o->name; o++) {
         if (!o->choices)
             continue;
-        buf_printf(out, "    %s:--%s) words='", command->name, o->name);
+        buf_printf(out, "    %s:--%s", command->name, o->name);
+        if (o->letter)
+            buf_printf(out, " | %s:-%c", command->name, o->letter);
+        buf_puts(out, ") words='");
         put_choices(out, o->choices);
         buf_puts(out, "' ;;\n");
     }
@@ -103,12 +109,24 @@ static void zsh_help(struct buf *out, const char *text)
     }
 }
 
+/* The names of an option: '*--attach=', or with a letter '(-f --format)'{-f+,--format=}, of which each is offered
+   where the other was not given.  What follows is quoted. */
+static void zsh_names(struct buf *out, const struct option *option)
+{
+    bool repeats = option->kind == OPT_TEXTS || option->kind == OPT_PAIRS, is_flag = option->kind == OPT_FLAG;
+    if (!option->letter)
+        buf_printf(out, "'%s--%s%s'", repeats ? "*" : "", option->name, is_flag ? "" : "=");
+    else if (repeats)
+        buf_printf(out, "'*'{-%c+,--%s=}", option->letter, option->name);
+    else
+        buf_printf(out, "'(-%c --%s)'{-%c%s,--%s%s}", option->letter, option->name, option->letter, is_flag ? "" : "+",
+                   option->name, is_flag ? "" : "=");
+}
+
 static void zsh_option(struct buf *out, const struct option *option)
 {
     auto_buf struct buf spec = { 0 };
-    bool repeats = option->kind == OPT_TEXTS || option->kind == OPT_PAIRS;
-    buf_printf(&spec, "%s--%s%s[", repeats ? "*" : "", option->name,
-               option->kind == OPT_FLAG ? "" : "=");
+    buf_putc(&spec, '[');
     zsh_help(&spec, option->help);
     buf_putc(&spec, ']');
     if (option->choices) {
@@ -118,6 +136,7 @@ static void zsh_option(struct buf *out, const struct option *option)
     } else if (option->kind != OPT_FLAG)
         buf_printf(&spec, ":%s:_files", option->value);
     buf_puts(out, " \\\n            ");
+    zsh_names(out, option);
     put_quoted(out, buf_text(&spec));
 }
 

@@ -12,6 +12,7 @@
 #include "cli/notify.h"
 #include "cli/screen.h"
 #include "cli/show.h"
+#include "cli/store_path.h"
 #include "cli/tell.h"
 #include "cli/view.h"
 #include "engine/exit.h"
@@ -47,6 +48,7 @@ struct drive {
     struct buf lines;  // stderr: events
     struct buf frame;
     struct buf notes;
+    struct buf next;   // commands to type, a line each: never folded, so that they can be copied
     const rondo_node *capped[NOTES_MAX]; // loops that ended at their caps, in a rehearsal
     uint32_t capped_count;
     bool is_live, tells;
@@ -373,6 +375,18 @@ static void put_lost(struct buf *out, const rondo_usage *lost)
         buf_printf(out, "calls that were cut off may have cost up to %s more\n", buf_text(&text));
 }
 
+/* What to type next; it names the store where the bare command would look in another. */
+static void add_next(struct drive *d, const char *before, const char *after)
+{
+    auto_buf struct buf line = { 0 };
+    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
+    if (d->options->store)
+        store_path_put_option(d->options->store, &line);
+    buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
+    show_line(&d->next, line.data, line.len);
+    buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
+}
+
 static void add_notes(struct drive *d, const rondo_result *res)
 {
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
@@ -387,7 +401,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
-        buf_printf(&d->notes, "go on with: rondo resume %s\n", rondo_run_id(d->run));
+        add_next(d, "go on with: rondo resume ", "");
 }
 
 static void summarise(struct drive *d)
@@ -400,6 +414,7 @@ static void summarise(struct drive *d)
         screen_show(&d->screen, d->frame.data, d->frame.len);
     else
         screen_write(STDERR_FILENO, d->frame.data, d->frame.len);
+    screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
 /* --quiet: only what went wrong. */
@@ -413,17 +428,25 @@ static void say_failure(struct drive *d, const rondo_result *res)
                 why.len ? buf_text(&why) : "no reason was given");
 }
 
+/* The content of null is nothing, which steps without a result have, too. */
+static const char *answer_text(const struct drive *d, const rondo_result *res)
+{
+    bool is_null = d->options->has_output && res->status == RONDO_STATUS_COMPLETED && json_is_null(res->output);
+    return is_null ? "null" : res->content;
+}
+
 /* The answer: a text as it is, anything else as JSON.  A terminal only gets what can be shown. */
 static void put_answer(struct drive *d, const rondo_result *res)
 {
-    size_t len = strlen(res->content);
+    const char *text = answer_text(d, res);
+    size_t len = strlen(text);
     if (d->options->json || !len || res->status == RONDO_STATUS_CANCELLED)
         return;
     if (isatty(STDOUT_FILENO))
-        show_lines(&d->out, res->content, len);
+        show_lines(&d->out, text, len);
     else
-        buf_put(&d->out, res->content, len);
-    if (res->content[len - 1] != '\n')
+        buf_put(&d->out, text, len);
+    if (text[len - 1] != '\n')
         buf_putc(&d->out, '\n');
     if (screen_write(STDOUT_FILENO, d->out.data, d->out.len))
         return;
@@ -436,13 +459,15 @@ static int leave_waiting(struct drive *d)
 {
     const struct gate_open *gate = gates_trouble(&d->gates);
     const char *id = rondo_run_id(d->run);
+    auto_buf struct buf rest = { 0 };
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
     d->rows->end_ns = shell_run_ns(d->run);
     buf_printf(&d->notes, "gate '%s': %s\n", gate->path, gate->why);
     if (d->run->stored) {
-        buf_printf(&d->notes, "answer with: rondo answer %s %s VALUE\n", id, gate->path);
-        buf_printf(&d->notes, "then go on with: rondo resume %s\n", id);
+        buf_printf(&rest, " %s VALUE", gate->path);
+        add_next(d, "answer with: rondo answer ", buf_text(&rest));
+        add_next(d, "then go on with: rondo resume ", "");
     }
     if (d->options->quiet)
         fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
@@ -450,6 +475,14 @@ static int leave_waiting(struct drive *d)
     else
         summarise(d);
     return EXIT_WAITING;
+}
+
+/* Names of files are in it. */
+static void say_error(const struct drive *d, const rondo_error *err)
+{
+    auto_buf struct buf clean = { 0 };
+    show_lines(&clean, err->message, strlen(err->message));
+    fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
 }
 
 static int finish(struct drive *d)
@@ -461,7 +494,7 @@ static int finish(struct drive *d)
     if (d->is_left)
         return leave_waiting(d);
     if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
-        fprintf(stderr, "rondo %s: %s\n", d->options->command, err.message);
+        say_error(d, &err);
         return err.code == RONDO_EBUSY ? EXIT_BUSY : EXIT_FAILED; // it has lost the run to another process
     }
     int code = exit_code(d->run);
@@ -471,8 +504,10 @@ static int finish(struct drive *d)
     else if (code != EXIT_SIGPIPE)
         summarise(d);
     put_answer(d, &res);
-    if (!d->out_failed || d->out_errno == EPIPE)
+    if (!d->out_failed)
         return code;
+    if (d->out_errno == EPIPE) // as of a program that the signal ends
+        return code ? code : EXIT_SIGPIPE;
     fprintf(stderr, "rondo %s: standard output: %s\n", d->options->command, strerror(d->out_errno));
     return code ? code : EXIT_FAILED;
 }
@@ -525,6 +560,7 @@ static void drive_clear(struct drive *d)
     buf_free(&d->lines);
     buf_free(&d->frame);
     buf_free(&d->notes);
+    buf_free(&d->next);
 }
 
 int drive(rondo_run *run, const struct drive_options *options)
@@ -533,7 +569,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     rondo_error err;
     prepare(&d);
     if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
-        fprintf(stderr, "rondo %s: %s\n", options->command, err.message);
+        say_error(&d, &err);
         drive_clear(&d);
         return EXIT_USAGE;
     }

@@ -13,11 +13,13 @@ struct drive_options {
     const char *command; // "run", "rehearse": for messages
     const char *title;   // the workflow's name
     const char *answers; // a file; NULL
+    const char *store;   // the path of the run's; NULL: it is in memory
     const char *notify;  // a command that is told of gates; NULL
     rondo_value *plan;   // the whole workflow, for --json; NULL: none
     struct call_env *env; // of the run: gates ask it in a rehearsal, and it tells of prompts; NULL
     bool json, quiet, verbose, no_color;
     bool rehearses;
+    bool has_output; // the file says what the answer is: null is one, then
     uint64_t past; // the last event that happened before this program went on with the run; 0: none
 };
 

@@ -83,7 +83,7 @@ static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, r
     buf_put(&key, pair, key_len);
     if (value[0] == '@' && value[1] != '@') {
         if (file_read(value + 1, GIVEN_BYTES_MAX, &text, err) < 0)
-            return err_in(err, "--input %s: %s", buf_text(&key), value + 1);
+            return err_in(err, "--input %s", buf_text(&key));
     } else {
         buf_puts(&text, value[0] == '@' ? value + 1 : value);
     }

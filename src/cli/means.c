@@ -26,11 +26,34 @@ static int open_prices(struct means *means, const char *path, rondo_error *err)
     return 0;
 }
 
+/* Each by itself: a bracket that one of them opens is not closed by the next. */
+static int check_lists(const struct texts *lists, rondo_error *err)
+{
+    for (uint32_t i = 0; i < lists->count; i++) {
+        struct permit *permit;
+        if (permit_open(&(struct permit_spec){ .allow = lists->list[i] }, &permit, err) < 0)
+            return err->code;
+        permit_close(permit);
+    }
+    return 0;
+}
+
+/* All that was given for one option as one list; NULL without. */
+static const char *join(struct buf *out, const struct texts *lists)
+{
+    for (uint32_t i = 0; i < lists->count; i++)
+        buf_printf(out, "%s%s", i ? "," : "", lists->list[i]);
+    return lists->count ? buf_text(out) : NULL;
+}
+
 static int open_permit(struct means *means, const struct means_args *args, bool can_ask, rondo_error *err)
 {
-    return permit_open(&(struct permit_spec){ .allow = args->allow, .deny = args->deny, .ask = args->ask,
-                                              .yolo = args->yolo, .strict = args->strict, .sandbox = args->sandbox,
-                                              .can_ask = can_ask },
+    auto_buf struct buf allow = { 0 }, deny = { 0 }, ask = { 0 };
+    if (check_lists(&args->allow, err) < 0 || check_lists(&args->deny, err) < 0 || check_lists(&args->ask, err) < 0)
+        return err->code;
+    return permit_open(&(struct permit_spec){ .allow = join(&allow, &args->allow), .deny = join(&deny, &args->deny),
+                                              .ask = join(&ask, &args->ask), .yolo = args->yolo,
+                                              .strict = args->strict, .sandbox = args->sandbox, .can_ask = can_ask },
                        &means->permit, err);
 }
 

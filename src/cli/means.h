@@ -8,7 +8,7 @@
 
 struct means_args {
     const char *model, *thinking, *prices;
-    const char *allow, *deny, *ask;
+    struct texts allow, deny, ask; // what is said again adds to what was said: nothing that is denied may be lost
     bool yolo, strict, sandbox, network, local, require_prices, approve_tools;
 };
 
@@ -18,10 +18,10 @@ struct means_args {
     { "model", 'm', OPT_TEXT, MEANS_AT(type, model), "MODEL", .help = "for all agents, whatever the file says" },     \
     { "thinking", 0, OPT_TEXT, MEANS_AT(type, thinking), "LEVEL",                                                     \
       .choices = "off|low|medium|high|max", .help = "how hard models think" },                          \
-    { "allow", 0, OPT_TEXT, MEANS_AT(type, allow), "TOOLS",                                                           \
+    { "allow", 0, OPT_TEXTS, MEANS_AT(type, allow), "TOOLS",                                                          \
       .help = "tools that models may call: read, bash(git *)" },                                                      \
-    { "deny", 0, OPT_TEXT, MEANS_AT(type, deny), "TOOLS", .help = "tools that they may not" },                        \
-    { "ask", 0, OPT_TEXT, MEANS_AT(type, ask), "TOOLS", .help = "tools to ask for every time" },                      \
+    { "deny", 0, OPT_TEXTS, MEANS_AT(type, deny), "TOOLS", .help = "tools that they may not" },                       \
+    { "ask", 0, OPT_TEXTS, MEANS_AT(type, ask), "TOOLS", .help = "tools to ask for every time" },                     \
     { "strict", 0, OPT_FLAG, MEANS_AT(type, strict), .help = "refuse what is not allowed, ask nobody" },              \
     { "sandbox", 0, OPT_FLAG, MEANS_AT(type, sandbox),                                                                \
       .help = "strict, with read, write, edit, glob and grep allowed, and no bash" },                                 \

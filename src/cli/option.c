@@ -97,11 +97,22 @@ static int add_text(const struct option *option, void *field, const char *text,
     return 0;
 }
 
+static bool has_key(const struct texts *pairs, const char *key, size_t len)
+{
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (strcspn(pairs->list[i], "=") == len && memcmp(pairs->list[i], key, len) == 0)
+            return true;
+    return false;
+}
+
 static int add_pair(const struct option *option, void *field, const char *text,
                     rondo_error *err)
 {
     if (text[0] == '=' || !strchr(text, '='))
         return wrong(option, "KEY=VALUE", text, err);
+    size_t len = strcspn(text, "=");
+    if (has_key(field, text, len))
+        return err_set(err, RONDO_EINVAL, "--%s: '%.*s' is given twice", option->name, (int)MIN(len, 200), text);
     return add_text(option, field, text, err);
 }
 

@@ -87,11 +87,6 @@ int running_draw_plan(struct running *r)
     return EXIT_OK;
 }
 
-static bool is_in_memory(const char *place)
-{
-    return place && strcmp(place, ":memory:") == 0;
-}
-
 /* Where the command line is silent, the file may say something. */
 static const char *store_place(const struct running *r)
 {
@@ -100,7 +95,7 @@ static const char *store_place(const struct running *r)
 
 static bool is_stored(const struct running *r)
 {
-    return !r->rehearses && !r->args->replay && !is_in_memory(store_place(r));
+    return !r->rehearses && !r->args->replay && !store_path_is_memory(store_place(r));
 }
 
 int running_prepare_env(struct running *r)
@@ -165,7 +160,7 @@ int running_open_store(struct running *r, bool must_exist)
     unsigned flags = (must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
-    if ((is_in_memory(place) || r->args->replay) && r->args->session)
+    if ((store_path_is_memory(place) || r->args->replay) && r->args->session)
         return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
     if (!is_stored(r) || r->store)
         return EXIT_OK;
@@ -200,9 +195,9 @@ int running_find(struct running *r)
     if (code != EXIT_OK)
         return code;
     if (!r->store)
-        return usage_error(r->line->command, "runs in memory end with their process");
+        return usage_error(r->line->command, "the store is :memory:, and runs in memory end with their process");
     if (store_look(r->store, r->file, &journal, &err) < 0)
-        return running_fail(r, &err);
+        return running_fail_said(r, &err);
     const struct store_run *row = store_about(journal);
     r->id = mem_strdup(row->id);
     r->holder = mem_strdup(row->holder);
@@ -253,6 +248,13 @@ int running_fail(struct running *r, const rondo_error *err)
     return EXIT_FAILED;
 }
 
+/* What is wrong then stands on the command line, and not in a file. */
+int running_fail_said(struct running *r, const rondo_error *err)
+{
+    int code = running_fail(r, err);
+    return code == EXIT_INVALID ? EXIT_USAGE : code;
+}
+
 int running_look(struct running *r)
 {
     rondo_error err;
@@ -262,6 +264,12 @@ int running_look(struct running *r)
     if (flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err) < 0)
         return running_fail(r, &err);
     return EXIT_OK;
+}
+
+void running_put_resume(const struct running *r, const char *id, struct buf *out)
+{
+    buf_printf(out, "rondo resume %s", id);
+    store_path_put_option(store_path(r->store), out);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------ */
@@ -306,6 +314,7 @@ int running_carry_out(struct running *r)
         .plan = a->json ? doc_json(r->flow->doc, r->flow->doc->root) : NULL,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
+        .store = r->store ? store_path(r->store) : NULL, .has_output = r->flow->output.program != NULL,
     };
     int code = drive(r->run, &options);
     if (a->notify && r->run->ended) // of a gate it was told

@@ -71,9 +71,55 @@ int store_path_find(const char *given, struct buf *out, rondo_error *err)
     return 0;
 }
 
+bool store_path_is_memory(const char *given)
+{
+    const char *path = given ? given : env_text("RONDO_STORE");
+    return path && strcmp(path, ":memory:") == 0;
+}
+
+/* ---- hints ------------------------------------------------------------------------------------------------ */
+
+static bool is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (strcmp(a, b) == 0)
+        return true;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static void put_quoted(struct buf *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:@%+=-";
+    if (*text && !text[strspn(text, plain)]) {
+        buf_puts(out, text);
+        return;
+    }
+    buf_putc(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            buf_puts(out, "'\\'");
+        buf_putc(out, *text);
+    }
+    buf_putc(out, '\'');
+}
+
+void store_path_put_option(const char *path, struct buf *out)
+{
+    auto_buf struct buf usual = { 0 };
+    rondo_error err;
+    if (store_path_find(NULL, &usual, &err) == 0 && is_same(path, buf_text(&usual)))
+        return;
+    buf_puts(out, strncmp(path, "--", 2) == 0 ? " --store=" : " --store ");
+    put_quoted(out, path);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------- */
+
 int store_path_open(const char *given, unsigned flags, struct store **ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };
+    if (store_path_is_memory(given))
+        return err_set(err, RONDO_ENOTFOUND, "the store is :memory:, where nothing is kept: there is nothing in it");
     if (store_path_find(given, &path, err) < 0)
         return err->code;
     if (store_open(buf_text(&path), flags, ret, err) < 0)

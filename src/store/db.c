@@ -50,7 +50,9 @@ int db_lose(struct store *store, const rondo_error *err)
 int db_fail(struct store *store, rondo_error *err, const char *what)
 {
     int failed = sqlite3_system_errno(store->db);
-    bool io = (sqlite3_errcode(store->db) & 255) == SQLITE_IOERR && failed;
+    int code = sqlite3_errcode(store->db) & 255;
+    bool io = code == SQLITE_IOERR && failed;
+    what = code == SQLITE_FULL ? "cannot be written" : what; // reading may have to write first: its beginning, an index
     return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %.150s", store->path, what,
                    io ? strerror(failed) : reason(store));
 }

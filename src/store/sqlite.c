@@ -350,6 +350,11 @@ int store_open(const char *path, unsigned flags, struct store **ret, rondo_error
 
 /* ---- afterwards ------------------------------------------------------------------------------------------------ */
 
+const char *store_library(void)
+{
+    return sqlite3_libversion();
+}
+
 const char *store_path(const struct store *store)
 {
     return store->path;

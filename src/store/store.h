@@ -27,6 +27,8 @@ enum {
    not a library's to make. */
 void store_tune(void);
 
+const char *store_library(void); // the version of SQLite
+
 /* RONDO_ESTORE with a clear sentence for what is missing, foreign, cut off, damaged, from a newer version
    or cannot be written; the file is then left as it is. */
 int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err);

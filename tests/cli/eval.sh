@@ -42,7 +42,12 @@ expect 2 'rondo eval: 1:8: a string that begins here has no end
 "漢字" + "a
          ^' '"漢字" + "a'
 expect 0 '-2' '-5 + 3'
-expect 2 'rondo eval: --data: unable to open none.json: No such file or directory' 'x' --data none.json
+expect 2 'rondo eval: --data: none.json: No such file or directory' 'x' --data none.json
+expect 2 'rondo eval: --data: .: Is a directory' 'x' --data .
+expect 2 "rondo eval: 1:1: unexpected character U+001B
+red
+^" $'\e[31mred'
+expect 2 'rondo eval: --data: esc: No such file or directory' x --data $'\e[31mesc'
 expect 3 "rondo eval: EXPR is missing
 usage: rondo eval EXPR [OPTION...]
 'rondo help eval' says more"

@@ -36,6 +36,7 @@ fail() {
     esac
     grep -qE "disk is full|I/O error|Input/output error|No space|cannot be opened|cannot be read|it cannot be written|cannot be opened for writing|Too many open|the file is damaged" err ||
         bad "$1 $2: no cause is told"
+    grep -q "cannot be read: the disk is full" err && bad "$1 $2: it was to be written"
     done=$(sed -n 's/.*step_end \([a-z]*\).*/\1/p' err)
     if [ -n "$id" ]; then
         "$RONDO" resume "$id" >out 2>err </dev/null
@@ -57,6 +58,27 @@ for how in full short sync open read; do
     done
     [ $n -gt 2 ] || bad "$how: hardly a call was there to fail"
 done
+
+# A disk that is really full; who may not have one of their own does without.  Opening a store needs room, too.
+cat >full.sh <<'END'
+mount -t tmpfs -o size=300k none disk || exit 77
+cat /dev/zero >disk/fill 2>/dev/null
+"$RONDO" init disk/project >out 2>err && exit 10
+[ -z "$(ls -A disk/project)" ] || exit 11
+rm disk/fill
+"$RONDO" run -q flow.yaml --store disk/x.db >out 2>err || exit 12
+cat /dev/zero >disk/fill 2>/dev/null
+"$RONDO" run -q flow.yaml --store disk/x.db >out 2>err && exit 13
+grep -q "cannot be written: the disk is full" err || exit 14
+END
+mkdir disk
+: >err
+unshare -m bash full.sh 2>/dev/null
+rc=$?
+case $rc in
+0) ok ;;
+1?) bad "a full disk: $rc" ;;
+esac
 [ $told -gt 10 ] || bad "only $told failures were told"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -32,7 +32,7 @@ expect "--version" 0 '^rondo [0-9]+\.' --version
 expect "version" 0 '^rondo [0-9]+\.' version
 expect "a command that is nearly one" 3 "did you mean 'eval'" evla
 expect "a command that is none" 3 "unknown command 'elephants'" elephants
-expect "an option first" 3 'options come after the command' --json run
+expect "an option first" 3 "options come after the command; 'rondo help run' lists" --json run
 expect "help about nothing" 3 "unknown command 'elephants'" help elephants
 expect "too many arguments" 3 "unexpected argument 'x'" version x
 expect "a choice" 3 'expected bash.zsh.fish' help --completion tcsh
@@ -59,9 +59,28 @@ offers() { # wanted, words...
 offers "eval" rondo eva
 offers "--data" rondo eval --d
 offers "bash" rondo help --completion b
+offers "mermaid" rondo graph -f m
+offers "mermaid" rondo graph --format m
+case " $(complete_words rondo run -) " in
+*" -q "*) ok ;;
+*) bad "short options are not offered" ;;
+esac
+grep -qF "'(-f --format)'{-f+,--format=}'[" complete.zsh && grep -qF "'*'{-i+,--input=}'[" complete.zsh &&
+    grep -qF "'(-q --quiet)'{-q,--quiet}'[" complete.zsh && ok || bad "short options in zsh"
 offers "version" rondo help vers
 offers "" rondo eval fi
 [ "$(complete_words rondo '')" = "$(echo $commands)" ] && ok || bad "all commands are offered"
+
+# --- what is promised is told -----------------------------------------------------------------
+for status in 1 2 3 4 5 6 7 75 124 129 130 141 143; do
+    "$RONDO" help run | sed -n '/^Exit status/,/^$/p' | grep -qw "$status" && ok || bad "help run says nothing of $status"
+    sed -n '/^.Sh EXIT STATUS/,/^.Sh EXAMPLES/p' "$ROOT/man/rondo.1" | grep -q "^.It .*\<$status\>" && ok || bad "the manual says nothing of $status"
+    sed -n '/^## Exit status/,/^## Rehearsing/p' "$ROOT/docs/running.md" | grep -qw "$status" && ok || bad "running.md says nothing of $status"
+done
+for name in RONDO_STORE RONDO_MODEL; do
+    grep -q "^.It Ev $name" "$ROOT/man/rondo.1" && ok || bad "the manual says nothing of $name"
+done
+expect "how else to ask for the version" 0 '.rondo --version. and .rondo -V.' help version
 
 # --- the manual page --------------------------------------------------------------------------
 "$ROOT/tools/manual" --check "$RONDO" && ok || bad "man/rondo.1"

@@ -41,10 +41,10 @@ run() {
 }
 
 # ---- nothing there --------------------------------------------------------------------------------
-does "du without a store" 1 du
+does "du without a store" 3 du
 says "du without a store" "no such file" err
-does "gc without a store" 1 gc
-does "rm without a store" 1 rm r1
+does "gc without a store" 3 gc
+does "rm without a store" 3 rm r1
 [ ! -e store ] && ok || bad "a store was made"
 does "import of nothing" 1 import none.rondo
 says "import of nothing" "none.rondo: No such file" err
@@ -64,8 +64,12 @@ says "du" "^ *40.0 kB  long texts" out
 [ "$(bytes runs)" = 3 ] && ok || bad "runs: $(bytes runs)"
 does "du of several" 0 du "$a" "$b"
 [ "$(grep -c '20.0 kB  long texts' out)" = 2 ] && ok || bad "du of several: $(cat out)"
-does "du of nobody" 1 du nobody
+does "du of nobody" 3 du nobody
 says "du of nobody" "no run 'nobody'" err
+for command in du rm "export" show resume; do
+    does "$command of one of several" 3 $command r
+    says "$command of one of several" "say more of it" err
+done
 
 # ---- export and import -------------------------------------------------------------------------------
 does "export" 0 export "$a"
@@ -75,12 +79,12 @@ does "export again" 1 export "$a"
 says "export again" "File exists" err
 does "export by a short id" 0 export "${a:0:8}" short.rondo
 cmp -s "$a.rondo" short.rondo && ok || bad "two exports differ"
-does "export of nobody" 1 export nobody x.rondo
+does "export of nobody" 3 export nobody x.rondo
 [ ! -e x.rondo ] && ok || bad "a file was made of nobody"
 does "import of what is there" 1 import "$a.rondo"
 says "import of what is there" "$a" err
 does "rm" 0 rm "$a"
-does "rm again" 1 rm "$a"
+does "rm again" 3 rm "$a"
 does "import" 0 import "$a.rondo"
 [ "$(cat out)" = "$a" ] && ok || bad "import says: $(cat out)"
 does "export after import" 0 export "$a" again.rondo

@@ -41,6 +41,9 @@ mkdir other && echo mine >other/README.md
 echo x >file
 "$RONDO" init file/below >out 2>err
 [ $? = 3 ] && grep -q "'file/below': Not a directory" err && ok || bad "a folder that cannot be: $(cat err)"
+(ulimit -f 0; trap '' XFSZ; "$RONDO" init full >/dev/null 2>&1)
+[ $? = 3 ] && [ -z "$(ls -A full)" ] && ok || bad "half a file: $(ls -l full)"
+"$RONDO" init $'esc\e[31m' >out 2>err && ! grep -q $'\e' out && ok || bad "an escape sequence: $(cat -v out)"
 "$RONDO" init --template nothing x 2>err
 [ $? = 3 ] && [ ! -e x ] && ok || bad "an unknown template"
 echo "$passed passed, $failed failed"

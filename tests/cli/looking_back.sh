@@ -37,6 +37,10 @@ has "completed  article"
 check "none like that" 0 "" "$RONDO" runs --status failed
 says "none like that"
 check "another workflow" 0 "" "$RONDO" runs --name other
+check "none since" 0 "" "$RONDO" runs --since 0s
+says "none like that"
+look runs --since 1000h
+has "$id"
 check "a status that is none" 3 "" "$RONDO" runs --status odd
 
 # ---- show -----------------------------------------------------------------------------------------
@@ -113,7 +117,7 @@ look replay "$fork"
 has "all as recorded"
 check "nothing started there" 3 "" "$RONDO" fork "$id" --at nothing
 says "nothing"
-check "an unknown input" 2 "" "$RONDO" fork "$id" --at publish --input topik=x
+check "an unknown input" 3 "" "$RONDO" fork "$id" --at publish --input topik=x
 check "without a place" 3 "" "$RONDO" fork "$id"
 look rm "$id"
 look show "$fork"

@@ -147,6 +147,8 @@ if cmp -s short.yaml kept.yaml; then ok; else bad "it was written over"; fi
 check "a folder" 3 "" "$RONDO" run -q short.yaml --record .
 check "both" 3 "" "$RONDO" run -q short.yaml --record a.rec --replay short.rec
 says "contradict each other"
+check "a store" 3 "" "$RONDO" run -q short.yaml --replay short.rec --store x.db
+says "a replay is not kept"
 check "a session" 3 "" "$RONDO" run -q short.yaml --record a.rec --session x
 says "a replay has no session"
 check "a session in a replay" 3 "" "$RONDO" run -q short.yaml --replay short.rec --session x

@@ -228,8 +228,12 @@ check "an input that does not fit" 3 "" "$RONDO" run inputs.yaml -i topic=x -i c
 says "count"
 check "inputs that are no map" 3 "" sh -c 'echo "[1]" >list.in; "$0" run inputs.yaml --inputs list.in' "$RONDO"
 check "an input file that is not there" 3 "" "$RONDO" run inputs.yaml -i topic=@nowhere
+says "rondo run: --input topic: nowhere: No such file"
 says "nowhere"
 check "inputs in a rehearsal" 0 "" sh -c '"$0" rehearse -q inputs.yaml -i topic=x >/dev/null' "$RONDO"
+
+check "an escape sequence in the name of a file" 3 "" "$RONDO" run hello.yaml --answers $'\e[31mred'
+if grep -q $'\e' err; then bad "it was shown: $(cat -v err)"; else ok; fi
 
 # ---- gates ---------------------------------------------------------------------------------------------
 
@@ -374,8 +378,23 @@ END
 status=${PIPESTATUS[0]}
 if [ "$status" = 141 ] && [ ! -s err ]; then ok; else bad "a reader that leaves: $status $(cat err)"; fi
 if grep -q plan_ready out; then ok; else bad "the first line: $(cat out)"; fi
-"$RONDO" run hello.yaml 2>/dev/null | true
-if [ "${PIPESTATUS[0]}" = 0 ]; then ok; else bad "an answer that nobody reads"; fi
+flow long.yaml <<'END'
+name: long
+agents: { s: { run: "seq 100000" } }
+steps: [ { id: s, agent: s, instructions: x } ]
+END
+"$RONDO" run -q long.yaml 2>err | head -c 5 >out
+status=${PIPESTATUS[0]}
+if [ "$status" = 141 ] && [ ! -s err ]; then ok; else bad "an answer that nobody reads: $status $(cat err)"; fi
+flow null.yaml <<'END'
+name: nothing
+agents: { s: { run: "true" } }
+steps: [ { id: s, agent: s, instructions: x } ]
+output: "null"
+END
+check "null is an answer" 0 "null" "$RONDO" run -q null.yaml
+sed -i '/^output/d' null.yaml
+check "no text is none" 0 "" "$RONDO" run -q null.yaml
 if [ -e /dev/full ]; then
     "$RONDO" run hello.yaml >/dev/full 2>err
     if [ $? = 1 ] && grep -q "standard output" err; then ok; else bad "a full disk: $(cat err)"; fi

@@ -35,5 +35,59 @@ if [ "$(id -u)" = 0 ]; then
     mkdir -p foreign/.rondo && chown 12345 foreign/.rondo
     says "somebody else's .rondo is no project" "$HOME/.local/share/rondo/rondo.db" foreign
 fi
+
+# has NAME TEXT: what the last command said; is NAME GOT EXPECTED
+has() { grep -qF -- "$2" err && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAIL $1: no '$2' in"; cat err; }; }
+hasnt() { ! grep -qF -- "$2" err && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAIL $1: '$2' in"; cat err; }; }
+is() { [ "$2" = "$3" ] && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAIL $1: '$2', expected '$3'"; }; }
+
+# ---- what to type next finds the run, wherever it is kept ----------------------------------------------------------
+
+mkdir -p "hints/it's here"
+cd hints || exit
+cat >gate.yaml <<'E'
+{ rondo: 1, name: asks, steps: [ { id: sure, gate: { ask: "Sure?" } } ] }
+E
+sed "s|name: asks,|name: asks, options: { store: \"$PWD/opt.db\" },|" gate.yaml >named.yaml
+for store in x.db "it's here/x y.db"; do
+    "$RONDO" run gate.yaml --store "$store" </dev/null >out 2>err
+    is "it waits" $? 5
+    answer=$(sed -n 's/^answer with: rondo \(.*\) VALUE\(.*\)/\1 yes\2/p' err)
+    go_on=$(sed -n 's/^then go on with: rondo //p' err)
+    (eval "\"\$RONDO\" $answer") >out 2>err
+    is "the answer as it is printed: $answer" $? 0
+    (eval "\"\$RONDO\" $go_on") >out 2>err
+    is "then as it is printed: $go_on" "$? $(cat out)" "0 yes"
+    id=${go_on#resume } id=${id%% *}
+    "$RONDO" fork "$id" --at sure --store "$store" >out 2>err
+    go_on=$(sed -n 's/^rondo fork: go on with: rondo //p' err)
+    (eval "\"\$RONDO\" $go_on") </dev/null >out 2>err
+    is "a fork as it is printed" $? 5
+    id=$(sed -n 's/^then go on with: rondo resume \([^ ]*\).*/\1/p' err)
+    "$RONDO" send "$id" sure hello --store "$store" >out 2>err
+    has "send names the store" "go on with: rondo resume $id --store "
+done
+"$RONDO" run named.yaml </dev/null >out 2>err
+has "the store that the file names" "--store $PWD/opt.db"
+RONDO_STORE=$PWD/x.db "$RONDO" run gate.yaml --store x.db </dev/null >out 2>err
+hasnt "the store that the command finds itself" "--store"
+"$RONDO" run gate.yaml </dev/null >out 2>err
+hasnt "the usual store" "--store"
+
+# ---- :memory: is no file, whoever says it ------------------------------------------------------------------------
+
+mkdir empty && cd empty || exit
+echo '{ rondo: 1, name: h, agents: { a: { run: [echo, hi] } }, steps: [ { id: s, agent: a, instructions: x } ] }' >../h.yaml
+is "a run in memory" "$(RONDO_STORE=:memory: "$RONDO" run -q ../h.yaml)" hi
+RONDO_STORE=:memory: "$RONDO" run ../gate.yaml </dev/null >../out 2>../err
+is "a gate that cannot wait" $? 3
+for command in runs "show r1" "events r1" "resume r1" "rm r1" gc du "export r1" "fork r1 --at s" sessions; do
+    RONDO_STORE=:memory: "$RONDO" $command >../out 2>../err
+    is "$command: the status" $? 3
+    (cd .. && grep -qF "the store is :memory:" err)
+    is "$command: told why" $? 0
+done
+is "nothing was written" "$(ls -A)" ""
+cd ../..
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

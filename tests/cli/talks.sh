@@ -60,6 +60,20 @@ check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --strict --all
 same "nothing was written" "$(ls new.txt 2>/dev/null)" ""
 same "the model is told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'not permitted')" 1
 
+# What is said again adds to what was said before: a denial that were lost would let something through.
+serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Sorry.")
+check "denials add up" 0 "Sorry." "$RONDO" run -q --allow read,write --deny write --deny bash tools.yaml
+same "nothing was written, either" "$(ls new.txt 2>/dev/null)" ""
+serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Sorry.")
+check "so do questions" 0 "Sorry." "$RONDO" run -q --store :memory: --allow read,write --ask write --ask bash tools.yaml
+same "nobody was there to ask" "$(ls new.txt 2>/dev/null)" ""
+serve < <(calls c1 read '{"path":"tea.txt"}'; then_; text "Done.")
+check "and permissions" 0 "Done." "$RONDO" run -q --strict --allow read --allow glob tools.yaml
+same "the first holds" "$(asked 1 '.messages[] | select(.role=="tool").content')" "the secret of tea"
+for wrong in "nosuch --deny read" "read --deny nosuch" "bash(a --deny b)"; do
+    check "each is checked: $wrong" 3 "" "$RONDO" run -q --deny $wrong tools.yaml
+done
+
 serve < <(calls c1 write '{"path":"new.txt","content":7}'; then_; calls c2 write 'not json'; then_; text "Sorry.")
 check "arguments that do not fit" 0 "Sorry." "$RONDO" run -q --yolo tools.yaml
 same "are told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep -c 'content')" 1

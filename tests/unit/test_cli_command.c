@@ -153,6 +153,19 @@ TEST(bad_values_say_what_was_expected)
     REFUSES("--input: expected KEY=VALUE, got '=abc'", "--input", "=abc");
 }
 
+TEST(a_value_is_given_once_lists_and_flags_again_and_again)
+{
+    REFUSES("--count is given twice, and takes one N", "--count=1", "--count", "1");
+    REFUSES("--format is given twice, and takes one F", "-f", "dot", "--format=dot");
+    REFUSES("--timeout is given twice, and takes one TIME", "--timeout=1s", "x", "--timeout=2s");
+    REFUSES("--input: 'a' is given twice", "-i", "a=1", "-i", "ab=1", "-i", "a=2");
+    CHECK_INT(READ("-qq", "--quiet", "--file=a", "--file=a", "-ia=1", "-ib=1", "x"), 0);
+    CHECK(GIVEN->quiet);
+    CHECK_INT(GIVEN->files.count, 2);
+    CHECK_INT(GIVEN->inputs.count, 2);
+    cmdline_clear(&line);
+}
+
 TEST(too_few_and_too_many_arguments_are_refused_but_not_with_help)
 {
     REFUSES("ONE [TWO] is missing", "--quiet");
