@@ -391,10 +391,10 @@ void read_agent_name(struct loading *l, const struct doc_val *val, struct flow_a
 static void read_agent(struct loading *l, const struct field *field, const struct doc_val *val,
                        struct flow_agent **ret)
 {
-    bool is_inner = l->step && l->step->scope && l->step->scope->kind != SCOPE_FILE;
+    const struct flow_scope *scope = l->step ? l->step->scope : NULL;
     if (read_text(l, val, field->key))
         read_agent_name(l, val, ret, field->code ? field->code : "missing_agent",
-                        is_inner ? STAGE_INNER : STAGE_REFERENCE);
+                        load_stage_in(scope, STAGE_REFERENCE));
 }
 
 static void read_made(struct loading *l, const struct field *field, const struct doc_val *val,
@@ -571,7 +571,8 @@ static void missing_keys(struct loading *l, const struct fields *table, const st
         if (!(field->needed & dialect_of(l)) || !field_is_in(table, field, dialect_of(l)) ||
             load_get(at, field->key) || null_will_do)
             continue;
-        load_error(l, field->stage, at, field->missing ? field->missing : "validation",
+        const struct flow_scope *scope = table == &step_fields ? l->step->scope : NULL;
+        load_error(l, load_stage_in(scope, field->stage), at, field->missing ? field->missing : "validation",
                    "%s needs `%s`", table->noun, field->key);
     }
 }
