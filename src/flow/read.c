@@ -51,10 +51,21 @@ bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kin
     return false;
 }
 
+static bool is_whole(const struct field *field)
+{
+    return field->type != F_NUMBER && field->type != F_MONEY;
+}
+
+/* Zenflow has no greatest number of passes or tries; nobody will see the difference to ours. */
+static bool is_clamped(const struct loading *l, const struct field *field)
+{
+    return l->is_v1 && is_whole(field);
+}
+
 static void complain_range(struct loading *l, const struct field *field, const struct doc_val *val)
 {
     double n = doc_number(val);
-    bool is_open = field->max >= INT_MAX;
+    bool is_open = field->max >= INT_MAX || is_clamped(l, field);
     if (is_open && n > field->max)
         load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
                    field->max, val->text);
@@ -181,12 +192,13 @@ static void read_word(struct loading *l, const struct field *field, const struct
 static bool number_of(struct loading *l, const struct field *field, const struct doc_val *val,
                       double *ret)
 {
-    bool is_whole = field->type != F_NUMBER && field->type != F_MONEY;
-    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole)) {
-        wrong_type(l, val, field->key, is_whole ? "a whole number" : "a number");
+    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole(field))) {
+        wrong_type(l, val, field->key, is_whole(field) ? "a whole number" : "a number");
         return false;
     }
     *ret = doc_number(val);
+    if (field->has_range && is_clamped(l, field))
+        *ret = MIN(*ret, field->max);
     if (isfinite(*ret) && (!field->has_range || (*ret >= field->min && *ret <= field->max)))
         return true;
     complain_range(l, field, val);
