@@ -343,7 +343,7 @@ static const json_t *pass_schema(const struct flow_step *step)
 static const json_t *body_schema(const struct flow_step *step)
 {
     switch (step->body) {
-    case BODY_AGENT: return step->agent ? step->agent->result_schema : NULL;
+    case BODY_AGENT: return step->agent && !step->agent->is_loose ? step->agent->result_schema : NULL;
     case BODY_GATE: return step->gate_schema;
     case BODY_FORUM: return step->inner && step->inner->count
                                 ? body_schema(step->inner->steps[step->inner->count - 1]) : NULL;

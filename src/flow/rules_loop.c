@@ -153,9 +153,10 @@ static const char judge_hint[] =
 
 static void check_judge(struct loading *l, const struct flow_loop *loop)
 {
-    const struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
+    struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
     if (!agent)
         return;
+    agent->judges = true;
     json_t *schema = agent->result_schema;
     json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
     const char *why = !schema                      ? "has no `resultSchema`"

@@ -33,6 +33,17 @@ for n in 1 1.0 0.9; do
     ends yes completed well completed text skipped; of status '"completed"'
 done
 
+# What is no schema is shown all the same, and whatever comes is taken.
+flow loose.yaml <<'END'
+name: loose
+agents: { w: { description: d, resultSchema: { type: object, properties: { x: { type: any } }, required: [x] } } }
+steps:
+  - { id: a, agent: w }
+  - { id: b, dependsOn: [a], condition: "steps.a.result.y == 2" }
+END
+play "a schema that is none" 0 loose.yaml <<<'{ "a": { "result": { "y": 2 } } }'
+ends a completed b completed; shows a '"x":{"type":"any"}'
+
 # ZF-B19: what is skipped keeps nobody from running, and can be asked about.
 flow keeps.yaml <<'END'
 name: keeps
