@@ -415,15 +415,16 @@ static void remember_permits(rondo_task *task)
             permit_remember(task_env(task)->permit, tool);
 }
 
-/* Of the result: its skill's, or its own. */
+/* Of the result: its skill's, or its own; new, NULL.  What is no schema is only for the prompt: no provider would
+   take a tool with it. */
 static json_t *schema_for(rondo_task *task, const struct flow_step *step)
 {
     uint32_t skill = act_skill(task_act(task));
-    if (!step->agent)
+    if (!step->agent || step->only_answers)
         return NULL;
     if (skill < step->agent->skill_count && step->agent->skills[skill].result_schema)
-        return step->agent->skills[skill].result_schema;
-    return step->agent->result_schema;
+        return json_incref(step->agent->skills[skill].result_schema);
+    return step->agent->is_loose ? json_pack("{ss}", "type", "object") : json_incref(step->agent->result_schema);
 }
 
 static void fill_spec(struct stint *stint, rondo_task *task)
@@ -435,7 +436,7 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->loop = task_loop(task);
     spec->flow = step->flow;
     spec->name = step->agent ? step->agent->name : step->id;
-    spec->schema = step->only_answers ? NULL : json_incref(schema_for(task, step));
+    spec->schema = schema_for(task, step);
     spec->team = step->team;
     spec->max_turns = step->only_answers ? 1 : spec->max_turns;
     spec->stall = stall_around(task);

@@ -178,7 +178,10 @@ struct cel_options {
     /* Asked for every path that no decl covers; with the hook, a['b'] is a path like a.b.
        Answers how many of its names are a variable, its type (dyn if left alone) and a token
        for the resolver.  0: no such variable.  Negative, with err filled in: an error of the
-       program, which gets the position of the path. */
+       program, which gets the position of the path.
+
+       What a hook knows is data, so such programs may do more than the standard allows: reckon a double with an
+       int or uint (as doubles), and compare those and null with == and !=; see fn_mixed.c. */
     int (*bind)(void *user, const struct cel_name *path, size_t count, const char **ret_type,
                 uintptr_t *ret_token, rondo_error *err);
 

@@ -187,6 +187,8 @@ static bool find_rows(struct lookup *n, struct ast *call, const char *name)
         if (strcmp(n->functions[i].name, name) == 0)
             rows[count++] = &n->functions[i];
     count += overload_find(name, rows + count, OVERLOAD_ROWS_MAX - count);
+    if (n->options->bind)
+        count += overload_find_in(&overload_mixed, name, rows + count, OVERLOAD_ROWS_MAX - count);
     if (count == 0)
         return false;
     call->function = name;

@@ -10,17 +10,23 @@ static const struct overload_family *const families[] = {
     &overload_data,      &overload_optionals,
 };
 
+uint32_t overload_find_in(const struct overload_family *family, const char *name,
+                          const struct overload **rows, uint32_t max)
+{
+    uint32_t count = 0;
+    for (const struct overload *row = family->rows, *end = row + family->count; row < end; row++)
+        if (row->name[0] == name[0] && row->name[1] == name[1] && strcmp(row->name, name) == 0 && count < max)
+            rows[count++] = row;
+    return count;
+}
+
 /* Operators are all in the first family, and their names begin with no letter. */
 uint32_t overload_find(const char *name, const struct overload **rows, uint32_t max)
 {
     uint32_t count = 0;
     size_t last = isalpha((unsigned char)name[0]) ? COUNT(families) : 1;
     for (size_t i = 0; i < last; i++)
-        for (const struct overload *row = families[i]->rows, *end = row + families[i]->count;
-             row < end; row++)
-            if (row->name[0] == name[0] && row->name[1] == name[1] &&
-                strcmp(row->name, name) == 0 && count < max)
-                rows[count++] = row;
+        count += overload_find_in(families[i], name, rows + count, max - count);
     return count;
 }
 

@@ -32,11 +32,14 @@ struct overload_family {
 extern const struct overload_family overload_operators, overload_conversions, overload_strings,
     overload_formats, overload_numbers, overload_lists, overload_times, overload_nets,
     overload_data, overload_optionals;
+extern const struct overload_family overload_mixed;   // only for programs with a bind hook
 
 /* The rows of one name, in the order of their tables, which is the order in which the evaluator
    tries them; how many there are, at most OVERLOAD_ROWS_MAX. */
 #define OVERLOAD_ROWS_MAX 32
 uint32_t overload_find(const char *name, const struct overload **rows, uint32_t max);
+uint32_t overload_find_in(const struct overload_family *family, const char *name,
+                          const struct overload **rows, uint32_t max);
 
 /* How a function looks in the text: "+" for "_+_". */
 const char *overload_spoken(const char *name);

@@ -10,7 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MS_MAX (INT64_MAX / 4 / 1000000) // some 73 years; see TIME_MAX_MS of flow/node.h
+#define MS_MAX       (INT64_MAX / 4 / 1000000) // some 73 years; see TIME_MAX_MS of flow/node.h
+#define MS_MAX_PLAIN (INT64_MAX / 1000000)     // what Go can count: 2562047h47m16s
 
 static const struct {
     const char *name;
@@ -53,12 +54,12 @@ static const char *number_read(const char *text, struct number *ret)
 }
 
 /* Adds a number of a unit; false when that is too long a time. */
-static bool add(int64_t *ms, const struct number *n, int64_t unit)
+static bool add(int64_t *ms, const struct number *n, int64_t unit, int64_t max)
 {
-    if (n->is_large || n->whole > MS_MAX / unit)
+    if (n->is_large || n->whole > max / unit)
         return false;
     *ms += n->whole * unit + (n->billionths * unit + 500000000) / 1000000000;
-    return *ms <= MS_MAX;
+    return *ms <= max;
 }
 
 static int refuse(rondo_error *err, const char *text, bool is_plain)
@@ -84,13 +85,13 @@ int duration_parse(const char *text, bool is_plain, int64_t *ret_ms, rondo_error
         size_t unit = behind > at ? unit_at(behind) : COUNT(units);
         if (unit < next_unit || unit == COUNT(units) || (is_plain && (unit == 3 || n.has_fraction)))
             return refuse(err, text, is_plain);
-        if (!add(&ms, &n, units[unit].ms))
+        if (!add(&ms, &n, units[unit].ms, is_plain ? MS_MAX_PLAIN : MS_MAX))
             return err_set(err, RONDO_EPARSE, "the duration '%.60s' is too long", text);
         at = behind + strlen(units[unit].name);
         next_unit = unit + 1;
     }
     if (at == text)
         return refuse(err, text, is_plain);
-    *ret_ms = ms;
+    *ret_ms = MIN(ms, MS_MAX);
     return 0;
 }

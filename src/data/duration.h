@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /* Hours, minutes, seconds, in that order, each at most once.  Unless is_plain, also milliseconds
-   (ms) and fractions (1.5s).  0, or RONDO_EPARSE with a sentence that quotes the text. */
+   (ms) and fractions (1.5s).  What is_plain may be as long as Go can count, some 292 years, and then means the
+   73 years that are the most here.  0, or RONDO_EPARSE with a sentence that quotes the text. */
 int duration_parse(const char *text, bool is_plain, int64_t *ret_ms, rondo_error *err);
 
 #endif

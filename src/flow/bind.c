@@ -148,18 +148,11 @@ static int refuse_property(const struct path *p, uint32_t at, json_t *properties
     return code;
 }
 
-/* In v1 all results are dyn, so that integers may be compared with 3.0; what else a schema says stays
-   useful to whoever gets it wrong. */
-static const char *type_in(const struct binding *b, const json_t *schema)
-{
-    return is_v1(b) && is_of(schema, "integer") ? NULL : schema_type(schema);
-}
-
 /* Follows the rest of the path into what a schema describes; type is the whole value's if the schema
    says nothing.  Answers how many names are used. */
 static int describe(const struct path *p, struct flow_ref *ref, const json_t *schema, const char *type)
 {
-    const char *own = type_in(p->b, schema);
+    const char *own = schema_type(schema);
     type = own ? own : type;
     while (ref->used < p->count && is_plain(schema)) {
         json_t *properties = json_object_get(schema, "properties");
@@ -169,7 +162,7 @@ static int describe(const struct path *p, struct flow_ref *ref, const json_t *sc
         if (!inner)
             break;
         schema = inner;
-        type = type_in(p->b, schema);
+        type = schema_type(schema);
         ref->used++;
         ref->inside++;
     }
@@ -350,7 +343,7 @@ static const json_t *pass_schema(const struct flow_step *step)
 static const json_t *body_schema(const struct flow_step *step)
 {
     switch (step->body) {
-    case BODY_AGENT: return step->agent ? step->agent->result_schema : NULL;
+    case BODY_AGENT: return step->agent && !step->agent->is_loose ? step->agent->result_schema : NULL;
     case BODY_GATE: return step->gate_schema;
     case BODY_FORUM: return step->inner && step->inner->count
                                 ? body_schema(step->inner->steps[step->inner->count - 1]) : NULL;
@@ -685,6 +678,8 @@ int bind_path(void *user, const struct cel_name *names, size_t count, const char
     if (!is_there(p.b, root))
         return refuse(&p, 0, NULL, "'%s' %s", root->name, only_there[root->where]);
     int used = root->bind ? root->bind(&p) : bind_plain(&p, root);
+    if (is_v1(p.b) && (used > 1 || root->ref == REF_RESULT))
+        *ret_type = NULL; // Zenflow has types of variables, but not of what is in them
     *ret_token = (uintptr_t)ref;
     return used;
 }

@@ -66,7 +66,7 @@ static void check_options(rondo_node *node)
         const char *field;
         int64_t value, max;
     } rows[] = {
-        { "retry.attempts", o->retry.attempts, UINT16_MAX },
+        { "retry.attempts", o->retry.attempts, ATTEMPTS_MAX },
         { "retry.delay_ms", o->retry.delay_ms, TIME_MAX_MS },
         { "retry.max_delay_ms", o->retry.max_delay_ms, TIME_MAX_MS },
         { "timeout_ms", o->timeout_ms, TIME_MAX_MS },

@@ -123,7 +123,7 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
     rondo_skill *skills = agent->skill_count ? skills_of(b, step) : NULL;
     o.budget = both_budgets(&o.budget, &agent->budget);
     o.input_schema = schema_text(input);
-    o.output_schema = schema_text(step->only_answers ? NULL : agent->result_schema);
+    o.output_schema = schema_text(step->only_answers || agent->is_loose ? NULL : agent->result_schema);
     rondo_node *node = rondo_agent_node(&(rondo_agent){
         .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description,
         .run = skills ? NULL : b->hooks->run, .user = step, .skills = skills,

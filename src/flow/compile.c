@@ -45,19 +45,42 @@ static const struct doc_val *pointer_follow(const struct doc_val *val, const cha
     return val;
 }
 
+static struct diag *wrong_schema(struct loading *l, const struct doc_val *at, const rondo_error *err)
+{
+    return load_error(l, STAGE_RONDO, pointer_follow(at, err->path), "schema", "%s", err->message);
+}
+
 static struct schema *compile_schema(struct loading *l, const struct doc_val *at, json_t *json)
 {
     rondo_error err;
     struct schema *schema = schema_compile(json, NULL, &err);
     if (!schema)
-        load_error(l, STAGE_RONDO, pointer_follow(at, err.path), "schema", "%s", err.message);
+        wrong_schema(l, at, &err);
     return schema;
 }
 
-static void compile_schemas(struct loading *l)
+/* v1 takes whatever looks like a schema, unless a judge has it; false when it is wrong after all. */
+static bool loosen(struct loading *l, const json_t *schema)
 {
-    for (uint32_t i = 0; i < l->schema_count; i++)
-        schema_unref(compile_schema(l, l->schemas[i].at, l->schemas[i].json));
+    bool is_judged = false;
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        is_judged |= l->flow->agents[i]->judges && l->flow->agents[i]->result_schema == schema;
+    for (uint32_t i = 0; l->is_v1 && !is_judged && i < l->flow->agent_count; i++)
+        l->flow->agents[i]->is_loose |= l->flow->agents[i]->result_schema == schema;
+    return l->is_v1 && !is_judged;
+}
+
+static void check_schema(struct loading *l, const struct pending_schema *pending)
+{
+    rondo_error err;
+    auto_schema struct schema *schema = schema_compile(pending->json, NULL, &err);
+    if (schema)
+        return;
+    struct diag *diag = wrong_schema(l, pending->at, &err);
+    if (!loosen(l, pending->json))
+        return;
+    diag_warn(l->diags, diag);
+    diag_hint(diag, "the model is shown it, but no result is checked against it");
 }
 
 static void compile_inputs(struct loading *l)
@@ -234,7 +257,8 @@ static void check_given(struct loading *l, struct flow_step *step)
 
 void load_compile(struct loading *l)
 {
-    compile_schemas(l);
+    for (uint32_t i = 0; i < l->schema_count; i++)
+        check_schema(l, &l->schemas[i]);
     compile_inputs(l);
     load_each_step(l, check_gate);
     for (uint32_t i = 0; i < l->pending_count; i++)

@@ -126,7 +126,7 @@ void diag_warn(struct diags *diags, struct diag *diag)
 
 struct place {
     struct diag diag;
-    uint32_t index;
+    uint32_t file, index;
 };
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -138,19 +138,27 @@ static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
     int by = compare_numbers(a->diag.is_warning, b->diag.is_warning);
+    by = by ? by : compare_numbers(a->file, b->file);
     by = by ? by : compare_numbers(a->diag.stage, b->diag.stage);
-    if (!by && a->diag.source == b->diag.source) {
-        by = compare_numbers(a->diag.line, b->diag.line);
-        by = by ? by : compare_numbers(a->diag.column, b->diag.column);
-    }
+    by = by ? by : compare_numbers(a->diag.line, b->diag.line);
+    by = by ? by : compare_numbers(a->diag.column, b->diag.column);
     return by ? by : compare_numbers(a->index, b->index);
+}
+
+/* A file by its first diagnostic, from 1; 0 is the one that was asked about. */
+static uint32_t file_of(const struct diags *diags, const struct diag *diag)
+{
+    uint32_t i = 0;
+    while (diags->list[i].source != diag->source)
+        i++;
+    return diag->source == diags->asked ? 0 : i + 1;
 }
 
 void diags_sort(struct diags *diags)
 {
     auto_free struct place *places = mem_alloc((diags->count + 1) * sizeof *places);
     for (uint32_t i = 0; i < diags->count; i++)
-        places[i] = (struct place){ diags->list[i], i };
+        places[i] = (struct place){ diags->list[i], file_of(diags, &diags->list[i]), i };
     qsort(places, diags->count, sizeof *places, compare_places);
     for (uint32_t i = 0; i < diags->count; i++)
         diags->list[i] = places[i].diag;

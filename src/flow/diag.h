@@ -21,7 +21,7 @@ struct diag {
     uint32_t line, column;   // from 1; 0: none
     uint32_t width;          // characters to underline, at least 1
     const char *code;        // static: "validation", "missing_agent"
-    uint8_t stage;           // in which order v1 looks at things; see diags_sort()
+    uint32_t stage;          // in which order v1 looks at things; see diags_sort()
     bool is_warning;
     char *message, *hint;    // hint: NULL without
 };
@@ -30,6 +30,7 @@ struct diags {
     struct diag *list;
     uint32_t count, cap;
     uint32_t errors, warnings; // all of them, also beyond DIAG_MAX
+    const struct source *asked; // the file that all this is about; only compared
 };
 
 void diags_clear(struct diags *diags);
@@ -45,7 +46,8 @@ struct diag *diag_error(struct diags *diags, struct source *source, const char *
 void diag_hint(struct diag *diag, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_warn(struct diags *diags, struct diag *diag); // it is only a warning
 
-/* By stage, then by place: the first error is the one that Zenflow would report. */
+/* The file that was asked about comes first, then those in it as they were read; each by stage, then by place:
+   the first error is the one that Zenflow would report. */
 void diags_sort(struct diags *diags);
 
 void diag_put(struct buf *out, const struct diag *diag, bool colour); // as above, with newlines

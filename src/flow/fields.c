@@ -451,7 +451,7 @@ static const struct field else_rows[] = {
 const struct fields else_fields = TABLE("an else case", "else", else_rows, 0);
 
 static const struct field retry_rows[] = {
-    { "attempts", F_INT, IN_RONDO, .needed = IN_RONDO, IN(flow_step, retry.attempts), RANGE(1, 1000000),
+    { "attempts", F_INT, IN_RONDO, .needed = IN_RONDO, IN(flow_step, retry.attempts), RANGE(1, ATTEMPTS_MAX),
       .about = "Tries, the first included." },
     { "delay", F_DURATION, IN_RONDO, IN(flow_step, retry.delay_ms), .about = "Before the second try." },
     { "factor", F_NUMBER, IN_RONDO, IN(flow_step, retry.factor), RANGE(1, 1000),

@@ -230,6 +230,16 @@ static void unknown_input(struct loading *l, const struct flow_step *step, const
                                file->source->name, name), name, names, file->input_count);
 }
 
+static void missing_input(struct loading *l, const struct flow_step *step, const char *name)
+{
+    struct diag *diag = load_error(l, STAGE_RONDO, step->at, "validation", "'%s' needs the input '%.80s'",
+                                   step->include->source->name, name);
+    if (l->is_v1)
+        diag_hint(diag, "v1 cannot give inputs: give it a `default` there, or add `rondo: 1` at the top here");
+    else
+        diag_hint(diag, "give it: with: { %s: ... }", name);
+}
+
 static void check_with(struct loading *l, struct flow_step *step)
 {
     if (!step->include || step->part == AS_TOOL) // a model says what it is given
@@ -240,9 +250,7 @@ static void check_with(struct loading *l, struct flow_step *step)
     for (uint32_t i = 0; i < step->include->input_count; i++) {
         const struct flow_input *input = &step->include->inputs[i];
         if (!input->default_ && !is_given(step, input->name))
-            diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "'%s' needs the input '%.80s'",
-                                 step->include->source->name, input->name),
-                      "give it: with: { %s: ... }", input->name);
+            missing_input(l, step, input->name);
     }
 }
 
@@ -318,7 +326,9 @@ static void open_include(struct loading *l, struct flow_step *step)
         step->include = step->agent->workflow;
     if (step->body != BODY_INCLUDE || !step->include_path)
         return;
-    if (named && named->text)
+    if (doc_get(names, step->include_path) && !(named && named->text)) // an error was reported
+        return;
+    if (named)
         step->include_path = named->text;
     uint32_t before = l->diags->count;
     step->include = shelf_get(l->shelf, l, step->include_path, load_get(step->at, "include"));

@@ -155,6 +155,8 @@ struct flow_agent {
     const char *description; // "" when there is none
     struct flow_text prompt;
     json_t *result_schema, *input_schema; // borrowed from the document; NULL
+    bool judges;   // of a loop it is the untilAgent
+    bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
     int64_t timeout_ms;

@@ -18,7 +18,14 @@ struct diag *load_at_stage(struct diag *diag, uint8_t stage)
 
 uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
 {
-    return scope->kind == SCOPE_FILE ? stage : STAGE_INNER;
+    static const uint8_t inner[STAGE_RONDO] = {
+        [STAGE_ID] = STAGE_INNER_ID,
+        [STAGE_INCLUDE] = STAGE_INNER_INCLUDE,
+        [STAGE_REFERENCE] = STAGE_INNER_AGENT,
+        [STAGE_DEPENDENCY] = STAGE_INNER_DEPENDENCY,
+        [STAGE_CYCLE] = STAGE_INNER_CYCLE,
+    };
+    return scope && scope->kind != SCOPE_FILE && inner[stage] ? inner[stage] : stage;
 }
 
 /* Looking for names is not worth it for what will not be shown. */
@@ -151,6 +158,33 @@ static void forget_stages(const struct loading *l)
             l->diags->list[i].stage = STAGE_DECODE;
 }
 
+static bool begins_before(const struct doc_val *at, const struct diag *diag)
+{
+    return at->line < diag->line || (at->line == diag->line && at->column <= diag->column);
+}
+
+/* Which step at the top of the file a problem is in, from 1. */
+static uint32_t top_step(const struct flow_scope *scope, const struct diag *diag)
+{
+    uint32_t i = 0;
+    while (i < scope->count && begins_before(scope->steps[i]->at, diag))
+        i++;
+    return i;
+}
+
+/* Zenflow goes through the stages of one loop before it looks at the next loop. */
+static void stages_by_loop(const struct loading *l)
+{
+    enum { FIRST = STAGE_LOOP_CONCURRENCY, PER_LOOP = STAGE_JUDGE - FIRST + 1 };
+    for (uint32_t i = 0; l->flow->scope && i < l->diags->count; i++) {
+        struct diag *diag = &l->diags->list[i];
+        if (diag->source != l->flow->source || diag->stage < FIRST)
+            continue;
+        uint32_t loop = diag->stage > STAGE_JUDGE ? l->flow->scope->count : top_step(l->flow->scope, diag);
+        diag->stage += loop * PER_LOOP;
+    }
+}
+
 /* Takes folder. */
 static struct flow *load_one(struct loading *l, struct source *source, char *folder)
 {
@@ -159,7 +193,9 @@ static struct flow *load_one(struct loading *l, struct source *source, char *fol
     l->flow->folder = folder;
     l->flow->outer = l->outer ? l->outer->flow : NULL;
     run_passes(l);
-    if (!l->is_v1)
+    if (l->is_v1)
+        stages_by_loop(l);
+    else
         forget_stages(l);
     mem_free(l->pendings);
     mem_free(l->namings);
@@ -198,6 +234,7 @@ struct flow *flow_load(struct source *source, const struct flow_load *how, struc
         flow->bundle = totals.bundle;
     else
         bundle_free(totals.bundle);
+    diags->asked = source;
     diags_sort(diags);
     return flow;
 }

@@ -32,7 +32,13 @@ enum load_stage {
     STAGE_LOOP_STEPS,
     STAGE_FOREACH,
     STAGE_ITERATIONS,
-    STAGE_INNER,
+    STAGE_INNER_LOOP, // from here on: the steps of a loop
+    STAGE_INNER_ID,
+    STAGE_INNER_DUPLICATE,
+    STAGE_INNER_AGENT,
+    STAGE_INNER_INCLUDE,
+    STAGE_INNER_DEPENDENCY,
+    STAGE_INNER_CYCLE,
     STAGE_OUTPUT_MODE,
     STAGE_JUDGE,
     STAGE_OPTIONS,
@@ -189,6 +195,6 @@ bool load_is_graph(const struct flow_scope *scope);
 /* Calls visit for every step of the file itself, also those that were made; outer before inner. */
 void load_each_step(struct loading *l, void (*visit)(struct loading *l, struct flow_step *step));
 
-/* The stage of a problem: inside of loops Zenflow looks at everything in one stage. */
+/* The stage of a problem of a step: Zenflow looks at the steps of a loop when it looks at the loop. */
 uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage);
 #endif

@@ -18,6 +18,7 @@
 #define MACHINE_CAP       50
 #define OSCILLATION_MAX   16
 #define TIME_MAX_MS       (INT64_MAX / 4 / 1000000) // some 73 years: sums of two stay in nanoseconds
+#define ATTEMPTS_MAX      UINT16_MAX // of one step
 #define AMOUNT_MAX        (INT64_MAX / 1024)
 #define KIND_HOLDER       100 // the invisible parent of a run's root; see node_holder()
 

@@ -51,10 +51,21 @@ bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kin
     return false;
 }
 
+static bool is_whole(const struct field *field)
+{
+    return field->type != F_NUMBER && field->type != F_MONEY;
+}
+
+/* Zenflow has no greatest number of passes or tries; nobody will see the difference to ours. */
+static bool is_clamped(const struct loading *l, const struct field *field)
+{
+    return l->is_v1 && is_whole(field);
+}
+
 static void complain_range(struct loading *l, const struct field *field, const struct doc_val *val)
 {
     double n = doc_number(val);
-    bool is_open = field->max >= INT_MAX;
+    bool is_open = field->max >= INT_MAX || is_clamped(l, field);
     if (is_open && n > field->max)
         load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
                    field->max, val->text);
@@ -181,12 +192,13 @@ static void read_word(struct loading *l, const struct field *field, const struct
 static bool number_of(struct loading *l, const struct field *field, const struct doc_val *val,
                       double *ret)
 {
-    bool is_whole = field->type != F_NUMBER && field->type != F_MONEY;
-    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole)) {
-        wrong_type(l, val, field->key, is_whole ? "a whole number" : "a number");
+    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole(field))) {
+        wrong_type(l, val, field->key, is_whole(field) ? "a whole number" : "a number");
         return false;
     }
     *ret = doc_number(val);
+    if (field->has_range && is_clamped(l, field))
+        *ret = MIN(*ret, field->max);
     if (isfinite(*ret) && (!field->has_range || (*ret >= field->min && *ret <= field->max)))
         return true;
     complain_range(l, field, val);
@@ -391,10 +403,10 @@ void read_agent_name(struct loading *l, const struct doc_val *val, struct flow_a
 static void read_agent(struct loading *l, const struct field *field, const struct doc_val *val,
                        struct flow_agent **ret)
 {
-    bool is_inner = l->step && l->step->scope && l->step->scope->kind != SCOPE_FILE;
+    const struct flow_scope *scope = l->step ? l->step->scope : NULL;
     if (read_text(l, val, field->key))
         read_agent_name(l, val, ret, field->code ? field->code : "missing_agent",
-                        is_inner ? STAGE_INNER : STAGE_REFERENCE);
+                        load_stage_in(scope, STAGE_REFERENCE));
 }
 
 static void read_made(struct loading *l, const struct field *field, const struct doc_val *val,
@@ -571,7 +583,8 @@ static void missing_keys(struct loading *l, const struct fields *table, const st
         if (!(field->needed & dialect_of(l)) || !field_is_in(table, field, dialect_of(l)) ||
             load_get(at, field->key) || null_will_do)
             continue;
-        load_error(l, field->stage, at, field->missing ? field->missing : "validation",
+        const struct flow_scope *scope = table == &step_fields ? l->step->scope : NULL;
+        load_error(l, load_stage_in(scope, field->stage), at, field->missing ? field->missing : "validation",
                    "%s needs `%s`", table->noun, field->key);
     }
 }

@@ -50,7 +50,7 @@ void own_id(struct loading *l, const struct field *field, const struct doc_val *
         return;
     }
     if (!read_is_name(step->id))
-        load_error(l, field->stage, val, "invalid_step_id",
+        load_error(l, load_stage_in(step->scope, field->stage), val, "invalid_step_id",
                    "the id '%.80s' has to begin with a letter and have only letters, digits, - and _", step->id);
 }
 
@@ -61,7 +61,7 @@ void own_retries(struct loading *l, const struct field *field, const struct doc_
     int retries = 0;
     number.type = F_INT;
     number.offset = 0;
-    number.max = 1000000;
+    number.max = ATTEMPTS_MAX - 1;
     read_field(l, &number, val, &retries);
     step->retry.attempts = retries + 1;
 }
@@ -296,9 +296,19 @@ void own_review_gate(struct loading *l, const struct field *field, const struct 
 
 /* ---- loops -------------------------------------------------------------------------------------------------- */
 
+/* In v1 a loop in a loop is the finding; what may be wrong inside of it is not worth telling. */
+static bool is_nested(struct loading *l, const struct flow_step *step)
+{
+    if (!l->is_v1 || step->scope->kind == SCOPE_FILE)
+        return false;
+    load_error(l, STAGE_INNER_LOOP, doc_key(step->at, "loop"), "nested_loop_prohibited",
+               "a loop inside of the loop '%.80s'; v1 does not have that", step->scope->owner->id);
+    return true;
+}
+
 void own_loop(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
-    if (!read_expect(l, val, DOC_MAP, field->key))
+    if (!read_expect(l, val, DOC_MAP, field->key) || is_nested(l, l->step))
         return;
     struct flow_loop *loop = arena_zalloc(&l->flow->arena, sizeof *loop);
     loop->at = val;

@@ -17,7 +17,8 @@ static void check_duplicates(struct loading *l, const struct flow_scope *scope)
         const struct flow_step *second = scope->steps[i], *first = scope_step(scope, second->id);
         if (!*second->id || first == second)
             continue;
-        struct diag *diag = load_error(l, load_stage_in(scope, STAGE_ID), second->id_at, "duplicate_step",
+        uint8_t stage = scope->kind == SCOPE_FILE ? STAGE_ID : STAGE_INNER_DUPLICATE;
+        struct diag *diag = load_error(l, stage, second->id_at, "duplicate_step",
                                        "there are two steps with the id '%.80s'", second->id);
         diag_hint(diag, "the other one is in line %u", (unsigned)first->id_at->line);
     }

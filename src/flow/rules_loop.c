@@ -153,9 +153,10 @@ static const char judge_hint[] =
 
 static void check_judge(struct loading *l, const struct flow_loop *loop)
 {
-    const struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
+    struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
     if (!agent)
         return;
+    agent->judges = true;
     json_t *schema = agent->result_schema;
     json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
     const char *why = !schema                      ? "has no `resultSchema`"
@@ -231,14 +232,6 @@ static void check_output(struct loading *l, const struct flow_step *step)
         load_suggest_step(l, diag, loop->output, scope);
 }
 
-static void check_nesting(struct loading *l, const struct flow_step *step)
-{
-    const struct flow_step *owner = step->scope->owner;
-    if (l->is_v1 && owner)
-        load_error(l, STAGE_INNER, doc_key(step->at, "loop"), "nested_loop_prohibited",
-                   "a loop inside of the loop '%.80s'; v1 does not have that", owner->id);
-}
-
 static void check_repeat(struct loading *l, struct flow_step *step)
 {
     struct flow_loop *loop = step->loop;
@@ -262,7 +255,6 @@ void rules_loop(struct loading *l, struct flow_step *step)
 {
     struct flow_loop *loop = step->loop;
     static const char *const for_steps[] = { "order", "onStepFailure" };
-    check_nesting(l, step);
     if (loop->is_each)
         check_each(l, loop);
     else

@@ -83,11 +83,13 @@ static void check_companions(struct loading *l, const struct flow_step *step)
                            "`%s` is about `steps`, and this step has none", for_steps[i]);
 }
 
-/* The steps of a loop are its body; v1 lets others stand beside them, to no effect. */
+/* The steps of a loop, if there are any, are its body; v1 lets others stand beside them, to no effect. */
 static void check_beside_loop(struct loading *l, struct flow_step *step)
 {
     static const char *const keys[] = { "agent", "instructions", "contextFiles", "model", "include", "steps",
                                         "parallel", "branch", "forum", "gate", "set", "machine" };
+    if (!load_get(step->loop->at, "steps")->count)
+        return;
     for (size_t i = 0; i < COUNT(keys); i++) {
         if (!has(step, keys[i]) || (l->is_v1 && strcmp(keys[i], "include") == 0))
             continue;

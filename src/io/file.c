@@ -149,6 +149,8 @@ static int resolve_inside(const char *folder, const char *path, char **ret, rond
 {
     auto_buf struct buf joined = { 0 };
     auto_free char *home = NULL, *resolved = NULL;
+    if (!*path)
+        return err_set(err, RONDO_EINVAL, "the path is empty");
     if (*path == '/' || climbs(path)) // said without looking, so that nothing is told of what is there
         return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);
     buf_printf(&joined, "%s/%s", folder, path);

@@ -145,6 +145,15 @@ serve < <(text "I think so.")
 check "none at all" 1 "" "$RONDO" run -q result.yaml
 says "without a result"
 same "after two reminders" "$(requests)" 3
+cat >loose.yaml <<'F'
+name: loose
+agents: { w: { description: d, model: compat/m, resultSchema: { type: object, properties: { score: { type: any } }, required: [score] } } }
+steps: [{ id: a, agent: w, instructions: x }]
+F
+serve < <(calls c1 submit_result '{"points":7}'; then_; text never)
+check "what v1 does not check is taken" 0 '{"points":7}' "$RONDO" run -q loose.yaml
+same "what is no schema is shown" "$(asked 0 '.messages[].content' | grep -c '"score":{"type":"any"}')" 1
+same "but is not the tool's" "$(asked 0 '.tools[] | select(.function.name=="submit_result").function.parameters | tojson' | grep -c any)" 0
 
 # ---- loops -------------------------------------------------------------------------------------------------
 flow loop.yaml <<'F'

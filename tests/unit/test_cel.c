@@ -138,6 +138,20 @@ TEST(cel_lets_the_caller_bind_names_and_object_to_them)
     CHECK(cel_compile("steps.review.score + 'x'", 24, &options, &err) == NULL);
 }
 
+TEST(cel_mixes_numbers_and_compares_with_null_only_where_names_are_bound)
+{
+    static const char *const texts[] = { "1 * 0.5", "2u - 0.5", "1 == 1.0", "'a' != null", "null == [1]" };
+    struct cel_options bound = { .bind = know_everything };
+    rondo_error err;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        auto_cel struct cel_program *program = compiled(texts[i], &bound);
+        CHECK(program);
+        CHECK(cel_compile(texts[i], strlen(texts[i]), NULL, &err) == NULL);
+    }
+    CHECK(cel_compile("1 % 0.5", 7, &bound, &err) == NULL);
+    CHECK(cel_compile("1 + 1u", 6, &bound, &err) == NULL);
+}
+
 static struct cel_val twice(struct cel_frame *f, const struct cel_val *args)
 {
     return cel_of_int(2 * args[0].i);

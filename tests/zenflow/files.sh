@@ -92,6 +92,11 @@ for path in "$PWD/outside/f7.yaml" ../outside/f7.yaml parts/../../outside/f7.yam
     refused "an include of $path by name" "$path: leaves the folder" inc/escape.yaml
 done
 
+printf 'name: t\nincludes: { x: "" }\nsteps: [ { id: a, include: x } ]\n' >inc/empty.yaml
+refused "an include of nothing" "the path is empty" inc/empty.yaml
+printf 'name: t\nsteps: [ { id: a, contextFiles: [""] } ]\n' >inc/empty.yaml
+same "a context file without a name" "$("$RONDO" check inc/empty.yaml 2>&1 | grep -c 'warning.*: the path is empty')" 1
+
 # ---- texts from files: ZF-B40 -----------------------------------------------------------------------------
 
 mkdir -p at/deep

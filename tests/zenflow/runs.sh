@@ -17,6 +17,33 @@ calls 4; ends label_nuts skipped garnish skipped serve completed
 play "a menu without dishes" 1 "$f" <<<'{ "menu": { "result": { "courses": 3 } } }'
 ends menu failed cook cancelled serve cancelled; of status '"failed"'
 
+# A guard against null is no mistake, and a whole number is a number.
+flow guards.yaml <<'END'
+name: guards
+agents:
+  t: { description: d, resultSchema: { type: object, properties: { passed: { type: boolean }, score: { type: number } }, required: [passed] } }
+steps:
+  - { id: t, agent: t }
+  - { id: yes, dependsOn: [t], condition: "steps.t != null && steps.t.result != null && steps.t.result.passed" }
+  - { id: well, dependsOn: [t], condition: "steps.t.result.score * 100.0 >= 85.0" }
+  - { id: text, dependsOn: [t], condition: "steps.t.result.passed == 'true'" }
+END
+for n in 1 1.0 0.9; do
+    play "guards with $n" 0 guards.yaml <<<'{ "t": { "result": { "passed": true, "score": '$n' } } }'
+    ends yes completed well completed text skipped; of status '"completed"'
+done
+
+# What is no schema is shown all the same, and whatever comes is taken.
+flow loose.yaml <<'END'
+name: loose
+agents: { w: { description: d, resultSchema: { type: object, properties: { x: { type: any } }, required: [x] } } }
+steps:
+  - { id: a, agent: w }
+  - { id: b, dependsOn: [a], condition: "steps.a.result.y == 2" }
+END
+play "a schema that is none" 0 loose.yaml <<<'{ "a": { "result": { "y": 2 } } }'
+ends a completed b completed; shows a '"x":{"type":"any"}'
+
 # ZF-B19: what is skipped keeps nobody from running, and can be asked about.
 flow keeps.yaml <<'END'
 name: keeps
