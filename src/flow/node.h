@@ -42,7 +42,8 @@ struct node_child {
     rondo_node *node; // NULL for a role that a loop does not have
     char *name;
     rondo_predicate when; // branch: the case's question
-    rondo_producer input; // graph: the step's own input
+    void *when_user;
+    rondo_producer input; // the step's own input; NULL: what the container has for it
     void *user;
     uint32_t *deps; // graph: indexes of the steps it waits for
     uint32_t dep_count;

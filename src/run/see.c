@@ -299,13 +299,38 @@ static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref
     return res && res->status ? field_of(see, res, ref->field, ref->is_v1) : absent();
 }
 
+/* The inputs of a file are what it was started with.  Where that is something else, such as the pass of a
+   loop or what a judge is to look at, they are what the step around it gave them, or their defaults. */
+static json_t *file_input(const struct see *see, const struct act *file, const struct flow_input *input)
+{
+    const struct act *around = up(see, file);
+    json_t *value = json_object_get(file->input, input->name);
+    if (!value && around && around->node->step == file->node->step) // its loop
+        value = json_object_get(around->input, input->name);
+    return value ? value : input->default_;
+}
+
+json_t *see_inputs_json(struct see *see)
+{
+    const struct act *file = see_file(see);
+    const struct flow *flow = file ? file->node->scope->flow : NULL;
+    json_t *all = json_object();
+    for (uint32_t i = 0; flow && i < flow->input_count; i++)
+        json_object_set(all, flow->inputs[i].name, file_input(see, file, &flow->inputs[i])); // NULL: left out
+    return all;
+}
+
 static struct cel_val see_inputs(struct see *see, const struct flow_ref *ref)
 {
-    struct act *file = see_file(see);
-    json_t *inputs = file ? file->input : NULL;
+    const struct act *file = see_file(see);
+    const struct flow *flow = file ? file->node->scope->flow : NULL;
     if (!ref->name)
-        return json_is_object(inputs) ? json(inputs) : kept(see, json_object());
-    return json(json_object_get(inputs, ref->name));
+        return kept(see, see_inputs_json(see));
+    json_t *value = file ? json_object_get(file->input, ref->name) : NULL;
+    for (uint32_t i = 0; flow && !value && i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, ref->name) == 0)
+            value = file_input(see, file, &flow->inputs[i]);
+    return json(value);
 }
 
 static struct cel_val see_state(struct see *see, const struct flow_ref *ref)
