@@ -182,6 +182,7 @@ typedef struct rondo_budget {
     int64_t calls;     /* calls of a model */
 } rondo_budget;
 
+/* In a graph, without dependencies: once all steps have ended that neither have run_on nor come after such a step. */
 enum rondo_run_on {
     RONDO_ON_SUCCESS = 0, /* the usual case */
     RONDO_ON_FAILURE,     /* when a step it depends on failed or was cut off by a failure */

@@ -49,6 +49,7 @@ struct node_child {
     uint32_t dep_count;
     uint32_t *users; // graph: indexes of the steps that wait for it
     uint32_t user_count;
+    bool is_late;        // graph: it waits for all ordinary steps, or for a step that does
     bool no_feedback;    // machine
     struct node_review *review; // graph: this child reviews another; NULL for most
     uint32_t lane; // graph: steps of one agent are in one lane, in the order of the file from 0
