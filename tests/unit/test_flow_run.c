@@ -206,6 +206,28 @@ TEST(a_review_that_nobody_understood_fails_with_an_event)
     CHECK_STR(p.res.error, "the review was not understood");
 }
 
+TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
+{
+#define UNCLEAR "agent: f, retry: { attempts: 5, on: \"int(error) == 1\" }"
+    static const struct { const char *steps, *path; } cases[] = {
+        { "{ id: a, " UNCLEAR " }", "a" },
+        { "{ id: a, loop: { maxIterations: 2, steps: [ { id: b, " UNCLEAR " } ] } }", "a.0.b" },
+        { "{ id: a, loop: { forEach: [1], steps: [ { id: b, " UNCLEAR " } ] } }", "a[0].b" },
+        { "{ id: a, branch: [ { when: \"true\", name: b, " UNCLEAR " } ] }", "a.b" },
+        { "{ id: a, parallel: { steps: [ { id: b, " UNCLEAR " } ] } }", "a.b" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[1000];
+        snprintf(text, sizeof text, FAILS "steps: [ %s ]", cases[i].steps);
+        errors(&p, text);
+        CHECK_INT(play_count(&p, RONDO_EV_RETRY, NULL), 0);
+        CHECK_INT(play_count(&p, RONDO_EV_RULE_FAILED, NULL), 1);
+        CHECK_STR(play_find(&p, RONDO_EV_RULE_FAILED, cases[i].path)->text,
+                  "retry.on: 'no' is no int\n  int(error) == 1\n  ^");
+    }
+}
+
 /* ---- output ----------------------------------------------------------------------------------------------- */
 
 TEST(a_partial_run_returns_what_its_file_says)
