@@ -548,13 +548,15 @@ static int bind_budget(const struct path *p)
     const struct field *limit = member(p, 1, limits, COUNT(limits));
     if (!limit)
         return refuse_member(p, 1, limits, COUNT(limits));
+    bool is_whole = p->count == 2 && limit->field != RONDO_LIMIT_TIME_MS; // maps have no durations
     const struct field *side = member(p, 2, sides, COUNT(sides));
-    if (!side)
+    if (!side && !is_whole)
         return refuse_member(p, 2, sides, COUNT(sides));
-    struct flow_ref *ref = answer(p, REF_BUDGET, limit->type);
-    ref->number = limit->field * 2u + side->field;
-    ref->used = 3;
-    return 3;
+    struct flow_ref *ref = answer(p, REF_BUDGET, side ? limit->type : ANY_MAP);
+    ref->number = limit->field * 2u + (side ? side->field : 0);
+    ref->is_whole = !side;
+    ref->used = side ? 3 : 2;
+    return (int)ref->used;
 }
 
 static const struct flow_scope *loop_scope(const struct flow_scope *scope)

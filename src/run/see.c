@@ -228,8 +228,10 @@ static struct cel_val inner_steps(struct see *see, const struct result *res)
 static struct cel_val all_of(struct see *see, const struct result *res, const struct outcome *more)
 {
     json_t *all = see_result_json(res);
-    if (!more->error)
-        json_object_set_new(all, "error", json_string(""));
+    json_object_set_new(all, "error", json_string(more->error ? more->error : ""));
+    json_object_set_new(all, "reason", json_string(rondo_reason_text(more->reason)));
+    json_object_set_new(all, "escalated", json_boolean(more->escalated));
+    json_object_set_new(all, "usage", see_usage_json(ledger_spent(more->ledger)));
     if (more->history)
         json_object_set_new(all, "history", see_history_json(see, NULL, more));
     return kept(see, all);
@@ -368,6 +370,20 @@ static struct cel_val see_budget(struct see *see, uint32_t number)
     return limit == RONDO_LIMIT_TIME_MS ? cel_of_duration(n * MS) : cel_of_int(n);
 }
 
+/* { used, left }, without a left when there is no limit. */
+static struct cel_val see_both_budgets(struct see *see, uint32_t number)
+{
+    static const char *const sides[] = { "used", "left" };
+    json_t *both = json_object();
+    rondo_error err;
+    for (uint32_t i = 0; i < COUNT(sides); i++) {
+        struct cel_val value = see_budget(see, number + i);
+        if (value.kind != CEL_ABSENT)
+            json_object_set_new(both, sides[i], cel_val_to_json(value, &err));
+    }
+    return kept(see, both);
+}
+
 static const char *run_name(const struct see *see)
 {
     const rondo_node *root = run_act(see->run, 0)->node->children[0].node;
@@ -468,7 +484,7 @@ static struct cel_val see_ref(struct see *see, const struct flow_ref *ref)
     case REF_INPUT: return see_input(see);
     case REF_RUN_ID: return text(see->run_id);
     case REF_RUN_NAME: return text(run_name(see));
-    case REF_BUDGET: return see_budget(see, ref->number);
+    case REF_BUDGET: return ref->is_whole ? see_both_budgets(see, ref->number) : see_budget(see, ref->number);
     case REF_STEP: return see_step(see, ref);
     case REF_INNER: return see_inner_step(see, ref);
     case REF_STEPS: return kept(see, see_steps_json(see));

@@ -78,6 +78,8 @@ static void put_more(json_t *object, const struct outcome *more)
         put(object, "usage", see_usage_json(ledger_spent(more->ledger)));
     if (more->steps_of && node_is_loop(more->steps_of))
         put_loop(object, more);
+    else if (more->steps_of && more->steps_of->kind == RONDO_KIND_EACH)
+        put(object, "passes", json_integer(more->passes));
     json_t *steps = json_object();
     put_inner(steps, more);
     put(object, "steps", json_object_size(steps) ? json_incref(steps) : NULL);
