@@ -231,7 +231,8 @@ static struct flow_step *visible_step(const struct flow_scope *scope, const char
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
-        names_add(names, scope->steps[i]->id);
+        if (*scope->steps[i]->id) // else that was told elsewhere
+            names_add(names, scope->steps[i]->id);
 }
 
 /* The steps inside a step, as they can be seen when it has ended; NULL. */
@@ -301,6 +302,20 @@ static const struct field *find_field(const struct field *fields, size_t count, 
     return NULL;
 }
 
+/* Why a step does not have a field that others have. */
+static const char *why_without(const struct flow_step *step, enum flow_field field)
+{
+    if (field == FIELD_BY)
+        return ": it is no gate";
+    if (field == FIELD_STEPS && hides_passes(step))
+        return ": its outputMode does not keep them";
+    if (step->loop && step->loop->is_each)
+        return ": what its items came to is in result.iterations";
+    if (field != FIELD_STEPS)
+        return ": it is no loop";
+    return step->loop ? ": its passes are in history" : ": nothing runs inside it";
+}
+
 static int refuse_field(const struct path *p, uint32_t at, const struct flow_step *step)
 {
     unsigned sorts = sorts_of(step);
@@ -310,13 +325,7 @@ static int refuse_field(const struct path *p, uint32_t at, const struct flow_ste
         if (step_fields[i].of & sorts)
             names_add(&known, step_fields[i].name);
     int code = refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
-                      p->names[at].text,
-                      !other ? "" :
-                      other->field == FIELD_BY ? ": it is no gate" :
-                      other->field != FIELD_STEPS ? ": it is no loop" :
-                      hides_passes(step) ? ": its outputMode does not keep them" :
-                      step->loop ? ": what its items came to is in result.iterations" :
-                      ": nothing runs inside it");
+                      p->names[at].text, other ? why_without(step, other->field) : "");
     mem_free(known.list);
     return code;
 }
