@@ -313,7 +313,8 @@ RONDO_API rondo_node *rondo_branch(const rondo_branch_spec *spec);
    { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order (with
    "content" beside an output that came with a text);
    with RONDO_SHOW_CAPTAIN members always get the plain input, with RONDO_SHOW_NOBODY the captain
-   too.  A member's failure fails the forum unless at least `quorum` members answered.  With early_return a
+   too.  (In workflow files the input is the forum's throughout; expressions have `contributions`.)
+   A member's failure fails the forum unless at least `quorum` members answered.  With early_return a
    member that breaks to the forum's name (rondo_task_break()) ends it at once, and its output is the forum's. */
 enum rondo_show { RONDO_SHOW_ALL = 0, RONDO_SHOW_CAPTAIN, RONDO_SHOW_NOBODY };
 

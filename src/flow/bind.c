@@ -603,13 +603,14 @@ static int bind_feedback(const struct path *p)
 /* ---- the first name ------------------------------------------------------------------------------------- */
 
 /* Where a name means something. */
-enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY };
+enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY, IN_FORUMS };
 
 static const char *const only_there[] = {
     [IN_LOOPS] = "exists only in a loop",
     [IN_EACHES] = "exists only in a forEach",
     [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
     [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
+    [IN_FORUMS] = "exists only for agents that speak in a forum",
 };
 
 static const struct root {
@@ -637,6 +638,7 @@ static const struct root {
     { "best", NULL, REF_BEST, IN_LOOPS, false, ANY_MAP },
     { "history", NULL, REF_HISTORY, IN_LOOPS, false, ANY_LIST },
     { "error", NULL, REF_ERROR, IN_RETRY, false, "string" },
+    { "contributions", NULL, REF_CONTRIBUTIONS, IN_FORUMS, false, ANY_LIST },
 };
 
 static bool is_there(const struct binding *b, const struct root *root)
@@ -648,6 +650,7 @@ static bool is_there(const struct binding *b, const struct root *root)
     case IN_EACHES: return b->allows & ALLOW_USER || each_scope(b->scope);
     case IN_RULES: return b->allows & ALLOW_PASS;
     case IN_RETRY: return b->allows & ALLOW_ERROR;
+    case IN_FORUMS: return b->allows & ALLOW_USER || b->scope->kind == SCOPE_FORUM;
     default: return true;
     }
 }

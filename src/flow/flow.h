@@ -80,6 +80,7 @@ enum flow_ref_root {
     REF_FEEDBACK,  // feedback.FIELD
     REF_HISTORY,
     REF_ERROR,     // retry.on: why the step failed
+    REF_CONTRIBUTIONS, // forum: what was said before
 };
 
 /* Fields of steps.x and feedback. */

@@ -10,6 +10,7 @@
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/each.h"
+#include "run/kinds.h"
 #include "run/loop.h"
 
 #include <math.h>
@@ -470,6 +471,14 @@ static struct cel_val see_feedback(struct see *see, const struct flow_ref *ref)
     return json(ref->field == FIELD_ALL ? all : json_object_get(all, names[ref->field]));
 }
 
+json_t *see_contributions_json(const struct see *see)
+{
+    for (const struct act *act = see->act, *forum; (forum = up_inside(see, act)); act = forum)
+        if (forum->node->kind == RONDO_KIND_FORUM)
+            return forum_told(forum, act->child, act->ordinal);
+    return NULL;
+}
+
 static struct cel_val see_error(struct see *see)
 {
     const struct outcome *more = see->kid ? see->kid->res.more : NULL;
@@ -499,6 +508,7 @@ static struct cel_val see_ref(struct see *see, const struct flow_ref *ref)
     case REF_SCORE: return see_score(see, ref);
     case REF_FEEDBACK: return see_feedback(see, ref);
     case REF_ERROR: return see_error(see);
+    case REF_CONTRIBUTIONS: return kept(see, see_contributions_json(see));
     }
     return absent();
 }

@@ -260,6 +260,7 @@ json_t *see_everything(struct see *see)
     put(all, "feedback", see_feedback_json(see));
     if (see->act->letters)
         put(all, "inbox", json_copy(see->act->letters));
+    put(all, "contributions", see_contributions_json(see));
     put(all, "steps", see_steps_json(see));
     return all;
 }

@@ -72,6 +72,22 @@ gives "what next gives goes before" "second and more" \
 gives "and so does an item" "b and m" \
     "[{ id: m, include: child.yaml, with: { m: \"'m'\" }, loop: { forEach: [{ n: a }, { n: b }] } }]"
 
+# The input of a forum is that of its members and captain in all rounds; what was said stands beside it.
+flow forum.yaml <<'F'
+name: forum
+agents:
+  a: { run: [printf, "%s heard %s", "${input.k}", "${size(contributions)}"], inputSchema: { type: object, required: [k] } }
+  b: { run: 'cat "$RONDO_CONTEXT" >context' }
+  cap: { run: [printf, "%s: %s", "${input.k}", "${contributions.map(c, '%s %d %s'.format([c.name, c.round, c.output])).join('; ')}"],
+         inputSchema: { type: object, required: [k] } }
+steps: [{ id: f, with: { k: "5" }, forum: { members: [a, b], captain: cap, rounds: 2 } }]
+F
+check "a forum" 0 "5: a 1 5 heard 0; b 1 ; a 2 5 heard 2; b 2 " "$RONDO" run --store :memory: --quiet forum.yaml
+same "a command's context" "$(tr -d ' \n' <context | grep -o '"contributions":\[{"name":"a","round":1,"output":"5heard0"}')" \
+    '"contributions":[{"name":"a","round":1,"output":"5heard0"}'
+sed -i 's/captain: cap,/captain: cap, show: captain,/' forum.yaml
+check "that only its captain hears" 0 "5: a 1 5 heard 0; b 1 ; a 2 5 heard 0; b 2 " "$RONDO" run --store :memory: --quiet forum.yaml
+
 # Files that are only named.
 gives "agents of a parallel" '["own and more","ok"]' "[{ id: p, parallel: { agents: [file, ok] } }]"
 gives "members and a captain" "own and more" "[{ id: f, forum: { members: [file, ok], captain: file, rounds: 2 } }]"
