@@ -182,6 +182,7 @@ typedef struct rondo_budget {
     int64_t calls;     /* calls of a model */
 } rondo_budget;
 
+/* In a graph, without dependencies: once all steps have ended that neither have run_on nor come after such a step. */
 enum rondo_run_on {
     RONDO_ON_SUCCESS = 0, /* the usual case */
     RONDO_ON_FAILURE,     /* when a step it depends on failed or was cut off by a failure */
@@ -312,7 +313,8 @@ RONDO_API rondo_node *rondo_branch(const rondo_branch_spec *spec);
    { "input": ..., "contributions": [ { "name", "round", "output" } ... ] } in declaration order (with
    "content" beside an output that came with a text);
    with RONDO_SHOW_CAPTAIN members always get the plain input, with RONDO_SHOW_NOBODY the captain
-   too.  A member's failure fails the forum unless at least `quorum` members answered.  With early_return a
+   too.  (In workflow files the input is the forum's throughout; expressions have `contributions`.)
+   A member's failure fails the forum unless at least `quorum` members answered.  With early_return a
    member that breaks to the forum's name (rondo_task_break()) ends it at once, and its output is the forum's. */
 enum rondo_show { RONDO_SHOW_ALL = 0, RONDO_SHOW_CAPTAIN, RONDO_SHOW_NOBODY };
 
@@ -1093,7 +1095,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(NOTE, 24, "note")                                                                         \
     X(RESUMED, 25, "run_resumed")                                                               \
     X(CHOICE, 26, "decision")                /* which case of a branch; a forum's next round */  \
-    X(RULE_FAILED, 27, "rule_failed")        /* a judge or score that failed; value: why */     \
+    X(RULE_FAILED, 27, "rule_failed")        /* a judge, score or retry.on that failed; value: why */     \
     X(REVIEW, 28, "review")                  /* what a reviewer decided; value: its feedback */  \
     X(FORKED, 29, "run_forked")              /* from here on it is a run of its own */          \
     X(REOPENED, 30, "run_reopened")          /* failed or cancelled, and taken up again */      \

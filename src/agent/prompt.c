@@ -16,6 +16,7 @@
 #include "data/value.h"
 #include "io/file.h"
 #include "run/act.h"
+#include "run/kinds.h"
 #include "run/loop.h"
 
 #include <string.h>
@@ -164,22 +165,9 @@ static bool is_input_shown(const struct sheet *sheet)
     return false;
 }
 
-/* Did a forum tell this member or captain what was said before? */
-static bool is_told(const struct sheet *sheet)
-{
-    const struct act *forum = sheet_parent(sheet, sheet->act);
-    if (forum->node->kind != RONDO_KIND_FORUM)
-        return false;
-    bool is_captain = sheet->act->child == forum->node->forum.members;
-    return is_captain ? forum->node->mode != RONDO_SHOW_NOBODY
-                      : forum->node->mode == RONDO_SHOW_ALL && sheet->act->ordinal > 0;
-}
-
 static int put_input(struct sheet *sheet, rondo_error *err)
 {
     const json_t *input = sheet->act->input;
-    if (is_told(sheet))
-        input = json_object_get(input, "input");
     if (value_is_empty(input) || !is_input_shown(sheet))
         return 0;
     text_heading(sheet->out, "## Input");
@@ -201,11 +189,12 @@ static void put_said(struct buf *out, const json_t *content, const json_t *outpu
 
 static int put_contributions(struct sheet *sheet, rondo_error *err)
 {
+    const struct act *forum = sheet_parent(sheet, sheet->act);
     json_t *said;
     size_t i;
-    if (!is_told(sheet))
+    if (forum->node->kind != RONDO_KIND_FORUM)
         return 0;
-    json_t *all = json_object_get(sheet->act->input, "contributions");
+    auto_json json_t *all = forum_told(forum, sheet->act->child, sheet->act->ordinal);
     if (json_array_size(all))
         text_heading(sheet->out, "## Contributions");
     json_array_foreach(all, i, said) {

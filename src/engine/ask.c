@@ -274,7 +274,7 @@ static void put(rondo_context *context, struct question *q)
     case ASK_NOTHING: break;
     case ASK_WHEN: ask_predicate(context, q, child->node->opts.when, child->node->opts.user); break;
     case ASK_RETRY: ask_predicate(context, q, child->node->opts.retry.on, child->node->opts.user); break;
-    case ASK_CASE: ask_predicate(context, q, child->when, child->user); break;
+    case ASK_CASE: ask_predicate(context, q, child->when, child->when_user); break;
     case ASK_WHILE: ask_predicate(context, q, loop->while_, loop->user); break;
     case ASK_UNTIL: ask_predicate(context, q, loop->until, loop->user); break;
     case ASK_EDGE:

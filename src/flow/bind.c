@@ -224,7 +224,8 @@ static struct flow_step *visible_step(const struct flow_scope *scope, const char
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
-        names_add(names, scope->steps[i]->id);
+        if (*scope->steps[i]->id) // else that was told elsewhere
+            names_add(names, scope->steps[i]->id);
 }
 
 /* The steps inside a step, as they can be seen when it has ended; NULL. */
@@ -294,6 +295,20 @@ static const struct field *find_field(const struct field *fields, size_t count, 
     return NULL;
 }
 
+/* Why a step does not have a field that others have. */
+static const char *why_without(const struct flow_step *step, enum flow_field field)
+{
+    if (field == FIELD_BY)
+        return ": it is no gate";
+    if (field == FIELD_STEPS && hides_passes(step))
+        return ": its outputMode does not keep them";
+    if (step->loop && step->loop->is_each)
+        return ": what its items came to is in result.iterations";
+    if (field != FIELD_STEPS)
+        return ": it is no loop";
+    return step->loop ? ": its passes are in history" : ": nothing runs inside it";
+}
+
 static int refuse_field(const struct path *p, uint32_t at, const struct flow_step *step)
 {
     unsigned sorts = sorts_of(step);
@@ -303,13 +318,7 @@ static int refuse_field(const struct path *p, uint32_t at, const struct flow_ste
         if (step_fields[i].of & sorts)
             names_add(&known, step_fields[i].name);
     int code = refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
-                      p->names[at].text,
-                      !other ? "" :
-                      other->field == FIELD_BY ? ": it is no gate" :
-                      other->field != FIELD_STEPS ? ": it is no loop" :
-                      hides_passes(step) ? ": its outputMode does not keep them" :
-                      step->loop ? ": what its items came to is in result.iterations" :
-                      ": nothing runs inside it");
+                      p->names[at].text, other ? why_without(step, other->field) : "");
     mem_free(known.list);
     return code;
 }
@@ -541,13 +550,15 @@ static int bind_budget(const struct path *p)
     const struct field *limit = member(p, 1, limits, COUNT(limits));
     if (!limit)
         return refuse_member(p, 1, limits, COUNT(limits));
+    bool is_whole = p->count == 2 && limit->field != RONDO_LIMIT_TIME_MS; // maps have no durations
     const struct field *side = member(p, 2, sides, COUNT(sides));
-    if (!side)
+    if (!side && !is_whole)
         return refuse_member(p, 2, sides, COUNT(sides));
-    struct flow_ref *ref = answer(p, REF_BUDGET, limit->type);
-    ref->number = limit->field * 2u + side->field;
-    ref->used = 3;
-    return 3;
+    struct flow_ref *ref = answer(p, REF_BUDGET, side ? limit->type : ANY_MAP);
+    ref->number = limit->field * 2u + (side ? side->field : 0);
+    ref->is_whole = !side;
+    ref->used = side ? 3 : 2;
+    return (int)ref->used;
 }
 
 static const struct flow_scope *loop_scope(const struct flow_scope *scope)
@@ -585,13 +596,14 @@ static int bind_feedback(const struct path *p)
 /* ---- the first name ------------------------------------------------------------------------------------- */
 
 /* Where a name means something. */
-enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY };
+enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY, IN_FORUMS };
 
 static const char *const only_there[] = {
     [IN_LOOPS] = "exists only in a loop",
     [IN_EACHES] = "exists only in a forEach",
     [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
     [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
+    [IN_FORUMS] = "exists only for agents that speak in a forum",
 };
 
 static const struct root {
@@ -619,6 +631,7 @@ static const struct root {
     { "best", NULL, REF_BEST, IN_LOOPS, false, ANY_MAP },
     { "history", NULL, REF_HISTORY, IN_LOOPS, false, ANY_LIST },
     { "error", NULL, REF_ERROR, IN_RETRY, false, "string" },
+    { "contributions", NULL, REF_CONTRIBUTIONS, IN_FORUMS, false, ANY_LIST },
 };
 
 static bool is_there(const struct binding *b, const struct root *root)
@@ -630,6 +643,7 @@ static bool is_there(const struct binding *b, const struct root *root)
     case IN_EACHES: return b->allows & ALLOW_USER || each_scope(b->scope);
     case IN_RULES: return b->allows & ALLOW_PASS;
     case IN_RETRY: return b->allows & ALLOW_ERROR;
+    case IN_FORUMS: return b->allows & ALLOW_USER || b->scope->kind == SCOPE_FORUM;
     default: return true;
     }
 }

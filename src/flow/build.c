@@ -383,7 +383,7 @@ rondo_node *rondo_branch(const rondo_branch_spec *given)
         if (i >= node->count)
             continue;
         node->children[i].when = spec.cases[i].when;
-        node->children[i].user = spec.cases[i].user;
+        node->children[i].when_user = spec.cases[i].user;
         if (!spec.cases[i].when)
             build_refuse(node, "case %zu has no predicate; the last resort is `otherwise`", i + 1);
     }

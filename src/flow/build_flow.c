@@ -243,7 +243,7 @@ static rondo_node **inner_nodes(const struct builder *b, const struct flow_step 
     return nodes;
 }
 
-/* Steps inside a parallel may have an input of their own. */
+/* Steps that do not stand in a list of steps may have an input of their own as well. */
 static void take_inputs(const struct builder *b, rondo_node *node, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < node->count && i < scope->count; i++)
@@ -292,12 +292,12 @@ static rondo_node *forum_node(const struct builder *b, struct flow_step *step, c
     uint32_t members = step->inner->count - 1;
     auto_free rondo_node **nodes = inner_nodes(b, step, members);
     rondo_node *captain = build_step(b, step->inner->steps[members]);
-    return mark(b,
-                rondo_forum(&(rondo_forum_spec){ .size = RONDO_FORUM, .name = name, .members = nodes,
-                                                 .captain = captain, .rounds = step->rounds,
-                                                 .quorum = step->quorum, .show = step->show,
-                                                 .early_return = step->early_return, .options = o }),
-                step, step->inner);
+    rondo_node *node = rondo_forum(&(rondo_forum_spec){ .size = RONDO_FORUM, .name = name, .members = nodes,
+                                                        .captain = captain, .rounds = step->rounds,
+                                                        .quorum = step->quorum, .show = step->show,
+                                                        .early_return = step->early_return, .options = o });
+    take_inputs(b, node, step->inner);
+    return mark(b, node, step, step->inner);
 }
 
 /* Scripts say in a rehearsal what they always say. */
@@ -330,15 +330,17 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
         edges[i] = (rondo_edge){ edge->from, ends ? RONDO_END : edge->to,
                                  edge->when.program ? b->hooks->edge : NULL, edge };
     }
-    return mark(b,
-                rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE, .name = name ? name : name_of(b, step->id),
-                                                     .start = step->start, .states = states,
-                                                     .state_count = step->inner->count, .edges = edges,
-                                                     .edge_count = step->edge_count,
-                                                     .max_steps = step->max_steps,
-                                                     .on_max = forgives_cap(b, step) ? RONDO_RETURN_LAST : RONDO_FAIL,
-                                                     .options = o }),
-                step, step->inner);
+    rondo_node *node = rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE,
+                                                            .name = name ? name : name_of(b, step->id),
+                                                            .start = step->start, .states = states,
+                                                            .state_count = step->inner->count, .edges = edges,
+                                                            .edge_count = step->edge_count,
+                                                            .max_steps = step->max_steps,
+                                                            .on_max = forgives_cap(b, step) ? RONDO_RETURN_LAST
+                                                                                            : RONDO_FAIL,
+                                                            .options = o });
+    take_inputs(b, node, step->inner);
+    return mark(b, node, step, step->inner);
 }
 
 /* ---- bodies and loops --------------------------------------------------------------------------------- */

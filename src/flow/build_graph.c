@@ -168,28 +168,25 @@ static void check_cycles(rondo_node *node)
             find_cycle(node, i, marks, stack, next);
 }
 
-/* A step with run_on and no dependencies waits for all ordinary steps; none of those may wait for it,
-   directly or through others. */
-static void check_late(rondo_node *node, uint32_t late, uint32_t at, uint8_t *marks)
+/* A step with run_on and no dependencies waits for all ordinary steps.  Those that wait for it come even
+   later: they are no ordinary ones, or each would wait for the other. */
+static void mark_late_steps(rondo_node *node)
 {
-    const struct node_child *child = &node->children[at];
-    marks[at] = 1;
-    for (uint32_t i = 0; i < child->user_count && build_is_good(node); i++) {
-        uint32_t user = child->users[i];
-        if (node->children[user].node->opts.run_on == RONDO_ON_SUCCESS)
-            build_refuse(node, "steps wait for each other: '%s' waits for all ordinary steps, and '%s' for it",
-                         node->children[late].name, node->children[user].name);
-        else if (!marks[user])
-            check_late(node, late, user, marks);
-    }
-}
-
-static void check_late_steps(rondo_node *node)
-{
-    auto_free uint8_t *marks = mem_zalloc(node->count + 1);
-    for (uint32_t i = 0; i < node->count && build_is_good(node); i++)
+    auto_free uint32_t *late = mem_alloc((node->count + 1) * sizeof *late);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->count; i++)
         if (node->children[i].node->opts.run_on != RONDO_ON_SUCCESS && !node->children[i].dep_count)
-            check_late(node, i, i, marks);
+            late[count++] = i;
+    for (uint32_t at = 0; at < count; at++) {
+        struct node_child *child = &node->children[late[at]];
+        child->is_late = true;
+        for (uint32_t u = 0; u < child->user_count; u++) {
+            struct node_child *user = &node->children[child->users[u]];
+            if (!user->is_late)
+                late[count++] = child->users[u];
+            user->is_late = true;
+        }
+    }
 }
 
 rondo_node *build_graph_of(const rondo_graph_spec *given, const struct flow_scope *scope)
@@ -226,7 +223,7 @@ rondo_node *build_graph_of(const rondo_graph_spec *given, const struct flow_scop
     if (build_is_good(node))
         check_cycles(node);
     if (build_is_good(node))
-        check_late_steps(node);
+        mark_late_steps(node);
     return build_finish(node);
 }
 

@@ -59,15 +59,24 @@ static struct schema *compile_schema(struct loading *l, const struct doc_val *at
     return schema;
 }
 
+/* Schemas come in the order of their agents, so the next one is never far from the last. */
+static struct flow_agent *agent_of_schema(struct loading *l, const json_t *schema)
+{
+    for (uint32_t n = 0; n < l->flow->agent_count; n++) {
+        struct flow_agent *agent = l->flow->agents[l->schema_agent++ % l->flow->agent_count];
+        if (agent->result_schema == schema)
+            return agent;
+    }
+    return NULL;
+}
+
 /* v1 takes whatever looks like a schema, unless a judge has it; false when it is wrong after all. */
 static bool loosen(struct loading *l, const json_t *schema)
 {
-    bool is_judged = false;
-    for (uint32_t i = 0; i < l->flow->agent_count; i++)
-        is_judged |= l->flow->agents[i]->judges && l->flow->agents[i]->result_schema == schema;
-    for (uint32_t i = 0; l->is_v1 && !is_judged && i < l->flow->agent_count; i++)
-        l->flow->agents[i]->is_loose |= l->flow->agents[i]->result_schema == schema;
-    return l->is_v1 && !is_judged;
+    struct flow_agent *agent = l->is_v1 ? agent_of_schema(l, schema) : NULL;
+    if (!agent || agent->judges)
+        return false;
+    return agent->is_loose = true;
 }
 
 static void check_schema(struct loading *l, const struct pending_schema *pending)

@@ -589,7 +589,7 @@ static const struct field loop_rows[] = {
       .about = "What is remembered between passes." },
     { "memoryWindow", F_INT, IN_RONDO, IN(flow_loop, memory_window), FROM(1),
       .about = "Entries kept, with memoryMode window." },
-    { "feedback", F_OWN, IN_RONDO, CHECKED, .read = own_feedback, .where = AT_LOOP,
+    { "feedback", F_OWN, IN_RONDO, CHECKED, .read = own_feedback, .where = AT_RULE,
       .schema = "{type: [boolean, string]}", .about = "What the next pass is told." },
     { "onError", F_ENUM, IN_RONDO, IN(flow_loop, on_error), .words = errors, .about = "When a pass fails." },
     { "maxFailures", F_INT, IN_RONDO, IN(flow_loop, max_failures), FROM(1),

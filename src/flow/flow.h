@@ -80,6 +80,7 @@ enum flow_ref_root {
     REF_FEEDBACK,  // feedback.FIELD
     REF_HISTORY,
     REF_ERROR,     // retry.on: why the step failed
+    REF_CONTRIBUTIONS, // forum: what was said before
 };
 
 /* Fields of steps.x and feedback. */
@@ -96,6 +97,7 @@ struct flow_ref {
     uint8_t field; // enum flow_field
     bool as_int;   // an integer by its schema: 3.0 is 3
     bool is_v1;    // in a v1 file: what means nothing there is empty, not absent
+    bool is_whole; // budget.tokens: both of its numbers, as a map
     uint32_t index;  // of the step in its scope
     uint32_t number;
     uint32_t used;   // names of the path that it stands for,

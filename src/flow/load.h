@@ -101,6 +101,7 @@ struct loading {
     uint32_t naming_count, naming_cap;
     struct pending_schema *schemas;
     uint32_t schema_count, schema_cap;
+    uint32_t schema_agent; // whose schema may be the next
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together

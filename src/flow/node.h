@@ -43,12 +43,14 @@ struct node_child {
     rondo_node *node; // NULL for a role that a loop does not have
     char *name;
     rondo_predicate when; // branch: the case's question
-    rondo_producer input; // graph: the step's own input
+    void *when_user;
+    rondo_producer input; // the step's own input; NULL: what the container has for it
     void *user;
     uint32_t *deps; // graph: indexes of the steps it waits for
     uint32_t dep_count;
     uint32_t *users; // graph: indexes of the steps that wait for it
     uint32_t user_count;
+    bool is_late;        // graph: it waits for all ordinary steps, or for a step that does
     bool no_feedback;    // machine
     struct node_review *review; // graph: this child reviews another; NULL for most
     uint32_t lane; // graph: steps of one agent are in one lane, in the order of the file from 0

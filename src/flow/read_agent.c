@@ -30,6 +30,16 @@ bool read_is_name(const char *text)
     return true;
 }
 
+#define AS_TEXT(n)  #n
+#define TEXT_OF(n)  AS_TEXT(n)
+#define IS_TOO_LONG "is too long: a name has at most " TEXT_OF(FLOW_NAME_MAX) " characters"
+
+const char *read_name_rule(const char *text)
+{
+    return strlen(text) > FLOW_NAME_MAX ? IS_TOO_LONG
+                                        : "has to begin with a letter and have only letters, digits, - and _";
+}
+
 bool read_is_strict_name(const char *text)
 {
     if (!read_is_name(text) || strlen(text) > 64)
@@ -60,12 +70,10 @@ static void check_agent_name(struct loading *l, const struct doc_val *key)
 {
     if (l->is_v1 ? read_is_strict_name(key->text) : read_is_name(key->text))
         return;
-    load_error(l, STAGE_AGENT_NAME, key, "validation",
-               l->is_v1 ? "the agent's name '%.80s' has to begin with a lower-case letter and have at most 64 "
-                          "lower-case letters, digits, - and _"
-                        : "the agent's name '%.80s' has to begin with a letter and have only letters, digits, "
-                          "- and _",
-               key->text);
+    load_error(l, STAGE_AGENT_NAME, key, "validation", "the agent's name '%.80s' %s", key->text,
+               l->is_v1 ? "has to begin with a lower-case letter and have at most 64 lower-case letters, digits, "
+                          "- and _"
+                        : read_name_rule(key->text));
 }
 
 static struct flow_agent *read_one_agent(struct loading *l, const struct doc_val *key,
@@ -218,7 +226,7 @@ void own_skills(struct loading *l, const struct field *field, const struct doc_v
         skill->description = "";
         if (!read_is_name(skill->name))
             load_error(l, STAGE_RONDO, val->keys[i], "validation",
-                       "the skill's name '%.80s' may have only letters, digits, - and _", skill->name);
+                       "the skill's name '%.80s' %s", skill->name, read_name_rule(skill->name));
         if (read_expect(l, val->items[i], DOC_MAP, skill->name))
             read_object(l, &skill_fields, val->items[i], skill);
     }
@@ -239,6 +247,12 @@ static bool is_input_name(const char *name)
     return *name == '_' ? !name[1] || read_is_name(name + 1) || is_input_name(name + 1) : read_is_name(name);
 }
 
+static const char *input_rule(const char *name)
+{
+    return strlen(name) > FLOW_NAME_MAX ? IS_TOO_LONG
+                                        : "has to begin with a letter or _ and have only letters, digits, - and _";
+}
+
 void own_inputs(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow *flow = into;
@@ -252,7 +266,7 @@ void own_inputs(struct loading *l, const struct field *field, const struct doc_v
         input->schema_doc = schema->kind == DOC_NULL ? json_true() : doc_json(flow->doc, schema);
         if (!is_input_name(input->name))
             load_error(l, STAGE_RONDO, val->keys[i], "validation",
-                       "the input's name '%.80s' may have only letters, digits, - and _", input->name);
+                       "the input's name '%.80s' %s", input->name, input_rule(input->name));
         if (schema->kind != DOC_MAP && schema->kind != DOC_BOOL && schema->kind != DOC_NULL)
             load_error(l, STAGE_DECODE, schema, "validation",
                        "the input `%s` needs a JSON Schema, which is a map, not %s", input->name,

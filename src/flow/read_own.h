@@ -39,5 +39,6 @@ OWN_READER(own_name_or_flag); // checked only: true, false or a text
 /* Letters, digits, - and _, a letter first, not very long; strict: lower case, at most 64. */
 bool read_is_name(const char *text);
 bool read_is_strict_name(const char *text);
+const char *read_name_rule(const char *text); // what is wrong with a text that is no name: "has to ..."
 
 #endif

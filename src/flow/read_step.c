@@ -50,8 +50,8 @@ void own_id(struct loading *l, const struct field *field, const struct doc_val *
         return;
     }
     if (!read_is_name(step->id))
-        load_error(l, load_stage_in(step->scope, field->stage), val, "invalid_step_id",
-                   "the id '%.80s' has to begin with a letter and have only letters, digits, - and _", step->id);
+        load_error(l, load_stage_in(step->scope, field->stage), val, "invalid_step_id", "the id '%.80s' %s", step->id,
+                   read_name_rule(step->id));
 }
 
 void own_retries(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
@@ -162,7 +162,7 @@ void own_case_name(struct loading *l, const struct field *field, const struct do
     const char *name = read_text(l, val, field->key);
     if (name && !read_is_name(name))
         load_error(l, field->stage, val, "validation",
-                   "the case's name '%.80s' has to begin with a letter and have only letters, digits, - and _", name);
+                   "the case's name '%.80s' %s", name, read_name_rule(name));
     else if (name)
         step->id = name;
 }
@@ -234,9 +234,10 @@ void own_states(struct loading *l, const struct field *field, const struct doc_v
         struct flow_step *state = read_new_step(l, val->items[i]);
         state->id = val->keys[i]->text;
         state->id_at = val->keys[i];
-        if (!read_is_name(state->id) || strcmp(state->id, "end") == 0)
-            load_error(l, STAGE_RONDO, state->id_at, "validation",
-                       "'%.80s' cannot be the name of a state: letters, digits, - and _, and not `end`", state->id);
+        bool is_end = strcmp(state->id, "end") == 0;
+        if (!read_is_name(state->id) || is_end)
+            load_error(l, STAGE_RONDO, state->id_at, "validation", "the state's name '%.80s' %s", state->id,
+                       is_end ? "is taken: it is where a machine stops" : read_name_rule(state->id));
         scope_add(step->inner, state);
         if (read_expect(l, val->items[i], DOC_MAP, state->id))
             read_as(l, state, &body_fields, val->items[i]);

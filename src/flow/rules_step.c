@@ -87,7 +87,9 @@ static void check_companions(struct loading *l, const struct flow_step *step)
 static void check_beside_loop(struct loading *l, struct flow_step *step)
 {
     static const char *const keys[] = { "agent", "instructions", "contextFiles", "model", "include", "steps",
-                                        "parallel", "branch", "forum", "gate", "set", "machine" };
+                                        "parallel", "branch", "forum", "gate", "set", "machine", "order",
+                                        "onStepFailure" };
+    const size_t for_steps = COUNT(keys) - 2; // from there on they are keys of the loop as well
     if (!load_get(step->loop->at, "steps")->count)
         return;
     for (size_t i = 0; i < COUNT(keys); i++) {
@@ -95,6 +97,8 @@ static void check_beside_loop(struct loading *l, struct flow_step *step)
             continue;
         struct diag *diag = load_error(l, STAGE_RONDO, doc_key(step->at, keys[i]), "validation",
                                        "`%s` has no effect: the loop has steps of its own", keys[i]);
+        if (i >= for_steps)
+            diag_hint(diag, "`%s` of these steps is a key of the loop", keys[i]);
         if (l->is_v1)
             diag_warn(l->diags, diag);
     }

@@ -130,7 +130,7 @@ static bool admits_pass(struct run *run, const struct rondo_event *ev)
 static bool admits_loop(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
-    if (!act || !node_is_loop(act->node) || (ev->type == RONDO_EV_RULE_FAILED && !ev->value))
+    if (!act || !node_is_loop(act->node))
         return false;
     if (ev->type == RONDO_EV_MEMORY_TRIM)
         return ev->num >= 0 && ev->num <= UINT32_MAX;
@@ -151,6 +151,16 @@ static bool admits_retry(struct run *run, const struct rondo_event *ev)
     struct kid *kid;
     return names_child(run, ev, &kid) && kid && kid->state == KID_ENDED && is_time(ev->num) &&
            kid->res.status == RONDO_STATUS_FAILED && ev->attempt == kid->attempt + 1;
+}
+
+static bool admits_rule_failed(struct run *run, const struct rondo_event *ev)
+{
+    struct kid *kid;
+    if (!json_is_string(ev->value))
+        return false;
+    if (!(ev->flags & EF_UNSTARTED))
+        return admits_loop(run, ev);
+    return names_child(run, ev, &kid) && kid && kid->state == KID_ENDED && kid->res.status == RONDO_STATUS_FAILED;
 }
 
 static bool admits_backoff(struct run *run, const struct act *act, const struct rondo_event *ev)
@@ -330,7 +340,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_CANCEL] = admits_cancel,           [RONDO_EV_DELAY] = admits_delay,
     [RONDO_EV_TIMER] = admits_timer,             [RONDO_EV_ITEMS] = admits_items,
     [RONDO_EV_NOTE] = admits_note,               [RONDO_EV_RESUMED] = admits_resumed,
-    [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_loop,
+    [RONDO_EV_CHOICE] = admits_choice,           [RONDO_EV_RULE_FAILED] = admits_rule_failed,
     [RONDO_EV_REVIEW] = admits_review,           [RONDO_EV_REOPENED] = reopen_admits,
     [RONDO_EV_FORKED] = admits_forked,           [RONDO_EV_RESERVE] = admits_reserve,
     [RONDO_EV_GRANTED] = admits_reserved,        [RONDO_EV_REFUSED] = admits_reserved,

@@ -749,8 +749,19 @@ static void apply_loop(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     loop_apply(run, act, ev);
-    if (ev->type == RONDO_EV_RULE_FAILED)
-        run_drop(run, ev->value);
+    run_touch(run, act);
+}
+
+/* A loop could not be scored; or nobody can say whether a step that failed is to be tried again. */
+static void apply_rule_failed(struct run *run, struct rondo_event *ev)
+{
+    bool is_retry = ev->flags & EF_UNSTARTED;
+    struct act *act = run_act(run, is_retry ? ev->parent : ev->act);
+    if (is_retry)
+        kid_get(run, act, ev->child, ev->ordinal)->res.flags |= RES_NO_RETRY;
+    else
+        loop_apply(run, act, ev);
+    run_drop(run, ev->value);
     run_touch(run, act);
 }
 
@@ -978,7 +989,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_NOTE] = apply_note,
     [RONDO_EV_RESUMED] = apply_resumed,
     [RONDO_EV_CHOICE] = apply_choice,
-    [RONDO_EV_RULE_FAILED] = apply_loop,
+    [RONDO_EV_RULE_FAILED] = apply_rule_failed,
     [RONDO_EV_REVIEW] = review_apply,
     [RONDO_EV_REOPENED] = reopen_apply,
     [RONDO_EV_FORKED] = inherit_apply,

@@ -347,6 +347,18 @@ static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint
     return json_array_get(act->each->items, ordinal);
 }
 
+/* Like a loop's: what ended it early, else that there are no more items. */
+static int each_reason(const struct act *act, int status)
+{
+    if (act->close == CLOSE_TIMEOUT)
+        return RONDO_REASON_TIME;
+    if (status == RONDO_STATUS_FAILED)
+        return RONDO_REASON_FAILED;
+    if (status == RONDO_STATUS_CANCELLED)
+        return RONDO_REASON_CANCELLED;
+    return act->each->broke ? RONDO_REASON_BREAK : RONDO_REASON_ITEMS;
+}
+
 static void each_project(struct run *run, struct act *act, struct result *ret)
 {
     struct each_act *each = act->each;
@@ -358,7 +370,8 @@ static void each_project(struct run *run, struct act *act, struct result *ret)
     }
     struct outcome *more = result_more(ret);
     more->content = content_of(act);
-    more->reason = each->broke ? RONDO_REASON_BREAK : RONDO_REASON_ITEMS;
+    more->steps_of = act->node;
+    more->reason = each_reason(act, ret->status);
     more->passes = each->next;
     more->escalated = each->escalated;
 }

@@ -20,7 +20,7 @@ enum {
     EF_COMPOSED = 1 << 2,
     EF_TOLD = 1 << 3, // it came from outside; everything else follows from what did (replay.h)
     EF_SCORED = 1 << 4,
-    EF_UNSTARTED = 1 << 5, // a step that ends without having started: place instead of act
+    EF_UNSTARTED = 1 << 5, // about a step that is not under way: place instead of act
     EF_FULL = 1 << 6,      // the value is { content, result }
     EF_MINE = 1 << 7,  // ended for a reason of its own, not because of a child or a sibling
     EF_BREAK = 1 << 8, // parent is the loop it ends

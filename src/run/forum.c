@@ -24,13 +24,35 @@ static void add_round(json_t *contributions, const struct act *act, uint32_t rou
     }
 }
 
-static json_t *transcript(const struct act *act, bool with_this_round)
+static json_t *all_said(const struct act *act, bool with_this_round)
 {
-    json_t *all = act->notes ? json_copy(act->notes) : json_array(), *ret = json_object();
+    json_t *all = act->notes ? json_copy(act->notes) : json_array();
     if (with_this_round)
         add_round(all, act, act->tries);
+    return all;
+}
+
+static bool is_told(const struct act *act, uint32_t child, uint32_t round)
+{
+    if (child == act->node->forum.members)
+        return act->node->mode != RONDO_SHOW_NOBODY;
+    return act->node->mode == RONDO_SHOW_ALL && round > 0;
+}
+
+json_t *forum_told(const struct act *act, uint32_t child, uint32_t round)
+{
+    return is_told(act, child, round) ? all_said(act, child == act->node->forum.members) : json_array();
+}
+
+/* What was said goes with the input.  Not in files: there the input is the forum's throughout, and prompts and
+   expressions ask for the rest by forum_told(). */
+static json_t *told_input(const struct act *act, uint32_t child)
+{
+    if (act->node->flow || !is_told(act, child, act->tries))
+        return NULL;
+    json_t *ret = json_object();
     json_object_set(ret, "input", act->input);
-    json_object_set_new(ret, "contributions", all);
+    json_object_set_new(ret, "contributions", forum_told(act, child, act->tries));
     return ret;
 }
 
@@ -40,8 +62,7 @@ static enum plan start_members(struct run *run, struct act *act, struct rondo_ev
         struct kid *kid = &act->kids[act->next];
         if (kid->state != KID_NEW)
             continue;
-        bool told = act->tries && act->node->mode == RONDO_SHOW_ALL;
-        return kid_start(run, act, act->next, act->tries, kid, told ? transcript(act, false) : NULL, ev);
+        return kid_start(run, act, act->next, act->tries, kid, told_input(act, act->next), ev);
     }
     return PLAN_IDLE;
 }
@@ -80,10 +101,8 @@ static enum plan captain_plan(struct run *run, struct act *act, struct rondo_eve
     uint32_t captain = act->node->forum.members;
     struct kid *kid = &act->kids[captain];
     enum plan what;
-    if (kid->state == KID_NEW) {
-        bool told = act->node->mode != RONDO_SHOW_NOBODY;
-        return kid_start(run, act, captain, 0, kid, told ? transcript(act, true) : NULL, ev);
-    }
+    if (kid->state == KID_NEW)
+        return kid_start(run, act, captain, 0, kid, told_input(act, captain), ev);
     if (!kid_is_settled(run, act, captain, 0, kid, ev, &what))
         return what;
     if (!result_went_well(&kid->res))

@@ -2,7 +2,8 @@
 
    `waiting` counts the dependencies of each step that have not ended; a step whose count is 0 is
    put on the ready list.  A step with `run_on` but without dependencies waits for all ordinary
-   steps: its count is 1 until they have ended.  Once a step may not run (its dependency failed), it
+   steps, which are those without `run_on` that do not wait for such a step in turn: its count is 1
+   until they have ended.  Once a step may not run (its dependency failed), it
    ends without having started and counts as cut off, so that the effect reaches its dependents. */
 #include "base/buf.h"
 #include "run/act.h"
@@ -14,14 +15,19 @@
 
 #include <assert.h>
 
-static bool is_ordinary(const struct act *act, uint32_t i)
+static bool has_run_on(const struct act *act, uint32_t i)
 {
-    return act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
+    return act->node->children[i].node->opts.run_on != RONDO_ON_SUCCESS;
+}
+
+bool graph_is_ordinary(const struct act *act, uint32_t i)
+{
+    return !has_run_on(act, i) && !act->node->children[i].is_late;
 }
 
 static bool waits_for_all(const struct act *act, uint32_t i)
 {
-    return !is_ordinary(act, i) && !act->node->children[i].dep_count;
+    return has_run_on(act, i) && !act->node->children[i].dep_count;
 }
 
 static void make_ready(struct act *act, uint32_t i)
@@ -44,7 +50,7 @@ static void graph_open(struct run *run, struct act *act)
     act->graph->waiting = mem_zalloc(act->kid_count * sizeof *act->graph->waiting);
     for (uint32_t i = 0; i < act->kid_count; i++) {
         act->graph->waiting[i] = act->node->children[i].dep_count + 1;
-        act->graph->ordinary_left += is_ordinary(act, i);
+        act->graph->ordinary_left += graph_is_ordinary(act, i);
         if (act->node->children[i].review && !act->graph->reviews)
             act->graph->reviews = mem_zalloc(act->kid_count * sizeof *act->graph->reviews);
     }
@@ -71,7 +77,7 @@ void graph_settle(struct act *act, uint32_t i)
     act->kids[i].asked |= KID_SEEN;
     for (uint32_t k = 0; k < child->user_count; k++)
         make_ready(act, child->users[k]);
-    if (is_ordinary(act, i) && --act->graph->ordinary_left == 0)
+    if (graph_is_ordinary(act, i) && --act->graph->ordinary_left == 0)
         ready_late_ones(act);
 }
 
@@ -107,7 +113,7 @@ static bool is_any_cut(const struct act *act, uint32_t i)
         if (is_cut(&act->kids[child->deps[d]]))
             return true;
     for (uint32_t k = 0; k < act->kid_count && waits_for_all(act, i); k++)
-        if (is_ordinary(act, k) && is_cut(&act->kids[k]))
+        if (graph_is_ordinary(act, k) && is_cut(&act->kids[k]))
             return true;
     return false;
 }
@@ -188,7 +194,7 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
         int end = verdict(act, i);
         if (end) {
             decide_unstarted(act, i, 0, kid, end, NULL, ev);
-            bool needless = !is_ordinary(act, i) || act->node->children[i].review;
+            bool needless = has_run_on(act, i) || act->node->children[i].review;
             ev->flags |= needless ? EF_MINE : 0;
             return PLAN_DECIDE;
         }
@@ -249,7 +255,7 @@ static void graph_recount(struct act *act)
         const struct kid *kid = &act->kids[i];
         bool is_seen = kid->state == KID_ENDED && kid->asked & KID_SEEN;
         act->settled += is_seen;
-        graph->ordinary_left += is_ordinary(act, i) && !is_seen;
+        graph->ordinary_left += graph_is_ordinary(act, i) && !is_seen;
         act->attention += (kid->state == KID_ENDED && !is_seen) || (kid->state == KID_NEW && kid->attempt > kid->base);
     }
     for (uint32_t i = 0; i < act->kid_count; i++) {

@@ -14,9 +14,12 @@ struct graph_act {
     uint32_t *waiting; // dependencies of each step that have not ended
     struct slot_list ready; // children, in the order in which they became ready
     uint32_t last; // child that was started last, from 1; 0: none
-    uint32_t ordinary_left; // steps without run_on that have not ended
+    uint32_t ordinary_left; // ordinary steps that have not ended
     struct review_count *reviews; // by child; NULL when nothing is reviewed
 };
+
+/* Does a step that waits for all ordinary steps wait for this one? */
+bool graph_is_ordinary(const struct act *act, uint32_t i);
 
 /* A step has ended for good: frees what waits for it. */
 void graph_settle(struct act *act, uint32_t i);

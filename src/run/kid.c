@@ -302,6 +302,16 @@ static bool may_retry(const struct run *run, const struct act *act, const rondo_
            !is_out_of_time(run, node, kid) && !is_final(node, &kid->res);
 }
 
+/* `retry.on` could not be answered: that is told, and there is no further try. */
+static enum plan tell_no_retry(struct run *run, const struct act *act, uint32_t child, uint32_t ordinal,
+                               const struct kid *kid, struct rondo_event *ev)
+{
+    auto_buf struct buf why = { 0 };
+    buf_printf(&why, "retry.%s%s", act->node->flow ? "" : "on: ", // expressions of files say what they are
+               run->question.error ? run->question.error : "failed");
+    return decide_unstarted(act, child, ordinal, kid, RONDO_EV_RULE_FAILED, json_stringn(why.data, why.len), ev);
+}
+
 bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                     struct kid *kid, struct rondo_event *ev, enum plan *ret)
 {
@@ -316,7 +326,11 @@ bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t o
             *ret = PLAN_ASK;
             return false;
         }
-        if (run->question.yes <= 0) {
+        if (run->question.yes < 0) {
+            *ret = tell_no_retry(run, act, child, ordinal, kid, ev);
+            return false;
+        }
+        if (run->question.yes == 0) {
             kid->res.flags |= RES_NO_RETRY;
             return true;
         }

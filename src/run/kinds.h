@@ -18,6 +18,9 @@ bool container_is_full(const struct act *act);
 /* Forum: what was said goes into the transcript, and all members start again. */
 void forum_next_round(struct run *run, struct act *act, uint32_t round);
 
+/* What a member in that round, or the captain, is told of what was said: { name, round, output, content }; new. */
+json_t *forum_told(const struct act *act, uint32_t child, uint32_t round);
+
 /* The output of a container is that of one of its children. */
 void project_kid(const struct kid *kid, struct result *ret);
 

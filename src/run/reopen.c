@@ -235,8 +235,8 @@ static void list_items(struct lists *lists, const struct act *act, const struct 
 static bool was_kept(const struct act *act, uint32_t i)
 {
     const struct result *res = &act->kids[i].res;
-    bool is_ordinary = act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
-    return res->status == RONDO_STATUS_SKIPPED && (res->flags & RES_CUT || (res->flags & RES_UNBEGUN && !is_ordinary));
+    bool has_run_on = act->node->children[i].node->opts.run_on != RONDO_ON_SUCCESS;
+    return res->status == RONDO_STATUS_SKIPPED && (res->flags & RES_CUT || (res->flags & RES_UNBEGUN && has_run_on));
 }
 
 static bool graph_wants(const struct act *act, uint32_t i, const struct ending *e)

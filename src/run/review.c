@@ -182,7 +182,7 @@ static void unstart(struct act *act, uint32_t i, const char *feedback)
     struct kid *kid = &act->kids[i];
     if (kid->asked & KID_SEEN) {
         act->settled--;
-        act->graph->ordinary_left += act->node->children[i].node->opts.run_on == RONDO_ON_SUCCESS;
+        act->graph->ordinary_left += graph_is_ordinary(act, i);
     }
     act->attention -= (kid->asked & KID_UNTOLD) != 0;
     struct outcome *more = result_more(&kid->res);

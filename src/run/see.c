@@ -10,6 +10,7 @@
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/each.h"
+#include "run/kinds.h"
 #include "run/loop.h"
 
 #include <math.h>
@@ -228,8 +229,10 @@ static struct cel_val inner_steps(struct see *see, const struct result *res)
 static struct cel_val all_of(struct see *see, const struct result *res, const struct outcome *more)
 {
     json_t *all = see_result_json(res);
-    if (!more->error)
-        json_object_set_new(all, "error", json_string(""));
+    json_object_set_new(all, "error", json_string(more->error ? more->error : ""));
+    json_object_set_new(all, "reason", json_string(rondo_reason_text(more->reason)));
+    json_object_set_new(all, "escalated", json_boolean(more->escalated));
+    json_object_set_new(all, "usage", see_usage_json(ledger_spent(more->ledger)));
     if (more->history)
         json_object_set_new(all, "history", see_history_json(see, NULL, more));
     return kept(see, all);
@@ -299,13 +302,38 @@ static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref
     return res && res->status ? field_of(see, res, ref->field, ref->is_v1) : absent();
 }
 
+/* The inputs of a file are what it was started with.  Where that is something else, such as the pass of a
+   loop or what a judge is to look at, they are what the step around it gave them, or their defaults. */
+static json_t *file_input(const struct see *see, const struct act *file, const struct flow_input *input)
+{
+    const struct act *around = up(see, file);
+    json_t *value = json_object_get(file->input, input->name);
+    if (!value && around && around->node->step == file->node->step) // its loop
+        value = json_object_get(around->input, input->name);
+    return value ? value : input->default_;
+}
+
+json_t *see_inputs_json(struct see *see)
+{
+    const struct act *file = see_file(see);
+    const struct flow *flow = file ? file->node->scope->flow : NULL;
+    json_t *all = json_object();
+    for (uint32_t i = 0; flow && i < flow->input_count; i++)
+        json_object_set(all, flow->inputs[i].name, file_input(see, file, &flow->inputs[i])); // NULL: left out
+    return all;
+}
+
 static struct cel_val see_inputs(struct see *see, const struct flow_ref *ref)
 {
-    struct act *file = see_file(see);
-    json_t *inputs = file ? file->input : NULL;
+    const struct act *file = see_file(see);
+    const struct flow *flow = file ? file->node->scope->flow : NULL;
     if (!ref->name)
-        return json_is_object(inputs) ? json(inputs) : kept(see, json_object());
-    return json(json_object_get(inputs, ref->name));
+        return kept(see, see_inputs_json(see));
+    json_t *value = file ? json_object_get(file->input, ref->name) : NULL;
+    for (uint32_t i = 0; flow && !value && i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, ref->name) == 0)
+            value = file_input(see, file, &flow->inputs[i]);
+    return json(value);
 }
 
 static struct cel_val see_state(struct see *see, const struct flow_ref *ref)
@@ -341,6 +369,20 @@ static struct cel_val see_budget(struct see *see, uint32_t number)
     if (limit == RONDO_LIMIT_COST_NANO)
         return cel_of_double((double)n / 1e9);
     return limit == RONDO_LIMIT_TIME_MS ? cel_of_duration(n * MS) : cel_of_int(n);
+}
+
+/* { used, left }, without a left when there is no limit. */
+static struct cel_val see_both_budgets(struct see *see, uint32_t number)
+{
+    static const char *const sides[] = { "used", "left" };
+    json_t *both = json_object();
+    rondo_error err;
+    for (uint32_t i = 0; i < COUNT(sides); i++) {
+        struct cel_val value = see_budget(see, number + i);
+        if (value.kind != CEL_ABSENT)
+            json_object_set_new(both, sides[i], cel_val_to_json(value, &err));
+    }
+    return kept(see, both);
 }
 
 static const char *run_name(const struct see *see)
@@ -429,6 +471,14 @@ static struct cel_val see_feedback(struct see *see, const struct flow_ref *ref)
     return json(ref->field == FIELD_ALL ? all : json_object_get(all, names[ref->field]));
 }
 
+json_t *see_contributions_json(const struct see *see)
+{
+    for (const struct act *act = see->act, *forum; (forum = up_inside(see, act)); act = forum)
+        if (forum->node->kind == RONDO_KIND_FORUM)
+            return forum_told(forum, act->child, act->ordinal);
+    return NULL;
+}
+
 static struct cel_val see_error(struct see *see)
 {
     const struct outcome *more = see->kid ? see->kid->res.more : NULL;
@@ -443,7 +493,7 @@ static struct cel_val see_ref(struct see *see, const struct flow_ref *ref)
     case REF_INPUT: return see_input(see);
     case REF_RUN_ID: return text(see->run_id);
     case REF_RUN_NAME: return text(run_name(see));
-    case REF_BUDGET: return see_budget(see, ref->number);
+    case REF_BUDGET: return ref->is_whole ? see_both_budgets(see, ref->number) : see_budget(see, ref->number);
     case REF_STEP: return see_step(see, ref);
     case REF_INNER: return see_inner_step(see, ref);
     case REF_STEPS: return kept(see, see_steps_json(see));
@@ -458,6 +508,7 @@ static struct cel_val see_ref(struct see *see, const struct flow_ref *ref)
     case REF_SCORE: return see_score(see, ref);
     case REF_FEEDBACK: return see_feedback(see, ref);
     case REF_ERROR: return see_error(see);
+    case REF_CONTRIBUTIONS: return kept(see, see_contributions_json(see));
     }
     return absent();
 }

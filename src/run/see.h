@@ -70,6 +70,12 @@ json_t *see_pass_json(const struct pass *pass, int64_t number);
 /* All passes in order, null for those that were not kept; for an open loop those that have ended. */
 json_t *see_history_json(struct see *see, struct act *loop, const struct outcome *ended);
 
+/* What a member or captain of a forum is told (forum_told()); new.  NULL elsewhere. */
+json_t *see_contributions_json(const struct see *see);
+
+/* What the file of see->act was given; new. */
+json_t *see_inputs_json(struct see *see);
+
 /* Every step that can be seen from see->act and has ended, by id. */
 json_t *see_steps_json(struct see *see);
 

@@ -78,6 +78,8 @@ static void put_more(json_t *object, const struct outcome *more)
         put(object, "usage", see_usage_json(ledger_spent(more->ledger)));
     if (more->steps_of && node_is_loop(more->steps_of))
         put_loop(object, more);
+    else if (more->steps_of && more->steps_of->kind == RONDO_KIND_EACH)
+        put(object, "passes", json_integer(more->passes));
     json_t *steps = json_object();
     put_inner(steps, more);
     put(object, "steps", json_object_size(steps) ? json_incref(steps) : NULL);
@@ -243,22 +245,22 @@ json_t *see_steps_json(struct see *see)
 json_t *see_everything(struct see *see)
 {
     uint32_t ordinal = 0;
-    const struct act *file = see_file(see), *each = see_each(see, &ordinal);
+    const struct act *each = see_each(see, &ordinal);
     json_t *all = json_object(), *state = *run_state_at(see->run, see->act);
     json_t *input = see->kid ? see->input : see->act->input;
-    bool has_inputs = file && json_is_object(file->input);
     put(all, "input", input ? json_incref(input) : json_null());
     if (each) {
         put(all, "item", json_incref(json_array_get(each->each->items, ordinal)));
         put(all, "index", json_integer(ordinal));
     }
-    put(all, "inputs", has_inputs ? json_incref(file->input) : json_object());
+    put(all, "inputs", see_inputs_json(see));
     state = state ? json_copy(state) : json_object();
     json_object_update(state, see->delta);
     put(all, "state", state);
     put(all, "feedback", see_feedback_json(see));
     if (see->act->letters)
         put(all, "inbox", json_copy(see->act->letters));
+    put(all, "contributions", see_contributions_json(see));
     put(all, "steps", see_steps_json(see));
     return all;
 }

@@ -36,6 +36,7 @@ static const char *starts(const char *scheduler, int places, const char *steps)
     snprintf(body, sizeof body,
              "agents:\n  a: { script: [ { content: x, delay: 10ms } ] }\n"
              "  b: { script: [ { content: x, delay: 25ms } ] }\n  c: { script: [ { content: x, delay: 100ms } ] }\n"
+             "  yes: { script: [APPROVE] }\n  again: { script: [RETRY, APPROVE] }\n"
              "options: { scheduler: %s, maxConcurrency: %d }\nsteps: %s\n", scheduler, places, steps);
     play_text(&p, body);
     CHECK_INT(p.rc, 0);
@@ -78,6 +79,23 @@ TEST(schedulers_hold_inside_loops_and_with_reviews)
               "l l.0 l.0.a1 l.0.b1 l.0.a2");
     CHECK_STR(starts("round-robin", 1, "[ { id: a1, agent: a }, { id: a2, agent: a }, { id: b1, agent: b, "
                                        "condition: 'false' } ]"), "a1 a2");
+}
+
+TEST(who_comes_after_a_step_that_waits_for_all_does_not_hold_it_up)
+{
+    static const struct { const char *steps, *order; } cases[] = {
+        { "[ { id: s, agent: b, runOn: always }, { id: d, agent: a, dependsOn: [s] }, { id: x, agent: c } ]", "x s d" },
+        { "[ { id: s, agent: b, runOn: always, review: { agent: yes } }, { id: x, agent: c } ]", "x s s.review" },
+        { "[ { id: g, order: sequence, steps: [ { id: s, agent: b, runOn: always }, { id: d, agent: a } ] } ]",
+          "g g.s g.d" },
+        { "[ { id: l, loop: { maxIterations: 1, steps: [ { id: s, agent: b, runOn: always }, { id: x, agent: c }, "
+          "{ id: d, agent: a, dependsOn: [s, x] } ] } } ]", "l l.0 l.0.x l.0.s l.0.d" },
+        { "[ { id: s, agent: b, runOn: failure }, { id: d, agent: a, dependsOn: [s] }, { id: x, agent: c } ]", "x d" },
+        { "[ { id: s, agent: b, runOn: always, review: { agent: again } }, { id: d, agent: a, dependsOn: [s] }, "
+          "{ id: x, agent: c } ]", "x s s.review s~1 s.review~1 d" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CHECK_STR(starts("dependency-first", 5, cases[i].steps), cases[i].order);
 }
 
 /* ---- ends without a start --------------------------------------------------------------------------------- */
@@ -186,6 +204,28 @@ TEST(a_review_that_nobody_understood_fails_with_an_event)
                          "{ id: b, agent: w, dependsOn: [a] } ]"),
               "error a.review~1; error");
     CHECK_STR(p.res.error, "the review was not understood");
+}
+
+TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
+{
+#define UNCLEAR "agent: f, retry: { attempts: 5, on: \"int(error) == 1\" }"
+    static const struct { const char *steps, *path; } cases[] = {
+        { "{ id: a, " UNCLEAR " }", "a" },
+        { "{ id: a, loop: { maxIterations: 2, steps: [ { id: b, " UNCLEAR " } ] } }", "a.0.b" },
+        { "{ id: a, loop: { forEach: [1], steps: [ { id: b, " UNCLEAR " } ] } }", "a[0].b" },
+        { "{ id: a, branch: [ { when: \"true\", name: b, " UNCLEAR " } ] }", "a.b" },
+        { "{ id: a, parallel: { steps: [ { id: b, " UNCLEAR " } ] } }", "a.b" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[1000];
+        snprintf(text, sizeof text, FAILS "steps: [ %s ]", cases[i].steps);
+        errors(&p, text);
+        CHECK_INT(play_count(&p, RONDO_EV_RETRY, NULL), 0);
+        CHECK_INT(play_count(&p, RONDO_EV_RULE_FAILED, NULL), 1);
+        CHECK_STR(play_find(&p, RONDO_EV_RULE_FAILED, cases[i].path)->text,
+                  "retry.on: 'no' is no int\n  int(error) == 1\n  ^");
+    }
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------- */

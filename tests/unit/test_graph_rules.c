@@ -1,8 +1,6 @@
 /* test_graph_rules.c - graphs whose steps would wait for each other. */
 #include "agents.h"
 
-#include <string.h>
-
 /* Without dependencies such a step waits for all others; not for those that wait for it. */
 TEST(a_step_that_always_runs_does_not_wait_for_its_own_dependents)
 {
@@ -14,10 +12,6 @@ TEST(a_step_that_always_runs_does_not_wait_for_its_own_dependents)
                        .steps = (rondo_step[]){ { .node = bot_node(&first) },
                                                 { .node = bot_node(&then), .depends_on = RONDO_AFTER("first") } } }),
                "1");
-    if (t.rc == RONDO_EINVAL) {
-        CHECK(strstr(t.err.message, "wait for each other") != NULL);
-        return;
-    }
     trial_finish(&t);
     CHECK_INT(t.rc, 0);
     CHECK_INT(first.calls, 1);

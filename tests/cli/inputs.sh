@@ -1,0 +1,99 @@
+# inputs.sh - what steps and files are given, in every place where they can stand: `with` of an agent, `with` and defaults of a file that is
+# included or that an agent is.
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data NO_COLOR=1
+
+flow child.yaml <<'F'
+name: child
+inputs: { n: { type: string, default: own }, m: { type: string, default: more } }
+agents: { says: { run: [printf, "%s and %s", "${inputs.n}", "${inputs.m}"] } }
+steps: [{ id: x, agent: says, instructions: i }]
+F
+flow marks.yaml <<'F'
+name: marks
+inputs: { n: { type: integer, default: 7 } }
+agents:
+  says: { run: [printf, '%s', '{"score": ${inputs.n}, "done": ${inputs.n == 7}, "decision": "${inputs.n == 7 ? "approve" : "reject"}"}'],
+          resultSchema: { type: object } }
+steps: [{ id: x, agent: says, instructions: i }]
+F
+
+# Each place is a list of steps; the body that is put in there says what comes out.
+gives() { # NAME EXPECTED STEPS
+    flow place.yaml <<F
+name: place
+agents:
+  ok: { script: [ok] }
+  in: { run: [printf, "%s", "\${string(input.n)}"] }
+  file: { workflow: child.yaml }
+  marks: { workflow: marks.yaml, resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+steps: $3
+F
+    check "$1" 0 "$2" "$RONDO" run --store :memory: --quiet place.yaml
+}
+
+places='group|[{ id: g, steps: [{ id: x, BODY }] }]
+sequence|[{ id: a, agent: ok }, { id: g, dependsOn: [a], order: sequence, steps: [{ id: y, agent: ok }, { id: x, BODY }] }]
+case|[{ id: g, branch: [{ when: "true", BODY }] }]
+second case|[{ id: g, branch: [{ when: "false", agent: ok }, { when: "true", BODY }, { else: { agent: ok } }] }]
+else|[{ id: g, branch: [{ when: "false", agent: ok }, { else: { BODY } }] }]
+case in a loop|[{ id: g, loop: { maxIterations: 2, steps: [{ id: b, branch: [{ when: "true", BODY }] }] } }]
+loop in a case|[{ id: g, branch: [{ when: "true", loop: { maxIterations: 2, steps: [{ id: x, BODY }] } }] }]
+state|[{ id: m, machine: { start: a, states: { a: { BODY } }, edges: [{ from: a, to: end }] } }]
+second state|[{ id: m, machine: { start: a, states: { a: { agent: ok }, b: { BODY } }, edges: [{ from: a, to: b }, { from: b, to: end }] } }]
+steps of a loop|[{ id: m, loop: { maxIterations: 2, steps: [{ id: x, BODY }] } }]
+steps of a forEach|[{ id: m, loop: { forEach: "[1, 2]", steps: [{ id: x, BODY }] } }]'
+bodies='agent: in, with: { n: "4" }|4
+include: child.yaml|own and more
+include: child.yaml, with: { n: "'"'given'"'" }|given and more
+agent: file|own and more
+agent: file, with: { m: "'"'given'"'" }|own and given'
+
+while IFS='|' read -r place steps; do
+    while IFS='|' read -r body said; do
+        gives "$place: $body" "$said" "${steps//BODY/$body}"
+    done <<<"$bodies"
+done <<<"$places"
+
+# A loop around a file: its inputs are the same in every pass and for every item.
+while IFS='|' read -r body said; do
+    gives "parallel: $body" "[\"$said\"]" "[{ id: p, parallel: { steps: [{ id: x, $body }] } }]"
+    case $body in *in,*) continue ;; esac
+    gives "pass: $body" "$said" "[{ id: m, $body, loop: { maxIterations: 3 } }]"
+    gives "item: $body" "$said" "[{ id: m, $body, loop: { forEach: '[1, 2]' } }]"
+    gives "pass in a case: $body" "$said" "[{ id: g, branch: [{ when: 'true', $body, loop: { maxIterations: 2 } }] }]"
+    gives "pass in a state: $body" "$said" "[{ id: m, machine: { start: a, states: { a: { $body, loop: { maxIterations: 2 } } }, edges: [{ from: a, to: end }] } }]"
+done <<<"$bodies"
+gives "what next gives goes before" "second and more" \
+    "[{ id: m, include: child.yaml, with: { n: \"'first'\" }, loop: { maxIterations: 2, onMaxIterations: returnLast, next: \"{'n': 'second'}\" } }]"
+gives "and so does an item" "b and m" \
+    "[{ id: m, include: child.yaml, with: { m: \"'m'\" }, loop: { forEach: [{ n: a }, { n: b }] } }]"
+
+# The input of a forum is that of its members and captain in all rounds; what was said stands beside it.
+flow forum.yaml <<'F'
+name: forum
+agents:
+  a: { run: [printf, "%s heard %s", "${input.k}", "${size(contributions)}"], inputSchema: { type: object, required: [k] } }
+  b: { run: 'cat "$RONDO_CONTEXT" >context' }
+  cap: { run: [printf, "%s: %s", "${input.k}", "${contributions.map(c, '%s %d %s'.format([c.name, c.round, c.output])).join('; ')}"],
+         inputSchema: { type: object, required: [k] } }
+steps: [{ id: f, with: { k: "5" }, forum: { members: [a, b], captain: cap, rounds: 2 } }]
+F
+check "a forum" 0 "5: a 1 5 heard 0; b 1 ; a 2 5 heard 2; b 2 " "$RONDO" run --store :memory: --quiet forum.yaml
+same "a command's context" "$(tr -d ' \n' <context | grep -o '"contributions":\[{"name":"a","round":1,"output":"5heard0"}')" \
+    '"contributions":[{"name":"a","round":1,"output":"5heard0"}'
+sed -i 's/captain: cap,/captain: cap, show: captain,/' forum.yaml
+check "that only its captain hears" 0 "5: a 1 5 heard 0; b 1 ; a 2 5 heard 0; b 2 " "$RONDO" run --store :memory: --quiet forum.yaml
+
+# Files that are only named.
+gives "agents of a parallel" '["own and more","ok"]' "[{ id: p, parallel: { agents: [file, ok] } }]"
+gives "members and a captain" "own and more" "[{ id: f, forum: { members: [file, ok], captain: file, rounds: 2 } }]"
+gives "a scorer" "ok" "[{ id: m, agent: ok, loop: { maxIterations: 3, scoreAgent: marks, patience: 1 } }]"
+gives "a judge" "ok" "[{ id: m, agent: ok, loop: { maxIterations: 2, onMaxIterations: fail, untilAgent: marks } }]"
+gives "a reviewer" "ok" "[{ id: m, agent: ok, review: { agent: marks, onExhausted: fail } }]"
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
