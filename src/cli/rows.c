@@ -308,8 +308,11 @@ static void on_start(struct rows *rows, const rondo_event *ev)
         return;
     make_kids(rows, up);
     struct row *row = row_of_start(rows, up, ev);
-    if (!row)
+    if (!row) {
+        if (at_slot(rows, ev->act))
+            rows->by_slot[ev->act] = NULL; // whose it was has ended
         return;
+    }
     row_reset(rows, row);
     make_kids(rows, row);
     note_slot(rows, ev->act, row);
@@ -342,14 +345,16 @@ static void item_end(struct rows *rows, struct row *item)
 
 static void on_retry(struct row *row)
 {
-    if (row->is_item && row->state == ROW_FAILED) { // it did not end after all
-        row->up->failed--;
+    if (row->is_item && row->state >= ROW_DONE) { // it did not end after all
+        row->up->done -= row->state == ROW_DONE;
+        row->up->failed -= row->state == ROW_FAILED;
         row->up->kept--;
     }
     row->state = ROW_RETRYING;
 }
 
-/* What had failed or was cancelled goes on: containers where they were, their children from the start. */
+/* What had failed, was cancelled or ran out of its budget goes on: containers where they were, their children from the
+   start. */
 static void come_back(struct row *row)
 {
     if (row->is_item && row->end_ns)
@@ -404,8 +409,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     }
     if (row->state == ROW_FAILED)
         fail(row, ev);
-    if (is_coordinator(row) ? row->state == ROW_FAILED : row->state == ROW_DONE || node_is_leaf(row->node))
-        forget_slot(rows, row); // else it may come back
+    if (is_coordinator(row) ? row->state == ROW_FAILED : node_is_leaf(row->node))
+        forget_slot(rows, row); // else it may come back: one that a budget cut short has completed, too
     if (row->is_item)
         item_end(rows, row);
 }

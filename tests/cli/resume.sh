@@ -108,6 +108,42 @@ says "budget is used up (tokens)"
 check "a larger one lets it go on" 0 draft "$RONDO" resume "$id" --max-tokens 1000
 says "step_start three"
 if grep -q "step_start one" err; then bad "one ran again"; else ok; fi
+look() { "$RONDO" show "$id" >out; }
+look
+has "3/3 steps"
+hasnt "cancelled"
+flow cut.yaml <<'END'
+name: cut
+budget: { tokens: 1000 }
+agents:
+  s: { script: [ { content: draft, usage: { prompt: 400 } } ] }
+  slow: { run: "sleep 0.05; echo late" }
+steps:
+  - id: t
+    loop: { maxIterations: 5, steps: [ { id: d, agent: s, instructions: x } ] }
+  - { id: u, agent: slow, instructions: x, dependsOn: [t] }
+  - { id: n, agent: slow, instructions: x, dependsOn: [u], condition: "false" }
+END
+check "a budget ends a loop" 4 "" "$RONDO" run cut.yaml
+spent=$id id=$(run_id err)
+"$RONDO" show --json "$id" >out
+hasnt '"durationMs":1[0-9]\{12\}'
+check "it goes on" 0 "" "$RONDO" resume "$id" --max-tokens 50000
+says "5 passes, max_iterations"
+if grep -q "step_end u ([0-9]*ms)" err; then ok; else bad "step_end u has no duration: $(cat err)"; fi
+look
+has "5 passes, max_iterations"
+hasnt "cancelled"
+"$RONDO" show --json "$id" >out
+has '"passes":5,"path":"t","reason":"max_iterations"'
+hasnt '"durationMs":1[0-9]\{12\}'
+"$RONDO" graph --run "$id" >out
+has "5 passes"
+"$RONDO" show "$id" u >out
+if grep -q "^completed  *[1-9][0-9]*ms" out; then ok; else bad "no time: $(cat out)"; fi
+"$RONDO" show "$id" t.0.d >out
+has "400 tokens"
+id=$spent
 check "there is nothing to do twice" 3 "" "$RONDO" resume "$id" --max-tokens 2000
 says "the run has completed"
 
