@@ -84,6 +84,18 @@ pid=$!
 wait_for calls two
 wait_for started workflow_start
 id=$(run_id started)
+kill -9 $pid
+wait $pid 2>/dev/null
+check "what was killed is cancelled here" 0 "" "$RONDO" cancel "$id"
+if grep -q workflow_start err; then bad "what is old is told as new"; else ok; fi
+says "run_resumed"
+
+rm -f go calls
+"$RONDO" run chain.yaml >out 2>started </dev/null &
+pid=$!
+wait_for calls two
+wait_for started workflow_start
+id=$(run_id started)
 check "cancel asks the driver" 0 "" "$RONDO" cancel "$id"
 wait $pid
 same "the driver stops" $? 1
@@ -185,6 +197,17 @@ says "open: ok"
 check "an answer" 0 "" "$RONDO" answer "$id" ok yes
 check "goes on" 0 "done" "$RONDO" resume "$id"
 check "asks nothing any more" 0 "" "$RONDO" answer "$id"
+
+# ---- cancelling shows what is new ---------------------------------------------------------------------------
+
+check "a gate that is to be cancelled" 5 "" "$RONDO" run gate.yaml
+id=$(run_id err)
+check "goes on, once" 5 "" "$RONDO" resume "$id"
+check "and twice" 5 "" "$RONDO" resume "$id"
+before=$("$RONDO" events --json "$id" | wc -l)
+"$RONDO" cancel --json "$id" 2>err | grep -v plan_ready >out
+same "the first new event" "$(head -n 1 out | sed 's/.*"seq":\([0-9]*\).*/\1/')" "$((before + 1))"
+same "every new event" "$("$RONDO" events --json "$id" | wc -l)" "$((before + $(wc -l <out)))"
 
 flow gates.yaml <<'END'
 name: gates
