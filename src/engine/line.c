@@ -911,7 +911,7 @@ static bool is_scope(const struct line *l)
            !*name_at(&l->run->reader, &l->place);
 }
 
-const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
+static struct line line_of(const rondo_event *ev)
 {
     rondo_run *run = run_of(ev->run);
     struct line l = { .out = &run->line, .ev = ev, .run = run };
@@ -919,6 +919,26 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
         l.node = l.place.node;
     l.is_scope = is_scope(&l);
     l.encore = l.node ? encore_word(ev, &l.place) : NULL;
+    return l;
+}
+
+const char *line_type(const rondo_event *ev)
+{
+    struct line l = line_of(ev);
+    return type_text(&l);
+}
+
+const char *const line_types[] = {
+#define TEXT(name, number, text) text,
+    RONDO_EVENTS(TEXT)
+#undef TEXT
+    "resume_started", "resume_completed", "resume_failed", "agent_turn", "tool_call", "coordinator_narration",
+    "coordinator_synthesis", NULL
+};
+
+const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
+{
+    struct line l = line_of(ev);
     buf_clear(l.out);
     put_head(&l);
     if (l.node)

@@ -438,6 +438,10 @@ void ask_see(rondo_context *context, struct see *ret);
 /* A moment as the lines of events have it. */
 void line_put_time(struct buf *buf, int64_t ns);
 
+/* The type that the line of JSON has, and all that there are; the last one is NULL. */
+const char *line_type(const rondo_event *ev);
+extern const char *const line_types[];
+
 /* ---- deliver.c ---------------------------------------------------------------------------------------- */
 
 /* The next event for the reader of this run, without doing any work; NULL when it has seen all. */

@@ -64,6 +64,20 @@ look events --json --type iteration_end "$id"
 same "only one type" "$(wc -l <out)" 3
 look events --path publish "$id"
 same "only one step" "$(wc -l <out)" 2
+for type in decision step_start; do
+    look events --json --type $type "$id"
+    same "every $type that is shown, and nothing else" "$(cat out)" \
+        "$("$RONDO" events --json "$id" | grep '^{"type":"'$type'"')"
+done
+look events -v --type decision "$id"
+has "decision scope step_start"
+same "as many as in JSON" "$(wc -l <out)" "$("$RONDO" events --json --type decision "$id" | wc -l)"
+look events --type budget "$id"
+same "what is asked for is told" "$(wc -l <out)" "$("$RONDO" events --json --type budget "$id" | wc -l)"
+check "a type that is none" 3 "" "$RONDO" events --type step_strat "$id"
+says "did you mean 'step_start'?"
+check "a path that is none" 0 "" "$RONDO" events --path publihs "$id"
+says "no event of 'publihs'"
 cat >slow.yaml <<'END'
 rondo: 1
 name: slow
