@@ -242,6 +242,10 @@ bool later_all_wait_for_people(rondo_run *run);
 /* The paths of what people are asked, for lists: the first ones; new. */
 json_t *later_open_gates(rondo_run *run);
 
+/* Would this answer be taken by what is open under that path?  RONDO_EINVAL says what is expected; 0 also when
+   nothing is open there. */
+int later_check_answer(rondo_run *run, const char *path, json_t *answer, rondo_error *err);
+
 /* What an activation had to wind down is gone: if it is closing, it may end. */
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);
 

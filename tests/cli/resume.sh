@@ -198,6 +198,41 @@ check "an answer" 0 "" "$RONDO" answer "$id" ok yes
 check "goes on" 0 "done" "$RONDO" resume "$id"
 check "asks nothing any more" 0 "" "$RONDO" answer "$id"
 
+flow reviewed_by.yaml <<'END'
+name: reviewed_by
+agents: { say: { run: [echo, "done"] } }
+steps: [ { id: w, agent: say, instructions: x, review: { gate: { ask: "Good?" } } } ]
+END
+check "a person reviews" 5 "" "$RONDO" run reviewed_by.yaml
+id=$(run_id err)
+check "what is no review" 3 "" "$RONDO" answer "$id" w fine
+says "expected APPROVE"
+check "by the name of the step" 0 "" "$RONDO" answer "$id" w APPROVE
+check "and only once" 3 "" "$RONDO" answer "$id" w APPROVE
+says "answered already"
+check "is approved" 0 "done" "$RONDO" resume "$id"
+
+flow once.yaml <<'END'
+name: once
+agents: { pay: { run: "echo $RONDO_PATH >> paid; [ -e slow ] && sleep 60; echo paid", effects: once } }
+steps: [ { id: o, agent: pay, instructions: x } ]
+END
+touch slow
+"$RONDO" run once.yaml >out 2>started </dev/null &
+pid=$!
+wait_for paid o
+wait_for started workflow_start
+id=$(run_id started)
+kill -9 $pid
+wait $pid 2>/dev/null
+rm slow
+check "nobody knows what came of it" 5 "" "$RONDO" resume "$id"
+check "nonsense is refused" 3 "" "$RONDO" answer "$id" o nonsense
+says "expected retry, skip, fail, or an object"
+check "an object of something else" 3 "" "$RONDO" answer "$id" o '{"reslut": 1}'
+check "what can be done" 0 "" "$RONDO" answer "$id" o retry
+check "is done" 0 paid "$RONDO" resume "$id"
+
 # ---- cancelling shows what is new ---------------------------------------------------------------------------
 
 check "a gate that is to be cancelled" 5 "" "$RONDO" run gate.yaml
