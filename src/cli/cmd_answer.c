@@ -262,7 +262,7 @@ static int cmd_answer(const struct cmdline *line)
     static int (*const stages[])(struct running *r) = { check, running_find, hold, running_look, answer };
     const struct answer_args *args = line->options;
     struct running r = { .line = line, .args = &args->run, .command = "answer",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = line->args.count == 1 };
     return running_go(&r, stages, COUNT(stages));
 }
 

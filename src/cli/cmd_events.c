@@ -122,7 +122,7 @@ static int cmd_events(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { check_type, running_find, running_look, list };
     struct running r = { .line = line, .args = line->options, .command = "events",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

@@ -109,7 +109,7 @@ static int cmd_history(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, running_look, list };
     struct running r = { .line = line, .args = line->options, .command = "history",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

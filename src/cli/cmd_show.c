@@ -270,7 +270,7 @@ static int cmd_show(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, running_look, show };
     struct running r = { .line = line, .args = line->options, .command = "show",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

@@ -110,6 +110,36 @@ same "a line for each pass" "$(wc -l <out)" 3
 has '"output":{"score":9}'
 check "no such loop" 3 "" "$RONDO" history "$id" publish
 
+# ---- a store that cannot be written ---------------------------------------------------------------------
+
+cat >asks.yaml <<'END'
+rondo: 1
+name: asks
+steps: [ { id: ok, gate: { ask: "Deploy?" } } ]
+END
+other=
+[ "$(id -u)" != 0 ] || other="setpriv --reuid 65534 --regid 65534 --clear-groups"
+locked=$(mktemp -d)
+"$RONDO" run --quiet --store "$locked/runs.db" loop.yaml >/dev/null 2>&1 </dev/null
+"$RONDO" run --quiet --store "$locked/runs.db" asks.yaml >/dev/null 2>&1 </dev/null
+seen=$("$RONDO" runs --store "$locked/runs.db" --name article --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+asks=$("$RONDO" runs --store "$locked/runs.db" --name asks --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+chmod 444 "$locked"/*
+chmod 555 "$locked"
+if $other "$RONDO" version >/dev/null 2>&1; then
+    for command in "show $seen" "show $seen refine" "events $seen" "history $seen refine" "graph --run $seen" \
+        "eval 1 --run $seen" "answer $asks" "replay $seen" runs; do
+        if (cd / && $other "$RONDO" $command --store "$locked/runs.db") >out 2>err; then ok
+        else bad "rondo $command: $(cat err)"; fi
+    done
+    if (cd / && $other "$RONDO" answer "$asks" ok yes --store "$locked/runs.db") >out 2>err; then
+        bad "an answer was written to a store that cannot be"
+    else ok; fi
+    says "cannot be written"
+fi
+chmod 755 "$locked"
+rm -rf "$locked"
+
 # ---- replay and fork ---------------------------------------------------------------------------------
 
 look replay "$id"
