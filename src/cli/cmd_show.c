@@ -240,6 +240,7 @@ static int show_run(struct running *r)
     auto_json json_t *answers = json_array();
     struct gates gates = { 0 };
     struct rows *rows = rows_new(r->run->node);
+    rows->keeps_all = r->args->json;
     while ((ev = rondo_run_next(r->run))) {
         rows_event(rows, ev);
         gates_past(&gates, ev);

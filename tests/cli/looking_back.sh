@@ -55,6 +55,22 @@ has '"path":"refine"'
 has '"reason":"max_iterations"'
 check "no such run" 3 "" "$RONDO" show rx
 
+cat >many.yaml <<'END'
+rondo: 1
+name: many
+inputs: { list: { type: array } }
+agents: { s: { script: [ { content: x } ] } }
+steps: [ { id: each, loop: { forEach: "inputs.list", steps: [ { id: one, agent: s, instructions: x } ] } } ]
+END
+echo "list: [$(seq -s , 60)]" >many.list
+look run --quiet many.yaml --inputs many.list
+many=$(newest)
+look show --json "$many"
+same "every item is there" "$(grep -o '"path":"each\[[0-9]*\]"' out | sort -u | wc -l)" 60
+look show "$many"
+has "60 of 60 items"
+same "what is left out is counted" "$(grep -c "\[[0-9]*\]" out) $(grep -o "20 more: 20 done" out)" "40 20 more: 20 done"
+
 # ---- events ----------------------------------------------------------------------------------------
 
 look events --json "$id"
