@@ -313,6 +313,11 @@ static struct history *passes_of(rondo_history *h)
     return h->own;
 }
 
+const rondo_node *look_loop(const rondo_history *h)
+{
+    return h->node;
+}
+
 int64_t rondo_history_count(rondo_history *h)
 {
     struct history *passes = passes_of(h);

@@ -495,6 +495,7 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
 /* ---- look.c -------------------------------------------------------------------------------------------- */
 
 rondo_history *look_history(rondo_run *run, struct act *loop);
+const rondo_node *look_loop(const rondo_history *h); // whose it is
 void look_free(rondo_run *run);
 
 /* A pass of a loop that began with event start, read back, as see_pass_json() has it; NULL.  New.

@@ -124,6 +124,8 @@ has "  + draft on jazz, pass 1"
 look history --json "$id" refine --step rate
 same "a line for each pass" "$(wc -l <out)" 3
 has '"output":{"score":9}'
+check "no such step in it" 3 "" "$RONDO" history "$id" refine --step darft
+says "did you mean 'draft'?"
 check "no such loop" 3 "" "$RONDO" history "$id" publish
 
 # ---- a store that cannot be written ---------------------------------------------------------------------
