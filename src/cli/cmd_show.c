@@ -157,8 +157,20 @@ static void put_kids(json_t *list, const struct row *row)
     }
 }
 
+/* What was spent before the fork is not the fork's own. */
+static void put_origin(struct running *r, const struct rows *rows, struct buf *out)
+{
+    const char *from = json_string_value(json_object_get(r->about, "forkedFrom"));
+    if (!from)
+        return;
+    buf_puts(out, "forked from ");
+    show_line(out, from, strlen(from));
+    put_usage(out, ", which had spent ", &rows->inherited);
+    buf_putc(out, '\n');
+}
+
 /* What the tree does not say. */
-static void put_head(struct running *r, struct buf *out)
+static void put_head(struct running *r, const struct rows *rows, struct buf *out)
 {
     const struct store_run *row = store_about(r->run->journal);
     const char *file = json_string_value(json_object_get(r->about, "file"));
@@ -169,6 +181,7 @@ static void put_head(struct running *r, struct buf *out)
         show_line(out, file, strlen(file));
     }
     buf_putc(out, '\n');
+    put_origin(r, rows, out);
     if (*row->session) {
         buf_puts(out, "session ");
         show_line(out, row->session, strlen(row->session));
@@ -250,9 +263,9 @@ static int show_run(struct running *r)
         print_run(r, rows, &gates, answers);
     } else {
         term_init(&term, STDOUT_FILENO, r->line->no_color);
-        put_head(r, &out);
+        put_head(r, rows, &out);
         view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
-                                       .now_ns = shell_now_ns(r->engine) });
+                                       .now_ns = *r->holder ? shell_now_ns(r->engine) : rows->last_ns });
         put_people(&out, r, &gates, answers);
         fwrite(out.data, 1, out.len, stdout);
     }

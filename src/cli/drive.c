@@ -353,13 +353,13 @@ static void pull(struct drive *d)
 
 /* ---- the end -------------------------------------------------------------------------------------------------- */
 
-/* Calls that a crash or a cancel cut off. */
-static void put_lost(struct buf *out, const rondo_usage *lost)
+/* An amount in a sentence; nothing when nothing was spent. */
+static void put_spent(struct buf *out, const char *before, const rondo_usage *usage, const char *after)
 {
     auto_buf struct buf text = { 0 };
-    view_put_usage(&text, lost, ", ");
+    view_put_usage(&text, usage, ", ");
     if (text.len)
-        buf_printf(out, "calls that were cut off may have cost up to %s more\n", buf_text(&text));
+        buf_printf(out, "%s%s%s\n", before, buf_text(&text), after);
 }
 
 static void add_notes(struct drive *d, const rondo_result *res)
@@ -372,7 +372,8 @@ static void add_notes(struct drive *d, const rondo_result *res)
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
-    put_lost(&d->notes, &res->lost);
+    put_spent(&d->notes, "calls that were cut off may have cost up to ", &res->lost, " more");
+    put_spent(&d->notes, "what came before the fork had cost ", &res->inherited, "");
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)

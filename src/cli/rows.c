@@ -490,6 +490,24 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     }
 }
 
+/* A fork has spent nothing yet: neither has what goes on in it. */
+static void forget_usage(struct row *row)
+{
+    if (row->up && !row_is_open(row))
+        return;
+    row->usage = (rondo_usage){ 0 };
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            forget_usage(row->kids[i]);
+}
+
+static void on_forked(struct rows *rows, const rondo_event *ev)
+{
+    rows->start_ns = ev->time_ns;
+    usage_add(&rows->inherited, &rows->root->usage);
+    forget_usage(rows->root);
+}
+
 /* An item that never begins has a row only where all are wanted. */
 static void add_unstarted(struct rows *rows, const rondo_event *ev)
 {
@@ -501,6 +519,7 @@ static void add_unstarted(struct rows *rows, const rondo_event *ev)
 void rows_event(struct rows *rows, const rondo_event *ev)
 {
     struct row *row;
+    rows->last_ns = ev->time_ns;
     switch (ev->type) {
     case RONDO_EV_WORKFLOW_START:
         rows->start_ns = ev->time_ns;
@@ -513,6 +532,7 @@ void rows_event(struct rows *rows, const rondo_event *ev)
         break;
     case RONDO_EV_STEP_START: on_start(rows, ev); break;
     case RONDO_EV_REOPENED: on_reopened(rows, ev); break;
+    case RONDO_EV_FORKED: on_forked(rows, ev); break;
     default:
         add_unstarted(rows, ev);
         if ((row = rows_find(rows, ev)))

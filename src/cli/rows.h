@@ -54,7 +54,9 @@ struct rows {
     uint32_t slot_count, slot_cap;
     uint32_t made;
     bool keeps_all; // also items that ended long ago, or never began
-    int64_t start_ns, end_ns; // end_ns: 0 while it runs
+    int64_t start_ns, end_ns; // start_ns: of a fork, since it is one; end_ns: 0 while it runs
+    int64_t last_ns;          // of the last event
+    rondo_usage inherited;    // what others had spent when it was forked: not in the root's usage
     int status;               // enum rondo_status
     const char *id;           // of the run, borrowed from it
     uint64_t ended[ROW_CANCELLED + 1]; // leaves, by how they ended; every pass and item counts

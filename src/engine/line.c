@@ -728,9 +728,10 @@ static void put_data(struct line *l)
 /* When that began which the event ends; 0 when it ends nothing, or that is not known. */
 static int64_t began_ns(const struct line *l)
 {
+    const struct run *run = &l->run->core;
     const struct loop_seen *loop;
     switch (l->ev->type) {
-    case RONDO_EV_WORKFLOW_END: return l->run->core.acts[0]->start_ns;
+    case RONDO_EV_WORKFLOW_END: return run->forked_ns ? run->forked_ns : run->acts[0]->start_ns;
     case RONDO_EV_ITERATION_END:
         loop = reader_loop(&l->run->reader, l->ev->act);
         return loop ? loop->pass_ns : 0;

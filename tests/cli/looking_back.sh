@@ -173,6 +173,28 @@ has "draft on jazz, pass 0"
 has "  + draft on blues, pass 1"
 look replay "$fork"
 has "all as recorded"
+same "how long it took, in both" "$("$RONDO" show "$fork" | sed -n 's/.* completed  \([0-9.]*m*s\) .*/\1/p')" \
+    "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  completed .*/\1/')"
+cat >costs.yaml <<'END'
+rondo: 1
+name: costs
+agents: { s: { script: [ { content: x, usage: { prompt: 300, cost: 0.3 } } ] } }
+steps:
+  - { id: a, agent: s, instructions: x }
+  - { id: b, agent: s, instructions: x, dependsOn: [a] }
+  - { id: c, agent: s, instructions: x, dependsOn: [b] }
+END
+look run --quiet costs.yaml
+look fork "$(newest)" --at b
+look resume "$(cat out)"
+says '3/3 steps  600 tokens  $0.600'
+says 'what came before the fork had cost 300 tokens, $0.300'
+look show "$(newest)"
+has '3/3 steps  600 tokens  $0.600'
+has ', which had spent 300 tokens  $0.300'
+same "in JSON" "$("$RONDO" show --json "$(newest)" | grep -o '"inherited":{[^}]*}\|"usage":{[^}]*"prompt":600}')" \
+    '"inherited":{"calls":0,"completion":0,"nanoUsd":300000000,"prompt":300}
+"usage":{"calls":0,"completion":0,"nanoUsd":600000000,"prompt":600}'
 check "nothing started there" 3 "" "$RONDO" fork "$id" --at nothing
 says "nothing"
 check "an unknown input" 2 "" "$RONDO" fork "$id" --at publish --input topik=x
