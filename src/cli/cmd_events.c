@@ -133,7 +133,7 @@ static const struct option options[] = {
     { "json", 0, OPT_FLAG, AT(json), .help = "as lines of JSON" },
     { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "every event, with what went in and out" },
     { "path", 0, OPT_TEXT, AT(path), "PATH", .help = "only of this step and what is in it" },
-    { "type", 0, OPT_TEXT, AT(type), "NAME", .help = "only events of this type, as step_end" },
+    { "type", 0, OPT_TEXT, AT(type), "NAME", .help = "only events shown with this type, as step_end" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
     { NULL }
 };

@@ -189,6 +189,9 @@ const struct cmd command_runs = {
     .name = "runs", .args = "", .min_args = 0, .max_args = 0,
     .summary = "list runs, newest first",
     .about = "Status: running (a process drives it), waiting (for a person), stopped (its process is\n"
-             "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.",
+             "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.\n"
+             "\n"
+             "The time is from the start, or from the fork, to the end; up to now for a run that a\n"
+             "process drives, and - for one that was stopped.",
     .options = options, .size = sizeof(struct runs_options), .defaults = &defaults, .run = cmd_runs,
 };

@@ -245,6 +245,16 @@ static void print_run(struct running *r, const struct rows *rows, const struct g
                          answers));
 }
 
+/* How far time has come for a run that goes on: as 'rondo runs' has it, and when its process is gone, as its log
+   has. */
+static int64_t seen_ns(struct running *r, const struct rows *rows)
+{
+    const struct store_run *row = store_about(r->run->journal);
+    if (*row->holder)
+        return shell_now_ns(r->engine);
+    return row->waiting ? row->end_ns : rows->last_ns;
+}
+
 static int show_run(struct running *r)
 {
     struct term term;
@@ -265,7 +275,7 @@ static int show_run(struct running *r)
         term_init(&term, STDOUT_FILENO, r->line->no_color);
         put_head(r, rows, &out);
         view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
-                                       .now_ns = *r->holder ? shell_now_ns(r->engine) : rows->last_ns });
+                                       .now_ns = seen_ns(r, rows) });
         put_people(&out, r, &gates, answers);
         fwrite(out.data, 1, out.len, stdout);
     }
@@ -302,6 +312,7 @@ const struct cmd command_show = {
     .about = "The run as a tree with statuses, durations, tokens, cost and reasons, what people were asked, and\n"
              "who answered.  With PATH, as\n"
              "events have it ('refine.2.draft'; 'refine.draft' is the pass that counts), everything\n"
-             "that this step gave.",
+             "that this step gave.  Of a long forEach the tree has the items that ended last and\n"
+             "counts the others; --json has all.  What a fork's past has cost stands apart.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_show,
 };

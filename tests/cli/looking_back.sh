@@ -175,6 +175,11 @@ look replay "$fork"
 has "all as recorded"
 same "how long it took, in both" "$("$RONDO" show "$fork" | sed -n 's/.* completed  \([0-9.]*m*s\) .*/\1/p')" \
     "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  completed .*/\1/')"
+timeout 60 "$RONDO" run --quiet asks.yaml >out 2>err </dev/null
+sleep 0.2
+timeout 60 "$RONDO" resume --quiet "$(newest)" >out 2>err </dev/null
+same "how long it waits does not count, in both" "$("$RONDO" show "$(newest)" | sed -n 's/.* asks  \([0-9.]*m*s\)  .*/\1/p')" \
+    "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  waiting .*/\1/')"
 cat >costs.yaml <<'END'
 rondo: 1
 name: costs
