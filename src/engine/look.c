@@ -210,17 +210,30 @@ static int show_found(rondo_run *run, rondo_result *ret)
     return 0;
 }
 
-/* Plain results do not say when they were made; the log knows of the event that holds the value. */
-static int64_t find_duration_ms(rondo_run *run, const struct result *res)
+/* Is this the end of the step that has no number of its own, in whichever attempt? */
+static bool ends_at(const struct reader *reader, const struct place *place, const char *path)
+{
+    auto_buf struct buf full = { 0 }, plain = { 0 };
+    path_put(&full, reader_find, reader, place);
+    path_put_id(&plain, buf_text(&full));
+    return strcmp(buf_text(&plain), path) == 0;
+}
+
+/* Plain results do not say when they were made; the log knows of the event that holds the value, or else of the last
+   end of the step. */
+static int64_t find_duration_ms(rondo_run *run, const char *path, const struct result *res)
 {
     struct reader reader = { 0 };
     struct rondo_event ev;
     struct place place;
     int64_t found_ms = 0;
+    uint64_t last = res->seq ? res->seq : UINT64_MAX;
     reader_rewind(&reader, run);
-    while (res->seq && reader.seq < res->seq && reader_next(&reader, run, &ev, false) > 0) {
+    while (reader.seq < last && reader_next(&reader, run, &ev, false) > 0) {
         reader_note(&reader, run, &ev);
-        if (ev.seq == res->seq && is_end(&ev) && reader_place(&reader, &ev, &place))
+        if (!is_end(&ev) || !reader_place(&reader, &ev, &place))
+            continue;
+        if (res->seq ? ev.seq == res->seq : ends_at(&reader, &place, path))
             found_ms = duration_ms(&ev, &place);
     }
     reader_clear(&reader);
@@ -233,7 +246,7 @@ int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
     if (res) {
         look_result(run, res, ret);
         if (!res->more || !res->more->end_ns)
-            ret->duration_ms = find_duration_ms(run, res);
+            ret->duration_ms = find_duration_ms(run, path, res);
         return 0;
     }
     if (!find_in_log(run, path, ret))

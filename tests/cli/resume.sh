@@ -101,6 +101,8 @@ wait $pid
 same "the driver stops" $? 1
 check "cancelling twice" 3 "" "$RONDO" cancel "$id"
 says "cancelled"
+"$RONDO" show "$id" two >out
+if grep -q "^cancelled  *[1-9]" out; then ok; else bad "no time of what was cancelled: $(cat out)"; fi
 touch go
 check "a cancelled run goes on" 0 quick "$RONDO" resume "$id"
 
