@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define REVIEW_NAME ".review" // of a gate, behind the path of the step that it is about
+
 struct answer_args {
     struct run_args run;
     const char *by;
@@ -84,12 +86,32 @@ struct answered {
     bool was_open;
 };
 
-/* A gate has its path and its step's name; one that an agent at work has opened also its step's path. */
+/* Of the path of a gate that stands below its step: how much of it is the step's; 0: it is a step itself. */
+static size_t step_len(const char *path)
+{
+    const char *last = strrchr(path, '.');
+    size_t review = strlen(REVIEW_NAME), ask = strlen(ASKS_NAME);
+    bool is_review = last && strncmp(last, REVIEW_NAME, review) == 0 && (!last[review] || last[review] == '~');
+    bool is_ask = last && strncmp(last, ASKS_NAME, ask) == 0;
+    return is_review || is_ask ? (size_t)(last - path) : 0;
+}
+
+/* By its path, or by its name alone, which attempts do not change. */
+static bool is_step(const char *path, size_t len, const char *text)
+{
+    size_t name = len, want = strlen(text);
+    while (name && path[name - 1] != '.')
+        name--;
+    size_t end = name + strcspn(path + name, "~.");
+    return (want == len && memcmp(path, text, len) == 0) ||
+           (want == end - name && memcmp(path + name, text, want) == 0);
+}
+
+/* A gate has its path and its name; one that stands below a step also that step's. */
 static bool is_meant(const char *path, const char *id, const char *text)
 {
-    size_t len = strlen(text);
-    return strcmp(id, text) == 0 || strcmp(path, text) == 0 ||
-           (strncmp(path, text, len) == 0 && strncmp(path + len, ASKS_NAME, strlen(ASKS_NAME)) == 0);
+    size_t len = step_len(path);
+    return strcmp(id, text) == 0 || strcmp(path, text) == 0 || (len && is_step(path, len, text));
 }
 
 /* By its path, or by another of its names when no other gate has that. */
@@ -151,14 +173,11 @@ static const char *who(const struct answer_args *args)
     return "rondo answer";
 }
 
-static int check_answer(const struct gate_open *gate, json_t *value, rondo_error *err)
+static int check_answer(rondo_run *run, const struct gate_open *gate, json_t *value, rondo_error *err)
 {
     if (gates_is_unclear(gate, value))
         return err_set(err, RONDO_EINVAL, "expected %s", GATES_REVIEW);
-    struct schema *schema = gate->schema ? schema_compile(gate->schema, NULL, err) : NULL;
-    int rc = schema ? schema_check(schema, value, err) : 0;
-    schema_unref(schema);
-    return rc;
+    return later_check_answer(run, gate->path, value, err);
 }
 
 static int send(struct running *r, const struct gate_open *gate, const char *text)
@@ -172,7 +191,7 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
         return say_answered(r, gate->path, first, 0);
     if (!value)
         return command_fail(r->line->command, "the answer is not UTF-8");
-    if (check_answer(gate, value, &err) < 0)
+    if (check_answer(r->run, gate, value, &err) < 0)
         return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
     auto_json json_t *what = json_pack("{s:s, s:s, s:o, s:s}", "kind", "answer", "path", gate->path, "value",
                                        flows_clean(r->flow, TAKE(value)), "by", who(r->line->options));
@@ -243,7 +262,7 @@ static int cmd_answer(const struct cmdline *line)
     static int (*const stages[])(struct running *r) = { check, running_find, hold, running_look, answer };
     const struct answer_args *args = line->options;
     struct running r = { .line = line, .args = &args->run, .command = "answer",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = line->args.count == 1 };
     return running_go(&r, stages, COUNT(stages));
 }
 

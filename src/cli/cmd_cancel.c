@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/running.h"
 #include "engine/flows.h"
+#include "engine/shell.h"
 
 #include <stdio.h>
 
@@ -27,6 +28,7 @@ static int cancel_here(struct running *r)
         return code;
     if (flows_resume(r->engine, r->flow, &r->env, r->id, &options, &r->run, &err) < 0)
         return running_fail(r, &err);
+    r->past = r->run->kept_seq; // the summary may know of less
     rondo_run_cancel(r->run, "cancelled by rondo cancel");
     code = running_carry_out(r);
     return rondo_run_status(r->run) == RONDO_STATUS_CANCELLED ? EXIT_OK : code;

@@ -189,7 +189,8 @@ static int evaluate_run(const struct cmdline *line)
     static int (*const stages[])(struct running *r) = { running_find, running_look, evaluate_there };
     const struct eval_options *options = line->options;
     struct run_args args = { .store = options->store };
-    struct running r = { .line = line, .args = &args, .command = "eval", .file = options->run };
+    struct running r = { .line = line, .args = &args, .command = "eval", .file = options->run,
+                         .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

@@ -4,6 +4,7 @@
 #include "cli/running.h"
 #include "cli/tell.h"
 #include "engine/shell.h"
+#include "flow/diag.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,27 +20,35 @@ struct listing {
     struct tell tell;
     struct buf out;
     bool has_ended, is_closed; // the run; whoever reads the lines
+    bool has_path;             // something was there that the path names
 };
 
 /* "refine" is for "refine" and everything in it. */
-static bool is_wanted(const struct listing *l, const rondo_event *ev)
+static bool is_there(const struct listing *l, const rondo_event *ev)
+{
+    const char *wanted = l->r->args->path, *path = rondo_event_path(ev);
+    size_t len = wanted ? strlen(wanted) : 0;
+    return !len || (strncmp(path, wanted, len) == 0 && (!path[len] || strchr(".[~", path[len])));
+}
+
+/* By the type that is shown. */
+static bool is_of_type(const struct listing *l, const rondo_event *ev)
 {
     const struct run_args *a = l->r->args;
-    size_t len = a->path ? strlen(a->path) : 0;
-    const char *path = rondo_event_path(ev);
-    if (a->type && strcmp(a->type, rondo_event_name(ev)) != 0)
-        return false;
-    return !len || (strncmp(path, a->path, len) == 0 && (!path[len] || strchr(".[~", path[len])));
+    return !a->type || strcmp(a->type, a->json ? line_type(ev) : tell_type(ev)) == 0;
 }
 
 static void put_event(struct listing *l, const rondo_event *ev)
 {
     size_t len;
-    if (is_wanted(l, ev) && l->r->args->json) {
+    bool is_wanted = is_there(l, ev);
+    l->has_path = l->has_path || is_wanted;
+    is_wanted = is_wanted && is_of_type(l, ev);
+    if (is_wanted && l->r->args->json) {
         const char *line = rondo_event_json(ev, &len);
         buf_put(&l->out, line, len);
         buf_putc(&l->out, '\n');
-    } else if (is_wanted(l, ev)) {
+    } else if (is_wanted) {
         tell_event(&l->out, &l->tell, ev);
     }
     rows_event(l->rows, ev);
@@ -83,21 +92,37 @@ static int list(struct running *r)
     term_init(&l.term, STDOUT_FILENO, r->line->no_color);
     l.rows = rows_new(r->run->node);
     l.tell = (struct tell){ .rows = l.rows, .term = &l.term, .title = r->flow->name,
-                            .verbose = r->args->verbose };
+                            .verbose = r->args->verbose, .all = r->args->type != NULL };
     put_all(&l);
     if (r->args->follow)
         interrupt_start(r->engine);
     int code = r->args->follow ? follow(&l) : EXIT_OK;
+    if (code == EXIT_OK && !l.has_path)
+        fprintf(stderr, "rondo events: run %s has no event of '%s'\n", r->id, r->args->path);
     rows_free(l.rows);
     buf_free(&l.out);
     return code;
 }
 
+/* A type that there is not would find nothing in any run. */
+static int check_type(struct running *r)
+{
+    const char *type = r->args->type;
+    size_t count = 0;
+    for (; type && line_types[count]; count++)
+        if (strcmp(type, line_types[count]) == 0)
+            return EXIT_OK;
+    const char *near = type ? diag_nearest(type, line_types, count) : NULL;
+    if (near)
+        return usage_error(r->line->command, "--type %s: there is no such type; did you mean '%s'?", type, near);
+    return type ? usage_error(r->line->command, "--type %s: there is no such type", type) : EXIT_OK;
+}
+
 static int cmd_events(const struct cmdline *line)
 {
-    static int (*const stages[])(struct running *r) = { running_find, running_look, list };
+    static int (*const stages[])(struct running *r) = { check_type, running_find, running_look, list };
     struct running r = { .line = line, .args = line->options, .command = "events",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 
@@ -108,7 +133,7 @@ static const struct option options[] = {
     { "json", 0, OPT_FLAG, AT(json), .help = "as lines of JSON" },
     { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "every event, with what went in and out" },
     { "path", 0, OPT_TEXT, AT(path), "PATH", .help = "only of this step and what is in it" },
-    { "type", 0, OPT_TEXT, AT(type), "NAME", .help = "only events of this type, as step_end" },
+    { "type", 0, OPT_TEXT, AT(type), "NAME", .help = "only events shown with this type, as step_end" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
     { NULL }
 };

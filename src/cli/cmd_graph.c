@@ -134,7 +134,8 @@ static int graph_run(const struct cmdline *line)
     static int (*const stages[])(struct running *r) = { running_find, running_look, show_run };
     const struct graph_options *options = line->options;
     struct run_args args = { .store = options->store };
-    struct running r = { .line = line, .args = &args, .command = "graph", .file = options->run };
+    struct running r = { .line = line, .args = &args, .command = "graph", .file = options->run,
+                         .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

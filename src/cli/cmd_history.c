@@ -5,12 +5,15 @@
 #include "cli/term.h"
 #include "data/lines.h"
 #include "engine/shell.h"
+#include "flow/diag.h"
+#include "run/loop.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CONTEXT 2
+#define CONTEXT   2
+#define NAMES_MAX 1000 // steps among which the nearest is looked for
 
 struct passes {
     struct running *r;
@@ -90,6 +93,48 @@ static void put_passes(struct passes *p)
     mem_free(before);
 }
 
+/* Calls visit with the names of the steps of a pass, until it says so: containers without one stand for what is in
+   them. */
+static bool each_name(const rondo_node *node, bool (*visit)(void *user, const char *name), void *user)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct node_child *child = &node->children[i];
+        bool is_rule = node->kind == RONDO_KIND_LOOP && i != ROLE_BODY;
+        if (!child->node || is_rule)
+            continue;
+        if (*child->name ? visit(user, child->name) : each_name(child->node, visit, user))
+            return true;
+    }
+    return false;
+}
+
+struct search {
+    const char *step;
+    const char *names[NAMES_MAX];
+    uint32_t count;
+};
+
+static bool is_found(void *user, const char *name)
+{
+    struct search *s = user;
+    if (s->count < NAMES_MAX)
+        s->names[s->count++] = name;
+    return strcmp(name, s->step) == 0;
+}
+
+static int check_step(const struct passes *p)
+{
+    struct search s = { .step = p->step };
+    const char *loop = p->r->line->args.list[1];
+    if (!p->step || each_name(look_loop(p->history), is_found, &s))
+        return EXIT_OK;
+    const char *near = diag_nearest(p->step, s.names, s.count);
+    if (near)
+        return command_fail(p->r->line->command, "loop '%s' has no step '%s'; did you mean '%s'?", loop, p->step,
+                            near);
+    return command_fail(p->r->line->command, "loop '%s' has no step '%s'", loop, p->step);
+}
+
 static int list(struct running *r)
 {
     const char *loop = r->line->args.list[1];
@@ -100,16 +145,18 @@ static int list(struct running *r)
     if (!p.history)
         return command_fail(r->line->command, "run %s has no loop '%s' that has begun", r->id, loop);
     term_init(&p.term, STDOUT_FILENO, r->line->no_color);
-    put_passes(&p);
+    int code = check_step(&p);
+    if (code == EXIT_OK)
+        put_passes(&p);
     buf_free(&p.out);
-    return EXIT_OK;
+    return code;
 }
 
 static int cmd_history(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, running_look, list };
     struct running r = { .line = line, .args = line->options, .command = "history",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

@@ -43,7 +43,7 @@ static int cmd_replay(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, replay };
     struct running r = { .line = line, .args = line->options, .command = "replay",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

@@ -26,6 +26,7 @@ struct listing {
     struct term term;
     struct buf out;
     uint32_t count;
+    int64_t now_ns;
 };
 
 static const char *status_of(const struct store_run *run)
@@ -55,12 +56,23 @@ static void put_asks(struct buf *out, const json_t *paths)
     }
 }
 
+/* As 'rondo show' has it: up to now while somebody drives it.  When the process of a run that goes on is gone, only its
+   log knows how far it came. */
+static void put_length(const struct listing *l, struct buf *out, const struct store_run *run)
+{
+    bool goes_on = run->status == RONDO_STATUS_RUNNING && *run->holder;
+    if (run->status == RONDO_STATUS_RUNNING && !*run->holder && !run->waiting)
+        buf_puts(out, "-");
+    else
+        view_put_time(out, (goes_on ? l->now_ns : run->end_ns) - run->start_ns);
+}
+
 /* In columns; the name comes last, as it may be long. */
 static void put_row(struct listing *l, const struct store_run *run)
 {
     auto_buf struct buf line = { 0 }, clean = { 0 }, time = { 0 };
     const char *id = run->id, *error = json_string_value(json_object_get(run->about, "error"));
-    view_put_time(&time, run->end_ns - run->start_ns);
+    put_length(l, &time, run);
     show_line(&clean, run->name, strlen(run->name));
     if (*run->session) {
         buf_puts(&clean, "  @");
@@ -144,10 +156,10 @@ static int cmd_runs(const struct cmdline *line)
     struct store *store;
     rondo_error err;
     clock_gettime(CLOCK_REALTIME, &now);
-    int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    l.now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
     struct store_filter filter = {
         .name = o->name, .session = o->session,
-        .since_ns = o->since_ms < 0 ? 0 : MAX(now_ns - MIN(o->since_ms, now_ns / MS) * MS, 1),
+        .since_ns = o->since_ms < 0 ? 0 : MAX(l.now_ns - MIN(o->since_ms, l.now_ns / MS) * MS, 1),
         .limit = o->status ? 0 : (uint32_t)MIN(o->limit, UINT32_MAX),
     };
     if (o->status && !is_status(o->status))
@@ -183,6 +195,9 @@ const struct cmd command_runs = {
     .name = "runs", .args = "", .min_args = 0, .max_args = 0,
     .summary = "list runs, newest first",
     .about = "Status: running (a process drives it), waiting (for a person), stopped (its process is\n"
-             "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.",
+             "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.\n"
+             "\n"
+             "The time is from the start, or from the fork, to the end; up to now for a run that a\n"
+             "process drives, and - for one that was stopped.",
     .options = options, .size = sizeof(struct runs_options), .defaults = &defaults, .run = cmd_runs,
 };

@@ -129,7 +129,7 @@ static json_t *row_json(const struct row *row)
     row_put_path(&path, row);
     json_object_set_new(step, "path", json_string(buf_text(&path)));
     json_object_set_new(step, "status", json_string(row_state_text(row->state)));
-    if (row->end_ns > row->start_ns)
+    if (row->start_ns && row->end_ns > row->start_ns) // else it never began
         json_object_set_new(step, "durationMs", json_integer((row->end_ns - row->start_ns) / 1000000));
     if (row_is_loop(row) && row->passes)
         json_object_set_new(step, "passes", json_integer(row->passes));
@@ -157,8 +157,20 @@ static void put_kids(json_t *list, const struct row *row)
     }
 }
 
+/* What was spent before the fork is not the fork's own. */
+static void put_origin(struct running *r, const struct rows *rows, struct buf *out)
+{
+    const char *from = json_string_value(json_object_get(r->about, "forkedFrom"));
+    if (!from)
+        return;
+    buf_puts(out, "forked from ");
+    show_line(out, from, strlen(from));
+    put_usage(out, ", which had spent ", &rows->inherited);
+    buf_putc(out, '\n');
+}
+
 /* What the tree does not say. */
-static void put_head(struct running *r, struct buf *out)
+static void put_head(struct running *r, const struct rows *rows, struct buf *out)
 {
     const struct store_run *row = store_about(r->run->journal);
     const char *file = json_string_value(json_object_get(r->about, "file"));
@@ -169,6 +181,7 @@ static void put_head(struct running *r, struct buf *out)
         show_line(out, file, strlen(file));
     }
     buf_putc(out, '\n');
+    put_origin(r, rows, out);
     if (*row->session) {
         buf_puts(out, "session ");
         show_line(out, row->session, strlen(row->session));
@@ -232,6 +245,16 @@ static void print_run(struct running *r, const struct rows *rows, const struct g
                          answers));
 }
 
+/* How far time has come for a run that goes on: as 'rondo runs' has it, and when its process is gone, as its log
+   has. */
+static int64_t seen_ns(struct running *r, const struct rows *rows)
+{
+    const struct store_run *row = store_about(r->run->journal);
+    if (*row->holder)
+        return shell_now_ns(r->engine);
+    return row->waiting ? row->end_ns : rows->last_ns;
+}
+
 static int show_run(struct running *r)
 {
     struct term term;
@@ -240,6 +263,7 @@ static int show_run(struct running *r)
     auto_json json_t *answers = json_array();
     struct gates gates = { 0 };
     struct rows *rows = rows_new(r->run->node);
+    rows->keeps_all = r->args->json;
     while ((ev = rondo_run_next(r->run))) {
         rows_event(rows, ev);
         gates_past(&gates, ev);
@@ -249,9 +273,9 @@ static int show_run(struct running *r)
         print_run(r, rows, &gates, answers);
     } else {
         term_init(&term, STDOUT_FILENO, r->line->no_color);
-        put_head(r, &out);
+        put_head(r, rows, &out);
         view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
-                                       .now_ns = shell_now_ns(r->engine) });
+                                       .now_ns = seen_ns(r, rows) });
         put_people(&out, r, &gates, answers);
         fwrite(out.data, 1, out.len, stdout);
     }
@@ -270,7 +294,7 @@ static int cmd_show(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, running_look, show };
     struct running r = { .line = line, .args = line->options, .command = "show",
-                         .file = line->args.list[0] };
+                         .file = line->args.list[0], .only_looks = true };
     return running_go(&r, stages, COUNT(stages));
 }
 
@@ -288,6 +312,7 @@ const struct cmd command_show = {
     .about = "The run as a tree with statuses, durations, tokens, cost and reasons, what people were asked, and\n"
              "who answered.  With PATH, as\n"
              "events have it ('refine.2.draft'; 'refine.draft' is the pass that counts), everything\n"
-             "that this step gave.",
+             "that this step gave.  Of a long forEach the tree has the items that ended last and\n"
+             "counts the others; --json has all.  What a fork's past has cost stands apart.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_show,
 };

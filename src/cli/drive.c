@@ -53,6 +53,7 @@ struct drive {
     uint32_t capped_count;
     bool is_live, tells;
     bool has_changed; // since the last frame
+    bool is_prompting; // the cursor stands behind a question
     bool is_cancelled;
     bool is_left; // it waits for a person, who may come later
     bool out_failed;
@@ -78,6 +79,16 @@ static void cancel(struct drive *d, int code, const char *why)
     rondo_run_cancel(d->run, why);
 }
 
+/* Whatever else is written begins a line of its own; a question that is still open is asked again below it. */
+static void end_prompt(struct drive *d)
+{
+    if (!d->is_prompting)
+        return;
+    screen_write(STDERR_FILENO, "\n", 1);
+    d->is_prompting = false;
+    d->gates.is_asked = false;
+}
+
 /* The reader of the events has gone: there is no point in going on. */
 static void flush_out(struct drive *d)
 {
@@ -85,6 +96,8 @@ static void flush_out(struct drive *d)
         buf_clear(&d->out);
         return;
     }
+    if (isatty(STDOUT_FILENO))
+        end_prompt(d);
     if (!screen_write(STDOUT_FILENO, d->out.data, d->out.len)) {
         d->out_failed = true;
         d->out_errno = errno;
@@ -97,6 +110,7 @@ static void flush_lines(struct drive *d)
 {
     if (!d->lines.len)
         return;
+    end_prompt(d);
     if (d->is_live)
         screen_above(&d->screen, d->lines.data, d->lines.len);
     else
@@ -116,6 +130,7 @@ static void draw(struct drive *d)
     d->view.tick = (unsigned)(now_ns(d) / TICK_NS);
     d->view.notes = d->stops ? stopping : NULL;
     d->view.height = MAX(d->term.height - 1 - (d->stops != 0), 2);
+    end_prompt(d);
     buf_clear(&d->frame);
     view_put(&d->frame, &d->view);
     screen_show(&d->screen, d->frame.data, d->frame.len);
@@ -260,6 +275,7 @@ static const char *signal_name(int number)
 static void leave_at_once(struct drive *d)
 {
     flush_out(d);
+    end_prompt(d);
     if (!d->options->quiet)
         screen_write(STDERR_FILENO, "rondo: left at once\n", 20);
     _exit(128 + interrupt_signal());
@@ -272,6 +288,7 @@ static void see_to_signals(struct drive *d)
     if (d->is_live && interrupt_continued()) {
         screen_lost(&d->screen);
         d->gates.is_asked = false;
+        d->is_prompting = false; // the shell has written since
     }
     if (interrupt_count() == d->stops)
         return;
@@ -290,13 +307,17 @@ static void see_to_signals(struct drive *d)
 static void wait_for_person(struct drive *d)
 {
     auto_buf struct buf question = { 0 };
-    if (gates_put(&d->gates, &question, d->term.is_utf8))
+    if (!d->gates.is_asked)
+        end_prompt(d); // somebody else has answered the one before
+    if (gates_put(&d->gates, &question, d->term.is_utf8)) {
         screen_above(&d->screen, question.data, question.len);
+        d->is_prompting = true;
+    }
     struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
                             { .fd = rondo_engine_fd(d->engine), .events = POLLIN } };
     poll(fds, COUNT(fds), rondo_engine_timeout(d->engine));
-    if (fds[0].revents)
-        gates_read(&d->gates);
+    if (fds[0].revents && gates_read(&d->gates))
+        d->is_prompting = false; // the terminal has shown the end of the line
 }
 
 /* When to look again, though nothing has happened. */
@@ -366,13 +387,13 @@ static void pull(struct drive *d)
 
 /* ---- the end -------------------------------------------------------------------------------------------------- */
 
-/* Calls that a crash or a cancel cut off. */
-static void put_lost(struct buf *out, const rondo_usage *lost)
+/* An amount in a sentence; nothing when nothing was spent. */
+static void put_spent(struct buf *out, const char *before, const rondo_usage *usage, const char *after)
 {
     auto_buf struct buf text = { 0 };
-    view_put_usage(&text, lost, ", ");
+    view_put_usage(&text, usage, ", ");
     if (text.len)
-        buf_printf(out, "calls that were cut off may have cost up to %s more\n", buf_text(&text));
+        buf_printf(out, "%s%s%s\n", before, buf_text(&text), after);
 }
 
 /* What to type next; it names the store where the bare command would look in another. */
@@ -397,7 +418,8 @@ static void add_notes(struct drive *d, const rondo_result *res)
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
-    put_lost(&d->notes, &res->lost);
+    put_spent(&d->notes, "calls that were cut off may have cost up to ", &res->lost, " more");
+    put_spent(&d->notes, "what came before the fork had cost ", &res->inherited, "");
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
@@ -491,6 +513,7 @@ static int finish(struct drive *d)
     rondo_error err;
     flush_out(d);
     flush_lines(d);
+    end_prompt(d);
     if (d->is_left)
         return leave_waiting(d);
     if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {

@@ -443,21 +443,22 @@ static void take_line(struct gates *gates, const char *line, size_t len)
     gates->is_asked = false;
 }
 
-void gates_read(struct gates *gates)
+bool gates_read(struct gates *gates)
 {
     char bytes[4096];
     ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
     if (n <= 0) {
         if (gates->count)
             give_up(&gates->open[0], "the terminal was closed before it was answered");
-        return;
+        return false;
     }
     buf_put(&gates->typed, bytes, MIN((size_t)n, TYPED_MAX - gates->typed.len));
     char *end = memchr(gates->typed.data, '\n', gates->typed.len);
     if (!end || !gates->count)
-        return;
+        return end != NULL;
     size_t len = (size_t)(end - gates->typed.data) + 1;
     take_line(gates, gates->typed.data, len);
     memmove(gates->typed.data, gates->typed.data + len, gates->typed.len - len);
     gates->typed.len -= len;
+    return true;
 }

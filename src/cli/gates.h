@@ -69,8 +69,8 @@ bool gates_wait(const struct gates *gates);
 /* The question, if it is not on the screen yet: true when there is one. */
 bool gates_put(struct gates *gates, struct buf *out, bool is_utf8);
 
-/* stdin can be read. */
-void gates_read(struct gates *gates);
+/* stdin can be read.  True when what was typed ended a line. */
+bool gates_read(struct gates *gates);
 
 /* Such a gate for people who look at a run: a line, and what is expected; and as JSON, new. */
 void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate);

@@ -91,8 +91,13 @@ void rows_free(struct rows *rows)
 
 /* ---- finding ---------------------------------------------------------------------------------------- */
 
+/* Items mostly begin in their order. */
 static struct row *item_of(const struct row *each, uint32_t ordinal)
 {
+    if (ordinal >= each->next)
+        return NULL;
+    if (ordinal < each->kid_count && each->kids[ordinal]->ordinal == ordinal)
+        return each->kids[ordinal];
     for (uint32_t i = each->kid_count; i-- > 0;)
         if (each->kids[i]->ordinal == ordinal)
             return each->kids[i];
@@ -211,7 +216,8 @@ static void drop_items(struct rows *rows, struct row *each)
     while (each->kid_count)
         row_free(rows, each->kids[--each->kid_count]);
     each->items = each->done = each->failed = 0;
-    each->kept = 0;
+    each->kept = each->next = each->begun = 0;
+    memset(each->forgotten, 0, sizeof each->forgotten);
 }
 
 /* As if it had never begun. */
@@ -247,25 +253,45 @@ static uint32_t first_item(const struct row *each, unsigned states)
 /* Only so many ended items are kept; those that went well are the first to be forgotten. */
 static void forget_item(struct rows *rows, struct row *each)
 {
-    if (each->kept <= ROWS_ENDED_MAX)
+    if (each->kept <= ROWS_ENDED_MAX || rows->keeps_all)
         return;
     uint32_t at = first_item(each, 1u << ROW_DONE);
     if (at == each->kid_count)
         at = first_item(each, 1u << ROW_FAILED | 1u << ROW_SKIPPED | 1u << ROW_CANCELLED);
+    each->forgotten[each->kids[at]->state]++;
     row_free(rows, each->kids[at]);
     memmove(each->kids + at, each->kids + at + 1, (--each->kid_count - at) * sizeof *each->kids);
     each->kept--;
 }
 
+/* One that was forgotten begins again: what went wrong does, mostly. */
+static void remember_item(struct row *each)
+{
+    static const uint8_t states[] = { ROW_FAILED, ROW_CANCELLED, ROW_DONE };
+    for (size_t i = 0; i < COUNT(states); i++) {
+        if (!each->forgotten[states[i]])
+            continue;
+        each->forgotten[states[i]]--;
+        each->begun--;
+        each->done -= states[i] == ROW_DONE;
+        each->failed -= states[i] == ROW_FAILED;
+        return;
+    }
+}
+
 static struct row *item_start(struct rows *rows, struct row *each, const rondo_event *ev)
 {
-    struct row *item = ev->attempt ? item_of(each, ev->ordinal) : NULL;
+    struct row *item = ev->attempt || ev->flags & EF_UNSTARTED ? item_of(each, ev->ordinal) : NULL;
     if (item)
         return item;
+    if (ev->attempt)
+        remember_item(each);
     const struct node_child *child = &each->node->children[ev->child];
     item = row_new(rows, each, child->node, child->name);
     item->is_item = true;
     item->ordinal = ev->ordinal;
+    each->next = MAX(each->next, ev->ordinal + 1);
+    each->begun++;
     add_kid(each, item);
     return item;
 }
@@ -308,8 +334,11 @@ static void on_start(struct rows *rows, const rondo_event *ev)
         return;
     make_kids(rows, up);
     struct row *row = row_of_start(rows, up, ev);
-    if (!row)
+    if (!row) {
+        if (at_slot(rows, ev->act))
+            rows->by_slot[ev->act] = NULL; // whose it was has ended
         return;
+    }
     row_reset(rows, row);
     make_kids(rows, row);
     note_slot(rows, ev->act, row);
@@ -342,14 +371,16 @@ static void item_end(struct rows *rows, struct row *item)
 
 static void on_retry(struct row *row)
 {
-    if (row->is_item && row->state == ROW_FAILED) { // it did not end after all
-        row->up->failed--;
+    if (row->is_item && row->state >= ROW_DONE) { // it did not end after all
+        row->up->done -= row->state == ROW_DONE;
+        row->up->failed -= row->state == ROW_FAILED;
         row->up->kept--;
     }
     row->state = ROW_RETRYING;
 }
 
-/* What had failed or was cancelled goes on: containers where they were, their children from the start. */
+/* What had failed, was cancelled or ran out of its budget goes on: containers where they were, their children from the
+   start. */
 static void come_back(struct row *row)
 {
     if (row->is_item && row->end_ns)
@@ -404,8 +435,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     }
     if (row->state == ROW_FAILED)
         fail(row, ev);
-    if (is_coordinator(row) ? row->state == ROW_FAILED : row->state == ROW_DONE || node_is_leaf(row->node))
-        forget_slot(rows, row); // else it may come back
+    if (is_coordinator(row) ? row->state == ROW_FAILED : node_is_leaf(row->node))
+        forget_slot(rows, row); // else it may come back: one that a budget cut short has completed, too
     if (row->is_item)
         item_end(rows, row);
 }
@@ -459,9 +490,36 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     }
 }
 
+/* A fork has spent nothing yet: neither has what goes on in it. */
+static void forget_usage(struct row *row)
+{
+    if (row->up && !row_is_open(row))
+        return;
+    row->usage = (rondo_usage){ 0 };
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            forget_usage(row->kids[i]);
+}
+
+static void on_forked(struct rows *rows, const rondo_event *ev)
+{
+    rows->start_ns = ev->time_ns;
+    usage_add(&rows->inherited, &rows->root->usage);
+    forget_usage(rows->root);
+}
+
+/* An item that never begins has a row only where all are wanted. */
+static void add_unstarted(struct rows *rows, const rondo_event *ev)
+{
+    struct row *up = rows->keeps_all && ev->flags & EF_UNSTARTED ? at_slot(rows, ev->parent) : NULL;
+    if (up && up->node->kind == RONDO_KIND_EACH)
+        item_start(rows, up, ev);
+}
+
 void rows_event(struct rows *rows, const rondo_event *ev)
 {
     struct row *row;
+    rows->last_ns = ev->time_ns;
     switch (ev->type) {
     case RONDO_EV_WORKFLOW_START:
         rows->start_ns = ev->time_ns;
@@ -474,7 +532,9 @@ void rows_event(struct rows *rows, const rondo_event *ev)
         break;
     case RONDO_EV_STEP_START: on_start(rows, ev); break;
     case RONDO_EV_REOPENED: on_reopened(rows, ev); break;
+    case RONDO_EV_FORKED: on_forked(rows, ev); break;
     default:
+        add_unstarted(rows, ev);
         if ((row = rows_find(rows, ev)))
             on_row(rows, row, ev);
         else if (ev->type == RONDO_EV_BUDGET)

@@ -12,7 +12,7 @@
 #include "flow/node.h"
 
 #define ROWS_MADE_MAX  2000 // rows made before they are needed
-#define ROWS_ENDED_MAX 40   // ended items of one each that are kept
+#define ROWS_ENDED_MAX 40   // ended items of one each that are kept, unless all are wanted
 #define ROW_TAIL_MAX   400  // bytes of its last line of output that a row keeps
 
 enum row_state { ROW_PENDING, ROW_RUNNING, ROW_ASKING, ROW_RETRYING, ROW_DONE, ROW_FAILED, ROW_SKIPPED,
@@ -38,6 +38,9 @@ struct row {
     uint64_t items;       // each: how many there are
     uint64_t done, failed; // each: how many have ended so
     uint32_t kept;         // each: how many kids have ended
+    uint32_t next;         // each: behind the highest number of an item so far
+    uint32_t begun;        // each: how many items there were so far
+    uint32_t forgotten[ROW_CANCELLED + 1]; // each: ended items that are not kept, by how they ended
     uint64_t seq;         // of the last event about it
     rondo_usage usage;    // children included
     struct buf tail;      // the last line of output, or why it failed; not yet made safe to print
@@ -50,7 +53,10 @@ struct rows {
     struct row **by_slot;
     uint32_t slot_count, slot_cap;
     uint32_t made;
-    int64_t start_ns, end_ns; // end_ns: 0 while it runs
+    bool keeps_all; // also items that ended long ago, or never began
+    int64_t start_ns, end_ns; // start_ns: of a fork, since it is one; end_ns: 0 while it runs
+    int64_t last_ns;          // of the last event
+    rondo_usage inherited;    // what others had spent when it was forked: not in the root's usage
     int status;               // enum rondo_status
     const char *id;           // of the run, borrowed from it
     uint64_t ended[ROW_CANCELLED + 1]; // leaves, by how they ended; every pass and item counts

@@ -157,7 +157,7 @@ int running_open_store(struct running *r, bool must_exist)
 {
     const char *place = store_place(r);
     const char *durability = r->flow ? r->flow->durability : NULL;
-    unsigned flags = (must_exist ? 0 : STORE_CREATE) |
+    unsigned flags = (r->only_looks ? STORE_READ_ONLY : must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
     if ((store_path_is_memory(place) || r->args->replay) && r->args->session)

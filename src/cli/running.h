@@ -37,6 +37,7 @@ struct running {
     const struct run_args *args;
     const char *command, *file; // file: the first argument
     bool rehearses;
+    bool only_looks; // nothing is written: the store may be somebody else's, or on a disk that cannot be written
     struct flow *flow;
     json_t *inputs;
     json_t *about; // what a store remembers of how the run was started; NULL

@@ -7,6 +7,7 @@
 #include "cli/show.h"
 #include "cli/view.h"
 #include "data/value.h"
+#include "engine/shell.h"
 #include "run/event.h"
 #include "run/review.h"
 #include "run/usage.h"
@@ -62,10 +63,12 @@ static bool is_tool_call(const rondo_event *ev)
     return type && strcmp(type, "tool_call") == 0;
 }
 
-static const char *type_of(const rondo_event *ev)
+/* As in JSON; but people need not be told that what was cancelled was skipped. */
+const char *tell_type(const rondo_event *ev)
 {
-    const char *type = ev->type == RONDO_EV_NOTE ? talk_note_type(ev->value) : NULL;
-    return type ? type : rondo_event_name(ev);
+    const char *type = line_type(ev);
+    bool is_renamed = strcmp(type, event_type_text(RONDO_EV_STEP_SKIPPED)) == 0;
+    return is_renamed ? event_type_text(ev->type) : type;
 }
 
 static void put_input(struct buf *out, const struct tell *tell, const rondo_event *ev)
@@ -346,23 +349,31 @@ static bool is_inner(const struct tell *tell, const rondo_event *ev)
            (starts_or_ends && node && !node_is_leaf(node) && !*rondo_event_step(ev));
 }
 
+/* That the steps as a whole begin or end is a decision, not a step's: what it is comes behind. */
+static void put_scope(struct buf *out, const rondo_event *ev)
+{
+    if (ev->type != RONDO_EV_CHOICE && strcmp(tell_type(ev), event_type_text(RONDO_EV_CHOICE)) == 0)
+        buf_printf(out, " scope %s", rondo_event_name(ev));
+}
+
 void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
 {
     static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
     const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
     bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev)) || is_inner(tell, ev);
-    if (kind->worth == NEVER || (!tell->verbose && is_detail))
+    if (!tell->all && (kind->worth == NEVER || (!tell->verbose && is_detail)))
         return;
     put_clock(out, tell, ev->time_ns);
     buf_putc(out, ' ');
     buf_puts(out, kind->style ? term_style(tell->term, kind->style) : "");
-    buf_puts(out, type_of(ev));
+    buf_puts(out, tell_type(ev));
     buf_puts(out, kind->style ? term_style(tell->term, STYLE_NONE) : "");
     const char *path = rondo_event_path(ev);
     if (*path) {
         buf_putc(out, ' ');
         put_text(out, tell, path);
     }
+    put_scope(out, ev);
     if (kind->put)
         kind->put(out, tell, ev);
     buf_putc(out, '\n');

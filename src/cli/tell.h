@@ -10,6 +10,7 @@ struct tell {
     const struct term *term;
     const char *title;
     bool verbose;    // every event, with what went in and out
+    bool all;        // every event, but as briefly as otherwise
     bool is_virtual; // the engine's clock is no clock: times are counted from the start
     int64_t second;  // clock is the text of this one
     char clock[16];
@@ -17,6 +18,9 @@ struct tell {
 
 /* Puts the line of an event; nothing when it is not worth one. */
 void tell_event(struct buf *out, struct tell *tell, const rondo_event *event);
+
+/* What the line says that the event is. */
+const char *tell_type(const rondo_event *event);
 
 /* Puts the line of a prompt that a step was given: how long it is. */
 void tell_prompt(struct buf *out, struct tell *tell, int64_t time_ns, const char *path, size_t system,

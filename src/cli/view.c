@@ -304,7 +304,19 @@ struct frame {
     uint32_t on;
     uint64_t recent; // rows that ended at this event or later are the last ones
     uint32_t coming; // pending rows that were ranked as the next ones
+    uint64_t rowless[ROW_CANCELLED + 1]; // items that have no row any more, or not yet
+    bool has_gone;   // one of them had a row
 };
+
+static void count_items(struct frame *f, const struct row *each)
+{
+    for (size_t i = 0; i < COUNT(f->rowless); i++) {
+        f->rowless[i] += each->forgotten[i];
+        f->has_gone = f->has_gone || each->forgotten[i];
+    }
+    if (row_is_open(each) && each->items > each->begun)
+        f->rowless[ROW_PENDING] += each->items - each->begun;
+}
 
 static void collect(struct frame *f, const struct row *row, uint32_t up, unsigned depth)
 {
@@ -314,6 +326,8 @@ static void collect(struct frame *f, const struct row *row, uint32_t up, unsigne
         up = f->count++;
         depth++;
     }
+    if (row->node->kind == RONDO_KIND_EACH)
+        count_items(f, row);
     for (uint32_t i = 0; i < row->kid_count; i++)
         if (row->kids[i])
             collect(f, row->kids[i], up, depth);
@@ -469,16 +483,20 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
 /* Rows that had no place, counted by how they are. */
 static void put_others(struct line *line, const struct frame *f, struct buf *out)
 {
-    uint32_t counts[COUNT(looks)] = { 0 };
+    uint64_t counts[COUNT(looks)], all = f->count - f->on;
+    for (size_t i = 0; i < COUNT(looks); i++) {
+        counts[i] = f->rowless[i];
+        all += counts[i];
+    }
     for (uint32_t i = 0; i < f->count; i++)
         counts[f->list[i].row->state] += !f->list[i].on;
     line_style(line, STYLE_DIM);
-    buf_printf(&line->text, "  %s %u more", f->view->term->is_utf8 ? "\u2026" : "...", f->count - f->on);
+    buf_printf(&line->text, "  %s %llu more", f->view->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
     const char *before = ": ";
     for (size_t i = 0; i < COUNT(looks); i++) {
         if (!counts[i])
             continue;
-        buf_printf(&line->text, "%s%u %s", before, counts[i], looks[i].word);
+        buf_printf(&line->text, "%s%llu %s", before, (unsigned long long)counts[i], looks[i].word);
         before = ", ";
     }
     line_end(line, out);
@@ -652,7 +670,7 @@ void view_put(struct buf *out, const struct view *view)
     struct line line = { .view = view };
     collect(&f, view->rows->root, NOBODY, 0);
     uint32_t room = view->height > 2 ? (uint32_t)view->height - 1 : 1;
-    bool all = !view->height || f.count <= room;
+    bool all = !view->height || f.count + f.has_gone <= room;
     if (all)
         f.on = f.count;
     else
@@ -668,7 +686,7 @@ void view_put(struct buf *out, const struct view *view)
     for (uint32_t i = 0; i < f.count; i++)
         if (f.list[i].on)
             put_row(&line, &f.list[i], width, out);
-    if (f.on < f.count)
+    if (f.on < f.count || f.has_gone)
         put_others(&line, &f, out);
     if (view->rows->end_ns)
         put_rest(&line, out);

@@ -742,9 +742,10 @@ static void put_data(struct line *l)
 /* When that began which the event ends; 0 when it ends nothing, or that is not known. */
 static int64_t began_ns(const struct line *l)
 {
+    const struct run *run = &l->run->core;
     const struct loop_seen *loop;
     switch (l->ev->type) {
-    case RONDO_EV_WORKFLOW_END: return l->run->core.acts[0]->start_ns;
+    case RONDO_EV_WORKFLOW_END: return run->forked_ns ? run->forked_ns : run->acts[0]->start_ns;
     case RONDO_EV_ITERATION_END:
         loop = reader_loop(&l->run->reader, l->ev->act);
         return loop ? loop->pass_ns : 0;
@@ -925,7 +926,7 @@ static bool is_scope(const struct line *l)
            !*name_at(&l->run->reader, &l->place);
 }
 
-const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
+static struct line line_of(const rondo_event *ev)
 {
     rondo_run *run = run_of(ev->run);
     struct line l = { .out = &run->line, .ev = ev, .run = run };
@@ -933,6 +934,26 @@ const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
         l.node = l.place.node;
     l.is_scope = is_scope(&l);
     l.encore = l.node ? encore_word(ev, &l.place) : NULL;
+    return l;
+}
+
+const char *line_type(const rondo_event *ev)
+{
+    struct line l = line_of(ev);
+    return type_text(&l);
+}
+
+const char *const line_types[] = {
+#define TEXT(name, number, text) text,
+    RONDO_EVENTS(TEXT)
+#undef TEXT
+    "resume_started", "resume_completed", "resume_failed", "agent_turn", "tool_call", "coordinator_narration",
+    "coordinator_synthesis", NULL
+};
+
+const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
+{
+    struct line l = line_of(ev);
     buf_clear(l.out);
     put_head(&l);
     if (l.node)

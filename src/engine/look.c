@@ -143,6 +143,18 @@ static void keep_found(rondo_run *run, const struct rondo_event *ev)
     run->found_result.status = status_of_end[ev->type - RONDO_EV_STEP_END];
 }
 
+/* How long the step took whose end is this event. */
+static int64_t duration_ms(const struct rondo_event *ev, const struct place *place)
+{
+    return place->start_ns ? MAX(ev->time_ns - place->start_ns, 0) / MS : 0;
+}
+
+static rondo_usage usage_at(const struct reader *reader, const struct rondo_event *ev)
+{
+    const rondo_usage *usage = ev->flags & EF_UNSTARTED ? NULL : reader_usage(reader, ev->act);
+    return usage ? *usage : (rondo_usage){ 0 };
+}
+
 /* The last end of the step with exactly this path, from the log. */
 static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
 {
@@ -163,6 +175,8 @@ static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
             if (strcmp(buf_text(&run->path), path) == 0) {
                 keep_found(run, &ev);
                 *ret = ev.flags & EF_UNSTARTED ? (rondo_result){ .best = -1 } : notes[ev.act].so_far;
+                ret->duration_ms = duration_ms(&ev, &place);
+                ret->usage = usage_at(&reader, &ev);
                 found = true;
             }
         }
@@ -175,15 +189,17 @@ static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
 
 static int show_found(rondo_run *run, rondo_result *ret)
 {
-    rondo_result loop = *ret;
+    rondo_result said = *ret;
     json_t *value = run->found_result.value;
     look_result(run, &run->found_result, ret);
-    ret->reason = loop.reason;
-    ret->passes = loop.passes;
-    ret->best = loop.best;
-    ret->score = loop.score;
-    ret->capped = loop.capped;
-    ret->escalated = loop.escalated;
+    ret->reason = said.reason;
+    ret->passes = said.passes;
+    ret->best = said.best;
+    ret->score = said.score;
+    ret->capped = said.capped;
+    ret->escalated = said.escalated;
+    ret->duration_ms = said.duration_ms;
+    ret->usage = said.usage;
     if (run->found_result.status != RONDO_STATUS_FAILED)
         return 0;
     const char *message = json_string_value(json_object_get(value, "message"));
@@ -194,11 +210,43 @@ static int show_found(rondo_run *run, rondo_result *ret)
     return 0;
 }
 
+/* Is this the end of the step that has no number of its own, in whichever attempt? */
+static bool ends_at(const struct reader *reader, const struct place *place, const char *path)
+{
+    auto_buf struct buf full = { 0 }, plain = { 0 };
+    path_put(&full, reader_find, reader, place);
+    path_put_id(&plain, buf_text(&full));
+    return strcmp(buf_text(&plain), path) == 0;
+}
+
+/* Plain results do not say when they were made; the log knows of the event that holds the value, or else of the last
+   end of the step. */
+static int64_t find_duration_ms(rondo_run *run, const char *path, const struct result *res)
+{
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    struct place place;
+    int64_t found_ms = 0;
+    uint64_t last = res->seq ? res->seq : UINT64_MAX;
+    reader_rewind(&reader, run);
+    while (reader.seq < last && reader_next(&reader, run, &ev, false) > 0) {
+        reader_note(&reader, run, &ev);
+        if (!is_end(&ev) || !reader_place(&reader, &ev, &place))
+            continue;
+        if (res->seq ? ev.seq == res->seq : ends_at(&reader, &place, path))
+            found_ms = duration_ms(&ev, &place);
+    }
+    reader_clear(&reader);
+    return found_ms;
+}
+
 int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
 {
     const struct result *res = run->core.act_count ? find_visible(run, path) : NULL;
     if (res) {
         look_result(run, res, ret);
+        if (!res->more || !res->more->end_ns)
+            ret->duration_ms = find_duration_ms(run, path, res);
         return 0;
     }
     if (!find_in_log(run, path, ret))
@@ -276,6 +324,11 @@ static struct history *passes_of(rondo_history *h)
     if (h->ended)
         return h->ended->history;
     return h->own;
+}
+
+const rondo_node *look_loop(const rondo_history *h)
+{
+    return h->node;
 }
 
 int64_t rondo_history_count(rondo_history *h)

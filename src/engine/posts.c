@@ -146,6 +146,18 @@ static int check_ask(const json_t *ask, json_t *answer, rondo_error *err)
     return rc;
 }
 
+static int check_either(const struct act *gate, const json_t *ask, json_t *answer, rondo_error *err)
+{
+    return ask ? check_ask(ask, answer, err) : check_answer(gate, answer, err);
+}
+
+int later_check_answer(rondo_run *run, const char *path, json_t *answer, rondo_error *err)
+{
+    json_t *ask = NULL;
+    const struct act *gate = find_gate(run, path, &ask);
+    return gate ? check_either(gate, ask, answer, err) : 0;
+}
+
 static void record_answer(rondo_run *run, const struct act *gate, const char *path, json_t *value)
 {
     recorder_answer(run->recorder, run->id, path, gate->node->name,
@@ -172,7 +184,7 @@ static void take_answer(rondo_engine *engine, struct post *message)
         ev.flags = EF_VALUE;
         if (ask)
             json_object_set(ev.value, "n", json_object_get(ask, "n"));
-        if ((ask ? check_ask(ask, answer, &err) : check_answer(gate, answer, &err)) < 0) {
+        if (check_either(gate, ask, answer, &err) < 0) {
             ev.type = RONDO_EV_MESSAGE;
             json_decref(ev.value);
             ev.value = json_pack("{s:s, s:s, s:O*}", "author", "gate", "content", err.message, "n",

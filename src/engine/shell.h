@@ -242,6 +242,10 @@ bool later_all_wait_for_people(rondo_run *run);
 /* The paths of what people are asked, for lists: the first ones; new. */
 json_t *later_open_gates(rondo_run *run);
 
+/* Would this answer be taken by what is open under that path?  RONDO_EINVAL says what is expected; 0 also when
+   nothing is open there. */
+int later_check_answer(rondo_run *run, const char *path, json_t *answer, rondo_error *err);
+
 /* What an activation had to wind down is gone: if it is closing, it may end. */
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen);
 
@@ -438,6 +442,10 @@ void ask_see(rondo_context *context, struct see *ret);
 /* A moment as the lines of events have it. */
 void line_put_time(struct buf *buf, int64_t ns);
 
+/* The type that the line of JSON has, and all that there are; the last one is NULL. */
+const char *line_type(const rondo_event *ev);
+extern const char *const line_types[];
+
 /* ---- deliver.c ---------------------------------------------------------------------------------------- */
 
 /* The next event for the reader of this run, without doing any work; NULL when it has seen all. */
@@ -487,6 +495,7 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
 /* ---- look.c -------------------------------------------------------------------------------------------- */
 
 rondo_history *look_history(rondo_run *run, struct act *loop);
+const rondo_node *look_loop(const rondo_history *h); // whose it is
 void look_free(rondo_run *run);
 
 /* A pass of a loop that began with event start, read back, as see_pass_json() has it; NULL.  New.

@@ -41,6 +41,7 @@ void inherit_apply(struct run *run, struct rondo_event *ev)
 {
     json_t *input = json_object_get(ev->value, "input"), *state = json_object_get(ev->value, "state");
     run->idle_ns += ev->num;
+    run->forked_ns = ev->time_ns;
     reserve_forget(run);
     for (uint32_t i = 0; i < run->act_count; i++)
         if (run->acts[i]->state != ACT_FREE)

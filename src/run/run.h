@@ -207,6 +207,7 @@ struct run {
     json_t *input, *state; // state: NULL while it is empty
     json_t *old_inputs;    // a fork's, that open work may still look at; NULL
     rondo_usage inherited; // what the parent of a fork had spent
+    int64_t forked_ns;     // when it was forked; 0: it was not
     struct memory memory;
     struct mail mail;
     struct encores encores;

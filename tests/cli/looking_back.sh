@@ -59,6 +59,22 @@ has '"path":"refine"'
 has '"reason":"max_iterations"'
 check "no such run" 3 "" "$RONDO" show rx
 
+cat >many.yaml <<'END'
+rondo: 1
+name: many
+inputs: { list: { type: array } }
+agents: { s: { script: [ { content: x } ] } }
+steps: [ { id: each, loop: { forEach: "inputs.list", steps: [ { id: one, agent: s, instructions: x } ] } } ]
+END
+echo "list: [$(seq -s , 60)]" >many.list
+look run --quiet many.yaml --inputs many.list
+many=$(newest)
+look show --json "$many"
+same "every item is there" "$(grep -o '"path":"each\[[0-9]*\]"' out | sort -u | wc -l)" 60
+look show "$many"
+has "60 of 60 items"
+same "what is left out is counted" "$(grep -c "\[[0-9]*\]" out) $(grep -o "20 more: 20 done" out)" "40 20 more: 20 done"
+
 # ---- events ----------------------------------------------------------------------------------------
 
 look events --json "$id"
@@ -68,6 +84,20 @@ look events --json --type iteration_end "$id"
 same "only one type" "$(wc -l <out)" 3
 look events --path publish "$id"
 same "only one step" "$(wc -l <out)" 2
+for type in decision step_start; do
+    look events --json --type $type "$id"
+    same "every $type that is shown, and nothing else" "$(cat out)" \
+        "$("$RONDO" events --json "$id" | grep '^{"type":"'$type'"')"
+done
+look events -v --type decision "$id"
+has "decision scope step_start"
+same "as many as in JSON" "$(wc -l <out)" "$("$RONDO" events --json --type decision "$id" | wc -l)"
+look events --type budget "$id"
+same "what is asked for is told" "$(wc -l <out)" "$("$RONDO" events --json --type budget "$id" | wc -l)"
+check "a type that is none" 3 "" "$RONDO" events --type step_strat "$id"
+says "did you mean 'step_start'?"
+check "a path that is none" 0 "" "$RONDO" events --path publihs "$id"
+says "no event of 'publihs'"
 cat >slow.yaml <<'END'
 rondo: 1
 name: slow
@@ -98,7 +128,39 @@ has "  + draft on jazz, pass 1"
 look history --json "$id" refine --step rate
 same "a line for each pass" "$(wc -l <out)" 3
 has '"output":{"score":9}'
+check "no such step in it" 3 "" "$RONDO" history "$id" refine --step darft
+says "did you mean 'draft'?"
 check "no such loop" 3 "" "$RONDO" history "$id" publish
+
+# ---- a store that cannot be written ---------------------------------------------------------------------
+
+cat >asks.yaml <<'END'
+rondo: 1
+name: asks
+steps: [ { id: ok, gate: { ask: "Deploy?" } } ]
+END
+other=
+[ "$(id -u)" != 0 ] || other="setpriv --reuid 65534 --regid 65534 --clear-groups"
+locked=$(mktemp -d)
+"$RONDO" run --quiet --store "$locked/runs.db" loop.yaml >/dev/null 2>&1 </dev/null
+"$RONDO" run --quiet --store "$locked/runs.db" asks.yaml >/dev/null 2>&1 </dev/null
+seen=$("$RONDO" runs --store "$locked/runs.db" --name article --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+asks=$("$RONDO" runs --store "$locked/runs.db" --name asks --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+chmod 444 "$locked"/*
+chmod 555 "$locked"
+if $other "$RONDO" version >/dev/null 2>&1; then
+    for command in "show $seen" "show $seen refine" "events $seen" "history $seen refine" "graph --run $seen" \
+        "eval 1 --run $seen" "answer $asks" "replay $seen" runs; do
+        if (cd / && $other "$RONDO" $command --store "$locked/runs.db") >out 2>err; then ok
+        else bad "rondo $command: $(cat err)"; fi
+    done
+    if (cd / && $other "$RONDO" answer "$asks" ok yes --store "$locked/runs.db") >out 2>err; then
+        bad "an answer was written to a store that cannot be"
+    else ok; fi
+    says "cannot be written"
+fi
+chmod 755 "$locked"
+rm -rf "$locked"
 
 # ---- replay and fork ---------------------------------------------------------------------------------
 
@@ -115,6 +177,33 @@ has "draft on jazz, pass 0"
 has "  + draft on blues, pass 1"
 look replay "$fork"
 has "all as recorded"
+same "how long it took, in both" "$("$RONDO" show "$fork" | sed -n 's/.* completed  \([0-9.]*m*s\) .*/\1/p')" \
+    "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  completed .*/\1/')"
+timeout 60 "$RONDO" run --quiet asks.yaml >out 2>err </dev/null
+sleep 0.2
+timeout 60 "$RONDO" resume --quiet "$(newest)" >out 2>err </dev/null
+same "how long it waits does not count, in both" "$("$RONDO" show "$(newest)" | sed -n 's/.* asks  \([0-9.]*m*s\)  .*/\1/p')" \
+    "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  waiting .*/\1/')"
+cat >costs.yaml <<'END'
+rondo: 1
+name: costs
+agents: { s: { script: [ { content: x, usage: { prompt: 300, cost: 0.3 } } ] } }
+steps:
+  - { id: a, agent: s, instructions: x }
+  - { id: b, agent: s, instructions: x, dependsOn: [a] }
+  - { id: c, agent: s, instructions: x, dependsOn: [b] }
+END
+look run --quiet costs.yaml
+look fork "$(newest)" --at b
+look resume "$(cat out)"
+says '3/3 steps  600 tokens  $0.600'
+says 'what came before the fork had cost 300 tokens, $0.300'
+look show "$(newest)"
+has '3/3 steps  600 tokens  $0.600'
+has ', which had spent 300 tokens  $0.300'
+same "in JSON" "$("$RONDO" show --json "$(newest)" | grep -o '"inherited":{[^}]*}\|"usage":{[^}]*"prompt":600}')" \
+    '"inherited":{"calls":0,"completion":0,"nanoUsd":300000000,"prompt":300}
+"usage":{"calls":0,"completion":0,"nanoUsd":600000000,"prompt":600}'
 check "nothing started there" 3 "" "$RONDO" fork "$id" --at nothing
 says "nothing"
 check "an unknown input" 3 "" "$RONDO" fork "$id" --at publish --input topik=x

@@ -84,11 +84,25 @@ pid=$!
 wait_for calls two
 wait_for started workflow_start
 id=$(run_id started)
+kill -9 $pid
+wait $pid 2>/dev/null
+check "what was killed is cancelled here" 0 "" "$RONDO" cancel "$id"
+if grep -q workflow_start err; then bad "what is old is told as new"; else ok; fi
+says "run_resumed"
+
+rm -f go calls
+"$RONDO" run chain.yaml >out 2>started </dev/null &
+pid=$!
+wait_for calls two
+wait_for started workflow_start
+id=$(run_id started)
 check "cancel asks the driver" 0 "" "$RONDO" cancel "$id"
 wait $pid
 same "the driver stops" $? 1
 check "cancelling twice" 3 "" "$RONDO" cancel "$id"
 says "cancelled"
+"$RONDO" show "$id" two >out
+if grep -q "^cancelled  *[1-9]" out; then ok; else bad "no time of what was cancelled: $(cat out)"; fi
 touch go
 check "a cancelled run goes on" 0 quick "$RONDO" resume "$id"
 
@@ -108,6 +122,42 @@ says "budget is used up (tokens)"
 check "a larger one lets it go on" 0 draft "$RONDO" resume "$id" --max-tokens 1000
 says "step_start three"
 if grep -q "step_start one" err; then bad "one ran again"; else ok; fi
+look() { "$RONDO" show "$id" >out; }
+look
+has "3/3 steps"
+hasnt "cancelled"
+flow cut.yaml <<'END'
+name: cut
+budget: { tokens: 1000 }
+agents:
+  s: { script: [ { content: draft, usage: { prompt: 400 } } ] }
+  slow: { run: "sleep 0.05; echo late" }
+steps:
+  - id: t
+    loop: { maxIterations: 5, steps: [ { id: d, agent: s, instructions: x } ] }
+  - { id: u, agent: slow, instructions: x, dependsOn: [t] }
+  - { id: n, agent: slow, instructions: x, dependsOn: [u], condition: "false" }
+END
+check "a budget ends a loop" 4 "" "$RONDO" run cut.yaml
+spent=$id id=$(run_id err)
+"$RONDO" show --json "$id" >out
+hasnt '"durationMs":1[0-9]\{12\}'
+check "it goes on" 0 "" "$RONDO" resume "$id" --max-tokens 50000
+says "5 passes, max_iterations"
+if grep -q "step_end u ([0-9]*ms)" err; then ok; else bad "step_end u has no duration: $(cat err)"; fi
+look
+has "5 passes, max_iterations"
+hasnt "cancelled"
+"$RONDO" show --json "$id" >out
+has '"passes":5,"path":"t","reason":"max_iterations"'
+hasnt '"durationMs":1[0-9]\{12\}'
+"$RONDO" graph --run "$id" >out
+has "5 passes"
+"$RONDO" show "$id" u >out
+if grep -q "^completed  *[1-9][0-9]*ms" out; then ok; else bad "no time: $(cat out)"; fi
+"$RONDO" show "$id" t.0.d >out
+has "400 tokens"
+id=$spent
 check "there is nothing to do twice" 3 "" "$RONDO" resume "$id" --max-tokens 2000
 says "the run has completed"
 
@@ -149,6 +199,52 @@ says "open: ok"
 check "an answer" 0 "" "$RONDO" answer "$id" ok yes
 check "goes on" 0 "done" "$RONDO" resume "$id"
 check "asks nothing any more" 0 "" "$RONDO" answer "$id"
+
+flow reviewed_by.yaml <<'END'
+name: reviewed_by
+agents: { say: { run: [echo, "done"] } }
+steps: [ { id: w, agent: say, instructions: x, review: { gate: { ask: "Good?" } } } ]
+END
+check "a person reviews" 5 "" "$RONDO" run reviewed_by.yaml
+id=$(run_id err)
+check "what is no review" 3 "" "$RONDO" answer "$id" w fine
+says "expected APPROVE"
+check "by the name of the step" 0 "" "$RONDO" answer "$id" w APPROVE
+check "and only once" 3 "" "$RONDO" answer "$id" w APPROVE
+says "answered already"
+check "is approved" 0 "done" "$RONDO" resume "$id"
+
+flow once.yaml <<'END'
+name: once
+agents: { pay: { run: "echo $RONDO_PATH >> paid; [ -e slow ] && sleep 60; echo paid", effects: once } }
+steps: [ { id: o, agent: pay, instructions: x } ]
+END
+touch slow
+"$RONDO" run once.yaml >out 2>started </dev/null &
+pid=$!
+wait_for paid o
+wait_for started workflow_start
+id=$(run_id started)
+kill -9 $pid
+wait $pid 2>/dev/null
+rm slow
+check "nobody knows what came of it" 5 "" "$RONDO" resume "$id"
+check "nonsense is refused" 3 "" "$RONDO" answer "$id" o nonsense
+says "expected retry, skip, fail, or an object"
+check "an object of something else" 3 "" "$RONDO" answer "$id" o '{"reslut": 1}'
+check "what can be done" 0 "" "$RONDO" answer "$id" o retry
+check "is done" 0 paid "$RONDO" resume "$id"
+
+# ---- cancelling shows what is new ---------------------------------------------------------------------------
+
+check "a gate that is to be cancelled" 5 "" "$RONDO" run gate.yaml
+id=$(run_id err)
+check "goes on, once" 5 "" "$RONDO" resume "$id"
+check "and twice" 5 "" "$RONDO" resume "$id"
+before=$("$RONDO" events --json "$id" | wc -l)
+"$RONDO" cancel --json "$id" 2>err | grep -v plan_ready >out
+same "the first new event" "$(head -n 1 out | sed 's/.*"seq":\([0-9]*\).*/\1/')" "$((before + 1))"
+same "every new event" "$("$RONDO" events --json "$id" | wc -l)" "$((before + $(wc -l <out)))"
 
 flow gates.yaml <<'END'
 name: gates

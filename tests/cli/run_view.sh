@@ -32,6 +32,9 @@ fits() {
     else bad "$1: a line is too long:"; echo "$joined"; fi
 }
 has() { if screen | grep -qF -- "$2"; then ok; else bad "$1: the screen has no '$2':"; screen; fi; }
+apart() { # NAME: nothing stands behind a question
+    if screen | grep -q '^  [›>] .*[^ ]'; then bad "$1: something is written behind a question:"; screen; else ok; fi
+}
 once() { # NAME TEXT: on exactly one line
     local times
     times=$(all | grep -cF -- "$2")
@@ -175,6 +178,37 @@ wait_for "›"
 tm send-keys C-d
 finish
 has "a gate that nobody answers" "status 5"
+apart "a gate that nobody answers"
+
+# What is written while a question is open begins a line of its own, and an open question is asked again.
+flow gates.yaml <<'END'
+name: gates
+agents: { w: { run: "while [ ! -e go ]; do sleep 0.05; done; echo worked" } }
+steps:
+  - { id: a, gate: { ask: "one?" } }
+  - { id: b, gate: { ask: "two?" } }
+  - { id: w, agent: w, instructions: x }
+END
+rm -f go
+for kind in screen dumb; do
+    rm -f go gates.db*
+    term 80 24 "TERM=$kind '$RONDO' run --store '$PWD/gates.db' gates.yaml"
+    wait_for "? a: one?"
+    id=$("$RONDO" runs --store "$PWD/gates.db" --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
+    "$RONDO" answer -q --store "$PWD/gates.db" "$id" a yes
+    wait_for "? b: two?"
+    apart "$kind: somebody else answers"
+    touch go
+    if [ $kind = dumb ]; then
+        wait_for "step_end w"
+        sleep 0.2
+        apart "$kind: a step ends"
+        if [ "$(screen | grep -v '^$' | tail -n 1 | sed 's/ *$//')" = "  ›" ]; then ok; else bad "$kind: not asked again:"; screen; fi
+    fi
+    tm send-keys "yes" Enter
+    finish
+    has "$kind: both are answered" "status 0"
+done
 
 # Tools that somebody has to permit are asked for in the same way, and somebody else may be quicker.
 tape="RONDO_HTTP_TAPE=play:$ROOT/tests/kill/flows/permit.tape COMPAT_BASE_URL=http://127.0.0.1:9/v1"

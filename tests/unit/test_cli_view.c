@@ -8,6 +8,7 @@
 #include "run/event.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A run whose events are pulled one by one, with the rows that follow from them. */
@@ -132,6 +133,44 @@ TEST(a_loop_counts_its_passes)
                               "\u2713 s            50ms\n"
                               "  \u2713 refine     50ms  5 passes, max_iterations\n"
                               "    \u2713 draft    10ms  5\n");
+}
+
+/* The number before a word of the last line that begins with dots; 0. */
+static int others(struct look *l, const char *word)
+{
+    const char *line = strstr(look_plain(l), "\u2026"), *at = line ? strstr(line, word) : NULL;
+    while (at && at > line && (at[-1] == ' ' || (at[-1] >= '0' && at[-1] <= '9')))
+        at--;
+    return at ? (int)strtol(at, NULL, 10) : 0;
+}
+
+static int item_lines(const char *frame)
+{
+    int count = 0;
+    for (; (frame = strstr(frame, " [")); frame++)
+        count += frame[2] >= '0' && frame[2] <= '9';
+    return count;
+}
+
+TEST(items_that_are_shown_and_those_that_are_counted_are_all)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    auto_buf struct buf input = { 0 };
+    for (int i = 0; i < 240; i++)
+        buf_printf(&input, "%c%d", i ? ',' : '[', i);
+    buf_putc(&input, ']');
+    look_start(&l, EACH("all", bot_node(&work)), buf_text(&input), 80);
+    l.view.height = 20;
+    while (look_next(&l)) {
+        int more = others(&l, "more");
+        if (more)
+            CHECK_INT(item_lines(look_plain(&l)) + more, 240);
+    }
+    l.view.height = 0;
+    CHECK_INT(item_lines(look_plain(&l)), 40);
+    CHECK_INT(others(&l, "more"), 200);
+    CHECK_INT(others(&l, "done"), 200);
 }
 
 TEST(an_each_shows_items_at_work_and_counts_the_others)
