@@ -872,7 +872,8 @@ RONDO_API int rondo_run_status(const rondo_run *run);
 RONDO_API int rondo_run_result(rondo_run *run, rondo_result *ret); /* ESTATE before the end */
 
 /* The same for any step that has ended, by its path ("refine.2.writer").  A path without pass
-   numbers finds what is visible from outside: "refine.writer" is the projected pass. */
+   numbers finds what is visible from outside: "refine.writer" is the projected pass.  How long a
+   plain step took is looked up in the log, which takes the longer the longer that is. */
 RONDO_API int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret);
 RONDO_API rondo_history *rondo_run_history(rondo_run *run, const char *loop); /* path; NULL: none */
 RONDO_API rondo_value *rondo_run_state(rondo_run *run); /* the whole state, an object */

@@ -53,7 +53,9 @@ static void put_open(struct running *r, struct buf *out, json_t *all, const stru
         return;
     buf_puts(out, "  answered by ");
     show_line(out, by ? by : "somebody", strlen(by ? by : "somebody"));
-    buf_printf(out, "; go on with: rondo resume %s\n", r->id);
+    buf_puts(out, "; go on with: ");
+    running_put_resume(r, r->id, out);
+    buf_putc(out, '\n');
 }
 
 static int list(struct running *r, const struct gates *gates)
@@ -202,7 +204,7 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
     if (!r->args->quiet && *r->holder)
         fprintf(stderr, "rondo answer: %s takes it\n", r->holder);
     else if (!r->args->quiet)
-        fprintf(stderr, "rondo answer: kept; go on with: rondo resume %s\n", r->id);
+        running_tell_kept(r);
     return EXIT_OK;
 }
 

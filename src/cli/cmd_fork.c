@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/given.h"
 #include "cli/running.h"
-#include "cli/show.h"
 #include "engine/cut.h"
 #include "engine/flows.h"
 
@@ -41,10 +40,9 @@ static int read_inputs(struct running *r, json_t **ret)
 
 static void tell_next(const struct running *r, const char *id)
 {
-    auto_buf struct buf next = { 0 }, clean = { 0 };
+    auto_buf struct buf next = { 0 };
     running_put_resume(r, id, &next);
-    show_line(&clean, buf_text(&next), next.len);
-    fprintf(stderr, "rondo fork: go on with: %s\n", buf_text(&clean));
+    fprintf(stderr, "rondo fork: go on with: %s\n", buf_text(&next));
 }
 
 static int fork_run(struct running *r)

@@ -1,7 +1,6 @@
 /* cmd_send.c - rondo send RUN ADDRESS TEXT: a message to a step of a stored run, whoever drives it. */
 #include "cli/commands.h"
 #include "cli/running.h"
-#include "cli/show.h"
 #include "engine/flows.h"
 #include "run/mail.h"
 
@@ -29,14 +28,6 @@ static int check(struct running *r)
     return EXIT_OK;
 }
 
-static void tell_next(const struct running *r)
-{
-    auto_buf struct buf next = { 0 }, clean = { 0 };
-    running_put_resume(r, r->id, &next);
-    show_line(&clean, buf_text(&next), next.len);
-    fprintf(stderr, "rondo send: kept; go on with: %s\n", buf_text(&clean));
-}
-
 static int send(struct running *r)
 {
     const struct send_args *args = (const struct send_args *)r->args;
@@ -53,7 +44,7 @@ static int send(struct running *r)
     if (!r->args->quiet && *r->holder)
         fprintf(stderr, "rondo send: %s takes it\n", r->holder);
     else if (!r->args->quiet)
-        tell_next(r);
+        running_tell_kept(r);
     return EXIT_OK;
 }
 

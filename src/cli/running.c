@@ -10,6 +10,7 @@
 #include "cli/notify.h"
 #include "cli/picture.h"
 #include "cli/problems.h"
+#include "cli/show.h"
 #include "cli/store_path.h"
 #include "cli/term.h"
 #include "engine/flows.h"
@@ -268,8 +269,17 @@ int running_look(struct running *r)
 
 void running_put_resume(const struct running *r, const char *id, struct buf *out)
 {
-    buf_printf(out, "rondo resume %s", id);
-    store_path_put_option(store_path(r->store), out);
+    auto_buf struct buf line = { 0 };
+    buf_printf(&line, "rondo resume %s", id);
+    store_path_put_option(store_path(r->store), &line);
+    show_line(out, line.data, line.len);
+}
+
+void running_tell_kept(const struct running *r)
+{
+    auto_buf struct buf next = { 0 };
+    running_put_resume(r, r->id, &next);
+    fprintf(stderr, "rondo %s: kept; go on with: %s\n", r->line->command->name, buf_text(&next));
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------ */

@@ -81,8 +81,9 @@ int running_look(struct running *r);
 /* Opens the store that the options, or the file, name; none for :memory:. */
 int running_open_store(struct running *r, bool must_exist);
 
-/* The command that goes on with run `id` of the open store, as a shell takes it; callers clean it for a terminal. */
+/* The command that goes on with run `id` of the open store, as a shell takes it and a terminal may show it. */
 void running_put_resume(const struct running *r, const char *id, struct buf *out);
+void running_tell_kept(const struct running *r); // what was sent to a run that nobody drives
 
 /* An error of the library before the run began: says it and gives the code for the shell. */
 int running_fail(struct running *r, const rondo_error *err);
