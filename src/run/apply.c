@@ -722,7 +722,8 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
     case TIMER_TIMEOUT: act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false); break;
     case TIMER_BUDGET: act_close(run, act, CLOSE_BUDGET, RONDO_REASON_TIME, false); break;
     case TIMER_CLEANUP:
-        run->forced = true;
+        act->hurried = true;
+        run->forced |= !act->slot;
         act_close(run, act, act->close, act->reason, false); // what the run ends for stays what it was
         break;
     case TIMER_GATE: end_patience(run, act); break;

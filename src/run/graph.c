@@ -115,7 +115,7 @@ static bool is_any_cut(const struct act *act, uint32_t i)
 /* The graph's own abort leaves room for steps that run on failure; a cancel or a limit does not. */
 static bool is_cut_short(const struct act *act)
 {
-    return act->close && !(act->close == CLOSE_SIBLING && act->node->mode == RONDO_ABORT);
+    return act->close && !act_is_aborted(act);
 }
 
 /* May it start?  Else the type of event that ends it. */
@@ -358,7 +358,7 @@ static enum plan graph_plan(struct run *run, struct act *act, struct rondo_event
    waits ends; a second cancel ends those too. */
 static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if ((act->settled < act->kid_count || act->attention) && !run->forced) {
+    if ((act->settled < act->kid_count || act->attention) && !act_is_hurried(run, act)) {
         enum plan what = look_at_failures(run, act, ev);
         if (what == PLAN_IDLE)
             what = start_ready(run, act, ev);
@@ -370,8 +370,7 @@ static enum plan graph_closed(struct run *run, struct act *act, struct rondo_eve
     }
     if (act->open)
         return PLAN_IDLE;
-    return act->close == CLOSE_SIBLING && act->node->mode == RONDO_ABORT ? graph_end(run, act, ev)
-                                                                         : PLAN_IDLE;
+    return act_is_aborted(act) ? graph_end(run, act, ev) : PLAN_IDLE;
 }
 
 /* Does a step depend on it?  Who only looks at it does not count. */

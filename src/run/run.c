@@ -232,6 +232,14 @@ static void time_off(struct run *run, const struct act *act)
         run_timer(run, TIMER_CALLED_OFF, act, 0, 0, act->off_ns);
 }
 
+/* What a cancel, an abort or a limit of the run has left to be done is not done for ever. */
+static void time_cleanup(struct run *run, const struct act *act)
+{
+    bool cleans_up = act->slot ? act_is_aborted(act) : act->close;
+    if (cleans_up && !act_is_hurried(run, act))
+        run_timer(run, TIMER_CLEANUP, act, 0, 0, run->now_ns + run->cleanup_ns);
+}
+
 /* What a decision means for the world; derived from the event and the state, never stored. */
 static void command_for(struct run *run, const struct rondo_event *ev)
 {
@@ -281,11 +289,8 @@ static void command_for(struct run *run, const struct rondo_event *ev)
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
-    case RONDO_EV_TIMER: // a limit of the whole run
-    case RONDO_EV_CANCEL:
-        if (!ev->act && run_act(run, 0)->close && !run->forced)
-            run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, ev->time_ns + run->cleanup_ns);
-        break;
+    case RONDO_EV_TIMER: // it may be a limit
+    case RONDO_EV_CANCEL: time_cleanup(run, run_act(run, ev->act)); break;
     default: break;
     }
 }
@@ -337,6 +342,7 @@ void run_derive_commands(struct run *run)
             continue;
         run_touch(run, act);
         start_timers(run, act);
+        time_cleanup(run, act);
         act->in_flight = act->node->kind == RONDO_KIND_AGENT;
         if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && act->node->gate.timeout_ms &&
             !act->tries)
@@ -353,8 +359,6 @@ void run_derive_commands(struct run *run)
         for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
             derive_kid(run, act, &act->each->open[i].kid, 0, act->each->open[i].ordinal);
     }
-    if (run_act(run, 0)->close && !run->forced)
-        run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, run->now_ns + run->cleanup_ns);
     invoke_again(run);
 }
 
@@ -513,7 +517,7 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
     case TIMER_BACKOFF:
         kid = kid_get(run, act, ev->child, ev->back);
         return kid && kid->state == KID_BACKOFF && !act->close;
-    case TIMER_CLEANUP: return act->close && !run->forced;
+    case TIMER_CLEANUP: return act->close && !act_is_hurried(run, act);
     default: return !act->close;
     }
 }
