@@ -380,6 +380,16 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
     }
 }
 
+/* Which budget ended a leaf: its own time, or one that had no room for its next call.  Work that was let finish
+   after a budget around it was used up has ended by itself. */
+static void note_limit(const struct act *act, const struct rondo_event *ev, struct result *res)
+{
+    bool is_time = act->close == CLOSE_BUDGET && !(ev->flags & EF_TOLD);
+    int reason = is_time ? act->reason : act->ledger ? act->ledger->refused : 0;
+    if (reason && ev->type == RONDO_EV_STEP_END)
+        result_more(res)->reason = (uint8_t)reason;
+}
+
 static void note_usage(const struct run *run, struct act *act, struct result *res)
 {
     if (!act->ledger && !res->more)
@@ -605,6 +615,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         derive_value(run, act, ev, &res);
     else if (act->node->kind == RONDO_KIND_GATE)
         note_answer(act, &res);
+    if (UNLIKELY(act->close || act->ledger) && node_is_leaf(act->node))
+        note_limit(act, ev, &res);
     if (ev->flags & (EF_BREAK | EF_CONTINUE)) {
         res.flags |= RES_SIGNAL;
         apply_actions(run, act, ev);
