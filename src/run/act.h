@@ -15,6 +15,8 @@ struct kind {
     enum plan (*closed)(struct run *run, struct act *act, struct rondo_event *ev); // may be NULL
     void (*child_ended)(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                         uint32_t ordinal); // may be NULL
+    /* A budget ended it: what failed inside, so that it cannot be called completed; NULL.  May be NULL. */
+    const struct result *(*failure)(const struct act *act);
     /* The output of an activation that ends: sets value (a new reference), seq, more. */
     void (*project)(struct run *run, struct act *act, struct result *ret);
     json_t *(*child_input)(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,

@@ -160,8 +160,9 @@ static bool is_doubtful(const struct act *act, const struct kid *kid)
 }
 
 /* Who was cancelled with its run, and is taken up with it, goes on where it was, as after a crash. */
-static void go_on(struct act *act, const struct outcome *before)
+static void go_on(struct run *run, struct act *act, const struct outcome *before)
 {
+    budget_renew(run, act);
     act->notes = json_incref(before->notes);
     act->letters = json_incref(before->letters);
 }
@@ -172,7 +173,7 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
     if (act->attempt && kid->res.more)
         carry_over(act, kid->res.more);
     if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
-        go_on(act, kid->res.more);
+        go_on(run, act, kid->res.more);
     if (UNLIKELY(kid->base) && kid->base == act->attempt)
         act->before = json_incref(kid->res.value);
     result_clear(run, &kid->res);
@@ -360,7 +361,7 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
 {
     act->kind->project(run, act, res);
     take_steps(act, res);
-    if (act->close == CLOSE_BUDGET && res->more)
+    if (act->close == CLOSE_BUDGET && res->more && ev->type == RONDO_EV_STEP_END)
         res->more->reason = act->reason;
     if (ev->type == RONDO_EV_STEP_FAILED) {
         take_part(run, ev, res);

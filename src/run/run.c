@@ -413,11 +413,14 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
     if (act->close == CLOSE_TIMEOUT)
         return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
                            (long long)act->node->opts.timeout_ms);
-    return decide(act, act->close == CLOSE_BUDGET ? RONDO_EV_STEP_END : RONDO_EV_STEP_CANCELLED, ev);
+    if (act->close != CLOSE_BUDGET)
+        return decide(act, RONDO_EV_STEP_CANCELLED, ev);
+    const struct result *failure = kind->failure ? kind->failure(act) : NULL;
+    return failure ? decide_fail_with(run, act, failure, ev) : decide(act, RONDO_EV_STEP_END, ev);
 }
 
-/* A container whose budget is used up ends with what it has; a loop sees to that itself when its pass is over,
-   unless a call in it was refused. */
+/* A container whose budget is used up ends with what it has; a loop sees to that itself when its pass is over or
+   something is to start in it (kid_start()), unless a call in it was refused. */
 static inline bool must_stop(const struct run *run, const struct act *act)
 {
     return (act->node->has_budget || !act->slot) && !node_is_leaf(act->node) && budget_reason(run, act) &&
