@@ -174,7 +174,8 @@ typedef struct rondo_retry {
 } rondo_retry;
 
 /* Limits that end a node (it completes with what it has; a timeout makes it fail).  0 means no
-   limit.  What tasks report with rondo_task_spend() counts, children and retries included. */
+   limit.  What tasks report with rondo_task_spend() counts, children and retries included: nothing starts in
+   a node whose budget is used up, and it is not tried again.  What failed by itself stays a failure. */
 typedef struct rondo_budget {
     int64_t time_ms;
     int64_t tokens;
@@ -797,7 +798,7 @@ typedef struct rondo_run_options {
     int max_concurrency; /* default: the engine's */
     rondo_budget budget; /* ends the run, with what it has */
     int64_t timeout_ms;  /* fails the run */
-    int64_t cleanup_ms;  /* for `run_on: always` steps after a cancel; 0 means 30,000 */
+    int64_t cleanup_ms;  /* for `run_on: always` steps after a cancel, an abort or a limit; 0 means 30,000 */
     int on_unknown;      /* enum rondo_on_unknown */
     bool no_cursor;      /* nobody pulls this run's events: it never waits for a reader */
     const char *session; /* state and memory that it shares with other runs of this name; NULL: none */
@@ -891,10 +892,10 @@ RONDO_API int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_val
 
    A run that has ended is given as it is.  With `reopen` one that failed, was cancelled or used up its
    limits goes on instead: what completed stays, what failed or was cancelled gets a new attempt (its path
-   then ends in ~1, ~2 ...), a loop goes on in the pass that went wrong, and a step that ran out of time gets
-   its time once more.  What was spent stays spent, so a run that used up its own budget or timeout needs
-   larger ones, in `options`; without them, and for a run that completed, the answer is RONDO_ESTATE.  The
-   event run_reopened lists in `again` what starts again. */
+   then ends in ~1, ~2 ...), a loop goes on in the pass that went wrong, and a step that ran out of time, or
+   failed with the last of its own budget, gets that once more.  What was spent stays spent, so a run
+   that used up its own budget or timeout needs larger ones, in `options`; without them, and for a run that
+   completed, the answer is RONDO_ESTATE.  The event run_reopened lists in `again` what starts again. */
 RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
 RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);
@@ -1089,9 +1090,9 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(GATE_ANSWERED, 17, "gate_answered")                                                       \
     X(DETECTOR, 18, "detector")              /* reason */                                       \
     X(BUDGET, 19, "budget")                  /* what a task spent, see also SETTLED */          \
-    X(CANCEL, 20, "cancel")                  /* value: why */                                   \
+    X(CANCEL, 20, "cancel")                  /* value: why; reason: of a budget */              \
     X(DELAY, 21, "delay")                    /* a loop or an agent waits a while */             \
-    X(TIMER, 22, "timer")                    /* a delay or limit has run out */                 \
+    X(TIMER, 22, "timer")                    /* a delay or limit (reason) has run out */        \
     X(ITEMS, 23, "items")                    /* value: the items of an each */                  \
     X(NOTE, 24, "note")                                                                         \
     X(RESUMED, 25, "run_resumed")                                                               \

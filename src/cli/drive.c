@@ -413,7 +413,7 @@ static void add_notes(struct drive *d, const rondo_result *res)
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
     if (d->gates.player)
         player_put_unasked(d->gates.player, &d->notes);
-    if (d->run->core.end_reason && d->rows->status == RONDO_STATUS_COMPLETED)
+    if (d->run->core.end_reason && exit_code(d->run) == EXIT_BUDGET)
         buf_printf(&d->notes, "the run's budget (%s) is used up; this is what there was\n",
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)

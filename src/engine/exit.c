@@ -26,12 +26,13 @@ static int of_failure(rondo_run *run)
 int exit_code(const rondo_run *run)
 {
     bool limited = run->core.end_reason; // a budget or the timeout of the whole run
+    bool by_budget = limited && run->core.acts[0]->close == CLOSE_BUDGET;
     if (run->has_exit)
         return run->exit_code;
     switch (rondo_run_status(run)) {
     case RONDO_STATUS_WAITING: return EXIT_WAITING;
-    case RONDO_STATUS_COMPLETED: return limited ? EXIT_BUDGET : EXIT_OK;
+    case RONDO_STATUS_COMPLETED: return by_budget ? EXIT_BUDGET : EXIT_OK;
     case RONDO_STATUS_CANCELLED: return EXIT_FAILED;
-    default: return limited ? EXIT_TIMEOUT : of_failure((rondo_run *)run);
+    default: return by_budget ? EXIT_BUDGET : limited ? EXIT_TIMEOUT : of_failure((rondo_run *)run);
     }
 }

@@ -145,7 +145,14 @@ int rondo_event_status(const rondo_event *ev)
 
 int rondo_event_reason(const rondo_event *ev)
 {
-    return ev->type == RONDO_EV_LOOP_END || ev->type == RONDO_EV_DETECTOR ? ev->code : 0;
+    switch (ev->type) {
+    case RONDO_EV_LOOP_END:
+    case RONDO_EV_REFUSED:
+    case RONDO_EV_DETECTOR: return ev->code;
+    case RONDO_EV_CANCEL: return ev->code == CLOSE_BUDGET ? (int)ev->ordinal : 0;
+    case RONDO_EV_TIMER: return ev->code == TIMER_BUDGET || ev->code == TIMER_TIMEOUT ? RONDO_REASON_TIME : 0;
+    default: return 0;
+    }
 }
 
 rondo_value *rondo_event_value(const rondo_event *ev)
@@ -510,6 +517,16 @@ static void put_reason(struct line *l)
     put_text(l, "reason", rondo_reason_text(l->ev->code));
 }
 
+/* Which limit ends what the event is about, and whether as a failure. */
+static void put_limit(struct line *l)
+{
+    int reason = rondo_event_reason(l->ev);
+    if (!reason)
+        return;
+    put_text(l, "reason", rondo_reason_text(reason));
+    put_text(l, "limit", l->ev->type == RONDO_EV_TIMER && l->ev->code == TIMER_TIMEOUT ? "timeout" : "budget");
+}
+
 /* Zenflow says that what never began was skipped, whichever way it was kept from it. */
 static bool never_began(const rondo_event *ev)
 {
@@ -658,6 +675,8 @@ static const struct {
     [RONDO_EV_ITERATION_END] = { put_iteration_end, "output" },
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
     [RONDO_EV_DETECTOR] = { put_reason, NULL },
+    [RONDO_EV_CANCEL] = { put_limit, "value" },
+    [RONDO_EV_TIMER] = { put_limit, NULL },
     [RONDO_EV_RESERVE] = { put_call, "value" },
     [RONDO_EV_GRANTED] = { put_call, NULL },
     [RONDO_EV_REFUSED] = { put_refused, NULL },

@@ -141,7 +141,7 @@ int64_t act_elapsed_ns(const struct run *run, const struct act *act)
 
 bool act_is_awaited(const struct run *run, const struct act *act)
 {
-    if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || run->forced)
+    if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || act_is_hurried(run, act))
         return false;
     if ((!act->begun && !act->in_flight) || act->wait_ns || act->is_idle)
         return false;
@@ -184,9 +184,12 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
         act_move(act, ON_CLOSE);
     }
     run_touch(run, act);
-    for (uint32_t slot = act->first_child; slot; slot = run_act(run, slot)->next_sibling)
-        if (run->forced || !is_cleanup(act, run_act(run, slot)))
-            act_close(run, run_act(run, slot), inner_cause(why), reason, gently);
+    for (uint32_t slot = act->first_child; slot; slot = run_act(run, slot)->next_sibling) {
+        struct act *inner = run_act(run, slot);
+        inner->hurried |= act->hurried;
+        if (act_is_hurried(run, inner) || !is_cleanup(act, inner))
+            act_close(run, inner, inner_cause(why), reason, gently);
+    }
 }
 
 bool act_takes_place(const struct act *act)

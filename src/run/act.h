@@ -15,6 +15,8 @@ struct kind {
     enum plan (*closed)(struct run *run, struct act *act, struct rondo_event *ev); // may be NULL
     void (*child_ended)(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                         uint32_t ordinal); // may be NULL
+    /* A budget ended it: what failed inside, so that it cannot be called completed; NULL.  May be NULL. */
+    const struct result *(*failure)(const struct act *act);
     /* The output of an activation that ends: sets value (a new reference), seq, more. */
     void (*project)(struct run *run, struct act *act, struct result *ret);
     json_t *(*child_input)(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
@@ -41,6 +43,18 @@ uint32_t act_next_slot(const struct run *run);
 
 /* Closes an activation and everything open inside it.  Gently: agents at work may finish. */
 void act_close(struct run *run, struct act *act, enum close why, uint8_t reason, bool gently);
+
+/* Is there no more time to clean up: in the whole run, or in what is closed here? */
+static inline bool act_is_hurried(const struct run *run, const struct act *act)
+{
+    return run->forced || act->hurried;
+}
+
+/* Is this a graph that its own abort has closed?  That has run->cleanup_ns to come to its end. */
+static inline bool act_is_aborted(const struct act *act)
+{
+    return act->close == CLOSE_SIBLING && act->node->kind == RONDO_KIND_GRAPH && act->node->mode == RONDO_ABORT;
+}
 
 /* May an agent that is being closed finish its work first? */
 bool act_is_awaited(const struct run *run, const struct act *act);

@@ -160,8 +160,9 @@ static bool is_doubtful(const struct act *act, const struct kid *kid)
 }
 
 /* Who was cancelled with its run, and is taken up with it, goes on where it was, as after a crash. */
-static void go_on(struct act *act, const struct outcome *before)
+static void go_on(struct run *run, struct act *act, const struct outcome *before)
 {
+    budget_renew(run, act);
     act->notes = json_incref(before->notes);
     act->letters = json_incref(before->letters);
 }
@@ -172,7 +173,7 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
     if (act->attempt && kid->res.more)
         carry_over(act, kid->res.more);
     if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
-        go_on(act, kid->res.more);
+        go_on(run, act, kid->res.more);
     if (UNLIKELY(kid->base) && kid->base == act->attempt)
         act->before = json_incref(kid->res.value);
     result_clear(run, &kid->res);
@@ -360,7 +361,7 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
 {
     act->kind->project(run, act, res);
     take_steps(act, res);
-    if (act->close == CLOSE_BUDGET && res->more)
+    if (act->close == CLOSE_BUDGET && res->more && ev->type == RONDO_EV_STEP_END)
         res->more->reason = act->reason;
     if (ev->type == RONDO_EV_STEP_FAILED) {
         take_part(run, ev, res);
@@ -378,6 +379,16 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
         ev->flags |= EF_COMPOSED;
         res->seq = ev->seq;
     }
+}
+
+/* Which budget ended a leaf: its own time, or one that had no room for its next call.  Work that was let finish
+   after a budget around it was used up has ended by itself. */
+static void note_limit(const struct act *act, const struct rondo_event *ev, struct result *res)
+{
+    bool is_time = act->close == CLOSE_BUDGET && !(ev->flags & EF_TOLD);
+    int reason = is_time ? act->reason : act->ledger ? act->ledger->refused : 0;
+    if (reason && ev->type == RONDO_EV_STEP_END)
+        result_more(res)->reason = (uint8_t)reason;
 }
 
 static void note_usage(const struct run *run, struct act *act, struct result *res)
@@ -605,6 +616,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         derive_value(run, act, ev, &res);
     else if (act->node->kind == RONDO_KIND_GATE)
         note_answer(act, &res);
+    if (UNLIKELY(act->close || act->ledger) && node_is_leaf(act->node))
+        note_limit(act, ev, &res);
     if (ev->flags & (EF_BREAK | EF_CONTINUE)) {
         res.flags |= RES_SIGNAL;
         apply_actions(run, act, ev);
@@ -722,7 +735,8 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
     case TIMER_TIMEOUT: act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false); break;
     case TIMER_BUDGET: act_close(run, act, CLOSE_BUDGET, RONDO_REASON_TIME, false); break;
     case TIMER_CLEANUP:
-        run->forced = true;
+        act->hurried = true;
+        run->forced |= !act->slot;
         act_close(run, act, act->close, act->reason, false); // what the run ends for stays what it was
         break;
     case TIMER_GATE: end_patience(run, act); break;

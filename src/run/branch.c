@@ -45,6 +45,6 @@ static void branch_project(struct run *run, struct act *act, struct result *ret)
 }
 
 const struct kind branch_kind = {
-    .open = container_open, .plan = branch_plan, .project = branch_project,
+    .open = container_open, .plan = branch_plan, .failure = container_failure, .project = branch_project,
     .child_input = container_input,
 };

@@ -36,6 +36,7 @@ struct ledger *ledger_carry(const struct ledger *ledger)
     struct ledger *next = mem_zalloc(sizeof *next); // refused calls are its own business
     next->spent = ledger->spent;
     next->lost = ledger->lost;
+    next->waived = ledger->waived;
     return next;
 }
 
@@ -104,11 +105,17 @@ static int64_t amount(const rondo_usage *u, int limit)
     }
 }
 
-int64_t budget_used(const struct run *run, const struct act *act, int limit)
+/* How much of a limit is used, by what the ledger says and by a time. */
+static int64_t used_of(const struct ledger *ledger, int64_t elapsed_ns, int limit)
 {
     if (limit == RONDO_LIMIT_TIME_MS)
-        return act_elapsed_ns(run, act) / MS;
-    return amount(ledger_spent(act->ledger), limit) + amount(ledger_lost(act->ledger), limit);
+        return elapsed_ns / MS;
+    return ledger ? amount(&ledger->spent, limit) + amount(&ledger->lost, limit) - amount(&ledger->waived, limit) : 0;
+}
+
+int64_t budget_used(const struct run *run, const struct act *act, int limit)
+{
+    return used_of(act->ledger, act_elapsed_ns(run, act), limit);
 }
 
 static int64_t held(const struct act *act, int limit)
@@ -135,18 +142,46 @@ int64_t budget_limit(const rondo_budget *budget, int reason)
     return 0;
 }
 
+static int spent_reason(const rondo_budget *budget, const struct ledger *ledger, int64_t elapsed_ns)
+{
+    if (ledger && ledger->refused)
+        return ledger->refused;
+    for (size_t i = 0; i < COUNT(reasons); i++) {
+        int64_t limit = limit_of(budget, reasons[i].limit);
+        if (limit && used_of(ledger, elapsed_ns, reasons[i].limit) >= limit)
+            return reasons[i].reason;
+    }
+    return 0;
+}
+
 int budget_reason(const struct run *run, const struct act *act)
 {
     if (LIKELY(!budget_is_set(run, act)))
         return 0;
-    if (act->ledger && act->ledger->refused)
-        return act->ledger->refused;
-    for (size_t i = 0; i < COUNT(reasons); i++) {
-        int64_t limit = limit_of(budget_of(run, act), reasons[i].limit);
-        if (limit && budget_used(run, act, reasons[i].limit) >= limit)
-            return reasons[i].reason;
+    return spent_reason(budget_of(run, act), act->ledger, act_elapsed_ns(run, act));
+}
+
+bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *node, const struct kid *kid)
+{
+    const struct ledger *ledger = kid->res.more ? kid->res.more->ledger : NULL;
+    if (node->has_budget && spent_reason(&node->opts.budget, ledger, run_driven_ns(run) - kid->first_ns))
+        return false;
+    for (;; parent = run_act(run, parent->parent)) {
+        if (budget_reason(run, parent))
+            return false;
+        if (!parent->slot)
+            return true;
     }
-    return 0;
+}
+
+struct act *budget_spent_loop(struct run *run, struct act *act)
+{
+    if (LIKELY(!run_act(run, 0)->ledger)) // time has its timer
+        return NULL;
+    for (; act->slot; act = run_act(run, act->parent))
+        if (node_is_loop(act->node) && !act->close && budget_reason(run, act))
+            return act;
+    return NULL;
 }
 
 int budget_lacks(const struct run *run, const struct act *act, const rondo_usage *most)
@@ -171,6 +206,19 @@ void budget_forgive(struct act *act)
 {
     if (act->ledger)
         act->ledger->refused = 0;
+}
+
+void budget_renew(struct run *run, struct act *act)
+{
+    struct ledger *ledger = act->ledger;
+    budget_forgive(act);
+    if (!act->slot || !budget_reason(run, act))
+        return;
+    act->idle_ns -= act_elapsed_ns(run, act); // its time begins now
+    if (!ledger)
+        return;
+    ledger->waived = ledger->spent;
+    usage_add(&ledger->waived, &ledger->lost);
 }
 
 int64_t budget_left(struct run *run, const struct act *act, int limit)

@@ -12,6 +12,7 @@
 
 struct ledger {
     rondo_usage spent, held, lost;
+    rondo_usage waived; // of those: what does not count against its own limits any more
     uint32_t open;    // calls that are held
     uint32_t blocked; // reserve.c: the round in which a call waited for room in this budget
     uint8_t refused;  // enum rondo_reason: a call did not fit in, and none will any more
@@ -31,9 +32,21 @@ int budget_reason(const struct run *run, const struct act *act);
 /* Which limit of this activation's own budget has no room for so much more: a reason, or 0. */
 int budget_lacks(const struct run *run, const struct act *act, const rondo_usage *most);
 
+/* May a child that has ended be done again?  Not when its own budget is used up, which all its tries share, or one
+   around it: then what it came to is what there is. */
+bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *node, const struct kid *kid);
+
+/* The innermost loop, act included, whose budget is used up, and which nobody has closed yet; NULL.  A pass may end
+   with what is under way in it, but nothing starts in it any more. */
+struct act *budget_spent_loop(struct run *run, struct act *act);
+
 /* A call of act was refused for that reason: the budget's owner ends with it. */
 void budget_refuse(struct run *run, struct act *act, struct act *owner, int reason);
 void budget_forgive(struct act *act); // it may try again
+
+/* What failed in it is done again because somebody took up the run: it has its own budget once more if that was used
+   up, for else it would only end again.  What was spent stays spent in everything around. */
+void budget_renew(struct run *run, struct act *act);
 
 /* What is left of one limit (enum rondo_limit) in the tightest budget around, held calls taken off; INT64_MAX:
    none. */

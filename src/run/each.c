@@ -340,6 +340,21 @@ static enum plan each_plan(struct run *run, struct act *act, struct rondo_event 
     return each_end(run, act, ev);
 }
 
+/* An item whose next try did not come to be is still among the open ones. */
+static const struct result *each_failure(const struct act *act)
+{
+    const struct each_act *each = act->each;
+    if (act->node->mode != RONDO_ERROR_FAILS && each->completed)
+        return NULL;
+    for (uint32_t i = 0; i < each->count; i++)
+        if (result_has_failed(&each->results[i]))
+            return &each->results[i];
+    for (uint32_t i = 0; i < each->open_count; i++)
+        if (result_has_failed(&each->open[i].kid.res))
+            return &each->open[i].kid.res;
+    return NULL;
+}
+
 static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                           uint64_t *ret_seq)
 {
@@ -377,6 +392,6 @@ static void each_project(struct run *run, struct act *act, struct result *ret)
 }
 
 const struct kind each_kind = {
-    .open = each_open, .plan = each_plan, .child_ended = each_child_ended, .project = each_project,
-    .child_input = each_input, .free = each_free,
+    .open = each_open, .plan = each_plan, .failure = each_failure,
+    .child_ended = each_child_ended, .project = each_project, .child_input = each_input, .free = each_free,
 };

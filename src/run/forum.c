@@ -142,6 +142,18 @@ static enum plan forum_plan(struct run *run, struct act *act, struct rondo_event
     return captain_plan(run, act, ev);
 }
 
+/* Members that failed are no harm as long as enough others could have answered. */
+static const struct result *forum_failure(const struct act *act)
+{
+    const struct kid *captain = &act->kids[act->node->forum.members];
+    uint32_t failed = 0;
+    if (result_has_failed(&captain->res))
+        return &captain->res;
+    for (uint32_t i = 0; i < act->node->forum.members; i++)
+        failed += result_has_failed(&act->kids[i].res);
+    return act->node->forum.members - failed < act->node->forum.quorum ? container_failure(act) : NULL;
+}
+
 static void forum_project(struct run *run, struct act *act, struct result *ret)
 {
     if (act->kids)
@@ -149,8 +161,8 @@ static void forum_project(struct run *run, struct act *act, struct result *ret)
 }
 
 const struct kind forum_kind = {
-    .open = container_open, .plan = forum_plan, .closed = forum_closed, .project = forum_project,
-    .child_input = container_input,
+    .open = container_open, .plan = forum_plan, .closed = forum_closed, .failure = forum_failure,
+    .project = forum_project, .child_input = container_input,
 };
 
 void forum_next_round(struct run *run, struct act *act, uint32_t round)

@@ -121,7 +121,7 @@ static bool is_any_cut(const struct act *act, uint32_t i)
 /* The graph's own abort leaves room for steps that run on failure; a cancel or a limit does not. */
 static bool is_cut_short(const struct act *act)
 {
-    return act->close && !(act->close == CLOSE_SIBLING && act->node->mode == RONDO_ABORT);
+    return act->close && !act_is_aborted(act);
 }
 
 /* May it start?  Else the type of event that ends it. */
@@ -230,7 +230,7 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
         if (kid->state != KID_ENDED || kid->asked & KID_SEEN)
             continue;
         if (act->node->children[i].review && kid->res.status == RONDO_STATUS_COMPLETED)
-            return review_plan(act, i, ev);
+            return review_plan(run, act, i, ev);
         if (kid->res.status != RONDO_STATUS_FAILED)
             continue;
         if (!kid_is_settled(run, act, i, 0, kid, ev, &what)) {
@@ -360,11 +360,23 @@ static enum plan graph_plan(struct run *run, struct act *act, struct rondo_event
     return graph_end(run, act, ev);
 }
 
+/* A step that cannot start any more.  One whose next try a budget leaves no room for has failed. */
+static enum plan end_unstarted(struct run *run, struct act *act, uint32_t i, struct rondo_event *ev)
+{
+    const struct kid *kid = &act->kids[i];
+    const struct outcome *more = kid->res.more;
+    if (act->close != CLOSE_BUDGET || !result_has_failed(&kid->res) || !more || !more->error)
+        return decide_unstarted(act, i, 0, kid, RONDO_EV_STEP_CANCELLED, NULL, ev);
+    decide_unstarted(act, i, 0, kid, RONDO_EV_STEP_FAILED, error_value(run, act, more->code, more->error), ev);
+    ev->flags |= EF_MINE;
+    return PLAN_DECIDE;
+}
+
 /* After a cancel, an abort or a limit only `run_on: always` steps still start, and everything that
    waits ends; a second cancel ends those too. */
 static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if ((act->settled < act->kid_count || act->attention) && !run->forced) {
+    if ((act->settled < act->kid_count || act->attention) && !act_is_hurried(run, act)) {
         enum plan what = look_at_failures(run, act, ev);
         if (what == PLAN_IDLE)
             what = start_ready(run, act, ev);
@@ -372,12 +384,11 @@ static enum plan graph_closed(struct run *run, struct act *act, struct rondo_eve
             return what;
         for (uint32_t i = 0; i < act->kid_count; i++)
             if (act->kids[i].state == KID_NEW || act->kids[i].state == KID_BACKOFF)
-                return decide_unstarted(act, i, 0, &act->kids[i], RONDO_EV_STEP_CANCELLED, NULL, ev);
+                return end_unstarted(run, act, i, ev);
     }
     if (act->open)
         return PLAN_IDLE;
-    return act->close == CLOSE_SIBLING && act->node->mode == RONDO_ABORT ? graph_end(run, act, ev)
-                                                                         : PLAN_IDLE;
+    return act_is_aborted(act) ? graph_end(run, act, ev) : PLAN_IDLE;
 }
 
 /* Does a step depend on it?  Who only looks at it does not count. */
@@ -391,13 +402,16 @@ static bool is_depended_on(const struct act *act, uint32_t i)
 }
 
 /* The steps of a group or of a loop, in a file: what completed last is what they give.  Of a whole file or of a graph
-   made in C that is a step which says something, and which nobody else works on. */
+   made in C that is a step which says something, and which nobody else works on.  Where a budget came in between,
+   who would have worked on it did not get to it: then it is the last one that says something. */
 static bool can_be_output(const struct act *act, uint32_t i)
 {
-    bool is_part = act->node->scope && !act->node->is_file;
+    bool is_part = act->node->scope && !act->node->is_file, is_cut = act->close == CLOSE_BUDGET;
     if (act->kids[i].res.status != RONDO_STATUS_COMPLETED || act->node->children[i].review)
         return false;
-    return is_part || (!value_is_empty(act->kids[i].res.value) && !is_depended_on(act, i));
+    if (is_part && !is_cut)
+        return true;
+    return !value_is_empty(act->kids[i].res.value) && (is_cut || !is_depended_on(act, i));
 }
 
 static void graph_project(struct run *run, struct act *act, struct result *ret)
@@ -409,8 +423,16 @@ static void graph_project(struct run *run, struct act *act, struct result *ret)
         }
 }
 
+static const struct result *graph_failure(const struct act *act)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (result_has_failed(&act->kids[i].res) && !graph_is_handled(act, i))
+            return &act->kids[i].res;
+    return NULL;
+}
+
 const struct kind graph_kind = {
-    .open = graph_open, .plan = graph_plan, .closed = graph_closed,
+    .open = graph_open, .plan = graph_plan, .closed = graph_closed, .failure = graph_failure,
     .child_ended = graph_child_ended, .project = graph_project, .child_input = container_input,
     .free = graph_free, .recount = graph_recount,
 };

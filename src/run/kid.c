@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "run/act.h"
+#include "run/budget.h"
 #include "run/each.h"
 #include "run/errand.h"
 
@@ -236,6 +237,15 @@ static enum plan fail_overdue(struct run *run, const struct act *act, uint32_t c
     return PLAN_DECIDE;
 }
 
+/* The loop around whose budget leaves no room for this child; NULL.  Rules of that very loop are still asked, steps
+   that clean up still run, and what an agent has others do is part of its own work. */
+static struct act *find_spent_loop(struct run *run, struct act *act, const rondo_node *node)
+{
+    if (!act->slot || node->opts.run_on == RONDO_ON_ALWAYS || node_is_leaf(act->node))
+        return NULL;
+    return budget_spent_loop(run, run_act(run, act->parent));
+}
+
 enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                     struct kid *kid, json_t *given, struct rondo_event *ev)
 {
@@ -253,6 +263,9 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
         if (first != PLAN_IDLE)
             return first;
     }
+    struct act *spent = find_spent_loop(run, act, def->node);
+    if (UNLIKELY(spent))
+        return decide_close(spent, CLOSE_BUDGET, (uint8_t)budget_reason(run, spent), ev);
     if (UNLIKELY(!has_place(run, act, def->node))) {
         starve(run, act);
         return PLAN_IDLE;
@@ -294,12 +307,11 @@ static bool is_final(const rondo_node *node, const struct result *res)
     return code == RONDO_EFINAL || (code == RONDO_EUNKNOWN && node->agent.effects == RONDO_ONCE);
 }
 
-static bool may_retry(const struct run *run, const struct act *act, const rondo_node *node,
-                      const struct kid *kid)
+static bool may_retry(struct run *run, struct act *act, const rondo_node *node, const struct kid *kid)
 {
     return kid->res.status == RONDO_STATUS_FAILED && !act->close &&
            kid->attempt - kid->base + 1 < node->opts.retry.attempts && !(kid->res.flags & RES_NO_RETRY) &&
-           !is_out_of_time(run, node, kid) && !is_final(node, &kid->res);
+           !is_out_of_time(run, node, kid) && !is_final(node, &kid->res) && budget_allows_again(run, act, node, kid);
 }
 
 /* `retry.on` could not be answered: that is told, and there is no further try. */

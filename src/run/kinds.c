@@ -27,6 +27,14 @@ bool container_is_full(const struct act *act)
     return act->node->max_concurrency && act->open >= (uint32_t)act->node->max_concurrency;
 }
 
+const struct result *container_failure(const struct act *act)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (result_has_failed(&act->kids[i].res))
+            return &act->kids[i].res;
+    return NULL;
+}
+
 void project_kid(const struct kid *kid, struct result *ret)
 {
     const struct outcome *more = kid->res.more;
@@ -45,7 +53,7 @@ static enum plan holder_end(struct run *run, struct act *act, struct rondo_event
     ev->code = run->cancelled ? RONDO_STATUS_CANCELLED : res->status;
     if (act->close == CLOSE_TIMEOUT)
         ev->code = RONDO_STATUS_FAILED;
-    if (act->close == CLOSE_BUDGET)
+    if (act->close == CLOSE_BUDGET && !result_has_failed(res))
         ev->code = RONDO_STATUS_COMPLETED;
     if (ev->code == RONDO_STATUS_FAILED && act->node->children[0].node->kind == RONDO_KIND_GRAPH &&
         run->completed)

@@ -15,6 +15,9 @@ json_t *container_input(struct run *run, struct act *act, uint32_t child, uint32
 /* As many children at work as the node allows at a time. */
 bool container_is_full(const struct act *act);
 
+/* The first child that failed; NULL. */
+const struct result *container_failure(const struct act *act);
+
 /* Forum: what was said goes into the transcript, and all members start again. */
 void forum_next_round(struct run *run, struct act *act, uint32_t round);
 

@@ -26,7 +26,7 @@ static bool must_linger(struct run *run, struct act *act)
     if (!act->revoked)
         run_command(run, CMD_REVOKE, act);
     act->revoked = true;
-    return act->lingers && !run->forced;
+    return act->lingers && !act_is_hurried(run, act);
 }
 
 static enum plan decide_closed(struct run *run, struct act *act, struct rondo_event *ev)

@@ -82,8 +82,11 @@ static void keep_given(struct run *run, struct act *act, const struct rondo_even
 static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
 {
     int spent = act->node->has_budget ? budget_reason(run, act) : 0;
+    struct act *around = budget_spent_loop(run, run_act(run, act->parent));
     if (spent)
         return loop_end_with(act, spent, ev);
+    if (UNLIKELY(around))
+        return decide_close(around, CLOSE_BUDGET, (uint8_t)budget_reason(run, around), ev);
     if (act->node->loop.while_) {
         if (must_ask(run, act, ASK_WHILE, 0))
             return PLAN_ASK;
@@ -252,14 +255,32 @@ static enum plan loop_plan(struct run *run, struct act *act, struct rondo_event 
     }
 }
 
+/* What the body came to is paid for, and a failure is one, whatever the budget says. */
+static bool is_pass_paid(const struct act *act)
+{
+    const struct kid *kid = loop_body(act);
+    if (act->loop->phase != LOOP_BODY && act->loop->phase != LOOP_SCORE)
+        return false;
+    return kid->res.status == RONDO_STATUS_COMPLETED || result_has_failed(&kid->res);
+}
+
+/* A pass that a budget cut is asked nothing. */
+static enum plan budget_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    if (is_pass_paid(act))
+        return end_pass(act, NAN, ev);
+    if (act->loop->phase == LOOP_RULES && loop_pass_failed(act))
+        return loop_end_of_pass(act, ev);
+    return loop_end_with(act, act->reason, ev);
+}
+
 /* Everything inside has ended: why the loop does, then the step. */
 static enum plan loop_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
     if (act->loop->phase == LOOP_ENDED)
         return end_step(run, act, ev);
-    if (act->close == CLOSE_BUDGET && act->loop->phase <= LOOP_SCORE &&
-        loop_body(act)->res.status == RONDO_STATUS_COMPLETED)
-        return end_pass(act, NAN, ev); // what the body came to is paid for
+    if (act->close == CLOSE_BUDGET)
+        return budget_closed(run, act, ev);
     return loop_end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 

@@ -105,6 +105,10 @@ enum plan loop_end_with(const struct act *act, int reason, struct rondo_event *e
 enum plan loop_end_failed(struct act *act, int code, const char *rule, const char *why,
                           struct rondo_event *ev);
 
+/* Does the failure of the pass that has just ended end the loop?  And that end. */
+bool loop_pass_failed(const struct act *act);
+enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev);
+
 /* Any decision between the answer of `next` and the pass it is for carries that answer, so that it
    need not be asked again. */
 enum plan loop_with_given(const struct act *act, struct rondo_event *ev);

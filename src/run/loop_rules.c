@@ -86,22 +86,29 @@ static int rule_listen(struct run *run, struct act *act, struct rondo_event *ev)
     return RULE_PASS;
 }
 
-static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
+bool loop_pass_failed(const struct act *act)
 {
     struct loop_act *l = act->loop;
-    const struct pass *pass = history_last(&l->history);
-    if (pass->status == RONDO_STATUS_COMPLETED)
-        return RULE_PASS;
-    if (act->node->loop.on_error == RONDO_ERROR_CONTINUES &&
-        l->failures < (uint32_t)act->node->loop.max_failures)
-        return RULE_PASS;
+    if (history_last(&l->history)->status == RONDO_STATUS_COMPLETED)
+        return false;
+    return act->node->loop.on_error != RONDO_ERROR_CONTINUES ||
+           l->failures >= (uint32_t)act->node->loop.max_failures;
+}
+
+enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev)
+{
+    const struct outcome *more = history_last(&act->loop->history)->out.more;
     loop_end_with(act, RONDO_REASON_FAILED, ev);
-    const struct outcome *more = pass->out.more;
     const char *why = more && more->error ? more->error : "the body was cancelled";
     ev->flags |= EF_VALUE;
     ev->value = json_pack("{s:i, s:s}", "code", more && more->code ? more->code : RONDO_EFAILED,
                           "message", why);
     return PLAN_DECIDE;
+}
+
+static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return loop_pass_failed(act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
 }
 
 static int rule_break(struct run *run, struct act *act, struct rondo_event *ev)

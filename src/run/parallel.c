@@ -112,6 +112,12 @@ static enum plan parallel_closed(struct run *run, struct act *act, struct rondo_
     return act->close == CLOSE_SIBLING && act->kids ? parallel_end(run, act, ev) : PLAN_IDLE;
 }
 
+static const struct result *parallel_failure(const struct act *act)
+{
+    bool is_enough = act->node->mode != RONDO_FAIL_FAST && find_status(act, RONDO_STATUS_COMPLETED);
+    return is_enough ? NULL : container_failure(act);
+}
+
 static void parallel_project(struct run *run, struct act *act, struct result *ret)
 {
     if (act->node->mode == RONDO_FIRST) {
@@ -129,7 +135,7 @@ static void parallel_project(struct run *run, struct act *act, struct result *re
 }
 
 const struct kind parallel_kind = {
-    .open = container_open, .plan = parallel_plan, .closed = parallel_closed,
+    .open = container_open, .plan = parallel_plan, .closed = parallel_closed, .failure = parallel_failure,
     .child_ended = parallel_child_ended, .project = parallel_project, .child_input = container_input,
     .recount = parallel_recount,
 };

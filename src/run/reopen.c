@@ -389,6 +389,21 @@ static void renew_time(struct run *run, const struct act *act)
         kid->first_ns = run_driven_ns(run);
 }
 
+static bool has_failed(const struct row *row)
+{
+    bool is_item = row->act->node->kind == RONDO_KIND_EACH;
+    const struct result *res = is_item ? &row->act->each->results[row->ordinal] : &row->act->kids[row->child].res;
+    return res->status == RONDO_STATUS_FAILED;
+}
+
+/* Everything around a step that failed has room for it again, but for the run, which is given more by whoever
+   takes it up. */
+static void renew_budgets(struct run *run, struct act *act)
+{
+    for (; act->slot; act = run_act(run, act->parent))
+        budget_renew(run, act);
+}
+
 void reopen_apply(struct run *run, struct rondo_event *ev)
 {
     size_t i;
@@ -400,6 +415,8 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
     json_array_foreach(json_object_get(ev->value, "kids"), i, list) {
         if (!admits_row(run, list) || !get_row(run, list, &row)) // a child twice
             continue;
+        if (has_failed(&row))
+            renew_budgets(run, row.act);
         if (row.act->node->kind == RONDO_KIND_EACH)
             each_put_back(row.act, row.ordinal, row.attempt);
         else

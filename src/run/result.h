@@ -113,6 +113,12 @@ static inline bool result_went_well(const struct result *res)
     return res->status == RONDO_STATUS_COMPLETED || res->status == RONDO_STATUS_SKIPPED;
 }
 
+/* It failed by itself: what a budget left no room for is no failure. */
+static inline bool result_has_failed(const struct result *res)
+{
+    return res->status == RONDO_STATUS_FAILED && !(res->flags & RES_SHORT);
+}
+
 /* Completed, and something to show: what only signalled does not count. */
 static inline bool result_has_output(const struct result *res)
 {

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "data/value.h"
+#include "run/budget.h"
 #include "run/graph.h"
 
 #include <string.h>
@@ -140,8 +141,14 @@ static enum review_code exhausted(const struct node_review *review)
     return codes[review->on_exhausted];
 }
 
-/* What was said, within the limits of how often a step may be sent back. */
-static enum review_code decide_review(const struct act *act, uint32_t child, enum review_code said,
+/* Is there no budget left to do it once more?  A reviewer that has this step done again would undo what is paid for. */
+static bool is_unaffordable(struct run *run, struct act *act, uint32_t i)
+{
+    return act->close == CLOSE_BUDGET || !budget_allows_again(run, act, act->node->children[i].node, &act->kids[i]);
+}
+
+/* What was said, within the limits of how often a step may be sent back, and of what that may cost. */
+static enum review_code decide_review(struct run *run, struct act *act, uint32_t child, enum review_code said,
                                       uint32_t predecessor)
 {
     const struct node_review *review = act->node->children[child].review;
@@ -152,10 +159,14 @@ static enum review_code decide_review(const struct act *act, uint32_t child, enu
         return exhausted(review);
     if (said == REVIEW_PREDECESSOR && count->predecessor_retries >= review->max_predecessor_retries)
         return exhausted(review);
+    if (said == REVIEW_RETRY && is_unaffordable(run, act, review->of))
+        return exhausted(review);
+    if (said == REVIEW_PREDECESSOR && is_unaffordable(run, act, predecessor))
+        return exhausted(review);
     return said == REVIEW_UNCLEAR && count->was_unclear ? REVIEW_FAILED : said;
 }
 
-enum plan review_plan(struct act *act, uint32_t child, struct rondo_event *ev)
+enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct rondo_event *ev)
 {
     const struct result *res = &act->kids[child].res;
     uint32_t of = act->node->children[child].review->of;
@@ -164,7 +175,7 @@ enum plan review_plan(struct act *act, uint32_t child, struct rondo_event *ev)
     uint32_t predecessor = find_predecessor(act, of, said.step);
     decide(act, RONDO_EV_REVIEW, ev);
     ev->child = child;
-    ev->code = (uint8_t)decide_review(act, child, said.code, predecessor);
+    ev->code = (uint8_t)decide_review(run, act, child, said.code, predecessor);
     ev->ordinal = ev->code == REVIEW_PREDECESSOR ? predecessor : of;
     if (said.feedback && *said.feedback) {
         ev->value = json_string(said.feedback);

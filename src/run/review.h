@@ -32,7 +32,7 @@ void review_said_clear(struct review_said *said);
 json_t *review_input(const struct act *act, uint32_t child);
 
 /* The decision that follows from the answer of this child of a graph. */
-enum plan review_plan(struct act *act, uint32_t child, struct rondo_event *ev);
+enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct rondo_event *ev);
 void review_apply(struct run *run, struct rondo_event *ev);
 
 #endif

@@ -232,6 +232,14 @@ static void time_off(struct run *run, const struct act *act)
         run_timer(run, TIMER_CALLED_OFF, act, 0, 0, act->off_ns);
 }
 
+/* What a cancel, an abort or a limit of the run has left to be done is not done for ever. */
+static void time_cleanup(struct run *run, const struct act *act)
+{
+    bool cleans_up = act->slot ? act_is_aborted(act) : act->close;
+    if (cleans_up && !act_is_hurried(run, act))
+        run_timer(run, TIMER_CLEANUP, act, 0, 0, run->now_ns + run->cleanup_ns);
+}
+
 /* What a decision means for the world; derived from the event and the state, never stored. */
 static void command_for(struct run *run, const struct rondo_event *ev)
 {
@@ -281,11 +289,8 @@ static void command_for(struct run *run, const struct rondo_event *ev)
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
-    case RONDO_EV_TIMER: // a limit of the whole run
-    case RONDO_EV_CANCEL:
-        if (!ev->act && run_act(run, 0)->close && !run->forced)
-            run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, ev->time_ns + run->cleanup_ns);
-        break;
+    case RONDO_EV_TIMER: // it may be a limit
+    case RONDO_EV_CANCEL: time_cleanup(run, run_act(run, ev->act)); break;
     default: break;
     }
 }
@@ -337,6 +342,7 @@ void run_derive_commands(struct run *run)
             continue;
         run_touch(run, act);
         start_timers(run, act);
+        time_cleanup(run, act);
         act->in_flight = act->node->kind == RONDO_KIND_AGENT;
         if (act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && act->node->gate.timeout_ms &&
             !act->tries)
@@ -353,8 +359,6 @@ void run_derive_commands(struct run *run)
         for (uint32_t i = 0; act->node->kind == RONDO_KIND_EACH && i < act->each->open_count; i++)
             derive_kid(run, act, &act->each->open[i].kid, 0, act->each->open[i].ordinal);
     }
-    if (run_act(run, 0)->close && !run->forced)
-        run_timer(run, TIMER_CLEANUP, run_act(run, 0), 0, 0, run->now_ns + run->cleanup_ns);
     invoke_again(run);
 }
 
@@ -409,11 +413,14 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
     if (act->close == CLOSE_TIMEOUT)
         return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
                            (long long)act->node->opts.timeout_ms);
-    return decide(act, act->close == CLOSE_BUDGET ? RONDO_EV_STEP_END : RONDO_EV_STEP_CANCELLED, ev);
+    if (act->close != CLOSE_BUDGET)
+        return decide(act, RONDO_EV_STEP_CANCELLED, ev);
+    const struct result *failure = kind->failure ? kind->failure(act) : NULL;
+    return failure ? decide_fail_with(run, act, failure, ev) : decide(act, RONDO_EV_STEP_END, ev);
 }
 
-/* A container whose budget is used up ends with what it has; a loop sees to that itself when its pass is over,
-   unless a call in it was refused. */
+/* A container whose budget is used up ends with what it has; a loop sees to that itself when its pass is over or
+   something is to start in it (kid_start()), unless a call in it was refused. */
 static inline bool must_stop(const struct run *run, const struct act *act)
 {
     return (act->node->has_budget || !act->slot) && !node_is_leaf(act->node) && budget_reason(run, act) &&
@@ -513,7 +520,7 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
     case TIMER_BACKOFF:
         kid = kid_get(run, act, ev->child, ev->back);
         return kid && kid->state == KID_BACKOFF && !act->close;
-    case TIMER_CLEANUP: return act->close && !run->forced;
+    case TIMER_CLEANUP: return act->close && !act_is_hurried(run, act);
     default: return !act->close;
     }
 }

@@ -73,6 +73,7 @@ struct act {
     bool lingers;   // the shell has something to wind down before it may end,
     bool revoked;   // and was told to
     bool wound_down; // it has just said that this is done
+    bool hurried;   // the time to clean up in it is over
     bool is_held;   // free, but its slot is not given to others
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1

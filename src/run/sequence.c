@@ -36,14 +36,24 @@ static enum plan sequence_plan(struct run *run, struct act *act, struct rondo_ev
     return decide(act, RONDO_EV_STEP_END, ev);
 }
 
+/* Of a sequence that a budget ended: the last child that says something. */
+static const struct kid *last_said(const struct act *act)
+{
+    uint32_t child = act->kid_count;
+    while (child-- > 0)
+        if (result_has_output(&act->kids[child].res) && !value_is_empty(act->kids[child].res.value))
+            return &act->kids[child];
+    return NULL;
+}
+
 static void sequence_project(struct run *run, struct act *act, struct result *ret)
 {
-    const struct kid *last = last_output(act, act->kid_count);
+    const struct kid *last = act->close == CLOSE_BUDGET ? last_said(act) : last_output(act, act->kid_count);
     if (last)
         project_kid(last, ret);
 }
 
 const struct kind sequence_kind = {
-    .open = container_open, .plan = sequence_plan, .project = sequence_project,
+    .open = container_open, .plan = sequence_plan, .failure = container_failure, .project = sequence_project,
     .child_input = sequence_input,
 };

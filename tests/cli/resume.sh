@@ -114,9 +114,9 @@ steps:
   - { id: two, agent: s, instructions: x, dependsOn: [one] }
   - { id: three, agent: s, instructions: x, dependsOn: [two] }
 END
-check "a budget ends the run" 4 "" "$RONDO" run spends.yaml --max-tokens 150
+check "a budget ends the run" 4 draft "$RONDO" run spends.yaml --max-tokens 150
 id=$(run_id err)
-check "and is still used up" 4 "" "$RONDO" resume "$id"
+check "and is still used up" 4 draft "$RONDO" resume "$id"
 check "also when it is too small" 3 "" "$RONDO" resume "$id" --max-tokens 180
 says "budget is used up (tokens)"
 check "a larger one lets it go on" 0 draft "$RONDO" resume "$id" --max-tokens 1000

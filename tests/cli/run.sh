@@ -124,6 +124,27 @@ END
 check "--max-tokens ends the run and keeps what there was" 4 "draft" "$RONDO" run --max-tokens 250 spends.yaml
 says "budget"
 
+flow row.yaml <<'END'
+name: row
+order: sequence
+budget: { tokens: 250 }
+agents:
+  u: { script: [ { content: one, usage: { prompt: 100 } }, { content: two, usage: { prompt: 100 } }, { content: three, usage: { prompt: 100 } } ] }
+steps: [ { id: a, agent: u }, { id: b, agent: u }, { id: c, agent: u }, { id: d, agent: u } ]
+END
+check "what there was is printed, whoever waited for it" 4 "three" "$RONDO" run row.yaml
+says "the run's budget (tokens) is used up; this is what there was"
+
+flow last_money.yaml <<'END'
+name: last_money
+budget: { tokens: 50 }
+agents: { f: { script: [ { fail: no, usage: { prompt: 100 } } ] } }
+steps: [ { id: a, agent: f } ]
+END
+check "a failure is told, too" 4 "" "$RONDO" run last_money.yaml
+says "failed"
+says "budget (tokens)"
+
 flow stalls.yaml <<'END'
 name: stalls
 agents: { s: { script: [ same ] } }

@@ -104,6 +104,42 @@ TEST(the_default_time_for_cleanup_is_30_seconds)
     play_end(&p);
 }
 
+static rondo_node *aborts(struct actor *bad, struct actor *last)
+{
+    return rondo_graph(&(rondo_graph_spec){ RONDO_GRAPH, .name = "g", .step_count = 2, .on_failure = RONDO_ABORT,
+                                            .steps = (rondo_step[]){ { .node = actor(bad) },
+                                                                     { .node = actor(last) } } });
+}
+
+TEST(cleaning_up_after_an_abort_has_that_limit_too)
+{
+    struct actor bad = { .name = "bad", .says = SAYS("!no") };
+    struct actor last = { .name = "last", .takes_ms = 400, .options.run_on = RONDO_ON_ALWAYS };
+    struct play p = { .options.cleanup_ms = 60 };
+    play_flow(&p, aborts(&bad, &last), NULL);
+    CHECK_INT(p.rc, RONDO_EFAILED);
+    CHECK_STR(p.err.message, "no");
+    CHECK_INT(play_step(&p, "g.last").status, RONDO_STATUS_CANCELLED);
+    CHECK_INT(play_ms(&p), 60);
+    play_end(&p);
+}
+
+/* Only the graph that was aborted has to hurry: what comes after it takes its time. */
+TEST(an_abort_inside_hurries_nobody_else)
+{
+    struct actor bad = { .name = "bad", .says = SAYS("!no") };
+    struct actor last = { .name = "last", .takes_ms = 400, .options.run_on = RONDO_ON_ALWAYS };
+    struct actor next = { .name = "next", .takes_ms = 400, .options.run_on = RONDO_ON_ALWAYS };
+    struct play p = { .options.cleanup_ms = 60 };
+    play_flow(&p, rondo_graph(&(rondo_graph_spec){ RONDO_GRAPH, .name = "o", .step_count = 2,
+                                                   .steps = (rondo_step[]){ { .node = aborts(&bad, &last) },
+                                                                            { .node = actor(&next) } } }), NULL);
+    CHECK_INT(play_step(&p, "o.g.last").status, RONDO_STATUS_CANCELLED);
+    CHECK_INT(play_step(&p, "o.next").status, RONDO_STATUS_COMPLETED);
+    CHECK_INT(play_ms(&p), 460);
+    play_end(&p);
+}
+
 TEST(an_always_step_in_a_loop_in_a_sequence_still_runs)
 {
     struct play p = { .on_event = cancel_at, .user = "s.l.1.g.slow" };

@@ -68,9 +68,9 @@ TEST(a_second_try_of_a_loop_does_not_begin_when_the_first_has_used_up_its_budget
     run_it(rondo_loop(&(rondo_loop_spec){
         RONDO_LOOP, .name = "l", .body = agent("a", spend_and_fail), .max_iterations = 3,
         .options = { .retry = { .attempts = 2 }, .budget = { .tokens = 10 } } }));
-    CHECK_INT(result.status, RONDO_STATUS_COMPLETED);
-    CHECK_INT(result.reason, RONDO_REASON_TOKENS);
-    CHECK_INT(result.passes, 0);
+    CHECK_INT(result.status, RONDO_STATUS_FAILED);
+    CHECK_INT(result.reason, RONDO_REASON_FAILED);
+    CHECK_INT(result.passes, 1);
     CHECK_INT(result.usage.input_tokens, 10);
     done_with_it();
 }

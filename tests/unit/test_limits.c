@@ -112,7 +112,7 @@ TEST(an_inner_loop_spends_the_outer_ones_budget)
     play_flow(&p, LOOP(.body = inner, .max_iterations = 9, .options.budget.tokens = 50), NULL);
     CHECK_INT(p.res.reason, RONDO_REASON_TOKENS);
     CHECK_INT(p.res.passes, 3);
-    CHECK_INT(p.res.usage.input_tokens + p.res.usage.output_tokens, 60);
+    CHECK_INT(p.res.usage.input_tokens + p.res.usage.output_tokens, 50); // the third pass is cut in its middle
     play_end(&p);
 }
 

@@ -846,6 +846,34 @@ TEST(a_run_that_used_up_its_budget_needs_a_larger_one_and_what_it_spent_stays_sp
     CHECK_INT(a.calls + b.calls + c.calls, 6);
 }
 
+/* For else it would only end again, and what failed in it would be forgotten. */
+TEST(what_failed_with_the_last_of_a_containers_budget_has_it_once_more)
+{
+    for (int is_loop = 0; is_loop < 2; is_loop++) {
+        struct bot a = { "a", ADD, 1, .fails = 2, .also = spend_one }, b = { "b", ADD, 1 };
+        rondo_options limit = { .budget = { .tokens = 10 } };
+        rondo_node *box = is_loop ? LOOP("box", SEQ("s", bot_node(&a)), .max_iterations = 1, .options = limit)
+                                  : rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "box",
+                                                                           .children = RONDO_NODES(bot_node(&a)),
+                                                                           .options = limit });
+        rondo_node *node = SEQ("o", box, bot_node(&b));
+        size_t len;
+        TRIAL t = { 0 }, u = { .options = { .reopen = true } }, v = { .options = { .reopen = true } };
+        trial_run(&t, rondo_node_ref(node), "1");
+        CHECK_INT(t.result.status, RONDO_STATUS_FAILED);
+        char *log = rondo_run_save(t.run, &len);
+        trial_recover(&u, rondo_node_ref(node), log, len);
+        CHECK_INT(u.result.status, RONDO_STATUS_FAILED);
+        CHECK_INT(a.calls, 2);
+        rondo_text_free(log);
+        log = rondo_run_save(u.run, &len);
+        trial_recover(&v, node, log, len);
+        rondo_text_free(log);
+        CHECK_STR(v.output, "3");
+        CHECK_INT(v.result.usage.input_tokens, 30);
+    }
+}
+
 /* ---- looking back --------------------------------------------------------------------------------------------- */
 
 TEST(who_looks_back_sees_one_run)
