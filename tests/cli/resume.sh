@@ -32,8 +32,8 @@ same "each completed step once, the one under way again" "$(tr '\n' ' ' <calls)"
 check "a run that is done gives its answer again" 0 quick "$RONDO" resume "$id"
 same "and does nothing" "$(wc -l <calls)" 4
 check "a short id" 0 quick "$RONDO" resume "${id%????}"
-check "no such run" 3 "" "$RONDO" resume r000
-says "r000"
+check "no such run" 3 "" "$RONDO" resume rx
+says "rx"
 
 # ---- the definition is the one it was started with -------------------------------------------------
 
