@@ -138,7 +138,7 @@ steps:
   - { id: u, agent: slow, instructions: x, dependsOn: [t] }
   - { id: n, agent: slow, instructions: x, dependsOn: [u], condition: "false" }
 END
-check "a budget ends a loop" 4 "" "$RONDO" run cut.yaml
+check "a budget ends a loop" 4 draft "$RONDO" run cut.yaml
 spent=$id id=$(run_id err)
 "$RONDO" show --json "$id" >out
 hasnt '"durationMs":1[0-9]\{12\}'
