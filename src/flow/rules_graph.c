@@ -144,15 +144,10 @@ static uint32_t stuck_dependency(const struct flow_scope *scope, const struct wa
     return at;
 }
 
-static void report_cycle(struct loading *l, const struct flow_scope *scope, const struct waits *w)
+static void report_cycle(struct loading *l, const struct flow_scope *scope, const struct waits *w, uint32_t start)
 {
-    uint32_t at = 0, shown = 0;
+    uint32_t at = start, shown = 0;
     auto_buf struct buf text = { 0 };
-    while (!w->missing[at])
-        at++;
-    for (uint32_t i = 0; i < scope->count; i++) // by then the walk is inside of a circle
-        at = stuck_dependency(scope, w, at);
-    uint32_t start = at;
     do {
         buf_printf(&text, "%s -> ", scope->steps[at]->id);
         at = stuck_dependency(scope, w, at);
@@ -162,13 +157,26 @@ static void report_cycle(struct loading *l, const struct flow_scope *scope, cons
                "steps wait for each other: %s", buf_text(&text));
 }
 
+/* From what is stuck to what it waits for, until the walk comes to where it, or one before it, has been. */
+static void report_cycles(struct loading *l, const struct flow_scope *scope, const struct waits *w)
+{
+    auto_free uint32_t *seen = mem_zalloc(scope->count * sizeof *seen); // by which walk, from 1
+    for (uint32_t i = 0; i < scope->count; i++) {
+        uint32_t at = i;
+        for (; w->missing[at] && !seen[at]; at = stuck_dependency(scope, w, at))
+            seen[at] = i + 1;
+        if (seen[at] == i + 1)
+            report_cycle(l, scope, w, at);
+    }
+}
+
 static void find_order(struct loading *l, struct flow_scope *scope)
 {
     struct waits w = { 0 };
     uint32_t *order = arena_alloc(&l->flow->arena, (scope->count + 1) * sizeof *order);
     waits_fill(&w, scope);
     if (sort_by_waits(&w, scope->count, order) < scope->count)
-        report_cycle(l, scope, &w);
+        report_cycles(l, scope, &w);
     else if (!scope->owner)
         l->flow->order = order;
     waits_free(&w);

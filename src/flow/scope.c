@@ -80,10 +80,12 @@ static void complain_of_names(const struct binding *b, const struct origin *from
     struct diag *diag = complain(from, at, b->code ? b->code : "cel", err, diags);
     if (is_about && !from->is_elsewhere)
         diag->width = b->bad_len;
-    if (is_about && *b->hint)
+    bool has_hint = is_about && *b->hint;
+    if (from->is_elsewhere)
+        diag_hint(diag, "in the text that is read here: %.*s%s%s", (int)MIN(len, HOLE_SHOWN), text,
+                  has_hint ? "; " : "", has_hint ? b->hint : "");
+    else if (has_hint)
         diag_hint(diag, "%s", b->hint);
-    else if (from->is_elsewhere)
-        diag_hint(diag, "in the text that is read here: %.*s", (int)MIN(len, HOLE_SHOWN), text);
     if (diags->count < DIAG_MAX)
         suggest_function(diag);
 }

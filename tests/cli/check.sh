@@ -124,6 +124,27 @@ context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, c
 context "one with a hole" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
 context "one in v1" 0 0 1 "description: d" '{ id: a, agent: w, contextFiles: [none.md] }'
 
+# Every circle, each once; those who only wait for one are in none.
+cat >circles.yaml <<'END'
+name: circles
+steps:
+  - { id: z, dependsOn: [a] }
+  - { id: a, dependsOn: [b] }
+  - { id: b, dependsOn: [a] }
+  - { id: c, dependsOn: [c] }
+  - { id: d, dependsOn: [e, b] }
+  - { id: e, dependsOn: [d] }
+END
+expect "circles" 2 "" "circles.yaml:4:11: error[cycle]: steps wait for each other: a -> b -> a
+    4 |   - { id: a, dependsOn: [b] }
+      |           ^
+circles.yaml:6:11: error[cycle]: steps wait for each other: c -> c
+    6 |   - { id: c, dependsOn: [c] }
+      |           ^
+circles.yaml:7:11: error[cycle]: steps wait for each other: d -> e -> d
+    7 |   - { id: d, dependsOn: [e, b] }
+      |           ^" "$RONDO" check circles.yaml
+
 # Only the first document counts; whoever writes more is told.
 printf 'name: one\nsteps: [{ id: a }]\n--- # two\n# nothing\n...\n' >marks.yaml
 expect "markers and comments behind the document" 0 "" "" "$RONDO" check marks.yaml
