@@ -6,21 +6,9 @@
 #include "cli/completion.h"
 
 #include "cli/commands.h"
+#include "cli/show.h"
 
 #include <string.h>
-
-/* Single quotes, which bash, zsh and fish read alike. */
-static void put_quoted(struct buf *out, const char *text)
-{
-    buf_putc(out, '\'');
-    for (; *text; text++) {
-        if (*text == '\'')
-            buf_puts(out, "'\\''");
-        else
-            buf_putc(out, *text);
-    }
-    buf_putc(out, '\'');
-}
 
 static void put_choices(struct buf *out, const char *choices)
 {
@@ -137,7 +125,7 @@ static void zsh_option(struct buf *out, const struct option *option)
         buf_printf(&spec, ":%s:_files", option->value);
     buf_puts(out, " \\\n            ");
     zsh_names(out, option);
-    put_quoted(out, buf_text(&spec));
+    show_quoted(out, buf_text(&spec));
 }
 
 static void zsh_options(struct buf *out, const struct option *options)
@@ -171,7 +159,7 @@ static void put_zsh(struct buf *out)
         auto_buf struct buf item = { 0 };
         buf_printf(&item, "%s:%s", commands[i]->name, commands[i]->summary);
         buf_puts(out, "        ");
-        put_quoted(out, buf_text(&item));
+        show_quoted(out, buf_text(&item));
         buf_putc(out, '\n');
     }
     buf_puts(out, "    )\n"
@@ -206,7 +194,7 @@ static void fish_option(struct buf *out, const char *condition, const struct opt
     } else if (option->kind != OPT_FLAG)
         buf_puts(out, " -r");
     buf_puts(out, " -d ");
-    put_quoted(out, option->help);
+    show_quoted(out, option->help);
     buf_putc(out, '\n');
 }
 
@@ -217,7 +205,7 @@ static void put_fish(struct buf *out)
         auto_buf struct buf condition = { 0 };
         buf_printf(out, "complete -c rondo -f -n __fish_use_subcommand -a %s -d ",
                    commands[i]->name);
-        put_quoted(out, commands[i]->summary);
+        show_quoted(out, commands[i]->summary);
         buf_putc(out, '\n');
         buf_printf(&condition, "__fish_seen_subcommand_from %s", commands[i]->name);
         for (const struct option *o = commands[i]->options; o && o->name; o++)

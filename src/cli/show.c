@@ -200,3 +200,15 @@ size_t show_without_caret(const char *error)
     size_t excerpt = last_break(error, caret);
     return excerpt ? excerpt : len;
 }
+
+void show_quoted(struct buf *out, const char *text)
+{
+    buf_putc(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            buf_puts(out, "'\\''");
+        else
+            buf_putc(out, *text);
+    }
+    buf_putc(out, '\'');
+}

@@ -4,6 +4,8 @@
    as /tmp, somebody else's must not catch what the user runs there. */
 #include "cli/store_path.h"
 
+#include "cli/show.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,20 +89,10 @@ static bool is_same(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-static void put_quoted(struct buf *out, const char *text)
+static bool is_plain_word(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:@%+=-";
-    if (*text && !text[strspn(text, plain)]) {
-        buf_puts(out, text);
-        return;
-    }
-    buf_putc(out, '\'');
-    for (; *text; text++) {
-        if (*text == '\'')
-            buf_puts(out, "'\\'");
-        buf_putc(out, *text);
-    }
-    buf_putc(out, '\'');
+    return *text && !text[strspn(text, plain)];
 }
 
 void store_path_put_option(const char *path, struct buf *out)
@@ -110,7 +102,10 @@ void store_path_put_option(const char *path, struct buf *out)
     if (store_path_find(NULL, &usual, &err) == 0 && is_same(path, buf_text(&usual)))
         return;
     buf_puts(out, strncmp(path, "--", 2) == 0 ? " --store=" : " --store ");
-    put_quoted(out, path);
+    if (is_plain_word(path))
+        buf_puts(out, path);
+    else
+        show_quoted(out, path);
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */

@@ -82,9 +82,9 @@ static void keep_given(struct run *run, struct act *act, const struct rondo_even
 static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
 {
     int spent = act->node->has_budget ? budget_reason(run, act) : 0;
-    struct act *around = budget_spent_loop(run, run_act(run, act->parent));
     if (spent)
         return loop_end_with(act, spent, ev);
+    struct act *around = budget_spent_loop(run, run_act(run, act->parent));
     if (UNLIKELY(around))
         return decide_close(around, CLOSE_BUDGET, (uint8_t)budget_reason(run, around), ev);
     if (act->node->loop.while_) {
@@ -265,7 +265,7 @@ static bool is_pass_paid(const struct act *act)
 }
 
 /* A pass that a budget cut is asked nothing. */
-static enum plan budget_closed(struct run *run, struct act *act, struct rondo_event *ev)
+static enum plan budget_closed(struct act *act, struct rondo_event *ev)
 {
     if (is_pass_paid(act))
         return end_pass(act, NAN, ev);
@@ -280,7 +280,7 @@ static enum plan loop_closed(struct run *run, struct act *act, struct rondo_even
     if (act->loop->phase == LOOP_ENDED)
         return end_step(run, act, ev);
     if (act->close == CLOSE_BUDGET)
-        return budget_closed(run, act, ev);
+        return budget_closed(act, ev);
     return loop_end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 

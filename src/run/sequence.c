@@ -1,20 +1,22 @@
 /* sequence.c - one child after the other, each with the output of the one before. */
 #include "run/kinds.h"
 
-/* The nearest completed child before `child`; what only signalled or was skipped hands on what it
-   got itself. */
-static const struct kid *last_output(const struct act *act, uint32_t child)
+/* The nearest completed child before `child`, or the nearest that says something; what only signalled or
+   was skipped hands on what it got itself. */
+static const struct kid *last_output(const struct act *act, uint32_t child, bool says)
 {
-    while (child-- > 0)
-        if (result_has_output(&act->kids[child].res))
-            return &act->kids[child];
+    while (child-- > 0) {
+        const struct kid *kid = &act->kids[child];
+        if (result_has_output(&kid->res) && !(says && value_is_empty(kid->res.value)))
+            return kid;
+    }
     return NULL;
 }
 
 static json_t *sequence_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                               uint64_t *ret_seq)
 {
-    const struct kid *before = last_output(act, child);
+    const struct kid *before = last_output(act, child, false);
     if (!before)
         return container_input(run, act, child, ordinal, ret_seq);
     *ret_seq = before->res.seq;
@@ -36,19 +38,10 @@ static enum plan sequence_plan(struct run *run, struct act *act, struct rondo_ev
     return decide(act, RONDO_EV_STEP_END, ev);
 }
 
-/* Of a sequence that a budget ended: the last child that says something. */
-static const struct kid *last_said(const struct act *act)
-{
-    uint32_t child = act->kid_count;
-    while (child-- > 0)
-        if (result_has_output(&act->kids[child].res) && !value_is_empty(act->kids[child].res.value))
-            return &act->kids[child];
-    return NULL;
-}
-
 static void sequence_project(struct run *run, struct act *act, struct result *ret)
 {
-    const struct kid *last = act->close == CLOSE_BUDGET ? last_said(act) : last_output(act, act->kid_count);
+    bool is_cut = act->close == CLOSE_BUDGET; // then what there is counts, and nothing is not much
+    const struct kid *last = last_output(act, act->kid_count, is_cut);
     if (last)
         project_kid(last, ret);
 }

@@ -17,11 +17,15 @@ steps:
   - { id: two, agent: slow, instructions: x, dependsOn: [one] }
   - { id: three, agent: quick, instructions: x, dependsOn: [two] }
 END
-"$RONDO" run chain.yaml >out 2>started </dev/null &
-pid=$!
-wait_for calls two
-wait_for started workflow_start
-id=$(run_id started)
+begin_chain() { # until its second step is under way: $pid, $id
+    rm -f go calls
+    "$RONDO" run chain.yaml >out 2>started </dev/null &
+    pid=$!
+    wait_for calls two
+    wait_for started workflow_start
+    id=$(run_id started)
+}
+begin_chain
 check "a second driver" 7 "" "$RONDO" resume "$id"
 says "pid $pid"
 kill -9 $pid
@@ -37,12 +41,7 @@ says "rx"
 
 # ---- the definition is the one it was started with -------------------------------------------------
 
-rm -f go calls
-"$RONDO" run chain.yaml >out 2>started </dev/null &
-pid=$!
-wait_for calls two
-wait_for started workflow_start
-id=$(run_id started)
+begin_chain
 kill -9 $pid
 wait $pid 2>/dev/null
 cp chain.yaml kept.yaml
@@ -78,24 +77,14 @@ touch allowed
 check "a failed run goes on" 0 good "$RONDO" resume "$id"
 same "completed work stays" "$(grep -c '^first$' tries) $(grep -c '^again.0.a$' tries) $(grep -c '^again.1.a$' tries)" "1 1 1"
 
-rm -f go calls
-"$RONDO" run chain.yaml >out 2>started </dev/null &
-pid=$!
-wait_for calls two
-wait_for started workflow_start
-id=$(run_id started)
+begin_chain
 kill -9 $pid
 wait $pid 2>/dev/null
 check "what was killed is cancelled here" 0 "" "$RONDO" cancel "$id"
 if grep -q workflow_start err; then bad "what is old is told as new"; else ok; fi
 says "run_resumed"
 
-rm -f go calls
-"$RONDO" run chain.yaml >out 2>started </dev/null &
-pid=$!
-wait_for calls two
-wait_for started workflow_start
-id=$(run_id started)
+begin_chain
 check "cancel asks the driver" 0 "" "$RONDO" cancel "$id"
 wait $pid
 same "the driver stops" $? 1
