@@ -45,9 +45,11 @@ enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_REAL, DOC_TEXT, DOC_LIST, DOC_M
    share parts. */
 struct doc_val {
     uint8_t kind;         // enum doc_kind
-    bool is_block;        // a block text (| or >): its lines are the source's, less the indentation
-    bool is_quoted;
-    bool is_alias;        // a key that was written as *name: its letters are elsewhere
+    bool is_block : 1;    // a block text (| or >): its lines are the source's, less the indentation
+    bool is_quoted : 1;
+    bool is_alias : 1;    // a key that was written as *name: its letters are elsewhere
+    bool is_bad : 1;      // what is written there was forgiven: this is not what it means
+    bool has_bad : 1;     // a list or map with a bad value directly in it
     uint32_t line, column; // of its first character, from 1; columns count characters
     uint32_t offset, len;  // in the source, in bytes, quotes included
     uint32_t text_len;
@@ -77,6 +79,12 @@ struct doc_limits {
     size_t max_bytes;    // 0 means 16 MiB
     uint32_t max_depth;  // 0 means 200
     uint32_t max_values; // after aliases: 0 means 2,000,000
+
+    /* Told of every mistake that does not keep the rest from being read: a key that is there twice, an alias of
+       nothing, a number that is none.  True: go on; the document is then a guess, good for finding more.  NULL: the
+       first one is the error, like any other. */
+    bool (*forgives)(void *user, const rondo_error *err);
+    void *user;
 };
 
 /* A new document, the caller's; NULL with err filled in, line and column included.  An empty text is

@@ -108,19 +108,39 @@ size_t maker_offset(struct maker *maker, size_t n)
 
 /* ---- beginning and end ------------------------------------------------------------------------- */
 
-int maker_fail(struct maker *maker, int code, size_t at, const char *fmt, ...)
+static int fail(struct maker *maker, int code, size_t at, const char *fmt, va_list args)
 {
     char message[sizeof maker->err->message];
     uint32_t line, column;
-    va_list args;
-    va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
     err_set(maker->err, code, "%s", message);
     source_place(maker->doc->source, at, &line, &column);
     maker->err->line = (int)line;
     maker->err->column = (int)column;
     return code;
+}
+
+int maker_fail(struct maker *maker, int code, size_t at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail(maker, code, at, fmt, args);
+    va_end(args);
+    return code;
+}
+
+int maker_fault(struct maker *maker, size_t at, const char *fmt, ...)
+{
+    const struct doc_limits *limits = &maker->limits;
+    va_list args;
+    va_start(args, fmt);
+    int rc = fail(maker, RONDO_EPARSE, at, fmt, args);
+    va_end(args);
+    if (!limits->forgives || !limits->forgives(limits->user, maker->err))
+        return rc;
+    memset(maker->err, 0, sizeof *maker->err);
+    maker->has_faults = true;
+    return 0;
 }
 
 static int check_text(struct maker *maker)
@@ -223,6 +243,7 @@ struct doc_val *maker_scalar(struct maker *maker, size_t start, size_t end, cons
 {
     struct doc_val *val = maker_key(maker, start, end, text, len);
     val->kind = meaning->kind;
+    val->is_bad = meaning->is_bad;
     if (meaning->kind == DOC_BOOL)
         val->is_true = meaning->is_true;
     else if (meaning->kind == DOC_INT)
@@ -306,12 +327,14 @@ static void finish_list(struct maker *maker, const struct maker_frame *frame)
     list->items = arena_alloc(&maker->doc->arena, list->count * sizeof *list->items);
     if (list->count)
         memcpy(list->items, maker->entries + frame->first, list->count * sizeof *list->items);
+    for (uint32_t i = 0; maker->has_faults && i < list->count; i++)
+        list->has_bad |= list->items[i]->is_bad;
 }
 
 /* "<<: *other" stands for the keys of another map.  In JSON it is a key like any other. */
 static bool is_merge(const struct doc_val *key)
 {
-    return !key->is_quoted && strcmp(key->text, "<<") == 0;
+    return key->kind == DOC_TEXT && !key->is_quoted && strcmp(key->text, "<<") == 0;
 }
 
 static uint32_t merged_count(const struct doc_val *from)
@@ -322,13 +345,12 @@ static uint32_t merged_count(const struct doc_val *from)
     return n;
 }
 
-static int check_merge(struct maker *maker, const struct doc_val *key, const struct doc_val *from)
+static bool can_merge(const struct doc_val *from)
 {
-    bool fits = from->kind == DOC_MAP || from->kind == DOC_LIST;
+    bool can = from->kind == DOC_MAP || from->kind == DOC_LIST;
     for (uint32_t i = 0; from->kind == DOC_LIST && i < from->count; i++)
-        fits &= from->items[i]->kind == DOC_MAP;
-    return fits ? 0 : maker_fail(maker, RONDO_EPARSE, key->offset,
-                                 "'<<' needs a map, or a list of maps, to take keys from");
+        can &= from->items[i]->kind == DOC_MAP;
+    return can;
 }
 
 static void merge_map(struct doc_val *into, const struct doc_val *from)
@@ -349,48 +371,81 @@ static void merge(struct doc_val *into, const struct doc_val *from)
 static int fail_twice(struct maker *maker, const struct doc_val *key, const struct doc_val *first)
 {
     size_t len = utf8_fit(key->text, key->text_len, 60);
-    return maker_fail(maker, RONDO_EPARSE, key->offset,
-                      "the key '%.*s%s' is here twice; the first is in line %u", (int)len, key->text,
-                      len < key->text_len ? "..." : "", first->line);
+    return maker_fault(maker, key->offset, "the key '%.*s%s' is here twice; the first is in line %u", (int)len,
+                       key->text, len < key->text_len ? "..." : "", first->line);
+}
+
+/* What both say, as far as it can be had: who looks for further mistakes should not take half a file for all of it. */
+static struct doc_val *join(struct maker *maker, struct doc_val *first, const struct doc_val *second)
+{
+    uint64_t count = (uint64_t)first->count + second->count;
+    if (first->kind != second->kind || first->kind < DOC_LIST || maker->values + count > maker->limits.max_values)
+        return first;
+    maker->values += count;
+    struct doc_val *both = arena_zalloc(&maker->doc->arena, sizeof *both);
+    *both = (struct doc_val){ .kind = first->kind, .line = first->line, .column = first->column,
+                              .offset = first->offset, .len = first->len };
+    if (both->kind == DOC_MAP) {
+        doc_make_map(&maker->doc->arena, both, (uint32_t)count);
+        merge_map(both, first);
+        merge_map(both, second);
+        return both;
+    }
+    both->count = (uint32_t)count;
+    both->items = arena_alloc(&maker->doc->arena, count * sizeof *both->items);
+    memcpy(both->items, first->items, first->count * sizeof *both->items);
+    memcpy(both->items + first->count, second->items, second->count * sizeof *both->items);
+    return both;
 }
 
 /* One of the map's own pairs. */
 static int put_pair(struct maker *maker, struct doc_val *map, struct doc_val **pair)
 {
+    map->is_bad |= pair[0]->kind != DOC_TEXT;
+    map->has_bad |= pair[1]->is_bad;
+    if (pair[0]->kind != DOC_TEXT)
+        return 0;
     uint32_t first = doc_put(map, pair[0], pair[1]);
-    return first == DOC_NEW ? 0 : fail_twice(maker, pair[0], map->keys[first]);
+    if (first == DOC_NEW)
+        return 0;
+    int rc = fail_twice(maker, pair[0], map->keys[first]);
+    if (rc == 0)
+        map->items[first] = join(maker, map->items[first], pair[1]);
+    return rc;
 }
 
-/* The pair that is a merge, when there is one; what it brings will be copied, so it counts again. */
-static int find_merge(struct maker *maker, struct doc_val **pairs, uint32_t count,
-                      struct doc_val ***ret, uint32_t *ret_more)
+/* What the pair that is a merge brings, when there is one: it will be copied, so it counts again. */
+static int find_merge(struct maker *maker, struct doc_val **pairs, uint32_t count, struct doc_val **ret)
 {
+    const struct doc_val *first = NULL;
     int rc = 0;
     for (uint32_t i = 0; i < count && rc == 0; i += 2) {
         if (!is_merge(pairs[i]))
             continue;
-        if (*ret)
-            return fail_twice(maker, pairs[i], (*ret)[0]);
-        *ret = pairs + i;
-        *ret_more = merged_count(pairs[i + 1]);
-        rc = check_merge(maker, pairs[i], pairs[i + 1]);
-        if (rc == 0)
-            rc = count_values(maker, *ret_more, pairs[i]->offset);
+        if (first) {
+            rc = fail_twice(maker, pairs[i], first);
+            continue;
+        }
+        first = pairs[i];
+        if (can_merge(pairs[i + 1]))
+            rc = count_values(maker, merged_count(*ret = pairs[i + 1]), first->offset);
+        else
+            rc = maker_fault(maker, first->offset, "'<<' needs a map, or a list of maps, to take keys from");
     }
     return rc;
 }
 
 static int finish_map(struct maker *maker, const struct maker_frame *frame)
 {
-    struct doc_val *map = frame->val, **pairs = maker->entries + frame->first, **merged = NULL;
-    uint32_t count = maker->count - frame->first, more = 0;
-    int rc = find_merge(maker, pairs, count, &merged, &more);
-    doc_make_map(&maker->doc->arena, map, count / 2 + more);
+    struct doc_val *map = frame->val, **pairs = maker->entries + frame->first, *merged = NULL;
+    uint32_t count = maker->count - frame->first;
+    int rc = find_merge(maker, pairs, count, &merged);
+    doc_make_map(&maker->doc->arena, map, count / 2 + (merged ? merged_count(merged) : 0));
     for (uint32_t i = 0; i < count && rc == 0; i += 2)
-        if (pairs + i != merged)
+        if (!is_merge(pairs[i]))
             rc = put_pair(maker, map, pairs + i);
     if (rc == 0 && merged)
-        merge(map, merged[1]);
+        merge(map, merged);
     return rc;
 }
 

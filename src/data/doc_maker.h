@@ -41,6 +41,7 @@ struct maker {
     struct doc_val **entries;   // of all frames; in a map key and value take turns
     uint32_t count, cap;
     uint64_t values;            // so far, aliases followed
+    bool has_faults;            // that were forgiven
 };
 
 /* Checks size, UTF-8 and NUL bytes.  maker_end() has to follow in any case; it gives the document, or
@@ -52,6 +53,9 @@ struct doc *maker_end(struct maker *maker);
 /* Says what is wrong at a byte of the source; returns the code. */
 int maker_fail(struct maker *maker, int code, size_t at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The same for a mistake that the rest can be read in spite of: 0 when that is wanted. */
+int maker_fault(struct maker *maker, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Bytes of the source before character n of it (a byte-order mark is no character). */
 size_t maker_offset(struct maker *maker, size_t n);

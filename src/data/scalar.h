@@ -9,6 +9,7 @@
 struct scalar {
     enum doc_kind kind;   // no list or map
     bool is_true;
+    bool is_bad;          // see struct doc_val
     int64_t number;
     double real;
 };

@@ -172,9 +172,9 @@ static int fail_tag(struct yaml *yaml, const yaml_event_t *event, const char *ta
     bool is_short = strncmp(tag, TAG_PREFIX, strlen(TAG_PREFIX)) == 0;
     const char *name = is_short ? tag + strlen(TAG_PREFIX) : tag;
     if (!utf8_is_valid(tag, strlen(tag)))   // it may be written %80
-        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "the tag is not UTF-8");
-    return maker_fail(&yaml->maker, RONDO_EPARSE, at, "the tag '%s%.*s' does not fit here",
-                      is_short ? "!!" : "", (int)utf8_fit(name, strlen(name), 80), name);
+        return maker_fault(&yaml->maker, at, "the tag is not UTF-8");
+    return maker_fault(&yaml->maker, at, "the tag '%s%.*s' does not fit here", is_short ? "!!" : "",
+                       (int)utf8_fit(name, strlen(name), 80), name);
 }
 
 static bool find_tag(const char *tag, enum doc_kind *ret)
@@ -261,10 +261,11 @@ static struct anchor *add_anchor(struct yaml *yaml, const yaml_char_t *name)
     return name ? anchors_add(&yaml->anchors, &yaml->maker.doc->arena, (const char *)name) : NULL;
 }
 
-static int fail_number(struct yaml *yaml, size_t at, const char *text)
+static int fail_number(struct yaml *yaml, size_t at, const char *text, struct scalar *ret)
 {
-    return maker_fail(&yaml->maker, RONDO_EPARSE, at,
-                      "'%.40s' is a number that no JSON value can be; in quotes it is a text", text);
+    *ret = (struct scalar){ DOC_TEXT, .is_bad = true };
+    return maker_fault(&yaml->maker, at, "'%.40s' is a number that no JSON value can be; in quotes it is a text",
+                       text);
 }
 
 /* What a scalar means.  A key without a tag is its text, whatever that looks like. */
@@ -275,13 +276,13 @@ static int resolve(struct yaml *yaml, const yaml_event_t *event, size_t at, stru
     enum doc_kind kind = DOC_TEXT;
     bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     bool is_name = maker_wants_key(&yaml->maker) && !event->data.scalar.anchor;
+    *ret = (struct scalar){ DOC_TEXT };
     if (strlen(text) != len)
         return maker_fail(&yaml->maker, RONDO_EPARSE, at, "a text may not contain NUL characters");
-    *ret = (struct scalar){ DOC_TEXT };
     if (tag && strcmp(tag, "!") != 0 && !find_tag(tag, &kind))
         return fail_tag(yaml, event, tag);
     if ((tag ? kind != DOC_TEXT : is_plain && !is_name) && !scalar_resolve(text, len, ret))
-        return fail_number(yaml, at, text);
+        return fail_number(yaml, at, text, ret);
     return !tag || apply_tag(ret, kind) ? 0 : fail_tag(yaml, event, tag);
 }
 
@@ -303,6 +304,15 @@ static int take_value(struct yaml *yaml, const yaml_event_t *event, size_t at, s
     return maker_add(&yaml->maker, val, end);
 }
 
+/* Its pair will not be in the map. */
+static int bad_key(struct yaml *yaml, size_t at, size_t end, const char *message)
+{
+    int rc = maker_fault(&yaml->maker, at, "%s", message);
+    struct doc_val *key = maker_key(&yaml->maker, at, end, "", 0);
+    key->kind = DOC_NULL;
+    return rc == 0 ? maker_add(&yaml->maker, key, end) : rc;
+}
+
 /* A key is a text, but what an anchor names has to be a value. */
 static int take_key(struct yaml *yaml, const yaml_event_t *event, size_t at, size_t end,
                     const struct scalar *meaning)
@@ -310,7 +320,7 @@ static int take_key(struct yaml *yaml, const yaml_event_t *event, size_t at, siz
     const char *text = (const char *)event->data.scalar.value;
     size_t len = event->data.scalar.length;
     if (!len && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "expected a key");
+        return bad_key(yaml, at, end, "expected a key");
     if (event->data.scalar.anchor) {
         struct doc_val *val = maker_scalar(&yaml->maker, at, end, text, len, meaning);
         set_style(val, event->data.scalar.style);
@@ -332,17 +342,24 @@ static int take_scalar(struct yaml *yaml, const yaml_event_t *event)
     return (maker_wants_key(&yaml->maker) ? take_key : take_value)(yaml, event, at, end, &meaning);
 }
 
+static bool is_template(const struct yaml *yaml, size_t at)
+{
+    return at && strncmp(yaml->maker.doc->source->text + at - 1, "{{", 2) == 0;
+}
+
 static int open_any(struct yaml *yaml, const yaml_event_t *event, enum doc_kind kind, bool is_flow,
                     const yaml_char_t *anchor, const char *tag)
 {
     size_t at = start_of(yaml, event, anchor || tag, yaml->maker.doc->source->len);
     enum doc_kind tagged = kind;
+    int rc = 0;
     if (tag && strcmp(tag, "!") != 0 && (!find_tag(tag, &tagged) || tagged != kind))
-        return fail_tag(yaml, event, tag);
-    if (maker_wants_key(&yaml->maker))
-        return maker_fail(&yaml->maker, RONDO_EPARSE, at, "a key has to be a text, not a %s",
-                          kind == DOC_LIST ? "list" : "map");
-    int rc = maker_open(&yaml->maker, kind, at, is_flow);
+        rc = fail_tag(yaml, event, tag);
+    if (rc == 0 && maker_wants_key(&yaml->maker))
+        rc = maker_fault(&yaml->maker, at, "a key has to be a text, not a %s%s", kind == DOC_LIST ? "list" : "map",
+                         is_template(yaml, at) ? "; a text that begins with '{{' needs quotes" : "");
+    if (rc == 0)
+        rc = maker_open(&yaml->maker, kind, at, is_flow);
     if (rc == 0)
         maker_top(&yaml->maker)->user = add_anchor(yaml, anchor);
     return rc;
@@ -371,22 +388,29 @@ static int close_any(struct yaml *yaml, const yaml_event_t *event)
     return rc;
 }
 
+/* Stands for nothing. */
+static int bad_alias(struct yaml *yaml, const char *name, const struct anchor *anchor, size_t at, size_t end)
+{
+    static const struct scalar nothing = { DOC_NULL, .is_bad = true };
+    struct maker *maker = &yaml->maker;
+    int rc = anchor ? maker_fault(maker, at, "the alias '*%.80s' is inside of its own anchor", name)
+                    : maker_fault(maker, at, "there is no anchor '&%.80s' before this", name);
+    return rc == 0 ? maker_add(maker, maker_scalar(maker, at, end, "", 0, &nothing), end) : rc;
+}
+
 static int take_alias(struct yaml *yaml, const yaml_event_t *event)
 {
     struct maker *maker = &yaml->maker;
     const char *name = (const char *)event->data.alias.anchor;
     struct anchor *anchor = anchors_find(&yaml->anchors, name);
     size_t end = end_of(yaml, event), at = start_of(yaml, event, false, end);
-    if (!anchor)
-        return maker_fail(maker, RONDO_EPARSE, at, "there is no anchor '&%.80s' before this", name);
-    if (!anchor->val)
-        return maker_fail(maker, RONDO_EPARSE, at, "the alias '*%.80s' is inside of its own anchor",
-                          name);
+    if (!anchor || !anchor->val)
+        return bad_alias(yaml, name, anchor, at, end);
     if (!maker_wants_key(maker))
         return maker_add_again(maker, anchor->val, at, end, anchor->values, anchor->height);
     if (anchor->height)
-        return maker_fail(maker, RONDO_EPARSE, at, "a key has to be a text, not a %s",
-                          doc_kind_text(anchor->val));
+        return bad_key(yaml, at, end, anchor->val->kind == DOC_LIST ? "a key has to be a text, not a list"
+                                                                    : "a key has to be a text, not a map");
     struct doc_val *key = maker_key(maker, at, end, anchor->val->text, anchor->val->text_len);
     key->is_alias = key->is_quoted = true;   // no <<, whatever it says
     return maker_add(maker, key, end);
@@ -526,15 +550,26 @@ static bool may_be_json(const struct source *source)
            (strstr(text, "\\ud") || strstr(text, "\\uD") || find_odd_break(source, &code));
 }
 
-struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
+static struct doc *read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
 {
     struct yaml yaml = { 0 };
-    rondo_error other;
     if (maker_begin(&yaml.maker, source, limits, err) == 0)
         read_stream(&yaml);
     anchors_clear(&yaml.anchors);
-    struct doc *doc = maker_end(&yaml.maker);
-    return doc || !may_be_json(source) ? doc : doc_read_json(source, limits, &other);
+    return maker_end(&yaml.maker);
+}
+
+struct doc *doc_read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
+{
+    struct doc_limits strict = limits ? *limits : (struct doc_limits){ 0 };
+    rondo_error other;
+    if (!may_be_json(source))
+        return read_yaml(source, limits, err);
+    strict.forgives = NULL;   // what it says may not be worth saying
+    struct doc *doc = read_yaml(source, &strict, err);
+    if (!doc)
+        doc = doc_read_json(source, limits, &other);
+    return doc ? doc : read_yaml(source, limits, err);
 }
 
 const char *doc_yaml_version(void)

@@ -92,6 +92,7 @@ struct diag *diag_at(struct diags *diags, struct source *source, const struct do
         diag->line = at->line;
         diag->column = at->column;
         diag->width = width_of(source, at);
+        diag->is_guess = at->is_bad || at->has_bad;
     }
     return diag;
 }
@@ -154,8 +155,26 @@ static uint32_t file_of(const struct diags *diags, const struct diag *diag)
     return diag->source == diags->asked ? 0 : i + 1;
 }
 
+static void drop_guesses(struct diags *diags)
+{
+    uint32_t count = diags->count;
+    diags->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct diag diag = diags->list[i];
+        diags->list[i] = (struct diag){ 0 };
+        if (!diag.is_guess) {
+            diags->list[diags->count++] = diag;
+            continue;
+        }
+        diags->errors -= !diag.is_warning;
+        diags->warnings -= diag.is_warning;
+        diag_clear(&diag);
+    }
+}
+
 void diags_sort(struct diags *diags)
 {
+    drop_guesses(diags);
     auto_free struct place *places = mem_alloc((diags->count + 1) * sizeof *places);
     for (uint32_t i = 0; i < diags->count; i++)
         places[i] = (struct place){ diags->list[i], file_of(diags, &diags->list[i]), i };

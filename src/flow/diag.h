@@ -23,6 +23,7 @@ struct diag {
     const char *code;        // static: "validation", "missing_agent"
     uint32_t stage;          // in which order v1 looks at things; see diags_sort()
     bool is_warning;
+    bool is_guess;           // about a value that could not be read right: not worth saying
     char *message, *hint;    // hint: NULL without
 };
 
@@ -47,7 +48,7 @@ void diag_hint(struct diag *diag, const char *fmt, ...) __attribute__((format(pr
 void diag_warn(struct diags *diags, struct diag *diag); // it is only a warning
 
 /* The file that was asked about comes first, then those in it as they were read; each by stage, then by place:
-   the first error is the one that Zenflow would report. */
+   the first error is the one that Zenflow would report.  Guesses are left out. */
 void diags_sort(struct diags *diags);
 
 void diag_put(struct buf *out, const struct diag *diag, bool colour); // as above, with newlines

@@ -100,18 +100,27 @@ static void warn_of_rest(struct loading *l)
     diag_warn(l->diags, load_at_stage(diag_error(l->diags, source, "validation", &err), STAGE_RONDO));
 }
 
+/* More than can be shown are not worth a guess at what was meant. */
+static bool report_syntax(void *loading, const rondo_error *err)
+{
+    struct loading *l = loading;
+    struct source *source = l->flow->source;
+    const char *code = looks_like_rondo(source) ? "syntax" : "validation";
+    load_at_stage(diag_error(l->diags, source, code, err), STAGE_DECODE);
+    return l->diags->count < DIAG_MAX;
+}
+
 static bool read_document(struct loading *l)
 {
     struct source *source = l->flow->source;
+    struct doc_limits limits = { .forgives = report_syntax, .user = l };
     rondo_error err = { 0 };
-    l->flow->doc = l->how->is_json ? doc_read_json(source, NULL, &err) : doc_read_yaml(source, NULL, &err);
+    l->flow->doc = l->how->is_json ? doc_read_json(source, &limits, &err) : doc_read_yaml(source, &limits, &err);
     if (l->flow->doc && l->flow->doc->rest)
         warn_of_rest(l);
-    if (l->flow->doc)
-        return true;
-    const char *code = looks_like_rondo(source) ? "syntax" : "validation";
-    load_at_stage(diag_error(l->diags, source, code, &err), STAGE_DECODE);
-    return false;
+    if (!l->flow->doc && l->diags->count < DIAG_MAX)
+        report_syntax(l, &err);
+    return l->flow->doc;
 }
 
 static bool find_dialect(struct loading *l)

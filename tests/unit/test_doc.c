@@ -641,6 +641,80 @@ TEST(depth_is_measured_through_aliases)
     CHECK_STR(buf_text(&out), "200:14: lists and maps are nested deeper than 200 levels");
 }
 
+struct forgiving {
+    struct buf told;
+    int left;   // how many more will be forgiven
+};
+
+static bool forgive(void *user, const rondo_error *err)
+{
+    struct forgiving *f = user;
+    buf_printf(&f->told, "%d:%d: %s\n", err->line, err->column, err->message);
+    return f->left-- > 0;
+}
+
+/* All that is told, and what is read in spite of it. */
+static void check_forgiven(enum language language, const char *text, int most, const char *want)
+{
+    struct forgiving f = { .left = most };
+    struct doc_limits limits = { .forgives = forgive, .user = &f };
+    rondo_error err = { 0 };
+    auto_doc struct doc *doc = read_bytes(language, text, strlen(text), &limits, &err);
+    if (doc)
+        value_put_json(&f.told, doc_json(doc, doc->root));
+    else
+        buf_printf(&f.told, "%d:%d", err.line, err.column);
+    CHECK_STR(buf_text(&f.told), want);
+    buf_free(&f.told);
+}
+
+TEST(mistakes_can_be_forgiven)
+{
+    check_forgiven(YAML, "a: 1\na: 2\nb: [1]\nc: {x: 1, x: 2}\nb: [2, 3]\n", 9,
+                   "4:11: the key 'x' is here twice; the first is in line 4\n"
+                   "2:1: the key 'a' is here twice; the first is in line 1\n"
+                   "5:1: the key 'b' is here twice; the first is in line 3\n"
+                   "{\"a\":1,\"b\":[1,2,3],\"c\":{\"x\":1}}");
+    check_forgiven(YAML, "m: {a: 1}\nm: {b: 2, a: 3}\nm: 5\n", 9,
+                   "2:1: the key 'm' is here twice; the first is in line 1\n"
+                   "3:1: the key 'm' is here twice; the first is in line 1\n"
+                   "{\"m\":{\"a\":1,\"b\":2}}");
+    check_forgiven(YAML, "a: {<<: 5, x: 1, <<: {y: 2}}\nb: {<<: [[1]]}\n", 9,
+                   "1:5: '<<' needs a map, or a list of maps, to take keys from\n"
+                   "1:18: the key '<<' is here twice; the first is in line 1\n"
+                   "2:5: '<<' needs a map, or a list of maps, to take keys from\n"
+                   "{\"a\":{\"x\":1},\"b\":{}}");
+    check_forgiven(YAML, "a: *x\nb: &c [*c, .inf, !!int q, !own r]\n*y : 1\n*c : 2\n? [k]\n: 3\n? {l: m}\n: 4\n"
+                         "d: {{ e }}\n?\n: 5\nf: 6\n", 99,
+                   "1:4: there is no anchor '&x' before this\n"
+                   "2:8: the alias '*c' is inside of its own anchor\n"
+                   "2:12: '.inf' is a number that no JSON value can be; in quotes it is a text\n"
+                   "2:18: the tag '!!int' does not fit here\n"
+                   "2:27: the tag '!own' does not fit here\n"
+                   "3:1: there is no anchor '&y' before this\n"
+                   "4:1: a key has to be a text, not a list\n"
+                   "5:3: a key has to be a text, not a list\n"
+                   "7:3: a key has to be a text, not a map\n"
+                   "9:5: a key has to be a text, not a map; a text that begins with '{{' needs quotes\n"
+                   "10:2: expected a key\n"
+                   "{\"a\":null,\"b\":[null,\".inf\",\"q\",\"r\"],\"d\":{},\"f\":6}");
+    check_forgiven(JSON, "{\"a\": 1, \"a\": {\"b\": [], \"b\": [4]}, \"a\": 2}", 9,
+                   "1:25: the key 'b' is here twice; the first is in line 1\n"
+                   "1:10: the key 'a' is here twice; the first is in line 1\n"
+                   "1:36: the key 'a' is here twice; the first is in line 1\n{\"a\":1}");
+}
+
+TEST(what_cannot_be_forgiven_ends_the_reading)
+{
+    check_forgiven(YAML, "{a: 1, a: 2, a: 3, a: 4}", 1,
+                   "1:8: the key 'a' is here twice; the first is in line 1\n"
+                   "1:14: the key 'a' is here twice; the first is in line 1\n1:14");
+    check_forgiven(YAML, "a: {b: 1, b: 2}\nc: [\n", 9,
+                   "1:11: the key 'b' is here twice; the first is in line 1\n2:4");
+    check_forgiven(YAML, "{\"a\": \"\\ud83d\\ude00\", \"a\": 1}", 9,   // told once, though read as YAML first
+                   "1:23: the key 'a' is here twice; the first is in line 1\n{\"a\":\"\xf0\x9f\x98\x80\"}");
+}
+
 static const struct {
     enum language language;
     const char *text;
