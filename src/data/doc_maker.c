@@ -94,6 +94,11 @@ static void go_to_byte(struct place *place, size_t at)
     find_line(place);
 }
 
+static uint32_t place_column(const struct place *place)
+{
+    return (uint32_t)(place->chars - place->line_chars[place->line]) + 1;
+}
+
 size_t maker_offset(struct maker *maker, size_t n)
 {
     struct place *place = &maker->place;
@@ -108,13 +113,11 @@ size_t maker_offset(struct maker *maker, size_t n)
 
 /* ---- beginning and end ------------------------------------------------------------------------- */
 
-static int fail(struct maker *maker, int code, size_t at, const char *fmt, va_list args)
+static int fail(struct maker *maker, int code, uint32_t line, uint32_t column, const char *fmt, va_list args)
 {
     char message[sizeof maker->err->message];
-    uint32_t line, column;
     vsnprintf(message, sizeof message, fmt, args);
     err_set(maker->err, code, "%s", message);
-    source_place(maker->doc->source, at, &line, &column);
     maker->err->line = (int)line;
     maker->err->column = (int)column;
     return code;
@@ -122,9 +125,11 @@ static int fail(struct maker *maker, int code, size_t at, const char *fmt, va_li
 
 int maker_fail(struct maker *maker, int code, size_t at, const char *fmt, ...)
 {
+    uint32_t line, column;
     va_list args;
+    source_place(maker->doc->source, at, &line, &column);
     va_start(args, fmt);
-    fail(maker, code, at, fmt, args);
+    fail(maker, code, line, column, fmt, args);
     va_end(args);
     return code;
 }
@@ -132,9 +137,11 @@ int maker_fail(struct maker *maker, int code, size_t at, const char *fmt, ...)
 int maker_fault(struct maker *maker, size_t at, const char *fmt, ...)
 {
     const struct doc_limits *limits = &maker->limits;
+    struct place *place = &maker->place;
     va_list args;
+    go_to_byte(place, at);
     va_start(args, fmt);
-    int rc = fail(maker, RONDO_EPARSE, at, fmt, args);
+    int rc = fail(maker, RONDO_EPARSE, place->line + 1, place_column(place), fmt, args);
     va_end(args);
     if (!limits->forgives || !limits->forgives(limits->user, maker->err))
         return rc;
@@ -224,7 +231,7 @@ static struct doc_val *new_val(struct maker *maker, enum doc_kind kind, size_t s
     go_to_byte(place, start);
     val->kind = kind;
     val->line = place->line + 1;
-    val->column = (uint32_t)(place->chars - place->line_chars[place->line]) + 1;
+    val->column = place_column(place);
     val->offset = (uint32_t)start;
     val->len = (uint32_t)(end - start);
     return val;
