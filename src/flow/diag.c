@@ -205,13 +205,13 @@ static void put_safe(struct buf *out, const char *text, size_t len, bool keeps_t
     }
 }
 
+/* As columns are counted: by what is not the inside of a character. */
 static size_t skip_chars(const char *text, size_t len, size_t chars)
 {
-    uint32_t code;
     size_t i = 0;
-    for (size_t n; i < len && chars; i += n ? n : 1, chars--)
-        n = utf8_decode(text + i, len - i, &code);
-    return MIN(i, len);
+    while (i < len && (((uint8_t)text[i] & 0xc0) == 0x80 || chars-- > 0))
+        i++;
+    return i;
 }
 
 /* The source line with the place underlined; a long line is shown around it. */
@@ -227,7 +227,7 @@ static void put_source_line(struct buf *out, const struct diag *diag, const char
     size_t first = column > SHOWN_MAX / 2 + 20 ? column - SHOWN_MAX / 2 : 0;
     size_t start = skip_chars(line, len, first);
     size_t end = start + skip_chars(line + start, len - start, SHOWN_MAX);
-    size_t at = MAX(start, skip_chars(line, len, column));
+    size_t at = start + skip_chars(line + start, len - start, column - first);
     buf_printf(out, "%5u | %s", (unsigned)diag->line, first ? "..." : "");
     put_safe(out, line + start, end - start, true);
     buf_printf(out, "%s\n      | %s", end < len ? "..." : "", first ? "   " : "");
