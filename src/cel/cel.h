@@ -190,7 +190,11 @@ struct cel_options {
        not longer than the name itself changes nothing. */
     size_t (*hyphen)(void *user, const struct cel_name *path, size_t count, const char *text,
                      size_t len);
-    void *user;   // for both
+    /* Told of every error that the check finds, as it goes through the parts of the text.  True: it goes on, to find
+       more; there will be no program.  NULL: the first one ends it.  With the hook, texts that duration() and
+       timestamp() cannot read are errors already now. */
+    bool (*forgives)(void *user, const rondo_error *err);
+    void *user;   // for all of them
 
     size_t max_text, max_nodes, max_depth;   // 0: 256 KiB, 100,000 and 500
 

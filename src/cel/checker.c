@@ -4,11 +4,15 @@
    up when no value could make the expression work. */
 #include "cel/checker.h"
 
+#include "cel/civil.h"
 #include "cel/infer.h"
+#include "cel/re2.h"
+#include "cel/runes.h"
 #include "cel/token.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct checker {
     struct lookup *lookup;
@@ -16,21 +20,35 @@ struct checker {
     const char *text;
     size_t len;
     rondo_error *err;
+    bool has_failed;   // err is the first error
 };
 
 static const struct cel_type *check(struct checker *c, const struct lookup_var *vars,
                                     struct ast *node);
 
-static void *wrong(struct checker *c, const struct ast *node, const char *fmt, ...)
+/* An error at a byte of the text.  Dyn when the caller forgives it, so that nothing follows from it; else NULL, which
+   ends the check. */
+static const struct cel_type *tell(struct checker *c, size_t at, rondo_error *err)
 {
-    char message[sizeof c->err->message];
+    const struct cel_options *o = c->lookup->options;
+    token_position(c->text, c->len, at, &err->line, &err->column);
+    if (!c->has_failed)
+        *c->err = *err;
+    c->has_failed = true;
+    return o->forgives && o->forgives(o->user, err) ? &cel_dyn : NULL;
+}
+
+__attribute__((format(printf, 3, 4))) static const struct cel_type *
+wrong(struct checker *c, const struct ast *node, const char *fmt, ...)
+{
+    rondo_error err = { 0 };
+    char message[sizeof err.message];
     va_list args;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    err_set(c->err, RONDO_EINVAL, "%s", message);
-    token_position(c->text, c->len, node->offset, &c->err->line, &c->err->column);
-    return NULL;
+    err_set(&err, RONDO_EINVAL, "%s", message);
+    return tell(c, node->offset, &err);
 }
 
 /* Type text for a message, in the arena. */
@@ -88,10 +106,9 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
                                          const struct ast_path *path)
 {
     struct lookup_found *found = arena_alloc(c->lookup->arena, sizeof *found);
-    if (lookup_find(c->lookup, path, found, c->err) < 0) {
-        token_position(c->text, c->len, path->names[0].offset, &c->err->line, &c->err->column);
-        return NULL;
-    }
+    rondo_error err = { 0 };
+    if (lookup_find(c->lookup, path, found, &err) < 0)
+        return tell(c, path->names[0].offset, &err);
     if (!found->used)
         return undeclared(c, node, path->names);
     node->found = found;
@@ -255,6 +272,58 @@ static const struct cel_type *check_function(struct checker *c, struct ast *node
     return no_overload(c, node, node->function, args, count, &possible);
 }
 
+static int read_pattern(const struct cel_val *text, rondo_error *err)
+{
+    auto_regex struct regex *regex = re2_compile(text->text, text->len, false, err);
+    if (regex)
+        return 0;
+    err_in(err, "'%.*s' is no regular expression", (int)runes_fit(text->text, text->len, 100), text->text);
+    return err->code = RONDO_EINVAL;
+}
+
+static int read_duration(const struct cel_val *text, rondo_error *err)
+{
+    int64_t ns;
+    if (civil_read_duration(text->text, text->len, &ns))
+        return 0;
+    return err_set(err, RONDO_EINVAL, "expected a duration such as '1h30m'");
+}
+
+static int read_timestamp(const struct cel_val *text, rondo_error *err)
+{
+    int64_t seconds;
+    uint32_t ns;
+    if (civil_read(text->text, text->len, &seconds, &ns))
+        return 0;
+    return err_set(err, RONDO_EINVAL, "expected a timestamp such as '2024-01-31T12:00:00Z'");
+}
+
+/* Functions that read a text: when it is written there, it is known now whether they can. */
+static const struct reader {
+    const char *name;
+    uint32_t count, at;   // of arguments; which of them is read
+    int (*read)(const struct cel_val *text, rondo_error *err);
+} readers[] = {
+    { "matches", 2, 1, read_pattern },
+    { "duration", 1, 0, read_duration },
+    { "timestamp", 1, 0, read_timestamp },
+};
+
+static const struct cel_type *check_literal(struct checker *c, const struct ast *node, const struct cel_type *type)
+{
+    rondo_error err = { 0 };
+    for (size_t i = 0; i < COUNT(readers); i++) {
+        const struct reader *r = &readers[i];
+        if (node->count != r->count || strcmp(node->function, r->name) != 0)
+            continue;
+        const struct ast *arg = node->args[r->at];
+        bool is_known = arg->kind == AST_CONST && arg->value.kind == CEL_STRING;
+        if (is_known && r->read(&arg->value, &err) < 0)
+            return tell(c, arg->offset, &err);
+    }
+    return type;
+}
+
 static const struct cel_type *check_call(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
@@ -263,12 +332,17 @@ static const struct cel_type *check_call(struct checker *c, const struct lookup_
     const struct cel_type **args = arena_alloc(c->lookup->arena, count * sizeof *args);
     bool is_member = node->has_target && !skip;
     for (uint32_t i = 0; i < count; i++) {
-        if (i == is_member && !node->row_count) // before its arguments: of a misspelt macro they make no sense
-            return wrong(c, node, "unknown function '%s'", node->function);
+        if (i == is_member && !node->row_count && !wrong(c, node, "unknown function '%s'", node->function))
+            return NULL;
+        if (i == 1 && is_member && !node->row_count && count > 2)
+            return &cel_dyn;   // of a misspelt macro the arguments make no sense
         if (!(args[i] = check(c, vars, node->args[i + skip])))
             return NULL;
     }
-    return check_function(c, node, args, count, is_member ? MEMBER : GLOBAL);
+    if (!node->row_count && count > is_member)
+        return &cel_dyn;
+    const struct cel_type *type = check_function(c, node, args, count, is_member ? MEMBER : GLOBAL);
+    return type && c->lookup->options->forgives ? check_literal(c, node, type) : type;
 }
 
 static const struct cel_type *check_index(struct checker *c, const struct lookup_var *vars,
@@ -303,10 +377,8 @@ static bool is_condition(struct checker *c, const struct lookup_var *vars, struc
 {
     const struct cel_type *type = check(c, vars, node);
     if (type && !infer_fit(&c->infer, &cel_bool, type))
-        wrong(c, node, "expected bool, got %s", told(c, type));
-    else if (type)
-        return true;
-    return false;
+        type = wrong(c, node, "expected bool, got %s", told(c, type));
+    return type;
 }
 
 static const struct cel_type *check_row(struct checker *c, const struct lookup_var *vars,
@@ -361,8 +433,7 @@ static const struct cel_type *check_map(struct checker *c, const struct lookup_v
     for (uint32_t i = 0; i < node->count; i += 2) {
         const struct cel_type *k = check(c, vars, node->args[i]);
         if (k && !is_key(c, k))
-            return wrong(c, node->args[i], "a map key is bool, int, uint or string, not %s",
-                         told(c, k));
+            k = wrong(c, node->args[i], "a map key is bool, int, uint or string, not %s", told(c, k));
         const struct cel_type *v =
             k ? check_item(c, vars, node->args[i + 1], node->marks && node->marks[i]) : NULL;
         if (!v)
@@ -392,16 +463,13 @@ static bool range_of(struct checker *c, const struct ast *node, const struct cel
     type = infer_resolve(&c->infer, type, false);
     if (type->kind == TYPE_VAR)
         infer_fit(&c->infer, &cel_dyn, type);
+    *ret = (struct range){ &cel_dyn, &cel_dyn, false };
     if (type->kind == TYPE_LIST)
         *ret = (struct range){ &cel_int, type->params[0], false };
     else if (type->kind == TYPE_MAP)
         *ret = (struct range){ type->params[0], type->params[1], true };
-    else if (type->kind == TYPE_DYN || type->kind == TYPE_VAR)
-        *ret = (struct range){ &cel_dyn, &cel_dyn, false };
-    else {
-        wrong(c, node, "expected a list or a map to go through, got %s", told(c, type));
-        return false;
-    }
+    else if (type->kind != TYPE_DYN && type->kind != TYPE_VAR)
+        return wrong(c, node, "expected a list or a map to go through, got %s", told(c, type));
     return true;
 }
 
@@ -452,8 +520,9 @@ static const struct cel_type *check_optional(struct checker *c, const struct loo
     const struct cel_type *type = check(c, vars, node->a), *inner = infer_var(&c->infer);
     if (!type)
         return NULL;
-    if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, inner), type))
-        return wrong(c, node->a, "expected an optional, got %s", told(c, type));
+    if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, inner), type) &&
+        !(inner = wrong(c, node->a, "expected an optional, got %s", told(c, type))))
+        return NULL;
     struct lookup_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, vars };
     const struct cel_type *body = check(c, &var, node->b);
     if (!body || node->loop == LOOP_OPTIONAL)
@@ -509,10 +578,9 @@ static const struct cel_type *check(struct checker *c, const struct lookup_var *
 const struct cel_type *checker_run(struct lookup *lookup, struct ast *root, const char *text,
                                    size_t len, rondo_error *err)
 {
-    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err };
+    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err, false };
     const struct cel_type *type = check(&c, NULL, root);
-    if (type)
-        type = infer_resolve(&c.infer, type, true);
+    type = type && !c.has_failed ? infer_resolve(&c.infer, type, true) : NULL;
     infer_clear(&c.infer);
     return type;
 }

@@ -669,9 +669,7 @@ static int note_unknown(const struct path *p)
     b->bad_at = p->names[0].offset;
     b->bad_len = p->names[0].len;
     b->hint[0] = '\0';
-    if (b->near_id)
-        snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", b->near_id);
-    else if (visible_step(b->scope, p->names[0].text))
+    if (visible_step(b->scope, p->names[0].text))
         snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
     else
         suggest(b, &p->names[0], &known);
@@ -714,21 +712,15 @@ static size_t begins_with(const char *text, size_t len, const char *name)
     return n;
 }
 
-/* A word such as run-test that is no id but nearly one: a minus is then less likely than a mistake. */
-static void note_near(struct binding *b, const struct flow_scope *scope, const char *text, size_t len)
+/* The whole word with its hyphens: nothing can be subtracted from a step, so it was meant to be an id. */
+static size_t hyphened_word(const char *text, size_t len)
 {
     size_t end = 0;
-    if (b->is_quiet)
-        return;
     while (end < len && (is_word(text[end]) || text[end] == '-'))
         end++;
-    auto_free char *word = mem_dup(text, end);
-    struct names known = { 0 };
-    for (; scope; scope = scope->up)
-        add_ids(&known, scope);
-    const char *near = diag_nearest(word, known.list, known.count);
-    b->near_id = near ? near : b->near_id;
-    mem_free(known.list);
+    while (end > 0 && text[end - 1] == '-')
+        end--;
+    return end;
 }
 
 /* Every place where an id may end is tried, so that the number of steps hardly matters. */
@@ -778,7 +770,5 @@ size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const 
         best = longest_id(scope_after(b->scope, path, count), text, len);
     else // best.steps.x
         best = longest_id(loop_scope(b->scope), text, len);
-    if (best < len && (best == 0 || text[best] == '-'))
-        note_near(b, b->scope, text, len);
-    return best;
+    return best && (best == len || text[best] != '-') ? best : hyphened_word(text, len);
 }

@@ -13,7 +13,6 @@ struct binding {
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
     char hint[240];
-    const char *near_id; // of a word with hyphens that is no id; NULL
 };
 
 /* See struct cel_options.  The token is a struct flow_ref in the flow's arena. */

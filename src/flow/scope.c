@@ -72,22 +72,43 @@ static void suggest_function(struct diag *diag)
         diag_hint(diag, "did you mean '%s'?", near);
 }
 
-static void complain_of_names(const struct binding *b, const struct origin *from, const char *text,
-                              size_t len, rondo_error *err, struct diags *diags)
+/* An expression being compiled: what its names mean comes first, for the hooks. */
+struct compiling {
+    struct binding binding;
+    const struct origin *from;
+    const char *what, *text;
+    size_t len;
+    struct diags *diags;
+};
+
+static void complain_of_names(const struct compiling *c, rondo_error *err)
 {
-    size_t at = b->code ? b->bad_at : offset_of(text, len, err->line, err->column);
-    bool is_about = at == b->bad_at && b->bad_len;
-    struct diag *diag = complain(from, at, b->code ? b->code : "cel", err, diags);
-    if (is_about && !from->is_elsewhere)
+    const struct binding *b = &c->binding;
+    size_t at = b->code ? b->bad_at : offset_of(c->text, c->len, err->line, err->column);
+    bool is_about = at == b->bad_at && b->bad_len, is_elsewhere = c->from->is_elsewhere;
+    struct diag *diag = complain(c->from, at, b->code ? b->code : "cel", err, c->diags);
+    if (is_about && !is_elsewhere)
         diag->width = b->bad_len;
     bool has_hint = is_about && *b->hint;
-    if (from->is_elsewhere)
-        diag_hint(diag, "in the text that is read here: %.*s%s%s", (int)MIN(len, HOLE_SHOWN), text,
+    if (is_elsewhere)
+        diag_hint(diag, "in the text that is read here: %.*s%s%s", (int)MIN(c->len, HOLE_SHOWN), c->text,
                   has_hint ? "; " : "", has_hint ? b->hint : "");
     else if (has_hint)
         diag_hint(diag, "%s", b->hint);
-    if (diags->count < DIAG_MAX)
+    if (c->diags->count < DIAG_MAX)
         suggest_function(diag);
+}
+
+/* Hook of CEL: one of the errors of an expression. */
+static bool take_error(void *compiling, const rondo_error *given)
+{
+    struct compiling *c = compiling;
+    rondo_error err = *given;
+    err_in(&err, "%s", c->what);
+    complain_of_names(c, &err);
+    c->binding.code = NULL; // the next one has its own
+    c->binding.bad_len = 0;
+    return c->diags->count < DIAG_MAX;
 }
 
 /* Told once: the rest is not looked at. */
@@ -106,20 +127,20 @@ static bool is_too_many(struct flow *flow, const struct origin *from, struct dia
 static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
-    struct binding b = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX };
-    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &b,
+    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX },
+                           .from = from, .what = what, .text = text, .len = len, .diags = diags };
+    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
                                    .arena = &scope->flow->arena };
     rondo_error err = { 0 };
+    uint32_t errors = diags->errors;
     if (is_too_many(scope->flow, from, diags))
         return NULL;
     struct cel_program *program = cel_compile(text, len, &options, &err);
-    if (program) {
+    if (program)
         flow_own_program(scope->flow, program);
-        return program;
-    }
-    err_in(&err, "%s", what);
-    complain_of_names(&b, from, text, len, &err, diags);
-    return NULL;
+    else if (diags->errors == errors) // it is not even CEL
+        take_error(&c, &err);
+    return program;
 }
 
 static const struct want {

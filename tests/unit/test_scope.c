@@ -163,7 +163,7 @@ static const struct row {
     { "condition", "inputs.who.nam == 'x'",
       "condition: there is no property 'nam' in 'who' (did you mean 'name'?)" },
     { "condition", "steps.run-test.status == 'x'",
-      "condition: undeclared reference to 'test' (did you mean steps.run-tests?)" },
+      "condition: there is no step 'run-test' (did you mean 'run-tests'?)" },
     { "condition", "steps.runn.status == 'x'", "condition: there is no step 'runn' (did you mean 'run'?)" },
     { "condition", "steps.run.statsu == 'x'",
       "condition: step 'run' has no 'statsu' (did you mean 'status'?)" },
