@@ -141,13 +141,22 @@ static struct rondo_event *next_slot(rondo_engine *engine)
 /* What a driver begins with is never too late. */
 #define BEGINNINGS (1ull << RONDO_EV_WORKFLOW_START | 1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED)
 
-/* What the core no longer accepts (late results, old timers) is dropped without a trace. */
+/* What the core no longer accepts (late results, old timers) is dropped without a trace; but work that was to be ended
+   and has ended by itself in the same turn need not be waited for. */
+static void drop_late(rondo_run *run, const struct rondo_event *ev)
+{
+    const struct act *act = run_find_act(&run->core, ev->act, ev->ordinal);
+    if (act && act->lingers && (ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_FAILED))
+        shell_wound_down(run, ev->act, ev->ordinal);
+    json_decref(ev->value);
+}
+
 static void apply_one(rondo_run *run, const struct rondo_event *happened)
 {
     rondo_engine *engine = run->engine;
     struct rondo_event *ev = next_slot(engine);
     if (!(BEGINNINGS >> happened->type & 1) && !run_accepts(&run->core, happened)) {
-        json_decref(happened->value);
+        drop_late(run, happened);
         return;
     }
     *ev = *happened;

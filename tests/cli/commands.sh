@@ -75,6 +75,28 @@ steps:
   - { id: l, loop: { maxIterations: 9, steps: [ { id: s, agent: a, instructions: x } ] } }
   - { id: e, agent: b, instructions: x, dependsOn: [l] }
 E
+# The program sleeps until all of them have ended: what it hears first is chance, and what the break cuts has ended already.
+rm -f go
+export D=$PWD
+set +m # a shell that has jobs would take it for one that was put aside
+run "a break in the same turn as other ends" 0 break <<'E'
+options: { maxConcurrency: 20, timeout: 30s, cleanup: 1s }
+agents:
+  s: { run: 'while [ ! -e "$D/go" ]; do sleep 0.02; done; echo S', env: [PATH, D] }
+  b:
+    run: |
+      kill -STOP $PPID
+      touch "$D/go"
+      (sleep 0.5; kill -CONT $PPID) >/dev/null 2>&1 &
+      echo '{"actions": {"break": true}}' >$RONDO_REPLY
+    env: [PATH, D]
+steps:
+  - id: l
+    loop: { maxIterations: 2, steps: [{ id: s1, agent: s }, { id: s2, agent: s }, { id: s3, agent: s }, { id: b, agent: b },
+                                      { id: s4, agent: s }, { id: s5, agent: s }, { id: s6, agent: s }] }
+output: steps.l.reason
+E
+set -m
 run "a judge that is a command" 0 'draft 2' <<'E'
 agents:
   writer: { run: 'echo draft $((RONDO_PASS + 1))' }
