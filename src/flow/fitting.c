@@ -161,7 +161,9 @@ static void fit_script(struct loading *l, const struct flow_agent *agent)
         const struct doc_val *at = script->items[i];
         auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), &at);
         struct fitting f = fitting(l, at, "the reply does not fit the `resultSchema` of '%.80s'", agent->name);
-        f.hint = "the step fails then; to try that, say so: { fail: { code: schema } }";
+        f.hint = load_get(script->items[i], "result")
+                     ? "the step fails then; to try that, say so: { fail: { code: schema } }"
+                     : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
         if (value)
             fit(f, schema, value);
     }
