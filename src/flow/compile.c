@@ -7,32 +7,24 @@
 
 /* ---- schemas ------------------------------------------------------------------------------------------- */
 
-/* Schemas come in the order of their agents, so the next one is never far from the last. */
+/* Whose result a schema is about; NULL.  Schemas come in the order of their agents, between those of inputs and
+   skills. */
 static struct flow_agent *agent_of_schema(struct loading *l, const json_t *schema)
 {
-    for (uint32_t n = 0; n < l->flow->agent_count; n++) {
-        struct flow_agent *agent = l->flow->agents[l->schema_agent++ % l->flow->agent_count];
-        if (agent->result_schema == schema)
-            return agent;
-    }
-    return NULL;
-}
-
-/* v1 takes whatever looks like a schema, unless a judge has it; false when it is wrong after all. */
-static bool loosen(struct loading *l, const json_t *schema)
-{
-    struct flow_agent *agent = l->is_v1 ? agent_of_schema(l, schema) : NULL;
-    if (!agent || agent->judges)
-        return false;
-    return agent->is_loose = true;
+    const struct flow *flow = l->flow;
+    while (l->schema_agent < flow->agent_count && !flow->agents[l->schema_agent]->result_schema)
+        l->schema_agent++;
+    if (l->schema_agent == flow->agent_count || flow->agents[l->schema_agent]->result_schema != schema)
+        return NULL;
+    return flow->agents[l->schema_agent++];
 }
 
 /* A schema that is being compiled. */
 struct compiling {
     struct loading *l;
-    const struct pending_schema *pending;
-    uint32_t problems;
-    bool is_loose; // once there is a problem
+    const struct doc_val *at;
+    struct flow_agent *agent; // whose result it is about; NULL
+    bool is_loose;            // v1 takes whatever looks like a schema, unless a judge has it
 };
 
 static const char wrong_schema[] = "schema"; // by its address no code of anything else
@@ -52,9 +44,9 @@ static bool is_told(const struct loading *l, const struct doc_val *at, bool is_w
 static void tell_wrong(const struct schema_problem *problem, void *user)
 {
     struct compiling *c = user;
-    const struct doc_val *at = load_follow(c->pending->at, problem->value_at, problem->key);
-    if (!c->problems++)
-        c->is_loose = loosen(c->l, c->pending->json);
+    const struct doc_val *at = load_follow(c->at, problem->value_at, problem->key);
+    if (c->is_loose)
+        c->agent->is_loose = true;
     if (is_told(c->l, at, c->is_loose))
         return;
     struct diag *diag = load_error(c->l, STAGE_RONDO, at, wrong_schema, "%s", problem->message);
@@ -64,11 +56,19 @@ static void tell_wrong(const struct schema_problem *problem, void *user)
     diag_hint(diag, "the model is shown it, but no result is checked against it");
 }
 
-static struct schema *compile_schema(struct loading *l, const struct pending_schema *pending)
+static struct schema *compile_schema(struct compiling c, json_t *json)
 {
     rondo_error err;
-    struct compiling c = { l, pending };
-    return schema_compile(pending->json, &(struct schema_options){ .report = tell_wrong, .user = &c }, &err);
+    c.is_loose = c.l->is_v1 && c.agent && !c.agent->judges;
+    return schema_compile(json, &(struct schema_options){ .report = tell_wrong, .user = &c }, &err);
+}
+
+static void check_schema(struct loading *l, const struct pending_schema *pending)
+{
+    struct flow_agent *agent = agent_of_schema(l, pending->json);
+    auto_schema struct schema *schema = compile_schema((struct compiling){ l, pending->at, agent }, pending->json);
+    if (schema && agent)
+        load_fit_script(l, agent, schema);
 }
 
 static void compile_inputs(struct loading *l)
@@ -78,7 +78,7 @@ static void compile_inputs(struct loading *l)
         struct flow_input *input = &l->flow->inputs[i];
         if (!json_is_object(input->schema_doc) && !json_is_boolean(input->schema_doc))
             continue;
-        input->schema = compile_schema(l, &(struct pending_schema){ inputs->items[i], input->schema_doc });
+        input->schema = compile_schema((struct compiling){ l, inputs->items[i] }, input->schema_doc);
         if (input->schema)
             flow_own_schema(l->flow, input->schema);
     }
@@ -127,7 +127,7 @@ static void compile_one(struct loading *l, const struct pending *p)
 void load_compile(struct loading *l)
 {
     for (uint32_t i = 0; i < l->schema_count; i++)
-        schema_unref(compile_schema(l, &l->schemas[i]));
+        check_schema(l, &l->schemas[i]);
     compile_inputs(l);
     for (uint32_t i = 0; i < l->pending_count; i++)
         compile_one(l, &l->pendings[i]);

@@ -151,13 +151,12 @@ static json_t *reply_value(const struct doc_val *at, const json_t *reply, const 
 }
 
 /* A reply that does not fit fails its step, which may be what is to be tried. */
-static void fit_script(struct loading *l, const struct flow_agent *agent)
+void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema)
 {
     const struct doc_val *script = load_get(agent->at, "script");
-    if (agent->kind != AGENT_SCRIPT || agent->is_loose || skill_decides(agent) || script->kind != DOC_LIST)
+    if (agent->kind != AGENT_SCRIPT || skill_decides(agent) || script->kind != DOC_LIST)
         return;
-    auto_schema struct schema *schema = schema_again(agent->result_schema);
-    for (uint32_t i = 0; schema && i < script->count; i++) {
+    for (uint32_t i = 0; i < script->count; i++) {
         const struct doc_val *at = script->items[i];
         auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), &at);
         struct fitting f = fitting(l, at, "the reply does not fit the `resultSchema` of '%.80s'", agent->name);
@@ -407,7 +406,5 @@ static void fit_step(struct loading *l, struct flow_step *step)
 void load_fit(struct loading *l)
 {
     fit_defaults(l);
-    for (uint32_t i = 0; i < l->flow->agent_count; i++)
-        fit_script(l, l->flow->agents[i]);
     load_each_step(l, fit_step);
 }

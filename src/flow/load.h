@@ -102,7 +102,7 @@ struct loading {
     uint32_t naming_count, naming_cap;
     struct pending_schema *schemas;
     uint32_t schema_count, schema_cap;
-    uint32_t schema_agent; // whose schema may be the next
+    uint32_t schema_agent; // whose schema is the next, if it has one
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
@@ -180,6 +180,7 @@ int load_read_file(struct loading *l, const char *path, size_t max, struct buf *
 void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
 void load_fit(struct loading *l);
+void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
 
 /* The value that a JSON Pointer means, or the last one on the way there; its key of that name, unless key is
    NULL. */
