@@ -107,11 +107,11 @@ static int file_check(const struct check_args *args, const struct schema *schema
 static int files_check(const struct check_args *args, const struct texts *files)
 {
     rondo_error err;
-    struct schema_options how = { .assert_formats = args->asserts_formats };
+    struct reporting to = { args, args->schema };
+    struct schema_options how = { .assert_formats = args->asserts_formats,
+                                  .report = on_problem, .user = &to };
     json_t *doc = value_read(args, args->schema);
     struct schema *schema = doc ? schema_compile(doc, &how, &err) : NULL;
-    if (doc && !schema)
-        complain(args, args->schema, err.path, "", err.message);
     int status = schema ? EXIT_OK : EXIT_INVALID;
     for (uint32_t i = 0; i < files->count && schema; i++) {
         int rc = file_check(args, schema, files->list[i]);

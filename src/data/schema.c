@@ -4,7 +4,10 @@
    becomes one node, and references are only noted.  When the document has been read, they are
    resolved; what they lead to may be a further document, which is then read the same way.  At the
    end nothing is left to be looked up by name but the dynamic references, whose meaning depends
-   on the way they were reached. */
+   on the way they were reached.
+
+   If somebody listens, a problem is told and compiling goes on: what is wrong is left out of the
+   tree, which nobody will ever use, and references to it have nothing to say. */
 #include "data/schema_tree.h"
 
 #include <stdarg.h>
@@ -15,6 +18,7 @@
 #define MAX_NESTING 400
 #define MAX_DEPTH 2000
 #define MAX_STEPS 20000000
+#define PROBLEMS_MAX 100
 
 /* jansson's values have no identity but their address; the same one may stand in two resources
    and mean two things. */
@@ -30,8 +34,47 @@ static struct schema_node *node_find(struct compile *c, const json_t *json,
     return schema_table_get(&c->nodes, &key, sizeof key);
 }
 
-int schema_node_fail(const struct schema_node *node, const char *keyword, rondo_error *err,
-                     const char *fmt, ...)
+/* ---- problems --------------------------------------------------------------------------------- */
+
+/* References lead once more to what stands nowhere else. */
+static bool is_told(struct compile *c, const struct schema_problem *problem)
+{
+    auto_buf struct buf key = { 0 };
+    buf_printf(&key, "%s\n%s\n%s", problem->value_at, problem->key ? problem->key : "",
+               problem->message);
+    if (schema_table_get(&c->told, key.data, key.len))
+        return true;
+    schema_table_put(&c->told, key.data, key.len, c);
+    return false;
+}
+
+static int tell(struct compile *c, int code, const struct schema_problem *problem)
+{
+    if (is_told(c, problem))
+        return 0;
+    if (!c->problems++) {
+        err_set(c->err, code, "%s", problem->message);
+        snprintf(c->err->path, sizeof c->err->path, "%s", problem->value_at);
+        err_mend(c->err->path);
+    }
+    if (!c->options->report)
+        return code;
+    c->options->report(problem, c->options->user);
+    return c->problems < PROBLEMS_MAX ? 0 : code;
+}
+
+static void spot_put(struct buf *buf, struct spot at)
+{
+    schema_node_pointer(buf, at.node);
+    if (at.keyword)
+        buf_printf(buf, "/%s", at.keyword);
+    if (at.key && !at.is_key)
+        schema_token_put(buf, at.key);
+    if (at.item)
+        buf_printf(buf, "/%zu", at.item - 1);
+}
+
+int schema_fail(struct compile *c, struct spot at, const char *fmt, ...)
 {
     char what[400];
     va_list args;
@@ -39,13 +82,32 @@ int schema_node_fail(const struct schema_node *node, const char *keyword, rondo_
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
 
-    auto_buf struct buf at = { 0 };
-    schema_node_pointer(&at, node);
-    err_set(err, RONDO_EINVAL, "schema%s%.200s: %s%s%s", at.len ? " " : "", buf_text(&at),
-            keyword ? keyword : "", keyword ? ": " : "", what);
-    snprintf(err->path, sizeof err->path, "%s", buf_text(&at));
-    return err->code;
+    auto_buf struct buf node_at = { 0 }, value_at = { 0 }, message = { 0 };
+    schema_node_pointer(&node_at, at.node);
+    spot_put(&value_at, at);
+    buf_printf(&message, "schema%s%.200s: %s%s%s", node_at.len ? " " : "", buf_text(&node_at),
+               at.keyword ? at.keyword : "", at.keyword ? ": " : "", what);
+    err_mend(message.data);
+    struct schema_problem problem = { .value_at = buf_text(&value_at),
+                                      .key = at.is_key ? at.key : NULL,
+                                      .schema_at = "",
+                                      .message = buf_text(&message) };
+    return tell(c, RONDO_EINVAL, &problem);
 }
+
+int schema_limit(struct compile *c, const char *fmt, ...)
+{
+    char what[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    struct schema_problem problem = { .value_at = "", .schema_at = "", .message = what };
+    tell(c, RONDO_ELIMIT, &problem);
+    return RONDO_ELIMIT;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------ */
 
 static struct schema_node *node_new(struct compile *c, json_t *json, struct place place)
 {
@@ -61,25 +123,24 @@ static struct schema_node *node_new(struct compile *c, json_t *json, struct plac
 /* A node whose resource is entered and whose keywords are compiled.  uri is set for the root of
    a document. */
 static int node_make(struct compile *c, json_t *json, const struct schema_resource *in,
-                     const char *uri, struct place place, const struct schema_node **ret,
-                     rondo_error *err)
+                     const char *uri, struct place place, const struct schema_node **ret)
 {
     struct schema_node *node = node_new(c, json, place);
     node->resource = in;
     if (!json_is_object(json) && !json_is_boolean(json)) {
         auto_buf struct buf got = { 0 };
         schema_preview(&got, json);
-        return schema_node_fail(node, NULL, err,
-                                "expected a schema (an object, true or false), got %s",
-                                buf_text(&got));
+        *ret = NULL;
+        return schema_fail(c, (struct spot){ node },
+                           "expected a schema (an object, true or false), got %s",
+                           buf_text(&got));
     }
     if (++c->schema_count > c->max_schemas)
-        return err_set(err, RONDO_ELIMIT, "schema: more than %u subschemas", c->max_schemas);
+        return schema_limit(c, "schema: more than %u subschemas", c->max_schemas);
     if (c->nesting >= c->max_nesting)
-        return err_set(err, RONDO_ELIMIT, "schema: nested deeper than %u levels",
-                       c->max_nesting);
+        return schema_limit(c, "schema: nested deeper than %u levels", c->max_nesting);
 
-    int rc = schema_resource_enter(c, node, in, uri, err);
+    int rc = schema_resource_enter(c, node, in, uri);
     if (rc < 0)
         return rc;
     struct node_key key = { json, in };
@@ -87,7 +148,7 @@ static int node_make(struct compile *c, json_t *json, const struct schema_resour
     *c->last = node;
     c->last = &node->next;
     c->nesting++;
-    rc = json_is_object(json) ? schema_keywords_compile(c, node, err) : 0;
+    rc = json_is_object(json) ? schema_keywords_compile(c, node) : 0;
     c->nesting--;
     if (rc == 0)
         *ret = node;
@@ -95,17 +156,17 @@ static int node_make(struct compile *c, json_t *json, const struct schema_resour
 }
 
 int schema_node_compile(struct compile *c, json_t *json, const struct schema_resource *in,
-                        struct place place, const struct schema_node **ret, rondo_error *err)
+                        struct place place, const struct schema_node **ret)
 {
     struct schema_node *known = node_find(c, json, in);
     if (!known)
-        return node_make(c, json, in, NULL, place, ret, err);
+        return node_make(c, json, in, NULL, place, ret);
     *ret = known;
     return 0;
 }
 
 int schema_document_compile(struct compile *c, json_t *doc, const char *uri, bool foreign,
-                            const struct schema_node **ret, rondo_error *err)
+                            const struct schema_node **ret)
 {
     struct schema_resource around = { .uri = "",
                                       .draft = c->options->draft,
@@ -113,7 +174,7 @@ int schema_document_compile(struct compile *c, json_t *doc, const char *uri, boo
     json_array_append(c->schema->docs, doc);
     uint32_t nesting = c->nesting;
     c->nesting = 0;
-    int rc = node_make(c, doc, &around, uri, (struct place){ 0 }, ret, err);
+    int rc = node_make(c, doc, &around, uri, (struct place){ 0 }, ret);
     c->nesting = nesting;
     return rc;
 }
@@ -123,6 +184,7 @@ static void compile_clear(struct compile *c)
     schema_table_free(&c->nodes);
     schema_table_free(&c->resources);
     schema_table_free(&c->anchors);
+    schema_table_free(&c->told);
     mem_free(c->pending);
 }
 
@@ -147,14 +209,16 @@ struct schema *schema_compile(json_t *doc, const struct schema_options *options,
     struct compile c = {
         .schema = schema,
         .options = options,
+        .err = err,
         .max_schemas = options->max_schemas ? options->max_schemas : MAX_SCHEMAS,
         .max_nesting = options->max_nesting ? options->max_nesting : MAX_NESTING,
     };
     c.last = &c.first;
-    c.nodes.seed = c.resources.seed = c.anchors.seed = hash_mix((uintptr_t)schema);
+    c.nodes.seed = c.resources.seed = c.anchors.seed = c.told.seed =
+        hash_mix((uintptr_t)schema);
     const char *uri = options->base_uri ? options->base_uri : "";
-    bool ok = schema_document_compile(&c, doc, uri, false, &schema->root, err) == 0 &&
-              schema_refs_resolve(&c, err) == 0 && schema_tree_check(&c, err) == 0;
+    bool ok = schema_document_compile(&c, doc, uri, false, &schema->root) == 0 &&
+              schema_refs_resolve(&c) == 0 && schema_tree_check(&c) == 0 && !c.problems;
     compile_clear(&c);
     return ok ? TAKE(schema) : NULL;
 }

@@ -32,6 +32,15 @@ struct schema_source {
     json_t *doc;
 };
 
+/* One thing that is wrong with a value, or with a schema.  The texts are borrowed for the call. */
+struct schema_problem {
+    const char *value_at;    // JSON Pointer into the value (or the schema), "" for all of it
+    const char *key;         // the member there whose name is wrong, or NULL
+    const char *schema_at;   // the same into the schema, after URI# outside its own document; ""
+                             // when it is the schema that is wrong
+    const char *message;     // "tags[2].name: expected string, got 5"
+};
+
 /* All zero is the usual case; 0 in a limit means its default. */
 struct schema_options {
     enum schema_draft draft;   // of documents without $schema
@@ -44,25 +53,22 @@ struct schema_options {
     uint32_t max_nesting;   // of subschemas in a document: 400
     uint32_t max_depth;     // of subschemas entered at a time while checking: 2,000
     uint64_t max_steps;     // subschemas entered in one check: 20,000,000
+
+    /* Called for everything that is wrong with the schema, at most 100 times.  Without it compiling
+       ends with the first problem. */
+    void (*report)(const struct schema_problem *problem, void *user);
+    void *user;
 };
 
-/* A new schema, the caller's, or NULL with err filled in: its path is a JSON Pointer into the
-   document.  options may be NULL.  The document and the sources it uses are kept, and must not be
-   changed any more. */
+/* A new schema, the caller's, or NULL with err filled in by the first problem: its path is a JSON
+   Pointer into the document.  options may be NULL.  The document and the sources it uses are kept,
+   and must not be changed any more. */
 struct schema *schema_compile(json_t *doc, const struct schema_options *options,
                               rondo_error *err);
 struct schema *schema_ref(struct schema *schema);
 void schema_unref(struct schema *schema);   // NULL is fine
 void schema_unref_at(struct schema **at);   // for auto_schema
 #define auto_schema __attribute__((cleanup(schema_unref_at)))
-
-/* One thing that is wrong with a value.  The texts are borrowed for the call. */
-struct schema_problem {
-    const char *value_at;   // JSON Pointer into the value, "" for all of it
-    const char
-        *schema_at;        // JSON Pointer into the schema, after URI# outside its own document
-    const char *message;   // "tags[2].name: expected string, got 5"
-};
 
 /* The texts of a value have to be UTF-8, as they are unless a _nocheck function of jansson's made
    them.

@@ -43,7 +43,8 @@ struct check {
     /* Used when loud. */
     const struct step *path;
     uint32_t path_depth;
-    const char *name;   // set while a property name is checked as a value
+    const char *name;       // set while a property name is checked as a value
+    const char *stranger;   // set while a property is told that should not be there
     void (*report)(struct check *check, const struct finding *finding);
     void *user;
 };

@@ -44,7 +44,7 @@ void schema_preview(struct buf *buf, const json_t *value)
         buf_puts(buf, "...");
 }
 
-static void put_token(struct buf *buf, const char *token)
+void schema_token_put(struct buf *buf, const char *token)
 {
     buf_putc(buf, '/');
     for (; *token; token++) {
@@ -61,7 +61,7 @@ static void put_pointer(struct buf *buf, const struct step *path)
         return;
     put_pointer(buf, path->up);
     if (path->key)
-        put_token(buf, path->key);
+        schema_token_put(buf, path->key);
     else
         buf_printf(buf, "/%zu", path->index);
 }
@@ -103,7 +103,7 @@ void schema_node_pointer(struct buf *buf, const struct schema_node *node)
     schema_node_pointer(buf, node->parent);
     buf_printf(buf, "/%s", node->keyword);
     if (node->key)
-        put_token(buf, node->key);
+        schema_token_put(buf, node->key);
 }
 
 /* ---- findings --------------------------------------------------------------------------------- */
@@ -305,10 +305,12 @@ static void explanation_note(struct check *check, const struct finding *finding)
     put_pointer(&value_at, check->path);
     schema_node_pointer(&schema_at, finding->node);
     if (finding->keyword)
-        put_token(&schema_at, finding->keyword);
+        schema_token_put(&schema_at, finding->keyword);
     put_message(&message, check, finding, true);
-    struct schema_problem problem = { buf_text(&value_at), buf_text(&schema_at),
-                                      buf_text(&message) };
+    struct schema_problem problem = { .value_at = buf_text(&value_at),
+                                      .key = check->stranger ? check->stranger : check->name,
+                                      .schema_at = buf_text(&schema_at),
+                                      .message = buf_text(&message) };
     if (!e->count++) {
         err_set(e->err, RONDO_ESCHEMA, "%s", problem.message);
         snprintf(e->err->path, sizeof e->err->path, "%s", problem.value_at);

@@ -50,22 +50,28 @@ static bool fail_missing(struct check *check, const struct rule *rule, const jso
     return false;
 }
 
+static bool fail_stranger(struct check *check, const struct rule *rule, const char *keyword,
+                          const char *key, const char *expected)
+{
+    check->stranger = key;
+    schema_check_fail(check, rule, keyword, "unexpected property '%s'%s", key, expected);
+    check->stranger = NULL;
+    return false;
+}
+
 static bool fail_unexpected(struct check *check, const struct rule *rule, const char *key)
 {
     const struct name_table *table = &rule->members->table;
     if (!check->loud)
         return false;
-    auto_buf struct buf known = { 0 };
+    auto_buf struct buf known = { 0 }, expected = { 0 };
     uint32_t shown = 0;
     for (uint32_t i = 0; i < table->count && shown < NAMES_SHOWN; i++)
         if (table->names[i].node)
             buf_printf(&known, "%s'%s'", shown++ ? ", " : "", table->names[i].name);
-    if (!shown || rule->members->pattern_count)
-        return schema_check_fail(check, rule, "additionalProperties",
-                                 "unexpected property '%s'", key);
-    return schema_check_fail(check, rule, "additionalProperties",
-                             "unexpected property '%s', expected %s%s", key,
-                             shown > 1 ? "only " : "", buf_text(&known));
+    if (shown && !rule->members->pattern_count)
+        buf_printf(&expected, ", expected %s%s", shown > 1 ? "only " : "", buf_text(&known));
+    return fail_stranger(check, rule, "additionalProperties", key, buf_text(&expected));
 }
 
 static bool size_fits(struct check *check, const struct rule *rule, const json_t *value)
@@ -243,7 +249,7 @@ bool schema_rule_left_members(struct check *check, const struct rule *rule, json
         if (seen_has(check->seen, index))
             continue;
         if (!rule->node->types)
-            ok = schema_check_fail(check, rule, rule->keyword, "unexpected property '%s'", key);
+            ok = fail_stranger(check, rule, rule->keyword, key, "");
         else
             ok &= fits_at(check, rule->node, json_object_iter_value(i), key, 0);
     }

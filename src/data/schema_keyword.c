@@ -21,18 +21,23 @@ struct keyword {
     uint8_t drafts;
     uint8_t types;   // of values that the rule looks at
     int (*compile)(struct compile *c, struct schema_node *node, const struct keyword *row,
-                   json_t *value, rondo_error *err);
+                   json_t *value);
     rule_check *check;
 };
 
 /* ---- helpers ---------------------------------------------------------------------------------- */
 
-static int expect(const struct schema_node *node, const struct keyword *row, json_t *value,
-                  const char *what, rondo_error *err)
+static int expect_at(struct compile *c, struct spot at, json_t *value, const char *what)
 {
     auto_buf struct buf got = { 0 };
     schema_preview(&got, value);
-    return schema_node_fail(node, row->name, err, "expected %s, got %s", what, buf_text(&got));
+    return schema_fail(c, at, "expected %s, got %s", what, buf_text(&got));
+}
+
+static int expect(struct compile *c, const struct schema_node *node, const struct keyword *row,
+                  json_t *value, const char *what)
+{
+    return expect_at(c, (struct spot){ node, row->name }, value, what);
 }
 
 /* A new rule, all zero but for what its row says.  There is room for one a keyword. */
@@ -56,19 +61,17 @@ static struct rule *rule_of(struct schema_node *node, const struct keyword *row)
 }
 
 static int subschema(struct compile *c, struct schema_node *node, const char *keyword,
-                     const char *key, json_t *value, const struct schema_node **ret,
-                     rondo_error *err)
+                     const char *key, json_t *value, const struct schema_node **ret)
 {
     struct place place = { node, keyword, key };
-    return schema_node_compile(c, value, node->resource, place, ret, err);
+    return schema_node_compile(c, value, node->resource, place, ret);
 }
 
 static int subschemas(struct compile *c, struct schema_node *node, const struct keyword *row,
-                      json_t *list, const struct schema_node ***ret, uint32_t *ret_count,
-                      rondo_error *err)
+                      json_t *list, const struct schema_node ***ret, uint32_t *ret_count)
 {
     if (!json_is_array(list) || !json_array_size(list))
-        return expect(node, row, list, "a non-empty array of schemas", err);
+        return expect(c, node, row, list, "a non-empty array of schemas");
     uint32_t count = (uint32_t)json_array_size(list);
     struct arena *arena = &c->schema->arena;
     const struct schema_node **nodes = arena_alloc(arena, count * sizeof *nodes);
@@ -76,7 +79,7 @@ static int subschemas(struct compile *c, struct schema_node *node, const struct 
         char digits[12];
         int len = snprintf(digits, sizeof digits, "%u", i);
         int rc = subschema(c, node, row->name, arena_dup(arena, digits, (size_t)len),
-                           json_array_get(list, i), &nodes[i], err);
+                           json_array_get(list, i), &nodes[i]);
         if (rc < 0)
             return rc;
     }
@@ -85,12 +88,12 @@ static int subschemas(struct compile *c, struct schema_node *node, const struct 
     return 0;
 }
 
-static int count_of(const struct schema_node *node, const struct keyword *row, json_t *value,
-                    uint64_t *ret, rondo_error *err)
+static int count_of(struct compile *c, const struct schema_node *node,
+                    const struct keyword *row, json_t *value, uint64_t *ret)
 {
     if (!json_is_number(value) || !schema_number_is_whole(value) ||
         json_number_value(value) < 0)
-        return expect(node, row, value, "a whole number from 0 on", err);
+        return expect(c, node, row, value, "a whole number from 0 on");
     double n = json_number_value(value);
     *ret = json_is_integer(value) ? (uint64_t)json_integer_value(value)
            : n < 1e18             ? (uint64_t)n
@@ -98,46 +101,37 @@ static int count_of(const struct schema_node *node, const struct keyword *row, j
     return 0;
 }
 
-static int names_check(const struct schema_node *node, const struct keyword *row, json_t *names,
-                       rondo_error *err)
+static int names_check(struct compile *c, struct spot at, json_t *names)
 {
     size_t i;
     json_t *name;
+    int rc = 0;
     if (!json_is_array(names))
-        return expect(node, row, names, "an array of property names", err);
+        return expect_at(c, at, names, "an array of property names");
     json_array_foreach(names, i, name) {
-        if (!json_is_string(name))
-            return expect(node, row, name, "a property name", err);
+        at.item = i + 1;
+        if (rc == 0 && !json_is_string(name))
+            rc = expect_at(c, at, name, "a property name");
     }
-    return 0;
+    return rc;
 }
 
-int schema_pattern_compile(struct compile *c, const char *text, size_t len,
-                           struct pattern_entry *ret, rondo_error *err)
+static int pattern_of(struct compile *c, struct spot at, const char *text, size_t len,
+                      struct pattern_entry *ret)
 {
+    rondo_error why;
     struct schema *schema = c->schema;
     bool jit = schema->regex_count < JIT_PATTERNS;
-    struct regex *regex = ecma_compile(text, len, jit ? REGEX_JIT : 0, err);
+    struct regex *regex = ecma_compile(text, len, jit ? REGEX_JIT : 0, &why);
     if (!regex)
-        return err->code;
+        return schema_fail(c, at, "expected a regular expression, got '%.100s': %.150s", text,
+                           why.message);
     mem_grow(&schema->regexes, &schema->regex_cap, schema->regex_count,
              sizeof *schema->regexes);
     schema->regexes[schema->regex_count++] = regex;
     ret->text = text;
     ret->regex = regex;
     return 0;
-}
-
-static int pattern_of(struct compile *c, const struct schema_node *node,
-                      const struct keyword *row, const char *text, size_t len,
-                      struct pattern_entry *ret, rondo_error *err)
-{
-    rondo_error why;
-    if (schema_pattern_compile(c, text, len, ret, &why) == 0)
-        return 0;
-    return schema_node_fail(node, row->name, err,
-                            "expected a regular expression, got '%.100s': %.150s", text,
-                            why.message);
 }
 
 /* ---- what a node is or is not ----------------------------------------------------------------- */
@@ -153,8 +147,7 @@ static const struct {
     { "string", T_STRING, false },
 };
 
-static int type_add(struct schema_node *node, const struct keyword *row, json_t *name,
-                    rondo_error *err)
+static int type_add(struct compile *c, struct schema_node *node, struct spot at, json_t *name)
 {
     for (size_t i = 0; json_is_string(name) && i < COUNT(types); i++) {
         if (strcmp(json_string_value(name), types[i].name) != 0)
@@ -163,27 +156,29 @@ static int type_add(struct schema_node *node, const struct keyword *row, json_t 
         node->whole |= types[i].whole;
         return 0;
     }
-    return expect(node, row, name, "the name of a type", err);
+    return expect_at(c, at, name, "the name of a type");
 }
 
 static int read_type(struct compile *c, struct schema_node *node, const struct keyword *row,
-                     json_t *value, rondo_error *err)
+                     json_t *value)
 {
+    struct spot at = { node, row->name };
     size_t i;
     json_t *name;
     int rc = 0;
     node->types = 0;
     if (!json_is_array(value))
-        return type_add(node, row, value, err);
+        return type_add(c, node, at, value);
     json_array_foreach(value, i, name) {
+        at.item = i + 1;
         if (rc == 0)
-            rc = type_add(node, row, name, err);
+            rc = type_add(c, node, at, name);
     }
     return rc;
 }
 
 static int read_const(struct compile *c, struct schema_node *node, const struct keyword *row,
-                      json_t *value, rondo_error *err)
+                      json_t *value)
 {
     rule_of(node, row)->value = value;
     return 0;
@@ -210,10 +205,10 @@ static void constants_index(struct arena *arena, struct constants *constants)
 }
 
 static int read_enum(struct compile *c, struct schema_node *node, const struct keyword *row,
-                     json_t *value, rondo_error *err)
+                     json_t *value)
 {
     if (!json_is_array(value))
-        return expect(node, row, value, "an array of values", err);
+        return expect(c, node, row, value, "an array of values");
     struct arena *arena = &c->schema->arena;
     struct constants *constants = arena_zalloc(arena, sizeof *constants);
     constants->values = value;
@@ -233,12 +228,12 @@ static int read_enum(struct compile *c, struct schema_node *node, const struct k
 /* ---- numbers and texts ------------------------------------------------------------------------ */
 
 static int read_bound(struct compile *c, struct schema_node *node, const struct keyword *row,
-                      json_t *value, rondo_error *err)
+                      json_t *value)
 {
     static const char *const names[BOUNDS] = { "minimum", "exclusiveMinimum", "maximum",
                                                "exclusiveMaximum" };
     if (!json_is_number(value))
-        return expect(node, row, value, "a number", err);
+        return expect(c, node, row, value, "a number");
     struct rule *rule = rule_of(node, row);
     if (!rule->range) {
         rule->range = arena_alloc(&c->schema->arena, sizeof *rule->range);
@@ -254,40 +249,40 @@ static int read_bound(struct compile *c, struct schema_node *node, const struct 
 }
 
 static int read_multiple(struct compile *c, struct schema_node *node, const struct keyword *row,
-                         json_t *value, rondo_error *err)
+                         json_t *value)
 {
     if (!json_is_number(value) || !(json_number_value(value) > 0))
-        return expect(node, row, value, "a number above 0", err);
+        return expect(c, node, row, value, "a number above 0");
     rule_of(node, row)->value = value;
     return 0;
 }
 
 static int read_length(struct compile *c, struct schema_node *node, const struct keyword *row,
-                       json_t *value, rondo_error *err)
+                       json_t *value)
 {
     struct rule *rule = rule_of(node, row);
     if (rule->keyword == row->name)   // just made
         rule->length.max = UINT64_MAX;
     bool is_min = row->name[1] == 'i';
-    return count_of(node, row, value, is_min ? &rule->length.min : &rule->length.max, err);
+    return count_of(c, node, row, value, is_min ? &rule->length.min : &rule->length.max);
 }
 
 static int read_pattern(struct compile *c, struct schema_node *node, const struct keyword *row,
-                        json_t *value, rondo_error *err)
+                        json_t *value)
 {
     if (!json_is_string(value))
-        return expect(node, row, value, "a regular expression", err);
+        return expect(c, node, row, value, "a regular expression");
     struct pattern_entry *entry = arena_zalloc(&c->schema->arena, sizeof *entry);
     rule_of(node, row)->pattern = entry;
-    return pattern_of(c, node, row, json_string_value(value), json_string_length(value), entry,
-                      err);
+    return pattern_of(c, (struct spot){ node, row->name }, json_string_value(value),
+                      json_string_length(value), entry);
 }
 
 static int read_format(struct compile *c, struct schema_node *node, const struct keyword *row,
-                       json_t *value, rondo_error *err)
+                       json_t *value)
 {
     if (!json_is_string(value))
-        return expect(node, row, value, "the name of a format", err);
+        return expect(c, node, row, value, "the name of a format");
     if (!c->options->assert_formats && !node->resource->asserts_formats)
         return 0;
     const struct format *format = format_find(json_string_value(value));
@@ -297,10 +292,10 @@ static int read_format(struct compile *c, struct schema_node *node, const struct
 }
 
 static int read_content(struct compile *c, struct schema_node *node, const struct keyword *row,
-                        json_t *value, rondo_error *err)
+                        json_t *value)
 {
     if (!json_is_string(value))
-        return expect(node, row, value, "a string", err);
+        return expect(c, node, row, value, "a string");
     const char *text = json_string_value(value);
     bool base64 = strcmp(row->name, "contentEncoding") == 0 && strcmp(text, "base64") == 0;
     bool json =
@@ -371,15 +366,15 @@ static struct members *members_of(struct compile *c, struct schema_node *node,
 }
 
 static int read_properties(struct compile *c, struct schema_node *node,
-                           const struct keyword *row, json_t *value, rondo_error *err)
+                           const struct keyword *row, json_t *value)
 {
     if (!json_is_object(value))
-        return expect(node, row, value, "an object of schemas", err);
+        return expect(c, node, row, value, "an object of schemas");
     struct members *members = members_of(c, node, row);
     for (void *i = json_object_iter(value); i; i = json_object_iter_next(value, i)) {
         const char *name = json_object_iter_key(i);
         const struct schema_node *sub;
-        int rc = subschema(c, node, row->name, name, json_object_iter_value(i), &sub, err);
+        int rc = subschema(c, node, row->name, name, json_object_iter_value(i), &sub);
         if (rc < 0)
             return rc;
         size_t len = json_object_iter_key_len(i);
@@ -389,10 +384,10 @@ static int read_properties(struct compile *c, struct schema_node *node,
 }
 
 static int read_patterns(struct compile *c, struct schema_node *node, const struct keyword *row,
-                         json_t *value, rondo_error *err)
+                         json_t *value)
 {
     if (!json_is_object(value))
-        return expect(node, row, value, "an object of schemas", err);
+        return expect(c, node, row, value, "an object of schemas");
     struct members *members = members_of(c, node, row);
     size_t count = json_object_size(value);
     members->patterns =
@@ -400,10 +395,10 @@ static int read_patterns(struct compile *c, struct schema_node *node, const stru
     for (void *i = json_object_iter(value); i; i = json_object_iter_next(value, i)) {
         struct pattern_entry *entry = &members->patterns[members->pattern_count++];
         const char *text = json_object_iter_key(i);
-        int rc = pattern_of(c, node, row, text, json_object_iter_key_len(i), entry, err);
+        struct spot at = { node, row->name, .key = text, .is_key = true };
+        int rc = pattern_of(c, at, text, json_object_iter_key_len(i), entry);
         if (rc == 0)
-            rc = subschema(c, node, row->name, text, json_object_iter_value(i), &entry->node,
-                           err);
+            rc = subschema(c, node, row->name, text, json_object_iter_value(i), &entry->node);
         if (rc < 0)
             return rc;
     }
@@ -411,23 +406,24 @@ static int read_patterns(struct compile *c, struct schema_node *node, const stru
 }
 
 static int read_additional(struct compile *c, struct schema_node *node,
-                           const struct keyword *row, json_t *value, rondo_error *err)
+                           const struct keyword *row, json_t *value)
 {
-    return subschema(c, node, row->name, NULL, value, &members_of(c, node, row)->additional,
-                     err);
+    return subschema(c, node, row->name, NULL, value, &members_of(c, node, row)->additional);
 }
 
 static int read_required(struct compile *c, struct schema_node *node, const struct keyword *row,
-                         json_t *value, rondo_error *err)
+                         json_t *value)
 {
     size_t i;
     json_t *name;
-    int rc = names_check(node, row, value, err);
+    int rc = names_check(c, (struct spot){ node, row->name }, value);
     if (rc < 0 || !json_array_size(value))
         return rc;
     struct members *members = members_of(c, node, row);
     members->required = value;
     json_array_foreach(value, i, name) {
+        if (!json_is_string(name))   // was told
+            continue;
         struct name_entry *entry =
             schema_names_add(&members->table, &c->schema->arena, json_string_value(name),
                              json_string_length(name));
@@ -438,40 +434,39 @@ static int read_required(struct compile *c, struct schema_node *node, const stru
 }
 
 static int read_size(struct compile *c, struct schema_node *node, const struct keyword *row,
-                     json_t *value, rondo_error *err)
+                     json_t *value)
 {
     struct members *members = members_of(c, node, row);
     bool is_min = row->name[1] == 'i';
     members->has_size = true;
-    return count_of(node, row, value, is_min ? &members->min : &members->max, err);
+    return count_of(c, node, row, value, is_min ? &members->min : &members->max);
 }
 
 static int read_node(struct compile *c, struct schema_node *node, const struct keyword *row,
-                     json_t *value, rondo_error *err)
+                     json_t *value)
 {
     struct rule *rule = rule_new(node, row);
-    return subschema(c, node, row->name, NULL, value, &rule->node, err);
+    return subschema(c, node, row->name, NULL, value, &rule->node);
 }
 
 /* dependentRequired has names, dependentSchemas schemas, dependencies either. */
 static int dependent_read(struct compile *c, struct schema_node *node,
-                          const struct keyword *row, json_t *value, struct dependent *entry,
-                          rondo_error *err)
+                          const struct keyword *row, json_t *value, struct dependent *entry)
 {
     bool may_be_names = strcmp(row->name, "dependentSchemas") != 0;
     bool may_be_schema = strcmp(row->name, "dependentRequired") != 0;
     if (may_be_names && (json_is_array(value) || !may_be_schema)) {
         entry->needs = value;
-        return names_check(node, row, value, err);
+        return names_check(c, (struct spot){ node, row->name, entry->name }, value);
     }
-    return subschema(c, node, row->name, entry->name, value, &entry->node, err);
+    return subschema(c, node, row->name, entry->name, value, &entry->node);
 }
 
 static int read_dependents(struct compile *c, struct schema_node *node,
-                           const struct keyword *row, json_t *value, rondo_error *err)
+                           const struct keyword *row, json_t *value)
 {
     if (!json_is_object(value))
-        return expect(node, row, value, "an object", err);
+        return expect(c, node, row, value, "an object");
     if (!json_object_size(value))
         return 0;
     struct rule *rule = rule_new(node, row);
@@ -481,7 +476,7 @@ static int read_dependents(struct compile *c, struct schema_node *node,
         struct dependent *entry = &rule->dependents.entries[rule->dependents.count++];
         entry->name = json_object_iter_key(i);
         entry->len = json_object_iter_key_len(i);
-        int rc = dependent_read(c, node, row, json_object_iter_value(i), entry, err);
+        int rc = dependent_read(c, node, row, json_object_iter_value(i), entry);
         if (rc < 0)
             return rc;
     }
@@ -502,31 +497,31 @@ static struct items *items_of(struct compile *c, struct schema_node *node,
 }
 
 static int read_prefix(struct compile *c, struct schema_node *node, const struct keyword *row,
-                       json_t *value, rondo_error *err)
+                       json_t *value)
 {
     struct items *items = items_of(c, node, row);
     items->prefix_keyword = row->name;
-    return subschemas(c, node, row, value, &items->prefix, &items->prefix_count, err);
+    return subschemas(c, node, row, value, &items->prefix, &items->prefix_count);
 }
 
 static int read_items(struct compile *c, struct schema_node *node, const struct keyword *row,
-                      json_t *value, rondo_error *err)
+                      json_t *value)
 {
     bool is_old = node->resource->draft != SCHEMA_2020_12;
     if (is_old && json_is_array(value) && !json_array_size(value))
         return 0;
     if (is_old && json_is_array(value))
-        return read_prefix(c, node, row, value, err);
+        return read_prefix(c, node, row, value);
     struct items *items = items_of(c, node, row);
     items->rest_keyword = row->name;
-    return subschema(c, node, row->name, NULL, value, &items->rest, err);
+    return subschema(c, node, row->name, NULL, value, &items->rest);
 }
 
 static int read_more_items(struct compile *c, struct schema_node *node,
-                           const struct keyword *row, json_t *value, rondo_error *err)
+                           const struct keyword *row, json_t *value)
 {
     const struct schema_node *sub;
-    int rc = subschema(c, node, row->name, NULL, value, &sub, err);
+    int rc = subschema(c, node, row->name, NULL, value, &sub);
     if (rc < 0 || !json_is_array(json_object_get(node->json, "items")))
         return rc;   // says nothing unless items is a list
     struct items *items = items_of(c, node, row);
@@ -536,15 +531,15 @@ static int read_more_items(struct compile *c, struct schema_node *node,
 }
 
 static int read_item_count(struct compile *c, struct schema_node *node,
-                           const struct keyword *row, json_t *value, rondo_error *err)
+                           const struct keyword *row, json_t *value)
 {
     struct items *items = items_of(c, node, row);
     bool is_min = row->name[1] == 'i';
-    return count_of(node, row, value, is_min ? &items->min : &items->max, err);
+    return count_of(c, node, row, value, is_min ? &items->min : &items->max);
 }
 
 static int read_contains(struct compile *c, struct schema_node *node, const struct keyword *row,
-                         json_t *value, rondo_error *err)
+                         json_t *value)
 {
     static const struct keyword min_row = { "minContains" }, max_row = { "maxContains" };
     struct rule *rule = rule_of(node, row);
@@ -557,19 +552,19 @@ static int read_contains(struct compile *c, struct schema_node *node, const stru
     bool counts = draft != SCHEMA_DRAFT_07 && node->resource->vocabularies & V_VALIDATION;
     int rc = 0;
     if (min && counts)
-        rc = count_of(node, &min_row, min, &rule->contains.min, err);
+        rc = count_of(c, node, &min_row, min, &rule->contains.min);
     if (max && counts && rc == 0)
-        rc = count_of(node, &max_row, max, &rule->contains.max, err);
+        rc = count_of(c, node, &max_row, max, &rule->contains.max);
     if (rc == 0)
-        rc = subschema(c, node, row->name, NULL, value, &rule->contains.node, err);
+        rc = subschema(c, node, row->name, NULL, value, &rule->contains.node);
     return rc;
 }
 
 static int read_unique(struct compile *c, struct schema_node *node, const struct keyword *row,
-                       json_t *value, rondo_error *err)
+                       json_t *value)
 {
     if (!json_is_boolean(value))
-        return expect(node, row, value, "true or false", err);
+        return expect(c, node, row, value, "true or false");
     if (json_is_true(value))
         rule_of(node, row);
     return 0;
@@ -578,10 +573,10 @@ static int read_unique(struct compile *c, struct schema_node *node, const struct
 /* ---- references and combinations -------------------------------------------------------------- */
 
 static int read_ref(struct compile *c, struct schema_node *node, const struct keyword *row,
-                    json_t *value, rondo_error *err)
+                    json_t *value)
 {
     if (!json_is_string(value))
-        return expect(node, row, value, "a URI reference", err);
+        return expect(c, node, row, value, "a URI reference");
     bool is_dynamic = strcmp(row->name, "$ref") != 0;
     mem_grow(&c->pending, &c->pending_cap, c->pending_count, sizeof *c->pending);
     c->pending[c->pending_count++] =
@@ -590,40 +585,40 @@ static int read_ref(struct compile *c, struct schema_node *node, const struct ke
 }
 
 static int read_list(struct compile *c, struct schema_node *node, const struct keyword *row,
-                     json_t *value, rondo_error *err)
+                     json_t *value)
 {
     struct rule *rule = rule_new(node, row);
-    return subschemas(c, node, row, value, &rule->list.nodes, &rule->list.count, err);
+    return subschemas(c, node, row, value, &rule->list.nodes, &rule->list.count);
 }
 
 static int read_if(struct compile *c, struct schema_node *node, const struct keyword *row,
-                   json_t *value, rondo_error *err)
+                   json_t *value)
 {
     struct rule *rule = rule_of(node, row);
     const struct schema_node **part = row->name[0] == 'i'   ? &rule->when.test
                                       : row->name[0] == 't' ? &rule->when.then
                                                             : &rule->when.otherwise;
-    return subschema(c, node, row->name, NULL, value, part, err);
+    return subschema(c, node, row->name, NULL, value, part);
 }
 
 static int read_unevaluated(struct compile *c, struct schema_node *node,
-                            const struct keyword *row, json_t *value, rondo_error *err)
+                            const struct keyword *row, json_t *value)
 {
     node->tracks = true;
-    return read_node(c, node, row, value, err);
+    return read_node(c, node, row, value);
 }
 
 /* Only there to be referred to. */
 static int read_definitions(struct compile *c, struct schema_node *node,
-                            const struct keyword *row, json_t *value, rondo_error *err)
+                            const struct keyword *row, json_t *value)
 {
     const char *name;
     json_t *definition;
     if (!json_is_object(value))
-        return expect(node, row, value, "an object of schemas", err);
+        return expect(c, node, row, value, "an object of schemas");
     json_object_foreach(value, name, definition) {
         const struct schema_node *sub;
-        int rc = subschema(c, node, row->name, name, definition, &sub, err);
+        int rc = subschema(c, node, row->name, name, definition, &sub);
         if (rc < 0)
             return rc;
     }
@@ -631,10 +626,10 @@ static int read_definitions(struct compile *c, struct schema_node *node,
 }
 
 static int read_ignored(struct compile *c, struct schema_node *node, const struct keyword *row,
-                        json_t *value, rondo_error *err)
+                        json_t *value)
 {
     const struct schema_node *sub;
-    return subschema(c, node, row->name, NULL, value, &sub, err);
+    return subschema(c, node, row->name, NULL, value, &sub);
 }
 
 /* ---- the table -------------------------------------------------------------------------------- */
@@ -712,7 +707,7 @@ static bool is_hidden(const struct schema_node *node, const struct keyword *row)
            row->compile != read_ref && row->compile != read_definitions;
 }
 
-int schema_keywords_compile(struct compile *c, struct schema_node *node, rondo_error *err)
+int schema_keywords_compile(struct compile *c, struct schema_node *node)
 {
     json_t *present[COUNT(keywords)] = { NULL };
     uint32_t count = 0;
@@ -733,7 +728,7 @@ int schema_keywords_compile(struct compile *c, struct schema_node *node, rondo_e
     for (size_t row = 0; row < COUNT(keywords); row++) {
         if (!present[row])
             continue;
-        int rc = keywords[row].compile(c, node, &keywords[row], present[row], err);
+        int rc = keywords[row].compile(c, node, &keywords[row], present[row]);
         if (rc < 0)
             return rc;
     }

@@ -123,8 +123,7 @@ static const char *vocabulary_name(const char *uri)
     return "";
 }
 
-static int vocabulary_add(struct schema_resource *resource, const char *uri, bool is_needed,
-                          rondo_error *err)
+static bool vocabulary_add(struct schema_resource *resource, const char *uri, bool is_needed)
 {
     const char *name = vocabulary_name(uri);
     for (size_t i = 0; i < COUNT(vocabularies); i++) {
@@ -133,33 +132,30 @@ static int vocabulary_add(struct schema_resource *resource, const char *uri, boo
         resource->vocabularies |= vocabularies[i].vocabulary;
         if (strcmp(name, "format-assertion") == 0)
             resource->asserts_formats = true;
-        return 0;
+        return true;
     }
-    if (!is_needed)
-        return 0;
-    return err_set(err, RONDO_EINVAL, "schema: the vocabulary '%s' is not known", uri);
+    return !is_needed;
 }
 
 /* A meta-schema of the caller's: its $vocabulary says which keywords count, and its own $schema
    which draft they are of. */
-static int dialect_read(struct schema_resource *resource, json_t *meta, rondo_error *err)
+static int dialect_read(struct compile *c, struct schema_resource *resource, json_t *meta)
 {
     json_t *listed = json_object_get(meta, "$vocabulary"), *needed;
     const char *uri;
     if (!json_is_object(listed))
         return 0;
     resource->vocabularies = V_CORE;
-    json_object_foreach(listed, uri, needed)
-    {
-        int rc = vocabulary_add(resource, uri, json_is_true(needed), err);
-        if (rc < 0)
-            return rc;
+    json_object_foreach(listed, uri, needed) {
+        if (vocabulary_add(resource, uri, json_is_true(needed)))
+            continue;
+        struct spot at = { resource->root, "$schema" };
+        return schema_fail(c, at, "the vocabulary '%.200s' is not known", uri);
     }
     return 0;
 }
 
-static int dialect_find(struct compile *c, struct schema_resource *resource, const char *uri,
-                        rondo_error *err)
+static int dialect_find(struct compile *c, struct schema_resource *resource, const char *uri)
 {
     resource->vocabularies = V_ALL;
     resource->asserts_formats = false;
@@ -170,14 +166,14 @@ static int dialect_find(struct compile *c, struct schema_resource *resource, con
             if (!same_uri(at, drafts[i].uri))
                 continue;
             resource->draft = drafts[i].draft;
-            return first ? dialect_read(resource, first, err) : 0;
+            return first ? dialect_read(c, resource, first) : 0;
         }
         json_t *meta = source_find(c, at);
         first = first ? first : meta;
         at = json_string_value(json_object_get(meta, "$schema"));
     }
-    return err_set(err, RONDO_EINVAL,
-                   "schema: $schema: expected draft 2020-12 or draft-07, got '%.200s'", uri);
+    return schema_fail(c, (struct spot){ resource->root, "$schema" },
+                       "expected draft 2020-12 or draft-07, got '%.200s'", uri);
 }
 
 /* ---- entering a resource ---------------------------------------------------------------------- */
@@ -234,8 +230,12 @@ static void dynamic_put(struct compile *c, struct schema_resource *resource, con
     resource->dynamic = anchor;
 }
 
-static int anchors_enter(struct compile *c, struct schema_node *node, const char *id,
-                         rondo_error *err)
+static int fail_string(struct compile *c, const struct schema_node *node, const char *keyword)
+{
+    return schema_fail(c, (struct spot){ node, keyword }, "expected a string");
+}
+
+static int anchors_enter(struct compile *c, struct schema_node *node, const char *id)
 {
     static const char *const keywords[] = { "$anchor", "$dynamicAnchor" };
     struct schema_resource *resource = (struct schema_resource *)node->resource;
@@ -247,9 +247,10 @@ static int anchors_enter(struct compile *c, struct schema_node *node, const char
     }
     for (size_t i = 0; i < COUNT(keywords); i++) {
         json_t *name = json_object_get(node->json, keywords[i]);
-        if (name && !json_is_string(name))
-            return schema_node_fail(node, keywords[i], err, "expected a string");
-        if (!name || (i == 1 && resource->draft != SCHEMA_2020_12))
+        int rc = name && !json_is_string(name) ? fail_string(c, node, keywords[i]) : 0;
+        if (rc < 0)
+            return rc;
+        if (!json_is_string(name) || (i == 1 && resource->draft != SCHEMA_2020_12))
             continue;
         anchor_put(c, resource, json_string_value(name), node);
         if (i == 1)
@@ -261,26 +262,32 @@ static int anchors_enter(struct compile *c, struct schema_node *node, const char
     return 0;
 }
 
+/* What stands in a resource of an unknown dialect means nothing: nothing more is said then. */
+static int dialect_enter(struct compile *c, struct schema_node *node,
+                         struct schema_resource *resource)
+{
+    json_t *dialect = json_object_get(node->json, "$schema");
+    uint32_t problems = c->problems;
+    int rc = !dialect                  ? 0
+             : json_is_string(dialect) ? dialect_find(c, resource, json_string_value(dialect))
+                                       : fail_string(c, node, "$schema");
+    return c->problems > problems ? RONDO_EINVAL : rc;
+}
+
 static int resource_open(struct compile *c, struct schema_node *node,
-                         const struct schema_resource *in, const char *uri, const char *id,
-                         rondo_error *err)
+                         const struct schema_resource *in, const char *uri, const char *id)
 {
     struct schema_resource *resource =
         resource_new(c, node, in, uri ? uri : in->uri, id ? id : "");
     node->resource = resource;
     if (c->uri_bytes > URI_BYTES_MAX)
-        return err_set(err, RONDO_ELIMIT, "schema: its identifiers are too long");
+        return schema_limit(c, "schema: its identifiers are too long");
     if (uri) {
         size_t len = strcspn(uri, "#");
         schema_table_put(&c->resources, uri, len, node);
         resource->vocabularies = V_ALL;
     }
-    json_t *dialect = json_object_get(node->json, "$schema");
-    if (!dialect)
-        return 0;
-    if (!json_is_string(dialect))
-        return schema_node_fail(node, "$schema", err, "expected a string");
-    return dialect_find(c, resource, json_string_value(dialect), err);
+    return dialect_enter(c, node, resource);
 }
 
 /* Which draft a document is of decides whether its $id counts, so the root's $schema is asked
@@ -295,24 +302,20 @@ static enum schema_draft draft_of(const struct schema_node *node, enum schema_dr
 }
 
 int schema_resource_enter(struct compile *c, struct schema_node *node,
-                          const struct schema_resource *in, const char *uri, rondo_error *err)
+                          const struct schema_resource *in, const char *uri)
 {
     const char *id = id_of(node, uri ? draft_of(node, in->draft) : in->draft);
     json_t *id_value = json_object_get(node->json, "$id");
-    if (id_value && !json_is_string(id_value))
-        return schema_node_fail(node, "$id", err, "expected a string");
-    if (uri || (id && id[0] != '#' && id[0])) {
-        int rc = resource_open(c, node, in, uri, id, err);
-        if (rc < 0)
-            return rc;
-    }
-    return json_is_object(node->json) ? anchors_enter(c, node, id, err) : 0;
+    int rc = id_value && !json_is_string(id_value) ? fail_string(c, node, "$id") : 0;
+    if (rc == 0 && (uri || (id && id[0] != '#' && id[0])))
+        rc = resource_open(c, node, in, uri, id);
+    return rc == 0 && json_is_object(node->json) ? anchors_enter(c, node, id) : rc;
 }
 
 /* ---- resolving references --------------------------------------------------------------------- */
 
 static int resource_find(struct compile *c, const struct rule *rule, const char *uri,
-                         size_t len, const struct schema_node **ret, rondo_error *err)
+                         size_t len, const struct schema_node **ret)
 {
     *ret = schema_table_get(&c->resources, uri, len);
     if (*ret)
@@ -320,9 +323,9 @@ static int resource_find(struct compile *c, const struct rule *rule, const char 
     json_t *doc = json_incref(source_find(c, uri));
     doc = doc ? doc : schema_meta_load(uri);
     if (!doc)
-        return schema_node_fail(rule->owner, rule->keyword, err,
-                                "no schema is known as '%.200s'", uri);
-    int rc = schema_document_compile(c, doc, uri, true, ret, err);
+        return schema_fail(c, (struct spot){ rule->owner, rule->keyword },
+                           "no schema is known as '%.200s'", uri);
+    int rc = schema_document_compile(c, doc, uri, true, ret);
     json_decref(doc);
     return rc;
 }
@@ -368,7 +371,7 @@ static const struct schema_resource *resource_at(struct compile *c, json_t *json
 /* Walks from a resource's root; on the way further resources may be entered. */
 static int pointer_follow(struct compile *c, const struct rule *rule,
                           const struct schema_node *root, char *pointer, size_t len,
-                          const struct schema_node **ret, rondo_error *err)
+                          const struct schema_node **ret)
 {
     const struct schema_resource *in = root->resource, *around = in;
     struct place place = { root, arena_dup(&c->schema->arena, pointer + 1, len - 1), NULL };
@@ -383,23 +386,23 @@ static int pointer_follow(struct compile *c, const struct rule *rule,
         i += n + 1;
     }
     if (!json)
-        return schema_node_fail(rule->owner, rule->keyword, err,
-                                "nothing is at '/%.200s' in '%.100s'", place.keyword,
-                                root->resource->uri);
-    return schema_node_compile(c, json, around, place, ret, err);
+        return schema_fail(c, (struct spot){ rule->owner, rule->keyword },
+                           "nothing is at '/%.200s' in '%.100s'", place.keyword,
+                           root->resource->uri);
+    return schema_node_compile(c, json, around, place, ret);
 }
 
 static int fragment_follow(struct compile *c, const struct rule *rule,
                            const struct schema_node *root, char *fragment, size_t len,
-                           const struct schema_node **ret, rondo_error *err)
+                           const struct schema_node **ret)
 {
     if (len && fragment[0] == '/')
-        return pointer_follow(c, rule, root, fragment, len, ret, err);
+        return pointer_follow(c, rule, root, fragment, len, ret);
     *ret = len ? anchor_get(c, root->resource, fragment, len) : root;
     if (*ret)
         return 0;
-    return schema_node_fail(rule->owner, rule->keyword, err, "no anchor '%.100s' in '%.200s'",
-                            fragment, root->resource->uri);
+    return schema_fail(c, (struct spot){ rule->owner, rule->keyword },
+                       "no anchor '%.100s' in '%.200s'", fragment, root->resource->uri);
 }
 
 /* A dynamic reference is one only if what it first means is a dynamic anchor of that name. */
@@ -411,7 +414,7 @@ static const char *dynamic_name(const struct schema_node *target, const char *na
     return own && strcmp(own, name) == 0 ? own : NULL;
 }
 
-static int ref_resolve(struct compile *c, struct pending_ref ref, rondo_error *err)
+static int ref_resolve(struct compile *c, struct pending_ref ref)
 {
     const struct schema_node *root = NULL, *target = NULL;
     struct uri parts;
@@ -423,10 +426,10 @@ static int ref_resolve(struct compile *c, struct pending_ref ref, rondo_error *e
     size_t len = uri_decode(fragment, parts.fragment_len);
     fragment[len] = '\0';
     buf_text(&uri);
-    int rc = resource_find(c, ref.rule, uri.data, uri.len, &root, err);
-    if (rc == 0)
-        rc = fragment_follow(c, ref.rule, root, fragment, len, &target, err);
-    if (rc < 0)
+    int rc = resource_find(c, ref.rule, uri.data, uri.len, &root);
+    if (rc == 0 && root)
+        rc = fragment_follow(c, ref.rule, root, fragment, len, &target);
+    if (rc < 0 || !target)
         return rc;
     ref.rule->ref.node = target;
     if (ref.is_dynamic && (!len || fragment[0] != '/'))
@@ -435,10 +438,10 @@ static int ref_resolve(struct compile *c, struct pending_ref ref, rondo_error *e
     return 0;
 }
 
-int schema_refs_resolve(struct compile *c, rondo_error *err)
+int schema_refs_resolve(struct compile *c)
 {
     for (uint32_t i = 0; i < c->pending_count; i++) {
-        int rc = ref_resolve(c, c->pending[i], err);
+        int rc = ref_resolve(c, c->pending[i]);
         if (rc < 0)
             return rc;
     }
@@ -475,19 +478,18 @@ static const struct schema_node *in_place(const struct rule *rule, uint32_t n, b
         return one[0];
     }
     *ret_more = n + 1 < count;
-    return list[n];
+    return n < count ? list[n] : NULL;
 }
 
-static int node_walk(struct compile *c, struct schema_node *node, uint32_t depth,
-                     rondo_error *err)
+static int node_walk(struct compile *c, struct schema_node *node, uint32_t depth)
 {
     if (node->mark == DONE)
         return 0;
     if (node->mark == OPEN)
-        return schema_node_fail(node, NULL, err,
-                                "leads back to itself without going into the value");
+        return schema_fail(c, (struct spot){ node },
+                           "leads back to itself without going into the value");
     if (depth >= c->schema->max_depth)
-        return err_set(err, RONDO_ELIMIT, "schema: a chain of more than %u references", depth);
+        return schema_limit(c, "schema: a chain of more than %u references", depth);
 
     node->mark = OPEN;
     int rc = 0;
@@ -496,7 +498,7 @@ static int node_walk(struct compile *c, struct schema_node *node, uint32_t depth
         bool more = true;
         for (uint32_t n = 0; rc == 0 && more; n++) {
             const struct schema_node *next = in_place(rule, n, &more);
-            rc = next ? node_walk(c, (struct schema_node *)next, depth + 1, err) : 0;
+            rc = next ? node_walk(c, (struct schema_node *)next, depth + 1) : 0;
         }
     }
     node->mark = DONE;
@@ -541,15 +543,17 @@ static void node_sort_types(struct schema_node *node)
         node->single = node->types & ruled;
 }
 
-int schema_tree_check(struct compile *c, rondo_error *err)
+int schema_tree_check(struct compile *c)
 {
     for (struct schema_node *node = c->first; node; node = node->next) {
-        int rc = node_walk(c, node, 0, err);
+        int rc = node_walk(c, node, 0);
         if (rc < 0)
             return rc;
         node->is_plain = !node->tracks && !c->schema->has_dynamic_refs;
         node_sort_types(node);
     }
+    if (c->problems)
+        return 0;
     for (struct schema_node *node = c->first; node; node = node->next)
         for (uint32_t n = 0; n < node->rule_count; n++)
             rule_shorten(&node->rules[n]);

@@ -226,6 +226,9 @@ struct schema {
 
 /* ---- compiling (schema.c, schema_keyword.c, schema_ref.c) ------------------------------------ */
 
+/* What compiles returns 0 to go on, also when something was wrong and has been told; what it then
+   hands back may be NULL.  A negative code ends it all: nobody wants to hear more. */
+
 /* A map from bytes to a pointer, for the time of compiling. */
 struct table {
     struct table_entry {
@@ -258,6 +261,9 @@ struct compile {
     struct schema_node *first, **last;   // all of them, as they were made
     struct table resources;              // by URI
     struct table anchors;                // by (resource, name)
+    struct table told;                   // by what was said where
+    uint32_t problems;
+    rondo_error *err;   // gets the first of them
     struct pending_ref *pending;
     uint32_t pending_count, pending_cap;
     uint32_t schema_count, max_schemas;
@@ -273,37 +279,46 @@ struct place {
 
 /* The node of a subschema that stands in a resource.  Compiles it unless that has happened. */
 int schema_node_compile(struct compile *c, json_t *json, const struct schema_resource *in,
-                        struct place place, const struct schema_node **ret, rondo_error *err);
-
-/* Adds a pattern to the schema, which frees it. */
-int schema_pattern_compile(struct compile *c, const char *text, size_t len,
-                           struct pattern_entry *ret, rondo_error *err);
+                        struct place place, const struct schema_node **ret);
 
 /* Compiles all keywords of a node that is an object. */
-int schema_keywords_compile(struct compile *c, struct schema_node *node, rondo_error *err);
+int schema_keywords_compile(struct compile *c, struct schema_node *node);
 
-/* "schema /properties/a: minimum: ..." with that pointer as path. */
-int schema_node_fail(const struct schema_node *node, const char *keyword, rondo_error *err,
-                     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Where something is wrong: a node, or one of its keywords, or what stands in that.  The place is
+   that of the key and not of its value if is_key says so. */
+struct spot {
+    const struct schema_node *node;
+    const char *keyword, *key;   // NULL: none
+    size_t item;                 // 1 + index; 0: none
+    bool is_key;
+};
+
+/* "schema /properties/a: minimum: ..." with a pointer to what is wrong.  What was told is not told
+   again. */
+int schema_fail(struct compile *c, struct spot at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Always the last problem. */
+int schema_limit(struct compile *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Gives a node its resource: a new one if it is a document's root (uri not NULL) or has an $id,
    else the one it stands in.  Notes its anchors. */
 int schema_resource_enter(struct compile *c, struct schema_node *node,
-                          const struct schema_resource *in, const char *uri, rondo_error *err);
+                          const struct schema_resource *in, const char *uri);
 
 /* Resolves the references that are pending, compiling what they lead to, until none is left. */
-int schema_refs_resolve(struct compile *c, rondo_error *err);
+int schema_refs_resolve(struct compile *c);
 
 /* Compiles a whole document that was found under a URI. */
 int schema_document_compile(struct compile *c, json_t *doc, const char *uri, bool foreign,
-                            const struct schema_node **ret, rondo_error *err);
+                            const struct schema_node **ret);
 
 /* A built-in meta-schema: new, or NULL. */
 json_t *schema_meta_load(const char *uri);
 
-/* Fails if a node leads back to itself without going into the value.  Afterwards every node knows
+/* Tells if a node leads back to itself without going into the value.  Afterwards every node knows
    whether it is plain, and what only refers to another node is passed over on the way there. */
-int schema_tree_check(struct compile *c, rondo_error *err);
+int schema_tree_check(struct compile *c);
 
 /* ---- names and values ------------------------------------------------------------------------ */
 
@@ -364,6 +379,9 @@ size_t schema_text_length(const char *text, size_t len);   // in characters
 
 /* A value in a message: JSON, cut when long. */
 void schema_preview(struct buf *buf, const json_t *value);
+
+/* One step of a JSON Pointer: "/" and the token, escaped. */
+void schema_token_put(struct buf *buf, const char *token);
 
 /* Where a node stands: a JSON Pointer, after URI# in a foreign document. */
 void schema_node_pointer(struct buf *buf, const struct schema_node *node);

@@ -7,6 +7,7 @@
        rules   what no single key can know                                        (rules*.c)
        files   @file, include, workflow: other files                              (files.c)
        compile schemas, expressions and texts with holes                          (compile.c)
+       fit     values of the file to schemas of the file                          (fitting.c)
 
    Each pass reports everything that it finds.  A pass copes with what an earlier one refused, so
    that one mistake does not hide another; it does not report anything twice. */
@@ -101,7 +102,7 @@ struct loading {
     uint32_t naming_count, naming_cap;
     struct pending_schema *schemas;
     uint32_t schema_count, schema_cap;
-    uint32_t schema_agent; // whose schema may be the next
+    uint32_t schema_agent; // whose schema is the next, if it has one
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
@@ -178,6 +179,12 @@ int load_read_file(struct loading *l, const char *path, size_t max, struct buf *
                    rondo_error *err);
 void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
+void load_fit(struct loading *l);
+void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
+
+/* The value that a JSON Pointer means, or the last one on the way there; its key of that name, unless key is
+   NULL. */
+const struct doc_val *load_follow(const struct doc_val *val, const char *pointer, const char *key);
 
 /* A file in a file; NULL when there are errors. */
 struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name);

@@ -56,6 +56,17 @@ expect "several files" 2 "" "$(cat err)" "$RONDO" check good.yaml bad.yaml good.
 expect "a bad file as JSON" 2 \
     '{"file":"bad.yaml","valid":false,"errors":[{"file":"bad.yaml","line":7,"column":12,"severity":"error","code":"missing_agent","message":"there is no agent '"'writr'"'","hint":"did you mean '"'writer'"'?"},{"file":"bad.yaml","line":10,"column":7,"severity":"error","code":"validation","message":"unknown key `untl` in a loop","hint":"did you mean `until`?"}],"warnings":[]}' \
     "" "$RONDO" check --json bad.yaml
+cat >misfit.yaml <<'END'
+rondo: 1
+name: misfit
+agents:
+  a: { script: [{ result: { n: x } }], resultSchema: { properties: { n: { type: integer } } } }
+steps: [{ id: b, agent: a }]
+END
+expect "a reply that does not fit" 0 "" "misfit.yaml:4:32: warning[schema]: the reply does not fit the \`resultSchema\` of 'a': n: expected integer, got \"x\"
+    4 |   a: { script: [{ result: { n: x } }], resultSchema: { properties: { n: { type: integer } } } }
+      |                                ^
+      = the step fails then; to try that, say so: { fail: { code: schema } }" "$RONDO" check misfit.yaml
 expect "standard input" 0 "" "" "$RONDO" check - <good.yaml
 expect "a pipe" 0 "" "" "$RONDO" check <(cat good.yaml)
 expect "JSON with an escape of its own" 0 "" "" "$RONDO" check - < <(echo '{"name":"\ud83c\udfb5","steps":[{"id":"a"}]}')

@@ -41,6 +41,13 @@ expect "formats when asked" 2 "" 'good.json: day: expected a date such as 2026-0
     "$RONDO" check --schema schema.json --formats good.json
 expect "a schema that is none" 2 "" 'wrong.json: schema: type: expected the name of a type, got "nothing"' \
     "$RONDO" check --schema wrong.json good.json
+echo '{"type": "nothing", "items": {"minimum": "x"}}' >wrong.json
+expect "all that is wrong with a schema" 2 "" 'wrong.json: schema: type: expected the name of a type, got "nothing"
+wrong.json: schema /items: minimum: expected a number, got "x"' \
+    "$RONDO" check --schema wrong.json good.json
+expect "the same as JSON" 2 '{"file":"wrong.json","path":"/type","rule":"","message":"schema: type: expected the name of a type, got \"nothing\""}
+{"file":"wrong.json","path":"/items/minimum","rule":"","message":"schema /items: minimum: expected a number, got \"x\""}' "" \
+    "$RONDO" check --schema wrong.json --json good.json
 "$RONDO" check --schema schema.json broken.json 2>err
 [ $? -eq 2 ] && grep -q '^broken.json: line 2' err && passed=$((passed + 1)) ||
     { failed=$((failed + 1)); echo "FAIL broken JSON"; cat err; }

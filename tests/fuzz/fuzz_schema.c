@@ -1,7 +1,7 @@
 /* fuzz_schema.c - a schema and a value from anywhere: no crash, no hang, no contradiction.
 
-   The input is the text of a schema, a line "---", and the text of a value.  Checking once and
-   checking for all problems have to agree, and an example has to fit its schema.
+   The input is the text of a schema, a line "---", and the text of a value.  Compiling and checking
+   for one problem and for all of them have to agree, and an example has to fit its schema.
 
    Built with -fsanitize=fuzzer it is a libFuzzer target; with -DFUZZ_REPLAY it has a main() that
    runs the files and folders it is given. */
@@ -49,6 +49,21 @@ static void check_value(const struct schema *schema, json_t *value)
     require(once == RONDO_ESCHEMA || problems == 0, "problems of a value that fits");
 }
 
+/* Who hears all problems is refused what others are, and is told the same first one. */
+static void check_refusal(json_t *doc, struct schema_options options, const rondo_error *first)
+{
+    rondo_error err = { 0 };
+    unsigned problems = 0;
+    options.report = count_problem;
+    options.user = &problems;
+    struct schema *schema = schema_compile(doc, &options, &err);
+    require(!schema == !!*first->message, "two schemas of one text");
+    require(schema || (strcmp(err.message, first->message) == 0 && err.code == first->code),
+            "another first problem");
+    require(!schema == (problems > 0) && problems <= 100, "problems of a schema");
+    schema_unref(schema);
+}
+
 static void check_example(const struct schema *schema, uint64_t seed)
 {
     rondo_error err;
@@ -77,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *value = rule ? parse(rule + 5, size - len - 5) : json_null();
     struct schema *schema = doc ? schema_compile(doc, &options, &err) : NULL;
     require(!doc || schema || *err.message, "no schema and no message");
+    if (doc)
+        check_refusal(doc, options, &err);
     if (schema && value)
         check_value(schema, value);
     if (schema)

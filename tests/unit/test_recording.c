@@ -63,7 +63,8 @@ static void load(struct take *t, const char *text)
     t->flow = flow_load(source, &(struct flow_load){ .folder = NULL }, &diags);
     source_unref(source);
     for (uint32_t i = 0; i < diags.count; i++)
-        diag_put(&problems, &diags.list[i], false);
+        if (!diags.list[i].is_warning)
+            diag_put(&problems, &diags.list[i], false);
     CHECK_STR(buf_text(&problems), "");
     diags_clear(&diags);
 }

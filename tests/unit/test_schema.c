@@ -158,7 +158,7 @@ TEST(schema_lets_the_nearest_alternative_speak)
 
 struct collected {
     int count;
-    char text[1000];
+    char text[4000];
 };
 
 static void collect(const struct schema_problem *problem, void *user)
@@ -196,23 +196,31 @@ static const struct {
     const char *schema, *message, *path;
 } wrongs[] = {
     { "5", "schema: expected a schema (an object, true or false), got 5", "" },
-    { "{\"type\": \"text\"}", "schema: type: expected the name of a type, got \"text\"", "" },
+    { "{\"type\": \"text\"}", "schema: type: expected the name of a type, got \"text\"",
+      "/type" },
+    { "{\"type\": [\"string\", 5]}", "schema: type: expected the name of a type, got 5",
+      "/type/1" },
     { "{\"properties\": {\"a\": {\"minLength\": -1}}}",
       "schema /properties/a: minLength: expected a whole number from 0 on, got -1",
-      "/properties/a" },
-    { "{\"allOf\": []}", "schema: allOf: expected a non-empty array of schemas, got []", "" },
+      "/properties/a/minLength" },
+    { "{\"allOf\": []}", "schema: allOf: expected a non-empty array of schemas, got []",
+      "/allOf" },
     { "{\"allOf\": [true, 7]}",
       "schema /allOf/1: expected a schema (an object, true or false), got 7", "/allOf/1" },
     { "{\"required\": \"a\"}",
-      "schema: required: expected an array of property names, got \"a\"", "" },
-    { "{\"multipleOf\": 0}", "schema: multipleOf: expected a number above 0, got 0", "" },
-    { "{\"$ref\": \"#/$defs/x\"}", "schema: $ref: nothing is at '/$defs/x' in ''", "" },
-    { "{\"$ref\": \"#x\"}", "schema: $ref: no anchor 'x' in ''", "" },
+      "schema: required: expected an array of property names, got \"a\"", "/required" },
+    { "{\"dependentRequired\": {\"a/b\": [\"c\", 1]}}",
+      "schema: dependentRequired: expected a property name, got 1",
+      "/dependentRequired/a~1b/1" },
+    { "{\"multipleOf\": 0}", "schema: multipleOf: expected a number above 0, got 0",
+      "/multipleOf" },
+    { "{\"$ref\": \"#/$defs/x\"}", "schema: $ref: nothing is at '/$defs/x' in ''", "/$ref" },
+    { "{\"$ref\": \"#x\"}", "schema: $ref: no anchor 'x' in ''", "/$ref" },
     { "{\"$ref\": \"https://example.com/x\"}",
-      "schema: $ref: no schema is known as 'https://example.com/x'", "" },
+      "schema: $ref: no schema is known as 'https://example.com/x'", "/$ref" },
     { "{\"$schema\": \"https://example.com/meta\"}",
       "schema: $schema: expected draft 2020-12 or draft-07, got 'https://example.com/meta'",
-      "" },
+      "/$schema" },
     { "{\"$ref\": \"#\"}", "schema: leads back to itself without going into the value", "" },
     { "{\"$defs\": {\"a\": {\"anyOf\": [true, {\"$ref\": \"#/$defs/a\"}]}}}", NULL, NULL },
     { "{\"$defs\": {\"a\": {\"not\": {\"$ref\": \"#/$defs/b\"}},"
@@ -239,6 +247,132 @@ TEST(schema_names_the_pattern_it_could_not_read)
     rondo_error err = refuse("{\"pattern\": \"a(\"}", NULL);
     CHECK(strstr(err.message, "schema: pattern: expected a regular expression, got 'a('") !=
           NULL);
+}
+
+/* All that is wrong with a schema: "pointer | message", lines in the order in which they were found. */
+static const char *refuse_all(const char *text)
+{
+    static struct collected all;
+    all = (struct collected){ 0 };
+    struct schema_options options = { .report = collect, .user = &all };
+    rondo_error err = refuse(text, &options), first = refuse(text, NULL);
+    CHECK_STR(err.message, first.message);
+    CHECK_STR(err.path, first.path);
+    CHECK_INT(err.code, first.code);
+    CHECK(strstr(all.text, err.message) != NULL);
+    return all.text;
+}
+
+TEST(schema_tells_everything_that_is_wrong_with_it)
+{
+    CHECK_STR(refuse_all("{\"type\": [\"object\", \"thing\", 5], \"minimum\": \"1\","
+                         " \"required\": [\"a\", 1, null], \"minItems\": -1,"
+                         " \"properties\": {\"a\": {\"pattern\": 5}, \"b\": null, \"c\": null,"
+                         "  \"d\": {\"items\": {\"enum\": 1, \"const\": 1}}},"
+                         " \"anyOf\": [], \"oneOf\": [true, 3, {\"uniqueItems\": 1}],"
+                         " \"not\": {\"$anchor\": 5, \"minLength\": 0.5}}"),
+              "/type/1 |  | schema: type: expected the name of a type, got \"thing\"\n"
+              "/type/2 |  | schema: type: expected the name of a type, got 5\n"
+              "/minimum |  | schema: minimum: expected a number, got \"1\"\n"
+              "/properties/a/pattern |  | schema /properties/a: pattern: expected a regular "
+              "expression, got 5\n"
+              "/properties/b |  | schema /properties/b: expected a schema (an object, true or "
+              "false), got null\n"
+              "/properties/c |  | schema /properties/c: expected a schema (an object, true or "
+              "false), got null\n"
+              "/properties/d/items/enum |  | schema /properties/d/items: enum: expected an array "
+              "of values, got 1\n"
+              "/required/1 |  | schema: required: expected a property name, got 1\n"
+              "/required/2 |  | schema: required: expected a property name, got null\n"
+              "/minItems |  | schema: minItems: expected a whole number from 0 on, got -1\n"
+              "/anyOf |  | schema: anyOf: expected a non-empty array of schemas, got []\n"
+              "/oneOf/1 |  | schema /oneOf/1: expected a schema (an object, true or false), "
+              "got 3\n"
+              "/oneOf/2/uniqueItems |  | schema /oneOf/2: uniqueItems: expected true or false, "
+              "got 1\n"
+              "/not/$anchor |  | schema /not: $anchor: expected a string\n"
+              "/not/minLength |  | schema /not: minLength: expected a whole number from 0 on, "
+              "got 0.5\n");
+}
+
+TEST(schema_tells_of_every_reference_once_and_not_of_what_it_leads_to)
+{
+    CHECK_STR(refuse_all("{\"properties\": {\"a\": {\"$ref\": \"#/$defs/bad\"},"
+                         "  \"b\": {\"$ref\": \"#/$defs/none\"}, \"c\": {\"$ref\": \"#none\"},"
+                         "  \"d\": {\"$ref\": \"urn:none\"}, \"e\": {\"$ref\": \"#/$defs/five\"},"
+                         "  \"f\": {\"$ref\": \"#/$defs/none\"}, \"g\": {\"$ref\": \"#/$defs/bad/not\"},"
+                         "  \"h\": {\"$ref\": \"#/$defs/null\"}, \"i\": {\"$ref\": \"#/unknown\"},"
+                         "  \"j\": {\"$ref\": \"#/unknown\"}},"
+                         " \"unknown\": {\"type\": 1},"
+                         " \"$defs\": {\"bad\": {\"type\": \"bad\", \"not\": {\"enum\": 1}},"
+                         "  \"five\": 5, \"null\": null}}"),
+              "/$defs/bad/type |  | schema /$defs/bad: type: expected the name of a type, got "
+              "\"bad\"\n"
+              "/$defs/bad/not/enum |  | schema /$defs/bad/not: enum: expected an array of values, "
+              "got 1\n"
+              "/$defs/five |  | schema /$defs/five: expected a schema (an object, true or false), "
+              "got 5\n"
+              "/$defs/null |  | schema /$defs/null: expected a schema (an object, true or false), "
+              "got null\n"
+              "/properties/b/$ref |  | schema /properties/b: $ref: nothing is at '/$defs/none' in "
+              "''\n"
+              "/properties/c/$ref |  | schema /properties/c: $ref: no anchor 'none' in ''\n"
+              "/properties/d/$ref |  | schema /properties/d: $ref: no schema is known as "
+              "'urn:none'\n"
+              "/properties/f/$ref |  | schema /properties/f: $ref: nothing is at '/$defs/none' in "
+              "''\n"
+              "/unknown/type |  | schema /unknown: type: expected the name of a type, got 1\n");
+    CHECK_STR(refuse_all("{\"$defs\": {\"a\": {\"$ref\": \"#/$defs/a\"}, \"b\": {\"not\":"
+                         " {\"$ref\": \"#/$defs/b\"}}, \"c\": {\"allOf\": 5, \"$ref\": 5}}}"),
+              "/$defs/c/$ref |  | schema /$defs/c: $ref: expected a URI reference, got 5\n"
+              "/$defs/c/allOf |  | schema /$defs/c: allOf: expected a non-empty array of schemas, "
+              "got 5\n"
+              "/$defs/a |  | schema /$defs/a: leads back to itself without going into the "
+              "value\n"
+              "/$defs/b |  | schema /$defs/b: leads back to itself without going into the "
+              "value\n");
+}
+
+TEST(schema_of_an_unknown_dialect_is_told_that_and_nothing_else)
+{
+    CHECK_STR(refuse_all("{\"$schema\": \"urn:x\", \"type\": 5, \"$ref\": \"#none\"}"),
+              "/$schema |  | schema: $schema: expected draft 2020-12 or draft-07, got 'urn:x'\n");
+    CHECK_STR(refuse_all("{\"$schema\": 5, \"type\": 5}"),
+              "/$schema |  | schema: $schema: expected a string\n");
+    CHECK_STR(refuse_all("{\"$id\": 5, \"type\": 5}"),
+              "/$id |  | schema: $id: expected a string\n"
+              "/type |  | schema: type: expected the name of a type, got 5\n");
+}
+
+static void note_key(const struct schema_problem *problem, void *user)
+{
+    snprintf(user, 200, "%s | %s", problem->value_at, problem->key ? problem->key : "(none)");
+}
+
+TEST(schema_says_which_name_is_wrong)
+{
+    char noted[200];
+    rondo_error err;
+    struct schema_options options = { .report = note_key, .user = noted };
+    refuse("{\"items\": {\"patternProperties\": {\"a(\": true}}}", &options);
+    CHECK_STR(noted, "/items/patternProperties | a(");
+
+    struct schema *schema = compile("{\"properties\": {\"a\": {\"additionalProperties\": false},"
+                                    " \"b\": {\"propertyNames\": {\"maxLength\": 1}},"
+                                    " \"c\": {\"unevaluatedProperties\": false},"
+                                    " \"d\": {\"required\": [\"x\"]}}}",
+                                    NULL);
+    static const char *const rows[][2] = { { "{\"a\": {\"x\": 1}}", "/a | x" },
+                                           { "{\"b\": {\"xy\": 1}}", "/b | xy" },
+                                           { "{\"c\": {\"x\": 1}}", "/c | x" },
+                                           { "{\"d\": {}}", "/d | (none)" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *value = parse(rows[i][0]);
+        CHECK_INT(schema_check_all(schema, value, note_key, noted, &err), RONDO_ESCHEMA);
+        CHECK_STR(noted, rows[i][1]);
+        json_decref(value);
+    }
+    schema_unref(schema);
 }
 
 /* ---- references ------------------------------------------------------------------------------- */
@@ -356,7 +490,7 @@ TEST(schema_leaves_out_vocabularies_that_the_meta_schema_does_not_list)
     json_object_set_new(json_object_get(meta, "$vocabulary"), "https://example.com/vocab/other",
                         json_true());
     CHECK_STR(refuse(text, &options).message,
-              "schema: the vocabulary 'https://example.com/vocab/other' is not known");
+              "schema: $schema: the vocabulary 'https://example.com/vocab/other' is not known");
     json_decref(meta);
 }
 

@@ -361,3 +361,27 @@ TEST(schema_tells_a_thousand_problems_and_no_more)
     json_decref(value);
     schema_unref(schema);
 }
+
+TEST(schema_tells_a_hundred_problems_of_its_own_and_no_more)
+{
+    int problems = 0;
+    struct schema_options options = { .report = count, .user = &problems };
+    struct buf text = { 0 };
+    buf_puts(&text, "{\"allOf\": [true");
+    for (int i = 0; i < 5000; i++)
+        buf_printf(&text, ", %d", i);
+    buf_puts(&text, "]}");
+    rondo_error err = refuse(buf_text(&text), &options);
+    CHECK_INT(problems, 100);
+    CHECK_STR(err.message, "schema /allOf/1: expected a schema (an object, true or false), got 0");
+    buf_free(&text);
+}
+
+TEST(schema_tells_of_a_limit_last)
+{
+    int problems = 0;
+    struct schema_options options = { .max_schemas = 3, .report = count, .user = &problems };
+    rondo_error err = refuse("{\"allOf\": [1, 2, {}, {}, {}, 3]}", &options);
+    CHECK_INT(problems, 3);
+    CHECK_INT(err.code, RONDO_EINVAL);
+}

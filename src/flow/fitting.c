@@ -1,0 +1,410 @@
+/* fitting.c - values of a file that have to fit a schema of the file.
+
+   What would be refused in the middle of a run, and is already known, is said here: defaults of inputs, answers
+   that gates give themselves, replies of scripts, inputs that steps and files are given.  Only what is sure is
+   said.  Of an expression that names nothing the value is known, of others perhaps the type. */
+#include "base/buf.h"
+#include "data/value.h"
+#include "flow/load.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- places -------------------------------------------------------------------------------------------------- */
+
+/* One name of a JSON Pointer, unescaped; *at is behind it afterwards. */
+static void pointer_next(const char **at, struct buf *name)
+{
+    const char *c = *at + 1;
+    buf_clear(name);
+    for (; *c && *c != '/'; c++) {
+        bool is_escape = *c == '~' && (c[1] == '0' || c[1] == '1');
+        buf_putc(name, !is_escape ? *c : c[1] == '1' ? '/' : '~');
+        c += is_escape;
+    }
+    *at = c;
+}
+
+const struct doc_val *load_follow(const struct doc_val *val, const char *pointer, const char *key)
+{
+    auto_buf struct buf name = { 0 };
+    while (*pointer == '/') {
+        pointer_next(&pointer, &name);
+        const struct doc_val *next = doc_get(val, buf_text(&name));
+        if (val->kind == DOC_LIST) {
+            unsigned long i = strtoul(buf_text(&name), NULL, 10);
+            next = i < val->count ? val->items[i] : NULL;
+        }
+        if (!next)
+            return val;
+        val = next;
+    }
+    const struct doc_val *named = key ? doc_key(val, key) : NULL;
+    return named ? named : val;
+}
+
+/* ---- one value ----------------------------------------------------------------------------------------------- */
+
+#define MISFITS_MAX 100 // of one value, so that there is room for others
+
+struct fitting {
+    struct loading *l;
+    const struct doc_val *at; // where the value stands
+    char what[300];           // "the default of 'n' does not fit its schema"
+    const char *hint;         // it is only a warning, with this hint; NULL
+    uint32_t problems;
+};
+
+static void tell_misfit(const struct schema_problem *problem, void *user)
+{
+    struct fitting *f = user;
+    if (f->problems++ >= MISFITS_MAX)
+        return;
+    const struct doc_val *at = load_follow(f->at, problem->value_at, problem->key);
+    struct diag *diag = load_error(f->l, STAGE_RONDO, at, "schema", "%s: %s", f->what, problem->message);
+    if (!f->hint)
+        return;
+    diag_warn(f->l->diags, diag);
+    diag_hint(diag, "%s", f->hint);
+}
+
+static void fit(struct fitting f, const struct schema *schema, json_t *value)
+{
+    rondo_error err;
+    int rc = schema_check_all(schema, value, tell_misfit, &f, &err);
+    if (rc < 0 && !f.problems) // a limit: nobody knows
+        tell_misfit(&(struct schema_problem){ .value_at = "", .message = err.message }, &f);
+}
+
+static struct fitting fitting(struct loading *l, const struct doc_val *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static struct fitting fitting(struct loading *l, const struct doc_val *at, const char *fmt, ...)
+{
+    struct fitting f = { l, at };
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(f.what, sizeof f.what, fmt, args);
+    va_end(args);
+    return f;
+}
+
+/* What is wrong with the schema was told when it was compiled first. */
+static struct schema *schema_again(json_t *doc)
+{
+    rondo_error err;
+    return doc ? schema_compile(doc, NULL, &err) : NULL;
+}
+
+/* ---- inputs and gates ---------------------------------------------------------------------------------------- */
+
+static void fit_defaults(struct loading *l)
+{
+    const struct doc_val *inputs = load_get(l->flow->doc->root, "inputs");
+    for (uint32_t i = 0; i < l->flow->input_count; i++) {
+        const struct flow_input *input = &l->flow->inputs[i];
+        if (input->schema && input->default_)
+            fit(fitting(l, doc_get(inputs->items[i], "default"), "the default of '%.80s' does not fit its schema",
+                        input->name), input->schema, input->default_);
+    }
+}
+
+/* The answer that a gate gives itself has to be one that it would take. */
+static void fit_gate(struct loading *l, struct flow_step *step)
+{
+    auto_schema struct schema *schema = step->gate_answer ? schema_again(step->gate_schema) : NULL;
+    const struct doc_val *gate = step->part == AS_REVIEWER ? step->at : load_get(step->at, "gate");
+    if (schema)
+        fit(fitting(l, doc_get(load_get(gate, "onTimeout"), "answer"), "the answer does not fit the gate's schema"),
+            schema, step->gate_answer);
+}
+
+/* ---- scripts ------------------------------------------------------------------------------------------------- */
+
+/* Which schema a result has to fit depends on the input when skills have some. */
+static bool skill_decides(const struct flow_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->skill_count; i++)
+        if (agent->skills[i].result_schema)
+            return true;
+    return false;
+}
+
+/* What a reply comes to, as reply_finish() (agent/call.h) has it: its result, else its text, which is not read as
+   JSON.  New; NULL when it fails, or is no reply. */
+static json_t *reply_value(const struct doc_val *at, const json_t *reply, const struct doc_val **ret_at)
+{
+    bool is_map = at->kind == DOC_MAP;
+    if ((is_map && load_get(at, "fail")) || (!is_map && !at->text) || at->kind == DOC_NULL)
+        return NULL;
+    const char *key = is_map && load_get(at, "result") ? "result" : "content";
+    const struct doc_val *part = is_map ? load_get(at, key) : at;
+    json_t *value = is_map ? json_object_get(reply, key) : (json_t *)reply;
+    *ret_at = part ? part : at;
+    if (part && strcmp(key, "result") == 0)
+        return json_incref(value);
+    auto_buf struct buf text = { 0 };
+    value_put_content(&text, value);
+    return json_stringn(buf_text(&text), text.len);
+}
+
+/* A reply that does not fit fails its step, which may be what is to be tried. */
+void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema)
+{
+    const struct doc_val *script = load_get(agent->at, "script");
+    if (agent->kind != AGENT_SCRIPT || skill_decides(agent) || script->kind != DOC_LIST)
+        return;
+    for (uint32_t i = 0; i < script->count; i++) {
+        const struct doc_val *at = script->items[i];
+        auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), &at);
+        struct fitting f = fitting(l, at, "the reply does not fit the `resultSchema` of '%.80s'", agent->name);
+        f.hint = load_get(script->items[i], "result")
+                     ? "the step fails then; to try that, say so: { fail: { code: schema } }"
+                     : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
+        if (value)
+            fit(f, schema, value);
+    }
+}
+
+/* ---- what expressions give ----------------------------------------------------------------------------------- */
+
+/* Which values of expressions can be JSON of a type. */
+static const struct {
+    const char *type;
+    enum cel_kind kinds[4];
+} json_types[] = {
+    { "string", { CEL_STRING, CEL_BYTES, CEL_TIMESTAMP, CEL_DURATION } },
+    { "integer", { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
+    { "number", { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
+    { "boolean", { CEL_BOOL, CEL_BOOL, CEL_BOOL, CEL_BOOL } },
+    { "null", { CEL_NULL, CEL_NULL, CEL_NULL, CEL_NULL } },
+    { "array", { CEL_LIST, CEL_LIST, CEL_LIST, CEL_LIST } },
+    { "object", { CEL_MAP, CEL_MAP, CEL_MAP, CEL_MAP } },
+};
+
+static bool can_be_type(const struct cel_program *program, const json_t *type)
+{
+    for (size_t i = 0; json_is_string(type) && i < COUNT(json_types); i++) {
+        if (strcmp(json_types[i].type, json_string_value(type)) != 0)
+            continue;
+        for (size_t k = 0; k < COUNT(json_types[i].kinds); k++)
+            if (cel_program_can_be(program, json_types[i].kinds[k]))
+                return true;
+        return false;
+    }
+    return true; // what is not known is not wrong
+}
+
+/* `type` of a schema is a name or a list of them. */
+static bool can_fit(const struct cel_program *program, const json_t *schema)
+{
+    const json_t *type = json_object_get(schema, "type"), *one;
+    size_t i;
+    if (cel_program_can_be(program, CEL_OPTIONAL)) // what is in it is not known
+        return true;
+    if (!json_is_array(type))
+        return can_be_type(program, type);
+    json_array_foreach(type, i, one)
+        if (can_be_type(program, one))
+            return true;
+    return json_array_size(type) == 0;
+}
+
+static const struct flow_input *find_input(const struct flow *flow, const char *name)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, name) == 0)
+            return &flow->inputs[i];
+    return NULL;
+}
+
+#define CONSTANT_COST 1000 // who wants to know has many to ask
+
+/* What an expression that names nothing always gives; NULL. */
+static json_t *constant_of(const struct cel_program *program)
+{
+    rondo_error err;
+    struct cel_val value;
+    json_t *json = NULL;
+    if (cel_program_ref_count(program) > 0)
+        return NULL;
+    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = CONSTANT_COST };
+    if (cel_eval(program, &env, &value, &err) == 0)
+        json = cel_val_to_json(value, &err);
+    cel_scratch_free(env.scratch);
+    return json;
+}
+
+static bool fit_type(struct loading *l, const struct flow_named *given, const json_t *schema, const char *whose)
+{
+    if (can_fit(given->expr.program, schema))
+        return true;
+    auto_free char *type = cel_type_text(cel_program_type(given->expr.program));
+    auto_buf struct buf wanted = { 0 };
+    value_put_json(&wanted, json_object_get(schema, "type"));
+    load_error(l, STAGE_RONDO, given->expr.at, "schema",
+               "the input '%.80s' of '%.100s' has the type %.80s, this gives %s", given->name, whose,
+               buf_text(&wanted), type);
+    return false;
+}
+
+/* ---- what included files are given --------------------------------------------------------------------------- */
+
+static void fit_given(struct loading *l, struct flow_step *step)
+{
+    for (uint32_t i = 0; step->include && i < step->with_count; i++) {
+        const struct flow_named *given = &step->with[i];
+        const struct flow_input *input = find_input(step->include, given->name);
+        const char *file = step->include->source->name;
+        if (!input || !given->expr.program || !fit_type(l, given, input->schema_doc, file))
+            continue;
+        auto_json json_t *value = input->schema ? constant_of(given->expr.program) : NULL;
+        if (value)
+            fit(fitting(l, given->expr.at, "the input '%.80s' of '%.100s' does not take this", given->name, file),
+                input->schema, value);
+    }
+}
+
+/* ---- what steps are given ------------------------------------------------------------------------------------ */
+
+/* The input of a step as far as it is known: null stands for what is not.  New. */
+static json_t *known_input(const struct flow_step *step, bool *ret_all)
+{
+    json_t *input = json_object();
+    *ret_all = true;
+    for (uint32_t i = 0; i < step->with_count; i++) {
+        const struct cel_program *program = step->with[i].expr.program;
+        json_t *value = program ? constant_of(program) : NULL;
+        *ret_all = *ret_all && value;
+        json_object_set_new(input, step->with[i].name, value ? value : json_null());
+    }
+    return input;
+}
+
+#define WHOLE "rondo:input" // the URI of the schema that a part is made of
+
+/* A reference to a property of the whole schema. */
+static json_t *property_ref(const char *name)
+{
+    auto_buf struct buf ref = { 0 };
+    buf_puts(&ref, WHOLE "#/properties/");
+    for (; *name; name++) {
+        bool is_plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                        (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
+        if (is_plain)
+            buf_putc(&ref, *name);
+        else if (*name == '~' || *name == '/')
+            buf_puts(&ref, *name == '~' ? "~0" : "~1");
+        else
+            buf_printf(&ref, "%%%02X", (unsigned)(unsigned char)*name);
+    }
+    return json_pack("{s:s}", "$ref", buf_text(&ref));
+}
+
+/* What a schema says for sure about an object of which not all is known: which names it has, and what the known
+   members look like.  New. */
+static json_t *sure_part(const json_t *doc, json_t *input)
+{
+    json_t *part = json_object(), *properties = json_object(), *listed = json_object_get(doc, "properties");
+    const char *name;
+    json_t *ignored;
+    json_object_foreach(listed, name, ignored) {
+        bool is_known = !json_is_null(json_object_get(input, name)) && json_object_get(input, name);
+        json_object_set_new(properties, name, is_known ? property_ref(name) : json_true());
+    }
+    json_object_set_new(part, "properties", properties);
+    json_object_set(part, "required", json_object_get(doc, "required"));
+    if (json_is_false(json_object_get(doc, "additionalProperties")) && !json_object_get(doc, "patternProperties"))
+        json_object_set_new(part, "additionalProperties", json_false());
+    return part;
+}
+
+static struct schema *sure_schema(json_t *doc, json_t *input)
+{
+    rondo_error err;
+    if (!json_is_object(doc) || json_object_get(doc, "$schema")) // in other drafts $ref hides what stands beside it
+        return NULL;
+    auto_json json_t *part = sure_part(doc, input);
+    struct schema_source whole = { WHOLE, doc };
+    return schema_compile(part, &(struct schema_options){ .sources = &whole, .source_count = 1 }, &err);
+}
+
+/* Whatever is in it, it is an object. */
+static bool takes_object(const json_t *doc)
+{
+    auto_json json_t *part = json_object(), *nothing = json_object();
+    rondo_error err;
+    json_object_set(part, "type", json_object_get(doc, "type"));
+    auto_schema struct schema *schema = schema_again(part);
+    return !schema || schema_check(schema, nothing, &err) == 0;
+}
+
+static void fit_partly(struct loading *l, const struct flow_step *step, json_t *doc, json_t *input)
+{
+    const struct doc_val *with = load_get(step->at, "with");
+    const json_t *properties = json_object_get(doc, "properties");
+    auto_schema struct schema *schema = sure_schema(doc, input);
+    if (!schema)
+        return;
+    if (!takes_object(doc)) {
+        load_error(l, STAGE_RONDO, with, "schema", "`with` makes an object, which the `inputSchema` does not take");
+        return;
+    }
+    fit(fitting(l, with, "this does not fit the `inputSchema`"), schema, input);
+    for (uint32_t i = 0; i < step->with_count; i++) {
+        const struct flow_named *given = &step->with[i];
+        const json_t *property = json_object_get(properties, given->name);
+        if (given->expr.program && property && json_is_null(json_object_get(input, given->name)))
+            fit_type(l, given, property, step->id);
+    }
+}
+
+static void fit_with(struct loading *l, const struct flow_step *step, json_t *doc)
+{
+    bool is_whole;
+    auto_json json_t *input = known_input(step, &is_whole);
+    auto_schema struct schema *schema = is_whole ? schema_again(doc) : NULL;
+    if (schema)
+        fit(fitting(l, load_get(step->at, "with"), "this does not fit the `inputSchema`"), schema, input);
+    if (!is_whole)
+        fit_partly(l, step, doc, input);
+}
+
+/* The items of a loop that are written down are inputs, too. */
+static void fit_items(struct loading *l, const struct flow_loop *loop, json_t *doc)
+{
+    const struct doc_val *at = load_get(loop->at, "forEach");
+    auto_schema struct schema *schema = loop->items && at->kind == DOC_LIST ? schema_again(doc) : NULL;
+    for (uint32_t i = 0; schema && i < at->count; i++)
+        fit(fitting(l, at->items[i], "this item does not fit the `inputSchema`"), schema,
+            json_array_get(loop->items, i));
+}
+
+/* A file checks what it is given by its inputs. */
+static void fit_input(struct loading *l, struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    json_t *doc = step->input_schema ? step->input_schema : agent ? agent->input_schema : NULL;
+    bool is_leaf = step->body == BODY_AGENT && !(step->loop && step->loop->scope->count);
+    if (!doc || !is_leaf || (agent && agent->kind == AGENT_WORKFLOW))
+        return;
+    if (step->loop && step->loop->is_each)
+        fit_items(l, step->loop, doc);
+    else if (step->has_with)
+        fit_with(l, step, doc);
+}
+
+static void fit_step(struct loading *l, struct flow_step *step)
+{
+    fit_gate(l, step);
+    fit_given(l, step);
+    fit_input(l, step);
+}
+
+void load_fit(struct loading *l)
+{
+    fit_defaults(l);
+    load_each_step(l, fit_step);
+}
