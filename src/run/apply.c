@@ -407,21 +407,24 @@ static void note_usage(const struct run *run, struct act *act, struct result *re
 
 /* ---- actions --------------------------------------------------------------------------------------- */
 
-/* The activation just below `loop` on the way down to act; 0 when that is act itself. */
-static uint32_t below(struct run *run, const struct act *loop, const struct act *act)
+/* The activation just below `loop` on the way down to act; 0 when that is act itself.  What is on the way gives what it
+   has; what else is cut does not. */
+static uint32_t note_way(struct run *run, const struct act *loop, const struct act *act)
 {
-    if (act->parent == loop->slot)
-        return 0;
-    while (act->parent != loop->slot)
-        act = run_act(run, act->parent);
-    return act->slot;
+    uint32_t slot = 0;
+    while (act->parent != loop->slot) {
+        struct act *around = run_act(run, slot = act->parent);
+        around->has_acted = true;
+        act = around;
+    }
+    return slot;
 }
 
 /* Closes the pass (or item) of `loop` that act is in; act itself has ended. */
 static void close_pass(struct run *run, struct act *loop, const struct act *act, enum close why,
                        bool gently)
 {
-    uint32_t body = below(run, loop, act);
+    uint32_t body = note_way(run, loop, act);
     if (body)
         act_close(run, run_act(run, body), why, 0, gently);
 }
@@ -429,7 +432,7 @@ static void close_pass(struct run *run, struct act *loop, const struct act *act,
 /* The item that the break came from completes with what it has; the others are cancelled. */
 static void close_items(struct run *run, struct act *each, const struct act *act)
 {
-    uint32_t own = below(run, each, act);
+    uint32_t own = note_way(run, each, act);
     for (uint32_t slot = each->first_child; slot; slot = run_act(run, slot)->next_sibling)
         if (slot != act->slot)
             act_close(run, run_act(run, slot), slot == own ? CLOSE_CONTINUE : CLOSE_BREAK, 0, false);
@@ -622,7 +625,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         res.flags |= RES_SIGNAL;
         apply_actions(run, act, ev);
     }
-    if (UNLIKELY(act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && !node_is_leaf(act->node))
+    if (UNLIKELY(act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && act->has_acted)
         res.flags |= RES_BROKE;
     if (UNLIKELY(act->wait_ns) && node_is_leaf(act->node))
         end_wait(run, act); // closed while it waited

@@ -407,11 +407,16 @@ static bool is_depended_on(const struct act *act, uint32_t i)
 static bool can_be_output(const struct act *act, uint32_t i)
 {
     bool is_part = act->node->scope && !act->node->is_file, is_cut = act->close == CLOSE_BUDGET;
-    if (act->kids[i].res.status != RONDO_STATUS_COMPLETED || act->node->children[i].review)
+    const struct result *res = &act->kids[i].res;
+    if (act->node->children[i].review)
+        return false;
+    if (res->flags & (RES_SIGNAL | RES_BROKE) && is_part)
+        return result_has_output(res);
+    if (res->status != RONDO_STATUS_COMPLETED)
         return false;
     if (is_part && !is_cut)
         return true;
-    return !value_is_empty(act->kids[i].res.value) && (is_cut || !is_depended_on(act, i));
+    return !value_is_empty(res->value) && (is_cut || !is_depended_on(act, i));
 }
 
 static void graph_project(struct run *run, struct act *act, struct result *ret)

@@ -127,7 +127,7 @@ static void project_one(const struct act *act, const struct pass *pass, struct r
 /* A break to a loop further out came with an output: that counts, though its pass did not end. */
 static bool was_cut(const struct act *act)
 {
-    return (act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && !loop_is_machine(act) &&
+    return (act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && act->has_acted &&
            result_has_output(&loop_body(act)->res);
 }
 

@@ -66,6 +66,7 @@ struct act {
     uint8_t close;  // enum close
     uint8_t reason; // CLOSE_BUDGET: which
     bool dirty, owns_input, adk;
+    bool has_acted; // a break or continue for a loop further out came from inside of it
     bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died

@@ -277,3 +277,51 @@ TEST(zenflows_limit_of_items_at_a_time_is_told_when_it_has_an_effect)
     CHECK_STR(told_of_items(101, 5), "");
     CHECK_STR(told_of_items(101, 200), "message e");
 }
+
+/* ---- what is between a loop and who ends its pass ------------------------------------------------------------ */
+
+/* The outcome of a loop whose second pass is ended from inside of `step` with an answer. */
+static const char *answered(const char *action, const char *step)
+{
+    static char content[200];
+    char body[1024];
+    PLAY p = { 0 };
+    snprintf(body, sizeof body,
+             "agents:\n  w: { script: [first, { content: the answer, actions: { %s } }] }\n  v: { script: [other] }\n"
+             "steps: [ { id: l, loop: { maxIterations: 2, steps: [ { id: z, agent: v }, %s ] } } ]\n"
+             "output: \"steps.l.content + ' ' + steps.l.reason\"\n", action, step);
+    errors(&p, body);
+    CHECK_INT(p.rc, 0);
+    snprintf(content, sizeof content, "%s", p.res.content);
+    return content;
+}
+
+TEST(an_answer_that_ends_a_pass_counts_wherever_it_comes_from)
+{
+    static const char *const steps[] = {
+        "{ id: k, agent: w }",
+        "{ id: k, steps: [ { id: p, steps: [ { id: q, agent: w } ] } ] }",
+        "{ id: k, branch: [ { when: 'true', agent: w } ] }",
+        "{ id: k, forum: { captain: w, members: [v] } }",
+        "{ id: k, agent: w, loop: { forEach: [1] } }",
+        "{ id: k, machine: { start: s, states: { s: { agent: w } }, edges: [ { from: s, to: end } ] } }",
+    };
+    for (size_t i = 0; i < COUNT(steps); i++)
+        CHECK_STR(answered("break: l", steps[i]), "the answer break");
+    for (size_t i = 0; i < 4; i++)
+        CHECK_STR(answered("continue: true", steps[i]), "the answer max_iterations");
+    CHECK_STR(answered("break: l", "{ id: k, parallel: { agents: [w] } }"), "[\"the answer\"] break");
+}
+
+/* Two groups at a time: what the other one had so far is no answer, though it comes last. */
+TEST(what_a_break_cuts_gives_nothing)
+{
+    PLAY p = { 0 };
+    errors(&p, "agents:\n  w: { script: [ { content: enough, delay: 20ms, actions: { break: true } } ] }\n"
+               "  v: { script: [ { content: half, delay: 10ms } ] }\n"
+               "steps: [ { id: l, loop: { maxIterations: 2, steps: [ { id: a, steps: [ { id: p, agent: w } ] },\n"
+               "  { id: b, order: sequence,\n"
+               "    steps: [ { id: q, agent: v }, { id: r, agent: v }, { id: s, agent: v } ] } ] } } ]\n"
+               "output: steps.l.content\n");
+    CHECK_STR(p.res.content, "enough");
+}
