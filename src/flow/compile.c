@@ -5,6 +5,8 @@
 #include "flow/load.h"
 #include "flow/scope.h"
 
+#include <string.h>
+
 /* ---- schemas ------------------------------------------------------------------------------------------- */
 
 /* Whose result a schema is about; NULL.  Schemas come in the order of their agents, between those of inputs and
@@ -41,6 +43,14 @@ static bool is_told(const struct loading *l, const struct doc_val *at, bool is_w
     return false;
 }
 
+/* A misspelt type is the only name that a schema knows and can be asked about. */
+static void suggest_type(struct loading *l, struct diag *diag, const struct doc_val *at, const char *pointer)
+{
+    static const char *const types[] = { "array", "boolean", "integer", "null", "number", "object", "string" };
+    if (at->kind == DOC_TEXT && strstr(pointer, "/type"))
+        load_suggest(l, diag, at->text, types, COUNT(types));
+}
+
 static void tell_wrong(const struct schema_problem *problem, void *user)
 {
     struct compiling *c = user;
@@ -50,6 +60,7 @@ static void tell_wrong(const struct schema_problem *problem, void *user)
     if (is_told(c->l, at, c->is_loose))
         return;
     struct diag *diag = load_error(c->l, STAGE_RONDO, at, wrong_schema, "%s", problem->message);
+    suggest_type(c->l, diag, at, problem->value_at);
     if (!c->is_loose)
         return;
     diag_warn(c->l->diags, diag);
