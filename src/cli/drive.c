@@ -125,7 +125,7 @@ static int64_t now_ns(const struct drive *d)
 
 static void draw(struct drive *d)
 {
-    static const char stopping[] = "stopping; once more to leave at once\n";
+    static const char stopping[] = "stopping... Ctrl-C again leaves at once";
     d->view.now_ns = shell_run_ns(d->run);
     d->view.tick = (unsigned)(now_ns(d) / TICK_NS);
     d->view.notes = d->stops ? stopping : NULL;
@@ -271,13 +271,28 @@ static const char *signal_name(int number)
     }
 }
 
+/* What to type next; it names the store where the bare command would look in another. */
+static void add_next(struct drive *d, const char *before, const char *after)
+{
+    auto_buf struct buf line = { 0 };
+    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
+    if (d->options->store)
+        store_path_put_option(d->options->store, &line);
+    buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
+    show_line(&d->next, line.data, line.len);
+    buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
+}
+
 /* What the run started dies with us: see io/guard.h. */
 static void leave_at_once(struct drive *d)
 {
     flush_out(d);
     end_prompt(d);
+    buf_puts(&d->next, "rondo: left at once\n");
+    if (d->run->stored)
+        add_next(d, "go on with: rondo resume ", "");
     if (!d->options->quiet)
-        screen_write(STDERR_FILENO, "rondo: left at once\n", 20);
+        screen_write(STDERR_FILENO, d->next.data, d->next.len);
     _exit(128 + interrupt_signal());
 }
 
@@ -396,18 +411,6 @@ static void put_spent(struct buf *out, const char *before, const rondo_usage *us
         buf_printf(out, "%s%s%s\n", before, buf_text(&text), after);
 }
 
-/* What to type next; it names the store where the bare command would look in another. */
-static void add_next(struct drive *d, const char *before, const char *after)
-{
-    auto_buf struct buf line = { 0 };
-    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
-    if (d->options->store)
-        store_path_put_option(d->options->store, &line);
-    buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
-    show_line(&d->next, line.data, line.len);
-    buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
-}
-
 static void add_notes(struct drive *d, const rondo_result *res)
 {
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
@@ -431,7 +434,8 @@ static void summarise(struct drive *d)
     d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
     d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
-    view_put(&d->frame, &d->view);
+    if (!view_put(&d->frame, &d->view) && d->run->stored)
+        add_next(d, "see all of it with: rondo show ", "");
     if (d->is_live)
         screen_show(&d->screen, d->frame.data, d->frame.len);
     else
