@@ -17,6 +17,7 @@ struct term {
     bool has_colour;
     bool can_move;  // the cursor: a terminal that is not dumb
     bool is_utf8;   // the locale's encoding
+    bool is_tiny;   // a terminal that has no room for a frame
     int width;      // columns; 80 when it is no terminal or does not say, COLUMNS wins
     int height;
 };

@@ -1,47 +1,6 @@
 # The live view of rondo run, in a real terminal (tmux): widths, resizing, many steps, the summary.
-[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
-command -v tmux >/dev/null || { echo "there is no tmux"; exit 77; }
-export LC_ALL=C.UTF-8 TERM=screen
-passed=0 failed=0
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+. "$ROOT/tests/cli/terminal"
 
-n=0
-tm() { tmux -L "rondo-view-$$-$n" -f /dev/null "$@"; } # a server of its own for each terminal
-trap 'tm kill-server 2>/dev/null' EXIT
-
-# term COLUMNS ROWS COMMAND: a terminal that shows "before", runs it, and says "status N"
-term() {
-    rm -f done
-    tm kill-server 2>/dev/null
-    n=$((n + 1))
-    tm new-session -d -x "$1" -y "$2" \
-        "stty -echoctl; echo before; $3; echo \"status \$?\"; : >done; exec sleep 1000"
-}
-screen() { tm capture-pane -p -J; }  # wrapped lines are joined again
-all() { tm capture-pane -p -J -S -; } # with what was scrolled away
-finish() { until [ -e done ]; do sleep 0.02; done; sleep 0.1; }
-wait_for() { until screen | grep -qF -- "$1"; do [ ! -e done ] && tm has-session || break; sleep 0.02; done; }
-
-# fits NAME: no line on the screen was wrapped
-fits() {
-    local both plain joined # one look at the screen, shown in two ways
-    both=$(tm capture-pane -p \; display-message -p "cut here" \; capture-pane -p -J | sed 's/ *$//')
-    plain=${both%%cut here*} joined=${both#*cut here}
-    if [ "$(echo "$plain" | sed '/^$/d')" = "$(echo "$joined" | sed '/^$/d')" ]; then ok
-    else bad "$1: a line is too long:"; echo "$joined"; fi
-}
-has() { if screen | grep -qF -- "$2"; then ok; else bad "$1: the screen has no '$2':"; screen; fi; }
-apart() { # NAME: nothing stands behind a question
-    if screen | grep -q '^  [›>] .*[^ ]'; then bad "$1: something is written behind a question:"; screen; else ok; fi
-}
-once() { # NAME TEXT: on exactly one line
-    local times
-    times=$(all | grep -cF -- "$2")
-    if [ "$times" = 1 ]; then ok; else bad "$1: '$2' is there $times times:"; all; fi
-}
-
-flow() { { echo "rondo: 1"; cat; } >"$1"; }
 flow nested.yaml <<'END'
 name: nested
 agents:
