@@ -527,6 +527,7 @@ static void put_answer(struct drive *d, const rondo_result *res)
     size_t len = strlen(text);
     if (d->options->json || !len || res->status == RONDO_STATUS_CANCELLED)
         return;
+    show_ascii_only(term_is_ascii(STDOUT_FILENO));
     if (isatty(STDOUT_FILENO))
         show_lines(&d->out, text, len);
     else
@@ -554,11 +555,12 @@ static int leave_waiting(struct drive *d)
         add_next(d, "answer with: rondo answer ", buf_text(&rest));
         add_next(d, "then go on with: rondo resume ", "");
     }
-    if (d->options->quiet)
-        fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
-                gate->path);
-    else
+    if (!d->options->quiet) {
         summarise(d);
+        return EXIT_WAITING;
+    }
+    fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id, gate->path);
+    screen_write(STDERR_FILENO, d->next.data, d->next.len);
     return EXIT_WAITING;
 }
 
@@ -653,6 +655,7 @@ int drive(rondo_run *run, const struct drive_options *options)
 {
     struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
     rondo_error err;
+    show_ascii_only(term_is_ascii(STDERR_FILENO));
     prepare(&d);
     if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
         say_error(&d, &err);

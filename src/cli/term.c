@@ -31,6 +31,11 @@ static bool is_utf8(void)
     return false;
 }
 
+bool term_is_ascii(int fd)
+{
+    return !is_utf8() && isatty(fd);
+}
+
 static int within(long n, int least, int most, int otherwise)
 {
     return n < 1 ? otherwise : n < least ? least : n > most ? most : (int)n;

@@ -26,6 +26,9 @@ struct term {
 void term_init(struct term *term, int fd, bool no_color);
 void term_measure(struct term *term); // again, after SIGWINCH
 
+/* A terminal, but the locale is not UTF-8: what is shown there must be ASCII. */
+bool term_is_ascii(int fd);
+
 /* The escape sequence, or "" without colours. */
 const char *term_style(const struct term *term, enum term_style style);
 

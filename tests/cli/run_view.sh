@@ -190,6 +190,17 @@ has "permitted" "status 0"
 if [ "$("$RONDO" show --store "$PWD/permit.db" "$id" | sed -n 's/^answered look.permit-\(.\): \(.*\)  by \([a-z]*\),.*/\1 \2 \3/p' | tr '\n' ';')" = "1 y terminal;2 n somebody;3 y terminal;" ]; then ok
 else bad "who has permitted it: $("$RONDO" show --store "$PWD/permit.db" "$id")"; fi
 
+# Where the locale is not UTF-8 bytes of it may be control characters; what goes elsewhere stays as it is.
+flow wide.yaml <<'END'
+name: wide
+agents: { a: { script: [ "caf\u00e9 \u65e5\u672c" ] } }
+steps: [ { id: one, agent: a, instructions: x } ]
+END
+term 80 24 "export LC_ALL=C; '$RONDO' run --store '$PWD/wide.db' wide.yaml; '$RONDO' run -q --store :memory: wide.yaml >answer"
+finish
+if [ "$(screen | grep -c 'caf? ??')" = 2 ] && ! screen | LC_ALL=C grep -q '[^ -~]'; then ok; else bad "LC_ALL=C:"; screen; fi
+if [ "$(cat answer)" = "café 日本" ]; then ok; else bad "LC_ALL=C, in a file: $(cat answer)"; fi
+
 # Colours, and none.
 term 80 24 "'$RONDO' run nested.yaml 2>&1 >answer"
 finish
