@@ -15,10 +15,15 @@
 static struct termios before;          // how the terminal was
 static volatile sig_atomic_t is_hushed; // keys are not shown
 
+static bool is_in_front(int fd)
+{
+    pid_t front = tcgetpgrp(fd);
+    return front < 0 || front == getpgrp();
+}
+
 bool keyboard_is_ours(void)
 {
-    pid_t front = tcgetpgrp(STDERR_FILENO);
-    return front < 0 || front == getpgrp();
+    return is_in_front(STDIN_FILENO) && is_in_front(STDERR_FILENO);
 }
 
 /* Who reads our answer through a pipe may be a pager, which has ideas of its own about the terminal. */

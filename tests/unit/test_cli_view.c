@@ -271,12 +271,14 @@ static rondo_node *one_way(struct bot *taken, struct bot *others, rondo_case *ca
     for (int i = 0; i < count; i++)
         cases[i] = (rondo_case){ .when = always,
                                  .node = i ? SEQ(others[i].name, bot_node(&others[i])) : bot_node(taken) };
-    return rondo_branch(&(rondo_branch_spec){ RONDO_BRANCH, .name = "way", .cases = cases, .case_count = (size_t)count });
+    return rondo_branch(&(rondo_branch_spec){ RONDO_BRANCH, .name = "way", .cases = cases,
+                                              .case_count = (size_t)count });
 }
 
 TEST(what_can_no_longer_run_was_skipped_and_takes_no_place_from_what_ran)
 {
-    struct bot taken = { "taken", GIVE, .text = "1", .delay_ms = 10 }, last = { "last", GIVE, .text = "2", .delay_ms = 10 };
+    struct bot taken = { "taken", GIVE, .text = "1", .delay_ms = 10 };
+    struct bot last = { "last", GIVE, .text = "2", .delay_ms = 10 };
     struct bot others[12] = { 0 };
     char names[12][16];
     rondo_case cases[12];
