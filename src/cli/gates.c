@@ -445,7 +445,7 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
 void gates_interrupt(struct gates *gates)
 {
     bool is_typing = keyboard_drop() || gates->typed.len;
-    gates->is_dropped = is_typing && gates->count && gates->is_asked;
+    gates->is_dropped = is_typing && gates->count;
     gates->is_asked = false;
     buf_clear(&gates->typed);
 }

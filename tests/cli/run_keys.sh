@@ -3,7 +3,7 @@
 export RONDO_STORE=$PWD/keys.db
 flow slow.yaml <<'END'
 name: slow
-agents: { s: { run: "trap '' TERM; while [ ! -e go ]; do sleep 0.05; done; echo worked", grace: 700ms } }
+agents: { s: { run: "trap '' TERM; while [ ! -e go ]; do sleep 0.05; done; echo worked", grace: 1500ms } }
 steps:
   - { id: one, agent: s, instructions: x }
   - { id: two, agent: s, instructions: x }

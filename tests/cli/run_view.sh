@@ -156,6 +156,7 @@ for kind in screen dumb; do
     id=$("$RONDO" runs --store "$PWD/gates.db" --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
     "$RONDO" answer -q --store "$PWD/gates.db" "$id" a yes
     wait_for "? b: two?"
+    has "$kind: who was quicker" "a: answered by "
     apart "$kind: somebody else answers"
     touch go
     if [ $kind = dumb ]; then
