@@ -105,7 +105,7 @@ static int cmd_rehearse(const struct cmdline *line)
 
 #define OPTIONS_OF_BOTH                                                                                 \
     { "json", 0, OPT_FLAG, AT(json), .help = "every event as a line of JSON on stdout" },               \
-    { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr" },                  \
+    { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr, ask nobody" },      \
     { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "say everything, what goes in and out too" },      \
     { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },                               \
     { "input", 'i', OPT_PAIRS, AT(input), "NAME=VALUE", .help = "an input; @FILE is a file's content" }, \
@@ -154,6 +154,9 @@ const struct cmd command_run_file = {
              "\n"
              "Ctrl-C stops the run: what it started ends, steps with runOn: always still run.\n"
              "A second Ctrl-C leaves at once.\n"
+             "\n"
+             "Gates ask at the terminal.  Where there is none, and with --quiet, a run that\n"
+             "needs an answer is left with status 5: rondo answer gives it, rondo resume goes on.\n"
              "\n"
              "--record and --replay make tests of workflows: a replay calls no agent, waits for\n"
              "nothing, and fails when an agent is asked something else than what was recorded.\n"

@@ -128,7 +128,7 @@ static json_t *row_json(const struct row *row)
     json_t *kids = json_array(), *step = json_object();
     row_put_path(&path, row);
     json_object_set_new(step, "path", json_string(buf_text(&path)));
-    json_object_set_new(step, "status", json_string(row_state_text(row->state)));
+    json_object_set_new(step, "status", json_string(row_state_text(row_state(row))));
     if (row->start_ns && row->end_ns > row->start_ns) // else it never began
         json_object_set_new(step, "durationMs", json_integer((row->end_ns - row->start_ns) / 1000000));
     if (row_is_loop(row) && row->passes)

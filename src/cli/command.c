@@ -2,11 +2,13 @@
 #include "cli/command.h"
 
 #include "cli/show.h"
+#include "cli/term.h"
 #include "flow/diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPTIONS_MAX 100   // of one command, for the search of the nearest
 
@@ -206,6 +208,7 @@ static void complain(const struct cmd *command, const char *fmt, va_list args)
     char text[2048];
     auto_buf struct buf clean = { 0 };
     int len = vsnprintf(text, sizeof text, fmt, args);
+    show_ascii_only(term_is_ascii(STDERR_FILENO));
     show_lines(&clean, text, MIN((size_t)MAX(len, 0), sizeof text - 1));
     fprintf(stderr, "rondo %s: %s\n", command->name, buf_text(&clean));
 }

@@ -3,11 +3,13 @@
 
 #include "cli/cmd_help.h"
 #include "cli/show.h"
+#include "cli/term.h"
 #include "flow/diag.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* As help lists them. */
 const struct cmd *const commands[] = {
@@ -85,6 +87,7 @@ static int flush(int rc)
 int commands_main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
+    show_ascii_only(term_is_ascii(STDOUT_FILENO));
     for (size_t i = 0; i < COUNT(aliases); i++)
         if (strcmp(name, aliases[i].option) == 0)
             name = aliases[i].command;

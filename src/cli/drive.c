@@ -3,12 +3,16 @@
    One thread does everything: it pulls events, and when there are none it writes what has gathered,
    draws a frame if it is time, and waits in the engine for something to happen: work that ends, a
    signal, the next frame.  Only while a gate asks the person at the terminal does it wait for both,
-   the engine and the keyboard; nothing is drawn meanwhile, the line being typed stays. */
+   the engine and the keyboard; nothing is drawn meanwhile, the line being typed stays.
+
+   In the background of its terminal a run is neither drawn nor does it ask: it looks now and then whether it
+   is back in the foreground. */
 #include "cli/drive.h"
 
 #include "agent/player.h"
 #include "cli/gates.h"
 #include "cli/interrupt.h"
+#include "cli/keyboard.h"
 #include "cli/notify.h"
 #include "cli/screen.h"
 #include "cli/show.h"
@@ -29,6 +33,7 @@
 #define MS        1000000ll
 #define FRAME_NS  (50 * MS)  // between frames, when something has changed
 #define TICK_NS   (100 * MS) // when nothing has: clocks and spinners go on
+#define AWAY_NS   (200 * MS) // between looks whether the terminal is ours again
 #define BUFFER    65536
 #define NOTES_MAX 20
 #define SUMMARY_LINES 60 // where there is no terminal to say how many
@@ -52,6 +57,7 @@ struct drive {
     const rondo_node *capped[NOTES_MAX]; // loops that ended at their caps, in a rehearsal
     uint32_t capped_count;
     bool is_live, tells;
+    bool is_away;     // in the background: the terminal is the shell's
     bool has_changed; // since the last frame
     bool is_prompting; // the cursor stands behind a question
     bool is_cancelled;
@@ -82,11 +88,13 @@ static void cancel(struct drive *d, int code, const char *why)
 /* Whatever else is written begins a line of its own; a question that is still open is asked again below it. */
 static void end_prompt(struct drive *d)
 {
-    if (!d->is_prompting)
-        return;
-    screen_write(STDERR_FILENO, "\n", 1);
+    if (d->is_prompting) {
+        screen_write(STDERR_FILENO, "\n", 1);
+        gates_interrupt(&d->gates);
+    }
     d->is_prompting = false;
-    d->gates.is_asked = false;
+    screen_write(STDERR_FILENO, d->gates.gone.data, d->gates.gone.len);
+    buf_clear(&d->gates.gone);
 }
 
 /* The reader of the events has gone: there is no point in going on. */
@@ -125,12 +133,13 @@ static int64_t now_ns(const struct drive *d)
 
 static void draw(struct drive *d)
 {
-    static const char stopping[] = "stopping; once more to leave at once\n";
+    static const char stopping[] = "stopping... Ctrl-C again leaves at once";
     d->view.now_ns = shell_run_ns(d->run);
     d->view.tick = (unsigned)(now_ns(d) / TICK_NS);
-    d->view.notes = d->stops ? stopping : NULL;
-    d->view.height = MAX(d->term.height - 1 - (d->stops != 0), 2);
+    d->view.notes = d->stops && d->term.height > 3 ? stopping : NULL;
+    d->view.height = MAX(d->term.height - 1 - (d->view.notes != NULL), 2);
     end_prompt(d);
+    keyboard_hush();
     buf_clear(&d->frame);
     view_put(&d->frame, &d->view);
     screen_show(&d->screen, d->frame.data, d->frame.len);
@@ -271,25 +280,63 @@ static const char *signal_name(int number)
     }
 }
 
+/* What to type next; it names the store where the bare command would look in another. */
+static void add_next(struct drive *d, const char *before, const char *after)
+{
+    auto_buf struct buf line = { 0 };
+    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
+    if (d->options->store)
+        store_path_put_option(d->options->store, &line);
+    buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
+    show_line(&d->next, line.data, line.len);
+    buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
+}
+
 /* What the run started dies with us: see io/guard.h. */
 static void leave_at_once(struct drive *d)
 {
     flush_out(d);
     end_prompt(d);
+    buf_puts(&d->next, "rondo: left at once\n");
+    if (d->run->stored)
+        add_next(d, "go on with: rondo resume ", "");
     if (!d->options->quiet)
-        screen_write(STDERR_FILENO, "rondo: left at once\n", 20);
+        screen_write(STDERR_FILENO, d->next.data, d->next.len);
+    keyboard_restore();
     _exit(128 + interrupt_signal());
+}
+
+/* The shell has written since, or is going to. */
+static void lose_terminal(struct drive *d)
+{
+    keyboard_restore();
+    screen_lost(&d->screen);
+    d->gates.is_asked = false;
+    d->is_prompting = false;
+    d->has_changed = true;
+}
+
+static void see_to_terminal(struct drive *d)
+{
+    bool is_away = (d->is_live || d->gates.has_person) && !keyboard_is_ours();
+    bool has_continued = interrupt_continued();
+    if (is_away != d->is_away || has_continued)
+        lose_terminal(d);
+    d->is_away = is_away;
+    if (interrupt_resized())
+        screen_resized(&d->screen);
+    if (d->term.is_tiny)
+        screen_lost(&d->screen);
+}
+
+static bool can_draw(const struct drive *d)
+{
+    return d->is_live && !d->is_away && !d->term.is_tiny;
 }
 
 static void see_to_signals(struct drive *d)
 {
-    if (d->is_live && interrupt_resized())
-        screen_resized(&d->screen);
-    if (d->is_live && interrupt_continued()) {
-        screen_lost(&d->screen);
-        d->gates.is_asked = false;
-        d->is_prompting = false; // the shell has written since
-    }
+    see_to_terminal(d);
     if (interrupt_count() == d->stops)
         return;
     if (d->stops || interrupt_count() > 1)
@@ -304,19 +351,44 @@ static void see_to_signals(struct drive *d)
 /* ---- waiting ---------------------------------------------------------------------------------------------- */
 
 /* The question takes the place of the frame until it is answered. */
-static void wait_for_person(struct drive *d)
+static void ask_person(struct drive *d)
 {
     auto_buf struct buf question = { 0 };
     if (!d->gates.is_asked)
         end_prompt(d); // somebody else has answered the one before
-    if (gates_put(&d->gates, &question, d->term.is_utf8)) {
-        screen_above(&d->screen, question.data, question.len);
-        d->is_prompting = true;
-    }
-    struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-                            { .fd = rondo_engine_fd(d->engine), .events = POLLIN } };
-    poll(fds, COUNT(fds), rondo_engine_timeout(d->engine));
-    if (fds[0].revents && gates_read(&d->gates))
+    if (!gates_put(&d->gates, &question, d->term.is_utf8))
+        return;
+    keyboard_listen();
+    screen_above(&d->screen, question.data, question.len);
+    d->is_prompting = true;
+}
+
+/* In the background nothing can be typed. */
+static void call_person(struct drive *d)
+{
+    auto_buf struct buf line = { 0 };
+    if (d->gates.is_asked)
+        return;
+    buf_puts(&line, "rondo: gate '");
+    show_line(&line, d->gates.open[0].path, strlen(d->gates.open[0].path));
+    buf_printf(&line, "' of run %s asks; bring it to the foreground\n", rondo_run_id(d->run));
+    screen_write(STDERR_FILENO, line.data, line.len);
+    d->gates.is_asked = true;
+}
+
+static void wait_for_person(struct drive *d)
+{
+    int timeout = rondo_engine_timeout(d->engine);
+    struct pollfd fds[] = { { .fd = rondo_engine_fd(d->engine), .events = POLLIN },
+                            { .fd = keyboard_fd(), .events = POLLIN } };
+    if (d->is_away)
+        call_person(d);
+    else
+        ask_person(d);
+    if (d->is_away && (timeout < 0 || timeout > AWAY_NS / MS))
+        timeout = AWAY_NS / MS;
+    poll(fds, d->is_away ? 1 : 2, timeout);
+    if (fds[1].revents && gates_read(&d->gates))
         d->is_prompting = false; // the terminal has shown the end of the line
 }
 
@@ -325,6 +397,8 @@ static int64_t next_look(struct drive *d)
 {
     if (!d->is_live)
         return INT64_MAX / 4;
+    if (!can_draw(d))
+        return now_ns(d) + AWAY_NS;
     int64_t due = d->frame_ns + (d->has_changed ? FRAME_NS : TICK_NS), now = now_ns(d);
     if (now < due)
         return due;
@@ -379,7 +453,7 @@ static void pull(struct drive *d)
             flush_lines(d);
         if (++since % 64 == 0 || interrupt_count() != d->stops) {
             see_to_signals(d);
-            if (d->is_live && !gates_wait(&d->gates))
+            if (!gates_wait(&d->gates))
                 next_look(d);
         }
     }
@@ -394,18 +468,6 @@ static void put_spent(struct buf *out, const char *before, const rondo_usage *us
     view_put_usage(&text, usage, ", ");
     if (text.len)
         buf_printf(out, "%s%s%s\n", before, buf_text(&text), after);
-}
-
-/* What to type next; it names the store where the bare command would look in another. */
-static void add_next(struct drive *d, const char *before, const char *after)
-{
-    auto_buf struct buf line = { 0 };
-    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
-    if (d->options->store)
-        store_path_put_option(d->options->store, &line);
-    buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
-    show_line(&d->next, line.data, line.len);
-    buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
 }
 
 static void add_notes(struct drive *d, const rondo_result *res)
@@ -431,8 +493,9 @@ static void summarise(struct drive *d)
     d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
     d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
-    view_put(&d->frame, &d->view);
-    if (d->is_live)
+    if (!view_put(&d->frame, &d->view) && d->run->stored)
+        add_next(d, "see all of it with: rondo show ", "");
+    if (can_draw(d))
         screen_show(&d->screen, d->frame.data, d->frame.len);
     else
         screen_write(STDERR_FILENO, d->frame.data, d->frame.len);
@@ -464,6 +527,7 @@ static void put_answer(struct drive *d, const rondo_result *res)
     size_t len = strlen(text);
     if (d->options->json || !len || res->status == RONDO_STATUS_CANCELLED)
         return;
+    show_ascii_only(term_is_ascii(STDOUT_FILENO));
     if (isatty(STDOUT_FILENO))
         show_lines(&d->out, text, len);
     else
@@ -491,11 +555,12 @@ static int leave_waiting(struct drive *d)
         add_next(d, "answer with: rondo answer ", buf_text(&rest));
         add_next(d, "then go on with: rondo resume ", "");
     }
-    if (d->options->quiet)
-        fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id,
-                gate->path);
-    else
+    if (!d->options->quiet) {
         summarise(d);
+        return EXIT_WAITING;
+    }
+    fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id, gate->path);
+    screen_write(STDERR_FILENO, d->next.data, d->next.len);
     return EXIT_WAITING;
 }
 
@@ -539,18 +604,18 @@ static int finish(struct drive *d)
 
 /* Lines of JSON and a picture do not go together on one terminal, nor does what reads the lines
    through a pipe and may print itself. */
-static bool can_draw(const struct drive_options *options, const struct term *term)
+static bool can_be_live(const struct drive_options *options, const struct term *term)
 {
     struct stat file;
     bool shared = options->json && (fstat(STDOUT_FILENO, &file) < 0 || !S_ISREG(file.st_mode));
-    return !options->quiet && term->can_move && !shared;
+    return !options->quiet && term->can_move && !term->is_tiny && !shared;
 }
 
 static void prepare(struct drive *d)
 {
     const struct drive_options *options = d->options;
     term_init(&d->term, STDERR_FILENO, options->no_color);
-    d->is_live = can_draw(options, &d->term);
+    d->is_live = can_be_live(options, &d->term);
     d->tells = !options->quiet && (options->verbose || !(d->is_live || options->json));
     d->rows = rows_new(d->run->node);
     d->screen.term = &d->term;
@@ -590,6 +655,7 @@ int drive(rondo_run *run, const struct drive_options *options)
 {
     struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
     rondo_error err;
+    show_ascii_only(term_is_ascii(STDERR_FILENO));
     prepare(&d);
     if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
         say_error(&d, &err);
@@ -602,6 +668,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     pull(&d);
     wait_for_notified(&d);
     int code = finish(&d);
+    keyboard_restore();
     interrupt_over();
     drive_clear(&d);
     return code;

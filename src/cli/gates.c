@@ -3,6 +3,7 @@
 
 #include "agent/player.h"
 #include "cli/given.h"
+#include "cli/keyboard.h"
 #include "cli/show.h"
 #include "data/value.h"
 #include "engine/shell.h"
@@ -10,10 +11,10 @@
 #include "run/review.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define TYPED_MAX (1024 * 1024)
 #define SHAPE_MAX 300 // bytes; a shape that is longer is no help
+#define BY_TERMINAL "terminal" // who answers here
 
 /* ---- what an answer looks like -------------------------------------------------------------------- */
 
@@ -117,6 +118,7 @@ void gates_clear(struct gates *gates)
     mem_free(gates->open);
     mem_free(gates->refusal);
     buf_free(&gates->typed);
+    buf_free(&gates->gone);
     answers_clear(&gates->answers);
     *gates = (struct gates){ 0 };
 }
@@ -349,6 +351,26 @@ static void on_timer(struct gates *gates, const rondo_event *ev)
     gates->is_left = true;
 }
 
+/* The question on the screen is none any more, and it was not the person who answered it. */
+static void say_gone(struct gates *gates, const rondo_event *ev)
+{
+    int type = rondo_event_type(ev);
+    const char *by = type == RONDO_EV_GATE_ANSWERED ? json_string_value(json_object_get(ev->value, "by")) : NULL;
+    if (!gates->is_asked || strcmp(gates->open[0].path, rondo_event_path(ev)) != 0 ||
+        (by && strcmp(by, BY_TERMINAL) == 0))
+        return;
+    const char *why = by                                ? "answered by "
+                      : type == RONDO_EV_STEP_FAILED    ? rondo_event_text(ev)
+                      : type == RONDO_EV_STEP_CANCELLED ? "cancelled"
+                                                        : "nobody answered in time";
+    buf_puts(&gates->gone, "  ");
+    show_line(&gates->gone, gates->open[0].path, strlen(gates->open[0].path));
+    buf_puts(&gates->gone, ": ");
+    show_line(&gates->gone, why, strlen(why));
+    show_line(&gates->gone, by ? by : "", by ? strlen(by) : 0);
+    buf_putc(&gates->gone, '\n');
+}
+
 static void on_closed(struct gates *gates, const rondo_event *ev)
 {
     int type = rondo_event_type(ev);
@@ -357,8 +379,10 @@ static void on_closed(struct gates *gates, const rondo_event *ev)
                   type == RONDO_EV_STEP_CANCELLED;
     if (type == RONDO_EV_GATE_ANSWERED && !is_gate(rondo_event_node(ev)))
         gates->doubts--;
-    if (closes && gates->count)
+    if (closes && gates->count) {
+        say_gone(gates, ev);
         forget(gates, rondo_event_path(ev));
+    }
 }
 
 /* Steps have messages of their own; one that waits for an answer is only spoken to. */
@@ -411,9 +435,19 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
     }
     buf_putc(out, '\n');
     put_expected(out, gate);
+    buf_puts(out, gates->is_dropped ? "  what was typed so far is dropped\n" : "");
     buf_puts(out, is_utf8 ? "  \u203a " : "  > ");
     gates->is_asked = true;
+    gates->is_dropped = false;
     return true;
+}
+
+void gates_interrupt(struct gates *gates)
+{
+    bool is_typing = keyboard_drop() || gates->typed.len;
+    gates->is_dropped = is_typing && gates->count;
+    gates->is_asked = false;
+    buf_clear(&gates->typed);
 }
 
 /* Where there is no schema, a gate takes a text, and a step in doubt a word or an object that says what came out. */
@@ -435,7 +469,7 @@ static void take_line(struct gates *gates, const char *line, size_t len)
         len--;
     json_t *value = gates_typed(gate, line, len);
     if (value && !gates_is_unclear(gate, value)) {
-        answer(gates, gate->path, value, "terminal");
+        answer(gates, gate->path, value, BY_TERMINAL);
         return;
     }
     gates->refusal = mem_strdup(value ? "that is none of these" : "the text is not UTF-8");
@@ -446,8 +480,10 @@ static void take_line(struct gates *gates, const char *line, size_t len)
 bool gates_read(struct gates *gates)
 {
     char bytes[4096];
-    ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
-    if (n <= 0) {
+    ssize_t n = keyboard_read(bytes, sizeof bytes);
+    if (n < 0)
+        return false;
+    if (!n) {
         if (gates->count)
             give_up(&gates->open[0], "the terminal was closed before it was answered");
         return false;

@@ -42,6 +42,8 @@ struct gates {
     bool is_asked;     // the first of them is on the screen
     char *refusal;     // why the last answer was not taken; shown with the question
     struct buf typed;  // by the person, so far
+    bool is_dropped;   // something that was typed went with the question, which is asked again
+    struct buf gone;   // a line for each question that was on the screen when somebody else, or nobody, answered it
     void (*on_ask)(void *user, const struct gate_open *gate); // one that people are to answer has opened; NULL
     void *user;
     bool is_left;      // the time of a gate is over, and nobody is to wait any longer
@@ -69,8 +71,11 @@ bool gates_wait(const struct gates *gates);
 /* The question, if it is not on the screen yet: true when there is one. */
 bool gates_put(struct gates *gates, struct buf *out, bool is_utf8);
 
-/* stdin can be read.  True when what was typed ended a line. */
+/* The keyboard can be read.  True when what was typed ended a line. */
 bool gates_read(struct gates *gates);
+
+/* Something else is written behind the question: it is to be asked again, and what was typed so far is gone. */
+void gates_interrupt(struct gates *gates);
 
 /* Such a gate for people who look at a run: a line, and what is expected; and as JSON, new. */
 void gates_put_open(struct buf *out, const char *before, const struct gate_open *gate);

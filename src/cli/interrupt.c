@@ -1,31 +1,56 @@
 /* interrupt.c - signals that reach the program while it drives a run.
 
-   SIGPIPE is caught so that a write tells instead; SIGHUP is left alone under nohup.  Who is told to
-   stop a third time, while the second is still not through, or once more when everything is said and
-   only children still have to die, leaves from the handler. */
+   SIGPIPE is caught so that a write tells instead; what is ignored stays so, SIGHUP under nohup.  Who is
+   told to stop a third time, while the second is still not through, or once more when everything is said
+   and only children still have to die, leaves from the handler.  What stops or ends the program without
+   further ado does so, but not before the keyboard is as it was. */
 #include "cli/interrupt.h"
 
 #include "base/mem.h"
+#include "cli/keyboard.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGWINCH, SIGCONT };
+static const struct {
+    int signal;
+    bool may_be_ignored; // by whoever started us
+} caught[] = { { SIGINT, false },   { SIGTERM, false },  { SIGHUP, true }, { SIGPIPE, false },
+               { SIGWINCH, false }, { SIGCONT, false }, { SIGTSTP, true }, { SIGQUIT, true } };
 static struct sigaction before[COUNT(caught)];
 static bool is_caught;
 static rondo_engine *volatile waiting;
 static volatile sig_atomic_t stops, first, resized, continued, is_over;
+
+/* Does to the program what the signal does to one that does not catch it. */
+static void obey(int signal)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL }, ours;
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    keyboard_restore();
+    sigaction(signal, &usual, &ours);
+    raise(signal);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL); // here it happens
+    pthread_sigmask(SIG_BLOCK, &only, NULL);
+    sigaction(signal, &ours, NULL);
+}
 
 static void note(int signal)
 {
     int was = errno;
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
         first = first ? first : signal;
-        if (++stops > 2 || is_over)
+        if (++stops > 2 || is_over) {
+            keyboard_restore();
             _exit(128 + first);
+        }
     }
+    if (signal == SIGTSTP || signal == SIGQUIT)
+        obey(signal);
     resized = resized || signal == SIGWINCH;
     continued = continued || signal == SIGCONT;
     if (waiting && signal != SIGPIPE)
@@ -41,9 +66,9 @@ void interrupt_start(rondo_engine *engine)
     waiting = engine;
     is_caught = true;
     for (size_t i = 0; i < COUNT(caught); i++) {
-        sigaction(caught[i], &action, &before[i]);
-        if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
-            sigaction(SIGHUP, &before[i], NULL);
+        sigaction(caught[i].signal, &action, &before[i]);
+        if (caught[i].may_be_ignored && before[i].sa_handler == SIG_IGN)
+            sigaction(caught[i].signal, &before[i], NULL);
     }
 }
 
@@ -56,7 +81,7 @@ void interrupt_over(void)
 void interrupt_stop(void)
 {
     for (size_t i = 0; is_caught && i < COUNT(caught); i++)
-        sigaction(caught[i], &before[i], NULL);
+        sigaction(caught[i].signal, &before[i], NULL);
     is_caught = false;
     waiting = NULL;
 }

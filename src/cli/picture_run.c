@@ -30,9 +30,9 @@ static int weight(int state)
 static void put_outcome(struct buf *out, const struct row *row)
 {
     buf_puts(out, row_state_text(row->state));
-    if (row->start_ns && row->end_ns) {
+    if (row->first_ns && row->end_ns) {
         buf_putc(out, ' ');
-        view_put_time(out, row->end_ns - row->start_ns);
+        view_put_time(out, row_elapsed_ns(row, row->end_ns));
     }
     if (row->attempt)
         buf_printf(out, ", attempt %u", row->attempt + 1u);
@@ -85,20 +85,22 @@ static void add_rows(struct arena *arena, struct picture *picture, const struct 
     }
 }
 
-/* What has not been touched by the run. */
-static void add_pending(struct picture *picture)
+/* What has not been touched by the run: it may still be, unless what it is in has ended. */
+static void add_untouched(struct picture *picture, bool has_ended)
 {
     for (uint32_t i = 0; i < picture->count; i++) {
         struct pic_node *node = &picture->nodes[i];
-        if (node->id)
-            node->outcome = row_state_text(ROW_PENDING);
+        if (node->id && node->state == ROW_PENDING) {
+            node->state = has_ended ? ROW_SKIPPED : ROW_PENDING;
+            node->outcome = row_state_text(node->state);
+        }
         if (node->inside)
-            add_pending(node->inside);
+            add_untouched(node->inside, node->id ? node->state >= ROW_DONE : has_ended);
     }
 }
 
 void picture_add_run(struct arena *arena, struct picture *picture, const struct rows *rows)
 {
-    add_pending(picture);
     add_rows(arena, picture, rows->root);
+    add_untouched(picture, rows->end_ns);
 }

@@ -135,6 +135,19 @@ const char *row_state_text(int state)
     return texts[state];
 }
 
+int row_state(const struct row *row)
+{
+    const struct row *up = row->up;
+    while (up && up->state == ROW_PENDING)
+        up = up->up;
+    return row->state == ROW_PENDING && up && up->state >= ROW_DONE ? ROW_SKIPPED : row->state;
+}
+
+int64_t row_elapsed_ns(const struct row *row, int64_t now_ns)
+{
+    return (row_is_open(row) ? now_ns : row->end_ns) - row->first_ns;
+}
+
 bool row_is_encore(const struct row *row)
 {
     return row->up && !row->up->up && row->place >= ENCORE_FIRST;
@@ -172,23 +185,32 @@ bool row_is_origin(const struct row *row)
 
 /* ---- what steps say ------------------------------------------------------------------------------------ */
 
-/* Keeps the last line that is not empty.  A long line loses its beginning never, its end soon. */
+/* Is there nothing to see in it?  Bars of progress clean their lines with escape sequences. */
+static bool is_blank(const char *text, size_t len)
+{
+    auto_buf struct buf clean = { 0 };
+    size_t blanks = 0;
+    while (blanks < len && (text[blanks] == ' ' || text[blanks] == '\t'))
+        blanks++;
+    if (blanks == len || text[blanks] != '\033')
+        return blanks == len;
+    show_line(&clean, text, MIN(len, ROW_TAIL_MAX));
+    return strspn(buf_text(&clean), " ") == clean.len;
+}
+
+/* Keeps the last line that is not blank; of one that was written over again and again, what was written last.  A long
+   line loses its beginning never, its end soon. */
 static void tail_add(struct row *row, const char *text)
 {
-    size_t len = strlen(text);
-    while (len) {
-        const char *end = memchr(text, '\n', len);
-        size_t n = end ? (size_t)(end - text) : len;
-        if (n && row->tail_ends)
-            buf_clear(&row->tail);
-        if (n)
+    for (size_t n; *text; text += n + (text[n] != 0)) {
+        n = strcspn(text, "\r\n");
+        if (!row->tail_ends || !is_blank(text, n)) {
+            if (row->tail_ends)
+                buf_clear(&row->tail);
             row->tail_ends = false;
-        if (n && row->tail.len < ROW_TAIL_MAX)
-            buf_put(&row->tail, text, MIN(n, ROW_TAIL_MAX - row->tail.len));
-        if (end)
-            row->tail_ends = true;
-        len -= n + (end != NULL);
-        text += n + (end != NULL);
+            buf_put(&row->tail, text, MIN(n, ROW_TAIL_MAX - MIN(row->tail.len, ROW_TAIL_MAX)));
+        }
+        row->tail_ends = row->tail_ends || text[n];
     }
 }
 
@@ -229,7 +251,7 @@ static void row_reset(struct rows *rows, struct row *row)
         drop_items(rows, row);
     forget_slot(rows, row);
     row->state = ROW_PENDING;
-    row->start_ns = row->end_ns = 0;
+    row->start_ns = row->end_ns = row->first_ns = 0;
     row->pass = row->of_pass = -1;
     row->passes = 0;
     row->reason = 0;
@@ -339,10 +361,12 @@ static void on_start(struct rows *rows, const rondo_event *ev)
             rows->by_slot[ev->act] = NULL; // whose it was has ended
         return;
     }
+    int64_t first_ns = row->state == ROW_RETRYING ? row->first_ns : 0;
     row_reset(rows, row);
     make_kids(rows, row);
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
+    row->first_ns = first_ns ? first_ns : ev->time_ns;
     row->attempt = ev->attempt;
     row->of_pass = up->pass;
     row->start_ns = ev->time_ns;
@@ -397,6 +421,7 @@ static void on_reopened(struct rows *rows, const rondo_event *ev)
     size_t i;
     json_t *slot;
     rows->end_ns = 0;
+    rows->root->state = ROW_RUNNING;
     rows->status = RONDO_STATUS_RUNNING;
     json_array_foreach(json_object_get(ev->value, "slots"), i, slot) {
         struct row *row = at_slot(rows, (uint32_t)json_integer_value(slot));
@@ -408,8 +433,10 @@ static void on_reopened(struct rows *rows, const rondo_event *ev)
         struct rondo_event place = { .child = (uint32_t)json_integer_value(json_array_get(slot, 1)),
                                      .ordinal = (uint32_t)json_integer_value(json_array_get(slot, 2)) };
         struct row *row = kid_at(up, &place);
-        if (row && row->end_ns)
-            on_retry(row);
+        if (!row || !row->end_ns)
+            continue;
+        on_retry(row);
+        row->first_ns = 0; // nobody was at it meanwhile
     }
 }
 
@@ -528,6 +555,7 @@ void rows_event(struct rows *rows, const rondo_event *ev)
         break;
     case RONDO_EV_WORKFLOW_END:
         rows->end_ns = ev->time_ns;
+        rows->root->state = ROW_DONE;
         rows->status = ev->code;
         break;
     case RONDO_EV_STEP_START: on_start(rows, ev); break;

@@ -28,11 +28,12 @@ struct row {
     uint32_t place;   // in the definition of its parent
     uint32_t ordinal; // of an item
     uint32_t slot;
-    uint8_t state;  // enum row_state
+    uint8_t state;  // enum row_state, as events told it
     uint8_t reason; // loops: enum rondo_reason
     bool is_item;
     uint16_t attempt;
     int64_t start_ns, end_ns;
+    int64_t first_ns;     // when its first try began; 0: it has not
     int64_t pass, passes; // loops: the present one, from 0; how many ran
     int64_t of_pass;      // in a loop: the pass of it that the row is about, -1 for the present one
     uint64_t items;       // each: how many there are
@@ -44,7 +45,7 @@ struct row {
     uint64_t seq;         // of the last event about it
     rondo_usage usage;    // children included
     struct buf tail;      // the last line of output, or why it failed; not yet made safe to print
-    bool tail_ends;       // a line break came: what follows replaces the tail
+    bool tail_ends;       // a line break or a carriage return came: what follows replaces the tail
     char *error;          // all of it; NULL
 };
 
@@ -73,6 +74,12 @@ struct row *rows_find(const struct rows *rows, const rondo_event *event);
 
 /* "pending", "completed", ... */
 const char *row_state_text(int state);
+
+/* How it is, an enum row_state: what never began, in something that has ended, was skipped. */
+int row_state(const struct row *row);
+
+/* How long it has taken so far, with all its tries; it has begun. */
+int64_t row_elapsed_ns(const struct row *row, int64_t now_ns);
 
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);

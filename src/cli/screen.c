@@ -84,12 +84,14 @@ static size_t count_lines(const char *text, size_t len)
 }
 
 /* Over the lines that are there: what is the same is only passed.  A line is erased before it is
-   written, since behind a full line the cursor is still on it. */
+   written, since behind a full line the cursor is still on it.  Keys that were shown nevertheless may
+   stand where the cursor is. */
 static void draw_over(struct screen *screen, const char *frame, size_t len)
 {
     const char *old = screen->frame.data, *old_end = old + screen->frame.len;
     const char *was = NULL, *line;
     size_t was_len = 0, line_len;
+    buf_puts(&screen->out, screen->frame.len ? "\r\033[2K" : "");
     move_up(screen, count_lines(screen->frame.data, screen->frame.len));
     for (const char *at = frame; next_line(&at, frame + len, &line, &line_len);) {
         bool had = next_line(&old, old_end, &was, &was_len);

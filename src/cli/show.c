@@ -18,6 +18,13 @@
 enum { STRING_MAX = 4096, MARKS_MAX = 8, TAB = 8 };
 enum { ESC = 0x1b, BEL = 7, DEL = 0x7f, CSI = 0x9b, ST = 0x9c };
 
+static bool is_ascii_only;
+
+void show_ascii_only(bool on)
+{
+    is_ascii_only = on;
+}
+
 /* ---- widths ----------------------------------------------------------------------------------- */
 
 size_t show_fit(const char *text, size_t len, size_t width)
@@ -42,7 +49,7 @@ size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, boo
     }
     fits = show_fit(text, len, width - 1);
     buf_put(out, text, fits);
-    buf_puts(out, is_ascii ? "~" : "…");
+    buf_puts(out, is_ascii || is_ascii_only ? "~" : "…");
     return width_text(text, fits) + 1;
 }
 
@@ -117,7 +124,10 @@ static void put_char(struct cleaning *c, const char *text, size_t n, uint32_t co
     c->marks = width ? 0 : c->marks + 1;
     if (c->marks > MARKS_MAX)
         return;
-    buf_put(c->out, text, n);
+    if (is_ascii_only && code >= 0x80)
+        buf_puts(c->out, width ? "?" : "");
+    else
+        buf_put(c->out, text, n);
     c->column += (size_t)width;
 }
 

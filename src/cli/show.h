@@ -22,6 +22,10 @@ size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, boo
 void show_line(struct buf *out, const char *text, size_t len);
 void show_lines(struct buf *out, const char *text, size_t len);
 
+/* From now on everything but ASCII becomes '?', because the text goes to a terminal whose locale is not UTF-8: bytes
+   of UTF-8 may be control characters there. */
+void show_ascii_only(bool on);
+
 /* Puts text as one word for a shell, in single quotes, which bash, zsh and fish read alike. */
 void show_quoted(struct buf *out, const char *text);
 

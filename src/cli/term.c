@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH_DEFAULT = 80, HEIGHT_DEFAULT = 24, WIDTH_MIN = 8, WIDTH_MAX = 1000 };
+enum { WIDTH_DEFAULT = 80, HEIGHT_DEFAULT = 24, WIDTH_MIN = 8, HEIGHT_MIN = 3, WIDTH_MAX = 1000 };
 
 static bool is_set(const char *name)
 {
@@ -31,6 +31,11 @@ static bool is_utf8(void)
     return false;
 }
 
+bool term_is_ascii(int fd)
+{
+    return !is_utf8() && isatty(fd);
+}
+
 static int within(long n, int least, int most, int otherwise)
 {
     return n < 1 ? otherwise : n < least ? least : n > most ? most : (int)n;
@@ -44,7 +49,8 @@ void term_measure(struct term *term)
         size.ws_col = size.ws_row = 0;
     long width = columns && !size.ws_col ? strtol(columns, NULL, 10) : size.ws_col;
     term->width = within(width, WIDTH_MIN, WIDTH_MAX, WIDTH_DEFAULT);
-    term->height = within(size.ws_row, 2, WIDTH_MAX, HEIGHT_DEFAULT);
+    term->height = within(size.ws_row, HEIGHT_MIN, WIDTH_MAX, HEIGHT_DEFAULT);
+    term->is_tiny = (size.ws_col && size.ws_col < WIDTH_MIN) || (size.ws_row && size.ws_row < HEIGHT_MIN);
 }
 
 void term_init(struct term *term, int fd, bool no_color)

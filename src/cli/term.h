@@ -17,6 +17,7 @@ struct term {
     bool has_colour;
     bool can_move;  // the cursor: a terminal that is not dumb
     bool is_utf8;   // the locale's encoding
+    bool is_tiny;   // a terminal that has no room for a frame
     int width;      // columns; 80 when it is no terminal or does not say, COLUMNS wins
     int height;
 };
@@ -24,6 +25,9 @@ struct term {
 /* Looks at a descriptor and the environment (NO_COLOR, CLICOLOR_FORCE, TERM, COLUMNS, LC_ALL...). */
 void term_init(struct term *term, int fd, bool no_color);
 void term_measure(struct term *term); // again, after SIGWINCH
+
+/* A terminal, but the locale is not UTF-8: what is shown there must be ASCII. */
+bool term_is_ascii(int fd);
 
 /* The escape sequence, or "" without colours. */
 const char *term_style(const struct term *term, enum term_style style);

@@ -1,8 +1,8 @@
 /* view.c - frames of the live view.
 
    A frame is a head line and a line for each row.  When there are more rows than lines, those that
-   matter are kept, each with the rows it is in: questions and failures first, then what runs, what
-   ended last, what comes next; the others are counted in a line of their own.
+   matter are kept, each with the rows it is in (enum rank): questions and failures first, then what
+   runs, what ended last, what comes next; the others are counted in a line of their own.
 
    A line is a list of pieces, each with a style; it is cut where it is written out. */
 #include "cli/view.h"
@@ -17,7 +17,9 @@
 #define PIECES_MAX 16
 #define BAR_MAX    10 // cells of a progress bar
 #define NEAR_MAX   3  // rows that ended last or come next, to be shown before all others
-#define ERRORS_MAX 5  // failures that the summary tells in full
+#define ERRORS_MAX 5  // failures that the summary tells
+#define ERROR_LINES 10 // lines for all of them, where lines are counted,
+#define ERROR_LEAST 4  // and for each at least
 
 /* ---- amounts ------------------------------------------------------------------------------------- */
 
@@ -272,13 +274,13 @@ static void put_items(struct line *line, const struct row *row)
 }
 
 /* The last thing it said; of what failed only where the failure began. */
-static void put_tail(struct line *line, const struct row *row)
+static void put_tail(struct line *line, const struct row *row, int state)
 {
-    bool failed = row->state == ROW_FAILED;
+    bool failed = state == ROW_FAILED;
     bool says = failed ? row_is_origin(row) : node_is_leaf(row->node) || row->is_item;
-    if (row->state == ROW_SKIPPED || row->state == ROW_CANCELLED || row->state == ROW_RETRYING) {
+    if (state == ROW_SKIPPED || state == ROW_CANCELLED || state == ROW_RETRYING) {
         line_gap(line, STYLE_DIM);
-        buf_puts(&line->text, looks[row->state].word);
+        buf_puts(&line->text, looks[state].word);
     }
     if (!says || !row->tail.len)
         return;
@@ -293,7 +295,10 @@ static void put_tail(struct line *line, const struct row *row)
 struct shown {
     const struct row *row;
     uint32_t up; // index of the row it is in; NOBODY
-    uint16_t depth, rank;
+    uint16_t depth;
+    uint8_t rank;  // enum rank
+    uint8_t state; // enum row_state
+    bool is_inner; // an item, or in one
     bool on;
 };
 
@@ -322,7 +327,9 @@ static void collect(struct frame *f, const struct row *row, uint32_t up, unsigne
 {
     if (row_is_seen(row)) {
         mem_grow(&f->list, &f->cap, f->count, sizeof *f->list);
-        f->list[f->count] = (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth };
+        f->list[f->count] = (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth,
+                                            .state = (uint8_t)row_state(row),
+                                            .is_inner = row->is_item || (up != NOBODY && f->list[up].is_inner) };
         up = f->count++;
         depth++;
     }
@@ -333,9 +340,10 @@ static void collect(struct frame *f, const struct row *row, uint32_t up, unsigne
             collect(f, row->kids[i], up, depth);
 }
 
-static bool has_ended(const struct row *row)
+/* It has ended, and had run. */
+static bool has_run(const struct shown *s)
 {
-    return row->state >= ROW_DONE && row->seq;
+    return s->state >= ROW_DONE && s->state != ROW_SKIPPED && s->row->seq;
 }
 
 /* The event at which the last few rows begin to have ended. */
@@ -343,7 +351,7 @@ static uint64_t find_recent(const struct frame *f)
 {
     uint64_t last[NEAR_MAX] = { 0 };
     for (uint32_t i = 0; i < f->count; i++) {
-        uint64_t seq = has_ended(f->list[i].row) ? f->list[i].row->seq : 0;
+        uint64_t seq = has_run(&f->list[i]) ? f->list[i].row->seq : 0;
         for (uint32_t k = 0; k < NEAR_MAX && seq; k++) {
             if (seq <= last[k])
                 continue;
@@ -355,17 +363,31 @@ static uint64_t find_recent(const struct frame *f)
     return MAX(last[NEAR_MAX - 1], 1);
 }
 
-/* What matters most has the lowest rank. */
-static unsigned rank(struct frame *f, const struct row *row)
+/* What matters most comes first. */
+enum rank {
+    RANK_ASKING,
+    RANK_FAILED,
+    RANK_RUNNING, // an agent
+    RANK_AROUND,  // what runs around it
+    RANK_AROUND_FAILED,
+    RANK_RECENT,
+    RANK_NEXT,
+    RANK_ENDED,
+    RANK_ENDED_INNER,
+    RANK_LATER,
+    RANK_SKIPPED,
+};
+
+static enum rank rank(struct frame *f, const struct shown *s)
 {
-    bool is_leaf = node_is_leaf(row->node);
-    switch ((enum row_state)row->state) {
-    case ROW_ASKING: return 0;
-    case ROW_FAILED: return row_is_origin(row) ? 1 : 4;
+    switch ((enum row_state)s->state) {
+    case ROW_ASKING: return RANK_ASKING;
+    case ROW_FAILED: return row_is_origin(s->row) ? RANK_FAILED : RANK_AROUND_FAILED;
     case ROW_RUNNING:
-    case ROW_RETRYING: return is_leaf ? 2 : 3;
-    case ROW_PENDING: return f->coming++ < NEAR_MAX ? 6 : 8;
-    default: return row->seq >= f->recent ? 5 : 7;
+    case ROW_RETRYING: return node_is_leaf(s->row->node) ? RANK_RUNNING : RANK_AROUND;
+    case ROW_PENDING: return f->coming++ < NEAR_MAX ? RANK_NEXT : RANK_LATER;
+    case ROW_SKIPPED: return RANK_SKIPPED;
+    default: return s->row->seq >= f->recent ? RANK_RECENT : s->is_inner ? RANK_ENDED_INNER : RANK_ENDED;
     }
 }
 
@@ -375,7 +397,7 @@ static int by_rank(const void *a, const void *b)
     const struct shown *x = *(struct shown *const *)a, *y = *(struct shown *const *)b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    if (x->rank == 5 || x->rank == 7)
+    if (x->rank == RANK_RECENT || x->rank == RANK_ENDED || x->rank == RANK_ENDED_INNER)
         return x->row->seq > y->row->seq ? -1 : x->row->seq < y->row->seq;
     return x < y ? -1 : x > y;
 }
@@ -402,7 +424,7 @@ static void choose(struct frame *f, uint32_t room)
     struct shown **order = mem_alloc(MAX(f->count, 1) * sizeof *order);
     f->recent = find_recent(f);
     for (uint32_t i = 0; i < f->count; i++) {
-        f->list[i].rank = (uint16_t)rank(f, f->list[i].row);
+        f->list[i].rank = (uint8_t)rank(f, &f->list[i]);
         order[i] = &f->list[i];
     }
     qsort(order, f->count, sizeof *order, by_rank);
@@ -434,8 +456,8 @@ static void put_label(struct line *line, const struct shown *s, size_t width)
     line_style(line, STYLE_NONE);
     for (unsigned i = 0; i < s->depth; i++)
         buf_puts(&line->text, "  ");
-    put_sign(line, row->state);
-    line_style(line, row->state == ROW_PENDING ? STYLE_DIM : row_is_open(row) ? STYLE_BOLD : STYLE_NONE);
+    put_sign(line, s->state);
+    line_style(line, s->state == ROW_PENDING ? STYLE_DIM : row_is_open(row) ? STYLE_BOLD : STYLE_NONE);
     put_name(line, row);
     line_style(line, STYLE_NONE);
     line_pad(line, width);
@@ -445,11 +467,11 @@ static void put_elapsed(struct line *line, const struct row *row)
 {
     size_t before = line->text.len;
     line_gap(line, STYLE_NONE);
-    if (!row->start_ns) {
+    if (!row->first_ns) {
         buf_puts(&line->text, "      ");
         return;
     }
-    view_put_time(&line->text, (row->end_ns ? row->end_ns : line->view->now_ns) - row->start_ns);
+    view_put_time(&line->text, row_elapsed_ns(row, line->view->now_ns));
     size_t len = line->text.len - before - 2;
     if (len >= 6)
         return;
@@ -463,7 +485,7 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
 {
     const struct row *row = s->row;
     put_label(line, s, width);
-    if (row->state != ROW_PENDING) {
+    if (s->state != ROW_PENDING) {
         put_elapsed(line, row);
         if (row_is_loop(row))
             put_passes(line, row);
@@ -475,7 +497,7 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
             buf_printf(&line->text, is_encore ? "resume %u" : "try %u", row->attempt + !is_encore);
         }
         put_usage(line, &row->usage);
-        put_tail(line, row);
+        put_tail(line, row, s->state);
     }
     line_end(line, out);
 }
@@ -489,7 +511,7 @@ static void put_others(struct line *line, const struct frame *f, struct buf *out
         all += counts[i];
     }
     for (uint32_t i = 0; i < f->count; i++)
-        counts[f->list[i].row->state] += !f->list[i].on;
+        counts[f->list[i].state] += !f->list[i].on;
     line_style(line, STYLE_DIM);
     buf_printf(&line->text, "  %s %llu more", f->view->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
     const char *before = ": ";
@@ -512,7 +534,7 @@ static void count_steps(const struct rows *rows, uint32_t *ret_ended, uint32_t *
         if (!top->kids[i] || !row_is_seen(top->kids[i]))
             continue;
         *ret_all += 1;
-        *ret_ended += top->kids[i]->state >= ROW_DONE;
+        *ret_ended += row_state(top->kids[i]) >= ROW_DONE;
     }
 }
 
@@ -634,37 +656,99 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
     }
 }
 
-/* Failures in full, as their rows had only one line. */
-static void put_errors(struct line *line, const struct row *row, struct buf *out, uint32_t *count)
+struct errors {
+    const struct row *rows[ERRORS_MAX];
+    uint32_t count; // all of them
+};
+
+static void find_errors(struct errors *errors, const struct row *row)
 {
     for (uint32_t i = 0; i < row->kid_count; i++)
         if (row->kids[i])
-            put_errors(line, row->kids[i], out, count);
-    if (!row_is_origin(row) || !row->error || ++*count > ERRORS_MAX)
+            find_errors(errors, row->kids[i]);
+    if (!row_is_origin(row) || !row->error)
         return;
+    if (errors->count < ERRORS_MAX)
+        errors->rows[errors->count] = row;
+    errors->count++;
+}
+
+/* The offset at which a line begins, from 0. */
+static size_t line_start(const struct buf *text, size_t line)
+{
+    size_t at = 0;
+    for (; line; line--)
+        at = (size_t)((char *)memchr(text->data + at, '\n', text->len - at) - text->data) + 1;
+    return at;
+}
+
+/* The first line, which says what it is about, and the last ones.  False when others were left out. */
+static bool put_ends(struct line *line, const struct buf *text, size_t most, struct buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->len; i++)
+        count += text->data[i] == '\n';
+    if (count <= most) {
+        buf_put(out, text->data, text->len);
+        return true;
+    }
+    size_t rest = line_start(text, count - (most - 2));
+    buf_put(out, text->data, line_start(text, 1));
+    line_style(line, STYLE_DIM);
+    buf_printf(&line->text, "  %s %zu more lines", line->view->term->is_utf8 ? "\u2026" : "...", count - (most - 1));
+    line_end(line, out);
+    buf_put(out, text->data + rest, text->len - rest);
+    return false;
+}
+
+/* What rows had only one line for. */
+static bool put_error(struct line *line, const struct row *row, size_t most, struct buf *out)
+{
+    auto_buf struct buf text = { 0 };
     line_style(line, STYLE_RED);
     row_put_path(&line->text, row);
     if (!line->text.len)
         line_clean(line, line->view->title, strlen(line->view->title));
     buf_puts(&line->text, " failed:");
     line_end(line, out);
-    put_wrapped(line, STYLE_NONE, "  ", row->error, out);
+    put_wrapped(line, STYLE_NONE, "  ", row->error, &text);
+    return put_ends(line, &text, most, out);
 }
 
-static void put_rest(struct line *line, struct buf *out)
+static bool put_errors(struct line *line, struct buf *out)
 {
-    uint32_t count = 0;
-    put_errors(line, line->view->rows->root, out, &count);
-    if (count > ERRORS_MAX) {
+    struct errors errors = { 0 };
+    find_errors(&errors, line->view->rows->root);
+    uint32_t told = MIN(errors.count, ERRORS_MAX);
+    size_t most = line->view->height ? MAX(ERROR_LINES / MAX(told, 1), ERROR_LEAST) : SIZE_MAX;
+    bool is_all = true;
+    for (uint32_t i = 0; i < told; i++)
+        is_all = put_error(line, errors.rows[i], most, out) && is_all;
+    if (errors.count > told) {
         line_style(line, STYLE_NONE);
-        buf_printf(&line->text, "and %u more failures", count - ERRORS_MAX);
+        buf_printf(&line->text, "and %u more failures", errors.count - told);
         line_end(line, out);
     }
-    if (line->view->notes)
-        put_wrapped(line, STYLE_YELLOW, "", line->view->notes, out);
+    return is_all;
 }
 
-void view_put(struct buf *out, const struct view *view)
+/* While it runs notes have one line, which was left for them. */
+static bool put_rest(struct line *line, struct buf *out)
+{
+    const struct view *view = line->view;
+    if (view->rows->end_ns) {
+        bool is_all = put_errors(line, out);
+        put_wrapped(line, STYLE_YELLOW, "", view->notes ? view->notes : "", out);
+        return is_all;
+    }
+    if (view->notes) {
+        line_add(line, STYLE_YELLOW, view->notes);
+        line_end(line, out);
+    }
+    return true;
+}
+
+bool view_put(struct buf *out, const struct view *view)
 {
     struct frame f = { .view = view };
     struct line line = { .view = view };
@@ -688,8 +772,8 @@ void view_put(struct buf *out, const struct view *view)
             put_row(&line, &f.list[i], width, out);
     if (f.on < f.count || f.has_gone)
         put_others(&line, &f, out);
-    if (view->rows->end_ns)
-        put_rest(&line, out);
+    bool is_all = put_rest(&line, out);
     buf_free(&line.text);
     mem_free(f.list);
+    return is_all;
 }

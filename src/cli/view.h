@@ -11,15 +11,16 @@
 struct view {
     const struct rows *rows;
     const char *title; // the workflow's name
-    const char *notes; // for the summary: lines that end in a newline; NULL
+    const char *notes; // for the summary: lines that end in a newline; before, one line without it; NULL
     const struct term *term; // its width, colours and encoding
     int height;        // lines for rows at most, 0: any number
     int64_t now_ns;    // the engine's time
     unsigned tick;     // turns the spinner
 };
 
-/* The frame, each line with a newline.  Once the run has ended it is the summary. */
-void view_put(struct buf *out, const struct view *view);
+/* The frame, each line with a newline.  Once the run has ended it is the summary, which is false when it
+   has not all of what failures said, so as to stay on one screen (view->height). */
+bool view_put(struct buf *out, const struct view *view);
 
 /* The look of a state, as the view has it. */
 const char *view_sign(const struct term *term, int state);

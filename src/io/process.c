@@ -196,9 +196,10 @@ static void signal_all(struct process *process, int signal)
     hunt_strays(process, signal);
 }
 
+/* A stray may only be found once its parent has died, when the others were killed long ago. */
 static bool has_survivors(struct process *process)
 {
-    size_t strays = hunt_strays(process, 0); // buries the dead first
+    size_t strays = hunt_strays(process, process->state == KILLING ? SIGKILL : 0); // buries the dead first
     if (strays)
         return true;
     if (kill(-process->pid, 0) < 0)
@@ -340,13 +341,14 @@ static void drain_rest(struct process *process, struct source *source,
 
 /* ---- ending -------------------------------------------------------------------------------------------- */
 
+/* However often it is told to stop, there is one grace period. */
 static void stop(struct process *process, int64_t now, int64_t grace_ns)
 {
     if (process->state == RUNNING) {
         process->state = STOPPING;
         process->kill_at = now + grace_ns;
         signal_all(process, SIGTERM);
-    } else {
+    } else if (process->state == STOPPING) {
         process->kill_at = MIN(process->kill_at, now + grace_ns);
     }
     process->look_at = now;

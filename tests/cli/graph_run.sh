@@ -175,5 +175,25 @@ done
 same "answered" "$(draw --format tree | tail -2)" "├─ ✓ ask completed TIME [ask: Go on?] ← part, outer, light
 └─ ✓ last (a) completed TIME ← ask"
 
+# What can no longer run is not to come.
+cat >ways.yaml <<'END'
+rondo: 1
+name: ways
+agents: { a: { script: [x] } }
+steps:
+  - id: pick
+    branch: [ { when: "true", name: one, agent: a }, { else: { agent: a } } ]
+  - id: none
+    loop: { forEach: "[]", steps: [ { id: inner, agent: a, instructions: x } ] }
+END
+run ways.yaml
+same "cases that were not taken" "$(draw --format tree)" "ways
+├─ ✓ pick completed TIME [branch]
+│  ├─ when true: ✓ one (a) completed TIME
+│  └─ - else (a) skipped
+└─ ✓ none completed TIME [each of []]
+   └─ - inner (a) skipped"
+"$RONDO" show --json "$id" | grep -q '"path":"pick.else","status":"skipped"' && ok || bad "a case that was not taken in JSON"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -64,6 +64,8 @@ F
 serve < <(for i in 1 2 3; do calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Written."; then_; done)
 check "always" 5 "" "$RONDO" run -q always.yaml
 id=$(last_id)
+says "waits for an answer to gate 'a.permit-1'"
+says "answer with: rondo answer $id a.permit-1 VALUE"
 check "is said" 0 "" "$RONDO" answer "$id" a a
 check "for all steps of the run" 5 "" "$RONDO" resume "$id"
 says "gate 'g'"

@@ -54,6 +54,24 @@ stop "a child that ignores SIGTERM" 130 stubborn.yaml INT
 if [ -e cleaned ]; then ok; else bad "runOn: always did not run after a stubborn child"; fi
 stop "SIGHUP" 129 polite.yaml HUP
 
+# One grace period for all, also for those who are in a session of their own.
+cat >deaf.yaml <<'END'
+rondo: 1
+name: deaf
+agents:
+  s: { run: "trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' & echo $$ >child; while :; do sleep 1; done", grace: 1500ms }
+steps:
+  - { id: one, agent: s, instructions: x }
+  - { id: two, agent: s, instructions: x }
+  - { id: three, agent: s, instructions: x }
+END
+for i in 1 2 3; do
+    begun=$(date +%s%N)
+    stop "deaf ones in sessions of their own" 130 deaf.yaml INT
+    took=$((($(date +%s%N) - begun) / 1000000))
+    if [ $took -lt 2900 ]; then ok; else bad "deaf ones took $took ms: $(cat err)"; fi
+done
+
 sed -i 's/grace: 300ms/grace: 60s/; s/\[touch, cleaned\]/"sleep 60; touch cleaned"/' stubborn.yaml
 stop "Ctrl-C twice" 130 stubborn.yaml INT INT
 if [ ! -e cleaned ]; then ok; else bad "the second Ctrl-C still cleaned up"; fi

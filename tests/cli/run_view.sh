@@ -1,47 +1,6 @@
 # The live view of rondo run, in a real terminal (tmux): widths, resizing, many steps, the summary.
-[ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
-command -v tmux >/dev/null || { echo "there is no tmux"; exit 77; }
-export LC_ALL=C.UTF-8 TERM=screen
-passed=0 failed=0
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+. "$ROOT/tests/cli/terminal"
 
-n=0
-tm() { tmux -L "rondo-view-$$-$n" -f /dev/null "$@"; } # a server of its own for each terminal
-trap 'tm kill-server 2>/dev/null' EXIT
-
-# term COLUMNS ROWS COMMAND: a terminal that shows "before", runs it, and says "status N"
-term() {
-    rm -f done
-    tm kill-server 2>/dev/null
-    n=$((n + 1))
-    tm new-session -d -x "$1" -y "$2" \
-        "stty -echoctl; echo before; $3; echo \"status \$?\"; : >done; exec sleep 1000"
-}
-screen() { tm capture-pane -p -J; }  # wrapped lines are joined again
-all() { tm capture-pane -p -J -S -; } # with what was scrolled away
-finish() { until [ -e done ]; do sleep 0.02; done; sleep 0.1; }
-wait_for() { until screen | grep -qF -- "$1"; do [ ! -e done ] && tm has-session || break; sleep 0.02; done; }
-
-# fits NAME: no line on the screen was wrapped
-fits() {
-    local both plain joined # one look at the screen, shown in two ways
-    both=$(tm capture-pane -p \; display-message -p "cut here" \; capture-pane -p -J | sed 's/ *$//')
-    plain=${both%%cut here*} joined=${both#*cut here}
-    if [ "$(echo "$plain" | sed '/^$/d')" = "$(echo "$joined" | sed '/^$/d')" ]; then ok
-    else bad "$1: a line is too long:"; echo "$joined"; fi
-}
-has() { if screen | grep -qF -- "$2"; then ok; else bad "$1: the screen has no '$2':"; screen; fi; }
-apart() { # NAME: nothing stands behind a question
-    if screen | grep -q '^  [›>] .*[^ ]'; then bad "$1: something is written behind a question:"; screen; else ok; fi
-}
-once() { # NAME TEXT: on exactly one line
-    local times
-    times=$(all | grep -cF -- "$2")
-    if [ "$times" = 1 ]; then ok; else bad "$1: '$2' is there $times times:"; all; fi
-}
-
-flow() { { echo "rondo: 1"; cat; } >"$1"; }
 flow nested.yaml <<'END'
 name: nested
 agents:
@@ -197,6 +156,7 @@ for kind in screen dumb; do
     id=$("$RONDO" runs --store "$PWD/gates.db" --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
     "$RONDO" answer -q --store "$PWD/gates.db" "$id" a yes
     wait_for "? b: two?"
+    has "$kind: who was quicker" "a: answered by "
     apart "$kind: somebody else answers"
     touch go
     if [ $kind = dumb ]; then
@@ -230,6 +190,17 @@ has "permitted" "There is nothing."
 has "permitted" "status 0"
 if [ "$("$RONDO" show --store "$PWD/permit.db" "$id" | sed -n 's/^answered look.permit-\(.\): \(.*\)  by \([a-z]*\),.*/\1 \2 \3/p' | tr '\n' ';')" = "1 y terminal;2 n somebody;3 y terminal;" ]; then ok
 else bad "who has permitted it: $("$RONDO" show --store "$PWD/permit.db" "$id")"; fi
+
+# Where the locale is not UTF-8 bytes of it may be control characters; what goes elsewhere stays as it is.
+flow wide.yaml <<'END'
+name: wide
+agents: { a: { script: [ "caf\u00e9 \u65e5\u672c" ] } }
+steps: [ { id: one, agent: a, instructions: x } ]
+END
+term 80 24 "export LC_ALL=C; '$RONDO' run --store '$PWD/wide.db' wide.yaml; '$RONDO' run -q --store :memory: wide.yaml >answer"
+finish
+if [ "$(screen | grep -c 'caf? ??')" = 2 ] && ! screen | LC_ALL=C grep -q '[^ -~]'; then ok; else bad "LC_ALL=C:"; screen; fi
+if [ "$(cat answer)" = "café 日本" ]; then ok; else bad "LC_ALL=C, in a file: $(cat answer)"; fi
 
 # Colours, and none.
 term 80 24 "'$RONDO' run nested.yaml 2>&1 >answer"

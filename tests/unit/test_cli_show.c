@@ -43,6 +43,16 @@ static void check_cut(const char *text, size_t width, const char *want)
     buf_free(&out);
 }
 
+TEST(where_only_ascii_is_shown_all_else_is_a_question_mark)
+{
+    auto_buf struct buf out = { 0 };
+    show_ascii_only(true);
+    show_line(&out, "caf\u00e9 \u65e5\u672c e\u0301\xff.", strlen("caf\u00e9 \u65e5\u672c e\u0301\xff."));
+    show_cut(&out, " too long", strlen(" too long"), 4, false);
+    show_ascii_only(false);
+    CHECK_STR(buf_text(&out), "caf? ?? e?. to~");
+}
+
 TEST(cutting_never_splits_a_character_and_leaves_a_mark)
 {
     check_cut("hello", 5, "hello");

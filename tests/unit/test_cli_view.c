@@ -230,11 +230,104 @@ TEST(tokens_cost_and_partial_output_are_shown)
     CHECK(strstr(look_plain(&l), "$0.012  answer\n") != NULL);
 }
 
+static void show_progress(rondo_task *task, struct bot *bot)
+{
+    static const char *const chunks[] = { "begun\n", " 10%\r 2", "0%\r", "\r\n", "   \n \t", "\n\033[K" };
+    for (size_t i = 0; i < COUNT(chunks); i++)
+        rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = chunks[i], .partial = true });
+}
+
+TEST(of_a_line_that_is_written_over_the_last_state_is_shown_and_blank_lines_change_nothing)
+{
+    static const char *const shown[] = { "begun", " 2", " 20%", " 20%", " 20%", " 20%" };
+    struct bot bar = { "bar", GIVE, .text = "\"answer\"", .delay_ms = 5, .also = show_progress };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&bar)), NULL, 80);
+    for (size_t i = 0; i < COUNT(shown); i++) {
+        char line[64];
+        snprintf(line, sizeof line, "bar     0ms  %s\n", shown[i]);
+        CHECK(look_until(&l, RONDO_EV_OUTPUT, "s.bar"));
+        CHECK(strstr(look_plain(&l), line) != NULL);
+    }
+}
+
+TEST(a_step_that_is_tried_again_has_the_time_of_all_tries)
+{
+    struct bot bad = { "bad", REFUSE, .text = "no",
+                       .options.retry = { .attempts = 3, .delay_ms = 1000 } };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&bad)), NULL, 80);
+    CHECK(look_until(&l, RONDO_EV_RETRY, "s.bad~1"));
+    l.now_ns += 500 * 1000000ll;
+    CHECK(strstr(look_plain(&l), "bad   500ms  retrying") != NULL);
+    look_to_end(&l);
+    CHECK(strstr(look_plain(&l), "bad    3.0s  try 3  no\n") != NULL);
+    CHECK(strstr(buf_text(&l.lines), "error s.bad~2 (0ms): no\n") != NULL);
+}
+
+/* Cases and their steps: of a branch only one runs. */
+static rondo_node *one_way(struct bot *taken, struct bot *others, rondo_case *cases, int count)
+{
+    for (int i = 0; i < count; i++)
+        cases[i] = (rondo_case){ .when = always,
+                                 .node = i ? SEQ(others[i].name, bot_node(&others[i])) : bot_node(taken) };
+    return rondo_branch(&(rondo_branch_spec){ RONDO_BRANCH, .name = "way", .cases = cases,
+                                              .case_count = (size_t)count });
+}
+
+TEST(what_can_no_longer_run_was_skipped_and_takes_no_place_from_what_ran)
+{
+    struct bot taken = { "taken", GIVE, .text = "1", .delay_ms = 10 };
+    struct bot last = { "last", GIVE, .text = "2", .delay_ms = 10 };
+    struct bot others[12] = { 0 };
+    char names[12][16];
+    rondo_case cases[12];
+    for (int i = 0; i < 12; i++) {
+        snprintf(names[i], sizeof names[i], "other%d", i);
+        others[i] = (struct bot){ names[i], ECHO };
+    }
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", one_way(&taken, others, cases, 3), bot_node(&last)), NULL, 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "s.last"));
+    CHECK_STR(look_plain(&l), "\u280b flow  10ms  1/2 steps\n"
+                              "\u280b s               10ms\n"
+                              "  \u2713 way           10ms\n"
+                              "    \u2713 taken       10ms  1\n"
+                              "    - other1            skipped\n"
+                              "      - other1          skipped\n"
+                              "    - other2            skipped\n"
+                              "      - other2          skipped\n"
+                              "  \u280b last           0ms\n");
+    look_end(&l);
+    l = (struct look){ 0 };
+    look_start(&l, SEQ("s", one_way(&taken, others, cases, 12), bot_node(&last)), NULL, 80);
+    look_to_end(&l);
+    l.view.height = 6;
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  20ms  2/2 steps\n"
+                              "\u2713 s            20ms\n"
+                              "  \u2713 way        10ms\n"
+                              "    \u2713 taken    10ms  1\n"
+                              "  \u2713 last       10ms  2\n"
+                              "  \u2026 22 more: 22 skipped\n");
+}
+
+TEST(steps_that_have_ended_go_before_items)
+{
+    struct bot first = { "first", GIVE, .text = "[1, 2, 3, 4, 5, 6, 7, 8, 9]" }, item = { "item", ECHO };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&first), EACH("all", bot_node(&item))), NULL, 80);
+    look_to_end(&l);
+    l.view.height = 8;
+    CHECK(strstr(look_plain(&l), "\u2713 first") != NULL);
+    CHECK(strstr(look_plain(&l), "[8] item") != NULL);
+    CHECK(strstr(look_plain(&l), "[5] item") == NULL);
+}
+
 TEST(control_characters_and_wide_ones_stay_in_their_line)
 {
     struct bot evil = { "evil", GIVE,
                         .text = "\"\\u001b[2J\\u001b]0;title\\u0007\\u65e5\\u672c\\u8a9e\\u65e5\\u672c"
-                                "\\u8a9e\\u65e5\\u672c\\u8a9e\\u65e5\\u672c\\u8a9e\\r\\t\\u202e!\"" };
+                                "\\u8a9e\\u65e5\\u672c\\u8a9e\\u65e5\\u672c\\u8a9e\\t\\u202e!\"" };
     LOOK l = { 0 };
     look_start(&l, SEQ("s", bot_node(&evil)), NULL, 30);
     look_to_end(&l);
@@ -261,6 +354,40 @@ TEST(failures_are_told_in_full_and_once)
                               "  the provider said: no\n"
                               "  and then it said nothing at all\n"
                               "a note\n");
+}
+
+TEST(of_a_long_failure_the_beginning_and_the_end_are_told_unless_lines_do_not_count)
+{
+    auto_buf struct buf text = { 0 };
+    LOOK l = { 0 };
+    for (int i = 1; i <= 30; i++)
+        buf_printf(&text, "line %d\n", i);
+    struct bot bad = { "bad", REFUSE, .text = buf_text(&text) };
+    look_start(&l, SEQ("s", bot_node(&bad)), NULL, 40);
+    look_to_end(&l);
+    l.view.height = 20;
+    CHECK(strstr(look_plain(&l), "s.bad failed:\n"
+                                 "  line 1\n"
+                                 "  \u2026 21 more lines\n"
+                                 "  line 23\n") != NULL);
+    CHECK(strstr(look_plain(&l), "\n  line 30\n") != NULL);
+    CHECK(!view_put(&l.frame, &l.view));
+    l.view.height = 0;
+    CHECK(strstr(look_plain(&l), "  line 21\n  line 22\n") != NULL);
+    CHECK(view_put(&l.frame, &l.view));
+}
+
+TEST(while_it_runs_a_note_has_one_line)
+{
+    struct bot slow = { "slow", GIVE, .text = "1", .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, SEQ("s", bot_node(&slow)), NULL, 20);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "s.slow"));
+    l.view.notes = "stopping, or something like that";
+    CHECK_STR(look_plain(&l), "\u280b flow  0ms\n"
+                              "\u280b s          0ms\n"
+                              "  \u280b slow     0ms\n"
+                              "stopping, or someth\u2026\n");
 }
 
 static rondo_node *many(struct bot *bots, char (*names)[16], int count)
