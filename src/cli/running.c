@@ -50,21 +50,34 @@ int running_check_args(struct running *r)
     return EXIT_OK;
 }
 
+static void say_obstacles(const struct running *r, const char *before, const struct obstacles *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        auto_buf struct buf why = { 0 };
+        obstacle_put(&all->list[i], &why);
+        command_fail(r->line->command, "%s%s", before, buf_text(&why));
+    }
+    if (all->is_cut)
+        command_fail(r->line->command, "%sthere is more of this kind", before);
+}
+
 /* A limit of cost does not hold where nobody knows the price. */
 static void warn_of_prices(const struct running *r)
 {
     struct call_env strict = r->env;
-    rondo_error err;
+    struct obstacles all;
     strict.require_prices = true;
-    if ((r->args->max_cost > 0 || r->flow->budget.cost_nano) && agent_can_run(r->flow, &strict, &err) < 0)
-        command_fail(r->line->command, "warning: the limit of cost may not hold: %s", err.message);
+    if ((r->args->max_cost > 0 || r->flow->budget.cost_nano) && !agent_can_run(r->flow, &strict, &all))
+        say_obstacles(r, "warning: the limit of cost may not hold: ", &all);
 }
 
 int running_check_agents(struct running *r)
 {
-    rondo_error err;
-    if (agent_can_run(r->flow, &r->env, &err) < 0)
-        return command_fail(r->line->command, "%s", err.message);
+    struct obstacles all;
+    if (!agent_can_run(r->flow, &r->env, &all)) {
+        say_obstacles(r, "", &all);
+        return EXIT_USAGE;
+    }
     if (!r->args->quiet)
         warn_of_prices(r);
     return EXIT_OK;

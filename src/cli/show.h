@@ -22,8 +22,10 @@ size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, boo
 void show_line(struct buf *out, const char *text, size_t len);
 void show_lines(struct buf *out, const char *text, size_t len);
 
-/* Puts text as one word for a shell, in single quotes, which bash, zsh and fish read alike. */
+/* Puts text as one word for a shell, in single quotes, which bash, zsh and fish read alike; show_word() only where
+   it needs them. */
 void show_quoted(struct buf *out, const char *text);
+void show_word(struct buf *out, const char *text);
 
 /* How much of an error to show on one line: an expression and the caret under it, which end some, mean
    nothing there. */
