@@ -32,6 +32,8 @@
 #define BUFFER    65536
 #define NOTES_MAX 20
 #define SUMMARY_LINES 60 // where there is no terminal to say how many
+#define FAILURES_MAX  10 // that --quiet tells
+#define FAILURE_WIDTH 500
 
 struct drive {
     const struct drive_options *options;
@@ -439,15 +441,44 @@ static void summarise(struct drive *d)
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
-/* --quiet: only what went wrong. */
+/* A line: how the run ended, where it went wrong, and why. */
+static void say_why(const struct drive *d, const struct row *row, const char *error)
+{
+    auto_buf struct buf path = { 0 }, clean = { 0 }, why = { 0 };
+    if (row)
+        row_put_path(&path, row);
+    buf_puts(&path, path.len ? ": " : "");
+    show_line(&clean, error, show_without_caret(error));
+    show_cut(&why, clean.data, clean.len, FAILURE_WIDTH, !d->term.is_utf8);
+    fprintf(stderr, "rondo %s: %s: %s%s\n", d->options->command, rondo_status_text(d->rows->status), buf_text(&path),
+            why.len ? buf_text(&why) : "no reason was given");
+}
+
+/* Returns how many steps began to fail in the row, of which the first were told; `before` were in others. */
+static uint32_t say_origins(const struct drive *d, const struct row *row, uint32_t before)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            count += say_origins(d, row->kids[i], before + count);
+    if (!row_is_origin(row) || !row->error)
+        return count;
+    if (before + count < FAILURES_MAX)
+        say_why(d, row, row->error);
+    return count + 1;
+}
+
+/* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a person. */
 static void say_failure(struct drive *d, const rondo_result *res)
 {
     bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
-    auto_buf struct buf why = { 0 };
-    show_lines(&why, res->error, strlen(res->error));
-    if (exit_code(d->run) && (bad || res->status == RONDO_STATUS_CANCELLED) && !d->out_failed)
-        fprintf(stderr, "rondo %s: %s: %s\n", d->options->command, rondo_status_text(res->status),
-                why.len ? buf_text(&why) : "no reason was given");
+    if (!exit_code(d->run) || !(bad || res->status == RONDO_STATUS_CANCELLED) || d->out_failed)
+        return;
+    uint32_t count = bad && !d->run->core.end_reason ? say_origins(d, d->rows->root, 0) : 0;
+    if (!count)
+        say_why(d, NULL, res->error);
+    if (count > FAILURES_MAX)
+        fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
 }
 
 /* The content of null is nothing, which steps without a result have, too. */

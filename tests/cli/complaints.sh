@@ -22,5 +22,24 @@ check "as it says" 0 "a answers for three (rehearsal of three)" "$RONDO" rehears
 check "an example" 3 "" "$RONDO" run "$ROOT/examples/models/ask.yaml"
 says "with made-up answers: rondo rehearse $ROOT/examples/models/ask.yaml"
 
+# ---- failures of a quiet run ---------------------------------------------------------------------------------
+flow fails.yaml <<'F'
+name: fails
+agents: { c: { run: "echo one; echo two >&2; echo three >&2; exit 7" } }
+steps:
+  - { id: a, agent: c }
+  - id: l
+    loop: { maxIterations: 2, steps: [{ id: in, agent: c }] }
+  - id: many
+    loop: { forEach: "[1,2,3,4,5,6,7,8,9,10,11,12]", onItemFailure: continue, steps: [{ id: x, agent: c }] }
+F
+check "each failure has its step" 1 "" "$RONDO" run -q fails.yaml
+same "in one line" "$(head -3 err)" "rondo run: failed: a: exit status 7: two three
+rondo run: failed: l.0.in: exit status 7: two three
+rondo run: failed: many[0].x: exit status 7: two three"
+same "and not without end" "$(tail -1 err); $(wc -l <err)" "rondo run: and 4 more failures; 11"
+check "a limit ends the run" 124 "" "$RONDO" run -q --timeout 1ms fails.yaml
+same "and no step" "$(cat err)" "rondo run: failed: the run timed out after 1 ms"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
