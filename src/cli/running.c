@@ -280,10 +280,10 @@ int running_look(struct running *r)
     return EXIT_OK;
 }
 
-void running_put_resume(const struct running *r, const char *id, struct buf *out)
+void running_put_next(const struct running *r, const char *command, const char *id, const char *rest, struct buf *out)
 {
     auto_buf struct buf line = { 0 };
-    buf_printf(&line, "rondo resume %s", id);
+    buf_printf(&line, "rondo %s %s%s", command, id, rest);
     store_path_put_option(store_path(r->store), &line);
     show_line(out, line.data, line.len);
 }
@@ -291,7 +291,7 @@ void running_put_resume(const struct running *r, const char *id, struct buf *out
 void running_tell_kept(const struct running *r)
 {
     auto_buf struct buf next = { 0 };
-    running_put_resume(r, r->id, &next);
+    running_put_next(r, "resume", r->id, "", &next);
     fprintf(stderr, "rondo %s: kept; go on with: %s\n", r->line->command->name, buf_text(&next));
 }
 

@@ -81,8 +81,8 @@ int running_look(struct running *r);
 /* Opens the store that the options, or the file, name; none for :memory:. */
 int running_open_store(struct running *r, bool must_exist);
 
-/* The command that goes on with run `id` of the open store, as a shell takes it and a terminal may show it. */
-void running_put_resume(const struct running *r, const char *id, struct buf *out);
+/* A command about run `id` of the open store to type next, as a shell takes it and a terminal may show it. */
+void running_put_next(const struct running *r, const char *command, const char *id, const char *rest, struct buf *out);
 void running_tell_kept(const struct running *r); // what was sent to a run that nobody drives
 
 /* An error of the library before the run began: says it and gives the code for the shell. */
