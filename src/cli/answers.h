@@ -6,6 +6,7 @@
 #define RONDO_ANSWERS_H
 
 #include "base/error.h"
+#include "flow/flow.h"
 
 #include <jansson.h>
 
@@ -15,7 +16,8 @@ struct answers {
     json_t *used; // key -> how many of its list
 };
 
-int answers_open(struct answers *answers, const char *path, rondo_error *err);
+/* Every key has to name a step of the flow, or what an agent of one asks (`step.permit-1`). */
+int answers_open(struct answers *answers, const char *path, const struct flow *flow, rondo_error *err);
 void answers_clear(struct answers *answers);
 
 /* The next answer for a gate: new; NULL when there is none (any more).  The path goes before the id. */

@@ -95,8 +95,8 @@ static int run_file(const struct cmdline *line, bool rehearses)
 {
     static int (*const stages[])(struct running *r) = {
         running_check_args, read_flow, read_inputs, running_prepare_env, open_replay, check_agents,
-        open_store, running_check_gates, running_draw_plan, running_open_engine, open_record, running_start,
-        running_carry_out,
+        running_read_answers, open_store, running_check_gates, running_draw_plan, running_open_engine, open_record,
+        running_start, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = line->command->name,
                          .file = line->args.list[0], .rehearses = rehearses };

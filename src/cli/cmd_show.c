@@ -169,7 +169,8 @@ static void put_origin(struct running *r, const struct rows *rows, struct buf *o
     buf_putc(out, '\n');
 }
 
-static void put_next(struct buf *out, const char *before, const struct running *r, const char *command, const char *rest)
+static void put_next(struct buf *out, const char *before, const struct running *r, const char *command,
+                     const char *rest)
 {
     buf_puts(out, before);
     running_put_next(r, command, r->id, rest, out);

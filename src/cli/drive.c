@@ -441,17 +441,22 @@ static void summarise(struct drive *d)
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
-/* A line: how the run ended, where it went wrong, and why. */
-static void say_why(const struct drive *d, const struct row *row, const char *error)
+/* How the run ended, and why. */
+static void say_why(const struct drive *d, struct buf *why)
 {
-    auto_buf struct buf path = { 0 }, clean = { 0 }, why = { 0 };
-    if (row)
-        row_put_path(&path, row);
-    buf_puts(&path, path.len ? ": " : "");
-    show_line(&clean, error, show_without_caret(error));
-    show_cut(&why, clean.data, clean.len, FAILURE_WIDTH, !d->term.is_utf8);
-    fprintf(stderr, "rondo %s: %s: %s%s\n", d->options->command, rondo_status_text(d->rows->status), buf_text(&path),
-            why.len ? buf_text(&why) : "no reason was given");
+    fprintf(stderr, "rondo %s: %s: %s\n", d->options->command, rondo_status_text(d->rows->status),
+            why->len ? buf_text(why) : "no reason was given");
+}
+
+/* In a line: where it went wrong, and why. */
+static void say_origin(const struct drive *d, const struct row *row)
+{
+    auto_buf struct buf clean = { 0 }, why = { 0 };
+    row_put_path(&why, row);
+    buf_puts(&why, why.len ? ": " : "");
+    show_line(&clean, row->error, show_without_caret(row->error));
+    show_cut(&why, buf_text(&clean), clean.len, FAILURE_WIDTH, !d->term.is_utf8);
+    say_why(d, &why);
 }
 
 /* Returns how many steps began to fail in the row, of which the first were told; `before` were in others. */
@@ -464,7 +469,7 @@ static uint32_t say_origins(const struct drive *d, const struct row *row, uint32
     if (!row_is_origin(row) || !row->error)
         return count;
     if (before + count < FAILURES_MAX)
-        say_why(d, row, row->error);
+        say_origin(d, row);
     return count + 1;
 }
 
@@ -472,11 +477,13 @@ static uint32_t say_origins(const struct drive *d, const struct row *row, uint32
 static void say_failure(struct drive *d, const rondo_result *res)
 {
     bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
+    auto_buf struct buf why = { 0 };
     if (!exit_code(d->run) || !(bad || res->status == RONDO_STATUS_CANCELLED) || d->out_failed)
         return;
     uint32_t count = bad && !d->run->core.end_reason ? say_origins(d, d->rows->root, 0) : 0;
+    show_lines(&why, res->error, strlen(res->error));
     if (!count)
-        say_why(d, NULL, res->error);
+        say_why(d, &why);
     if (count > FAILURES_MAX)
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
 }
@@ -597,6 +604,8 @@ static void prepare(struct drive *d)
     d->gates.on_ask = on_ask;
     d->gates.user = &d->notify;
     d->gates.run = d->run;
+    d->gates.answers = *options->answers;
+    *options->answers = (struct answers){ 0 };
     d->gates.has_person = drive_has_person() && !options->quiet;
     d->gates.can_wait = d->run->stored;
     d->gates.player = options->env ? options->env->player : NULL;
@@ -620,13 +629,7 @@ static void drive_clear(struct drive *d)
 int drive(rondo_run *run, const struct drive_options *options)
 {
     struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
-    rondo_error err;
     prepare(&d);
-    if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
-        say_error(&d, &err);
-        drive_clear(&d);
-        return EXIT_USAGE;
-    }
     interrupt_start(d.engine);
     if (options->plan)
         put_plan(&d);

@@ -83,6 +83,14 @@ int running_check_agents(struct running *r)
     return EXIT_OK;
 }
 
+int running_read_answers(struct running *r)
+{
+    rondo_error err;
+    if (!r->args->answers || answers_open(&r->answers, r->args->answers, r->flow, &err) == 0)
+        return EXIT_OK;
+    return command_fail(r->line->command, "%s", err.message);
+}
+
 /* The plan goes to stderr: stdout is for the answer. */
 int running_draw_plan(struct running *r)
 {
@@ -333,7 +341,7 @@ int running_carry_out(struct running *r)
 {
     const struct run_args *a = r->args;
     struct drive_options options = {
-        .command = r->command, .title = r->flow->name, .answers = a->answers, .notify = a->notify,
+        .command = r->command, .title = r->flow->name, .answers = &r->answers, .notify = a->notify,
         .plan = a->json ? doc_json(r->flow->doc, r->flow->doc->root) : NULL,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
@@ -374,5 +382,6 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     mem_free(r->holder);
     flow_unref(r->flow);
     means_clear(&r->means);
+    answers_clear(&r->answers);
     return code;
 }

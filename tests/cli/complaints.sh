@@ -41,5 +41,24 @@ same "and not without end" "$(tail -1 err); $(wc -l <err)" "rondo run: and 4 mor
 check "a limit ends the run" 124 "" "$RONDO" run -q --timeout 1ms fails.yaml
 same "and no step" "$(cat err)" "rondo run: failed: the run timed out after 1 ms"
 
+# ---- answers for gates that there are not ----------------------------------------------------------------------
+flow gate.yaml <<'F'
+name: gate
+agents: { c: { run: [echo, hi] } }
+steps:
+  - { id: a, agent: c }
+  - { id: ready, gate: { ask: "Ready?" } }
+  - { id: w, agent: c, review: { gate: { ask: "Good?" } } }
+F
+runs=$("$RONDO" runs | wc -l)
+check "a name that no step has" 3 "" "$RONDO" run gate.yaml --answers <(echo 'redy: yes')
+says "redy: there is no step 'redy'; did you mean 'ready'?"
+check "another file" 3 "" "$RONDO" run gate.yaml --answers gate.yaml
+check "of a rehearsal" 3 "" "$RONDO" rehearse gate.yaml --answers <(echo 'redy: yes')
+same "nothing was begun" "$("$RONDO" runs | wc -l)" "$runs"
+check "all names that there may be" 0 "hi" "$RONDO" run -q gate.yaml \
+    --answers <(echo '{ ready: yes, a.permit-1: y, w.review: approve, w.review~1: approve, a: retry }')
+check "and not" 3 "" "$RONDO" run -q gate.yaml --answers <(echo 'aa.permit-1: y')
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

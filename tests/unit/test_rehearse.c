@@ -333,8 +333,8 @@ TEST(what_cannot_be_carried_out_is_told_before_the_run)
     CHECK_STR(can_run("- { id: y, agent: m }\n- { id: z, agent: f }\n", true), "");
     CHECK_STR(can_run("- { id: y, agent: m }\n- { id: z, agent: f }\n- { id: w, agent: m }\n", false),
               "agent 'm' of step 'y' and 1 more step: model 'groq/one': there is no key for groq: set the variable "
-              "GROQ_API_KEY; agent 'f' of step 'z': the function 'calc' is not in this program: functions are registered "
-              "by the program that embeds rondo");
+              "GROQ_API_KEY; agent 'f' of step 'z': the function 'calc' is not in this program: functions are "
+              "registered by the program that embeds rondo");
 }
 
 TEST(set_writes_state_and_returns_what_it_wrote)
