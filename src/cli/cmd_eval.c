@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 
 #include "cel/cel.h"
+#include "cli/given.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
@@ -12,13 +13,11 @@
 #include "flow/bind.h"
 #include "flow/diag.h"
 #include "flow/scope.h"
-#include "io/file.h"
 #include "io/tzfile.h"
 #include "run/enter.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DATA_MAX   (1024 * 1024 * 1024)
 #define ERRORS_MAX 20   // that are told of one expression
@@ -38,25 +37,18 @@ static void say(struct buf *text)
 
 static json_t *read_data(const struct cmd *command, const char *path)
 {
-    auto_buf struct buf text = { 0 };
-    json_error_t why;
-    rondo_error err;
+    rondo_error err = { 0 };
     if (!path)
         return json_object();
-    bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "standard input" : path;
-    if ((is_stdin ? file_read_fd(STDIN_FILENO, name, DATA_MAX, &text, &err)
-                  : file_read(path, DATA_MAX, &text, &err)) < 0) {
-        command_fail(command, "--data: %s", err.message);
-        return NULL;
-    }
-    json_t *data = json_loadb(buf_text(&text), text.len, 0, &why);
-    if (!data)
-        command_fail(command, "%s:%d:%d: %s", name, why.line, why.column, why.text);
+    json_t *data = given_json(path, DATA_MAX, 0, &err);
     if (json_is_object(data))
         return data;
     if (data)
         command_fail(command, "the data has to be a JSON object");
+    else if (err.line)
+        command_fail(command, "%s:%d:%d: %s", given_name(path), err.line, err.column, err.message);
+    else
+        command_fail(command, "--data: %s", err.message);
     json_decref(data);
     return NULL;
 }

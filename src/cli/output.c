@@ -1,5 +1,5 @@
 /* output.c - standard output as everybody prints to it. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE // fopencookie
 #include "cli/output.h"
 
 #include "cli/screen.h"

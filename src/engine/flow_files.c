@@ -55,12 +55,14 @@ struct flow *flows_open(const char *path, bool is_lenient, const char *coordinat
     auto_buf struct buf text = { 0 };
     auto_free char *folder = NULL;
     rondo_error err = { 0 };
-    if (read_text(path, &text, &folder, &err) < 0) {
-        diag_at(diags, NULL, NULL, "file", "%s", err.message);
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    int rc = read_text(path, &text, &folder, &err);
+    struct source *source = source_new(name, buf_text(&text), text.len);
+    if (rc < 0) {
+        diag_at(diags, source, NULL, "file", "%s", file_reason(err.message, name));
+        source_unref(source);
         return NULL;
     }
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    struct source *source = source_new(name, text.data ? text.data : "", text.len);
     const struct flow_files *files = is_lenient ? &looked_at : &flows_disk;
     struct flow *flow = flow_load(source, &(struct flow_load){ .files = files, .folder = folder,
                                                                .is_json = ends_with(path, ".json"),

@@ -62,7 +62,7 @@ expect "JSON with an escape of its own" 0 "" "" "$RONDO" check - < <(echo '{"nam
 expect "what is only a warning" 0 "" "warned.yaml:2:27: warning[file]: none.yaml: No such file or directory
     2 | steps: [{ id: a, include: none.yaml }]
       |                           ^~~~~~~~~" "$RONDO" check warned.yaml
-expect "a file that is not there" 2 "" "error[file]: none.yaml: No such file or directory" "$RONDO" check none.yaml
+expect "a file that is not there" 2 "" "none.yaml: error[file]: No such file or directory" "$RONDO" check none.yaml
 echo '{ "name": 5, "steps": [{ "id": "a" }] }' >strict.json
 expect "JSON is taken at its word" 2 "" "strict.json:1:11: error[validation]: \`name\` has to be text, not 5
     1 | { \"name\": 5, \"steps\": [{ \"id\": \"a\" }] }

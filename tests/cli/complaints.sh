@@ -60,5 +60,21 @@ check "all names that there may be" 0 "hi" "$RONDO" run -q gate.yaml \
     --answers <(echo '{ ready: yes, a.permit-1: y, w.review: approve, w.review~1: approve, a: retry }')
 check "and not" 3 "" "$RONDO" run -q gate.yaml --answers <(echo 'aa.permit-1: y')
 
+# ---- places ------------------------------------------------------------------------------------------------------
+printf '{\n"a": 1,,}' >bad.json
+printf '\xef\xbb\xbf{"a": 123456789012345678901234}' >large.json
+echo '{}' >any.json
+check "where JSON is wrong" 2 "" "$RONDO" check --schema any.json bad.json
+says "bad.json: line 2, column 8: expected a key in quotes or '}', got ','"
+check "what is nothing" 2 "" "$RONDO" check --schema any.json /dev/null any.json
+check "large numbers, and the mark of an editor" 0 "" "$RONDO" check --schema any.json large.json
+check "a file that is not there" 2 '{"file":"none.yaml","valid":false,"errors":[{"file":"none.yaml","line":1,"column":1,"severity":"error","code":"file","message":"No such file or directory"}],"warnings":[]}' \
+    "$RONDO" check --json none.yaml
+cp gate.yaml $'n\xff.yaml'
+"$RONDO" check --json $'n\xff.yaml' >out 2>err
+has '{"file":"n�.yaml","valid":true,'
+"$RONDO" check --json --schema any.json $'m\xff.json' >out 2>err
+has '{"file":"m�.json",'
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -59,6 +59,14 @@ lsit
 there are no variables; --data FILE gives some" 'lsit'
 expect 0 'true' "true || duration('x') == duration('y')"
 expect 0 '-2' '-5 + 3'
+printf '' >no.json
+printf '{\n"a": 1,,}' >bad.json
+printf '{"a": 123456789012345678901234}' >large.json
+printf '\xef\xbb\xbf{"a":1}' >marked.json
+expect 2 'rondo eval: no.json:1:1: the file is empty' 'a' --data no.json
+expect 2 "rondo eval: bad.json:2:8: expected a key in quotes or '}', got ','" 'a' --data bad.json
+expect 2 'rondo eval: large.json:1:7: this whole number does not fit in 64 bits' 'a' --data large.json
+expect 0 '1' 'a' --data marked.json
 expect 2 'rondo eval: --data: none.json: No such file or directory' 'x' --data none.json
 expect 2 'rondo eval: --data: .: Is a directory' 'x' --data .
 expect 2 "rondo eval: 1:1: unexpected character U+001B
