@@ -1,6 +1,7 @@
 /* command.c - reading a command line by the table of its command. */
 #include "cli/command.h"
 
+#include "base/buf.h"
 #include "cli/show.h"
 #include "flow/diag.h"
 
@@ -163,6 +164,49 @@ static int read_one(struct reader *r)
     return add_arg(r, text);
 }
 
+/* ---- standard input --------------------------------------------------------------------------- */
+
+/* Everything on the command line that is to be read from there. */
+struct readers {
+    struct buf names;
+    uint32_t count;
+};
+
+static void add_reader(struct readers *all, const char *dashes, const char *name, const char *key, size_t len)
+{
+    buf_printf(&all->names, "%s%s%s%s%.*s", all->count++ ? " and " : "", dashes, name, len ? " " : "", (int)len, key);
+}
+
+static void add_readers_of(struct readers *all, const struct option *option, const char *fields)
+{
+    const void *field = fields + option->offset;
+    const struct texts *pairs = field;
+    const char *text = option->kind == OPT_TEXT ? *(const char *const *)field : NULL;
+    if (text && strcmp(option->value, "FILE") == 0 && strcmp(text, "-") == 0)
+        add_reader(all, "--", option->name, "", 0);
+    for (uint32_t i = 0; option->kind == OPT_PAIRS && i < pairs->count; i++) {
+        size_t len;
+        if (strcmp(pair_value(pairs->list[i], &len), "@-") == 0)
+            add_reader(all, "--", option->name, pairs->list[i], len);
+    }
+}
+
+/* The second one would find nothing, and call that an empty file. */
+static int check_stdin(const struct cmdline *line, rondo_error *err)
+{
+    const struct cmd *command = line->command;
+    struct readers all = { 0 };
+    for (uint32_t i = 0; i < line->args.count && strstr(command->args, "FILE"); i++)
+        if (strcmp(line->args.list[i], "-") == 0)
+            add_reader(&all, "", "FILE", "", 0);
+    for (const struct option *option = command->options; option && option->name; option++)
+        add_readers_of(&all, option, line->options);
+    int rc = all.count < 2 ? 0 : err_set(err, RONDO_EINVAL, "standard input can be read only once, not as %.200s",
+                                         buf_text(&all.names));
+    buf_free(&all.names);
+    return rc;
+}
+
 static int check_args(const struct cmdline *line, rondo_error *err)
 {
     const struct cmd *command = line->command;
@@ -187,7 +231,7 @@ int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char
             return err->code;
     for (r.at += r.at < r.end; r.at < r.end; r.at++)
         add_arg(&r, *r.at);
-    return check_args(line, err);
+    return check_args(line, err) < 0 ? err->code : check_stdin(line, err);
 }
 
 void cmdline_clear(struct cmdline *line)

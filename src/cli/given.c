@@ -4,6 +4,7 @@
 #include "data/utf8.h"
 #include "io/file.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -138,7 +139,7 @@ static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, r
     const char *value = pair_value(pair, &key_len);
     buf_put(&key, pair, key_len);
     if (value[0] == '@' && value[1] != '@') {
-        if (file_read(value + 1, GIVEN_BYTES_MAX, &text, err) < 0)
+        if (read_bytes(value + 1, GIVEN_BYTES_MAX, &text, err) < 0)
             return err_in(err, "--input %s", buf_text(&key));
     } else {
         buf_puts(&text, value[0] == '@' ? value + 1 : value);
@@ -188,12 +189,18 @@ int given_check(const char *what, const char *text, size_t len, rondo_error *err
     return 0;
 }
 
+/* Nothing comes from a terminal by itself, nor where there is nothing (main.c has a file there that cannot be read). */
+static bool is_piped(void)
+{
+    return !isatty(STDIN_FILENO) && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) != O_WRONLY;
+}
+
 int given_words(const struct texts *words, struct buf *out, rondo_error *err)
 {
     auto_buf struct buf piped = { 0 };
     for (uint32_t i = 0; i < words->count; i++)
         buf_printf(out, "%s%s", i ? " " : "", words->list[i]);
-    if (!isatty(STDIN_FILENO) && file_read_fd(STDIN_FILENO, "standard input", STDIN_MAX, &piped, err) < 0)
+    if (is_piped() && file_read_fd(STDIN_FILENO, given_name("-"), STDIN_MAX, &piped, err) < 0)
         return err->code;
     if (given_check("the command line", buf_text(out), out->len, err) < 0 ||
         given_check("standard input", buf_text(&piped), piped.len, err) < 0)

@@ -45,8 +45,6 @@ int running_check_args(struct running *r)
         return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->workdir && !is_folder(a->workdir))
         return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
-    if (a->inputs && strcmp(a->inputs, "-") == 0 && strcmp(r->file, "-") == 0)
-        return usage_error(command, "the workflow and its inputs cannot both come from standard input");
     return EXIT_OK;
 }
 

@@ -76,5 +76,33 @@ has '{"file":"n�.yaml","valid":true,'
 "$RONDO" check --json --schema any.json $'m\xff.json' >out 2>err
 has '{"file":"m�.json",'
 
+# ---- standard input ------------------------------------------------------------------------------------------------
+flow hello.yaml <<'F'
+name: hello
+inputs: { who: { type: string, default: you }, to: { type: string, default: me } }
+agents: { c: { run: [echo, "hello ${inputs.who}"] } }
+steps: [{ id: a, agent: c }]
+F
+once() { # WHO ARGUMENT...: it is refused
+    local who=$1
+    shift
+    check "read once: $*" 3 "" "$RONDO" "$@"
+    says "standard input can be read only once, not as $who"
+}
+once "FILE and --inputs" run - --inputs -
+once "FILE and --answers" run - --answers -
+once "FILE and --script" rehearse - --script -
+once "--inputs and --answers" run hello.yaml --inputs - --answers -
+once "FILE and FILE" check - -
+once "FILE and --schema" check --schema - -
+once "--input who and --input to" run hello.yaml -i who=@- -i to=@-
+is=$(echo piped | "$RONDO" run -q hello.yaml -i who=@-)
+same "an input from there" "$is" "hello piped"
+"$RONDO" check - <&- 2>err
+says "standard input: error[file]: it is closed"
+"$RONDO" eval 1 -d - <&- 2>err
+says "standard input: it is closed"
+
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
