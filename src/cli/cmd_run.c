@@ -185,7 +185,10 @@ const struct cmd command_rehearse = {
     .about = "Models, commands, tools and gates are replaced by answers that fit their schemas,\n"
              "and delays are skipped: the whole flow is seen, nothing is touched and nothing\n"
              "spent.  A loop that made-up answers lead to its cap is noted and does not fail\n"
-             "the rehearsal.",
-    .options = rehearse_options, .size = sizeof(struct run_args),
+             "the rehearsal.\n"
+             "\n"
+             "The other options of 'rondo run' are read and have no effect, so that a command line\n"
+             "can be rehearsed by changing one word of it.",
+    .options = rehearse_options, .ignored = run_options, .size = sizeof(struct run_args),
     .defaults = &defaults, .run = cmd_rehearse,
 };

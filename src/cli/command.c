@@ -15,7 +15,7 @@
 const struct option command_common[] = {
     { "no-color", 0, OPT_FLAG, OPTION_AT(struct cmdline, no_color),
       .help = "no colours, also on a terminal (as NO_COLOR=1 does)" },
-    { "help", 'h', OPT_FLAG, OPTION_AT(struct cmdline, help), .help = "this text" },
+    { "help", 'h', OPT_FLAG, OPTION_AT(struct cmdline, help), .help = "what it does, and all its options" },
     { NULL }
 };
 // clang-format on
@@ -44,9 +44,13 @@ static const struct option *find_in(const struct option *options, const char *na
 static const struct option *find(struct reader *r, const char *name, size_t len, char letter,
                                  void **ret_fields)
 {
-    const struct option *option = find_in(r->line->command->options, name, len, letter);
+    const struct cmd *command = r->line->command;
+    const struct option *option = find_in(command->options, name, len, letter);
     *ret_fields = option ? r->line->options : r->line;
-    return option ? option : find_in(command_common, name, len, letter);
+    if (option || (option = find_in(command_common, name, len, letter)))
+        return option;
+    *ret_fields = r->line->ignored;
+    return find_in(command->ignored, name, len, letter);
 }
 
 static size_t names_of(const struct option *options, const char **names, size_t count)
@@ -65,6 +69,12 @@ static const char *nearest(const char *text, const char *const *names, size_t co
     return near;
 }
 
+/* What looks like an option may be an argument, as an expression that begins with a minus. */
+static const char *hint_at_dashes(const struct reader *r)
+{
+    return r->line->command->max_args ? "; an argument that begins with a dash comes behind '--'" : "";
+}
+
 static int unknown_option(struct reader *r, const char *name, size_t len)
 {
     char text[80];
@@ -76,7 +86,7 @@ static int unknown_option(struct reader *r, const char *name, size_t len)
     if (near)
         return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?",
                        text, near);
-    return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'", text);
+    return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'%s", text, hint_at_dashes(r));
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -132,7 +142,7 @@ static int read_letters(struct reader *r, const char *text)
     for (int rc; *text; text++) {
         const struct option *option = find(r, NULL, 0, *text, &fields);
         if (!option)
-            return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'", *text);
+            return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'%s", *text, hint_at_dashes(r));
         if (option->kind != OPT_FLAG)
             return text[1] ? set_once(r, option, fields, text + 1)
                            : read_value(r, option, fields);
@@ -223,7 +233,8 @@ int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char
                  rondo_error *err)
 {
     struct reader r = { line, argv, argv + argc, err };
-    *line = (struct cmdline){ .command = command, .options = mem_zalloc(command->size + 1) };
+    *line = (struct cmdline){ .command = command, .options = mem_zalloc(command->size + 1),
+                              .ignored = mem_zalloc(command->size + 1) };
     if (command->defaults)
         memcpy(line->options, command->defaults, command->size);
     while (r.at < r.end && strcmp(*r.at, "--") != 0)
@@ -237,7 +248,9 @@ int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char
 void cmdline_clear(struct cmdline *line)
 {
     options_clear(line->command->options, line->options);
+    options_clear(line->command->ignored, line->ignored);
     mem_free(line->options);
+    mem_free(line->ignored);
     mem_free(line->args.list);
     *line = (struct cmdline){ 0 };
 }

@@ -27,7 +27,8 @@ json_t *given_json(const char *path, size_t max, unsigned flags, rondo_error *er
 json_t *given_value(const char *text, size_t len, const struct schema *schema);
 
 /* The inputs of a workflow as --inputs FILE and --input KEY=VALUE give them, the latter first: a value
-   "@FILE" is the content of that file ("@-": standard input), "@@x" is the text "@x".  New, an object; NULL with err. */
+   "@FILE" is the content of that file ("@-": standard input), "@@x" is the text "@x".  New, an object; NULL with
+   err. */
 json_t *given_inputs(const struct flow *flow, const char *file, const struct texts *pairs,
                      rondo_error *err);
 

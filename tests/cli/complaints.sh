@@ -104,5 +104,14 @@ says "standard input: error[file]: it is closed"
 says "standard input: it is closed"
 
 
+# ---- a line of run, rehearsed ------------------------------------------------------------------------------------------
+check "by changing one word" 0 "c answers for a (rehearsal of a)" "$RONDO" rehearse -q hello.yaml --model openai/x --allow read --yolo \
+    --store not/made.db --session s --max-turns 3 --max-retries 0 --notify 'touch notified' --record rec --thinking high
+same "nothing is touched" "$(ls -d not notified rec 2>/dev/null)" ""
+check "wrong is wrong" 3 "" "$RONDO" rehearse -q hello.yaml --max-turns many
+check "what is no option of either" 3 "" "$RONDO" rehearse -q hello.yaml --modle x
+check "a model without a name" 3 "" "$RONDO" run "two keys.yaml" --model ''
+says "the name of the model is empty: write provider/model"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
