@@ -69,12 +69,6 @@ static const char *nearest(const char *text, const char *const *names, size_t co
     return near;
 }
 
-/* What looks like an option may be an argument, as an expression that begins with a minus. */
-static const char *hint_at_dashes(const struct reader *r)
-{
-    return r->line->command->max_args ? "; an argument that begins with a dash comes behind '--'" : "";
-}
-
 static int unknown_option(struct reader *r, const char *name, size_t len)
 {
     char text[80];
@@ -86,7 +80,7 @@ static int unknown_option(struct reader *r, const char *name, size_t len)
     if (near)
         return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'; did you mean '--%s'?",
                        text, near);
-    return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'%s", text, hint_at_dashes(r));
+    return err_set(r->err, RONDO_EINVAL, "unknown option '--%s'", text);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -135,6 +129,13 @@ static int read_long(struct reader *r, const char *text)
     return read_value(r, option, fields);
 }
 
+/* It may be an argument, as an expression that begins with a minus. */
+static int unknown_letter(struct reader *r, char letter)
+{
+    return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'%s", letter,
+                   r->line->command->max_args ? "; an argument that begins with a dash comes behind '--'" : "");
+}
+
 /* -v, -vq, -d FILE, -dFILE */
 static int read_letters(struct reader *r, const char *text)
 {
@@ -142,7 +143,7 @@ static int read_letters(struct reader *r, const char *text)
     for (int rc; *text; text++) {
         const struct option *option = find(r, NULL, 0, *text, &fields);
         if (!option)
-            return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'%s", *text, hint_at_dashes(r));
+            return unknown_letter(r, *text);
         if (option->kind != OPT_FLAG)
             return text[1] ? set_once(r, option, fields, text + 1)
                            : read_value(r, option, fields);

@@ -83,10 +83,13 @@ int running_check_agents(struct running *r)
 
 int running_read_answers(struct running *r)
 {
+    const char *path = r->args->answers;
     rondo_error err;
-    if (!r->args->answers || answers_open(&r->answers, r->args->answers, r->flow, &err) == 0)
-        return EXIT_OK;
-    return command_fail(r->line->command, "%s", err.message);
+    if (path && answers_open(&r->answers, path, &err) < 0)
+        return command_fail(r->line->command, "%s", err.message);
+    if (path && answers_check(&r->answers, r->flow, &err) < 0)
+        return command_fail(r->line->command, "--answers %s: %s", path, err.message);
+    return EXIT_OK;
 }
 
 /* The plan goes to stderr: stdout is for the answer. */
