@@ -545,6 +545,20 @@ static void say_error(const struct drive *d, const rondo_error *err)
     fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
 }
 
+/* The engine has dropped the run: the store cannot be written, or it was lost to another process.  What was shown is
+   in the store, and can be gone on with. */
+static int leave_broken(struct drive *d, const rondo_error *err)
+{
+    say_error(d, err);
+    if (err->code == RONDO_EBUSY)
+        return EXIT_BUSY;
+    if (d->options->store && d->rows->start_ns) {
+        add_next(d, "when that is mended, go on with: rondo resume ", "");
+        screen_write(STDERR_FILENO, d->next.data, d->next.len);
+    }
+    return EXIT_FAILED;
+}
+
 static int finish(struct drive *d)
 {
     rondo_result res;
@@ -554,10 +568,8 @@ static int finish(struct drive *d)
     end_prompt(d);
     if (d->is_left)
         return leave_waiting(d);
-    if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
-        say_error(d, &err);
-        return err.code == RONDO_EBUSY ? EXIT_BUSY : EXIT_FAILED; // it has lost the run to another process
-    }
+    if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0)
+        return leave_broken(d, &err);
     int code = exit_code(d->run);
     add_notes(d, &res);
     if (d->options->quiet)
