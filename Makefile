@@ -69,8 +69,11 @@ CFLAGS   ?= $(if $(SAN)$(FAST),-O1,-O3) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+# Asked for when something is compiled, and not before: help and clean need nothing.
+pkg_check  = $(if $(shell pkg-config --exists $(PKGS) libcurl 2>/dev/null && echo yes),,$(error packages that rondo \
+             needs are missing: run `make bootstrap` ($(PKGS) libcurl, by pkg-config)))
 # libcurl is never linked (src/io/curl.h), but its header is read.
-PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS) libcurl))$(PKG_CFLAGS)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(pkg_check)$$(shell pkg-config --cflags $(PKGS) libcurl))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 # What ships is optimised as a whole; tests link the same objects the ordinary, quick way.  Debuggers have their own
 # tables for stepping out of functions; those that would be loaded are a tenth of the program.

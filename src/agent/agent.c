@@ -108,12 +108,16 @@ static const struct flow_function *find_function(const struct call_env *env, con
     return NULL;
 }
 
+int agent_blame(const struct flow_step *step, rondo_error *err)
+{
+    return err_in(err, "agent '%s' of step '%s'", name_of(step), step->id);
+}
+
 static int refuse_function(const struct flow_step *step, rondo_error *err)
 {
     return err_set(err, RONDO_EINVAL,
-                   "agent '%s' of step '%s' is the function '%s', which this program does not have: functions are "
-                   "registered by the program that embeds rondo; `rondo rehearse` does without them",
-                   name_of(step), step->id, step->agent->function);
+                   "the function '%s' is not in this program: functions are registered by the program that embeds "
+                   "rondo", step->agent->function);
 }
 
 static void call_model(struct call *call)
@@ -151,6 +155,7 @@ static void call_function(struct call *call)
         return;
     }
     refuse_function(call->step, &err);
+    agent_blame(call->step, &err);
     rondo_task_fail(call->task, err.code, "%s", err.message);
 }
 
@@ -276,30 +281,64 @@ void agent_run(rondo_task *task, void *step)
 
 struct search {
     const struct call_env *env;
-    rondo_error *err;
-    int rc;
+    struct obstacles *found;
 };
+
+static int can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)
+{
+    int kind = step->agent ? step->agent->kind : AGENT_MODEL;
+    if (step->body != BODY_AGENT || env->player || is_replaced(env, kind) ||
+        (step->loop && step->loop->scope && step->loop->scope->count)) // its steps repeat, not itself
+        return 0;
+    if (kind == AGENT_MODEL)
+        return model_can_run(step, env, err);
+    if (kind == AGENT_COMMAND)
+        return command_can_run(step, err);
+    return kind == AGENT_FUNCTION && !find_function(env, step->agent->function) ? refuse_function(step, err) : 0;
+}
+
+/* A key that is not set stops many steps, and is one obstacle. */
+static void add_obstacle(struct obstacles *all, const struct flow_step *step, const rondo_error *why)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (strcmp(all->list[i].why.message, why->message) != 0)
+            continue;
+        all->list[i].others++;
+        return;
+    }
+    if (all->count < OBSTACLES_MAX)
+        all->list[all->count++] = (struct obstacle){ .step = step, .why = *why };
+    else
+        all->is_cut = true;
+}
 
 static void look_at(struct flow_step *step, void *user)
 {
     struct search *search = user;
-    int kind = step->agent ? step->agent->kind : AGENT_MODEL;
-    if (search->rc < 0 || step->body != BODY_AGENT || search->env->player || is_replaced(search->env, kind) ||
-        (step->loop && step->loop->scope && step->loop->scope->count)) // its steps repeat, not itself
-        return;
-    if (kind == AGENT_MODEL)
-        search->rc = model_can_run(step, search->env, search->err);
-    else if (kind == AGENT_COMMAND)
-        search->rc = command_can_run(step, search->err);
-    else if (kind == AGENT_FUNCTION && !find_function(search->env, step->agent->function))
-        search->rc = refuse_function(step, search->err);
+    rondo_error err;
+    if (can_run(step, search->env, &err) < 0)
+        add_obstacle(search->found, step, &err);
 }
 
-int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err)
+bool agent_can_run(const struct flow *flow, const struct call_env *env, struct obstacles *ret)
 {
-    struct search search = { env, err, 0 };
+    struct search search = { env, ret };
+    rondo_error err;
+    *ret = (struct obstacles){ 0 };
     flow_each_step(flow, look_at, &search);
-    return search.rc < 0 ? search.rc : isolated_can_run(flow, env, err);
+    if (isolated_can_run(flow, env, &err) < 0)
+        add_obstacle(ret, NULL, &err);
+    return !ret->count;
+}
+
+void obstacle_put(const struct obstacle *obstacle, struct buf *out)
+{
+    const struct flow_step *step = obstacle->step;
+    if (step)
+        buf_printf(out, "agent '%s' of step '%s'", name_of(step), step->id);
+    if (obstacle->others)
+        buf_printf(out, " and %u more step%s", obstacle->others, obstacle->others == 1 ? "" : "s");
+    buf_printf(out, "%s%s", step ? ": " : "", obstacle->why.message);
 }
 
 /* ---- secrets ----------------------------------------------------------------------------------------- */

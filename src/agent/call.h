@@ -157,9 +157,27 @@ json_t *later_state(rondo_later later, const char *key);
 /* The function of every leaf; step is its struct flow_step. */
 void agent_run(rondo_task *task, void *step);
 
-/* Can all agents of the flow be carried out here?  0, or RONDO_EINVAL: the first that cannot, and
-   what to do about it. */
-int agent_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
+/* Why a step cannot be carried out here, and what to do about it; the same may stop others. */
+struct obstacle {
+    const struct flow_step *step; // the first; NULL: it is nobody's in particular
+    uint32_t others;              // steps behind it
+    rondo_error why;
+};
+
+#define OBSTACLES_MAX 20
+
+struct obstacles {
+    struct obstacle list[OBSTACLES_MAX];
+    uint32_t count;
+    bool is_cut; // there are more
+};
+
+/* Can all agents of the flow be carried out here?  If not, *ret has every obstacle once. */
+bool agent_can_run(const struct flow *flow, const struct call_env *env, struct obstacles *ret);
+void obstacle_put(const struct obstacle *obstacle, struct buf *out); // a sentence
+
+/* Puts whose error it is in front of it. */
+int agent_blame(const struct flow_step *step, rondo_error *err);
 
 /* Adds the secrets that agents of the flow refer to, as far as they are there, and keys of models that are in the
    environment. */
@@ -200,14 +218,14 @@ int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_
 /* Where commands of a step run when nobody says otherwise; NULL: nowhere in particular. */
 const char *call_folder(const struct call_env *env, const struct flow_step *step);
 
-/* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
+/* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL; as above. */
 int command_can_run(const struct flow_step *step, rondo_error *err);
 
-/* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND. */
+/* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND; whose it is agent_blame() says. */
 int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
 
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
-   RONDO_ENOTFOUND: and what to set. */
+   RONDO_ENOTFOUND: and what to set; as above. */
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */

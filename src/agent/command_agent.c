@@ -648,7 +648,9 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
     errand->secrets = setup.secrets;
     task_see(task, &setup.see);
     int rc = command_can_run(step, &err);
-    if (rc == 0)
+    if (rc < 0)
+        agent_blame(step, &err);
+    else
         rc = start(&setup, errand, prompt, len, &err);
     if (rc == 0) {
         errand->later = rondo_task_defer(task);
@@ -666,6 +668,5 @@ int command_can_run(const struct flow_step *step, rondo_error *err)
     rondo_error why;
     if (!step->agent->has_sandbox || sandbox_can_be(&why))
         return 0;
-    return err_set(err, RONDO_EINVAL, "agent '%s' asks for a sandbox, which cannot be enforced here: %s",
-                   step->agent->name, why.message);
+    return err_set(err, RONDO_EINVAL, "it asks for a sandbox, which cannot be enforced here: %s", why.message);
 }

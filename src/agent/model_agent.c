@@ -170,30 +170,23 @@ static const char *model_name(const struct call_env *env, const struct flow_step
     return name ? name : variable(env, "RONDO_MODEL");
 }
 
-static const char *agent_name(const struct flow_step *step)
-{
-    return step->agent ? step->agent->name : "the default agent";
-}
-
 int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err)
 {
     const char *name = model_name(env, step);
     if (!name)
         return err_set(err, RONDO_EINVAL,
-                       "agent '%s' of step '%s' needs a language model and none is named: say `--model "
-                       "provider/name`, set RONDO_MODEL, or put `model:` into the file; `rondo rehearse` does "
-                       "without one",
-                       agent_name(step), step->id);
+                       "a language model is needed and none is named: say `--model provider/name`, set RONDO_MODEL, "
+                       "or put `model:` into the file");
     if (target_find(step->flow, name, &env->world, ret, err) < 0)
-        return err_in(err, "agent '%s' of step '%s'", agent_name(step), step->id);
+        return err->code;
     const struct target *last = *ret;
     while (env->require_prices && last && last->price.is_known)
         last = last->fallback;
     if (!env->require_prices || !last)
         return 0;
     err_set(err, RONDO_EINVAL,
-            "agent '%s' of step '%s': nobody knows what '%s' costs: give the model a `price` in `models`, or its name "
-            "one with --prices", agent_name(step), step->id, last->alias ? last->alias : name);
+            "nobody knows what '%s' costs: give the model a `price` in `models`, or its name one with --prices",
+            last->alias ? last->alias : name);
     target_unref(TAKE(*ret));
     return err->code;
 }
@@ -509,7 +502,10 @@ void model_run(rondo_task *task, const struct flow_step *step, const struct buf 
     stint->spec.env = task_env(task);
     stint->later = stint->spec.later = rondo_task_defer(task);
     buf_put(&stint->system, system->data ? system->data : "", system->len);
-    if (model_target(task_env(task), step, &stint->spec.target, &err) < 0 || gather(stint, task, &err) < 0) {
+    int rc = model_target(task_env(task), step, &stint->spec.target, &err);
+    if (rc < 0)
+        agent_blame(step, &err);
+    if (rc < 0 || gather(stint, task, &err) < 0) {
         fail(stint, &err);
         return;
     }
@@ -545,8 +541,7 @@ static int check_tool(const struct flow_step *step, const char *name, const stru
     for (const struct tool_row *row = tool_builtins; row->name; row++)
         if (strcmp(row->name, name) == 0)
             return 0;
-    return err_set(err, RONDO_EINVAL, "agent '%s' of step '%s' has the tool '%s', which nobody offers",
-                   agent_name(step), step->id, name);
+    return err_set(err, RONDO_EINVAL, "nobody offers the tool '%s'", name);
 }
 
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)

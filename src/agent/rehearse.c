@@ -6,6 +6,7 @@
    words that the loop's `until` looks for.  A script (--script) can give any answer instead. */
 #include "agent/call.h"
 
+#include "agent/step_names.h"
 #include "base/hash.h"
 #include "data/value.h"
 #include "run/act.h"
@@ -360,32 +361,6 @@ static json_t *scripted(json_t *script, const char *path, const char *id, uint32
     return nth(reply ? reply : json_object_get(script, id), call);
 }
 
-struct names {
-    const char **list;
-    uint32_t count, cap;
-};
-
-static void add_name(struct flow_step *step, void *names)
-{
-    struct names *n = names;
-    mem_grow(&n->list, &n->cap, n->count, sizeof *n->list);
-    n->list[n->count++] = step->id;
-}
-
-/* The last name of a path is that of a step. */
-static int check_path(const char *path, const struct names *names, rondo_error *err)
-{
-    auto_buf struct buf plain = { 0 };
-    path_put_plain(&plain, path);
-    const char *dot = strrchr(buf_text(&plain), '.'), *id = dot ? dot + 1 : buf_text(&plain);
-    for (uint32_t i = 0; i < names->count; i++)
-        if (strcmp(names->list[i], id) == 0)
-            return 0;
-    const char *near = diag_nearest(id, names->list, names->count);
-    return err_set(err, RONDO_EINVAL, "there is no step '%s'%s%s%s", id, near ? "; did you mean '" : "",
-                   near ? near : "", near ? "'?" : "");
-}
-
 static int check_replies(json_t *replies, rondo_error *err)
 {
     if (!json_is_array(replies))
@@ -398,18 +373,18 @@ static int check_replies(json_t *replies, rondo_error *err)
 
 int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err)
 {
-    struct names names = { 0 };
+    struct step_names names;
     json_t *replies;
     const char *path;
     int rc = 0;
-    flow_each_step(flow, add_name, &names);
+    step_names_init(&names, flow);
     json_object_foreach(script, path, replies) {
-        if (check_path(path, &names, err) < 0 || check_replies(replies, err) < 0) {
+        if (step_names_check(&names, path, err) < 0 || check_replies(replies, err) < 0) {
             rc = err_in(err, "%.80s", path);
             break;
         }
     }
-    mem_free(names.list);
+    step_names_clear(&names);
     return rc;
 }
 

@@ -185,6 +185,7 @@ void routing_run(rondo_task *task, const struct flow_step *step, const struct bu
                                  .own = own, .key = mem_strdup(rondo_task_key(task)) };
     find_fitting(routing, task);
     if (model_target(task_env(task), step, &target, &routing->error) < 0) {
+        agent_blame(step, &routing->error);
         fail(routing);
         return;
     }

@@ -221,7 +221,7 @@ cel_program_type(const struct cel_program *program);   // dyn when unchecked
 bool cel_program_can_be(const struct cel_program *program, enum cel_kind kind);
 const char *cel_program_text(const struct cel_program *program);   // NUL-terminated
 
-/* The names of functions, macros not among them, for those who ask what was meant; how many. */
+/* The names of functions and macros, for those who ask what was meant; how many. */
 size_t cel_function_names(const char **names, size_t max);
 
 /* The paths a program asks its resolver for, in the order of the text: 0 .. count - 1. */

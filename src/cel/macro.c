@@ -232,3 +232,12 @@ struct ast *macro_expand(struct parser *p, struct ast *call)
     }
     return call;
 }
+
+size_t macro_names(const char **names, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(macros) && count < max; i++)
+        if (!macros[i].space)
+            names[count++] = macros[i].name;
+    return count;
+}

@@ -8,4 +8,7 @@
    filled in when it names one and is wrong. */
 struct ast *macro_expand(struct parser *parser, struct ast *call);
 
+/* The names of those that are called by a name alone; how many. */
+size_t macro_names(const char **names, size_t max);
+
 #endif

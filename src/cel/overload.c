@@ -1,6 +1,9 @@
 /* overload.c - the families of functions, and finding a row by name. */
 #include "cel/overload.h"
 
+#include "cel/cel.h"
+#include "cel/macro.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -30,13 +33,16 @@ uint32_t overload_find(const char *name, const struct overload **rows, uint32_t 
     return count;
 }
 
+/* Operators have rows like functions, and names that nobody writes. */
 size_t cel_function_names(const char **names, size_t max)
 {
-    size_t count = 0;
-    for (size_t i = 1; i < COUNT(families); i++)
-        for (size_t k = 0; k < families[i]->count && count < max; k++)
-            if (!k || strcmp(families[i]->rows[k].name, families[i]->rows[k - 1].name) != 0)
-                names[count++] = families[i]->rows[k].name;
+    size_t count = macro_names(names, max);
+    for (size_t i = 0; i < COUNT(families); i++)
+        for (size_t k = 0; k < families[i]->count && count < max; k++) {
+            const char *name = families[i]->rows[k].name;
+            if (isalpha((unsigned char)name[0]) && (!k || strcmp(name, families[i]->rows[k - 1].name) != 0))
+                names[count++] = name;
+        }
     return count;
 }
 

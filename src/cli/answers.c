@@ -1,7 +1,35 @@
 /* answers.c - what gates are answered with when nobody is asked. */
 #include "cli/answers.h"
 
+#include "agent/step_names.h"
 #include "cli/given.h"
+#include "run/asks.h"
+
+#include <string.h>
+
+/* Below an agent there may be others, which have no names in the file: the step that they work for has. */
+static int check_key(const struct step_names *names, const char *key, rondo_error *err)
+{
+    auto_buf struct buf step = { 0 };
+    const char *last = strrchr(key, '.');
+    bool is_ask = last && strncmp(last, ASKS_NAME, strlen(ASKS_NAME)) == 0;
+    buf_put(&step, key, is_ask ? strcspn(key, ".[~^") : strlen(key));
+    return step_names_check(names, buf_text(&step), err);
+}
+
+int answers_check(const struct answers *answers, const struct flow *flow, rondo_error *err)
+{
+    struct step_names names;
+    json_t *value;
+    const char *key;
+    int rc = 0;
+    step_names_init(&names, flow);
+    json_object_foreach(answers->map, key, value)
+        if (rc == 0 && check_key(&names, key, err) < 0)
+            rc = err_in(err, "%.80s", key);
+    step_names_clear(&names);
+    return rc;
+}
 
 int answers_open(struct answers *answers, const char *path, rondo_error *err)
 {

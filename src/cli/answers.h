@@ -6,6 +6,7 @@
 #define RONDO_ANSWERS_H
 
 #include "base/error.h"
+#include "flow/flow.h"
 
 #include <jansson.h>
 
@@ -17,6 +18,9 @@ struct answers {
 
 int answers_open(struct answers *answers, const char *path, rondo_error *err);
 void answers_clear(struct answers *answers);
+
+/* Does every key name a step of the flow, or what an agent of one asks (`step.permit-1`)?  0 or RONDO_EINVAL. */
+int answers_check(const struct answers *answers, const struct flow *flow, rondo_error *err);
 
 /* The next answer for a gate: new; NULL when there is none (any more).  The path goes before the id. */
 json_t *answers_take(struct answers *answers, const char *path, const char *id);

@@ -54,7 +54,7 @@ static void put_open(struct running *r, struct buf *out, json_t *all, const stru
     buf_puts(out, "  answered by ");
     show_line(out, by ? by : "somebody", strlen(by ? by : "somebody"));
     buf_puts(out, "; go on with: ");
-    running_put_resume(r, r->id, out);
+    running_put_next(r, "resume", r->id, "", out);
     buf_putc(out, '\n');
 }
 

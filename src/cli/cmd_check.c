@@ -7,14 +7,15 @@
    one a line, as "file: place: what"; with --json they go to stdout as objects, one a line. */
 #include "base/buf.h"
 #include "cli/commands.h"
+#include "cli/given.h"
 #include "cli/problems.h"
+#include "cli/show.h"
 #include "data/schema.h"
 #include "engine/flow_files.h"
 #include "io/file.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VALUE_MAX ((size_t)1 << 30)
 
@@ -24,58 +25,42 @@ struct check_args {
     bool as_json;
 };
 
-/* A line about a file, and the place in it or "". */
-static void complain(const struct check_args *args, const char *file, const char *at,
-                     const char *schema_at, const char *message)
+/* Takes it. */
+static void print_line(json_t *line)
 {
-    if (!args->as_json) {
-        fprintf(stderr, "%s: %s\n", file, message);
-        return;
-    }
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "file", file, "path", at, "rule",
-                             schema_at, "message", message);
-    if (line)
-        json_dumpf(line, stdout, JSON_COMPACT);
+    json_dumpf(line, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(line);
 }
 
-/* Integers beyond 64 bits are read as doubles, and then all are. */
-static json_t *text_parse(const struct buf *text, json_error_t *why)
+/* A line about a file, and the place in it or "".  Names of files need not be text. */
+static void complain(const struct check_args *args, const char *file, const char *at,
+                     const char *schema_at, const char *message)
 {
-    json_error_t again;
-    size_t how = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
-    json_t *json = json_loadb(text->data, text->len, how, why);
-    if (!json && json_error_code(why) == json_error_numeric_overflow)
-        json = json_loadb(text->data, text->len, how | JSON_DECODE_INT_AS_REAL, &again);
-    return json;
-}
-
-/* Messages about files begin with their names, and so do ours. */
-static const char *without_name(const char *message, const char *path)
-{
-    size_t len = strlen(path);
-    return strncmp(message, path, len) == 0 && strncmp(message + len, ": ", 2) == 0 ? message + len + 2 : message;
+    auto_buf struct buf name = { 0 }, clean = { 0 };
+    show_line(&name, file, strlen(file));
+    show_line(&clean, message, strlen(message));
+    if (!args->as_json) {
+        fprintf(stderr, "%s: %s\n", buf_text(&name), buf_text(&clean));
+        return;
+    }
+    print_line(json_pack("{s:s, s:s, s:s, s:s}", "file", buf_text(&name), "path", at, "rule", schema_at, "message",
+                         buf_text(&clean)));
 }
 
 static json_t *value_read(const struct check_args *args, const char *path)
 {
-    json_error_t why;
-    rondo_error err;
-    auto_buf struct buf text = { 0 }, message = { 0 };
-    int rc = strcmp(path, "-") == 0 ? file_read_fd(STDIN_FILENO, path, VALUE_MAX, &text, &err)
-                                    : file_read(path, VALUE_MAX, &text, &err);
-    if (rc < 0) {
-        complain(args, path, "", "", without_name(err.message, path));
-        return NULL;
-    }
-    buf_text(&text); // not even of an empty file is it NULL
-    json_t *json = text_parse(&text, &why);
-    if (!json) {
-        buf_printf(&message, "line %d, column %d: %s", why.line, why.column, why.text);
-        complain(args, path, "", "", buf_text(&message));
-    }
-    return json;
+    rondo_error err = { 0 };
+    auto_buf struct buf message = { 0 };
+    json_t *json = given_json(path, VALUE_MAX, GIVEN_LARGE | GIVEN_NUL, &err);
+    if (json)
+        return json;
+    if (err.line)
+        buf_printf(&message, "line %d, column %d: %s", err.line, err.column, err.message);
+    else
+        buf_puts(&message, file_reason(err.message, given_name(path)));
+    complain(args, path, "", "", buf_text(&message));
+    return NULL;
 }
 
 struct reporting {
@@ -135,7 +120,9 @@ static json_t *diags_json(const struct diags *diags, bool warnings)
 
 static void print_json(const char *path, const struct flow *flow, const struct diags *diags)
 {
-    json_t *line = json_pack("{s:s, s:b}", "file", path, "valid", flow != NULL);
+    auto_buf struct buf name = { 0 };
+    show_line(&name, path, strlen(path));
+    json_t *line = json_pack("{s:s, s:b}", "file", buf_text(&name), "valid", flow != NULL);
     if (flow) {
         json_object_set_new(line, "name", json_string(flow->name));
         json_object_set_new(line, "dialect", json_string(flow->dialect == FLOW_V1 ? "v1" : "rondo"));
@@ -144,9 +131,7 @@ static void print_json(const char *path, const struct flow *flow, const struct d
     }
     json_object_set_new(line, "errors", diags_json(diags, false));
     json_object_set_new(line, "warnings", diags_json(diags, true));
-    json_dumpf(line, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(line);
+    print_line(line);
 }
 
 static int workflow_check(const struct cmdline *line, const char *path)

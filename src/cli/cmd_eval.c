@@ -5,21 +5,23 @@
 #include "cli/commands.h"
 
 #include "cel/cel.h"
+#include "cli/given.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "engine/shell.h"
 #include "flow/bind.h"
+#include "flow/diag.h"
 #include "flow/scope.h"
-#include "io/file.h"
 #include "io/tzfile.h"
 #include "run/enter.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define DATA_MAX (1024 * 1024 * 1024)
+#define DATA_MAX   (1024 * 1024 * 1024)
+#define ERRORS_MAX 20   // that are told of one expression
+#define NAMES_MAX  1000 // of the data, for the search of the nearest
 
 struct eval_options {
     const char *data, *run, *at, *store;
@@ -35,42 +37,64 @@ static void say(struct buf *text)
 
 static json_t *read_data(const struct cmd *command, const char *path)
 {
-    auto_buf struct buf text = { 0 };
-    json_error_t why;
-    rondo_error err;
+    rondo_error err = { 0 };
     if (!path)
         return json_object();
-    bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "standard input" : path;
-    if ((is_stdin ? file_read_fd(STDIN_FILENO, name, DATA_MAX, &text, &err)
-                  : file_read(path, DATA_MAX, &text, &err)) < 0) {
-        command_fail(command, "--data: %s", err.message);
-        return NULL;
-    }
-    json_t *data = json_loadb(buf_text(&text), text.len, 0, &why);
-    if (!data)
-        command_fail(command, "%s:%d:%d: %s", name, why.line, why.column, why.text);
+    json_t *data = given_json(path, DATA_MAX, 0, &err);
     if (json_is_object(data))
         return data;
     if (data)
         command_fail(command, "the data has to be a JSON object");
+    else if (err.line)
+        command_fail(command, "%s:%d:%d: %s", given_name(path), err.line, err.column, err.message);
+    else
+        command_fail(command, "--data: %s", err.message);
     json_decref(data);
     return NULL;
 }
 
 /* ---- variables --------------------------------------------------------------------------- */
 
+/* An expression being compiled: what its names mean comes first, for the hooks of runs. */
+struct compiling {
+    struct binding binding; // its hint is used for data, too
+    json_t *data;           // NULL: a run's
+    const char *text;
+    uint32_t errors; // that were told
+};
+
+static void suggest_variable(struct compiling *c, const char *name)
+{
+    const char *keys[NAMES_MAX], *key;
+    json_t *value;
+    size_t count = 0;
+    json_object_foreach(c->data, key, value)
+        if (count < NAMES_MAX)
+            keys[count++] = key;
+    const char *near = diag_nearest(name, keys, count);
+    c->binding.bad_len = 1;
+    if (near)
+        snprintf(c->binding.hint, sizeof c->binding.hint, "did you mean '%.200s'?", near);
+    else
+        snprintf(c->binding.hint, sizeof c->binding.hint, "%s",
+                 count ? "" : "there are no variables; --data FILE gives some");
+}
+
 static int bind(void *user, const struct cel_name *path, size_t count, const char **ret_type,
                 uintptr_t *ret_token, rondo_error *err)
 {
-    return json_object_get(user, path[0].text) != NULL;
+    struct compiling *c = user;
+    if (json_object_get(c->data, path[0].text))
+        return 1;
+    suggest_variable(c, path[0].text);
+    return 0;
 }
 
 /* The longest key at the path that the text begins with, so that steps.run-tests is one. */
 static size_t longest_key(void *user, const struct cel_name *path, size_t count,
                           const char *text, size_t len)
 {
-    json_t *at = user, *value;
+    json_t *at = ((struct compiling *)user)->data, *value;
     const char *key;
     size_t best = 0;
     for (size_t i = 0; i < count; i++)
@@ -86,7 +110,7 @@ static size_t longest_key(void *user, const struct cel_name *path, size_t count,
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-static int tell(const char *text, const rondo_error *err, int code)
+static int tell(const char *text, const rondo_error *err, const char *hint, int code)
 {
     auto_buf struct buf line = { 0 };
     auto_free char *caret = cel_caret(text, strlen(text), err);
@@ -96,6 +120,8 @@ static int tell(const char *text, const rondo_error *err, int code)
         buf_puts(&line, err->message);
     while (line.len && line.data[line.len - 1] == '\n')
         line.len--;
+    if (hint && *hint)
+        buf_printf(&line, "\n%s", hint);
     say(&line);
     return code;
 }
@@ -105,22 +131,49 @@ static int print_value(const char *text, struct cel_val value)
     rondo_error err;
     json_t *json = cel_val_to_json(value, &err);
     if (!json)
-        return tell(text, &err, EXIT_FAILED);
+        return tell(text, &err, NULL, EXIT_FAILED);
     json_dumpf(json, stdout, JSON_ENCODE_ANY | JSON_COMPACT);
     putchar('\n');
     json_decref(json);
     return 0;
 }
 
-static int evaluate(const char *text, const struct cel_options *options, const struct cel_env *env)
+/* Hook of CEL: one of the errors of an expression. */
+static bool take_error(void *compiling, const rondo_error *err)
 {
+    struct compiling *c = compiling;
+    const char *near = scope_nearest_function(err->message);
+    if (near)
+        snprintf(c->binding.hint, sizeof c->binding.hint, "did you mean '%.200s'?", near);
+    tell(c->text, err, near || c->binding.bad_len ? c->binding.hint : NULL, EXIT_INVALID);
+    c->binding.bad_len = 0; // the next one has its own
+    return ++c->errors < ERRORS_MAX;
+}
+
+/* Once more, to find the others.  Not at first: the hook finds fault with texts that may never be read. */
+static int tell_errors(const struct cel_options *options, const rondo_error *first)
+{
+    struct compiling *c = options->user;
+    struct cel_options all = *options;
+    rondo_error err;
+    all.forgives = take_error;
+    c->binding.bad_len = 0;
+    cel_program_free(cel_compile(c->text, strlen(c->text), &all, &err));
+    if (!c->errors) // it is not even CEL
+        take_error(c, first);
+    return EXIT_INVALID;
+}
+
+static int evaluate(const struct cel_options *options, const struct cel_env *env)
+{
+    const char *text = ((struct compiling *)options->user)->text;
     struct cel_val value;
     rondo_error err;
     auto_cel struct cel_program *program = cel_compile(text, strlen(text), options, &err);
     if (!program)
-        return tell(text, &err, EXIT_INVALID);
+        return tell_errors(options, &err);
     if (cel_eval(program, env, &value, &err) < 0)
-        return tell(text, &err, EXIT_FAILED);
+        return tell(text, &err, NULL, EXIT_FAILED);
     return print_value(text, value);
 }
 
@@ -136,8 +189,8 @@ static int evaluate_data(const struct cmdline *line)
                            .scratch = cel_scratch_new(),
                            .zone = tzfile_get,
                            .zone_user = zones };
-    struct cel_options names = { .bind = bind, .hyphen = longest_key, .user = data };
-    int code = evaluate(line->args.list[0], &names, &env);
+    struct compiling c = { .data = data, .text = line->args.list[0] };
+    int code = evaluate(&(struct cel_options){ .bind = bind, .hyphen = longest_key, .user = &c }, &env);
     cel_scratch_free(env.scratch);
     tzfile_free(zones);
     json_decref(data);
@@ -146,28 +199,19 @@ static int evaluate_data(const struct cmdline *line)
 
 /* ---- stored runs ------------------------------------------------------------------------- */
 
-static void tell_hint(const char *hint)
-{
-    auto_buf struct buf clean = { 0 };
-    show_lines(&clean, hint, strlen(hint));
-    fprintf(stderr, "%s\n", buf_text(&clean));
-}
-
 /* In a loop, its rules are what looks: they see the pass that ended last. */
 static int evaluate_in(struct running *r, struct act *act)
 {
     bool is_loop = node_is_loop(act->node);
-    struct binding names = { .scope = (struct flow_scope *)act->node->scope,
-                             .allows = is_loop ? ALLOW_PASS : ALLOW_NONE };
-    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &names };
+    struct compiling c = { .text = r->line->args.list[0],
+                           .binding = { .scope = (struct flow_scope *)act->node->scope,
+                                        .allows = is_loop ? ALLOW_PASS : ALLOW_NONE } };
     struct see see;
     eyes_of(r->run, act, &see);
     see.loop_now = is_loop ? act : NULL;
     struct cel_env env = { .resolve = see_resolve, .user = &see, .scratch = see.scratch, .zone = see.zone,
                            .zone_user = see.zone_user };
-    int code = evaluate(r->line->args.list[0], &options, &env);
-    if (code == EXIT_INVALID && *names.hint)
-        tell_hint(names.hint);
+    int code = evaluate(&(struct cel_options){ .bind = bind_path, .hyphen = bind_hyphen, .user = &c }, &env);
     see_clear(&see);
     return code;
 }

@@ -41,7 +41,7 @@ static int read_inputs(struct running *r, json_t **ret)
 static void tell_next(const struct running *r, const char *id)
 {
     auto_buf struct buf next = { 0 };
-    running_put_resume(r, id, &next);
+    running_put_next(r, "resume", id, "", &next);
     fprintf(stderr, "rondo fork: go on with: %s\n", buf_text(&next));
 }
 

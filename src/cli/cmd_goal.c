@@ -142,8 +142,8 @@ static int cmd_goal(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = {
         running_check_args, check_save, running_prepare_env, make_plan, save_plan, running_draw_plan, approve,
-        make_inputs, check_budget, running_check_agents, open_store, running_check_gates, running_open_engine,
-        running_start, running_carry_out,
+        make_inputs, check_budget, running_check_agents, running_read_answers, open_store, running_check_gates,
+        running_open_engine, running_start, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = line->command->name, .file = "goal" };
     return running_go(&r, stages, COUNT(stages));

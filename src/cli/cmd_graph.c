@@ -25,13 +25,15 @@ struct graph_options {
 
 /* ---- pictures by Graphviz --------------------------------------------------------------------- */
 
-/* dot reads a file of ours without a name, so nobody has to write and read at the same time. */
-static int run_dot(FILE *input, pid_t *ret_pid)
+/* dot reads and writes files of ours without names: nobody has to write and read at the same time, and what it
+   made is printed like everything else. */
+static int run_dot(FILE *input, FILE *output, pid_t *ret_pid)
 {
     char *argv[] = { "dot", "-Tsvg", NULL };
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
     int rc = posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
@@ -46,15 +48,18 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int print_svg(const struct cmd *command, const struct buf *dot)
+static void copy(FILE *from, FILE *to)
+{
+    char bytes[16384];
+    rewind(from);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, from)) > 0;)
+        fwrite(bytes, 1, n, to);
+}
+
+static int make_svg(const struct cmd *command, FILE *input, FILE *output)
 {
     pid_t pid;
-    FILE *input = tmpfile();
-    if (!input || fwrite(dot->data, 1, dot->len, input) != dot->len || fflush(input) != 0)
-        return command_fail(command, "a temporary file: %s", strerror(errno));
-    rewind(input);
-    int rc = run_dot(input, &pid);
-    fclose(input);
+    int rc = run_dot(input, output, &pid);
     if (rc == ENOENT)
         return command_fail(command,
                             "--format svg needs 'dot' of Graphviz, which is not installed; "
@@ -64,7 +69,22 @@ static int print_svg(const struct cmd *command, const struct buf *dot)
     rc = wait_for(pid);
     if (rc != 0)
         fprintf(stderr, "rondo graph: dot failed (%d)\n", rc);
+    else
+        copy(output, stdout);
     return rc == 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+static int print_svg(const struct cmd *command, const struct buf *dot)
+{
+    FILE *input = tmpfile(), *output = tmpfile();
+    bool is_ready = input && output && fwrite(dot->data, 1, dot->len, input) == dot->len && fflush(input) == 0;
+    int code = is_ready ? (rewind(input), make_svg(command, input, output))
+                        : command_fail(command, "a temporary file: %s", strerror(errno));
+    if (input)
+        fclose(input);
+    if (output)
+        fclose(output);
+    return code;
 }
 
 /* ---- formats ---------------------------------------------------------------------------------- */
@@ -101,8 +121,10 @@ static int show(const struct cmdline *line, const struct picture *picture)
     struct term term;
     size_t format = 0;
     term_init(&term, STDOUT_FILENO, line->no_color);
-    if (options->width)
+    if (options->width) {
+        term.is_tty = true; // a file would get lines of any length
         term.width = (int)MIN(options->width, 10000);
+    }
     for (size_t i = 0; options->format && i < COUNT(formats); i++)
         if (strcmp(formats[i].name, options->format) == 0)
             format = i;
@@ -171,7 +193,7 @@ static const struct option options[] = {
     { "run", 0, OPT_TEXT, OPTION_AT(struct graph_options, run), "RUN",
       .help = "the plan of a stored run, coloured by what happened" },
     STORE_OPTION(struct graph_options),
-    { "width", 0, OPT_COUNT, OPTION_AT(struct graph_options, width), "COLUMNS",
+    { "width", 0, OPT_LIMIT, OPTION_AT(struct graph_options, width), "COLUMNS",
       .help = "as if the terminal were that wide" },
     { NULL }
 };

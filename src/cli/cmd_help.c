@@ -155,6 +155,8 @@ static int cmd_help(const struct cmdline *line)
 {
     const struct help_options *options = line->options;
     auto_buf struct buf text = { 0 };
+    if (!!options->completion + options->man + !!line->args.count > 1)
+        return usage_error(line->command, "COMMAND, --completion and --man: only one can be told of");
     if (options->completion)
         completion_put(&text, options->completion);
     else if (options->man)

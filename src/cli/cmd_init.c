@@ -115,8 +115,8 @@ static int write_files(const struct cmd *command, const char *folder, struct tar
 {
     for (size_t i = 0; i < count; i++)
         if (access(buf_text(&files[i].path), F_OK) == 0)
-            return command_fail(command, "'%s' is there already; nothing was written",
-                                buf_text(&files[i].path));
+            return command_fail(command, "'%s' is there already; nothing was written: move it away, or name another "
+                                "folder ('rondo init DIR')", buf_text(&files[i].path));
     if (!make_folder(folder))
         return command_fail(command, "'%s': %s", folder, strerror(errno));
     for (size_t i = 0; i < count; i++)
@@ -129,9 +129,11 @@ static int write_files(const struct cmd *command, const char *folder, struct tar
 
 static void say_next(const char *folder)
 {
+    auto_buf struct buf word = { 0 };
+    show_word(&word, folder);
     printf("\nNext:\n");
     if (strcmp(folder, ".") != 0)
-        tell_clean("  cd ", folder);
+        tell_clean(*folder == '-' ? "  cd ./" : "  cd ", buf_text(&word)); // cd has options, and - is one
     printf("  rondo graph flow.yaml\n  rondo run flow.yaml\n");
 }
 

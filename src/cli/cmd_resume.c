@@ -61,7 +61,7 @@ static int cmd_resume(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = {
         running_check_args, running_find, recall_env, running_open_engine, migration_go, running_check_agents,
-        running_draw_plan, go_on, running_carry_out,
+        running_read_answers, running_draw_plan, go_on, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = "resume",
                          .file = line->args.list[0] };

@@ -8,6 +8,7 @@
 #include "cli/given.h"
 #include "cli/problems.h"
 #include "cli/running.h"
+#include "cli/show.h"
 #include "cli/store_path.h"
 #include "engine/flows.h"
 
@@ -70,6 +71,19 @@ static int open_record(struct running *r)
     return command_fail(r->line->command, "--record %s", err.message);
 }
 
+static int check_agents(struct running *r)
+{
+    auto_buf struct buf next = { 0 }, clean = { 0 };
+    int code = running_check_agents(r);
+    if (code == EXIT_OK || r->rehearses)
+        return code;
+    buf_puts(&next, "rondo rehearse ");
+    show_word(&next, r->file);
+    show_line(&clean, next.data, next.len);
+    fprintf(stderr, "  to see it without, with made-up answers: %s\n", buf_text(&clean));
+    return code;
+}
+
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
 static int open_store(struct running *r)
@@ -80,9 +94,9 @@ static int open_store(struct running *r)
 static int run_file(const struct cmdline *line, bool rehearses)
 {
     static int (*const stages[])(struct running *r) = {
-        running_check_args, read_flow, read_inputs, running_prepare_env, open_replay, running_check_agents,
-        open_store, running_check_gates, running_draw_plan, running_open_engine, open_record, running_start,
-        running_carry_out,
+        running_check_args, read_flow, read_inputs, running_prepare_env, open_replay, check_agents,
+        running_read_answers, open_store, running_check_gates, running_draw_plan, running_open_engine, open_record,
+        running_start, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = line->command->name,
                          .file = line->args.list[0], .rehearses = rehearses };
@@ -174,7 +188,10 @@ const struct cmd command_rehearse = {
     .about = "Models, commands, tools and gates are replaced by answers that fit their schemas,\n"
              "and delays are skipped: the whole flow is seen, nothing is touched and nothing\n"
              "spent.  A loop that made-up answers lead to its cap is noted and does not fail\n"
-             "the rehearsal.",
-    .options = rehearse_options, .size = sizeof(struct run_args),
+             "the rehearsal.\n"
+             "\n"
+             "The other options of 'rondo run' are read and have no effect, so that a command line\n"
+             "can be rehearsed by changing one word of it.",
+    .options = rehearse_options, .ignored = run_options, .size = sizeof(struct run_args),
     .defaults = &defaults, .run = cmd_rehearse,
 };

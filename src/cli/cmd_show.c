@@ -169,6 +169,14 @@ static void put_origin(struct running *r, const struct rows *rows, struct buf *o
     buf_putc(out, '\n');
 }
 
+static void put_next(struct buf *out, const char *before, const struct running *r, const char *command,
+                     const char *rest)
+{
+    buf_puts(out, before);
+    running_put_next(r, command, r->id, rest, out);
+    buf_putc(out, '\n');
+}
+
 /* What the tree does not say. */
 static void put_head(struct running *r, const struct rows *rows, struct buf *out)
 {
@@ -190,7 +198,7 @@ static void put_head(struct running *r, const struct rows *rows, struct buf *out
     if (*row->holder)
         buf_printf(out, "driven by %s\n", row->holder);
     else if (r->status == RONDO_STATUS_RUNNING)
-        buf_printf(out, "nobody drives it: rondo resume %s\n", r->id);
+        put_next(out, "nobody drives it: ", r, "resume", "");
 }
 
 /* ---- what people were asked --------------------------------------------------------------------------------- */
@@ -231,7 +239,7 @@ static void put_people(struct buf *out, const struct running *r, const struct ga
     for (uint32_t i = 0; i < gates->count; i++)
         gates_put_open(out, "asks ", &gates->open[i]);
     if (gates->count)
-        buf_printf(out, "answer with: rondo answer %s PATH VALUE\n", r->id);
+        put_next(out, "answer with: ", r, "answer", " PATH VALUE");
 }
 
 static void print_run(struct running *r, const struct rows *rows, const struct gates *gates, json_t *answers)

@@ -1,6 +1,7 @@
 /* command.c - reading a command line by the table of its command. */
 #include "cli/command.h"
 
+#include "base/buf.h"
 #include "cli/show.h"
 #include "cli/term.h"
 #include "flow/diag.h"
@@ -16,7 +17,7 @@
 const struct option command_common[] = {
     { "no-color", 0, OPT_FLAG, OPTION_AT(struct cmdline, no_color),
       .help = "no colours, also on a terminal (as NO_COLOR=1 does)" },
-    { "help", 'h', OPT_FLAG, OPTION_AT(struct cmdline, help), .help = "this text" },
+    { "help", 'h', OPT_FLAG, OPTION_AT(struct cmdline, help), .help = "what it does, and all its options" },
     { NULL }
 };
 // clang-format on
@@ -45,9 +46,13 @@ static const struct option *find_in(const struct option *options, const char *na
 static const struct option *find(struct reader *r, const char *name, size_t len, char letter,
                                  void **ret_fields)
 {
-    const struct option *option = find_in(r->line->command->options, name, len, letter);
+    const struct cmd *command = r->line->command;
+    const struct option *option = find_in(command->options, name, len, letter);
     *ret_fields = option ? r->line->options : r->line;
-    return option ? option : find_in(command_common, name, len, letter);
+    if (option || (option = find_in(command_common, name, len, letter)))
+        return option;
+    *ret_fields = r->line->ignored;
+    return find_in(command->ignored, name, len, letter);
 }
 
 static size_t names_of(const struct option *options, const char **names, size_t count)
@@ -126,6 +131,13 @@ static int read_long(struct reader *r, const char *text)
     return read_value(r, option, fields);
 }
 
+/* It may be an argument, as an expression that begins with a minus. */
+static int unknown_letter(struct reader *r, char letter)
+{
+    return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'%s", letter,
+                   r->line->command->max_args ? "; an argument that begins with a dash comes behind '--'" : "");
+}
+
 /* -v, -vq, -d FILE, -dFILE */
 static int read_letters(struct reader *r, const char *text)
 {
@@ -133,7 +145,7 @@ static int read_letters(struct reader *r, const char *text)
     for (int rc; *text; text++) {
         const struct option *option = find(r, NULL, 0, *text, &fields);
         if (!option)
-            return err_set(r->err, RONDO_EINVAL, "unknown option '-%c'", *text);
+            return unknown_letter(r, *text);
         if (option->kind != OPT_FLAG)
             return text[1] ? set_once(r, option, fields, text + 1)
                            : read_value(r, option, fields);
@@ -165,6 +177,49 @@ static int read_one(struct reader *r)
     return add_arg(r, text);
 }
 
+/* ---- standard input --------------------------------------------------------------------------- */
+
+/* Everything on the command line that is to be read from there. */
+struct readers {
+    struct buf names;
+    uint32_t count;
+};
+
+static void add_reader(struct readers *all, const char *dashes, const char *name, const char *key, size_t len)
+{
+    buf_printf(&all->names, "%s%s%s%s%.*s", all->count++ ? " and " : "", dashes, name, len ? " " : "", (int)len, key);
+}
+
+static void add_readers_of(struct readers *all, const struct option *option, const char *fields)
+{
+    const void *field = fields + option->offset;
+    const struct texts *pairs = field;
+    const char *text = option->kind == OPT_TEXT ? *(const char *const *)field : NULL;
+    if (text && strcmp(option->value, "FILE") == 0 && strcmp(text, "-") == 0)
+        add_reader(all, "--", option->name, "", 0);
+    for (uint32_t i = 0; option->kind == OPT_PAIRS && i < pairs->count; i++) {
+        size_t len;
+        if (strcmp(pair_value(pairs->list[i], &len), "@-") == 0)
+            add_reader(all, "--", option->name, pairs->list[i], len);
+    }
+}
+
+/* The second one would find nothing, and call that an empty file. */
+static int check_stdin(const struct cmdline *line, rondo_error *err)
+{
+    const struct cmd *command = line->command;
+    struct readers all = { 0 };
+    for (uint32_t i = 0; i < line->args.count && strstr(command->args, "FILE"); i++)
+        if (strcmp(line->args.list[i], "-") == 0)
+            add_reader(&all, "", "FILE", "", 0);
+    for (const struct option *option = command->options; option && option->name; option++)
+        add_readers_of(&all, option, line->options);
+    int rc = all.count < 2 ? 0 : err_set(err, RONDO_EINVAL, "standard input can be read only once, not as %.200s",
+                                         buf_text(&all.names));
+    buf_free(&all.names);
+    return rc;
+}
+
 static int check_args(const struct cmdline *line, rondo_error *err)
 {
     const struct cmd *command = line->command;
@@ -181,7 +236,8 @@ int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char
                  rondo_error *err)
 {
     struct reader r = { line, argv, argv + argc, err };
-    *line = (struct cmdline){ .command = command, .options = mem_zalloc(command->size + 1) };
+    *line = (struct cmdline){ .command = command, .options = mem_zalloc(command->size + 1),
+                              .ignored = mem_zalloc(command->size + 1) };
     if (command->defaults)
         memcpy(line->options, command->defaults, command->size);
     while (r.at < r.end && strcmp(*r.at, "--") != 0)
@@ -189,13 +245,15 @@ int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char
             return err->code;
     for (r.at += r.at < r.end; r.at < r.end; r.at++)
         add_arg(&r, *r.at);
-    return check_args(line, err);
+    return check_args(line, err) < 0 ? err->code : check_stdin(line, err);
 }
 
 void cmdline_clear(struct cmdline *line)
 {
     options_clear(line->command->options, line->options);
+    options_clear(line->command->ignored, line->ignored);
     mem_free(line->options);
+    mem_free(line->ignored);
     mem_free(line->args.list);
     *line = (struct cmdline){ 0 };
 }

@@ -30,6 +30,7 @@ struct cmd;
 struct cmdline {
     const struct cmd *command;
     void *options;     // the command's own struct; given options are filled in
+    void *ignored;     // such a struct, too: what is given without effect
     struct texts args; // what is no option
     bool help, no_color;
 };
@@ -43,6 +44,7 @@ struct cmd {
     const char *summary;    // a phrase: what it does
     const char *about;      // paragraphs for its own help and the manual, lines up to 78; NULL
     const struct option *options; // NULL: none of its own
+    const struct option *ignored; // of another command with the same struct: read, and without effect; NULL: none
     size_t size;            // of the struct that options fill in; it begins as
     const void *defaults;   // this, or zero
     int (*run)(const struct cmdline *line); // gives an enum exit_code

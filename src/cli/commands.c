@@ -2,11 +2,11 @@
 #include "cli/commands.h"
 
 #include "cli/cmd_help.h"
+#include "cli/output.h"
 #include "cli/show.h"
 #include "cli/term.h"
 #include "flow/diag.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,9 +78,10 @@ static int call(const struct cmd *command, int argc, char **argv)
 /* Output that did not get where it should is a failure, whatever the command thought. */
 static int flush(int rc)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    int why = output_flush();
+    if (!why)
         return rc;
-    fprintf(stderr, "rondo: standard output: %s\n", strerror(errno));
+    fprintf(stderr, "rondo: standard output: %s\n", strerror(why));
     return rc ? rc : EXIT_FAILED;
 }
 
@@ -94,6 +95,7 @@ int commands_main(int argc, char **argv)
     const struct cmd *command = commands_find(name);
     if (!command)
         return commands_unknown(name);
+    output_open();
     int rc = call(command, MAX(argc - 2, 0), argv + MIN(argc, 2));
     return flush(rc);
 }

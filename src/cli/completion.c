@@ -24,6 +24,8 @@ static void put_names(struct buf *out)
 
 /* ---- bash ------------------------------------------------------------------------------------- */
 
+/* "--format=tree" is three words, or one where COMP_WORDBREAKS says so. */
+
 static void bash_options(struct buf *out, const struct option *options)
 {
     for (; options && options->name; options++) {
@@ -52,8 +54,15 @@ static void put_bash(struct buf *out)
 {
     buf_puts(out, "# Completion of rondo for bash.\n"
                   "_rondo() {\n"
-                  "    local words= word=${COMP_WORDS[COMP_CWORD]}\n"
+                  "    local words= prefix= word=${COMP_WORDS[COMP_CWORD]}\n"
                   "    local before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+                  "    if [ \"$word\" = = ]; then\n"
+                  "        word=\n"
+                  "    elif [ \"$before\" = = ]; then\n"
+                  "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+                  "    elif [[ $word == --*=* ]]; then\n"
+                  "        before=${word%%=*} prefix=${word%%=*}= word=${word#*=}\n"
+                  "    fi\n"
                   "    COMPREPLY=()\n"
                   "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                   "        COMPREPLY=($(compgen -W '");
@@ -79,7 +88,7 @@ static void put_bash(struct buf *out)
     buf_puts(out, "        esac\n"
                   "    fi\n"
                   "    if [ -n \"$words\" ]; then\n"
-                  "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                  "        COMPREPLY=($(compgen -P \"$prefix\" -W \"$words\" -- \"$word\"))\n"
                   "    fi\n"
                   "}\n"
                   "complete -o bashdefault -o default -F _rondo rondo\n");

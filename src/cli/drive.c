@@ -37,6 +37,8 @@
 #define BUFFER    65536
 #define NOTES_MAX 20
 #define SUMMARY_LINES 60 // where there is no terminal to say how many
+#define FAILURES_MAX  10 // that --quiet tells
+#define FAILURE_WIDTH 500
 
 struct drive {
     const struct drive_options *options;
@@ -502,15 +504,51 @@ static void summarise(struct drive *d)
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
-/* --quiet: only what went wrong. */
+/* How the run ended, and why. */
+static void say_why(const struct drive *d, struct buf *why)
+{
+    fprintf(stderr, "rondo %s: %s: %s\n", d->options->command, rondo_status_text(d->rows->status),
+            why->len ? buf_text(why) : "no reason was given");
+}
+
+/* In a line: where it went wrong, and why. */
+static void say_origin(const struct drive *d, const struct row *row)
+{
+    auto_buf struct buf clean = { 0 }, why = { 0 };
+    row_put_path(&why, row);
+    buf_puts(&why, why.len ? ": " : "");
+    show_line(&clean, row->error, show_without_caret(row->error));
+    show_cut(&why, buf_text(&clean), clean.len, FAILURE_WIDTH, !d->term.is_utf8);
+    say_why(d, &why);
+}
+
+/* Returns how many steps began to fail in the row, of which the first were told; `before` were in others. */
+static uint32_t say_origins(const struct drive *d, const struct row *row, uint32_t before)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            count += say_origins(d, row->kids[i], before + count);
+    if (!row_is_origin(row) || !row->error)
+        return count;
+    if (before + count < FAILURES_MAX)
+        say_origin(d, row);
+    return count + 1;
+}
+
+/* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a person. */
 static void say_failure(struct drive *d, const rondo_result *res)
 {
     bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
     auto_buf struct buf why = { 0 };
+    if (!exit_code(d->run) || !(bad || res->status == RONDO_STATUS_CANCELLED) || d->out_failed)
+        return;
+    uint32_t count = bad && !d->run->core.end_reason ? say_origins(d, d->rows->root, 0) : 0;
     show_lines(&why, res->error, strlen(res->error));
-    if (exit_code(d->run) && (bad || res->status == RONDO_STATUS_CANCELLED) && !d->out_failed)
-        fprintf(stderr, "rondo %s: %s: %s\n", d->options->command, rondo_status_text(res->status),
-                why.len ? buf_text(&why) : "no reason was given");
+    if (!count)
+        say_why(d, &why);
+    if (count > FAILURES_MAX)
+        fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
 }
 
 /* The content of null is nothing, which steps without a result have, too. */
@@ -572,6 +610,20 @@ static void say_error(const struct drive *d, const rondo_error *err)
     fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
 }
 
+/* The engine has dropped the run: the store cannot be written, or it was lost to another process.  What was shown is
+   in the store, and can be gone on with. */
+static int leave_broken(struct drive *d, const rondo_error *err)
+{
+    say_error(d, err);
+    if (err->code == RONDO_EBUSY)
+        return EXIT_BUSY;
+    if (d->options->store && d->rows->start_ns) {
+        add_next(d, "when that is mended, go on with: rondo resume ", "");
+        screen_write(STDERR_FILENO, d->next.data, d->next.len);
+    }
+    return EXIT_FAILED;
+}
+
 static int finish(struct drive *d)
 {
     rondo_result res;
@@ -581,10 +633,8 @@ static int finish(struct drive *d)
     end_prompt(d);
     if (d->is_left)
         return leave_waiting(d);
-    if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0) {
-        say_error(d, &err);
-        return err.code == RONDO_EBUSY ? EXIT_BUSY : EXIT_FAILED; // it has lost the run to another process
-    }
+    if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0)
+        return leave_broken(d, &err);
     int code = exit_code(d->run);
     add_notes(d, &res);
     if (d->options->quiet)
@@ -631,6 +681,8 @@ static void prepare(struct drive *d)
     d->gates.on_ask = on_ask;
     d->gates.user = &d->notify;
     d->gates.run = d->run;
+    d->gates.answers = *options->answers;
+    *options->answers = (struct answers){ 0 };
     d->gates.has_person = drive_has_person() && !options->quiet;
     d->gates.can_wait = d->run->stored;
     d->gates.player = options->env ? options->env->player : NULL;
@@ -654,14 +706,8 @@ static void drive_clear(struct drive *d)
 int drive(rondo_run *run, const struct drive_options *options)
 {
     struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
-    rondo_error err;
     show_ascii_only(term_is_ascii(STDERR_FILENO));
     prepare(&d);
-    if (options->answers && answers_open(&d.gates.answers, options->answers, &err) < 0) {
-        say_error(&d, &err);
-        drive_clear(&d);
-        return EXIT_USAGE;
-    }
     interrupt_start(d.engine);
     if (options->plan)
         put_plan(&d);

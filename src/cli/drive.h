@@ -7,12 +7,13 @@
 
 #include "rondo.h"
 
+struct answers;
 struct call_env;
 
 struct drive_options {
     const char *command; // "run", "rehearse": for messages
     const char *title;   // the workflow's name
-    const char *answers; // a file; NULL
+    struct answers *answers; // of gates: taken
     const char *store;   // the path of the run's; NULL: it is in memory
     const char *notify;  // a command that is told of gates; NULL
     rondo_value *plan;   // the whole workflow, for --json; NULL: none

@@ -4,20 +4,30 @@
 #include "data/utf8.h"
 #include "io/file.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #define STDIN_MAX (1024 * 1024)
 
+const char *given_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static int read_bytes(const char *path, size_t max, struct buf *out, rondo_error *err)
+{
+    return strcmp(path, "-") == 0 ? file_read_fd(STDIN_FILENO, given_name(path), max, out, err)
+                                  : file_read(path, max, out, err);
+}
+
 json_t *given_file(const char *path, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     rondo_error why;
-    bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "standard input" : path;
-    if ((is_stdin ? file_read_fd(STDIN_FILENO, name, GIVEN_BYTES_MAX, &text, err)
-                  : file_read(path, GIVEN_BYTES_MAX, &text, err)) < 0)
+    const char *name = given_name(path);
+    if (read_bytes(path, GIVEN_BYTES_MAX, &text, err) < 0)
         return NULL;
     struct source *source = source_new(name, text.data ? text.data : "", text.len);
     auto_doc struct doc *doc = doc_read_yaml(source, NULL, &why);
@@ -27,6 +37,53 @@ json_t *given_file(const char *path, rondo_error *err)
         return NULL;
     }
     return json_incref(doc_json(doc, doc->root));
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------- */
+
+static void tell_large(const struct source *source, size_t end, rondo_error *err)
+{
+    uint32_t line, column;
+    size_t at = MIN(end, source->len);
+    while (at && strchr("0123456789-", source->text[at - 1]))
+        at--;
+    source_place(source, at, &line, &column);
+    err_set(err, RONDO_EPARSE, "this whole number does not fit in 64 bits");
+    err->line = (int)line;
+    err->column = (int)column;
+}
+
+/* Jansson is quick and says little: what is wrong, and where, the reader of workflows tells in its words. */
+static void tell_wrong(const char *path, struct buf *text, const json_error_t *why, rondo_error *err)
+{
+    struct source *source = source_new(given_name(path), buf_text(text), text->len);
+    struct doc_limits limits = { .max_bytes = SIZE_MAX, .max_values = UINT32_MAX };
+    auto_doc struct doc *doc = NULL;
+    if (json_error_code(why) == json_error_numeric_overflow)
+        tell_large(source, (size_t)why->position, err);
+    else if ((doc = doc_read_json(source, &limits, err))) {
+        err_set(err, RONDO_EPARSE, "%s", why->text);
+        err->line = MAX(why->line, 1);
+        err->column = MAX(why->column, 1);
+    }
+    source_unref(source);
+}
+
+json_t *given_json(const char *path, size_t max, unsigned flags, rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    json_error_t why, again;
+    size_t how = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | (flags & GIVEN_NUL ? JSON_ALLOW_NUL : 0);
+    if (read_bytes(path, max, &text, err) < 0)
+        return NULL;
+    size_t mark = text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // as some editors write it
+    json_t *json = json_loadb(buf_text(&text) + mark, text.len - mark, how, &why);
+    if (!json && flags & GIVEN_LARGE && json_error_code(&why) == json_error_numeric_overflow)
+        json = json_loadb(text.data + mark, text.len - mark, how | JSON_DECODE_INT_AS_REAL, &again);
+    why.position += (int)mark;
+    if (!json)
+        tell_wrong(path, &text, &why, err);
+    return json;
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
@@ -82,7 +139,7 @@ static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, r
     const char *value = pair_value(pair, &key_len);
     buf_put(&key, pair, key_len);
     if (value[0] == '@' && value[1] != '@') {
-        if (file_read(value + 1, GIVEN_BYTES_MAX, &text, err) < 0)
+        if (read_bytes(value + 1, GIVEN_BYTES_MAX, &text, err) < 0)
             return err_in(err, "--input %s", buf_text(&key));
     } else {
         buf_puts(&text, value[0] == '@' ? value + 1 : value);
@@ -132,12 +189,18 @@ int given_check(const char *what, const char *text, size_t len, rondo_error *err
     return 0;
 }
 
+/* Nothing comes from a terminal by itself, nor where there is nothing (main.c has a file there that cannot be read). */
+static bool is_piped(void)
+{
+    return !isatty(STDIN_FILENO) && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) != O_WRONLY;
+}
+
 int given_words(const struct texts *words, struct buf *out, rondo_error *err)
 {
     auto_buf struct buf piped = { 0 };
     for (uint32_t i = 0; i < words->count; i++)
         buf_printf(out, "%s%s", i ? " " : "", words->list[i]);
-    if (!isatty(STDIN_FILENO) && file_read_fd(STDIN_FILENO, "standard input", STDIN_MAX, &piped, err) < 0)
+    if (is_piped() && file_read_fd(STDIN_FILENO, given_name("-"), STDIN_MAX, &piped, err) < 0)
         return err->code;
     if (given_check("the command line", buf_text(out), out->len, err) < 0 ||
         given_check("standard input", buf_text(&piped), piped.len, err) < 0)

@@ -11,12 +11,24 @@
 /* The value of a YAML or JSON file ("-": standard input): new; NULL with a message that names it. */
 json_t *given_file(const char *path, rondo_error *err);
 
+/* "standard input" for "-". */
+const char *given_name(const char *path);
+
+/* The value of a JSON file ("-": standard input) of at most max bytes: new; NULL with a message, which has a line and
+   does not name the file when it is about the text, and no line when the file cannot be read. */
+enum given_flags {
+    GIVEN_LARGE = 1, // whole numbers beyond 64 bits are read as doubles, and then all are
+    GIVEN_NUL = 2,   // texts may have it
+};
+json_t *given_json(const char *path, size_t max, unsigned flags, rondo_error *err);
+
 /* What a text that a person typed means where this schema (NULL: any) is to fit: the text itself if
    that fits, else what it says as JSON (yes and no are booleans) if that fits, else the text.  New. */
 json_t *given_value(const char *text, size_t len, const struct schema *schema);
 
 /* The inputs of a workflow as --inputs FILE and --input KEY=VALUE give them, the latter first: a value
-   "@FILE" is the content of that file, "@@x" is the text "@x".  New, an object; NULL with err. */
+   "@FILE" is the content of that file ("@-": standard input), "@@x" is the text "@x".  New, an object; NULL with
+   err. */
 json_t *given_inputs(const struct flow *flow, const char *file, const struct texts *pairs,
                      rondo_error *err);
 

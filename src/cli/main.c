@@ -9,11 +9,11 @@
 #include <sys/resource.h>
 
 /* A standard descriptor that is closed would be given to the next file that is opened, and what is
-   said on stderr be written into it.  Writing to what takes its place fails. */
+   said on stderr be written into it.  Reading or writing what takes its place fails. */
 static void hold_descriptors(void)
 {
     for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
             return;
 }
 

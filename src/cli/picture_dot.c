@@ -1,8 +1,8 @@
 /* picture_dot.c - a picture in the language of Graphviz.
 
    Containers are clusters.  Edges cannot begin or end at a cluster, so they go to a node inside and
-   are clipped at its border (ltail, lhead).  In a quoted text only the quote and the backslash mean
-   something; text is clean, so there is nothing else to take care of. */
+   are clipped at its border (ltail, lhead).  In a quoted text the quote and the backslash mean something,
+   and Graphviz draws `&lt;` as HTML does; text is clean, so there is nothing else to take care of. */
 #include "cli/picture.h"
 
 #include <string.h>
@@ -13,6 +13,8 @@ static void put_escaped(struct buf *out, const char *text)
         if (*text == '"' || *text == '\\')
             buf_putc(out, '\\');
         buf_putc(out, *text);
+        if (*text == '&')
+            buf_puts(out, "amp;");
     }
 }
 

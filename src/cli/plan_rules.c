@@ -84,10 +84,20 @@ static void judge_step(struct flow_step *step, void *user)
         forbid(j, OF_STEP, step->at);
 }
 
+static void judge_agents(const struct judge *j)
+{
+    struct obstacles all;
+    agent_can_run(j->flow, j->rules->env, &all);
+    for (uint32_t i = 0; i < all.count; i++) {
+        auto_buf struct buf why = { 0 };
+        obstacle_put(&all.list[i], &why);
+        diag_at(j->diags, j->flow->source, j->flow->doc->root, "validation", "%s", buf_text(&why));
+    }
+}
+
 /* Only a plan that loads is looked at; what would keep it from running is told like all the rest. */
 static void judge(const struct judge *j)
 {
-    rondo_error err;
     const struct doc_val *root = j->flow->doc->root;
     forbid(j, OF_ROOT, root);
     forbid(j, OF_OPTIONS, doc_get(root, "options"));
@@ -98,8 +108,8 @@ static void judge(const struct judge *j)
         diag_at(j->diags, j->flow->source, root, "validation", "a plan begins with \"rondo\": 1");
     auto_json json_t *none = json_object();
     json_decref(flows_inputs(j->flow, none, j->diags));
-    if (!j->diags->errors && agent_can_run(j->flow, j->rules->env, &err) < 0)
-        diag_at(j->diags, j->flow->source, root, "validation", "%s", err.message);
+    if (!j->diags->errors)
+        judge_agents(j);
 }
 
 struct flow *plan_check(const char *text, size_t len, const struct plan_rules *rules, struct diags *diags)

@@ -217,11 +217,15 @@ static int carry_out(struct planner *p, struct flow *flow, rondo_engine *engine)
     rondo_result result = { 0 };
     rondo_run *run;
     rondo_error err;
+    struct obstacles obstacles;
+    auto_buf struct buf why = { 0 };
     options.session = NULL;
     env.functions = functions;
     env.function_count = 1;
-    if (agent_can_run(flow, &env, &err) < 0)
-        return command_fail(p->r->line->command, "%s", err.message);
+    if (!agent_can_run(flow, &env, &obstacles)) {
+        obstacle_put(&obstacles.list[0], &why); // there is only one model in it
+        return command_fail(p->r->line->command, "%s", buf_text(&why));
+    }
     if (flows_start(engine, flow, &env, none, &options, NULL, &run, &err) < 0)
         return running_fail(p->r, &err);
     while (rondo_run_next(run))

@@ -45,28 +45,50 @@ int running_check_args(struct running *r)
         return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->workdir && !is_folder(a->workdir))
         return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
-    if (a->inputs && strcmp(a->inputs, "-") == 0 && strcmp(r->file, "-") == 0)
-        return usage_error(command, "the workflow and its inputs cannot both come from standard input");
     return EXIT_OK;
+}
+
+static void say_obstacles(const struct running *r, const char *before, const struct obstacles *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        auto_buf struct buf why = { 0 };
+        obstacle_put(&all->list[i], &why);
+        command_fail(r->line->command, "%s%s", before, buf_text(&why));
+    }
+    if (all->is_cut)
+        command_fail(r->line->command, "%sthere is more of this kind", before);
 }
 
 /* A limit of cost does not hold where nobody knows the price. */
 static void warn_of_prices(const struct running *r)
 {
     struct call_env strict = r->env;
-    rondo_error err;
+    struct obstacles all;
     strict.require_prices = true;
-    if ((r->args->max_cost > 0 || r->flow->budget.cost_nano) && agent_can_run(r->flow, &strict, &err) < 0)
-        command_fail(r->line->command, "warning: the limit of cost may not hold: %s", err.message);
+    if ((r->args->max_cost > 0 || r->flow->budget.cost_nano) && !agent_can_run(r->flow, &strict, &all))
+        say_obstacles(r, "warning: the limit of cost may not hold: ", &all);
 }
 
 int running_check_agents(struct running *r)
 {
-    rondo_error err;
-    if (agent_can_run(r->flow, &r->env, &err) < 0)
-        return command_fail(r->line->command, "%s", err.message);
+    struct obstacles all;
+    if (!agent_can_run(r->flow, &r->env, &all)) {
+        say_obstacles(r, "", &all);
+        return EXIT_USAGE;
+    }
     if (!r->args->quiet)
         warn_of_prices(r);
+    return EXIT_OK;
+}
+
+int running_read_answers(struct running *r)
+{
+    const char *path = r->args->answers;
+    rondo_error err;
+    if (path && answers_open(&r->answers, path, &err) < 0)
+        return command_fail(r->line->command, "%s", err.message);
+    if (path && answers_check(&r->answers, r->flow, &err) < 0)
+        return command_fail(r->line->command, "--answers %s: %s", path, err.message);
     return EXIT_OK;
 }
 
@@ -267,10 +289,10 @@ int running_look(struct running *r)
     return EXIT_OK;
 }
 
-void running_put_resume(const struct running *r, const char *id, struct buf *out)
+void running_put_next(const struct running *r, const char *command, const char *id, const char *rest, struct buf *out)
 {
     auto_buf struct buf line = { 0 };
-    buf_printf(&line, "rondo resume %s", id);
+    buf_printf(&line, "rondo %s %s%s", command, id, rest);
     store_path_put_option(store_path(r->store), &line);
     show_line(out, line.data, line.len);
 }
@@ -278,7 +300,7 @@ void running_put_resume(const struct running *r, const char *id, struct buf *out
 void running_tell_kept(const struct running *r)
 {
     auto_buf struct buf next = { 0 };
-    running_put_resume(r, r->id, &next);
+    running_put_next(r, "resume", r->id, "", &next);
     fprintf(stderr, "rondo %s: kept; go on with: %s\n", r->line->command->name, buf_text(&next));
 }
 
@@ -320,7 +342,7 @@ int running_carry_out(struct running *r)
 {
     const struct run_args *a = r->args;
     struct drive_options options = {
-        .command = r->command, .title = r->flow->name, .answers = a->answers, .notify = a->notify,
+        .command = r->command, .title = r->flow->name, .answers = &r->answers, .notify = a->notify,
         .plan = a->json ? doc_json(r->flow->doc, r->flow->doc->root) : NULL,
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
@@ -361,5 +383,6 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     mem_free(r->holder);
     flow_unref(r->flow);
     means_clear(&r->means);
+    answers_clear(&r->answers);
     return code;
 }

@@ -6,6 +6,7 @@
 #define RONDO_RUNNING_H
 
 #include "agent/call.h"
+#include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/means.h"
 #include "store/store.h"
@@ -46,6 +47,7 @@ struct running {
     int status;
     struct call_env env;
     struct means means;
+    struct answers answers;
     struct store *store; // NULL: the run is in memory only
     rondo_engine *engine;
     rondo_run *run;
@@ -60,6 +62,7 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
 int running_check_args(struct running *r);
 int running_prepare_env(struct running *r);
 int running_check_agents(struct running *r);
+int running_read_answers(struct running *r); // --answers
 int running_draw_plan(struct running *r);
 int running_check_gates(struct running *r); // somebody can answer them, or they can wait
 int running_open_engine(struct running *r);
@@ -81,8 +84,8 @@ int running_look(struct running *r);
 /* Opens the store that the options, or the file, name; none for :memory:. */
 int running_open_store(struct running *r, bool must_exist);
 
-/* The command that goes on with run `id` of the open store, as a shell takes it and a terminal may show it. */
-void running_put_resume(const struct running *r, const char *id, struct buf *out);
+/* A command about run `id` of the open store to type next, as a shell takes it and a terminal may show it. */
+void running_put_next(const struct running *r, const char *command, const char *id, const char *rest, struct buf *out);
 void running_tell_kept(const struct running *r); // what was sent to a run that nobody drives
 
 /* An error of the library before the run began: says it and gives the code for the shell. */

@@ -222,3 +222,12 @@ void show_quoted(struct buf *out, const char *text)
     }
     buf_putc(out, '\'');
 }
+
+void show_word(struct buf *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:@%+=-";
+    if (*text && !text[strspn(text, plain)])
+        buf_puts(out, text);
+    else
+        show_quoted(out, text);
+}

@@ -26,8 +26,10 @@ void show_lines(struct buf *out, const char *text, size_t len);
    of UTF-8 may be control characters there. */
 void show_ascii_only(bool on);
 
-/* Puts text as one word for a shell, in single quotes, which bash, zsh and fish read alike. */
+/* Puts text as one word for a shell, in single quotes, which bash, zsh and fish read alike; show_word() only where
+   it needs them. */
 void show_quoted(struct buf *out, const char *text);
+void show_word(struct buf *out, const char *text);
 
 /* How much of an error to show on one line: an expression and the caret under it, which end some, mean
    nothing there. */

@@ -89,12 +89,6 @@ static bool is_same(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-static bool is_plain_word(const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:@%+=-";
-    return *text && !text[strspn(text, plain)];
-}
-
 void store_path_put_option(const char *path, struct buf *out)
 {
     auto_buf struct buf usual = { 0 };
@@ -102,10 +96,7 @@ void store_path_put_option(const char *path, struct buf *out)
     if (store_path_find(NULL, &usual, &err) == 0 && is_same(path, buf_text(&usual)))
         return;
     buf_puts(out, strncmp(path, "--", 2) == 0 ? " --store=" : " --store ");
-    if (is_plain_word(path))
-        buf_puts(out, path);
-    else
-        show_quoted(out, path);
+    show_word(out, path);
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */

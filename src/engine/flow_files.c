@@ -1,7 +1,9 @@
 /* flow_files.c - workflows on the disk: the file itself, and what stands beside it. */
 #include "engine/flow_files.h"
 #include "io/file.h"
+#include "io/spawn.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +21,15 @@ static int look_beside(void *user, const char *folder, const char *path, rondo_e
     return file_find_inside(folder, path, err);
 }
 
+/* Where the folder is not there (yet), nothing is known. */
+static int find_command(void *user, const char *folder, const char *command, rondo_error *err)
+{
+    auto_buf struct buf path = { 0 };
+    return file_is_folder(folder) ? spawn_find(command, getenv("PATH"), folder, &path, err) : 0;
+}
+
 const struct flow_files flows_disk = { .read = read_beside, .look = look_beside };
+static const struct flow_files looked_at = { .read = read_beside, .look = look_beside, .find = find_command };
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -45,13 +55,16 @@ struct flow *flows_open(const char *path, bool is_lenient, const char *coordinat
     auto_buf struct buf text = { 0 };
     auto_free char *folder = NULL;
     rondo_error err = { 0 };
-    if (read_text(path, &text, &folder, &err) < 0) {
-        diag_at(diags, NULL, NULL, "file", "%s", err.message);
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    int rc = read_text(path, &text, &folder, &err);
+    struct source *source = source_new(name, buf_text(&text), text.len);
+    if (rc < 0) {
+        diag_at(diags, source, NULL, "file", "%s", file_reason(err.message, name));
+        source_unref(source);
         return NULL;
     }
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    struct source *source = source_new(name, text.data ? text.data : "", text.len);
-    struct flow *flow = flow_load(source, &(struct flow_load){ .files = &flows_disk, .folder = folder,
+    const struct flow_files *files = is_lenient ? &looked_at : &flows_disk;
+    struct flow *flow = flow_load(source, &(struct flow_load){ .files = files, .folder = folder,
                                                                .is_json = ends_with(path, ".json"),
                                                                .is_lenient = is_lenient,
                                                                .coordinator = coordinator }, diags);

@@ -276,11 +276,10 @@ static void set_text(json_t *object, const char *key, const char *text)
 json_t *diag_json(const struct diag *diag)
 {
     json_t *object = json_object();
-    if (diag->source)
+    if (diag->source) { // of a whole file, where it begins
         set_text(object, "file", diag->source->name);
-    if (diag->line) {
-        json_object_set_new(object, "line", json_integer(diag->line));
-        json_object_set_new(object, "column", json_integer(diag->column));
+        json_object_set_new(object, "line", json_integer(MAX(diag->line, 1)));
+        json_object_set_new(object, "column", json_integer(MAX(diag->column, 1)));
     }
     set_text(object, "severity", diag->is_warning ? "warning" : "error");
     set_text(object, "code", diag->code);

@@ -1,4 +1,4 @@
-/* files.c - other files that a workflow names: @file, include, workflow.
+/* files.c - other files that a workflow names: @file, include, workflow, what steps are shown, commands.
 
    They are read through struct flow_files; nothing here touches a disk.  Whoever reads keeps to the
    folder of the workflow.  A file that several steps include is loaded once.  What was read is noted
@@ -10,6 +10,8 @@
 #include "flow/bundle.h"
 
 #include <string.h>
+
+#define COMMANDS_MAX 500 // agents whose commands are looked for: each may take a look into every folder of PATH
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
@@ -284,6 +286,55 @@ static void check_context(struct loading *l, struct flow_step *step)
     }
 }
 
+/* ---- commands ------------------------------------------------------------------------------------------------ */
+
+static bool has_own_path(const struct flow_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->env_count; i++)
+        if (strcmp(agent->env[i].name, "PATH") == 0)
+            return true;
+    return false;
+}
+
+/* Where it runs, if nobody says otherwise on the command line; NULL: that is not known yet. */
+static const char *folder_of(struct loading *l, const struct flow_agent *agent)
+{
+    const char *cwd = agent->cwd.text;
+    auto_buf struct buf full = { 0 };
+    if (!cwd || strstr(cwd, "${"))
+        return cwd ? NULL : l->flow->folder;
+    if (*cwd == '/')
+        return cwd;
+    buf_printf(&full, "%s/%s", l->flow->folder, cwd);
+    return arena_dup(&l->flow->arena, full.data, full.len);
+}
+
+/* A step before may make it, and it may run elsewhere: a warning. */
+static void check_command(struct loading *l, const struct flow_agent *agent)
+{
+    const struct flow_files *files = l->how->files;
+    const struct flow_text *name = agent->argc ? &agent->argv[0] : NULL;
+    const char *folder = folder_of(l, agent);
+    rondo_error err;
+    if (!name || !name->text || !folder || (!strchr(name->text, '/') && has_own_path(agent)) ||
+        files->find(files->user, folder, name->text, &err) == 0)
+        return;
+    struct diag *diag = load_error(l, STAGE_RONDO, name->at, "file", "%s", err.message);
+    diag_hint(diag, "%s", strchr(name->text, '/') ? "a path is seen from where it runs: the file's folder, or `cwd`"
+                                                  : "a name without a slash is looked for in PATH");
+    diag_warn(l->diags, diag);
+}
+
+static void check_commands(struct loading *l)
+{
+    const struct flow_files *files = l->how->files;
+    if (!files || !files->find || !l->flow->folder)
+        return;
+    for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++)
+        if (l->flow->agents[i]->kind == AGENT_COMMAND)
+            check_command(l, l->flow->agents[i]);
+}
+
 /* In v1 both files' agents are one list. */
 static void check_collisions(struct loading *l, const struct flow_step *step)
 {
@@ -347,5 +398,6 @@ void load_files(struct loading *l)
     load_each_step(l, open_include);
     load_each_step(l, check_with);
     load_each_step(l, check_context);
+    check_commands(l);
     mem_free(shelf.list);
 }

@@ -389,12 +389,16 @@ void flow_own_file(struct flow *flow, struct flow *file);
    Codes: RONDO_ENOTFOUND, RONDO_EINVAL (leaves the folder), RONDO_ELIMIT, RONDO_EFAILED; messages begin
    with the path.
 
-   look: is there such a file, that is only read when a step is shown it?  0 or a code; NULL: nobody asks. */
+   look: is there such a file, that is only read when a step is shown it?  0 or a code; NULL: nobody asks.
+
+   find: is there such a command, by its path from `folder` or by a name in PATH?  0 or a code: what is said of it is
+   only a warning; NULL: nobody asks. */
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
                 char **ret_folder, rondo_error *err);
     void *user;
     int (*look)(void *user, const char *folder, const char *path, rondo_error *err);
+    int (*find)(void *user, const char *folder, const char *command, rondo_error *err);
 };
 
 struct flow_load {

@@ -55,19 +55,22 @@ static struct diag *complain(const struct origin *from, size_t at, const char *c
     return diag;
 }
 
-/* CEL only says that it does not know a function. */
-static void suggest_function(struct diag *diag)
+const char *scope_nearest_function(const char *message)
 {
     static const char before[] = "unknown function '";
-    const char *names[400] = { "has", "all", "exists", "exists_one", "map", "filter" };
+    const char *names[400];
     char name[80];
-    const char *at = strstr(diag->message, before);
-    size_t count = 6, len = at ? strcspn(at += sizeof before - 1, "'") : 0;
-    if (!len || len >= sizeof name || diag->hint)
-        return;
+    const char *at = strstr(message, before);
+    size_t len = at ? strcspn(at += sizeof before - 1, "'") : 0;
+    if (!len || len >= sizeof name)
+        return NULL;
     snprintf(name, sizeof name, "%.*s", (int)len, at);
-    count += cel_function_names(names + count, COUNT(names) - count);
-    const char *near = diag_nearest(name, names, count);
+    return diag_nearest(name, names, cel_function_names(names, COUNT(names)));
+}
+
+static void suggest_function(struct diag *diag)
+{
+    const char *near = diag->hint ? NULL : scope_nearest_function(diag->message);
     if (near)
         diag_hint(diag, "did you mean '%s'?", near);
 }

@@ -27,6 +27,9 @@ enum scope_allow {
 void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
                 enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags);
 
+/* CEL only says that it does not know a function.  The one that was probably meant where it does; NULL. */
+const char *scope_nearest_function(const char *message);
+
 /* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their
    scope when it is indexed. */
 void scope_index(struct flow_scope *scope);

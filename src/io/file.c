@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,26 @@ static int fail(rondo_error *err, const char *path, int code)
     return err_set(err, ours, "%s: %s", path, strerror(code));
 }
 
+const char *file_reason(const char *message, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(message, name, len) == 0 && strncmp(message + len, ": ", 2) == 0 ? message + len + 2 : message;
+}
+
 int file_read_fd(int fd, const char *name, size_t max, struct buf *out, rondo_error *err)
 {
     size_t start = out->len;
     for (;;) {
         buf_reserve(out, 65536);
         ssize_t n = read(fd, out->data + out->len, 65536);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
+        if (n < 0 && errno == EAGAIN) // whoever gave it to us does not want to wait; we do
+            poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, -1);
+        else if (n < 0 && errno == EBADF)
+            return err_set(err, RONDO_EFAILED, "%s: it is closed", name);
+        else if (n < 0 && errno != EINTR)
             return fail(err, name, errno);
+        if (n < 0)
+            continue;
         if (n == 0)
             return 0;
         out->len += (size_t)n;

@@ -12,6 +12,9 @@ int file_read(const char *path, size_t max, struct buf *out, rondo_error *err);
 /* Everything that can be read from a descriptor; name is for messages. */
 int file_read_fd(int fd, const char *name, size_t max, struct buf *out, rondo_error *err);
 
+/* Messages about files begin with their names.  The rest, for those who name the file themselves. */
+const char *file_reason(const char *message, const char *name);
+
 /* The file `path`, relative to folder, which it must not leave once links are resolved: RONDO_EINVAL.
    *ret_folder, if wanted, is the folder that the file is in: absolute, links resolved, the caller's. */
 int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,

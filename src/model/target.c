@@ -413,8 +413,10 @@ int target_find(const struct flow *flow, const char *name, const struct model_wo
                 rondo_error *err)
 {
     struct search search = { .flow = flow, .world = world };
-    if (!*name || !utf8_is_valid(name, strlen(name)))
-        return err_set(err, RONDO_EINVAL, "a model's name has to be text");
+    if (!*name)
+        return err_set(err, RONDO_EINVAL, "the name of the model is empty: write provider/model");
+    if (!utf8_is_valid(name, strlen(name)))
+        return err_set(err, RONDO_EINVAL, "the name of the model is not UTF-8");
     if (flow && json_object_get(flow->models, name))
         return find_all(&search, name, ret, err);
     return find_plain(&search, name, ret, err);

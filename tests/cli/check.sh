@@ -73,7 +73,7 @@ expect "JSON with an escape of its own" 0 "" "" "$RONDO" check - < <(echo '{"nam
 expect "what is only a warning" 0 "" "warned.yaml:2:27: warning[file]: none.yaml: No such file or directory
     2 | steps: [{ id: a, include: none.yaml }]
       |                           ^~~~~~~~~" "$RONDO" check warned.yaml
-expect "a file that is not there" 2 "" "error[file]: none.yaml: No such file or directory" "$RONDO" check none.yaml
+expect "a file that is not there" 2 "" "none.yaml: error[file]: No such file or directory" "$RONDO" check none.yaml
 echo '{ "name": 5, "steps": [{ "id": "a" }] }' >strict.json
 expect "JSON is taken at its word" 2 "" "strict.json:1:11: error[validation]: \`name\` has to be text, not 5
     1 | { \"name\": 5, \"steps\": [{ \"id\": \"a\" }] }
@@ -182,6 +182,34 @@ else
     echo "FAIL holes"
     head -c 1000 err
 fi
+
+# ---- commands that are not there ------------------------------------------------------------------------------
+mkdir -p tools/sub && printf '#!/bin/sh\necho made\n' >tools/made && chmod +x tools/made && echo >tools/plain
+cat >commands.yaml <<'F'
+rondo: 1
+name: commands
+agents:
+  a: { run: [./generate] }
+  b: { run: [./tools/plain] }
+  c: { run: [no-such-command-3b1f] }
+  d: { run: [./made], cwd: tools }
+  e: { run: [../made], cwd: tools/sub }
+  f: { run: [./unknown], cwd: "${inputs.where}" }
+  g: { run: [./unknown], cwd: not/there/yet }
+  h: { run: [no-such-command-3b1f], env: { PATH: /opt/mine/bin } }
+  i: { run: "no-such-command-3b1f" }
+  j: { run: [echo, hi] }
+inputs: { where: { type: string, default: . } }
+steps: [{ id: x, agent: j }]
+F
+"$RONDO" check commands.yaml >out 2>err; rc=$?
+is=$(grep -h "warning\[file\]" out err | sed 's/^[^:]*://')
+want="4:14: warning[file]: command './generate' not found
+5:14: warning[file]: command './tools/plain' is not executable
+6:14: warning[file]: command 'no-such-command-3b1f' not found"
+if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL commands that are not there: $rc"; cat out err; fi
+"$RONDO" rehearse -q commands.yaml >out 2>err; rc=$?
+if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL nobody else minds: $rc"; cat err; fi
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

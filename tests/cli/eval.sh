@@ -32,6 +32,7 @@ steps.a.scor > 1
 expect 1 'rondo eval: 1:3: division of 5 by zero
 x / 0
   ^' 'x / 0' --data data.json
+echo '{"list": [1]}' >near.json
 expect 2 "rondo eval: 1:1: undeclared reference to 'y'
 y + 1
 ^" 'y + 1' --data data.json
@@ -41,7 +42,31 @@ expect 2 'rondo eval: 1:4: expected an expression, but the expression ends
 expect 2 'rondo eval: 1:8: a string that begins here has no end
 "漢字" + "a
          ^' '"漢字" + "a'
+expect 2 "rondo eval: 1:1: undeclared reference to 'lsit'
+lsit + sise([1]) + foo(1)
+^
+did you mean 'list'?
+rondo eval: 1:8: unknown function 'sise'
+lsit + sise([1]) + foo(1)
+       ^
+did you mean 'size'?
+rondo eval: 1:20: unknown function 'foo'
+lsit + sise([1]) + foo(1)
+                   ^" 'lsit + sise([1]) + foo(1)' --data near.json
+expect 2 "rondo eval: 1:1: undeclared reference to 'lsit'
+lsit
+^
+there are no variables; --data FILE gives some" 'lsit'
+expect 0 'true' "true || duration('x') == duration('y')"
 expect 0 '-2' '-5 + 3'
+printf '' >no.json
+printf '{\n"a": 1,,}' >bad.json
+printf '{"a": 123456789012345678901234}' >large.json
+printf '\xef\xbb\xbf{"a":1}' >marked.json
+expect 2 'rondo eval: no.json:1:1: the file is empty' 'a' --data no.json
+expect 2 "rondo eval: bad.json:2:8: expected a key in quotes or '}', got ','" 'a' --data bad.json
+expect 2 'rondo eval: large.json:1:7: this whole number does not fit in 64 bits' 'a' --data large.json
+expect 0 '1' 'a' --data marked.json
 expect 2 'rondo eval: --data: none.json: No such file or directory' 'x' --data none.json
 expect 2 'rondo eval: --data: .: Is a directory' 'x' --data .
 expect 2 "rondo eval: 1:1: unexpected character U+001B

@@ -37,6 +37,7 @@ fail() {
     grep -qE "disk is full|I/O error|Input/output error|No space|cannot be opened|cannot be read|it cannot be written|cannot be opened for writing|Too many open|the file is damaged" err ||
         bad "$1 $2: no cause is told"
     grep -q "cannot be read: the disk is full" err && bad "$1 $2: it was to be written"
+    [ $rc = 3 ] || [ -z "$id" ] || grep -q "go on with: rondo resume $id" err || bad "$1 $2: how to go on is not told"
     done=$(sed -n 's/.*step_end \([a-z]*\).*/\1/p' err)
     if [ -n "$id" ]; then
         "$RONDO" resume "$id" >out 2>err </dev/null

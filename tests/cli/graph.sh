@@ -26,7 +26,6 @@ done
 for flow in "$ROOT"/tests/graph/*.yaml "$ROOT"/examples/*.yaml; do
     for width in 20 35 50 80 120; do
         "$RONDO" graph "$flow" --width $width >"$tmp/out" 2>"$tmp/err" || continue # files that need more
-        grep -q '[┌]' "$tmp/out" || continue # a tree, which a file gets in full
         longest=$(sed 1d "$tmp/out" | wc -L)
         [ "$longest" -le $width ] && ok || bad "$flow at $width columns: $longest"
     done
@@ -80,6 +79,41 @@ printf '#!/bin/sh\ncat >/dev/null; exit 5\n' >"$tmp/empty/dot"
 chmod +x "$tmp/empty/dot"
 PATH=$tmp/empty:$PATH "$RONDO" graph "$ROOT/tests/graph/shapes.yaml" --format svg >/dev/null 2>"$tmp/err"
 [ $? = 1 ] && grep -q 'dot failed (5)' "$tmp/err" && ok || bad "a dot that fails: $(cat "$tmp/err")"
+
+# What Graphviz would read as HTML is drawn as it is.
+cat >"$tmp/and.yaml" <<'F'
+{ rondo: 1, name: and, agents: { w: { script: [x] } }, steps: [{ id: a, agent: w, condition: "'&lt;&#65;' == 'x'" }] }
+F
+"$RONDO" graph "$tmp/and.yaml" --format dot | grep -qF "&amp;lt;&amp;#65;" && ok || bad "an ampersand in dot"
+if command -v dot >/dev/null && [ -e /dev/full ]; then
+    "$RONDO" graph "$tmp/and.yaml" --format svg >/dev/full 2>"$tmp/err"
+    [ $? = 1 ] && grep -q "standard output: No space" "$tmp/err" && ok || bad "svg on a full disk: $(cat "$tmp/err")"
+fi
+[ "$("$RONDO" graph "$tmp/and.yaml" --width 12 --format tree | wc -L)" = 12 ] && ok || bad "a tree is not cut"
+[ "$("$RONDO" graph "$tmp/and.yaml" --format tree | wc -L)" -gt 30 ] && ok || bad "a file gets a tree in full"
+"$RONDO" graph "$tmp/and.yaml" --width 0 >"$tmp/out" 2>"$tmp/err"
+[ $? = 3 ] && grep -q "expected 1 or more" "$tmp/err" && ok || bad "no width: $(cat "$tmp/err")"
+
+# --- a pipe that does not wait ------------------------------------------------------------------
+if command -v python3 >/dev/null; then
+    { echo "{ rondo: 1, name: big, agents: { w: { script: [x] } }, steps: ["; for i in $(seq 4000); do echo "{ id: s$i, agent: w },"; done; echo "] }"; } >"$tmp/big.yaml"
+    "$RONDO" graph "$tmp/big.yaml" --format dot >"$tmp/out"
+    python3 - "$RONDO" graph "$tmp/big.yaml" --format dot >"$tmp/slow" <<'P'
+import os, subprocess, sys, time
+r, w = os.pipe()
+os.set_blocking(w, False)
+p = subprocess.Popen(sys.argv[1:], stdout=w)
+os.close(w)
+time.sleep(0.2)
+while True:
+    piece = os.read(r, 65536)
+    if not piece:
+        break
+    sys.stdout.buffer.write(piece)
+sys.exit(p.wait())
+P
+    [ $? = 0 ] && [ "$(wc -c <"$tmp/out")" -gt 65536 ] && cmp -s "$tmp/out" "$tmp/slow" && ok || bad "a pipe that does not wait"
+fi
 
 # --- Mermaid: every line has one of four shapes, and quotes are closed ------------------------
 for flow in "$ROOT"/tests/graph/*.mermaid; do

@@ -61,6 +61,13 @@ offers "--data" rondo eval --d
 offers "bash" rondo help --completion b
 offers "mermaid" rondo graph -f m
 offers "mermaid" rondo graph --format m
+offers "mermaid" rondo graph --format = m
+offers "--format=mermaid" rondo graph --format=m
+offers "off low medium high max" rondo run --thinking =
+expect "two things at once" 3 'only one can be told of' help --completion bash --man
+expect "what may be an argument" 3 "unknown option '-a'; an argument that begins with a dash comes behind '--'" eval -a
+expect "and is none" 3 "unknown option '-a'$" version -a
+expect "an argument behind dashes" 0 '^-3$' eval -- '-size("abc")'
 case " $(complete_words rondo run -) " in
 *" -q "*) ok ;;
 *) bad "short options are not offered" ;;
@@ -75,6 +82,7 @@ offers "" rondo eval fi
 for status in 1 2 3 4 5 6 7 75 124 129 130 141 143; do
     "$RONDO" help run | sed -n '/^Exit status/,/^$/p' | grep -qw "$status" && ok || bad "help run says nothing of $status"
     sed -n '/^.Sh EXIT STATUS/,/^.Sh EXAMPLES/p' "$ROOT/man/rondo.1" | grep -q "^.It .*\<$status\>" && ok || bad "the manual says nothing of $status"
+    sed -n '/^## Exit status/,$p' "$ROOT/docs/workflow.md" | grep -qw "$status" && ok || bad "workflow.md says nothing of $status"
     sed -n '/^## Exit status/,/^## Rehearsing/p' "$ROOT/docs/running.md" | grep -qw "$status" && ok || bad "running.md says nothing of $status"
 done
 for name in RONDO_STORE RONDO_MODEL; do

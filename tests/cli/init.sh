@@ -38,6 +38,11 @@ rm here/README.md
 mkdir other && echo mine >other/README.md
 "$RONDO" init other >out 2>err
 [ $? = 3 ] && [ ! -e other/flow.yaml ] && ok || bad "half a project"
+grep -qF "'other/README.md' is there already; nothing was written: move it away, or name another folder" err && ok || bad "what to do: $(cat err)"
+for name in 'with space 日本' "it's" -x '-'; do
+    "$RONDO" init -- "$name" >out 2>err && ok || bad "init '$name': $(cat err)"
+    (eval "$(sed -n 's/^  cd/cd/p' out)" && cmp -s flow.yaml "$OLDPWD/new/hello/flow.yaml") && ok || bad "as it is printed: $(cat out)"
+done
 echo x >file
 "$RONDO" init file/below >out 2>err
 [ $? = 3 ] && grep -q "'file/below': Not a directory" err && ok || bad "a folder that cannot be: $(cat err)"

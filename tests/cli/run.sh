@@ -276,7 +276,7 @@ says "gate_answered ok"
 echo 'ok: maybe' >wrong.in
 check "an answer that does not fit" 5 "" "$RONDO" run --answers wrong.in gate.yaml
 says "ok"
-echo 'other: 1' >none.in
+echo '{}' >none.in
 check "who answered" 0 "true" "$RONDO" run --answers yes.in gate.yaml
 says "gate_answered ok: true by answers"
 check "no answer for this gate" 5 "" "$RONDO" run --answers none.in gate.yaml

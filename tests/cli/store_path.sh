@@ -66,6 +66,9 @@ for store in x.db "it's here/x y.db"; do
     id=$(sed -n 's/^then go on with: rondo resume \([^ ]*\).*/\1/p' err)
     "$RONDO" send "$id" sure hello --store "$store" >out 2>err
     has "send names the store" "go on with: rondo resume $id --store "
+    answer=$("$RONDO" show "$id" --store "$store" | sed -n 's/^answer with: rondo \(.*\) PATH VALUE\(.*\)/\1 sure no\2/p')
+    (eval "\"\$RONDO\" $answer") >out 2>err
+    is "show names the store: $answer" $? 0
 done
 "$RONDO" run named.yaml </dev/null >out 2>err
 has "the store that the file names" "--store $PWD/opt.db"

@@ -117,7 +117,7 @@ TEST(an_unknown_option_names_the_nearest)
     REFUSES("unknown option '--verb'; did you mean '--verbose'?", "--verb");
     REFUSES("unknown option '--no-colour'; did you mean '--no-color'?", "--no-colour");
     REFUSES("unknown option '--elephant'", "--elephant");
-    REFUSES("unknown option '-z'", "-qz");
+    REFUSES("unknown option '-z'; an argument that begins with a dash comes behind '--'", "-qz");
 }
 
 TEST(a_missing_value_is_noticed_also_before_another_option)

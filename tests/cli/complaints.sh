@@ -1,0 +1,117 @@
+# complaints.sh - what the program says when something is missing or wrong: all of it, where, and what to do next.
+set -uo pipefail
+. "$ROOT/tests/cli/checks"
+unset OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL RONDO_MODEL
+
+# ---- keys --------------------------------------------------------------------------------------------------
+flow "two keys.yaml" <<'F'
+name: keys
+agents:
+  a: { model: openai/gpt-5, prompt: p }
+  b: { model: anthropic/claude-haiku-4-5, prompt: p }
+steps:
+  - { id: one, agent: a, instructions: x }
+  - { id: two, agent: b, instructions: x }
+  - { id: three, agent: a, instructions: x }
+F
+check "keys that are not set" 3 "" "$RONDO" run "two keys.yaml"
+says "agent 'a' of step 'one' and 1 more step: model 'openai/gpt-5': there is no key for openai: set the variable OPENAI_API_KEY"
+says "agent 'b' of step 'two': model 'anthropic/claude-haiku-4-5': there is no key for anthropic: set the variable ANTHROPIC_API_KEY"
+says "rondo rehearse 'two keys.yaml'"
+check "as it says" 0 "a answers for three (rehearsal of three)" "$RONDO" rehearse -q "two keys.yaml"
+check "an example" 3 "" "$RONDO" run "$ROOT/examples/models/ask.yaml"
+says "with made-up answers: rondo rehearse $ROOT/examples/models/ask.yaml"
+
+# ---- failures of a quiet run ---------------------------------------------------------------------------------
+flow fails.yaml <<'F'
+name: fails
+agents: { c: { run: "echo one; echo two >&2; echo three >&2; exit 7" } }
+steps:
+  - { id: a, agent: c }
+  - id: l
+    loop: { maxIterations: 2, steps: [{ id: in, agent: c }] }
+  - id: many
+    loop: { forEach: "[1,2,3,4,5,6,7,8,9,10,11,12]", onItemFailure: continue, steps: [{ id: x, agent: c }] }
+F
+check "each failure has its step" 1 "" "$RONDO" run -q fails.yaml
+same "in one line" "$(head -3 err)" "rondo run: failed: a: exit status 7: two three
+rondo run: failed: l.0.in: exit status 7: two three
+rondo run: failed: many[0].x: exit status 7: two three"
+same "and not without end" "$(tail -1 err); $(wc -l <err)" "rondo run: and 4 more failures; 11"
+check "a limit ends the run" 124 "" "$RONDO" run -q --timeout 1ms fails.yaml
+same "and no step" "$(cat err)" "rondo run: failed: the run timed out after 1 ms"
+
+# ---- answers for gates that there are not ----------------------------------------------------------------------
+flow gate.yaml <<'F'
+name: gate
+agents: { c: { run: [echo, hi] } }
+steps:
+  - { id: a, agent: c }
+  - { id: ready, gate: { ask: "Ready?" } }
+  - { id: w, agent: c, review: { gate: { ask: "Good?" } } }
+F
+runs=$("$RONDO" runs | wc -l)
+check "a name that no step has" 3 "" "$RONDO" run gate.yaml --answers <(echo 'redy: yes')
+says "redy: there is no step 'redy'; did you mean 'ready'?"
+check "another file" 3 "" "$RONDO" run gate.yaml --answers gate.yaml
+check "of a rehearsal" 3 "" "$RONDO" rehearse gate.yaml --answers <(echo 'redy: yes')
+same "nothing was begun" "$("$RONDO" runs | wc -l)" "$runs"
+check "all names that there may be" 0 "hi" "$RONDO" run -q gate.yaml \
+    --answers <(echo '{ ready: yes, a.permit-1: y, w.review: approve, w.review~1: approve, a: retry }')
+check "and not" 3 "" "$RONDO" run -q gate.yaml --answers <(echo 'aa.permit-1: y')
+
+# ---- places ------------------------------------------------------------------------------------------------------
+printf '{\n"a": 1,,}' >bad.json
+printf '\xef\xbb\xbf{"a": 123456789012345678901234}' >large.json
+echo '{}' >any.json
+check "where JSON is wrong" 2 "" "$RONDO" check --schema any.json bad.json
+says "bad.json: line 2, column 8: expected a key in quotes or '}', got ','"
+check "what is nothing" 2 "" "$RONDO" check --schema any.json /dev/null any.json
+check "large numbers, and the mark of an editor" 0 "" "$RONDO" check --schema any.json large.json
+check "a file that is not there" 2 '{"file":"none.yaml","valid":false,"errors":[{"file":"none.yaml","line":1,"column":1,"severity":"error","code":"file","message":"No such file or directory"}],"warnings":[]}' \
+    "$RONDO" check --json none.yaml
+cp gate.yaml $'n\xff.yaml'
+"$RONDO" check --json $'n\xff.yaml' >out 2>err
+has '{"file":"n�.yaml","valid":true,'
+"$RONDO" check --json --schema any.json $'m\xff.json' >out 2>err
+has '{"file":"m�.json",'
+
+# ---- standard input ------------------------------------------------------------------------------------------------
+flow hello.yaml <<'F'
+name: hello
+inputs: { who: { type: string, default: you }, to: { type: string, default: me } }
+agents: { c: { run: [echo, "hello ${inputs.who}"] } }
+steps: [{ id: a, agent: c }]
+F
+once() { # WHO ARGUMENT...: it is refused
+    local who=$1
+    shift
+    check "read once: $*" 3 "" "$RONDO" "$@"
+    says "standard input can be read only once, not as $who"
+}
+once "FILE and --inputs" run - --inputs -
+once "FILE and --answers" run - --answers -
+once "FILE and --script" rehearse - --script -
+once "--inputs and --answers" run hello.yaml --inputs - --answers -
+once "FILE and FILE" check - -
+once "FILE and --schema" check --schema - -
+once "--input who and --input to" run hello.yaml -i who=@- -i to=@-
+is=$(echo piped | "$RONDO" run -q hello.yaml -i who=@-)
+same "an input from there" "$is" "hello piped"
+"$RONDO" check - <&- 2>err
+says "standard input: error[file]: it is closed"
+"$RONDO" eval 1 -d - <&- 2>err
+says "standard input: it is closed"
+
+
+# ---- a line of run, rehearsed ------------------------------------------------------------------------------------------
+check "by changing one word" 0 "c answers for a (rehearsal of a)" "$RONDO" rehearse -q hello.yaml --model openai/x --allow read --yolo \
+    --store not/made.db --session s --max-turns 3 --max-retries 0 --notify 'touch notified' --record rec --thinking high
+same "nothing is touched" "$(ls -d not notified rec 2>/dev/null)" ""
+check "wrong is wrong" 3 "" "$RONDO" rehearse -q hello.yaml --max-turns many
+check "what is no option of either" 3 "" "$RONDO" rehearse -q hello.yaml --modle x
+check "a model without a name" 3 "" "$RONDO" run "two keys.yaml" --model ''
+says "the name of the model is empty: write provider/model"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
