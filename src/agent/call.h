@@ -6,6 +6,7 @@
 #define RONDO_CALL_H
 
 #include "flow/flow.h"
+#include "flow/reply_form.h"
 #include "io/loop_uv.h"
 #include "model/target.h"
 #include "run/see.h"
@@ -231,15 +232,8 @@ struct addressee {
    makes no sense fails the step and says why. */
 void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply);
 
-/* What is wrong with a reply, for files to be checked; 0 or RONDO_EINVAL. */
-int reply_check(const json_t *reply, rondo_error *err);
-
-/* The same for a reply of a recording, which is as it was given: it may fail and act at once, and has
-   everything that was said before in its events, in order, spending, memory and notes too.  Playing
-   it finishes the work.  reply is borrowed and was checked. */
-int reply_check_recorded(const json_t *reply, rondo_error *err);
+/* A reply of a recording (reply_check_recorded()), which finishes the work.  reply is borrowed and was checked. */
 void reply_play(const struct addressee *to, const json_t *reply);
-void reply_put_code(struct buf *out, int code); // as `fail` calls it: "time" for RONDO_ETIME
 
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */
 

@@ -7,47 +7,13 @@
 #include "flow/load.h"
 #include "flow/scope.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- schemas ------------------------------------------------------------------------------------------- */
 
-/* One name of a JSON Pointer, unescaped; *at is behind it afterwards. */
-static void pointer_next(const char **at, char *name, size_t size)
-{
-    size_t len = 0;
-    for (const char *c = *at + 1; *c && *c != '/'; c++) {
-        char plain = *c == '~' && c[1] == '1' ? '/' : *c == '~' ? '~' : *c;
-        c += *c == '~' && c[1];
-        if (len + 1 < size)
-            name[len++] = plain;
-        *at = c;
-    }
-    name[len] = '\0';
-    *at += len || **at == '/';
-}
-
-/* The value that a JSON Pointer means, or the last one on the way there. */
-static const struct doc_val *pointer_follow(const struct doc_val *val, const char *pointer)
-{
-    char name[128];
-    while (*pointer == '/') {
-        pointer_next(&pointer, name, sizeof name);
-        const struct doc_val *next = doc_get(val, name);
-        if (val->kind == DOC_LIST) {
-            unsigned long i = strtoul(name, NULL, 10);
-            next = i < val->count ? val->items[i] : NULL;
-        }
-        if (!next)
-            break;
-        val = next;
-    }
-    return val;
-}
-
 static struct diag *wrong_schema(struct loading *l, const struct doc_val *at, const rondo_error *err)
 {
-    return load_error(l, STAGE_RONDO, pointer_follow(at, err->path), "schema", "%s", err->message);
+    return load_error(l, STAGE_RONDO, load_follow(at, err->path), "schema", "%s", err->message);
 }
 
 static struct schema *compile_schema(struct loading *l, const struct doc_val *at, json_t *json)
@@ -106,7 +72,7 @@ static void compile_inputs(struct loading *l)
             continue;
         flow_own_schema(l->flow, input->schema);
         if (input->default_ && schema_check(input->schema, input->default_, &err) < 0)
-            load_error(l, STAGE_RONDO, pointer_follow(doc_get(at, "default"), err.path), "schema",
+            load_error(l, STAGE_RONDO, load_follow(doc_get(at, "default"), err.path), "schema",
                        "the default of '%.80s' does not fit its schema: %s", input->name, err.message);
     }
 }

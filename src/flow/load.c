@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "flow/bundle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SUGGESTED_FROM 1000 // names that are looked at
@@ -77,6 +78,38 @@ struct doc_val *load_get_map(const struct doc_val *map, const char *key)
 {
     struct doc_val *val = doc_get(map, key);
     return val && val->kind == DOC_MAP ? val : NULL;
+}
+
+/* One name of a JSON Pointer, unescaped; *at is behind it afterwards. */
+static void pointer_next(const char **at, char *name, size_t size)
+{
+    size_t len = 0;
+    for (const char *c = *at + 1; *c && *c != '/'; c++) {
+        char plain = *c == '~' && c[1] == '1' ? '/' : *c == '~' ? '~' : *c;
+        c += *c == '~' && c[1];
+        if (len + 1 < size)
+            name[len++] = plain;
+        *at = c;
+    }
+    name[len] = '\0';
+    *at += len || **at == '/';
+}
+
+const struct doc_val *load_follow(const struct doc_val *val, const char *pointer)
+{
+    char name[128];
+    while (*pointer == '/') {
+        pointer_next(&pointer, name, sizeof name);
+        const struct doc_val *next = doc_get(val, name);
+        if (val->kind == DOC_LIST) {
+            unsigned long i = strtoul(name, NULL, 10);
+            next = i < val->count ? val->items[i] : NULL;
+        }
+        if (!next)
+            break;
+        val = next;
+    }
+    return val;
 }
 
 /* ---- the document --------------------------------------------------------------------------------------- */

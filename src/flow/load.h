@@ -128,6 +128,9 @@ struct doc_val *load_get(const struct doc_val *map, const char *key);
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);
 
+/* The value that a JSON Pointer means, or the last one on the way there. */
+const struct doc_val *load_follow(const struct doc_val *val, const char *pointer);
+
 /* ---- read.c ------------------------------------------------------------------------------------ */
 
 /* What a value looks like, for messages: "12", "the text 'x'", "a list". */

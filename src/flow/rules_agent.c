@@ -61,23 +61,12 @@ static void check_description(struct loading *l, const struct flow_agent *agent)
                    agent->name);
 }
 
-static void check_script(struct loading *l, const struct doc_val *script)
-{
-    static const char *const keys[] = { "content", "result", "actions" };
-    for (uint32_t i = 0; script && i < script->count; i++)
-        for (size_t k = 0; k < COUNT(keys) && load_get(script->items[i], "fail"); k++)
-            if (load_get(script->items[i], keys[k]))
-                load_error(l, STAGE_RONDO, doc_key(script->items[i], keys[k]), "validation",
-                           "a reply that fails has no `%s`", keys[k]);
-}
-
 /* What describes a model agent is also its system text, unless it has one. */
 static void check_agent(struct loading *l, struct flow_agent *agent)
 {
     find_kind(l, agent);
     check_companions(l, agent);
     check_description(l, agent);
-    check_script(l, load_get(agent->at, "script"));
     if (agent->effects < 0)
         agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
     if (agent->kind == AGENT_MODEL && !load_get(agent->at, "prompt") && *agent->description)

@@ -1,6 +1,7 @@
 /* test_flow_load.c - what becomes of a workflow file: defaults, made steps, order, and damage.
 
    What is said about wrong files is in tests/flow; see test_flow_text.c. */
+#include "agents.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -112,6 +113,23 @@ TEST(an_agent_is_what_its_keys_say)
     CHECK_STR(a[3]->memory, "");
     CHECK_PTR(step_of(flow, "a")->agent, a[1]);
     CHECK_PTR(step_of(flow, "b")->agent, a[0]);
+    flow_unref(flow);
+}
+
+TEST(what_was_read_as_a_text_is_one_where_it_stays_json)
+{
+    struct flow *flow = load("rondo: 1\nname: x\n"
+                             "models: { 7: { provider: ollama, model: 1.50, fallback: [8], limits: { rpm: 5 } },"
+                             "          8: { provider: ollama, model: true } }\n"
+                             "mcpServers: { s: { command: x, args: [1, a], env: { N: 0x10 } } }\n"
+                             "agents: { a: { script: [{ content: 1.0, result: 1.0, usage: { prompt: 2 } }, 010] } }\n"
+                             "steps: [{ id: s, agent: a }]\n");
+    CHECK_STR(json_text(flow->models),
+              "{\"7\":{\"fallback\":[\"8\"],\"limits\":{\"rpm\":5},\"model\":\"1.50\",\"provider\":\"ollama\"},"
+              "\"8\":{\"model\":\"true\",\"provider\":\"ollama\"}}");
+    CHECK_STR(json_text(flow->mcp_servers), "{\"s\":{\"args\":[\"1\",\"a\"],\"command\":\"x\",\"env\":{\"N\":\"0x10\"}}}");
+    CHECK_STR(json_text(flow->agents[0]->script),
+              "[{\"content\":\"1.0\",\"result\":1.0,\"usage\":{\"prompt\":2}},\"010\"]");
     flow_unref(flow);
 }
 
