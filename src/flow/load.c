@@ -189,6 +189,7 @@ static void run_passes(struct loading *l)
     load_link(l);
     load_rules(l);
     load_files(l);
+    rules_replies(l);
     load_compile(l);
 }
 

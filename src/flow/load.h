@@ -174,6 +174,7 @@ void rules_place(struct loading *l, const struct doc_val *row, const char *key);
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
+void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
 void load_files(struct loading *l);
 
 /* A file beside the workflow, or in a folder beside it; noted in the bundle. */
