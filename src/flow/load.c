@@ -190,6 +190,7 @@ static void run_passes(struct loading *l)
     load_rules(l);
     load_files(l);
     rules_replies(l);
+    rules_inputs(l);
     load_compile(l);
 }
 

@@ -175,6 +175,7 @@ void rules_agents(struct loading *l);                            // rules_agent.
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
 void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
+void rules_inputs(struct loading *l);                            // rules_input.c
 void load_files(struct loading *l);
 
 /* A file beside the workflow, or in a folder beside it; noted in the bundle. */
