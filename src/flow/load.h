@@ -173,6 +173,8 @@ void rules_models(struct loading *l);                            // rules_model.
 void rules_place(struct loading *l, const struct doc_val *row, const char *key); // an address of the web, if any
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
+void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c
+void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
 void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
 void rules_inputs(struct loading *l);                            // rules_input.c

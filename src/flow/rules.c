@@ -42,6 +42,8 @@ static void check_inside(struct loading *l, struct flow_step *step)
         rules_graph(l, step->loop->scope);
         rules_loop(l, step);
     }
+    if (step->review && step->review->reviewer)
+        rules_reviewer(l, step->review->reviewer);
 }
 
 static void check_server(struct loading *l, const struct doc_val *name, const struct doc_val *server)

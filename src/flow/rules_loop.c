@@ -128,66 +128,6 @@ static void settle_on_max(struct flow_loop *loop)
         loop->on_max = has_aim && loop->output_mode != RONDO_OUTPUT_BEST ? RONDO_FAIL : RONDO_RETURN_LAST;
 }
 
-/* ---- the judge and the scorer -------------------------------------------------------------------------- */
-
-static bool is_type(const json_t *schema, const char *name)
-{
-    const char *type = json_string_value(json_object_get(schema, "type"));
-    return type && strcmp(type, name) == 0;
-}
-
-static bool is_required(const json_t *schema, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(schema, "required"), i, entry)
-    {
-        if (json_is_string(entry) && strcmp(json_string_value(entry), name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static const char judge_hint[] =
-    "resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }";
-
-static void check_judge(struct loading *l, const struct flow_loop *loop)
-{
-    struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
-    if (!agent)
-        return;
-    agent->judges = true;
-    json_t *schema = agent->result_schema;
-    json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
-    const char *why = !schema                      ? "has no `resultSchema`"
-                      : !done                      ? "has no property `done` in its `resultSchema`"
-                      : !is_type(done, "boolean")  ? "has a `done` that is no boolean"
-                      : !is_required(schema, "done") ? "does not require `done` in its `resultSchema`"
-                                                     : NULL;
-    if (why)
-        diag_hint(load_error(l, STAGE_JUDGE, loop->judge->at, "validation",
-                             "the agent '%.80s' cannot judge: it %s", agent->name, why),
-                  "%s", judge_hint);
-}
-
-static bool is_number(const json_t *schema)
-{
-    return is_type(schema, "number") || is_type(schema, "integer");
-}
-
-static void check_scorer(struct loading *l, const struct flow_loop *loop)
-{
-    const struct flow_agent *agent = loop->scorer ? loop->scorer->agent : NULL;
-    if (!agent || agent->kind == AGENT_SCRIPT || agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW)
-        return;
-    json_t *score = json_object_get(json_object_get(agent->result_schema, "properties"), "score");
-    if (!is_number(score) && !is_number(agent->result_schema))
-        diag_hint(load_error(l, STAGE_RONDO, loop->scorer->at, "validation",
-                             "the agent '%.80s' cannot score: it has no number `score` in its `resultSchema`",
-                             agent->name),
-                  "resultSchema: { type: object, required: [score], properties: { score: { type: number } } }");
-}
-
 /* ---- keys that need each other --------------------------------------------------------------------------- */
 
 static void check_score(struct loading *l, const struct flow_loop *loop)
@@ -237,8 +177,7 @@ static void check_repeat(struct loading *l, struct flow_step *step)
     struct flow_loop *loop = step->loop;
     static const char *const for_each[] = { "onItemFailure" };
     check_cap(l, step);
-    check_judge(l, loop);
-    check_scorer(l, loop);
+    rules_judge(l, loop);
     check_score(l, loop);
     check_memory(l, loop);
     check_output(l, step);
