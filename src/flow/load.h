@@ -173,6 +173,9 @@ void rules_models(struct loading *l);                            // rules_model.
 void rules_place(struct loading *l, const struct doc_val *row, const char *key); // an address of the web, if any
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
+bool rules_is_limited(const struct flow_step *step);             // is there a budget or a timeout around what it repeats?
+bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
+void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
 void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c
 void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c

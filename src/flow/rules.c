@@ -38,6 +38,8 @@ static void check_inside(struct loading *l, struct flow_step *step)
 {
     if (step->inner)
         rules_graph(l, step->inner);
+    if (step->body == BODY_MACHINE)
+        rules_machine(l, step);
     if (step->loop) {
         rules_graph(l, step->loop->scope);
         rules_loop(l, step);

@@ -47,7 +47,7 @@ static void list_ways(struct loading *l, struct flow_agent *agent)
 /* Members of a forum may name it. */
 static bool leads_out_of(const struct flow_way *way, const struct flow_scope *scope)
 {
-    bool is_loop = scope->kind == SCOPE_LOOP || scope->kind == SCOPE_EACH;
+    bool is_loop = scope->kind == SCOPE_LOOP || scope->kind == SCOPE_EACH || scope->kind == SCOPE_MACHINE;
     bool is_named = way->loop && scope->owner && strcmp(scope->owner->id, way->loop) == 0;
     return way->loop ? is_named && (is_loop || scope->kind == SCOPE_FORUM) : is_loop;
 }
