@@ -172,6 +172,7 @@ void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.
 void rules_models(struct loading *l);                            // rules_model.c
 void rules_place(struct loading *l, const struct doc_val *row, const char *key); // an address of the web, if any
 void rules_agents(struct loading *l);                            // rules_agent.c
+void rules_step_model(struct loading *l, const struct flow_step *step); // whether its agent has any use for `model`
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 bool rules_is_limited(const struct flow_step *step);             // is there a budget or a timeout around what it repeats?
 bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?

@@ -53,6 +53,26 @@ static void check_companions(struct loading *l, const struct flow_agent *agent)
                        nouns[companions[i].kind], agent->name, nouns[agent->kind]);
 }
 
+static bool takes_anything(const struct flow_skill *skill)
+{
+    const json_t *schema = skill->input_schema;
+    return !schema || json_is_true(schema) || (json_is_object(schema) && !json_object_size(schema));
+}
+
+/* Of several skills that fit, a model chooses; others cannot. */
+static void check_skills(struct loading *l, const struct flow_agent *agent)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < agent->skill_count && open < 2; i++) {
+        open += takes_anything(&agent->skills[i]);
+        if (open == 2)
+            diag_hint(load_error(l, STAGE_RONDO, doc_key(load_get(agent->at, "skills"), agent->skills[i].name),
+                                 "validation", "nothing tells when '%.80s' is to use this skill: it is %s, and more than "
+                                 "one skill takes any input", agent->name, nouns[agent->kind]),
+                      "give each an `inputSchema`");
+    }
+}
+
 static void check_description(struct loading *l, const struct flow_agent *agent)
 {
     const struct doc_val *at = load_get(agent->at, "description");
@@ -67,11 +87,21 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
     find_kind(l, agent);
     check_companions(l, agent);
     check_description(l, agent);
+    if (agent->kind != AGENT_MODEL && agent->kind != AGENT_WORKFLOW)
+        check_skills(l, agent);
     if (agent->effects < 0)
         agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
     if (agent->kind == AGENT_MODEL && !load_get(agent->at, "prompt") && *agent->description)
         read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description",
                    load_get(agent->at, "description"), &agent->prompt);
+}
+
+void rules_step_model(struct loading *l, const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    if (agent && agent->kind != AGENT_MODEL && load_get(step->at, "model"))
+        load_error(l, STAGE_RONDO, doc_key(step->at, "model"), "validation",
+                   "`model` is for agents that are a model; '%.80s' is %s", agent->name, nouns[agent->kind]);
 }
 
 /* It wakes up, rests and speaks to steps, which no workflow does; and no step has its place. */

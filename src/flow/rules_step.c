@@ -236,4 +236,6 @@ void rules_step(struct loading *l, struct flow_step *step)
         check_review(l, step);
     }
     settle_defaults(l, step);
+    if (!step->is_made && step->body == BODY_AGENT && !loop_has_steps(step))
+        rules_step_model(l, step);
 }
