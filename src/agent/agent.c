@@ -290,7 +290,7 @@ static void look_at(struct flow_step *step, void *user)
     if (kind == AGENT_MODEL)
         search->rc = model_can_run(step, search->env, search->err);
     else if (kind == AGENT_COMMAND)
-        search->rc = command_can_run(step, search->err);
+        search->rc = command_can_run(step, search->env, search->err);
     else if (kind == AGENT_FUNCTION && !find_function(search->env, step->agent->function))
         search->rc = refuse_function(step, search->err);
 }

@@ -201,8 +201,9 @@ int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_
 /* Where commands of a step run when nobody says otherwise; NULL: nowhere in particular. */
 const char *call_folder(const struct call_env *env, const struct flow_step *step);
 
-/* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL. */
-int command_can_run(const struct flow_step *step, rondo_error *err);
+/* Can the command of this step be run as its agent asks for?  What an earlier step may still make is not looked for.
+   0 or RONDO_EINVAL. */
+int command_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND. */
 int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);

@@ -201,6 +201,7 @@ struct flow_agent {
     bool has_sandbox, sandbox_network;
     const char **sandbox_write;
     uint32_t sandbox_write_count;
+    bool comes_first; // of a step that nothing comes before
     /* the others */
     json_t *script;         // a list of replies, borrowed
     struct flow_way *ways;  // loops that its replies end; only while it is loaded (rules_reply.c)
@@ -380,6 +381,9 @@ struct flow {
 
 /* Do its steps work in worktrees of their own? */
 bool flow_isolates(const struct flow *flow);
+
+/* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not known. */
+bool flow_step_comes_first(const struct flow_step *step);
 
 /* An empty flow with one reference; takes a reference to source. */
 struct flow *flow_new(struct source *source);
