@@ -11,7 +11,9 @@ enum known { NOT_KNOWN, KNOWN_INPUTS, KNOWN_TEXT };
 
 static const json_t *schema_of(const struct flow_step *step)
 {
-    if (step->body != BODY_AGENT || (step->agent && step->agent->kind == AGENT_WORKFLOW))
+    bool is_file = step->body == BODY_INCLUDE || (step->agent && step->agent->kind == AGENT_WORKFLOW);
+    bool repeats_steps = step->loop && step->loop->scope->count;
+    if (is_file || repeats_steps) // what a file gets are its own inputs
         return NULL;
     return step->input_schema ? step->input_schema : step->agent ? step->agent->input_schema : NULL;
 }
