@@ -382,7 +382,8 @@ struct flow {
 /* Do its steps work in worktrees of their own? */
 bool flow_isolates(const struct flow *flow);
 
-/* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not known. */
+/* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not
+   known. */
 bool flow_step_comes_first(const struct flow_step *step);
 
 /* An empty flow with one reference; takes a reference to source. */

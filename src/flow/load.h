@@ -174,7 +174,7 @@ void rules_place(struct loading *l, const struct doc_val *row, const char *key);
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step_model(struct loading *l, const struct flow_step *step); // whether its agent has any use for `model`
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
-bool rules_is_limited(const struct flow_step *step);             // is there a budget or a timeout around what it repeats?
+bool rules_is_limited(const struct flow_step *step);             // is a budget or a timeout around what it repeats?
 bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
 void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
 void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c

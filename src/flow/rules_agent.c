@@ -65,11 +65,13 @@ static void check_skills(struct loading *l, const struct flow_agent *agent)
     uint32_t open = 0;
     for (uint32_t i = 0; i < agent->skill_count && open < 2; i++) {
         open += takes_anything(&agent->skills[i]);
-        if (open == 2)
-            diag_hint(load_error(l, STAGE_RONDO, doc_key(load_get(agent->at, "skills"), agent->skills[i].name),
-                                 "validation", "nothing tells when '%.80s' is to use this skill: it is %s, and more than "
-                                 "one skill takes any input", agent->name, nouns[agent->kind]),
-                      "give each an `inputSchema`");
+        if (open < 2)
+            continue;
+        const struct doc_val *at = doc_key(load_get(agent->at, "skills"), agent->skills[i].name);
+        diag_hint(load_error(l, STAGE_RONDO, at, "validation",
+                             "nothing tells when '%.80s' is to use this skill: it is %s, and more than one skill takes "
+                             "any input", agent->name, nouns[agent->kind]),
+                  "give each an `inputSchema`");
     }
 }
 

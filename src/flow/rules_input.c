@@ -5,6 +5,8 @@
    What `with` gives is looked at where expressions are (compile.c). */
 #include "flow/load.h"
 
+#include "base/buf.h"
+
 #include <string.h>
 
 enum known { NOT_KNOWN, KNOWN_INPUTS, KNOWN_TEXT };
@@ -98,18 +100,18 @@ static void check_known(struct loading *l, const struct flow_step *step, const j
     bool is_text = known == KNOWN_TEXT;
     if (known == NOT_KNOWN || json_object_get(schema, "$ref")) // beside which others may not count
         return;
-    const char *missing = is_text ? NULL : find_missing(schema, l->flow);
-    struct diag *diag;
-    if (!allows_type(schema, is_text ? "string" : "object"))
-        diag = load_error(l, STAGE_RONDO, step->id_at, "schema", "the input of '%.80s' does not fit its `inputSchema`: %s",
-                          step->id, is_text ? "it is the text of the step before" : "it is an object, the file's inputs");
-    else if (missing)
-        diag = load_error(l, STAGE_RONDO, step->id_at, "schema",
-                          "the input of '%.80s' does not fit its `inputSchema`: the file has no input '%.80s'", step->id,
-                          missing);
-    else
+    bool is_of_type = allows_type(schema, is_text ? "string" : "object");
+    const char *missing = is_text || !is_of_type ? NULL : find_missing(schema, l->flow);
+    if (is_of_type && !missing)
         return;
-    diag_hint(diag, "`with` gives a step an input of its own");
+    auto_buf struct buf why = { 0 };
+    if (missing)
+        buf_printf(&why, "the file has no input '%.80s'", missing);
+    else
+        buf_puts(&why, is_text ? "it is the text of the step before" : "it is an object, the file's inputs");
+    diag_hint(load_error(l, STAGE_RONDO, step->id_at, "schema",
+                         "the input of '%.80s' does not fit its `inputSchema`: %s", step->id, buf_text(&why)),
+              "`with` gives a step an input of its own");
 }
 
 /* ---- items ------------------------------------------------------------------------------------------------- */

@@ -82,16 +82,19 @@ static bool scores(const json_t *value, const char *content)
     return isfinite(verdict_score(value));
 }
 
-/* Of functions and workflows without a schema nothing is known. */
+/* Functions and workflows may give more than their schema says. */
 static bool can_score(const struct flow_agent *agent)
 {
     const json_t *schema = agent->result_schema;
-    bool is_open = agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW;
     if (agent->kind == AGENT_SCRIPT)
         return some_reply(agent, scores);
-    return (is_open && !schema) || is_number(schema) ||
+    return agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW || is_number(schema) ||
            is_number(json_object_get(json_object_get(schema, "properties"), "score"));
 }
+
+static const char script_hint[] = "script: [{ result: { score: 7 } }]";
+static const char score_hint[] =
+    "resultSchema: { type: object, required: [score], properties: { score: { type: number } } }";
 
 static void check_scorer(struct loading *l, const struct flow_loop *loop)
 {
@@ -104,8 +107,7 @@ static void check_scorer(struct loading *l, const struct flow_loop *loop)
                                    is_script ? "any of its replies" : "its `resultSchema`");
     if (is_script) // whoever tries things out may mean it
         diag_warn(l->diags, diag);
-    diag_hint(diag, is_script ? "script: [{ result: { score: 7 } }]"
-                              : "resultSchema: { type: object, required: [score], properties: { score: { type: number } } }");
+    diag_hint(diag, "%s", is_script ? script_hint : score_hint);
 }
 
 void rules_judge(struct loading *l, const struct flow_loop *loop)
@@ -156,8 +158,9 @@ static bool allows_verdict(const json_t *schema)
     return is_type(schema, "object") && has_decision(schema);
 }
 
-static const char verdict_hint[] = "a review is { decision: approve / retry / retryPredecessor / reject, feedback }, or a "
-                                   "text such as APPROVE or RETRY: why";
+static const char verdict_hint[] =
+    "a review is { decision: approve / retry / retryPredecessor / reject, feedback }, or a text such as APPROVE or "
+    "RETRY: why";
 
 static void check_gate(struct loading *l, const struct flow_step *gate)
 {

@@ -113,8 +113,8 @@ static bool is_open(const struct flow_expr *expr, const char *word)
 static bool can_end(const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
-    return is_open(&loop->until, "false") || has(loop, "untilAgent") || loop->next.at || is_open(&loop->while_, "true") ||
-           loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
+    return is_open(&loop->until, "false") || is_open(&loop->while_, "true") || has(loop, "untilAgent") ||
+           loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
 }
 
 /* Of a file inside another it is not known what is around it. */

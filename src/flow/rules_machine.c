@@ -1,4 +1,4 @@
-/* rules_machine.c - states and the edges between them: names, ways in and out, and whether there is a way to the end. */
+/* rules_machine.c - states and the edges between them: names, and ways in, out and to the end. */
 #include "flow/load.h"
 #include "flow/scope.h"
 
@@ -65,7 +65,8 @@ static void check_ways(struct loading *l, const struct flow_step *step)
     }
 }
 
-/* Edges of each state that can ever be followed: up to the first that always is.  next[i] is the edge behind i, from 1. */
+/* Edges of each state that can ever be followed: up to the first that always is.  next[i] is the edge behind i, all
+   from 1. */
 struct ways {
     uint32_t *first, *last, *next;
     bool *is_closed;
@@ -73,8 +74,9 @@ struct ways {
 
 static void warn_of_dead(struct loading *l, const struct doc_val *edge, const char *from)
 {
-    diag_warn(l->diags, load_error(l, STAGE_RONDO, edge, "validation",
-                                   "this edge is never followed: one before it leads out of '%.80s' without `when`", from));
+    diag_warn(l->diags,
+              load_error(l, STAGE_RONDO, edge, "validation",
+                         "this edge is never followed: one before it leads out of '%.80s' without `when`", from));
 }
 
 static void ways_fill(struct ways *w, struct loading *l, const struct flow_step *step, const struct doc_val *edges)

@@ -127,7 +127,8 @@ TEST(what_was_read_as_a_text_is_one_where_it_stays_json)
     CHECK_STR(json_text(flow->models),
               "{\"7\":{\"fallback\":[\"8\"],\"limits\":{\"rpm\":5},\"model\":\"1.50\",\"provider\":\"ollama\"},"
               "\"8\":{\"model\":\"true\",\"provider\":\"ollama\"}}");
-    CHECK_STR(json_text(flow->mcp_servers), "{\"s\":{\"args\":[\"1\",\"a\"],\"command\":\"x\",\"env\":{\"N\":\"0x10\"}}}");
+    CHECK_STR(json_text(flow->mcp_servers),
+              "{\"s\":{\"args\":[\"1\",\"a\"],\"command\":\"x\",\"env\":{\"N\":\"0x10\"}}}");
     CHECK_STR(json_text(flow->agents[0]->script),
               "[{\"content\":\"1.0\",\"result\":1.0,\"usage\":{\"prompt\":2}},\"010\"]");
     flow_unref(flow);
