@@ -293,7 +293,7 @@ static int can_run(const struct flow_step *step, const struct call_env *env, ron
     if (kind == AGENT_MODEL)
         return model_can_run(step, env, err);
     if (kind == AGENT_COMMAND)
-        return command_can_run(step, err);
+        return command_can_run(step, env, err);
     return kind == AGENT_FUNCTION && !find_function(env, step->agent->function) ? refuse_function(step, err) : 0;
 }
 

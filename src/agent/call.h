@@ -6,6 +6,7 @@
 #define RONDO_CALL_H
 
 #include "flow/flow.h"
+#include "flow/reply_form.h"
 #include "io/loop_uv.h"
 #include "model/target.h"
 #include "run/see.h"
@@ -218,8 +219,9 @@ int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_
 /* Where commands of a step run when nobody says otherwise; NULL: nowhere in particular. */
 const char *call_folder(const struct call_env *env, const struct flow_step *step);
 
-/* Can the command of this step be run as its agent asks for?  0 or RONDO_EINVAL; as above. */
-int command_can_run(const struct flow_step *step, rondo_error *err);
+/* Can the command of this step be run as its agent asks for?  What an earlier step may still make is not looked for.
+   0 or RONDO_EINVAL; as above. */
+int command_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND; whose it is agent_blame() says. */
 int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
@@ -249,15 +251,8 @@ struct addressee {
    makes no sense fails the step and says why. */
 void reply_finish(const struct addressee *to, const struct flow_step *step, json_t *reply);
 
-/* What is wrong with a reply, for files to be checked; 0 or RONDO_EINVAL. */
-int reply_check(const json_t *reply, rondo_error *err);
-
-/* The same for a reply of a recording, which is as it was given: it may fail and act at once, and has
-   everything that was said before in its events, in order, spending, memory and notes too.  Playing
-   it finishes the work.  reply is borrowed and was checked. */
-int reply_check_recorded(const json_t *reply, rondo_error *err);
+/* A reply of a recording (reply_check_recorded()), which finishes the work.  reply is borrowed and was checked. */
 void reply_play(const struct addressee *to, const json_t *reply);
-void reply_put_code(struct buf *out, int code); // as `fail` calls it: "time" for RONDO_ETIME
 
 /* ---- prompt.c ----------------------------------------------------------------------------------------------- */
 

@@ -20,6 +20,7 @@
 #include "io/tempdir.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,18 +302,19 @@ static int put_arguments(struct setup *setup, rondo_error *err)
     return 0;
 }
 
+/* A path as seen from base, which may be NULL. */
+static void put_place(struct buf *out, const char *base, const char *path)
+{
+    bool is_inside = base && *path != '/';
+    buf_printf(out, "%s%s%s", is_inside ? base : "", is_inside && *path ? "/" : "", path);
+}
+
 /* A path as seen from where commands run; NULL for "" when that is nowhere in particular. */
 static const char *place(struct setup *setup, const char *path)
 {
     auto_buf struct buf full = { 0 };
-    const char *base = setup->own ? isolated_folder(setup->own)
-                                  : call_folder(task_env(setup->task), setup->step);
-    if (*path == '/' || !base)
-        return *path ? path : NULL;
-    buf_puts(&full, base);
-    if (*path)
-        buf_printf(&full, "/%s", path);
-    return arena_dup(&setup->arena, full.data, full.len);
+    put_place(&full, setup->own ? isolated_folder(setup->own) : call_folder(task_env(setup->task), setup->step), path);
+    return full.len ? arena_dup(&setup->arena, full.data, full.len) : NULL;
 }
 
 static int put_folder(struct setup *setup, rondo_error *err)
@@ -647,7 +649,7 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
     errand->own = own;
     errand->secrets = setup.secrets;
     task_see(task, &setup.see);
-    int rc = command_can_run(step, &err);
+    int rc = command_can_run(step, task_env(task), &err);
     if (rc < 0)
         agent_blame(step, &err);
     else
@@ -663,10 +665,26 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
     arena_free(&setup.arena);
 }
 
-int command_can_run(const struct flow_step *step, rondo_error *err)
+/* In a worktree there is what git has. */
+static int find_writes(const struct flow_step *step, const struct call_env *env, rondo_error *err)
+{
+    const struct flow_agent *agent = step->agent;
+    if (flow_isolates(step->flow) || !flow_step_comes_first(step))
+        return 0;
+    for (uint32_t i = 0; i < agent->sandbox_write_count; i++) {
+        auto_buf struct buf path = { 0 };
+        put_place(&path, call_folder(env, step), agent->sandbox_write[i]);
+        if (access(path.len ? buf_text(&path) : ".", F_OK) < 0)
+            return err_set(err, RONDO_EINVAL, "sandbox: '%s' cannot be written to: %s", buf_text(&path),
+                           strerror(errno));
+    }
+    return 0;
+}
+
+int command_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err)
 {
     rondo_error why;
     if (!step->agent->has_sandbox || sandbox_can_be(&why))
-        return 0;
+        return find_writes(step, env, err);
     return err_set(err, RONDO_EINVAL, "it asks for a sandbox, which cannot be enforced here: %s", why.message);
 }

@@ -182,11 +182,11 @@ static bool is_review(const struct gate_open *gate)
 
 bool gates_is_unclear(const struct gate_open *gate, const json_t *value)
 {
-    struct review_said said = { 0 };
+    struct verdict said = { 0 };
     if (is_review(gate))
-        review_read(value, NULL, &said);
+        verdict_review(value, NULL, &said);
     bool is_unclear = said.code == REVIEW_UNCLEAR;
-    review_said_clear(&said);
+    verdict_clear(&said);
     return is_unclear;
 }
 

@@ -162,6 +162,14 @@ json_t *doc_json(struct doc *doc, const struct doc_val *val)
     return val->json;
 }
 
+void doc_json_as_text(struct doc *doc, const struct doc_val *val)
+{
+    if (val->kind == DOC_TEXT || val->json)
+        return;
+    mem_grow(&doc->made, &doc->made_cap, doc->made_count, sizeof(json_t *));
+    doc->made[doc->made_count++] = ((struct doc_val *)val)->json = json_stringn_nocheck(val->text, val->text_len);
+}
+
 double doc_number(const struct doc_val *val)
 {
     return val->kind == DOC_INT ? (double)val->number : val->kind == DOC_REAL ? val->real : 0;

@@ -104,6 +104,9 @@ struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key 
 /* The value as JSON, borrowed from its doc: made when it is first asked for, since most parts of a file never are.  A
    tree that shares parts shares their json. */
 json_t *doc_json(struct doc *doc, const struct doc_val *val);
+
+/* A scalar of YAML that was read as a text (`model: 5`) is that text in JSON, too.  To be said before anybody asks. */
+void doc_json_as_text(struct doc *doc, const struct doc_val *val);
 double doc_number(const struct doc_val *val); // 0 for what is no number
 
 /* "text", "list", "number"...: what a value is, for messages. */

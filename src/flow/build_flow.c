@@ -119,17 +119,14 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
 {
     static const struct flow_agent nobody = { .description = "" };
     const struct flow_agent *agent = step->agent ? step->agent : &nobody;
-    json_t *input = step->input_schema ? step->input_schema : agent->input_schema;
     rondo_skill *skills = agent->skill_count ? skills_of(b, step) : NULL;
     o.budget = both_budgets(&o.budget, &agent->budget);
-    o.input_schema = schema_text(input);
     o.output_schema = schema_text(step->only_answers || agent->is_loose ? NULL : agent->result_schema);
     rondo_node *node = rondo_agent_node(&(rondo_agent){
         .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description,
         .run = skills ? NULL : b->hooks->run, .user = step, .skills = skills,
         .skill_count = agent->skill_count, .effects = agent->effects, .memory = memory_of(step),
         .output_key = agent->output_key, .options = o });
-    schema_free((char *)o.input_schema);
     schema_free((char *)o.output_schema);
     if (skills)
         skills_free(skills);
@@ -226,7 +223,9 @@ static rondo_node *include_node(const struct builder *b, struct flow_step *step,
     o.budget = both_budgets(&o.budget, &file->budget);
     if (step->agent)
         o.budget = both_budgets(&o.budget, &step->agent->budget);
+    o.output_schema = step->agent && !step->only_answers ? schema_text(step->agent->result_schema) : NULL;
     rondo_node *node = file_node(b, file, name, o);
+    schema_free((char *)o.output_schema);
     node->max_concurrency = file->max_concurrency;
     node->step = step;
     node->shows_all = step->body == BODY_INCLUDE && step->flow->dialect == FLOW_V1;
@@ -345,9 +344,7 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
 
 /* ---- bodies and loops --------------------------------------------------------------------------------- */
 
-/* The body of a step.  Without a name when a loop around it has the step's. */
-static rondo_node *body_node(const struct builder *b, struct flow_step *step, const char *name,
-                             rondo_options o)
+static rondo_node *make_body(const struct builder *b, struct flow_step *step, const char *name, rondo_options o)
 {
     switch ((enum flow_body)step->body) {
     case BODY_AGENT:
@@ -364,6 +361,17 @@ static rondo_node *body_node(const struct builder *b, struct flow_step *step, co
     case BODY_MACHINE: return machine_node(b, step, name, o);
     }
     return build_without_spec(RONDO_KIND_GRAPH);
+}
+
+/* The body of a step.  Without a name when a loop around it has the step's. */
+static rondo_node *body_node(const struct builder *b, struct flow_step *step, const char *name,
+                             rondo_options o)
+{
+    const struct flow_agent *agent = step->body == BODY_AGENT ? step->agent : NULL;
+    o.input_schema = schema_text(step->input_schema ? step->input_schema : agent ? agent->input_schema : NULL);
+    rondo_node *node = make_body(b, step, name, o);
+    schema_free((char *)o.input_schema);
+    return node;
 }
 
 /* What repeats: the loop's own steps, or the body of the step it stands on. */

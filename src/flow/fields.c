@@ -4,6 +4,7 @@
 #include "flow/fields.h"
 
 #include "flow/read_own.h"
+#include "flow/reply_form.h"
 #include "flow/scope.h"
 
 #include <limits.h>
@@ -275,7 +276,7 @@ static const struct field agent_rows[] = {
       .schema = "{'$ref': sandbox}", .about = "What the command may touch." },
     /* the others */
     { "script", F_LIST, IN_RONDO, IN(flow_agent, script), .of = &reply_fields, .or_text = true,
-      .not_empty = true,
+      .not_empty = true, .check = reply_check,
       .about = "Canned replies: the n-th call gives the n-th, the last repeats." },
     { "workflow", F_TEXT, IN_RONDO, CHECKED, .not_empty = true,
       .about = "A workflow file that is run as the agent." },

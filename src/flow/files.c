@@ -258,15 +258,6 @@ static void check_with(struct loading *l, struct flow_step *step)
 
 /* ---- files that steps are shown ------------------------------------------------------------------------------ */
 
-/* Does nothing in this workflow come before the step, that could have written a file? */
-static bool comes_first(const struct loading *l, const struct flow_step *step)
-{
-    for (; step; step = step->scope->owner)
-        if (step->depends_count || step->takes_previous || step->loop || step->is_made)
-            return false;
-    return l->depth == 0;
-}
-
 /* A step that cannot be shown a file is told so and goes on: only in the rondo dialect, and when the file
    could not be there later either, is that an error. */
 static void check_context(struct loading *l, struct flow_step *step)
@@ -281,7 +272,7 @@ static void check_context(struct loading *l, struct flow_step *step)
         if (strstr(path, "${") || files->look(files->user, l->flow->folder, path, &err) == 0)
             continue;
         struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
-        if (l->is_v1 || !comes_first(l, step))
+        if (l->is_v1 || !flow_step_comes_first(step))
             diag_warn(l->diags, diag);
     }
 }
@@ -333,6 +324,29 @@ static void check_commands(struct loading *l)
     for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++)
         if (l->flow->agents[i]->kind == AGENT_COMMAND)
             check_command(l, l->flow->agents[i]);
+}
+
+/* ---- sandboxes ----------------------------------------------------------------------------------------------- */
+
+static void note_first(struct loading *l, struct flow_step *step)
+{
+    if (step->agent && flow_step_comes_first(step))
+        step->agent->comes_first = true;
+}
+
+/* Where commands run can be said when they are started: so this is only a warning. */
+static void warn_of_writes(struct loading *l, const struct flow_agent *agent)
+{
+    const struct flow_files *files = l->how->files;
+    const struct doc_val *list = load_get(load_get(agent->at, "sandbox"), "write");
+    rondo_error err;
+    if (!files || !files->look || !l->flow->folder || !agent->comes_first || !list || flow_isolates(l->flow))
+        return;
+    for (uint32_t i = 0; i < agent->sandbox_write_count && i < list->count; i++)
+        if (files->look(files->user, l->flow->folder, agent->sandbox_write[i], &err) == RONDO_ENOTFOUND)
+            diag_warn(l->diags, load_error(l, STAGE_RONDO, list->items[i], "file",
+                                           "%s: the sandbox of '%.80s' cannot let it be written to", err.message,
+                                           agent->name));
 }
 
 /* In v1 both files' agents are one list. */
@@ -399,5 +413,8 @@ void load_files(struct loading *l)
     load_each_step(l, check_with);
     load_each_step(l, check_context);
     check_commands(l);
+    load_each_step(l, note_first);
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        warn_of_writes(l, l->flow->agents[i]);
     mem_free(shelf.list);
 }

@@ -372,27 +372,38 @@ static void fit_with(struct loading *l, const struct flow_step *step, json_t *do
         fit_partly(l, step, doc, input);
 }
 
-/* The items of a loop that are written down are inputs, too. */
-static void fit_items(struct loading *l, const struct flow_loop *loop, json_t *doc)
+/* The loop whose items are the step's input, whatever they are; NULL. */
+const struct flow_loop *load_items_of(const struct flow_step *step)
 {
-    const struct doc_val *at = load_get(loop->at, "forEach");
-    auto_schema struct schema *schema = loop->items && at->kind == DOC_LIST ? schema_again(doc) : NULL;
-    for (uint32_t i = 0; schema && i < at->count; i++)
-        fit(fitting(l, at->items[i], "this item does not fit the `inputSchema`"), schema,
-            json_array_get(loop->items, i));
+    if (step->loop)
+        return step->loop->is_each && step->loop->items ? step->loop : NULL;
+    if (step->has_with || step->takes_previous || step->condition.at)
+        return NULL;
+    const struct flow_step *owner = step->scope->owner;
+    if (step->scope->kind == SCOPE_EACH)
+        return owner->loop->items ? owner->loop : NULL;
+    return step->scope->kind == SCOPE_GROUP || step->scope->kind == SCOPE_PARALLEL ? load_items_of(owner) : NULL;
 }
 
-/* A file checks what it is given by its inputs. */
+/* The items of a loop that are written down are inputs, too. */
+static void fit_items(struct loading *l, const struct flow_step *step, const struct flow_loop *loop, json_t *doc)
+{
+    const struct doc_val *at = load_get(loop->at, "forEach");
+    auto_schema struct schema *schema = at->kind == DOC_LIST ? schema_again(doc) : NULL;
+    for (uint32_t i = 0; schema && i < at->count; i++) {
+        struct fitting f = fitting(l, at->items[i], "the item does not fit the `inputSchema` of '%.80s'", step->id);
+        f.hint = loop->on_item_failure == RONDO_ERROR_CONTINUES ? "the item fails then, and the others go on" : NULL;
+        fit(f, schema, json_array_get(loop->items, i));
+    }
+}
+
 static void fit_input(struct loading *l, struct flow_step *step)
 {
-    const struct flow_agent *agent = step->agent;
-    json_t *doc = step->input_schema ? step->input_schema : agent ? agent->input_schema : NULL;
-    bool is_leaf = step->body == BODY_AGENT && !(step->loop && step->loop->scope->count);
-    if (!doc || !is_leaf || (agent && agent->kind == AGENT_WORKFLOW))
-        return;
-    if (step->loop && step->loop->is_each)
-        fit_items(l, step->loop, doc);
-    else if (step->has_with)
+    json_t *doc = step->part == AS_STEP ? load_input_schema(step) : NULL;
+    const struct flow_loop *items = doc ? load_items_of(step) : NULL;
+    if (items)
+        fit_items(l, step, items, doc);
+    else if (doc && step->has_with && !(step->loop && step->loop->is_each))
         fit_with(l, step, doc);
 }
 

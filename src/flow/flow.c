@@ -75,6 +75,15 @@ json_t *flow_order_json(const struct flow *flow)
     return list;
 }
 
+bool flow_step_comes_first(const struct flow_step *step)
+{
+    const struct flow *flow = step->flow;
+    for (; step; step = step->scope->owner)
+        if (step->depends_count || step->takes_previous || step->loop || step->is_made)
+            return false;
+    return !flow->outer;
+}
+
 /* ---- walking ------------------------------------------------------------------------------------------ */
 
 struct walk {

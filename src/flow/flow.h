@@ -149,6 +149,14 @@ struct flow_guide {
     const char *name, *description, *body;
 };
 
+struct flow_way {
+    const struct doc_val *at;
+    const char *loop; // by its name; NULL: the nearest
+    bool is_first;    // in the first reply
+    bool is_used;     // there are steps that have the agent
+    bool is_open;     // and around one of them is such a loop
+};
+
 struct flow_agent {
     const char *name;
     const struct doc_val *at, *name_at;
@@ -193,8 +201,11 @@ struct flow_agent {
     bool has_sandbox, sandbox_network;
     const char **sandbox_write;
     uint32_t sandbox_write_count;
+    bool comes_first; // of a step that nothing comes before
     /* the others */
     json_t *script;         // a list of replies, borrowed
+    struct flow_way *ways;  // loops that its replies end; only while it is loaded (rules_reply.c)
+    uint32_t way_count;
     struct flow *workflow;  // the file it names
     const char *function;
 };
@@ -370,6 +381,10 @@ struct flow {
 
 /* Do its steps work in worktrees of their own? */
 bool flow_isolates(const struct flow *flow);
+
+/* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not
+   known. */
+bool flow_step_comes_first(const struct flow_step *step);
 
 /* An empty flow with one reference; takes a reference to source. */
 struct flow *flow_new(struct source *source);

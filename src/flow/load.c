@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "flow/bundle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SUGGESTED_FROM 1000 // names that are looked at
@@ -156,6 +157,8 @@ static void run_passes(struct loading *l)
     load_link(l);
     load_rules(l);
     load_files(l);
+    rules_replies(l);
+    rules_inputs(l);
     load_compile(l);
 }
 

@@ -170,8 +170,16 @@ void rules_graph(struct loading *l, struct flow_scope *scope);   // rules_graph.
 void rules_models(struct loading *l);                            // rules_model.c
 void rules_place(struct loading *l, const struct doc_val *row, const char *key); // an address of the web, if any
 void rules_agents(struct loading *l);                            // rules_agent.c
+void rules_step_model(struct loading *l, const struct flow_step *step); // whether its agent has any use for `model`
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
+bool rules_is_limited(const struct flow_step *step);             // is a budget or a timeout around what it repeats?
+bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
+void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
+void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c
+void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
+void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
+void rules_inputs(struct loading *l);                            // rules_input.c
 void load_files(struct loading *l);
 
 /* A file beside the workflow, or in a folder beside it; noted in the bundle. */
@@ -181,6 +189,10 @@ void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
 void load_fit(struct loading *l);
 void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
+
+/* What the input of a step has to fit, NULL; and the loop whose items, which are written down, are its input, NULL. */
+json_t *load_input_schema(const struct flow_step *step);
+const struct flow_loop *load_items_of(const struct flow_step *step);
 
 /* The value that a JSON Pointer means, or the last one on the way there; its key of that name, unless key is
    NULL. */

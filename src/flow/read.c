@@ -1,8 +1,8 @@
 /* read.c - reading a document into the structs of a flow, by the tables of fields.h.
 
    The reader walks the keys that the file has and looks each up in its object's table.  null is the
-   same as an absent key.  In YAML any scalar is accepted where a text is wanted (`name: 12`); JSON is
-   taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
+   same as an absent key.  In YAML any scalar is accepted where a text is wanted (`name: 12`), and is that text from
+   then on; JSON is taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
 #include "flow/load.h"
 
 #include "base/buf.h"
@@ -87,8 +87,10 @@ static void complain_empty(struct loading *l, const struct field *field, const s
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what)
 {
     bool is_scalar = val->kind == DOC_BOOL || val->kind == DOC_INT || val->kind == DOC_REAL;
-    if (val->kind == DOC_TEXT || (is_scalar && !l->how->is_json))
+    if (val->kind == DOC_TEXT || (is_scalar && !l->how->is_json)) {
+        doc_json_as_text(l->flow->doc, val);
         return val->text;
+    }
     wrong_type(l, val, what, "text");
     return NULL;
 }
@@ -230,8 +232,11 @@ static void read_duration(struct loading *l, const struct field *field, const st
         wrong_type(l, val, field->key, "a duration such as '30s', in quotes");
     else if (duration_parse(val->text, l->is_v1, &ms, &err) < 0)
         load_error(l, STAGE_DECODE, val, "validation", "`%s`: %s", field->key, err.message);
-    else if (ret)
-        *ret = ms;
+    else {
+        doc_json_as_text(l->flow->doc, val);
+        if (ret)
+            *ret = ms;
+    }
 }
 
 static void read_bool(struct loading *l, const struct field *field, const struct doc_val *val, bool *ret)
@@ -277,11 +282,21 @@ static bool is_scalar(const struct doc_val *val)
 static void read_one(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     if (field->or_text && is_scalar(val))
-        return;
-    if (val->kind == DOC_MAP)
+        doc_json_as_text(l->flow->doc, val);
+    else if (val->kind == DOC_MAP)
         read_object(l, field->of, val, into);
     else
         wrong_type(l, val, field->key, field->or_text ? "text or a map" : "a map");
+}
+
+/* What reads well may be refused all the same by whoever it is for. */
+static void check_entry(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    rondo_error err;
+    uint32_t errors = l->diags->errors;
+    read_one(l, field, val, NULL);
+    if (field->check && l->diags->errors == errors && field->check(doc_json(l->flow->doc, val), &err) < 0)
+        load_error(l, field->stage, load_follow(val, err.path, NULL), code_of(field), "%s", err.message);
 }
 
 static void check_list(struct loading *l, const struct field *field, const struct doc_val *val)
@@ -291,7 +306,7 @@ static void check_list(struct loading *l, const struct field *field, const struc
     if (field->not_empty && !val->count)
         complain_empty(l, field, val);
     for (uint32_t i = 0; i < val->count; i++)
-        read_one(l, field, val->items[i], NULL);
+        check_entry(l, field, val->items[i]);
 }
 
 static void check_map(struct loading *l, const struct field *field, const struct doc_val *val)

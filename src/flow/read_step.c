@@ -165,12 +165,14 @@ void own_case_name(struct loading *l, const struct field *field, const struct do
                    "the case's name '%.80s' %s", name, read_name_rule(name));
     else if (name)
         step->id = name;
+    step->id_at = val;
 }
 
 void own_else(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_step *step = into;
     step->id = "else";
+    step->id_at = doc_key(step->at, field->key);
     if (!read_expect(l, val, DOC_MAP, field->key))
         return;
     step->at = val;
@@ -183,8 +185,6 @@ static const char *case_name(const struct flow_step *step)
     static const char *const keys[] = { "agent", "include", "steps", "parallel", "branch", "forum", "gate",
                                         "set", "machine", "loop" };
     const struct doc_val *agent = load_get(step->at, "agent");
-    if (*step->id)
-        return step->id;
     if (agent && agent->text && read_is_name(agent->text))
         return agent->text;
     for (size_t i = 1; i < COUNT(keys); i++)
@@ -206,8 +206,18 @@ static void read_case(struct loading *l, struct flow_scope *scope, const struct 
     l->case_ = outer;
     if (otherwise && !is_last)
         load_error(l, STAGE_RONDO, otherwise, "validation", "`else` has to be the last case");
-    step->id = ret->name = unique_id(l, scope, case_name(step));
     scope_add(scope, step);
+}
+
+/* Names that are given are not changed for the sake of those that are not. */
+static void name_cases(struct loading *l, struct flow_step *branch)
+{
+    for (uint32_t i = 0; i < branch->case_count; i++) {
+        struct flow_step *step = branch->cases[i].step;
+        if (!*step->id)
+            step->id = unique_id(l, branch->inner, case_name(step));
+        branch->cases[i].name = step->id;
+    }
 }
 
 void own_branch(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
@@ -220,6 +230,7 @@ void own_branch(struct loading *l, const struct field *field, const struct doc_v
     for (uint32_t i = 0; i < val->count; i++)
         if (read_expect(l, val->items[i], DOC_MAP, field->key))
             read_case(l, step->inner, val->items[i], &step->cases[step->case_count++], i + 1 == val->count);
+    name_cases(l, step);
 }
 
 /* ---- machine --------------------------------------------------------------------------------------------- */

@@ -38,10 +38,14 @@ static void check_inside(struct loading *l, struct flow_step *step)
 {
     if (step->inner)
         rules_graph(l, step->inner);
+    if (step->body == BODY_MACHINE)
+        rules_machine(l, step);
     if (step->loop) {
         rules_graph(l, step->loop->scope);
         rules_loop(l, step);
     }
+    if (step->review && step->review->reviewer)
+        rules_reviewer(l, step->review->reviewer);
 }
 
 static void check_server(struct loading *l, const struct doc_val *name, const struct doc_val *server)

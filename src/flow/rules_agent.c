@@ -53,6 +53,28 @@ static void check_companions(struct loading *l, const struct flow_agent *agent)
                        nouns[companions[i].kind], agent->name, nouns[agent->kind]);
 }
 
+static bool takes_anything(const struct flow_skill *skill)
+{
+    const json_t *schema = skill->input_schema;
+    return !schema || json_is_true(schema) || (json_is_object(schema) && !json_object_size(schema));
+}
+
+/* Of several skills that fit, a model chooses; others cannot. */
+static void check_skills(struct loading *l, const struct flow_agent *agent)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < agent->skill_count && open < 2; i++) {
+        open += takes_anything(&agent->skills[i]);
+        if (open < 2)
+            continue;
+        const struct doc_val *at = doc_key(load_get(agent->at, "skills"), agent->skills[i].name);
+        diag_hint(load_error(l, STAGE_RONDO, at, "validation",
+                             "nothing tells when '%.80s' is to use this skill: it is %s, and more than one skill takes "
+                             "any input", agent->name, nouns[agent->kind]),
+                  "give each an `inputSchema`");
+    }
+}
+
 static void check_description(struct loading *l, const struct flow_agent *agent)
 {
     const struct doc_val *at = load_get(agent->at, "description");
@@ -61,28 +83,27 @@ static void check_description(struct loading *l, const struct flow_agent *agent)
                    agent->name);
 }
 
-static void check_script(struct loading *l, const struct doc_val *script)
-{
-    static const char *const keys[] = { "content", "result", "actions" };
-    for (uint32_t i = 0; script && i < script->count; i++)
-        for (size_t k = 0; k < COUNT(keys) && load_get(script->items[i], "fail"); k++)
-            if (load_get(script->items[i], keys[k]))
-                load_error(l, STAGE_RONDO, doc_key(script->items[i], keys[k]), "validation",
-                           "a reply that fails has no `%s`", keys[k]);
-}
-
 /* What describes a model agent is also its system text, unless it has one. */
 static void check_agent(struct loading *l, struct flow_agent *agent)
 {
     find_kind(l, agent);
     check_companions(l, agent);
     check_description(l, agent);
-    check_script(l, load_get(agent->at, "script"));
+    if (agent->kind != AGENT_MODEL && agent->kind != AGENT_WORKFLOW)
+        check_skills(l, agent);
     if (agent->effects < 0)
         agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
     if (agent->kind == AGENT_MODEL && !load_get(agent->at, "prompt") && *agent->description)
         read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description",
                    load_get(agent->at, "description"), &agent->prompt);
+}
+
+void rules_step_model(struct loading *l, const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    if (agent && agent->kind != AGENT_MODEL && load_get(step->at, "model"))
+        load_error(l, STAGE_RONDO, doc_key(step->at, "model"), "validation",
+                   "`model` is for agents that are a model; '%.80s' is %s", agent->name, nouns[agent->kind]);
 }
 
 /* It wakes up, rests and speaks to steps, which no workflow does; and no step has its place. */

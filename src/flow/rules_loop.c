@@ -70,7 +70,7 @@ static bool script_breaks(const json_t *script)
 /* Any agent may end the loop around it, unless it is a script that does not. */
 static bool step_breaks(const struct flow_step *step);
 
-static bool scope_breaks(const struct flow_scope *scope)
+bool rules_can_break(const struct flow_scope *scope)
 {
     for (uint32_t i = 0; scope && i < scope->count; i++)
         if (step_breaks(scope->steps[i]))
@@ -81,9 +81,9 @@ static bool scope_breaks(const struct flow_scope *scope)
 static bool step_breaks(const struct flow_step *step)
 {
     if (step->loop && step->loop->scope->count)
-        return scope_breaks(step->loop->scope);
+        return rules_can_break(step->loop->scope);
     if (step->body != BODY_AGENT)
-        return scope_breaks(step->inner);
+        return rules_can_break(step->inner);
     if (!step->agent)
         return true;
     if (step->agent->kind == AGENT_WORKFLOW)
@@ -91,12 +91,39 @@ static bool step_breaks(const struct flow_step *step)
     return step->agent->kind != AGENT_SCRIPT || script_breaks(step->agent->script);
 }
 
+/* What is around counts as well; only the timeout of the step itself is one of each pass. */
+bool rules_is_limited(const struct flow_step *step)
+{
+    for (const struct flow_step *at = step; at; at = at->scope->owner)
+        if (is_limited(&at->budget) || (at != step && at->timeout_ms) ||
+            (at->loop && (at->loop->timeout_ms || is_limited(&at->loop->budget))))
+            return true;
+    for (const struct flow *flow = step->flow; flow; flow = flow->outer)
+        if (is_limited(&flow->budget) || flow->timeout_ms)
+            return true;
+    return false;
+}
+
+/* Whether an expression is there and says anything but this word. */
+static bool is_open(const struct flow_expr *expr, const char *word)
+{
+    return expr->at && strcmp(expr->at->text, word) != 0;
+}
+
 static bool can_end(const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
-    return loop->until.at || has(loop, "untilAgent") || loop->next.at || loop->while_.at || loop->patience ||
-           has(loop, "stall") || loop->timeout_ms || is_limited(&loop->budget) || is_limited(&step->budget) ||
-           step_breaks(step);
+    return is_open(&loop->until, "false") || is_open(&loop->while_, "true") || has(loop, "untilAgent") ||
+           loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
+}
+
+/* Of a file inside another it is not known what is around it. */
+static void refuse_endless(struct loading *l, const struct flow_loop *loop, const char *key)
+{
+    struct diag *diag = load_error(l, STAGE_ITERATIONS, key_at(loop, key), "validation", "nothing can end this loop");
+    diag_hint(diag, "give it `until`, `untilAgent`, `next`, `while`, a `budget`, or a body that can break");
+    if (l->outer)
+        diag_warn(l->diags, diag);
 }
 
 static void check_cap(struct loading *l, struct flow_step *step)
@@ -104,19 +131,18 @@ static void check_cap(struct loading *l, struct flow_step *step)
     struct flow_loop *loop = step->loop;
     const struct doc_val *unbounded = load_get(loop->at, "unbounded");
     bool is_unbounded = unbounded && unbounded->kind == DOC_BOOL && unbounded->is_true;
+    bool is_open_while = !is_unbounded && !has(loop, "maxIterations") && has(loop, "while");
     if (is_unbounded && has(loop, "maxIterations"))
         load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
                    "`unbounded` and `maxIterations` contradict each other");
-    else if (is_unbounded && !can_end(step))
-        diag_hint(load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
-                             "nothing can end this loop"),
-                  "give it `until`, `untilAgent`, `next`, `while`, a `budget`, or a body that can break");
-    else if (!is_unbounded && !has(loop, "maxIterations") && !has(loop, "while"))
+    else if ((is_unbounded || is_open_while) && !can_end(step))
+        refuse_endless(l, loop, is_unbounded ? "unbounded" : "while");
+    else if (!is_unbounded && !has(loop, "maxIterations") && !is_open_while)
         diag_hint(load_error(l, STAGE_ITERATIONS, loop->at, "loop_missing_max_iterations",
                              "a loop needs `maxIterations`%s", l->is_v1 ? ", or `forEach`" : ""),
                   l->is_v1 ? "it is the most passes there can be"
                            : "or `unbounded: true`, `while`, or `forEach`");
-    if (is_unbounded || (!has(loop, "maxIterations") && has(loop, "while")))
+    if (is_unbounded || is_open_while)
         loop->max_iterations = RONDO_UNBOUNDED;
 }
 
@@ -126,66 +152,6 @@ static void settle_on_max(struct flow_loop *loop)
     bool has_aim = loop->until.at || loop->judge || loop->next.at;
     if (!has(loop, "onMaxIterations"))
         loop->on_max = has_aim && loop->output_mode != RONDO_OUTPUT_BEST ? RONDO_FAIL : RONDO_RETURN_LAST;
-}
-
-/* ---- the judge and the scorer -------------------------------------------------------------------------- */
-
-static bool is_type(const json_t *schema, const char *name)
-{
-    const char *type = json_string_value(json_object_get(schema, "type"));
-    return type && strcmp(type, name) == 0;
-}
-
-static bool is_required(const json_t *schema, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(schema, "required"), i, entry)
-    {
-        if (json_is_string(entry) && strcmp(json_string_value(entry), name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static const char judge_hint[] =
-    "resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }";
-
-static void check_judge(struct loading *l, const struct flow_loop *loop)
-{
-    struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
-    if (!agent)
-        return;
-    agent->judges = true;
-    json_t *schema = agent->result_schema;
-    json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
-    const char *why = !schema                      ? "has no `resultSchema`"
-                      : !done                      ? "has no property `done` in its `resultSchema`"
-                      : !is_type(done, "boolean")  ? "has a `done` that is no boolean"
-                      : !is_required(schema, "done") ? "does not require `done` in its `resultSchema`"
-                                                     : NULL;
-    if (why)
-        diag_hint(load_error(l, STAGE_JUDGE, loop->judge->at, "validation",
-                             "the agent '%.80s' cannot judge: it %s", agent->name, why),
-                  "%s", judge_hint);
-}
-
-static bool is_number(const json_t *schema)
-{
-    return is_type(schema, "number") || is_type(schema, "integer");
-}
-
-static void check_scorer(struct loading *l, const struct flow_loop *loop)
-{
-    const struct flow_agent *agent = loop->scorer ? loop->scorer->agent : NULL;
-    if (!agent || agent->kind == AGENT_SCRIPT || agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW)
-        return;
-    json_t *score = json_object_get(json_object_get(agent->result_schema, "properties"), "score");
-    if (!is_number(score) && !is_number(agent->result_schema))
-        diag_hint(load_error(l, STAGE_RONDO, loop->scorer->at, "validation",
-                             "the agent '%.80s' cannot score: it has no number `score` in its `resultSchema`",
-                             agent->name),
-                  "resultSchema: { type: object, required: [score], properties: { score: { type: number } } }");
 }
 
 /* ---- keys that need each other --------------------------------------------------------------------------- */
@@ -237,8 +203,7 @@ static void check_repeat(struct loading *l, struct flow_step *step)
     struct flow_loop *loop = step->loop;
     static const char *const for_each[] = { "onItemFailure" };
     check_cap(l, step);
-    check_judge(l, loop);
-    check_scorer(l, loop);
+    rules_judge(l, loop);
     check_score(l, loop);
     check_memory(l, loop);
     check_output(l, step);

@@ -1,6 +1,5 @@
 /* rules_step.c - what a step is: its one body, and which keys go with it. */
 #include "flow/read_own.h"
-#include "flow/scope.h"
 
 #include <string.h>
 
@@ -145,65 +144,6 @@ static void check_gate(struct loading *l, const struct flow_step *step, const st
         load_error(l, STAGE_RONDO, doc_key(at, "onTimeout"), "validation", "`onTimeout` needs a `timeout`");
 }
 
-/* ---- machine ------------------------------------------------------------------------------------------------ */
-
-static void check_state(struct loading *l, const struct flow_step *step, const char *name,
-                        const struct doc_val *at, bool can_end)
-{
-    if (!name || !at || scope_step(step->inner, name))
-        return;
-    struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no state '%.80s'", name);
-    load_suggest_step(l, diag, name, step->inner);
-    if (can_end && !diag->hint)
-        load_suggest_name(l, diag, name, &(const char *){ "end" }, 1);
-}
-
-static struct doc_val *edge_at(const struct doc_val *edges, uint32_t i, const char *key)
-{
-    return edges && i < edges->count ? load_get(edges->items[i], key) : NULL;
-}
-
-/* Every state has a way out, and a way in. */
-static void check_ways(struct loading *l, const struct flow_step *step)
-{
-    auto_free bool *leads_out = mem_zalloc(step->inner->count + 1), *is_entered = mem_zalloc(step->inner->count + 1);
-    for (uint32_t i = 0; i < step->edge_count; i++) {
-        const struct flow_edge *edge = &step->edges[i];
-        const struct flow_step *from = edge->from ? scope_step(step->inner, edge->from) : NULL;
-        const struct flow_step *to = edge->to ? scope_step(step->inner, edge->to) : NULL;
-        if (from)
-            leads_out[from->index] = true;
-        if (to)
-            is_entered[to->index] = true;
-    }
-    for (uint32_t i = 0; i < step->inner->count; i++) {
-        const struct flow_step *state = step->inner->steps[i];
-        if (!leads_out[i] && strcmp(state->id, "end") != 0)
-            diag_hint(load_error(l, STAGE_RONDO, state->id_at, "validation",
-                                 "no edge leads out of the state '%.80s'", state->id),
-                      "to stop there: { from: %.80s, to: end }", state->id);
-        if (!is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
-            diag_warn(l->diags, load_error(l, STAGE_RONDO, state->id_at, "validation",
-                                           "no edge leads to the state '%.80s'", state->id));
-    }
-}
-
-static void check_machine(struct loading *l, const struct flow_step *step)
-{
-    const struct doc_val *at = load_get(step->at, "machine"), *edges = load_get(at, "edges");
-    if (!step->inner || step->inner->kind != SCOPE_MACHINE || !edges || edges->kind != DOC_LIST)
-        return;
-    check_state(l, step, step->start, load_get(at, "start"), false);
-    for (uint32_t i = 0; i < edges->count; i++) {
-        const struct doc_val *from = edge_at(edges, i, "from"), *to = edge_at(edges, i, "to");
-        if (from && from->text)
-            check_state(l, step, from->text, from, false);
-        if (to && to->text && strcmp(to->text, "end") != 0)
-            check_state(l, step, to->text, to, true);
-    }
-    check_ways(l, step);
-}
-
 /* ---- the rest ------------------------------------------------------------------------------------------------ */
 
 static void check_retry(struct loading *l, const struct flow_step *step)
@@ -280,7 +220,6 @@ static void check_body(struct loading *l, struct flow_step *step)
     case BODY_BRANCH: check_branch(l, step); break;
     case BODY_FORUM: check_forum(l, step); break;
     case BODY_GATE: check_gate(l, step, load_get(step->at, "gate")); break;
-    case BODY_MACHINE: check_machine(l, step); break;
     default: break;
     }
 }
@@ -297,4 +236,6 @@ void rules_step(struct loading *l, struct flow_step *step)
         check_review(l, step);
     }
     settle_defaults(l, step);
+    if (!step->is_made && step->body == BODY_AGENT && !loop_has_steps(step))
+        rules_step_model(l, step);
 }

@@ -281,6 +281,31 @@ bool graph_is_handled(const struct act *act, uint32_t i)
     return false;
 }
 
+/* What it is about to give: `ev` says so, or it follows from the steps; new. */
+static json_t *output_of(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    struct result res = { 0 };
+    if (ev->flags & EF_VALUE)
+        return json_incref(ev->flags & EF_FULL ? json_object_get(ev->value, "result") : ev->value);
+    act->kind->project(run, act, &res);
+    json_t *value = res.value ? json_incref(res.value) : json_null();
+    result_clear(run, &res);
+    return value;
+}
+
+/* A workflow that is an agent keeps to the agent's schema. */
+static enum plan end_checked(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    rondo_error err;
+    if (LIKELY(!act->node->output_schema))
+        return PLAN_DECIDE;
+    auto_json json_t *output = output_of(run, act, ev);
+    if (schema_check(act->node->output_schema, output, &err) == 0)
+        return PLAN_DECIDE;
+    json_decref(ev->value);
+    return decide_fail(run, act, err.code, ev, "output: %s", err.message);
+}
+
 /* What the file says it returns. */
 static enum plan end_with_output(struct run *run, struct act *act, struct rondo_event *ev)
 {
@@ -292,7 +317,7 @@ static enum plan end_with_output(struct run *run, struct act *act, struct rondo_
     decide(act, RONDO_EV_STEP_END, ev);
     ev->flags = EF_VALUE;
     ev->value = run->question.value ? TAKE(run->question.value) : json_null();
-    return PLAN_DECIDE;
+    return end_checked(run, act, ev);
 }
 
 /* Zenflow's form of an included file: the last completed step's content and result, and beside the
@@ -347,7 +372,7 @@ static enum plan graph_end(struct run *run, struct act *act, struct rondo_event 
     decide(act, RONDO_EV_STEP_END, ev);
     if (act->node->shows_all)
         say_all(run, act, ev);
-    return PLAN_DECIDE;
+    return end_checked(run, act, ev);
 }
 
 static enum plan graph_plan(struct run *run, struct act *act, struct rondo_event *ev)

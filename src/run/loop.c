@@ -20,13 +20,13 @@
 #include "base/buf.h"
 #include "data/value.h"
 #include "flow/flow.h"
+#include "flow/verdict.h"
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MS 1000000ll // nanoseconds
@@ -176,24 +176,6 @@ static int pass_status(const struct act *act)
     return status == RONDO_STATUS_SKIPPED ? RONDO_STATUS_COMPLETED : status;
 }
 
-/* A text that is a number and nothing else: what a command writes.  NAN. */
-static double text_score(const char *text)
-{
-    char *end;
-    double score = strtod(text, &end);
-    return end == text || end[strspn(end, " \t\r\n")] ? NAN : score;
-}
-
-/* A number, or an object with a number `score`. */
-static double score_from(const json_t *value)
-{
-    if (json_is_object(value))
-        value = json_object_get(value, "score");
-    if (json_is_string(value))
-        return text_score(json_string_value(value));
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static enum plan end_pass(struct act *act, double score, struct rondo_event *ev)
 {
     decide(act, RONDO_EV_ITERATION_END, ev);
@@ -228,7 +210,7 @@ static enum plan plan_score(struct run *run, struct act *act, struct rondo_event
     }
     if (!loop_run_role(run, act, ROLE_SCORE, ev, &what))
         return what;
-    return end_pass(act, score_from(act->kids[ROLE_SCORE].res.value), ev);
+    return end_pass(act, verdict_score(act->kids[ROLE_SCORE].res.value), ev);
 }
 
 /* ---- the kind ---------------------------------------------------------------------------------------- */

@@ -62,10 +62,9 @@ static bool is_kind(const char *kind)
 int mail_message(const char *from, const char *to, const char *text, const char *kind, json_t **ret)
 {
     kind = kind ? kind : kinds[MAIL_INFO];
-    if (!to || !*to || !text || !text[strspn(text, " \t\r\n")] || !is_kind(kind))
-        return RONDO_EINVAL;
-    if (strlen(to) > ADDRESS_MAX || strlen(text) > LETTER_BYTES)
-        return RONDO_ELIMIT;
+    int rc = is_kind(kind) ? reply_letter_check(to, text) : RONDO_EINVAL;
+    if (rc < 0)
+        return rc;
     *ret = json_pack("{s:s, s:s, s:s, s:s}", "from", from, "to", to, "text", text, "kind", kind);
     return *ret ? 0 : RONDO_EINVAL;
 }

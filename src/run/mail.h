@@ -15,14 +15,13 @@
 #define RONDO_MAIL_H
 
 #include "base/buf.h"
+#include "flow/reply_form.h"
 #include "run/event.h"
 
 #define BOX_LETTERS  10000             // that wait in one box
 #define BOX_BYTES    (16u << 20)       // and their texts
 #define MAIL_LETTERS 100000            // that wait in all boxes of a run
 #define MAIL_BYTES   (64u << 20)
-#define LETTER_BYTES (1u << 20)        // one text
-#define ADDRESS_MAX  4096              // bytes of an address
 #define WAKES_MAX    10                // times that a step goes on because of a message
 #define COORDINATOR_WAKES 100
 #define COORDINATOR  "coordinator"

@@ -5,9 +5,8 @@
    sent back is simply put back to where it had not started: it and everything that has ended because
    of it, the reviewer included.
 
-   Answers are { decision, step, feedback }, or text in AgentEnsemble's grammar (APPROVE, RETRY: ...,
-   RETRY_PREDECESSOR name: ..., REJECT: ...).  An answer that is neither is asked for once more, and
-   then fails: what nobody understood was not approved. */
+   An answer that verdict_review() does not understand is asked for once more, and then fails: what nobody understood
+   was not approved. */
 #include "run/review.h"
 
 #include "base/buf.h"
@@ -16,17 +15,6 @@
 #include "run/graph.h"
 
 #include <string.h>
-#include <strings.h>
-
-static const struct {
-    const char *word; // as text and, without case and underscores, as `decision`
-    enum review_code code;
-} words[] = {
-    { "RETRY_PREDECESSOR", REVIEW_PREDECESSOR }, // before its own prefix
-    { "RETRY", REVIEW_RETRY },
-    { "REJECT", REVIEW_REJECT },
-    { "APPROVE", REVIEW_APPROVE },
-};
 
 const char *review_text(int code)
 {
@@ -34,77 +22,6 @@ const char *review_text(int code)
                                          "accepted", "flagged", "unclear", "failed" };
     return code >= 0 && (size_t)code < COUNT(texts) ? texts[code] : "";
 }
-
-/* ---- reading ------------------------------------------------------------------------------------------ */
-
-static bool is_decision(const char *text, const char *word)
-{
-    for (; *word; word++) {
-        if (*word == '_' && *text != '_')
-            continue;
-        if (strncasecmp(text++, word, 1) != 0)
-            return false;
-    }
-    return *text == '\0';
-}
-
-static char *copy_trimmed(const char *text, size_t len)
-{
-    while (len && strchr(" \t\r\n", text[0]))
-        text++, len--;
-    while (len && strchr(" \t\r\n", text[len - 1]))
-        len--;
-    return mem_dup(text, len);
-}
-
-static void read_object(const json_t *value, struct review_said *ret)
-{
-    const char *decision = json_string_value(json_object_get(value, "decision"));
-    for (size_t i = 0; decision && i < COUNT(words); i++)
-        if (is_decision(decision, words[i].word))
-            ret->code = words[i].code;
-    ret->step = mem_strdup(json_string_value(json_object_get(value, "step")));
-    ret->feedback = mem_strdup(json_string_value(json_object_get(value, "feedback")));
-}
-
-/* What stands behind the first colon is feedback; before it, the name of a step. */
-static void read_text(const char *text, struct review_said *ret)
-{
-    text += strspn(text, " \t\r\n");
-    for (size_t i = 0; i < COUNT(words); i++) {
-        size_t len = strlen(words[i].word);
-        if (strncasecmp(text, words[i].word, len) != 0)
-            continue;
-        const char *rest = text + len, *colon = strchr(rest, ':');
-        size_t name = colon ? (size_t)(colon - rest) : strlen(rest);
-        ret->code = words[i].code;
-        if (ret->code == REVIEW_PREDECESSOR)
-            ret->step = copy_trimmed(rest, name);
-        if (colon)
-            ret->feedback = copy_trimmed(colon + 1, strlen(colon + 1));
-        return;
-    }
-}
-
-void review_read(const json_t *value, const char *content, struct review_said *ret)
-{
-    *ret = (struct review_said){ .code = REVIEW_UNCLEAR };
-    if (json_is_object(value))
-        read_object(value, ret);
-    if (ret->code == REVIEW_UNCLEAR && json_is_string(value))
-        content = json_string_value(value);
-    if (ret->code == REVIEW_UNCLEAR && content)
-        read_text(content, ret);
-}
-
-void review_said_clear(struct review_said *said)
-{
-    mem_free(said->step);
-    mem_free(said->feedback);
-    *said = (struct review_said){ 0 };
-}
-
-/* ---- deciding ------------------------------------------------------------------------------------------ */
 
 json_t *review_input(const struct act *act, uint32_t child)
 {
@@ -170,8 +87,8 @@ enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct r
 {
     const struct result *res = &act->kids[child].res;
     uint32_t of = act->node->children[child].review->of;
-    struct review_said said;
-    review_read(res->value, res->more ? res->more->content : NULL, &said);
+    struct verdict said;
+    verdict_review(res->value, res->more ? res->more->content : NULL, &said);
     uint32_t predecessor = find_predecessor(act, of, said.step);
     decide(act, RONDO_EV_REVIEW, ev);
     ev->child = child;
@@ -181,7 +98,7 @@ enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct r
         ev->value = json_string(said.feedback);
         ev->flags = ev->value ? EF_VALUE : 0;
     }
-    review_said_clear(&said);
+    verdict_clear(&said);
     return PLAN_DECIDE;
 }
 

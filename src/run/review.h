@@ -2,31 +2,10 @@
 #ifndef RONDO_REVIEW_H
 #define RONDO_REVIEW_H
 
+#include "flow/verdict.h"
 #include "run/run.h"
 
-/* In the event `review`: what follows from what the reviewer said.  Numbers are stored. */
-enum review_code {
-    REVIEW_APPROVE = 1,
-    REVIEW_RETRY,       // ordinal: the step that runs again, with the feedback
-    REVIEW_PREDECESSOR, // the same for a step it depends on, and for all that depends on that
-    REVIEW_REJECT,      // the step has failed
-    REVIEW_ACCEPT,      // sent back too often: it stands
-    REVIEW_FLAG,        // the same, but it is marked as capped
-    REVIEW_UNCLEAR,     // the reviewer is asked once more
-    REVIEW_FAILED,      // and was not understood again
-};
-
 const char *review_text(int code); // "approve", "retry"...
-
-/* What a reviewer said, as it was understood: REVIEW_UNCLEAR when it was not.  Texts are the caller's;
-   NULL when there are none. */
-struct review_said {
-    enum review_code code;
-    char *step, *feedback;
-};
-
-void review_read(const json_t *value, const char *content, struct review_said *ret);
-void review_said_clear(struct review_said *said);
 
 /* The reviewer's input: { step, content, result } of what it looks at; NULL for other children. */
 json_t *review_input(const struct act *act, uint32_t child);

@@ -24,6 +24,43 @@ steps:
   - { id: two, agent: bad, instructions: x }
 END
 
+# ---- schemas of what is no agent by itself ----------------------------------------------------------
+
+flow sub.yaml <<'END'
+name: sub
+agents: { w: { script: [x, { content: y, result: { done: true } }] } }
+steps: [ { id: one, agent: w } ]
+END
+flow result.yaml <<'END'
+name: result
+agents: { sub: { workflow: sub.yaml, resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } } }
+steps: [ { id: one, agent: sub } ]
+END
+check "a workflow keeps to its agent's schema" 1 "" "$RONDO" run --store own.db result.yaml
+says 'error one'
+says 'output: expected object, got "x"'
+check "and is taken up again" 1 "" "$RONDO" resume --store own.db "$(run_id err)"
+says 'output: expected object, got "x"'
+sed -i 's/agent: sub }/agent: sub, retries: 1 }/' result.yaml
+check "another try may fit" 0 "y" "$RONDO" run --store :memory: result.yaml
+flow judge.yaml <<'END'
+name: judge
+agents: { w: { script: [z] }, sub: { workflow: sub.yaml, resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } } }
+steps: [ { id: one, agent: w, loop: { maxIterations: 3, untilAgent: sub } } ]
+END
+check "a judge that is a workflow" 0 "z" "$RONDO" run --store :memory: judge.yaml
+says 'error one.0.judge'
+says 'loop_end one judge after 2 passes'
+flow group.yaml <<'END'
+name: group
+inputs: { n: { type: integer } }
+agents: { w: { script: [x] } }
+steps: [ { id: one, with: { n: inputs.n }, inputSchema: { properties: { n: { maximum: 5 } } }, steps: [ { id: two, agent: w } ] } ]
+END
+check "a group takes what fits" 0 "x" "$RONDO" run --store :memory: --input n=5 group.yaml
+check "and nothing else" 1 "" "$RONDO" run --store :memory: --input n=6 group.yaml
+says 'error one: input: n'
+
 # ---- answers and statuses ----------------------------------------------------------------------
 
 check "the answer is on stdout" 0 "hello, world" "$RONDO" run hello.yaml

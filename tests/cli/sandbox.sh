@@ -18,6 +18,29 @@ ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
 if [ "$(cat out)" = fine ]; then ok; else bad "a sandboxed command did not run: $(cat err)"; fi
 
+# What cannot be written to is told before anything runs, unless a step may still make it.
+cat >missing.yaml <<'E'
+rondo: 1
+name: missing
+agents:
+  first: { run: [echo, first], sandbox: { write: [probe, nosuch] } }
+  maker: { run: [mkdir, later] }
+  last: { run: [echo, last], sandbox: { write: [later] } }
+steps:
+  - { id: make, agent: maker }
+  - { id: last, agent: last, dependsOn: [make] }
+  - { id: first, agent: first }
+E
+"$RONDO" check missing.yaml >out 2>err
+if [ $? = 0 ] && [ "$(grep -c 'warning\[file\]' err)" = 1 ] && grep -q "missing.yaml:4:58: warning.*nosuch" err; then ok
+else bad "check did not tell: $(cat err)"; fi
+"$RONDO" run -q missing.yaml >out 2>err </dev/null
+if [ $? = 3 ] && [ ! -d later ] && grep -q "nosuch' cannot be written to" err; then ok; else bad "it was run: $(cat err)"; fi
+mkdir nosuch
+"$RONDO" run -q missing.yaml >out 2>err </dev/null
+if [ $? = 0 ] && [ -d later ]; then ok; else bad "it was not run: $(cat err)"; fi
+rm -rf nosuch later out
+
 # box/ may be written to, out/ not.
 reset() {
     rm -rf box out

@@ -765,6 +765,8 @@ TEST(a_sandbox_with_a_folder_that_is_not_there_fails)
         SKIP("there are no sandboxes here");
     FOLDER;
     TRIP t = { 0 };
-    travel(&t, ONE("[true]", "    sandbox: { write: [not-there] }\n"));
+    travel(&t, "rondo: 1\nname: t\nagents:\n  a: { run: [true] }\n"
+               "  b: { run: [true], sandbox: { write: [not-there] } }\n"
+               "steps: [{ id: r, agent: a }, { id: s, agent: b, dependsOn: [r] }]\n");
     CHECK(strncmp(step(&t, "s"), "! sandbox: '", 12) == 0);
 }

@@ -1,6 +1,7 @@
 /* test_flow_load.c - what becomes of a workflow file: defaults, made steps, order, and damage.
 
    What is said about wrong files is in tests/flow; see test_flow_text.c. */
+#include "agents.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -115,6 +116,24 @@ TEST(an_agent_is_what_its_keys_say)
     flow_unref(flow);
 }
 
+TEST(what_was_read_as_a_text_is_one_where_it_stays_json)
+{
+    struct flow *flow = load("rondo: 1\nname: x\n"
+                             "models: { 7: { provider: ollama, model: 1.50, fallback: [8], limits: { rpm: 5 } },"
+                             "          8: { provider: ollama, model: true } }\n"
+                             "mcpServers: { s: { command: x, args: [1, a], env: { N: 0x10 } } }\n"
+                             "agents: { a: { script: [{ content: 1.0, result: 1.0, usage: { prompt: 2 } }, 010] } }\n"
+                             "steps: [{ id: s, agent: a }]\n");
+    CHECK_STR(json_text(flow->models),
+              "{\"7\":{\"fallback\":[\"8\"],\"limits\":{\"rpm\":5},\"model\":\"1.50\",\"provider\":\"ollama\"},"
+              "\"8\":{\"model\":\"true\",\"provider\":\"ollama\"}}");
+    CHECK_STR(json_text(flow->mcp_servers),
+              "{\"s\":{\"args\":[\"1\",\"a\"],\"command\":\"x\",\"env\":{\"N\":\"0x10\"}}}");
+    CHECK_STR(json_text(flow->agents[0]->script),
+              "[{\"content\":\"1.0\",\"result\":1.0,\"usage\":{\"prompt\":2}},\"010\"]");
+    flow_unref(flow);
+}
+
 TEST(an_empty_list_of_tools_is_not_the_same_as_none)
 {
     struct flow *flow = load("name: a\nagents: { a: { description: d, tools: [] }, b: { description: d } }\n"
@@ -159,7 +178,7 @@ TEST(what_reaching_the_cap_means_depends_on_what_was_wanted)
 TEST(while_and_unbounded_have_no_cap)
 {
     struct flow *flow;
-    CHECK_INT(loop_with(&flow, "while: 'true'")->max_iterations, RONDO_UNBOUNDED);
+    CHECK_INT(loop_with(&flow, "while: 'iteration < 3'")->max_iterations, RONDO_UNBOUNDED);
     flow_unref(flow);
     CHECK_INT(loop_with(&flow, "unbounded: true, until: 'true'")->max_iterations, RONDO_UNBOUNDED);
     flow_unref(flow);

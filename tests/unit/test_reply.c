@@ -59,7 +59,7 @@ TEST(a_reply_that_makes_no_sense_says_where)
     CHECK_STR(wrong("{\"fail\": {\"code\": \"nope\"}}"),
               "fail: code: expected the name of a code such as \"failed\", \"time\" or \"retry\", got \"nope\"");
     CHECK_STR(wrong("{\"fail\": \"x\", \"content\": \"y\"}"),
-              "a reply that fails has no content, result or actions");
+              "a reply that fails has no `content`");
     CHECK_STR(wrong("{\"delay\": 5}"), "delay: expected a duration such as \"500ms\", got 5");
     CHECK(strstr(wrong("{\"delay\": \"5 weeks\"}"), "5 weeks"));
 }

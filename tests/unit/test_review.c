@@ -249,11 +249,11 @@ static const char *understood(const char *value, const char *content)
     static char out[200];
     rondo_error err;
     json_t *json = value ? rondo_value_parse(value, &err) : NULL;
-    struct review_said said;
-    review_read(json, content, &said);
+    struct verdict said;
+    verdict_review(json, content, &said);
     snprintf(out, sizeof out, "%s %s|%s", review_text(said.code), said.step ? said.step : "-",
              said.feedback ? said.feedback : "-");
-    review_said_clear(&said);
+    verdict_clear(&said);
     json_decref(json);
     return out;
 }
