@@ -19,11 +19,12 @@ static bool may_be_missing(const struct loading *l)
     return l->is_v1 && (l->how->is_lenient || !l->how->files);
 }
 
-static void complain(struct loading *l, const struct doc_val *at, const rondo_error *err)
+static struct diag *complain(struct loading *l, const struct doc_val *at, const rondo_error *err)
 {
     struct diag *diag = load_error(l, STAGE_RONDO, at, "file", "%s", err->message);
     if (may_be_missing(l) && err->code == RONDO_ENOTFOUND)
         diag_warn(l->diags, diag);
+    return diag;
 }
 
 int load_read_file(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
@@ -117,10 +118,13 @@ static void expand_texts(struct loading *l)
 
 /* ---- workflows in workflows -------------------------------------------------------------------------------- */
 
-/* What was tried, also in vain. */
+/* What was tried, also in vain: then there is no flow, and an error that everybody is told who names the file.  What is
+   in a file that is wrong was told once, and serves to look at what it is given. */
 struct loaded {
     const char *path;
     struct flow *flow;
+    bool is_good;
+    rondo_error *why;
 };
 
 struct shelf {
@@ -168,37 +172,44 @@ static const char *name_from_here(struct loading *l, const char *path)
     return arena_dup(&l->flow->arena, name.data, name.len);
 }
 
-static struct flow *open_file(struct loading *l, const char *path, const struct doc_val *at)
+static int open_file(struct loading *l, struct loaded *file, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     char *folder = NULL;
-    rondo_error err;
-    int rc = load_read_file(l, path, 16 * FLOW_BYTES_V1, &text, &folder, &err);
-    rc = rc < 0 ? rc : check_depth(l, folder, path, &err);
+    int rc = load_read_file(l, file->path, 16 * FLOW_BYTES_V1, &text, &folder, err);
+    rc = rc < 0 ? rc : check_depth(l, folder, file->path, err);
     if (rc < 0) {
         mem_free(folder);
-        complain(l, at, &err);
-        return NULL;
+        return rc;
     }
     l->totals->files++;
-    struct source *source = source_new(name_from_here(l, path), buf_text(&text), text.len);
-    struct flow *flow = load_inner(l, source, folder, base_name(path));
+    struct source *source = source_new(name_from_here(l, file->path), buf_text(&text), text.len);
+    file->flow = load_inner(l, source, folder, base_name(file->path), &file->is_good);
     source_unref(source);
-    if (flow)
-        flow_own_file(l->flow, flow);
-    return flow;
+    flow_own_file(l->flow, file->flow);
+    return 0;
 }
 
-static struct flow *shelf_get(struct shelf *shelf, struct loading *l, const char *path,
-                              const struct doc_val *at)
+static struct loaded *shelf_find(const struct shelf *shelf, const char *path)
 {
     for (uint32_t i = 0; i < shelf->count; i++)
         if (strcmp(shelf->list[i].path, path) == 0)
-            return shelf->list[i].flow;
-    struct flow *flow = open_file(l, path, at);
+            return &shelf->list[i];
+    return NULL;
+}
+
+static struct loaded *shelf_get(struct loading *l, const char *path)
+{
+    struct shelf *shelf = l->shelf;
+    struct loaded *known = shelf_find(shelf, path), file = { .path = path };
+    rondo_error err;
+    if (known)
+        return known;
+    if (open_file(l, &file, &err) < 0)
+        file.why = (rondo_error *)(void *)arena_dup(&l->flow->arena, (const char *)&err, sizeof err);
     mem_grow(&shelf->list, &shelf->cap, shelf->count, sizeof *shelf->list);
-    shelf->list[shelf->count++] = (struct loaded){ path, flow };
-    return flow;
+    shelf->list[shelf->count] = file;
+    return &shelf->list[shelf->count++];
 }
 
 /* ---- what included files are given ------------------------------------------------------------------------- */
@@ -219,9 +230,8 @@ static bool is_given(const struct flow_step *step, const char *name)
     return false;
 }
 
-static void unknown_input(struct loading *l, const struct flow_step *step, const char *name)
+static void unknown_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
 {
-    const struct flow *file = step->include;
     auto_free const char **names = mem_alloc((file->input_count + 1) * sizeof *names);
     for (uint32_t i = 0; i < file->input_count; i++)
         names[i] = file->inputs[i].name;
@@ -230,27 +240,37 @@ static void unknown_input(struct loading *l, const struct flow_step *step, const
                                file->source->name, name), name, names, file->input_count);
 }
 
-static void missing_input(struct loading *l, const struct flow_step *step, const char *name)
+static void missing_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
 {
     struct diag *diag = load_error(l, STAGE_RONDO, step->at, "validation", "'%s' needs the input '%.80s'",
-                                   step->include->source->name, name);
+                                   file->source->name, name);
     if (l->is_v1)
         diag_hint(diag, "v1 cannot give inputs: give it a `default` there, or add `rondo: 1` at the top here");
     else
         diag_hint(diag, "give it: with: { %s: ... }", name);
 }
 
+/* The file that a step runs, as far as it could be read; NULL. */
+static const struct loaded *file_of(const struct loading *l, const struct flow_step *step)
+{
+    const struct doc_val *at = step->agent ? load_get(step->agent->at, "workflow") : NULL;
+    const char *path = step->body == BODY_INCLUDE ? step->include_path
+                       : step->body == BODY_AGENT && at ? at->text : NULL;
+    return path ? shelf_find(l->shelf, path) : NULL;
+}
+
 static void check_with(struct loading *l, struct flow_step *step)
 {
-    if (!step->include || step->part == AS_TOOL) // a model says what it is given
+    const struct loaded *file = step->part == AS_TOOL ? NULL : file_of(l, step); // a model says what it is given
+    if (!file || !file->flow)
         return;
-    for (uint32_t i = 0; i < step->with_count; i++)
-        if (!input_find(step->include, step->with[i].name))
-            unknown_input(l, step, step->with[i].name);
-    for (uint32_t i = 0; i < step->include->input_count; i++) {
-        const struct flow_input *input = &step->include->inputs[i];
+    for (uint32_t i = 0; file->is_good && i < step->with_count; i++)
+        if (!input_find(file->flow, step->with[i].name))
+            unknown_input(l, step, file->flow, step->with[i].name);
+    for (uint32_t i = 0; i < file->flow->input_count; i++) {
+        const struct flow_input *input = &file->flow->inputs[i];
         if (!input->default_ && !is_given(step, input->name))
-            missing_input(l, step, input->name);
+            missing_input(l, step, file->flow, input->name);
     }
 }
 
@@ -297,13 +317,17 @@ static void check_collisions(struct loading *l, const struct flow_step *step)
 
 /* ---- the pass ----------------------------------------------------------------------------------------------- */
 
-static void open_agents(struct loading *l, struct shelf *shelf)
+static void open_agents(struct loading *l)
 {
     for (uint32_t i = 0; i < l->flow->agent_count; i++) {
         struct flow_agent *agent = l->flow->agents[i];
         const struct doc_val *at = load_get(agent->at, "workflow");
-        if (agent->kind == AGENT_WORKFLOW && at && at->text && at->text_len)
-            agent->workflow = shelf_get(shelf, l, at->text, at);
+        if (agent->kind != AGENT_WORKFLOW || !at || !at->text || !at->text_len)
+            continue;
+        const struct loaded *file = shelf_get(l, at->text);
+        agent->workflow = file->is_good ? file->flow : NULL;
+        if (file->why)
+            complain(l, at, file->why);
     }
 }
 
@@ -330,10 +354,11 @@ static void open_include(struct loading *l, struct flow_step *step)
         return;
     if (named)
         step->include_path = named->text;
-    uint32_t before = l->diags->count;
-    step->include = shelf_get(l->shelf, l, step->include_path, load_get(step->at, "include"));
-    if (!step->include && !named && l->diags->count > before && l->diags->list[before].source == l->flow->source)
-        suggest_include(l, &l->diags->list[before], step->include_path);
+    const struct loaded *file = shelf_get(l, step->include_path);
+    step->include = file->is_good ? file->flow : NULL;
+    struct diag *diag = file->why ? complain(l, load_get(step->at, "include"), file->why) : NULL;
+    if (diag && !named)
+        suggest_include(l, diag, step->include_path);
     check_collisions(l, step);
 }
 
@@ -343,7 +368,7 @@ void load_files(struct loading *l)
     l->shelf = &shelf;
     expand_texts(l);
     load_guides(l);
-    open_agents(l, &shelf);
+    open_agents(l);
     load_each_step(l, open_include);
     load_each_step(l, check_with);
     load_each_step(l, check_context);

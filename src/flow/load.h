@@ -110,8 +110,8 @@ struct loading {
 
 /* An error at a place in the file that is being loaded. */
 #define load_error(l, stage_, at, code, ...) \
-    load_at_stage(diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
-struct diag *load_at_stage(struct diag *diag, uint8_t stage);
+    load_at_stage(l, diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
+struct diag *load_at_stage(const struct loading *l, struct diag *diag, uint8_t stage);
 
 /* Adds "did you mean `x`?" if one of the keys or words is near, and 'x' if it is a name. */
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names,
@@ -179,8 +179,9 @@ int load_read_file(struct loading *l, const char *path, size_t max, struct buf *
 void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
 
-/* A file in a file; NULL when there are errors. */
-struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name);
+/* A file in a file, as far as it could be read.  Takes folder. */
+struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name,
+                        bool *ret_is_good);
 
 /* ---- names of steps and agents -------------------------------------------------------------------- */
 

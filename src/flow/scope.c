@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STAGE_EXPRESSIONS 200 // v1 looks at nothing in them: whatever it says itself comes first
+#define STAGE_EXPRESSIONS UINT32_MAX // v1 looks at nothing in them: whatever it says itself comes first
 #define HOLE_SHOWN        60  // bytes of a hole in messages
 #define EXPRS_MAX         100000 // of one file, holes in its texts included
 
@@ -48,10 +48,10 @@ static void place(const struct origin *from, size_t at, rondo_error *err)
 static struct diag *complain(const struct origin *from, size_t at, const char *code, rondo_error *err,
                              struct diags *diags)
 {
-    if (diags->count < DIAG_MAX) // what is beyond is not shown
+    if (diags_has_room(diags)) // what is beyond is not shown
         place(from, at, err);
     struct diag *diag = diag_error(diags, from->flow->source, code, err);
-    diag->stage = STAGE_EXPRESSIONS;
+    diag->stage = from->flow->dialect == FLOW_V1 ? STAGE_EXPRESSIONS : 0;
     return diag;
 }
 
@@ -95,7 +95,7 @@ static void complain_of_names(const struct compiling *c, rondo_error *err)
                   has_hint ? "; " : "", has_hint ? b->hint : "");
     else if (has_hint)
         diag_hint(diag, "%s", b->hint);
-    if (c->diags->count < DIAG_MAX)
+    if (diags_has_room(c->diags))
         suggest_function(diag);
 }
 
@@ -108,7 +108,7 @@ static bool take_error(void *compiling, const rondo_error *given)
     complain_of_names(c, &err);
     c->binding.code = NULL; // the next one has its own
     c->binding.bad_len = 0;
-    return c->diags->count < DIAG_MAX;
+    return diags_has_room(c->diags);
 }
 
 /* Told once: the rest is not looked at. */
@@ -127,7 +127,7 @@ static bool is_too_many(struct flow *flow, const struct origin *from, struct dia
 static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
-    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX },
+    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = !diags_has_room(diags) },
                            .from = from, .what = what, .text = text, .len = len, .diags = diags };
     struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
                                    .arena = &scope->flow->arena };

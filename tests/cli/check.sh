@@ -1,6 +1,7 @@
 #!/bin/bash
 # check.sh - rondo check on workflow files: exit status, and what is printed where.
 [ -x "$RONDO" ] || { echo "no program"; exit 77; }
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
 
 passed=0 failed=0
 expect() { # name, status, stdout, stderr, command...
@@ -76,6 +77,22 @@ printf 'name: x\nsteps: [{ id: 漢字 }]\n' >wide.yaml
 expect "wide characters are underlined" 2 "" "wide.yaml:2:15: error[invalid_step_id]: the id '漢字' has to begin with a letter and have only letters, digits, - and _
     2 | steps: [{ id: 漢字 }]
       |               ^~~~" "$RONDO" check wide.yaml
+{
+    printf 'rondo: 1\nname: many\nsteps:\n  - { id: bad, instructions: "${bad}" }\n  - id: m\n    machine:\n      start: s0\n'
+    printf '      edges: [{ from: s0, to: end }'
+    printf ', { from: s%d, to: end }' $(seq 299)
+    printf ']\n      states:\n'
+    printf '        s%d: { instructions: x }\n' $(seq 0 299)
+} >many.yaml
+{
+    printf 'name: many\nsteps:\n  - id: a\n    loop:\n      maxIterations: 2\n      steps:\n'
+    printf '        - { id: a%d, agent: none }\n' $(seq 700)
+    printf '  - { id: b }\n  - { id: b }\n'
+} >first.yaml
+sum='"\(.errors | length) \(.errors[0].code) \(.warnings | length) \(.more)"'
+expect "many warnings do not hide an error" 0 "1 cel 200 99" "" jq -r "$sum" <("$RONDO" check --json many.yaml)
+expect "many errors do not hide the first" 0 "200 duplicate_step 0 501" "" jq -r "$sum" <("$RONDO" check --json first.yaml)
+expect "what is left out is counted" 0 "... and 501 more" "" tail -1 <("$RONDO" check first.yaml 2>&1)
 expect "no file" 3 "" "$("$RONDO" check 2>&1)" "$RONDO" check
 
 # Files beside the workflow stay in its folder, whatever the links say.
