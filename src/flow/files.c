@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "data/utf8.h"
 #include "flow/bundle.h"
+#include "flow/scope.h"
 
 #include <string.h>
 
@@ -34,6 +35,25 @@ int load_read_file(struct loading *l, const char *path, size_t max, struct buf *
     if (!files || !files->read || !l->flow->folder)
         return err_set(err, RONDO_ENOTFOUND, "%.200s: files beside the workflow cannot be read here", path);
     return bundle_fetch(l->totals->bundle, files, l->flow->folder, path, max, out, ret_folder, err);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A file is named by the way to it from where we are, as the one that includes it is. */
+static const char *name_from_here(struct loading *l, const char *path)
+{
+    const char *outer = l->flow->source->name;
+    size_t folder = (size_t)(base_name(outer) - outer);
+    if (*path == '/' || !folder)
+        return path;
+    auto_buf struct buf name = { 0 };
+    buf_put(&name, outer, folder);
+    buf_puts(&name, path);
+    return arena_dup(&l->flow->arena, name.data, name.len);
 }
 
 /* ---- @file ------------------------------------------------------------------------------------------------ */
@@ -72,32 +92,59 @@ static int check_hop(const struct hop *before, const char *path, rondo_error *er
     return 0;
 }
 
-/* The text that path names; one that begins with @ names another. */
-static int follow(struct loading *l, const struct hop *before, const char *path, struct flow_text *ret,
-                  rondo_error *err)
+static struct scope_file *keep_text(struct loading *l, const char *path, struct buf *text)
+{
+    struct scope_file *file = arena_zalloc(&l->flow->arena, sizeof *file);
+    file->path = arena_dup(&l->flow->arena, path, strlen(path));
+    file->name = name_from_here(l, file->path);
+    file->text = arena_dup(&l->flow->arena, buf_text(text), text->len);
+    file->len = text->len;
+    file->next = l->texts;
+    return l->texts = file;
+}
+
+/* A text that several steps name is read once. */
+static struct scope_file *read_aside(struct loading *l, const char *path, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     auto_free char *folder = NULL;
-    size_t bad;
-    int rc = check_hop(before, path, err);
-    rc = rc < 0 ? rc : load_read_file(l, path, FLOW_BYTES_V1, &text, &folder, err);
-    if (rc < 0)
-        return rc;
-    const char *start = buf_text(&text);
-    size_t len = text.len;
-    trim(&start, &len);
-    if (len && *start == '@') {
-        const char *next = arena_dup(&l->flow->arena, start + 1, len - 1);
-        struct hop hop = { before, path, before ? before->count + 1 : 1 };
-        return follow(l, &hop, next, ret, err);
+    for (struct scope_file *file = l->texts; file; file = file->next)
+        if (strcmp(file->path, path) == 0)
+            return file;
+    if (load_read_file(l, path, FLOW_BYTES_V1, &text, &folder, err) < 0)
+        return NULL;
+    if (!utf8_is_valid(buf_text(&text), text.len) || strlen(buf_text(&text)) != text.len) {
+        err_set(err, RONDO_EPARSE, "%.200s: this is not a text in UTF-8", path);
+        return NULL;
     }
-    char *copy = arena_dup(&l->flow->arena, buf_text(&text), text.len);
-    if (!utf8_is_valid(copy, text.len) || strlen(copy) != text.len)
-        return err_set(err, RONDO_EPARSE, "%.200s: this is not a text in UTF-8", path);
-    if (!doc_clean_text(&l->flow->arena, copy, text.len, &ret->text, &ret->len, &bad))
-        return err_set(err, RONDO_EPARSE, "%.200s: it has a character that changes the direction of writing",
-                       path);
-    return 0;
+    return keep_text(l, path, &text);
+}
+
+/* The text that path names; one that begins with @ names another. */
+static struct scope_file *follow(struct loading *l, const struct hop *before, const char *path, rondo_error *err)
+{
+    struct scope_file *file = check_hop(before, path, err) < 0 ? NULL : read_aside(l, path, err);
+    const char *start = file ? file->text : "";
+    size_t len = file ? file->len : 0;
+    trim(&start, &len);
+    if (*start != '@')
+        return file;
+    struct hop hop = { before, path, before ? before->count + 1 : 1 };
+    return follow(l, &hop, arena_dup(&l->flow->arena, start + 1, len - 1), err);
+}
+
+static void expand_text(struct loading *l, struct pending *p)
+{
+    rondo_error err;
+    const char *path = p->text->text + 1;
+    size_t len = p->text->len - 1, bad;
+    trim(&path, &len); // a block ends in a line break
+    struct scope_file *file = follow(l, NULL, arena_dup(&l->flow->arena, path, len), &err);
+    if (!file)
+        complain(l, p->at, &err);
+    else if (!doc_clean_text(&l->flow->arena, file->text, file->len, &p->text->text, &p->text->len, &bad))
+        read_directions(l, scope_file_source(file));
+    p->file = file;
 }
 
 static bool is_reference(const struct pending *p)
@@ -108,12 +155,9 @@ static bool is_reference(const struct pending *p)
 
 static void expand_texts(struct loading *l)
 {
-    for (uint32_t i = 0; i < l->pending_count; i++) {
-        const struct pending *p = &l->pendings[i];
-        rondo_error err;
-        if (is_reference(p) && follow(l, NULL, p->text->text + 1, p->text, &err) < 0)
-            complain(l, p->at, &err);
-    }
+    for (uint32_t i = 0; i < l->pending_count; i++)
+        if (is_reference(&l->pendings[i]))
+            expand_text(l, &l->pendings[i]);
 }
 
 /* ---- workflows in workflows -------------------------------------------------------------------------------- */
@@ -131,12 +175,6 @@ struct shelf {
     struct loaded *list;
     uint32_t count, cap;
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static bool is_open(const struct loading *l, const char *folder, const char *name)
 {
@@ -157,19 +195,6 @@ static int check_depth(const struct loading *l, const char *folder, const char *
     if (l->totals->files >= FLOW_FILES_MAX)
         return err_set(err, RONDO_ELIMIT, "a workflow of more than %d files", FLOW_FILES_MAX);
     return 0;
-}
-
-/* A file is named by the way to it from where we are, as the one that includes it is. */
-static const char *name_from_here(struct loading *l, const char *path)
-{
-    const char *outer = l->flow->source->name;
-    size_t folder = (size_t)(base_name(outer) - outer);
-    if (*path == '/' || !folder)
-        return path;
-    auto_buf struct buf name = { 0 };
-    buf_put(&name, outer, folder);
-    buf_puts(&name, path);
-    return arena_dup(&l->flow->arena, name.data, name.len);
 }
 
 static int open_file(struct loading *l, struct loaded *file, rondo_error *err)

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "flow/bundle.h"
+#include "flow/scope.h"
 
 #include <string.h>
 
@@ -175,6 +176,8 @@ static void run_passes(struct loading *l)
 {
     if (!read_document(l) || !find_dialect(l))
         return;
+    if (!l->is_v1)
+        read_directions(l, l->flow->source);
     load_read(l);
     load_link(l);
     load_rules(l);
@@ -190,6 +193,8 @@ static struct flow *load_one(struct loading *l, struct source *source, char *fol
     l->flow->folder = folder;
     l->flow->outer = l->outer ? l->outer->flow : NULL;
     run_passes(l);
+    for (struct scope_file *file = l->texts; file; file = file->next)
+        source_unref(file->source);
     mem_free(l->pendings);
     mem_free(l->namings);
     mem_free(l->schemas);

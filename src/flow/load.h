@@ -58,6 +58,7 @@ struct pending {
     const struct doc_val *at;
     struct flow_expr *expr; // or
     struct flow_text *text;
+    struct scope_file *file; // which the text is read from; NULL
 };
 
 /* An agent that is named somewhere. */
@@ -94,6 +95,7 @@ struct loading {
     struct flow_step *step; // which is being read, NULL at the top
     struct flow_case *case_;
     struct shelf *shelf; // files that were opened; see files.c
+    struct scope_file *texts; // that were read
     struct pending *pendings;
     uint32_t pending_count, pending_cap;
     struct flow_agent **by_name; // the agents, sorted
@@ -140,6 +142,10 @@ bool read_clean(struct loading *l, const struct doc_val *val, const char *what, 
 
 /* Whether a text reads as it is written: code that only looks harmless is refused.  It stays as it is. */
 bool read_is_upright(struct loading *l, const struct doc_val *val, const char *what);
+
+/* What changes the direction of writing makes a file look like another one, wherever it is: in comments, too.  v1 minds it
+   in some texts only. */
+void read_directions(struct loading *l, struct source *source);
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
 void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);

@@ -93,6 +93,36 @@ const char *read_text(struct loading *l, const struct doc_val *val, const char *
     return NULL;
 }
 
+static void refuse_override(struct loading *l, struct source *source, uint32_t code, uint32_t line, uint32_t column)
+{
+    struct diag *diag = diag_at(l->diags, source, NULL, "validation", "U+%04X changes the direction of writing",
+                                (unsigned)code);
+    diag->line = line;
+    diag->column = column;
+    load_at_stage(l, diag, STAGE_TEXT);
+}
+
+void read_directions(struct loading *l, struct source *source)
+{
+    uint32_t code, line, column;
+    size_t at = 0;
+    while ((at = doc_find_override(source->text, source->len, at, &code)) < source->len && diags_has_room(l->diags)) {
+        source_place(source, at++, &line, &column);
+        refuse_override(l, source, code, line, column);
+    }
+}
+
+/* Each of them, also those that are written as escapes. */
+static void refuse_overrides(struct loading *l, const struct doc_val *val)
+{
+    uint32_t code, line, column;
+    size_t at = 0;
+    while ((at = doc_find_override(val->text, val->text_len, at, &code)) < val->text_len && diags_has_room(l->diags)) {
+        doc_locate(l->flow->doc, val, at++, &line, &column);
+        refuse_override(l, l->flow->source, code, line, column);
+    }
+}
+
 bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
                 size_t *ret_len)
 {
@@ -101,10 +131,7 @@ bool read_clean(struct loading *l, const struct doc_val *val, const char *what, 
         return false;
     if (doc_clean_text(&l->flow->arena, val->text, val->text_len, ret, ret_len, &bad))
         return true;
-    struct diag *diag = load_error(l, STAGE_TEXT, val, "validation",
-                                   "`%s` has a character that changes the direction of writing", what);
-    doc_locate(l->flow->doc, val, bad, &diag->line, &diag->column);
-    diag->width = 1;
+    refuse_overrides(l, val);
     return false;
 }
 

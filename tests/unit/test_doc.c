@@ -789,6 +789,24 @@ TEST(clean_texts_have_no_unseen_characters_and_one_spelling)
     }
 }
 
+/* By every letter of the clean text; one that took in what is behind it is where that began. */
+TEST(places_in_clean_texts_are_found_again)
+{
+    auto_arena struct arena arena = { 0 };
+    for (size_t i = 0; i < COUNT(cleaned); i++) {
+        const char *text = cleaned[i].text, *clean;
+        size_t len, bad, last = 0;
+        CHECK(doc_clean_text(&arena, text, strlen(text), &clean, &len, &bad));
+        for (size_t at = 0; at < len; at++) {
+            size_t raw = doc_unclean(text, strlen(text), at);
+            CHECK(raw >= last && raw < strlen(text));
+            CHECK((uint8_t)clean[at] >= 0x80 || text[raw] == clean[at]);
+            last = raw;
+        }
+        CHECK_UINT(doc_unclean(text, strlen(text), len), strlen(text));
+    }
+}
+
 TEST(texts_that_change_their_direction_are_refused)
 {
     static const uint8_t last[] = { 0xaa, 0xab, 0xac, 0xad, 0xae };
