@@ -366,3 +366,9 @@ const char *diag_nearest(const char *text, const char *const *names, size_t coun
     }
     return nearest;
 }
+
+bool diag_is_slip(const char *text, const char *name)
+{
+    size_t len = strlen(text), n = strlen(name);
+    return len <= NAME_MAX_LEN && n <= NAME_MAX_LEN && edits(text, len, name, n, 1) <= 1;
+}

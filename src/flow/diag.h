@@ -70,5 +70,6 @@ json_t *diag_json(const struct diag *diag); // file, line, column, code, message
 /* The nearest of the names to `text` (insertions, deletions, changes, swaps; also another case or
    - for _), or NULL when none is near. */
 const char *diag_nearest(const char *text, const char *const *names, size_t count);
+bool diag_is_slip(const char *text, const char *name); // not more than one edit
 
 #endif

@@ -82,19 +82,34 @@ void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
     load_suggest_name(l, diag, text, names, count);
 }
 
-void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
+const char *load_nearest_step(const struct loading *l, const char *text, const struct flow_scope *scope)
 {
     const char *names[SUGGESTED_FROM];
     uint32_t count = diags_has_room(l->diags) ? MIN(scope->count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = scope->steps[i]->id;
-    load_suggest_name(l, diag, text, names, count);
+    return diag_nearest(text, names, count);
+}
+
+void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
+{
+    const char *near = load_nearest_step(l, text, scope);
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
 }
 
 struct doc_val *load_get(const struct doc_val *map, const char *key)
 {
     struct doc_val *val = doc_get(map, key);
     return val && val->kind != DOC_NULL ? val : NULL;
+}
+
+bool load_has(const struct loading *l, const struct doc_val *map, const char *key)
+{
+    for (uint32_t i = 0; i < l->slip_count; i++)
+        if (l->slips[i].map == map && strcmp(l->slips[i].meant, key) == 0)
+            return true;
+    return load_get(map, key);
 }
 
 struct doc_val *load_get_map(const struct doc_val *map, const char *key)
@@ -198,6 +213,7 @@ static struct flow *load_one(struct loading *l, struct source *source, char *fol
     mem_free(l->pendings);
     mem_free(l->namings);
     mem_free(l->schemas);
+    mem_free(l->slips);
     *ret_is_good = l->diags->errors == errors;
     return l->flow;
 }

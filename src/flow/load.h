@@ -75,6 +75,12 @@ struct pending_schema {
     bool is_result; // has to be about objects
 };
 
+/* A key that is not known, and which one of the same map was probably meant by it. */
+struct slip {
+    const struct doc_val *map;
+    const char *meant;
+};
+
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
 struct load_totals {
     uint32_t files, steps;
@@ -104,6 +110,8 @@ struct loading {
     struct pending_schema *schemas;
     uint32_t schema_count, schema_cap;
     uint32_t schema_agent; // whose schema may be the next
+    struct slip *slips;    // as many as are told
+    uint32_t slip_count, slip_cap;
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
@@ -123,9 +131,13 @@ void load_suggest_name(struct loading *l, struct diag *diag, const char *text, c
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text);
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text,
                        const struct flow_scope *scope);
+const char *load_nearest_step(const struct loading *l, const char *text, const struct flow_scope *scope); // or NULL
 
 /* The value of a key that is there and not null; NULL. */
 struct doc_val *load_get(const struct doc_val *map, const char *key);
+
+/* Whether a key is there and not null, or was probably meant by one that is not known, which is all that has to be said. */
+bool load_has(const struct loading *l, const struct doc_val *map, const char *key);
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);
@@ -190,6 +202,9 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
                         bool *ret_is_good);
 
 /* ---- names of steps and agents -------------------------------------------------------------------- */
+
+/* Whether `agents` could be read: if not, nothing can be said about who is not there. */
+bool load_knows_agents(const struct loading *l);
 
 /* NULL when there is none. */
 struct flow_agent *load_find_agent(const struct loading *l, const char *name);

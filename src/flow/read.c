@@ -30,7 +30,7 @@ const char *read_shown(struct loading *l, const struct doc_val *val)
     auto_buf struct buf out = { 0 };
     if (val->kind == DOC_LIST || val->kind == DOC_MAP)
         return val->kind == DOC_LIST ? "a list" : "a map";
-    if (!val->text || val->text_len > 60 || val->is_block)
+    if (!val->text || val->kind == DOC_NULL || val->text_len > 60 || val->is_block)
         return val->kind == DOC_TEXT ? "a text" : doc_kind_text(val);
     buf_printf(&out, val->kind == DOC_TEXT ? "the text '%s'" : "%s", val->text);
     return arena_dup(&l->flow->arena, out.data, out.len);
@@ -525,25 +525,23 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
     }
 }
 
-/* The nearest key of a dialect, as a hint. */
-static void suggest_key(struct loading *l, struct diag *diag, const struct fields *table, const char *key,
-                        uint8_t dialect)
+/* The nearest key of a dialect; NULL. */
+static const char *nearest_key(const struct loading *l, const struct fields *table, const char *key, uint8_t dialect)
 {
     const char *names[64];
     size_t count = 0;
     for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
         if (field_is_in(table, &table->list[i], dialect))
             names[count++] = table->list[i].key;
-    load_suggest(l, diag, key, names, count);
+    return diags_has_room(l->diags) ? diag_nearest(key, names, count) : NULL;
 }
 
 /* What v1 does not know may be meant all the same. */
 static void suggest_dialect(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
 {
-    suggest_key(l, diag, table, key, IN_RONDO);
-    auto_free char *near = diag->hint ? mem_strdup(diag->hint) : NULL;
+    const char *near = nearest_key(l, table, key, IN_RONDO);
     if (near)
-        diag_hint(diag, "%s It is known in the rondo dialect: add `rondo: 1` at the top", near);
+        diag_hint(diag, "did you mean `%s`? It is known in the rondo dialect: add `rondo: 1` at the top", near);
 }
 
 /* Keys that stand one level too high. */
@@ -560,8 +558,8 @@ static void suggest_home(struct diag *diag, const struct fields *table, const ch
         diag_hint(diag, "it belongs into %s", buf_text(&homes));
 }
 
-/* What other systems call it. */
-static void suggest_translation(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+/* What other systems call it; NULL. */
+static const char *translate_key(const struct fields *table, const char *key, uint8_t dialect)
 {
     static const struct {
         const char *word, *key;
@@ -574,32 +572,62 @@ static void suggest_translation(struct diag *diag, const struct fields *table, c
         { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
         { "parameters", "inputs" }, { "variables", "inputs" },
     };
-    for (size_t i = 0; i < COUNT(words) && !diag->hint; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))
-            diag_hint(diag, "did you mean `%s`?", words[i].key);
+            return words[i].key;
+    return NULL;
 }
 
-static void suggest(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
+/* Whether a key wants a list or map, as far as its row tells. */
+static bool is_large(const struct field *field)
 {
-    suggest_home(diag, table, key, dialect_of(l));
-    if (!diag->hint)
-        suggest_translation(diag, table, key, dialect_of(l));
-    if (!diag->hint)
-        suggest_key(l, diag, table, key, dialect_of(l));
+    return field->type >= F_TEXTS && field->type != F_EXPR && field->type != F_HOLES && field->type != F_AGENT &&
+           field->type != F_MADE;
 }
 
-static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+/* One letter from a key that takes what is written there. */
+static bool is_slip(const struct fields *table, const char *key, const struct doc_val *val, const char *near,
+                    uint8_t dialect)
 {
-    struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
-                                   key->text, table->noun);
-    if (l->is_v1 && fields_find(table, key->text, IN_RONDO))
-        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key->text);
+    bool is_large_val = val->kind == DOC_LIST || val->kind == DOC_MAP;
+    return diag_is_slip(key, near) && is_large(fields_find(table, near, dialect)) == is_large_val;
+}
+
+/* Says which key was meant by this one; answers it. */
+static const char *suggest(struct loading *l, struct diag *diag, const struct fields *table, const char *key,
+                           const struct doc_val *val)
+{
+    const char *near = nearest_key(l, table, key, dialect_of(l));
+    const char *meant = translate_key(table, key, dialect_of(l));
+    meant = meant ? meant : near;
+    if (!near || !is_slip(table, key, val, near, dialect_of(l)))
+        suggest_home(diag, table, key, dialect_of(l));
+    if (meant && !diag->hint)
+        diag_hint(diag, "did you mean `%s`?", meant);
+    return meant;
+}
+
+static void keep_slip(struct loading *l, const struct doc_val *map, const char *meant)
+{
+    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
+    l->slips[l->slip_count++] = (struct slip){ map, meant };
+}
+
+static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *map, uint32_t i)
+{
+    const char *key = map->keys[i]->text, *meant = NULL;
+    struct diag *diag = load_error(l, STAGE_DECODE, map->keys[i], "validation", "unknown key `%.80s` in %s", key,
+                                   table->noun);
+    if (l->is_v1 && fields_find(table, key, IN_RONDO))
+        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key);
     else
-        suggest(l, diag, table, key->text);
+        meant = suggest(l, diag, table, key, map->items[i]);
     if (!diag->hint && table == &case_fields)
-        suggest_key(l, diag, &else_fields, key->text, IN_RONDO);
+        meant = suggest(l, diag, &else_fields, key, map->items[i]);
     if (!diag->hint && l->is_v1)
-        suggest_dialect(l, diag, table, key->text);
+        suggest_dialect(l, diag, table, key);
+    if (meant)
+        keep_slip(l, map, meant);
 }
 
 static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)
@@ -608,7 +636,7 @@ static void missing_keys(struct loading *l, const struct fields *table, const st
         const struct field *field = &table->list[i];
         bool null_will_do = field->type == F_JSON && doc_get(at, field->key);
         if (!(field->needed & dialect_of(l)) || !field_is_in(table, field, dialect_of(l)) ||
-            load_get(at, field->key) || null_will_do)
+            load_has(l, at, field->key) || null_will_do || (table == &case_fields && load_has(l, at, "else")))
             continue;
         const struct flow_scope *scope = table == &step_fields ? l->step->scope : NULL;
         load_error(l, load_stage_in(scope, field->stage), at, field->missing ? field->missing : "validation",
@@ -621,7 +649,7 @@ void read_object(struct loading *l, const struct fields *table, const struct doc
     for (uint32_t i = 0; i < at->count; i++) {
         const struct field *field = fields_find(table, at->keys[i]->text, dialect_of(l));
         if (!field)
-            unknown_key(l, table, at->keys[i]);
+            unknown_key(l, table, at, i);
         else if (at->items[i]->kind != DOC_NULL || field->type == F_JSON)
             read_field(l, field, at->items[i], into);
     }

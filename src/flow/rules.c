@@ -47,7 +47,10 @@ static void check_inside(struct loading *l, struct flow_step *step)
 static void check_server(struct loading *l, const struct doc_val *name, const struct doc_val *server)
 {
     const struct doc_val *type = load_get(server, "type");
-    if (!load_get(server, "command") == !load_get(server, "url"))
+    if (load_get(server, "command") && load_get(server, "url"))
+        load_error(l, STAGE_RONDO, doc_key(server, "url"), "validation",
+                   "the server '%.80s' has either `command` or `url`, not both", name->text);
+    if (!load_has(l, server, "command") && !load_has(l, server, "url"))
         load_error(l, STAGE_RONDO, name, "validation", "the server '%.80s' needs either `command` or `url`",
                    name->text);
     if (type && type->text && strcmp(type->text, "sse") == 0)

@@ -44,8 +44,21 @@ static void find_kind(struct loading *l, struct flow_agent *agent)
     }
 }
 
+/* Whether none of the keys that tell it is there, but one that was probably meant for one of them. */
+static bool is_of_unknown_kind(const struct loading *l, const struct flow_agent *agent)
+{
+    bool is_given = false, is_meant = false;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        is_given |= !!load_get(agent->at, kinds[i].key);
+        is_meant |= load_has(l, agent->at, kinds[i].key);
+    }
+    return is_meant && !is_given;
+}
+
 static void check_companions(struct loading *l, const struct flow_agent *agent)
 {
+    if (is_of_unknown_kind(l, agent))
+        return;
     for (size_t i = 0; i < COUNT(companions); i++)
         if (companions[i].kind != agent->kind && load_get(agent->at, companions[i].key))
             load_error(l, STAGE_RONDO, doc_key(agent->at, companions[i].key), "validation",

@@ -111,7 +111,8 @@ static void check_cap(struct loading *l, struct flow_step *step)
         diag_hint(load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
                              "nothing can end this loop"),
                   "give it `until`, `untilAgent`, `next`, `while`, a `budget`, or a body that can break");
-    else if (!is_unbounded && !has(loop, "maxIterations") && !has(loop, "while"))
+    else if (!is_unbounded && !load_has(l, loop->at, "maxIterations") && !load_has(l, loop->at, "while") &&
+             !load_has(l, loop->at, "forEach") && (!load_has(l, loop->at, "unbounded") || unbounded))
         diag_hint(load_error(l, STAGE_ITERATIONS, loop->at, "loop_missing_max_iterations",
                              "a loop needs `maxIterations`%s", l->is_v1 ? ", or `forEach`" : ""),
                   l->is_v1 ? "it is the most passes there can be"
@@ -164,7 +165,7 @@ static void check_judge(struct loading *l, const struct flow_loop *loop)
                       : !is_type(done, "boolean")  ? "has a `done` that is no boolean"
                       : !is_required(schema, "done") ? "does not require `done` in its `resultSchema`"
                                                      : NULL;
-    if (why)
+    if (why && (schema || !load_has(l, agent->at, "resultSchema")))
         diag_hint(load_error(l, STAGE_JUDGE, loop->judge->at, "validation",
                              "the agent '%.80s' cannot judge: it %s", agent->name, why),
                   "%s", judge_hint);
@@ -181,7 +182,8 @@ static void check_scorer(struct loading *l, const struct flow_loop *loop)
     if (!agent || agent->kind == AGENT_SCRIPT || agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW)
         return;
     json_t *score = json_object_get(json_object_get(agent->result_schema, "properties"), "score");
-    if (!is_number(score) && !is_number(agent->result_schema))
+    if (!is_number(score) && !is_number(agent->result_schema) &&
+        (agent->result_schema || !load_has(l, agent->at, "resultSchema")))
         diag_hint(load_error(l, STAGE_RONDO, loop->scorer->at, "validation",
                              "the agent '%.80s' cannot score: it has no number `score` in its `resultSchema`",
                              agent->name),
@@ -192,7 +194,7 @@ static void check_scorer(struct loading *l, const struct flow_loop *loop)
 
 static void check_score(struct loading *l, const struct flow_loop *loop)
 {
-    bool is_scored = has(loop, "score") || has(loop, "scoreAgent");
+    bool is_scored = load_has(l, loop->at, "score") || load_has(l, loop->at, "scoreAgent");
     if (has(loop, "score") && has(loop, "scoreAgent"))
         load_error(l, STAGE_RONDO, key_at(loop, "scoreAgent"), "validation",
                    "`score` and `scoreAgent` say the same; give one of them");
@@ -202,17 +204,17 @@ static void check_score(struct loading *l, const struct flow_loop *loop)
     if (!is_scored && has(loop, "patience"))
         load_error(l, STAGE_RONDO, key_at(loop, "patience"), "validation",
                    "`patience` needs `score` or `scoreAgent`");
-    if (has(loop, "minGain") && !has(loop, "patience"))
+    if (has(loop, "minGain") && !load_has(l, loop->at, "patience"))
         load_error(l, STAGE_RONDO, key_at(loop, "minGain"), "validation", "`minGain` needs `patience`");
 }
 
 static void check_memory(struct loading *l, const struct flow_loop *loop)
 {
     bool is_window = loop->memory_mode == RONDO_WINDOW;
-    if (is_window && !has(loop, "memoryWindow"))
+    if (is_window && !load_has(l, loop->at, "memoryWindow"))
         load_error(l, STAGE_RONDO, key_at(loop, "memoryMode"), "validation",
                    "`memoryMode: window` needs `memoryWindow`");
-    if (!is_window && has(loop, "memoryWindow"))
+    if (!is_window && has(loop, "memoryWindow") && (has(loop, "memoryMode") || !load_has(l, loop->at, "memoryMode")))
         load_error(l, STAGE_RONDO, key_at(loop, "memoryWindow"), "validation",
                    "`memoryWindow` needs `memoryMode: window`");
     if (loop->max_history && loop->output_mode == RONDO_OUTPUT_CUMULATIVE)
@@ -246,7 +248,7 @@ static void check_repeat(struct loading *l, struct flow_step *step)
     if (has(loop, "stall") && !loop->stall_repeats)
         loop->stall_repeats = 3;
     for (size_t i = 0; i < COUNT(for_each); i++)
-        if (has(loop, for_each[i]))
+        if (has(loop, for_each[i]) && !load_has(l, loop->at, "forEach"))
             load_error(l, STAGE_RONDO, key_at(loop, for_each[i]), "validation", "`%s` needs `forEach`",
                        for_each[i]);
 }
@@ -260,7 +262,7 @@ void rules_loop(struct loading *l, struct flow_step *step)
     else
         check_repeat(l, step);
     for (size_t i = 0; i < COUNT(for_steps); i++)
-        if (has(loop, for_steps[i]) && !has(loop, "steps"))
+        if (has(loop, for_steps[i]) && !load_has(l, loop->at, "steps"))
             load_error(l, STAGE_RONDO, key_at(loop, for_steps[i]), "validation",
                        "`%s` is about `steps`, and this loop has none", for_steps[i]);
 }

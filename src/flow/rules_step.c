@@ -106,10 +106,12 @@ static void check_beside_loop(struct loading *l, struct flow_step *step)
 
 static void check_something_to_do(struct loading *l, const struct flow_step *step)
 {
+    bool has_agent = load_has(l, load_get(l->flow->doc->root, "options"), "agent");
     for (size_t i = 0; i < COUNT(bodies); i++)
-        if (has(step, bodies[i].key))
+        if (load_has(l, step->at, bodies[i].key))
             return;
-    if (!l->is_v1 && !has(step, "instructions") && !l->flow->agent)
+    if (!l->is_v1 && step->at->kind == DOC_MAP && !has_agent && !load_has(l, step->at, "instructions") &&
+        !load_has(l, step->at, "else"))
         diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "this step does nothing"),
                   "give it `instructions`, an `agent`, or another body");
 }
@@ -119,7 +121,10 @@ static void check_something_to_do(struct loading *l, const struct flow_step *ste
 static void check_parallel(struct loading *l, const struct flow_step *step)
 {
     const struct doc_val *at = load_get(step->at, "parallel");
-    if (at && !load_get(at, "agents") == !load_get(at, "steps"))
+    if (load_get(at, "agents") && load_get(at, "steps"))
+        load_error(l, STAGE_RONDO, doc_key(at, "steps"), "validation",
+                   "a parallel has either `agents` or `steps`, not both");
+    if (at->kind == DOC_MAP && !load_has(l, at, "agents") && !load_has(l, at, "steps"))
         load_error(l, STAGE_RONDO, at, "validation", "a parallel needs either `agents` or `steps`");
 }
 
@@ -139,9 +144,15 @@ static void check_forum(struct loading *l, const struct flow_step *step)
                    "a quorum of %d is more than there are members", step->quorum);
 }
 
+static bool is_word(const struct doc_val *val, const char *word)
+{
+    return val->text && strcmp(val->text, word) == 0;
+}
+
 static void check_gate(struct loading *l, const struct flow_step *step, const struct doc_val *at)
 {
-    if (load_get(at, "onTimeout") && !step->gate_timeout_ms) // 0s is none
+    bool has_timeout = step->gate_timeout_ms || (load_has(l, at, "timeout") && !load_get(at, "timeout")); // 0s is none
+    if (load_get(at, "onTimeout") && !has_timeout && !is_word(load_get(at, "onTimeout"), "fail"))
         load_error(l, STAGE_RONDO, doc_key(at, "onTimeout"), "validation", "`onTimeout` needs a `timeout`");
 }
 
@@ -163,14 +174,24 @@ static struct doc_val *edge_at(const struct doc_val *edges, uint32_t i, const ch
     return edges && i < edges->count ? load_get(edges->items[i], key) : NULL;
 }
 
-/* Every state has a way out, and a way in. */
+/* The state that an edge names, or that was meant by a name which there is none of; NULL. */
+static const struct flow_step *state_meant(const struct loading *l, const struct flow_step *step, const char *name)
+{
+    const struct flow_step *state = name ? scope_step(step->inner, name) : NULL;
+    const char *near = name && !state ? load_nearest_step(l, name, step->inner) : NULL;
+    return near ? scope_step(step->inner, near) : state;
+}
+
+/* Every state has a way out, and a way in; an edge that does not say from where, or to where, may be any. */
 static void check_ways(struct loading *l, const struct flow_step *step)
 {
     auto_free bool *leads_out = mem_zalloc(step->inner->count + 1), *is_entered = mem_zalloc(step->inner->count + 1);
+    bool knows_from = true, knows_to = true;
     for (uint32_t i = 0; i < step->edge_count; i++) {
         const struct flow_edge *edge = &step->edges[i];
-        const struct flow_step *from = edge->from ? scope_step(step->inner, edge->from) : NULL;
-        const struct flow_step *to = edge->to ? scope_step(step->inner, edge->to) : NULL;
+        const struct flow_step *from = state_meant(l, step, edge->from), *to = state_meant(l, step, edge->to);
+        knows_from &= !!edge->from;
+        knows_to &= !!edge->to;
         if (from)
             leads_out[from->index] = true;
         if (to)
@@ -178,11 +199,11 @@ static void check_ways(struct loading *l, const struct flow_step *step)
     }
     for (uint32_t i = 0; i < step->inner->count; i++) {
         const struct flow_step *state = step->inner->steps[i];
-        if (!leads_out[i] && strcmp(state->id, "end") != 0)
+        if (knows_from && !leads_out[i] && strcmp(state->id, "end") != 0)
             diag_hint(load_error(l, STAGE_RONDO, state->id_at, "validation",
                                  "no edge leads out of the state '%.80s'", state->id),
                       "to stop there: { from: %.80s, to: end }", state->id);
-        if (!is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
+        if (knows_to && !is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
             diag_warn(l->diags, load_error(l, STAGE_RONDO, state->id_at, "validation",
                                            "no edge leads to the state '%.80s'", state->id));
     }
