@@ -43,6 +43,7 @@ static uint32_t order_of(const struct loading *l, const struct diag *diag, uint8
 struct diag *load_at_stage(const struct loading *l, struct diag *diag, uint8_t stage)
 {
     diag->stage = order_of(l, diag, stage);
+    diag->is_guess |= l->only_decodes && stage != STAGE_DECODE;
     return diag;
 }
 

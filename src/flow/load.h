@@ -98,6 +98,7 @@ struct loading {
     uint32_t nesting;      // steps around this file
     struct load_totals *totals;
     bool is_v1;
+    bool only_decodes;      // what is read is not kept: just its types and keys are looked at
     struct flow_step *step; // which is being read, NULL at the top
     struct flow_case *case_;
     struct shelf *shelf; // files that were opened; see files.c
