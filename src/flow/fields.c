@@ -218,7 +218,8 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
 /* ---- agents ----------------------------------------------------------------------------------------- */
 
 static const struct field agent_rows[] = {
-    { "description", F_CLEAN, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .stage = STAGE_AGENT,
+    { "description", F_CLEAN, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .where = AT_AGENT,
+      .stage = STAGE_AGENT,
       .missing = "agent_missing_description", .about = "What the agent does." },
     { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT,
       .about = "Its system text; @file is read." },

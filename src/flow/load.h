@@ -159,6 +159,9 @@ bool read_is_upright(struct loading *l, const struct doc_val *val, const char *w
 /* What changes the direction of writing makes a file look like another one, wherever it is: in comments, too.  v1 minds it
    in some texts only. */
 void read_directions(struct loading *l, struct source *source);
+
+/* Warns of what looks like a hole in a text that has none. */
+void read_no_holes(struct loading *l, const struct doc_val *val, const char *what);
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
 void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);

@@ -150,6 +150,20 @@ static size_t count_chars(const char *text, size_t len)
     return count;
 }
 
+void read_no_holes(struct loading *l, const struct doc_val *val, const char *what)
+{
+    const char *hole = val->text && !l->is_v1 ? strstr(val->text, "${") : NULL;
+    while (hole && hole > val->text && hole[-1] == '$')
+        hole = strstr(hole + 1, "${");
+    if (!hole)
+        return;
+    struct diag *diag = load_error(l, STAGE_RONDO, val, "validation", "there are no holes in this `%s`: '${' stays as it is",
+                                   what);
+    doc_locate(l->flow->doc, val, (size_t)(hole - val->text), &diag->line, &diag->column);
+    diag->width = 2;
+    diag_warn(l->diags, diag);
+}
+
 static void read_line(struct loading *l, const struct field *field, const struct doc_val *val,
                       const char **ret)
 {
@@ -158,6 +172,8 @@ static void read_line(struct loading *l, const struct field *field, const struct
     if (field->type == F_CLEAN) {
         if (!read_clean(l, val, field->key, &text, &len))
             return;
+        if (field->where != AT_AGENT) // else it may become the system text
+            read_no_holes(l, val, field->key);
     } else if ((text = read_text(l, val, field->key))) {
         len = val->text_len;
     }

@@ -84,7 +84,18 @@ static void check_script(struct loading *l, const struct doc_val *script)
                            "a reply that fails has no `%s`", keys[k]);
 }
 
-/* What describes a model agent is also its system text, unless it has one. */
+/* What describes an agent is also its system text, unless it has one. */
+static void settle_prompt(struct loading *l, struct flow_agent *agent)
+{
+    const struct doc_val *at = load_get(agent->at, "description");
+    if (!*agent->description)
+        return;
+    if (load_get(agent->at, "prompt"))
+        read_no_holes(l, at, "description");
+    else
+        read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description", at, &agent->prompt);
+}
+
 static void check_agent(struct loading *l, struct flow_agent *agent)
 {
     find_kind(l, agent);
@@ -93,9 +104,7 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
     check_script(l, load_get(agent->at, "script"));
     if (agent->effects < 0)
         agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
-    if (agent->kind == AGENT_MODEL && !load_get(agent->at, "prompt") && *agent->description)
-        read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description",
-                   load_get(agent->at, "description"), &agent->prompt);
+    settle_prompt(l, agent);
 }
 
 /* It wakes up, rests and speaks to steps, which no workflow does; and no step has its place. */
