@@ -149,6 +149,7 @@ struct doc_val *load_get_map(const struct doc_val *map, const char *key);
 const char *read_shown(struct loading *l, const struct doc_val *val);
 
 /* The text of a scalar where a text is wanted; NULL after an error. */
+bool read_is_text(const struct loading *l, const struct doc_val *val);
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what);
 bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
                 size_t *ret_len);
@@ -161,7 +162,7 @@ bool read_is_upright(struct loading *l, const struct doc_val *val, const char *w
 void read_directions(struct loading *l, struct source *source);
 
 /* Warns of what looks like a hole in a text that has none. */
-void read_no_holes(struct loading *l, const struct doc_val *val, const char *what);
+void read_no_holes(struct loading *l, const struct doc_val *val);
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
 void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);

@@ -1,7 +1,7 @@
 /* read.c - reading a document into the structs of a flow, by the tables of fields.h.
 
    The reader walks the keys that the file has and looks each up in its object's table.  null is the
-   same as an absent key.  In YAML any scalar is accepted where a text is wanted (`name: 12`); JSON is
+   same as an absent key.  Any scalar is accepted where a text is wanted (`name: 12`); only JSON of v1 is
    taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
 #include "flow/load.h"
 
@@ -67,7 +67,7 @@ static void complain_range(struct loading *l, const struct field *field, const s
     double n = doc_number(val);
     bool is_open = field->max >= INT_MAX || is_clamped(l, field);
     if (is_open && n > field->max)
-        load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
+        load_error(l, field->stage, val, "validation", "`%s` has to be at most %.16g, not %s", field->key,
                    field->max, val->text);
     else if (is_open)
         load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %.15g, not %s",
@@ -84,10 +84,19 @@ static void complain_empty(struct loading *l, const struct field *field, const s
 
 /* ---- scalars ---------------------------------------------------------------------------------------- */
 
+static bool is_strict(const struct loading *l)
+{
+    return l->how->is_json && l->is_v1;
+}
+
+bool read_is_text(const struct loading *l, const struct doc_val *val)
+{
+    return val->kind == DOC_TEXT || (val->text && val->kind != DOC_NULL && !is_strict(l));
+}
+
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what)
 {
-    bool is_scalar = val->kind == DOC_BOOL || val->kind == DOC_INT || val->kind == DOC_REAL;
-    if (val->kind == DOC_TEXT || (is_scalar && !l->how->is_json))
+    if (read_is_text(l, val))
         return val->text;
     wrong_type(l, val, what, "text");
     return NULL;
@@ -150,15 +159,14 @@ static size_t count_chars(const char *text, size_t len)
     return count;
 }
 
-void read_no_holes(struct loading *l, const struct doc_val *val, const char *what)
+void read_no_holes(struct loading *l, const struct doc_val *val)
 {
     const char *hole = val->text && !l->is_v1 ? strstr(val->text, "${") : NULL;
     while (hole && hole > val->text && hole[-1] == '$')
         hole = strstr(hole + 1, "${");
     if (!hole)
         return;
-    struct diag *diag = load_error(l, STAGE_RONDO, val, "validation", "there are no holes in this `%s`: '${' stays as it is",
-                                   what);
+    struct diag *diag = load_error(l, STAGE_RONDO, val, "validation", "there are no holes here: '${' stays as it is");
     doc_locate(l->flow->doc, val, (size_t)(hole - val->text), &diag->line, &diag->column);
     diag->width = 2;
     diag_warn(l->diags, diag);
@@ -173,7 +181,7 @@ static void read_line(struct loading *l, const struct field *field, const struct
         if (!read_clean(l, val, field->key, &text, &len))
             return;
         if (field->where != AT_AGENT) // else it may become the system text
-            read_no_holes(l, val, field->key);
+            read_no_holes(l, val);
     } else if ((text = read_text(l, val, field->key))) {
         len = val->text_len;
     }
@@ -231,15 +239,25 @@ static void read_word(struct loading *l, const struct field *field, const struct
         *(int *)ret = word->value;
 }
 
-/* A number, also a whole one written 3.0, within its range; false after an error. */
+/* 3.0 and 1e6 are, and what has more than 64 bits. */
+static bool is_whole_number(const struct doc_val *val)
+{
+    return val->kind == DOC_INT || (val->kind == DOC_REAL && floor(val->real) == val->real);
+}
+
+/* A number within its range; false after an error. */
 static bool number_of(struct loading *l, const struct field *field, const struct doc_val *val,
                       double *ret)
 {
-    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole(field))) {
+    if (is_whole(field) ? !is_whole_number(val) : val->kind != DOC_INT && val->kind != DOC_REAL) {
         wrong_type(l, val, field->key, is_whole(field) ? "a whole number" : "a number");
         return false;
     }
     *ret = doc_number(val);
+    if (is_whole(field) && val->kind == DOC_REAL && fabs(*ret) >= 0x1p63) {
+        load_error(l, STAGE_DECODE, val, "validation", "`%s` is too large: %s", field->key, val->text);
+        return false;
+    }
     if (field->has_range && is_clamped(l, field))
         *ret = MIN(*ret, field->max);
     if (isfinite(*ret) && (!field->has_range || (*ret >= field->min && *ret <= field->max)))
@@ -256,7 +274,7 @@ static void read_number(struct loading *l, const struct field *field, const stru
         return;
     switch (field->type) {
     case F_INT: *(int *)ret = (int)n; break;
-    case F_LONG: *(int64_t *)ret = val->number; break;
+    case F_LONG: *(int64_t *)ret = val->kind == DOC_INT ? val->number : (int64_t)n; break;
     case F_MONEY: *(int64_t *)ret = MAX(1, (int64_t)llround(n * 1e9)); break;
     default: *(double *)ret = n; break;
     }
@@ -372,8 +390,7 @@ static struct pending *pending_add(struct loading *l, const struct field *field,
 void read_expr(struct loading *l, const struct field *field, const char *what,
                const struct doc_val *val, struct flow_expr *ret)
 {
-    bool is_json = l->how->is_json && l->is_v1;
-    if (!val->text || val->kind == DOC_NULL || (is_json && val->kind != DOC_TEXT)) {
+    if (!read_is_text(l, val)) {
         wrong_type(l, val, what, "a CEL expression");
         return;
     }

@@ -91,7 +91,7 @@ static void settle_prompt(struct loading *l, struct flow_agent *agent)
     if (!*agent->description)
         return;
     if (load_get(agent->at, "prompt"))
-        read_no_holes(l, at, "description");
+        read_no_holes(l, at);
     else
         read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description", at, &agent->prompt);
 }
