@@ -104,6 +104,7 @@ struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key 
 /* The value as JSON, borrowed from its doc: made when it is first asked for, since most parts of a file never are.  A
    tree that shares parts shares their json. */
 json_t *doc_json(struct doc *doc, const struct doc_val *val);
+json_t *doc_own_json(struct doc *doc, json_t *json); // takes it; what comes back lives as long as the doc
 double doc_number(const struct doc_val *val); // 0 for what is no number
 
 /* "text", "list", "number"...: what a value is, for messages. */

@@ -363,6 +363,49 @@ static void check_map(struct loading *l, const struct field *field, const struct
                 read_object(l, field->of, val->items[i], NULL);
 }
 
+/* Where a text is wanted, the scalar that is one. */
+static json_t *text_json(struct loading *l, const struct doc_val *val)
+{
+    return is_scalar(val) ? json_stringn_nocheck(val->text, val->text_len) : json_incref(doc_json(l->flow->doc, val));
+}
+
+static json_t *texts_json(struct loading *l, const struct doc_val *val)
+{
+    json_t *json = val->kind == DOC_MAP ? json_object() : json_array();
+    for (uint32_t i = 0; i < val->count; i++)
+        if (val->kind == DOC_MAP)
+            json_object_set_new_nocheck(json, val->keys[i]->text, text_json(l, val->items[i]));
+        else
+            json_array_append_new(json, text_json(l, val->items[i]));
+    return json;
+}
+
+static json_t *row_json(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    switch (field ? field->type : F_JSON) {
+    case F_TEXT: return text_json(l, val);
+    case F_TEXTS:
+    case F_TEXT_MAP: return texts_json(l, val);
+    default: return json_incref(doc_json(l->flow->doc, val));
+    }
+}
+
+/* A map of such objects, for those who look for texts in it. */
+static json_t *rows_json(struct loading *l, const struct fields *table, const struct doc_val *map)
+{
+    json_t *rows = json_object();
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct doc_val *row = map->items[i];
+        json_t *json = json_object();
+        for (uint32_t k = 0; row->kind == DOC_MAP && k < row->count; k++) {
+            const struct field *field = fields_find(table, row->keys[k]->text, dialect_of(l));
+            json_object_set_new_nocheck(json, row->keys[k]->text, row_json(l, field, row->items[k]));
+        }
+        json_object_set_new_nocheck(rows, map->keys[i]->text, json);
+    }
+    return rows;
+}
+
 /* What stays JSON is checked all the same. */
 static void read_kept(struct loading *l, const struct field *field, const struct doc_val *val, json_t **ret)
 {
@@ -372,7 +415,9 @@ static void read_kept(struct loading *l, const struct field *field, const struct
         check_list(l, field, val);
     else
         read_one(l, field, val, NULL);
-    if (ret)
+    if (ret && field->type == F_MAP && val->kind == DOC_MAP)
+        *ret = doc_own_json(l->flow->doc, rows_json(l, field->of, val));
+    else if (ret)
         *ret = doc_json(l->flow->doc, val);
 }
 

@@ -478,6 +478,19 @@ TEST(for_the_json_schema_and_the_loader_null_is_nothing)
     json_decref(doc);
 }
 
+TEST(scalars_of_servers_and_models_are_the_texts_that_they_are_wanted_as)
+{
+    struct flow *flow = load("rondo: 1\nname: a\nsteps: [{ id: a, instructions: x }]\n"
+                             "mcpServers: { s: { command: 1.0, args: [80, true], env: { A: 5 } } }\n"
+                             "models: { m: { provider: ollama, model: 3, maxTokens: 5 } }\n");
+    char *servers = json_dumps(flow->mcp_servers, JSON_COMPACT), *models = json_dumps(flow->models, JSON_COMPACT);
+    CHECK_STR(servers, "{\"s\":{\"command\":\"1.0\",\"args\":[\"80\",\"true\"],\"env\":{\"A\":\"5\"}}}");
+    CHECK_STR(models, "{\"m\":{\"provider\":\"ollama\",\"model\":\"3\",\"maxTokens\":5}}");
+    free(servers);
+    free(models);
+    flow_unref(flow);
+}
+
 /* A piece of a file, and whether it is right. */
 static const struct {
     bool is_v1, is_good;
