@@ -310,6 +310,12 @@ static bool comes_first(const struct loading *l, const struct flow_step *step)
     return l->depth == 0;
 }
 
+/* A path that leads out of the folder will do so later, too. */
+static bool is_outside(const char *path, const rondo_error *err)
+{
+    return err->code == RONDO_EINVAL && (*path == '/' || strncmp(path, "../", 3) == 0);
+}
+
 /* A step that cannot be shown a file is told so and goes on: only in the rondo dialect, and when the file
    could not be there later either, is that an error. */
 static void check_context(struct loading *l, struct flow_step *step)
@@ -321,10 +327,12 @@ static void check_context(struct loading *l, struct flow_step *step)
         return;
     for (uint32_t i = 0; i < step->context_count && i < list->count; i++) {
         const char *path = step->context_files[i];
-        if (strstr(path, "${") || files->look(files->user, l->flow->folder, path, &err) == 0)
+        if (files->look(files->user, l->flow->folder, path, &err) == 0)
             continue;
         struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
-        if (l->is_v1 || !comes_first(l, step))
+        if (!l->is_v1 && strstr(path, "${"))
+            diag_hint(diag, "there are no holes in `contextFiles`");
+        if (l->is_v1 || (!comes_first(l, step) && !is_outside(path, &err)))
             diag_warn(l->diags, diag);
     }
 }

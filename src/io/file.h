@@ -17,7 +17,7 @@ int file_read_fd(int fd, const char *name, size_t max, struct buf *out, rondo_er
 int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,
                      char **ret_folder, rondo_error *err);
 
-/* Is it there?  0, RONDO_ENOTFOUND, or RONDO_EINVAL as above. */
+/* Is it there?  0, RONDO_ENOTFOUND, RONDO_EINVAL as above, or RONDO_EFAILED for what is no file. */
 int file_find_inside(const char *folder, const char *path, rondo_error *err);
 
 /* Where path is: absolute, links resolved; the caller's.  NULL with err filled in. */

@@ -132,13 +132,15 @@ context() { # name, status, errors, warnings, dialect, step
         cat out
     fi
 }
-context "context files that are there" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, docs] }'
+context "context files that are there" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md] }'
+context "one that is a folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, docs] }'
 context "one that is not" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, none.md] }'
 context "one outside of the folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [../good.yaml] }'
+context "one outside of the folder, behind another step" 2 1 0 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [/etc/passwd] }'
 context "one that a step before may write" 0 0 1 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [none.md] }'
 context "one in a loop" 0 0 1 "rondo: 1" '{ id: a, loop: { maxIterations: 2, steps: [{ id: x, agent: w, contextFiles: [none.md] }] } }'
 context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, contextFiles: [none.md] }] }'
-context "one with a hole" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
+context "one with a hole, which is none there" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
 context "one in v1" 0 0 1 "description: d" '{ id: a, agent: w, contextFiles: [none.md] }'
 
 # Every circle, each once; those who only wait for one are in none.
