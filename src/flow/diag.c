@@ -145,6 +145,12 @@ void diag_warn(struct diags *diags, struct diag *diag)
     diags->warnings++;
 }
 
+void diag_order_by(struct diag *diag, const struct doc_val *at)
+{
+    diag->by_line = at->line;
+    diag->by_column = at->column;
+}
+
 /* ---- order ------------------------------------------------------------------------------------- */
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -158,8 +164,8 @@ static int compare_diags(const void *left, const void *right)
     int by = compare_numbers(a->is_warning, b->is_warning);
     by = by ? by : compare_numbers(a->file, b->file);
     by = by ? by : compare_numbers(a->stage, b->stage);
-    by = by ? by : compare_numbers(a->line, b->line);
-    by = by ? by : compare_numbers(a->column, b->column);
+    by = by ? by : compare_numbers(a->by_line ? a->by_line : a->line, b->by_line ? b->by_line : b->line);
+    by = by ? by : compare_numbers(a->by_line ? a->by_column : a->column, b->by_line ? b->by_column : b->column);
     return by ? by : compare_numbers(a->number, b->number);
 }
 

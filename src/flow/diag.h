@@ -23,6 +23,7 @@ struct diag {
     const char *code;        // static: "validation", "missing_agent"
     uint32_t stage;          // in which order v1 looks at things; see diags_sort()
     uint32_t file, number;   // which of the files, and which of all diagnostics, it is
+    uint32_t by_line, by_column; // where it is put in order; 0: at its own place
     bool is_warning;
     bool is_guess;           // about a value that could not be read right: not worth saying
     char *message, *hint;    // hint: NULL without
@@ -51,6 +52,9 @@ struct diag *diag_error(struct diags *diags, struct source *source, const char *
                         const rondo_error *err);
 void diag_hint(struct diag *diag, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_warn(struct diags *diags, struct diag *diag); // it is only a warning
+
+/* It comes among those about another value, in the order in which they are told. */
+void diag_order_by(struct diag *diag, const struct doc_val *at);
 
 /* Says which file all this is about, before anything is told. */
 void diags_ask(struct diags *diags, struct source *source);

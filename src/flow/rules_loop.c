@@ -39,8 +39,10 @@ static void check_each(struct loading *l, const struct flow_loop *loop)
     for (size_t i = 0; i < COUNT(not_each); i++) {
         if (!has(loop, not_each[i].key) || (strcmp(not_each[i].key, "delay") == 0 && !loop->delay_ms))
             continue;
-        load_error(l, STAGE_FOREACH, key_at(loop, not_each[i].key), not_each[i].code,
-                   "`%s` does not go with `forEach`", not_each[i].key);
+        struct diag *diag = load_error(l, STAGE_FOREACH, key_at(loop, not_each[i].key), not_each[i].code,
+                                       "`%s` does not go with `forEach`", not_each[i].key);
+        if (l->is_v1) // which goes by the list above
+            diag_order_by(diag, load_get(loop->at, "forEach"));
     }
     if (loop->output_mode == RONDO_OUTPUT_BEST || loop->output_mode == RONDO_OUTPUT_FINAL_STEP)
         load_error(l, STAGE_OUTPUT_MODE, load_get(loop->at, "outputMode"), "loop_validation",

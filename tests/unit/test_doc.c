@@ -231,6 +231,7 @@ static const struct outcome wrong[] = {
     { "", "1:1: the file is empty" },
     { "  \n\n# nothing\n", "1:1: the file is empty" },
     { "---\n# nothing\n...\n", "1:1: the file is empty" },
+    { "---\n---\na: 1\n", "1:1: the first document of the file is empty, and no other one is read" },
     { "\xef\xbb\xbf", "1:1: the file is empty" },
     { "a: 1\nb: 2\na: 3", "3:1: the key 'a' is here twice; the first is in line 1" },
     { "x:\n  - {p: 1, 'p': 2}", "2:12: the key 'p' is here twice; the first is in line 2" },
