@@ -16,7 +16,8 @@
 
 #define SHOWN_MAX 110 // characters of a source line
 #define NAME_MAX_LEN 64
-#define LIST_MAX (5 * DIAG_MAX) // until those go that would come last
+#define LIST_MAX   (5 * DIAG_MAX)  // until those go that would come last
+#define EFFORT_MAX (20 * DIAG_MAX) // errors that are worth a search, even when most of them are the same
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -59,14 +60,14 @@ void diags_ask(struct diags *diags, struct source *source)
 
 bool diags_has_room(const struct diags *diags)
 {
-    return diags->errors <= DIAG_MAX;
+    return diags->kept < DIAG_MAX && diags->errors <= EFFORT_MAX;
 }
 
 static void cut(struct diags *diags);
 
 static struct diag *diag_new(struct diags *diags, struct source *source, const char *code)
 {
-    if (diags->count == LIST_MAX)
+    if (diags->count == LIST_MAX || diags->errors - diags->seen >= DIAG_MAX)
         cut(diags);
     mem_grow(&diags->list, &diags->cap, diags->count, sizeof *diags->list);
     struct diag *diag = &diags->list[diags->count++];
@@ -199,6 +200,8 @@ static void cut(struct diags *diags)
         diags->no_warnings += is_nothing && diag.is_warning;
         diag_clear(&diag);
     }
+    diags->kept = MIN(kept[false], DIAG_MAX);
+    diags->seen = diags->errors;
 }
 
 void diags_sort(struct diags *diags)
@@ -208,6 +211,7 @@ void diags_sort(struct diags *diags)
     diags->errors -= diags->no_errors;
     diags->warnings -= diags->no_warnings;
     diags->no_errors = diags->no_warnings = 0;
+    diags->seen = diags->errors;
 }
 
 uint32_t diags_left_out(const struct diags *diags)

@@ -29,12 +29,13 @@ struct diag {
     char *message, *hint;    // hint: NULL without
 };
 
-/* The list never holds many more than can be shown: when it is full, those that would come last go. */
+/* The list never holds many more than can be shown: it is cut now and then, and those that would come last go. */
 struct diags {
     struct diag *list;
     uint32_t count, cap;
     uint32_t errors, warnings; // all of them, also those that are not in the list any more
     uint32_t no_errors, no_warnings; // of these: what turned out not to be worth saying; see diags_sort()
+    uint32_t kept, seen;       // errors that were left by the last cut, and told until then
     uint32_t numbers;          // given so far
     struct source **files;     // with a reference each, as they were first told about
     uint32_t file_count, file_cap;

@@ -704,7 +704,7 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
         meant = suggest(l, diag, &else_fields, key, map->items[i]);
     if (!diag->hint && l->is_v1)
         suggest_dialect(l, diag, table, key);
-    if (meant)
+    if (meant && !load_has(l, map, meant))
         keep_slip(l, map, meant);
 }
 

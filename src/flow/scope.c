@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STAGE_EXPRESSIONS UINT32_MAX // v1 looks at nothing in them: whatever it says itself comes first
+#define STAGE_EXPRESSIONS UINT32_MAX // v1 does not look at them: whatever it says itself comes first
 #define HOLE_SHOWN        60  // bytes of a hole in messages
 #define EXPRS_MAX         100000 // of one file, holes in its texts included
 
@@ -71,12 +71,14 @@ static struct diag *complain(const struct origin *from, size_t at, const char *c
                              struct diags *diags)
 {
     struct source *source = from->file ? scope_file_source(from->file) : from->flow->source;
+    bool has_room = diags_has_room(diags);
     err->line = from->file ? 1 : (int)from->at->line;
     err->column = from->file ? 1 : (int)from->at->column;
-    if (diags_has_room(diags)) // what is beyond is hardly shown
+    if (has_room)
         place(from, at, err);
     struct diag *diag = diag_error(diags, source, code, err);
-    diag->stage = from->flow->dialect == FLOW_V1 ? STAGE_EXPRESSIONS : 0;
+    if (from->flow->dialect == FLOW_V1 || !has_room) // then those are shown that know where they are
+        diag->stage = STAGE_EXPRESSIONS;
     return diag;
 }
 

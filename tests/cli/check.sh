@@ -89,6 +89,12 @@ expect "wide characters are underlined" 2 "" "wide.yaml:2:15: error[invalid_step
     printf '        - { id: a%d, agent: none }\n' $(seq 700)
     printf '  - { id: b }\n  - { id: b }\n'
 } >first.yaml
+{
+    printf 'rondo: 1\nname: many\nsteps:\n  - &s { id: a, instructions: "${bad}", timeout: 5x }\n'
+    printf '  - { <<: *s, id: a%d }\n' $(seq 400)
+} >same.yaml
+expect "many that are the same do not hide others, nor where they are" 0 "same.yaml:4:34: error[cel]: hole: undeclared reference to 'bad'" "" \
+    grep cel <("$RONDO" check same.yaml 2>&1)
 sum='"\(.errors | length) \(.errors[0].code) \(.warnings | length) \(.more)"'
 expect "many warnings do not hide an error" 0 "1 cel 200 99" "" jq -r "$sum" <("$RONDO" check --json many.yaml)
 expect "many errors do not hide the first" 0 "200 duplicate_step 0 501" "" jq -r "$sum" <("$RONDO" check --json first.yaml)
