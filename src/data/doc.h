@@ -124,8 +124,8 @@ void doc_locate(const struct doc *doc, const struct doc_val *val, size_t at, uin
 bool doc_clean_text(struct arena *arena, const char *text, size_t len, const char **ret,
                     size_t *ret_len, size_t *ret_bad);
 
-/* Where in a text the byte `at` of what doc_clean_text() makes of it comes from: exact for ASCII; for what stands between
-   two characters of ASCII, the first of them. */
+/* Where in a text the byte `at` of what doc_clean_text() makes of it comes from: exact for ASCII; for what stands
+   between two characters of ASCII, the first of them. */
 size_t doc_unclean(const char *text, size_t len, size_t at);
 
 /* The offset of the next bidi override or isolate, from `at` on; len: there is none. */

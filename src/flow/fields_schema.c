@@ -94,8 +94,8 @@ static json_t *scalar_type(void)
     return json_pack("{s:[s, s, s]}", "type", "string", "number", "boolean");
 }
 
-/* Makes `$ref: step` a reference to the step of the dialect, `$text` a text, and `$name` what a name looks like; `$null`:
-   in the rondo dialect it may be empty. */
+/* Makes `$ref: step` a reference to the step of the dialect, `$text` a text, and `$name` what a name looks like;
+   `$null`: in the rondo dialect it may be empty. */
 static json_t *resolve(json_t *schema, uint8_t dialect)
 {
     static const char strict[] = "^[a-z][a-z0-9_-]{0,63}$", loose[] = "^[a-zA-Z][a-zA-Z0-9_-]*$";

@@ -137,7 +137,8 @@ const char *load_nearest_step(const struct loading *l, const char *text, const s
 /* The value of a key that is there and not null; NULL. */
 struct doc_val *load_get(const struct doc_val *map, const char *key);
 
-/* Whether a key is there and not null, or was probably meant by one that is not known, which is all that has to be said. */
+/* Whether a key is there and not null, or was probably meant by one that is not known: then all that has to be said
+   about it was said. */
 bool load_has(const struct loading *l, const struct doc_val *map, const char *key);
 
 /* The value, if it is the map that it should be; NULL. */
@@ -157,8 +158,8 @@ bool read_clean(struct loading *l, const struct doc_val *val, const char *what, 
 /* Whether a text reads as it is written: code that only looks harmless is refused.  It stays as it is. */
 bool read_is_upright(struct loading *l, const struct doc_val *val, const char *what);
 
-/* What changes the direction of writing makes a file look like another one, wherever it is: in comments, too.  v1 minds it
-   in some texts only. */
+/* What changes the direction of writing makes a file look like another one, wherever it is: in comments, too.  v1
+   minds it in some texts only. */
 void read_directions(struct loading *l, struct source *source);
 
 /* Warns of what looks like a hole in a text that has none. */

@@ -280,7 +280,8 @@ void own_review(struct loading *l, const struct field *field, const struct doc_v
     *(struct flow_review **)into = review;
     read_object(l, &review_fields, val, review);
     if (load_get(val, "agent") && load_get(val, "gate"))
-        load_error(l, STAGE_RONDO, doc_key(val, "gate"), "validation", "a review has either `agent` or `gate`, not both");
+        load_error(l, STAGE_RONDO, doc_key(val, "gate"), "validation",
+                   "a review has either `agent` or `gate`, not both");
     if (!load_has(l, val, "agent") && !load_has(l, val, "gate"))
         load_error(l, STAGE_RONDO, val, "validation", "a review needs either `agent` or `gate`");
 }

@@ -43,8 +43,9 @@ static void check_include(struct loading *l, const struct flow_step *step)
     for (size_t i = 0; i < COUNT(conflicts); i++) {
         if (!has(step, conflicts[i].key) || (conflicts[i].is_v1 && !l->is_v1))
             continue;
-        struct diag *diag = load_error(l, load_stage_in(step->scope, STAGE_INCLUDE), doc_key(step->at, conflicts[i].key),
-                                       conflicts[i].code, "a step with `include` cannot have `%s`", conflicts[i].key);
+        struct diag *diag = load_error(l, load_stage_in(step->scope, STAGE_INCLUDE),
+                                       doc_key(step->at, conflicts[i].key), conflicts[i].code,
+                                       "a step with `include` cannot have `%s`", conflicts[i].key);
         if (l->is_v1) // which goes by the list above
             diag_order_by(diag, load_get(step->at, "include"));
     }

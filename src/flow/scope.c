@@ -13,8 +13,8 @@
 
 /* ---- compiling ------------------------------------------------------------------------------------------------- */
 
-/* Where an expression comes from: at->text, or the text of a file that is named there, from `start` on; of a text that was
-   cleaned, `start` is in what came of it. */
+/* Where an expression comes from: at->text, or the text of a file that is named there, from `start` on; of a text
+   that was cleaned, `start` is in what came of it. */
 struct origin {
     struct flow *flow;
     const struct doc_val *at;

@@ -169,7 +169,8 @@ int file_find_inside(const char *folder, const char *path, rondo_error *err)
     if (resolve_inside(folder, path, &resolved, err) < 0)
         return err->code;
     if (stat(resolved, &st) == 0 && !S_ISREG(st.st_mode))
-        return err_set(err, RONDO_EFAILED, "%s: %s", path, S_ISDIR(st.st_mode) ? "this is a folder" : "not a regular file");
+        return err_set(err, RONDO_EFAILED, "%s: %s", path,
+                       S_ISDIR(st.st_mode) ? "this is a folder" : "not a regular file");
     return 0;
 }
 
