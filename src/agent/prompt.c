@@ -345,7 +345,7 @@ static int (*const layouts[][14])(struct sheet *, rondo_error *) = {
     [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
 };
 
-/* Who the agent is: the prompt of its skill or its own, else what the file says about it. */
+/* Who the agent is: the prompt of its skill or its own, which is what the file says about it when it gives none. */
 static int put_system(struct sheet *sheet, struct buf *out, rondo_error *err)
 {
     const struct flow_agent *agent = sheet->step->agent;
@@ -353,10 +353,7 @@ static int put_system(struct sheet *sheet, struct buf *out, rondo_error *err)
     const struct flow_text *prompt = agent ? &agent->prompt : NULL;
     if (skill && skill->prompt.text)
         prompt = &skill->prompt;
-    if (prompt && prompt->text)
-        return see_fill(&sheet->see, prompt, out, err);
-    buf_puts(out, agent && agent->description ? agent->description : "");
-    return 0;
+    return prompt && prompt->text ? see_fill(&sheet->see, prompt, out, err) : 0;
 }
 
 static int put_sections(struct sheet *sheet, rondo_error *err)

@@ -131,6 +131,8 @@ static void print_json(const char *path, const struct flow *flow, const struct d
     }
     json_object_set_new(line, "errors", diags_json(diags, false));
     json_object_set_new(line, "warnings", diags_json(diags, true));
+    if (diags_left_out(diags))
+        json_object_set_new(line, "more", json_integer(diags_left_out(diags)));
     print_line(line);
 }
 

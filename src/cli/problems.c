@@ -15,8 +15,7 @@ void problems_show(const struct cmdline *line, struct diags *diags, bool warning
     for (uint32_t i = 0; i < diags->count; i++)
         if (warnings || !diags->list[i].is_warning)
             diag_put(&text, &diags->list[i], term.has_colour);
-    uint32_t all = diags->errors + diags->warnings;
-    if (all > diags->count)
-        buf_printf(&text, "... and %u more\n", (unsigned)(all - diags->count));
+    if (diags_left_out(diags))
+        buf_printf(&text, "... and %u more\n", (unsigned)diags_left_out(diags));
     fputs(buf_text(&text), stderr);
 }

@@ -153,13 +153,15 @@ static json_t *make_json(struct doc_val *val)
     return val->json = make_new(val);
 }
 
+json_t *doc_own_json(struct doc *doc, json_t *json)
+{
+    mem_grow(&doc->made, &doc->made_cap, doc->made_count, sizeof(json_t *));
+    return doc->made[doc->made_count++] = json;
+}
+
 json_t *doc_json(struct doc *doc, const struct doc_val *val)
 {
-    if (!val->json) {
-        mem_grow(&doc->made, &doc->made_cap, doc->made_count, sizeof(json_t *));
-        doc->made[doc->made_count++] = make_json((struct doc_val *)val);
-    }
-    return val->json;
+    return val->json ? val->json : doc_own_json(doc, make_json((struct doc_val *)val));
 }
 
 void doc_json_as_text(struct doc *doc, const struct doc_val *val)

@@ -104,9 +104,11 @@ struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key 
 /* The value as JSON, borrowed from its doc: made when it is first asked for, since most parts of a file never are.  A
    tree that shares parts shares their json. */
 json_t *doc_json(struct doc *doc, const struct doc_val *val);
+json_t *doc_own_json(struct doc *doc, json_t *json); // takes it; what comes back lives as long as the doc
 
 /* A scalar of YAML that was read as a text (`model: 5`) is that text in JSON, too.  To be said before anybody asks. */
 void doc_json_as_text(struct doc *doc, const struct doc_val *val);
+
 double doc_number(const struct doc_val *val); // 0 for what is no number
 
 /* "text", "list", "number"...: what a value is, for messages. */
@@ -125,5 +127,12 @@ void doc_locate(const struct doc *doc, const struct doc_val *val, size_t at, uin
    do.  In the arena. */
 bool doc_clean_text(struct arena *arena, const char *text, size_t len, const char **ret,
                     size_t *ret_len, size_t *ret_bad);
+
+/* Where in a text the byte `at` of what doc_clean_text() makes of it comes from: exact for ASCII; for what stands
+   between two characters of ASCII, the first of them. */
+size_t doc_unclean(const char *text, size_t len, size_t at);
+
+/* The offset of the next bidi override or isolate, from `at` on; len: there is none. */
+size_t doc_find_override(const char *text, size_t len, size_t at, uint32_t *ret_code);
 
 #endif

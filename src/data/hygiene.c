@@ -54,6 +54,19 @@ static bool is_simple(const char *text, size_t len)
     return true;
 }
 
+#define OVERRIDE_BYTE 0xe2 // they all begin with it
+
+size_t doc_find_override(const char *text, size_t len, size_t at, uint32_t *ret_code)
+{
+    const char *next;
+    for (; at < len && (next = memchr(text + at, OVERRIDE_BYTE, len - at)); at++) {
+        at = (size_t)(next - text);
+        if (utf8_decode(next, len - at, ret_code) && is_in(overrides, COUNT(overrides), *ret_code))
+            return at;
+    }
+    return len;
+}
+
 /* Copies what can be seen; bytes that are no UTF-8 cannot.  False at an override. */
 static bool copy_seen(const char *text, size_t len, char *out, size_t *ret_len, bool *ret_marks,
                       size_t *ret_bad)
@@ -93,4 +106,30 @@ bool doc_clean_text(struct arena *arena, const char *text, size_t len, const cha
     *ret = is_same ? text : clean;
     *ret_len = clean_len;
     return true;
+}
+
+/* The character at `at` with what may join it: no character of ASCII ever joins one before it. */
+static size_t group_len(const char *text, size_t len, size_t at)
+{
+    size_t n = 1;
+    while (at + n < len && (uint8_t)text[at + n] >= 0x80)
+        n++;
+    return n;
+}
+
+size_t doc_unclean(const char *text, size_t len, size_t at)
+{
+    auto_arena struct arena arena = { 0 };
+    size_t raw = 0, done = 0, n, bad;
+    for (; raw < len; raw += n) {
+        const char *clean;
+        size_t clean_len = 1;
+        n = group_len(text, len, raw);
+        if ((n > 1 || !is_simple(text + raw, n)) && !doc_clean_text(&arena, text + raw, n, &clean, &clean_len, &bad))
+            break;
+        if (at < done + clean_len)
+            return n == clean_len ? raw + (at - done) : raw;
+        done += clean_len;
+    }
+    return MIN(raw, len);
 }

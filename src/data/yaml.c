@@ -458,7 +458,9 @@ static int check_end(struct yaml *yaml, const yaml_event_t *event)
         at < source->len && strncmp(text, "---", 3) != 0 && *text != '%')
         return maker_fail(&yaml->maker, RONDO_EPARSE, at, "expected the end of the file");
     if (is_nothing(yaml->maker.doc))
-        return maker_fail(&yaml->maker, RONDO_EPARSE, 0, "the file is empty");
+        return maker_fail(&yaml->maker, RONDO_EPARSE, 0, "%s",
+                          rest ? "the first document of the file is empty, and no other one is read"
+                               : "the file is empty");
     return 0;
 }
 

@@ -132,7 +132,7 @@ static void compile_one(struct loading *l, const struct pending *p)
     if (p->expr)
         scope_expr(scope, p->at, p->what, p->field->want, allows_of(p), p->expr, l->diags);
     else
-        scope_text(scope, p->at, p->text->text, p->text->len, allows_of(p), p->text, l->diags);
+        scope_text(scope, p->text, p->file, allows_of(p), l->diags);
 }
 
 void load_compile(struct loading *l)

@@ -16,6 +16,8 @@
 
 #define SHOWN_MAX 110 // characters of a source line
 #define NAME_MAX_LEN 64
+#define LIST_MAX   (5 * DIAG_MAX)  // until those go that would come last
+#define EFFORT_MAX (20 * DIAG_MAX) // errors that are worth a search, even when most of them are the same
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -29,28 +31,49 @@ static void diag_clear(struct diag *diag)
 
 void diags_clear(struct diags *diags)
 {
-    for (uint32_t i = 0; i < diags->cap; i++)
+    for (uint32_t i = 0; i < diags->count; i++)
         diag_clear(&diags->list[i]);
+    for (uint32_t i = 0; i < diags->file_count; i++)
+        source_unref(diags->files[i]);
     mem_free(diags->list);
+    mem_free(diags->files);
     *diags = (struct diags){ 0 };
 }
 
-/* The last slot takes what is beyond DIAG_MAX, one after the other. */
+/* Which of the files it is, from 1; the last one is asked for most.  0: none. */
+static uint32_t file_of(struct diags *diags, struct source *source)
+{
+    uint32_t i = diags->file_count;
+    while (source && i > 0 && diags->files[i - 1] != source)
+        i--;
+    if (i || !source)
+        return i;
+    mem_grow(&diags->files, &diags->file_cap, diags->file_count, sizeof(struct source *));
+    diags->files[diags->file_count++] = source_ref(source);
+    return diags->file_count;
+}
+
+void diags_ask(struct diags *diags, struct source *source)
+{
+    file_of(diags, source);
+}
+
+bool diags_has_room(const struct diags *diags)
+{
+    return diags->kept < DIAG_MAX && diags->errors <= EFFORT_MAX;
+}
+
+static void cut(struct diags *diags);
+
 static struct diag *diag_new(struct diags *diags, struct source *source, const char *code)
 {
-    if (!diags->list) {
-        diags->cap = DIAG_MAX + 1;
-        diags->list = mem_zalloc(diags->cap * sizeof *diags->list);
-    }
-    struct diag *diag = &diags->list[diags->count];
+    if (diags->count == LIST_MAX || diags->errors - diags->seen >= DIAG_MAX)
+        cut(diags);
+    mem_grow(&diags->list, &diags->cap, diags->count, sizeof *diags->list);
+    struct diag *diag = &diags->list[diags->count++];
+    *diag = (struct diag){ .source = source ? source_ref(source) : NULL, .file = file_of(diags, source),
+                           .number = diags->numbers++, .code = code, .width = 1 };
     diags->errors++;
-    if (diags->count < DIAG_MAX)
-        diags->count++;
-    else
-        diag_clear(diag);
-    diag->source = source ? source_ref(source) : NULL;
-    diag->code = code;
-    diag->width = 1;
     return diag;
 }
 
@@ -123,64 +146,77 @@ void diag_warn(struct diags *diags, struct diag *diag)
     diags->warnings++;
 }
 
-/* ---- order ------------------------------------------------------------------------------------- */
+void diag_order_by(struct diag *diag, const struct doc_val *at)
+{
+    diag->by_line = at->line;
+    diag->by_column = at->column;
+}
 
-struct place {
-    struct diag diag;
-    uint32_t file, index;
-};
+/* ---- order ------------------------------------------------------------------------------------- */
 
 static int compare_numbers(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_diags(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
-    int by = compare_numbers(a->diag.is_warning, b->diag.is_warning);
+    const struct diag *a = left, *b = right;
+    int by = compare_numbers(a->is_warning, b->is_warning);
     by = by ? by : compare_numbers(a->file, b->file);
-    by = by ? by : compare_numbers(a->diag.stage, b->diag.stage);
-    by = by ? by : compare_numbers(a->diag.line, b->diag.line);
-    by = by ? by : compare_numbers(a->diag.column, b->diag.column);
-    return by ? by : compare_numbers(a->index, b->index);
+    by = by ? by : compare_numbers(a->stage, b->stage);
+    by = by ? by : compare_numbers(a->by_line ? a->by_line : a->line, b->by_line ? b->by_line : b->line);
+    by = by ? by : compare_numbers(a->by_line ? a->by_column : a->column, b->by_line ? b->by_column : b->column);
+    return by ? by : compare_numbers(a->number, b->number);
 }
 
-/* A file by its first diagnostic, from 1; 0 is the one that was asked about. */
-static uint32_t file_of(const struct diags *diags, const struct diag *diag)
+static bool is_same_place(const struct diag *a, const struct diag *b)
 {
-    uint32_t i = 0;
-    while (diags->list[i].source != diag->source)
-        i++;
-    return diag->source == diags->asked ? 0 : i + 1;
+    return a->is_warning == b->is_warning && a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-static void drop_guesses(struct diags *diags)
+/* An alias brings what is wrong there once more.  What has no place may be about several things. */
+static bool was_told(const struct diags *diags, const struct diag *diag)
 {
-    uint32_t count = diags->count;
+    for (uint32_t i = diags->count; diag->line && i > 0 && is_same_place(&diags->list[i - 1], diag); i--)
+        if (strcmp(diags->list[i - 1].code, diag->code) == 0 && strcmp(diags->list[i - 1].message, diag->message) == 0)
+            return true;
+    return false;
+}
+
+static void cut(struct diags *diags)
+{
+    uint32_t count = diags->count, kept[2] = { 0 };
+    qsort(diags->list, count, sizeof *diags->list, compare_diags);
     diags->count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct diag diag = diags->list[i];
-        diags->list[i] = (struct diag){ 0 };
-        if (!diag.is_guess) {
+        bool is_nothing = diag.is_guess || was_told(diags, &diag);
+        if (!is_nothing && kept[diag.is_warning]++ < DIAG_MAX) {
             diags->list[diags->count++] = diag;
             continue;
         }
-        diags->errors -= !diag.is_warning;
-        diags->warnings -= diag.is_warning;
+        diags->no_errors += is_nothing && !diag.is_warning;
+        diags->no_warnings += is_nothing && diag.is_warning;
         diag_clear(&diag);
     }
+    diags->kept = MIN(kept[false], DIAG_MAX);
+    diags->seen = diags->errors;
 }
 
 void diags_sort(struct diags *diags)
 {
-    drop_guesses(diags);
-    auto_free struct place *places = mem_alloc((diags->count + 1) * sizeof *places);
-    for (uint32_t i = 0; i < diags->count; i++)
-        places[i] = (struct place){ diags->list[i], file_of(diags, &diags->list[i]), i };
-    qsort(places, diags->count, sizeof *places, compare_places);
-    for (uint32_t i = 0; i < diags->count; i++)
-        diags->list[i] = places[i].diag;
+    if (diags->count)
+        cut(diags);
+    diags->errors -= diags->no_errors;
+    diags->warnings -= diags->no_warnings;
+    diags->no_errors = diags->no_warnings = 0;
+    diags->seen = diags->errors;
+}
+
+uint32_t diags_left_out(const struct diags *diags)
+{
+    return diags->errors + diags->warnings - diags->count;
 }
 
 /* ---- showing one ------------------------------------------------------------------------------- */
@@ -338,4 +374,10 @@ const char *diag_nearest(const char *text, const char *const *names, size_t coun
         best = d;
     }
     return nearest;
+}
+
+bool diag_is_slip(const char *text, const char *name)
+{
+    size_t len = strlen(text), n = strlen(name);
+    return len <= NAME_MAX_LEN && n <= NAME_MAX_LEN && edits(text, len, name, n, 1) <= 1;
 }

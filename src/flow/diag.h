@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "data/doc.h"
 
-#define DIAG_MAX 200 // more are only counted
+#define DIAG_MAX 200 // errors, and as many warnings; what is beyond is only counted
 
 struct diag {
     struct source *source;   // one reference; NULL when it is about no text
@@ -22,16 +22,23 @@ struct diag {
     uint32_t width;          // characters to underline, at least 1
     const char *code;        // static: "validation", "missing_agent"
     uint32_t stage;          // in which order v1 looks at things; see diags_sort()
+    uint32_t file, number;   // which of the files, and which of all diagnostics, it is
+    uint32_t by_line, by_column; // where it is put in order; 0: at its own place
     bool is_warning;
     bool is_guess;           // about a value that could not be read right: not worth saying
     char *message, *hint;    // hint: NULL without
 };
 
+/* The list never holds many more than can be shown: it is cut now and then, and those that would come last go. */
 struct diags {
     struct diag *list;
     uint32_t count, cap;
-    uint32_t errors, warnings; // all of them, also beyond DIAG_MAX
-    const struct source *asked; // the file that all this is about; only compared
+    uint32_t errors, warnings; // all of them, also those that are not in the list any more
+    uint32_t no_errors, no_warnings; // of these: what turned out not to be worth saying; see diags_sort()
+    uint32_t kept, seen;       // errors that were left by the last cut, and told until then
+    uint32_t numbers;          // given so far
+    struct source **files;     // with a reference each, as they were first told about
+    uint32_t file_count, file_cap;
 };
 
 void diags_clear(struct diags *diags);
@@ -47,9 +54,20 @@ struct diag *diag_error(struct diags *diags, struct source *source, const char *
 void diag_hint(struct diag *diag, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_warn(struct diags *diags, struct diag *diag); // it is only a warning
 
-/* The file that was asked about comes first, then those in it as they were read; each by stage, then by place:
-   the first error is the one that Zenflow would report.  Guesses are left out. */
+/* It comes among those about another value, in the order in which they are told. */
+void diag_order_by(struct diag *diag, const struct doc_val *at);
+
+/* Says which file all this is about, before anything is told. */
+void diags_ask(struct diags *diags, struct source *source);
+
+/* Whether a further error is likely to be shown: if not, it is not worth a search for names or places. */
+bool diags_has_room(const struct diags *diags);
+
+/* Errors come before warnings; the file that was asked about first, then those in it as they were told about; each by
+   stage, then by place: the first error is the one that Zenflow would report.  Guesses, and what was told before at the
+   same place, are left out; so is what goes beyond DIAG_MAX. */
 void diags_sort(struct diags *diags);
+uint32_t diags_left_out(const struct diags *diags); // how many, when it is sorted
 
 void diag_put(struct buf *out, const struct diag *diag, bool colour); // as above, with newlines
 json_t *diag_json(const struct diag *diag); // file, line, column, code, message, hint, severity
@@ -57,5 +75,6 @@ json_t *diag_json(const struct diag *diag); // file, line, column, code, message
 /* The nearest of the names to `text` (insertions, deletions, changes, swaps; also another case or
    - for _), or NULL when none is near. */
 const char *diag_nearest(const char *text, const char *const *names, size_t count);
+bool diag_is_slip(const char *text, const char *name); // not more than one edit
 
 #endif

@@ -125,7 +125,7 @@ static const struct field options_rows[] = {
     { "agent", F_AGENT, IN_RONDO, IN(flow, agent), .about = "For steps that name none." },
     { "model", F_TEXT, IN_RONDO, IN(flow, model), .not_empty = true, .about = "For agents that name none." },
     { "memory", F_OWN, IN_RONDO, IN(flow, memory), .read = own_memory,
-      .schema = "{anyOf: [{type: string, minLength: 1}, {const: false}]}",
+      .schema = "{anyOf: [{type: [string, number], minLength: 1}, {const: false}]}",
       .about = "Memory scope of agents that name none." },
     { "store", F_TEXT, IN_RONDO, IN(flow, store), .not_empty = true, .about = "Where runs are kept." },
     { "durability", F_WORD, IN_RONDO, IN(flow, durability), .words = durabilities,
@@ -219,7 +219,8 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
 /* ---- agents ----------------------------------------------------------------------------------------- */
 
 static const struct field agent_rows[] = {
-    { "description", F_CLEAN, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .stage = STAGE_AGENT,
+    { "description", F_CLEAN, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .where = AT_AGENT,
+      .stage = STAGE_AGENT,
       .missing = "agent_missing_description", .about = "What the agent does." },
     { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT,
       .about = "Its system text; @file is read." },
@@ -229,7 +230,7 @@ static const struct field agent_rows[] = {
     { "outputKey", F_TEXT, IN_RONDO, IN(flow_agent, output_key), .not_empty = true,
       .about = "Its content is also stored in state, under this key." },
     { "memory", F_OWN, IN_RONDO, IN(flow_agent, memory), .read = own_memory,
-      .schema = "{anyOf: [{type: string, minLength: 1}, {const: false}]}",
+      .schema = "{anyOf: [{type: [string, number], minLength: 1}, {const: false}]}",
       .about = "The memory scope it reads and adds to, or false." },
     { "timeout", F_DURATION, IN_RONDO, IN(flow_agent, timeout_ms), .about = "For one call." },
     { "effects", F_ENUM, IN_RONDO, IN(flow_agent, effects), .words = effects,
@@ -241,7 +242,7 @@ static const struct field agent_rows[] = {
       .about = "Bytes; what is longer is cut." },
     { "skills", F_OWN, IN_RONDO, CHECKED, .read = own_skills,
       .schema = "{anyOf: [{type: object, additionalProperties: {'$ref': skill}}, "
-                "{type: array, items: {type: string}}]}",
+                "{type: array, items: {'$text': true}}]}",
       .about = "Several things it can do, by name; or (models) folders with a SKILL.md." },
     { "projectNotes", F_BOOL, IN_RONDO, IN(flow_agent, project_notes),
       .about = "Models: show the AGENTS.md of the folder that it works in." },
@@ -262,14 +263,13 @@ static const struct field agent_rows[] = {
     { "effort", F_WORD, IN_RONDO, IN(flow_agent, effort), .words = efforts, .about = "How hard to think." },
     /* command */
     { "run", F_OWN, IN_RONDO, CHECKED, .read = own_run, .where = AT_AGENT,
-      .schema = "{anyOf: [{type: string, minLength: 1}, "
-                "{type: array, minItems: 1, items: {type: [string, number, boolean]}}]}",
+      .schema = "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, items: {'$text': true}}]}",
       .about = "A command: words, or text for the shell." },
     { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
-      .schema = "{anyOf: [{type: array, items: {type: string}}, "
-                "{type: object, additionalProperties: {type: [string, number, boolean]}}]}",
+      .schema = "{anyOf: [{type: array, items: {'$text': true}}, "
+                "{type: object, additionalProperties: {type: [string, number, boolean, 'null']}}]}",
       .about = "Variables for the command: names to pass on, or name and text." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
@@ -387,13 +387,13 @@ const struct fields usage_fields = TABLE("usage", "usage", usage_rows, 0);
 static const struct field step_rows[] = {
     { "id", F_OWN, IN_BOTH, STEP_ONLY, .needed = IN_BOTH, CHECKED, .read = own_id, .stage = STAGE_ID,
       .missing = "invalid_step_id",
-      .schema = "{type: string, pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}",
+      .schema = "{type: [string, boolean], pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}",
       .about = "Its name in the workflow." },
     { "when", F_OWN, IN_RONDO, .place = P_CASE, .needed = IN_RONDO, CHECKED, .read = own_when, .where = AT_BODY,
-      .want = WANT_BOOL, .schema = "{type: [string, boolean], minLength: 1}",
+      .want = WANT_BOOL, .schema = "{'$text': true, minLength: 1}",
       .about = "The case is taken when this holds." },
     { "name", F_OWN, IN_RONDO, .place = P_CASE, CHECKED, .read = own_case_name,
-      .schema = "{type: string, pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}", .about = "Of the case, in paths." },
+      .schema = "{type: [string, boolean], pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}", .about = "Of the case, in paths." },
     { "description", F_CLEAN, IN_RONDO, IN(flow_step, description), .about = "What the step is for." },
     { "agent", F_AGENT, IN_BOTH, IN(flow_step, agent), .about = "Who does it." },
     { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
@@ -482,7 +482,7 @@ const struct fields review_fields = TABLE("a review", "review", review_rows, 0);
 
 static const struct field parallel_rows[] = {
     { "agents", F_OWN, IN_RONDO, CHECKED, .read = own_members, .kind = SCOPE_PARALLEL,
-      .schema = "{type: array, minItems: 1, items: {type: string}}",
+      .schema = "{type: array, minItems: 1, items: {'$text': true}}",
       .about = "Agents." },
     { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_PARALLEL, .about = "Or steps." },
     { "mode", F_ENUM, IN_RONDO, IN(flow_step, mode), .words = modes,
@@ -494,10 +494,10 @@ const struct fields parallel_fields = TABLE("a parallel", "parallel", parallel_r
 
 static const struct field forum_rows[] = {
     { "members", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_members, .kind = SCOPE_FORUM,
-      .schema = "{type: array, minItems: 1, items: {type: string}}",
+      .schema = "{type: array, minItems: 1, items: {'$text': true}}",
       .about = "Who speaks." },
     { "captain", F_OWN, IN_RONDO, .needed = IN_RONDO, CHECKED, .read = own_captain,
-      .schema = "{type: string}",
+      .schema = "{'$text': true}",
       .about = "Who decides." },
     { "rounds", F_INT, IN_RONDO, IN(flow_step, rounds), RANGE(1, 200), .about = "How often; 1." },
     { "quorum", F_INT, IN_RONDO, IN(flow_step, quorum), FROM(1), .about = "Members that have to answer; all." },
@@ -591,7 +591,7 @@ static const struct field loop_rows[] = {
     { "memoryWindow", F_INT, IN_RONDO, IN(flow_loop, memory_window), FROM(1),
       .about = "Entries kept, with memoryMode window." },
     { "feedback", F_OWN, IN_RONDO, CHECKED, .read = own_feedback, .where = AT_RULE,
-      .schema = "{type: [boolean, string]}", .about = "What the next pass is told." },
+      .schema = "{'$text': true}", .about = "What the next pass is told." },
     { "onError", F_ENUM, IN_RONDO, IN(flow_loop, on_error), .words = errors, .about = "When a pass fails." },
     { "maxFailures", F_INT, IN_RONDO, IN(flow_loop, max_failures), FROM(1),
       .about = "Failed passes in a row; 3." },

@@ -59,9 +59,12 @@ static const struct {
       "{oneOf: [{required: [model]}, {required: [run]}, {required: [script]}, {required: [workflow]}, "
       "{required: [function]}, {not: {anyOf: [{required: [model]}, {required: [run]}, {required: [script]}, "
       "{required: [workflow]}, {required: [function]}]}}]}" },
+    { &agent_fields, IN_V1, "{properties: {description: {minLength: 1}}}" },
     { &parallel_fields, IN_RONDO, "{oneOf: [{required: [agents]}, {required: [steps]}]}" },
     { &review_fields, IN_RONDO, "{oneOf: [{required: [agent]}, {required: [gate]}]}" },
     { &server_fields, IN_RONDO, "{oneOf: [{required: [command]}, {required: [url]}]}" },
+    { &server_fields, IN_RONDO, "{dependentRequired: {args: [command], env: [command], cwd: [command], "
+                                "headers: [url]}}" },
 };
 
 /* ---- small pieces ---------------------------------------------------------------------------------- */
@@ -85,8 +88,14 @@ static json_t *ref_to(const char *table, uint8_t dialect)
     return json_pack("{s:s++}", "$ref", "#/$defs/", dialect == IN_V1 ? "v1-" : "", table);
 }
 
-/* Makes `$ref: step` a reference to the step of the dialect, and `$name` what a name looks like; `$null`: in the
-   rondo dialect it may be empty. */
+/* In YAML any scalar is a text where one is wanted. */
+static json_t *scalar_type(void)
+{
+    return json_pack("{s:[s, s, s]}", "type", "string", "number", "boolean");
+}
+
+/* Makes `$ref: step` a reference to the step of the dialect, `$text` a text, and `$name` what a name looks like;
+   `$null`: in the rondo dialect it may be empty. */
 static json_t *resolve(json_t *schema, uint8_t dialect)
 {
     static const char strict[] = "^[a-z][a-z0-9_-]{0,63}$", loose[] = "^[a-zA-Z][a-zA-Z0-9_-]*$";
@@ -101,6 +110,10 @@ static json_t *resolve(json_t *schema, uint8_t dialect)
         json_object_del(schema, "$name");
         json_object_set_new(schema, "pattern", json_string(dialect == IN_V1 ? strict : loose));
     }
+    if (json_object_get(schema, "$text")) {
+        json_object_del(schema, "$text");
+        json_object_update_new(schema, scalar_type());
+    }
     if (json_object_get(schema, "$null")) {
         json_object_del(schema, "$null");
         json_t *own = json_copy(schema);
@@ -113,19 +126,23 @@ static json_t *resolve(json_t *schema, uint8_t dialect)
     return schema;
 }
 
-static json_t *number_type(const struct field *field)
+#define EXACT_MAX (1LL << 53) // beyond it a double is no limit that one could say
+
+/* v1 has no greatest numbers but where it says so. */
+static json_t *number_type(const struct field *field, uint8_t dialect)
 {
+    double most = dialect == IN_V1 ? INT_MAX - 1 : (double)EXACT_MAX;
     json_t *schema = type_named(field->type == F_NUMBER || field->type == F_MONEY ? "number" : "integer");
     if (field->has_range)
         json_object_set_new(schema, "minimum", json_integer((json_int_t)field->min));
-    if (field->has_range && field->max < INT_MAX)
+    if (field->has_range && field->max <= most)
         json_object_set_new(schema, "maximum", json_integer((json_int_t)field->max));
     return schema;
 }
 
 static json_t *text_type(const struct field *field, uint8_t dialect)
 {
-    json_t *schema = type_named("string");
+    json_t *schema = scalar_type();
     if (field->not_empty)
         json_object_set_new(schema, "minLength", json_integer(1));
     if (field->v1_chars && dialect == IN_V1)
@@ -133,10 +150,9 @@ static json_t *text_type(const struct field *field, uint8_t dialect)
     return schema;
 }
 
-static json_t *expr_type(uint8_t dialect)
+static json_t *expr_type(void)
 {
-    return from_yaml(dialect == IN_V1 ? "{type: string, minLength: 1}"
-                                      : "{type: [string, number, boolean], minLength: 1}");
+    return from_yaml("{type: [string, number, boolean], minLength: 1}");
 }
 
 static json_t *words_type(const struct field *field, uint8_t dialect)
@@ -163,9 +179,12 @@ static json_t *list_type(json_t *items, bool not_empty)
     return schema;
 }
 
-static json_t *map_type(json_t *values)
+static json_t *map_type(json_t *values, bool not_empty)
 {
-    return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", values);
+    json_t *schema = json_pack("{s:s, s:o}", "type", "object", "additionalProperties", values);
+    if (not_empty)
+        json_object_set_new(schema, "minProperties", json_integer(1));
+    return schema;
 }
 
 static json_t *object_type(const struct field *field, uint8_t dialect)
@@ -173,7 +192,7 @@ static json_t *object_type(const struct field *field, uint8_t dialect)
     json_t *object = ref_to(field->of->name, dialect);
     if (!field->or_text)
         return object;
-    return json_pack("{s:[o, o]}", "anyOf", from_yaml("{type: [string, number, boolean]}"), object);
+    return json_pack("{s:[o, o]}", "anyOf", scalar_type(), object);
 }
 
 /* ---- fields, tables, all ----------------------------------------------------------------------------- */
@@ -197,14 +216,6 @@ static json_t *or_null(json_t *schema)
     return is_open ? schema : json_pack("{s:[o, o]}", "anyOf", schema, type_named("null"));
 }
 
-static json_t *entry_type(const struct fields *table, uint8_t dialect)
-{
-    for (uint32_t i = 0; i < table->count; i++)
-        if (table->list[i].needed & dialect)
-            return ref_to(table->name, dialect);
-    return or_null(ref_to(table->name, dialect));
-}
-
 static json_t *steps_type(const struct field *field, uint8_t dialect)
 {
     json_t *schema = list_type(ref_to("step", dialect), true);
@@ -225,22 +236,22 @@ static json_t *field_type(const struct field *field, uint8_t dialect)
     case F_INT:
     case F_LONG:
     case F_NUMBER:
-    case F_MONEY: return number_type(field);
+    case F_MONEY: return number_type(field, dialect);
     case F_BOOL: return type_named("boolean");
     case F_DURATION: return duration_type(dialect);
-    case F_TEXTS: return list_type(type_named("string"), field->not_empty);
-    case F_EXPR: return expr_type(dialect);
-    case F_EXPRS: return map_type(expr_type(dialect));
+    case F_TEXTS: return list_type(scalar_type(), field->not_empty);
+    case F_EXPR: return expr_type();
+    case F_EXPRS: return map_type(expr_type(), field->not_empty);
     case F_JSON: return json_object();
     case F_SCHEMA: return from_yaml(field->kind ? "{type: object}" : "{type: [object, boolean]}");
     case F_OBJECT:
     case F_KEPT: return object_type(field, dialect);
-    case F_MAP: return map_type(entry_type(field->of, dialect));
+    case F_MAP: return map_type(ref_to(field->of->name, dialect), false);
     case F_LIST: return list_type(object_type(field, dialect), field->not_empty);
-    case F_TEXT_MAP: return map_type(type_named("string"));
+    case F_TEXT_MAP: return map_type(scalar_type(), false);
     case F_STEPS: return steps_type(field, dialect);
     case F_AGENT:
-    case F_MADE: return type_named("string");
+    case F_MADE: return scalar_type();
     case F_OWN: return resolve(from_yaml(field->schema), dialect);
     }
     return json_object();

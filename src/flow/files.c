@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "data/utf8.h"
 #include "flow/bundle.h"
+#include "flow/scope.h"
 
 #include <string.h>
 
@@ -21,11 +22,12 @@ static bool may_be_missing(const struct loading *l)
     return l->is_v1 && (l->how->is_lenient || !l->how->files);
 }
 
-static void complain(struct loading *l, const struct doc_val *at, const rondo_error *err)
+static struct diag *complain(struct loading *l, const struct doc_val *at, const rondo_error *err)
 {
     struct diag *diag = load_error(l, STAGE_RONDO, at, "file", "%s", err->message);
     if (may_be_missing(l) && err->code == RONDO_ENOTFOUND)
         diag_warn(l->diags, diag);
+    return diag;
 }
 
 int load_read_file(struct loading *l, const char *path, size_t max, struct buf *out, char **ret_folder,
@@ -35,6 +37,25 @@ int load_read_file(struct loading *l, const char *path, size_t max, struct buf *
     if (!files || !files->read || !l->flow->folder)
         return err_set(err, RONDO_ENOTFOUND, "%.200s: files beside the workflow cannot be read here", path);
     return bundle_fetch(l->totals->bundle, files, l->flow->folder, path, max, out, ret_folder, err);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A file is named by the way to it from where we are, as the one that includes it is. */
+static const char *name_from_here(struct loading *l, const char *path)
+{
+    const char *outer = l->flow->source->name;
+    size_t folder = (size_t)(base_name(outer) - outer);
+    if (*path == '/' || !folder)
+        return path;
+    auto_buf struct buf name = { 0 };
+    buf_put(&name, outer, folder);
+    buf_puts(&name, path);
+    return arena_dup(&l->flow->arena, name.data, name.len);
 }
 
 /* ---- @file ------------------------------------------------------------------------------------------------ */
@@ -73,32 +94,59 @@ static int check_hop(const struct hop *before, const char *path, rondo_error *er
     return 0;
 }
 
-/* The text that path names; one that begins with @ names another. */
-static int follow(struct loading *l, const struct hop *before, const char *path, struct flow_text *ret,
-                  rondo_error *err)
+static struct scope_file *keep_text(struct loading *l, const char *path, struct buf *text)
+{
+    struct scope_file *file = arena_zalloc(&l->flow->arena, sizeof *file);
+    file->path = arena_dup(&l->flow->arena, path, strlen(path));
+    file->name = name_from_here(l, file->path);
+    file->text = arena_dup(&l->flow->arena, buf_text(text), text->len);
+    file->len = text->len;
+    file->next = l->texts;
+    return l->texts = file;
+}
+
+/* A text that several steps name is read once. */
+static struct scope_file *read_aside(struct loading *l, const char *path, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     auto_free char *folder = NULL;
-    size_t bad;
-    int rc = check_hop(before, path, err);
-    rc = rc < 0 ? rc : load_read_file(l, path, FLOW_BYTES_V1, &text, &folder, err);
-    if (rc < 0)
-        return rc;
-    const char *start = buf_text(&text);
-    size_t len = text.len;
-    trim(&start, &len);
-    if (len && *start == '@') {
-        const char *next = arena_dup(&l->flow->arena, start + 1, len - 1);
-        struct hop hop = { before, path, before ? before->count + 1 : 1 };
-        return follow(l, &hop, next, ret, err);
+    for (struct scope_file *file = l->texts; file; file = file->next)
+        if (strcmp(file->path, path) == 0)
+            return file;
+    if (load_read_file(l, path, FLOW_BYTES_V1, &text, &folder, err) < 0)
+        return NULL;
+    if (!utf8_is_valid(buf_text(&text), text.len) || strlen(buf_text(&text)) != text.len) {
+        err_set(err, RONDO_EPARSE, "%.200s: this is not a text in UTF-8", path);
+        return NULL;
     }
-    char *copy = arena_dup(&l->flow->arena, buf_text(&text), text.len);
-    if (!utf8_is_valid(copy, text.len) || strlen(copy) != text.len)
-        return err_set(err, RONDO_EPARSE, "%.200s: this is not a text in UTF-8", path);
-    if (!doc_clean_text(&l->flow->arena, copy, text.len, &ret->text, &ret->len, &bad))
-        return err_set(err, RONDO_EPARSE, "%.200s: it has a character that changes the direction of writing",
-                       path);
-    return 0;
+    return keep_text(l, path, &text);
+}
+
+/* The text that path names; one that begins with @ names another. */
+static struct scope_file *follow(struct loading *l, const struct hop *before, const char *path, rondo_error *err)
+{
+    struct scope_file *file = check_hop(before, path, err) < 0 ? NULL : read_aside(l, path, err);
+    const char *start = file ? file->text : "";
+    size_t len = file ? file->len : 0;
+    trim(&start, &len);
+    if (*start != '@')
+        return file;
+    struct hop hop = { before, path, before ? before->count + 1 : 1 };
+    return follow(l, &hop, arena_dup(&l->flow->arena, start + 1, len - 1), err);
+}
+
+static void expand_text(struct loading *l, struct pending *p)
+{
+    rondo_error err;
+    const char *path = p->text->text + 1;
+    size_t len = p->text->len - 1, bad;
+    trim(&path, &len); // a block ends in a line break
+    struct scope_file *file = follow(l, NULL, arena_dup(&l->flow->arena, path, len), &err);
+    if (!file)
+        complain(l, p->at, &err);
+    else if (!doc_clean_text(&l->flow->arena, file->text, file->len, &p->text->text, &p->text->len, &bad))
+        read_directions(l, scope_file_source(file));
+    p->file = file;
 }
 
 static bool is_reference(const struct pending *p)
@@ -109,32 +157,26 @@ static bool is_reference(const struct pending *p)
 
 static void expand_texts(struct loading *l)
 {
-    for (uint32_t i = 0; i < l->pending_count; i++) {
-        const struct pending *p = &l->pendings[i];
-        rondo_error err;
-        if (is_reference(p) && follow(l, NULL, p->text->text + 1, p->text, &err) < 0)
-            complain(l, p->at, &err);
-    }
+    for (uint32_t i = 0; i < l->pending_count; i++)
+        if (is_reference(&l->pendings[i]))
+            expand_text(l, &l->pendings[i]);
 }
 
 /* ---- workflows in workflows -------------------------------------------------------------------------------- */
 
-/* What was tried, also in vain. */
+/* What was tried, also in vain: then there is no flow, and an error that everybody is told who names the file.  What is
+   in a file that is wrong was told once, and serves to look at what it is given. */
 struct loaded {
     const char *path;
     struct flow *flow;
+    bool is_good;
+    rondo_error *why;
 };
 
 struct shelf {
     struct loaded *list;
     uint32_t count, cap;
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static bool is_open(const struct loading *l, const char *folder, const char *name)
 {
@@ -157,50 +199,44 @@ static int check_depth(const struct loading *l, const char *folder, const char *
     return 0;
 }
 
-/* A file is named by the way to it from where we are, as the one that includes it is. */
-static const char *name_from_here(struct loading *l, const char *path)
-{
-    const char *outer = l->flow->source->name;
-    size_t folder = (size_t)(base_name(outer) - outer);
-    if (*path == '/' || !folder)
-        return path;
-    auto_buf struct buf name = { 0 };
-    buf_put(&name, outer, folder);
-    buf_puts(&name, path);
-    return arena_dup(&l->flow->arena, name.data, name.len);
-}
-
-static struct flow *open_file(struct loading *l, const char *path, const struct doc_val *at)
+static int open_file(struct loading *l, struct loaded *file, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     char *folder = NULL;
-    rondo_error err;
-    int rc = load_read_file(l, path, 16 * FLOW_BYTES_V1, &text, &folder, &err);
-    rc = rc < 0 ? rc : check_depth(l, folder, path, &err);
+    int rc = load_read_file(l, file->path, 16 * FLOW_BYTES_V1, &text, &folder, err);
+    rc = rc < 0 ? rc : check_depth(l, folder, file->path, err);
     if (rc < 0) {
         mem_free(folder);
-        complain(l, at, &err);
-        return NULL;
+        return rc;
     }
     l->totals->files++;
-    struct source *source = source_new(name_from_here(l, path), buf_text(&text), text.len);
-    struct flow *flow = load_inner(l, source, folder, base_name(path));
+    struct source *source = source_new(name_from_here(l, file->path), buf_text(&text), text.len);
+    file->flow = load_inner(l, source, folder, base_name(file->path), &file->is_good);
     source_unref(source);
-    if (flow)
-        flow_own_file(l->flow, flow);
-    return flow;
+    flow_own_file(l->flow, file->flow);
+    return 0;
 }
 
-static struct flow *shelf_get(struct shelf *shelf, struct loading *l, const char *path,
-                              const struct doc_val *at)
+static struct loaded *shelf_find(const struct shelf *shelf, const char *path)
 {
     for (uint32_t i = 0; i < shelf->count; i++)
         if (strcmp(shelf->list[i].path, path) == 0)
-            return shelf->list[i].flow;
-    struct flow *flow = open_file(l, path, at);
+            return &shelf->list[i];
+    return NULL;
+}
+
+static struct loaded *shelf_get(struct loading *l, const char *path)
+{
+    struct shelf *shelf = l->shelf;
+    struct loaded *known = shelf_find(shelf, path), file = { .path = path };
+    rondo_error err;
+    if (known)
+        return known;
+    if (open_file(l, &file, &err) < 0)
+        file.why = (rondo_error *)(void *)arena_dup(&l->flow->arena, (const char *)&err, sizeof err);
     mem_grow(&shelf->list, &shelf->cap, shelf->count, sizeof *shelf->list);
-    shelf->list[shelf->count++] = (struct loaded){ path, flow };
-    return flow;
+    shelf->list[shelf->count] = file;
+    return &shelf->list[shelf->count++];
 }
 
 /* ---- what included files are given ------------------------------------------------------------------------- */
@@ -221,9 +257,8 @@ static bool is_given(const struct flow_step *step, const char *name)
     return false;
 }
 
-static void unknown_input(struct loading *l, const struct flow_step *step, const char *name)
+static void unknown_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
 {
-    const struct flow *file = step->include;
     auto_free const char **names = mem_alloc((file->input_count + 1) * sizeof *names);
     for (uint32_t i = 0; i < file->input_count; i++)
         names[i] = file->inputs[i].name;
@@ -232,31 +267,47 @@ static void unknown_input(struct loading *l, const struct flow_step *step, const
                                file->source->name, name), name, names, file->input_count);
 }
 
-static void missing_input(struct loading *l, const struct flow_step *step, const char *name)
+static void missing_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
 {
     struct diag *diag = load_error(l, STAGE_RONDO, step->at, "validation", "'%s' needs the input '%.80s'",
-                                   step->include->source->name, name);
+                                   file->source->name, name);
     if (l->is_v1)
         diag_hint(diag, "v1 cannot give inputs: give it a `default` there, or add `rondo: 1` at the top here");
     else
         diag_hint(diag, "give it: with: { %s: ... }", name);
 }
 
+/* The file that a step runs, as far as it could be read; NULL. */
+static const struct loaded *file_of(const struct loading *l, const struct flow_step *step)
+{
+    const struct doc_val *at = step->agent ? load_get(step->agent->at, "workflow") : NULL;
+    const char *path = step->body == BODY_INCLUDE ? step->include_path
+                       : step->body == BODY_AGENT && at ? at->text : NULL;
+    return path ? shelf_find(l->shelf, path) : NULL;
+}
+
 static void check_with(struct loading *l, struct flow_step *step)
 {
-    if (!step->include || step->part == AS_TOOL) // a model says what it is given
+    const struct loaded *file = step->part == AS_TOOL ? NULL : file_of(l, step); // a model says what it is given
+    if (!file || !file->flow)
         return;
-    for (uint32_t i = 0; i < step->with_count; i++)
-        if (!input_find(step->include, step->with[i].name))
-            unknown_input(l, step, step->with[i].name);
-    for (uint32_t i = 0; i < step->include->input_count; i++) {
-        const struct flow_input *input = &step->include->inputs[i];
+    for (uint32_t i = 0; file->is_good && i < step->with_count; i++)
+        if (!input_find(file->flow, step->with[i].name))
+            unknown_input(l, step, file->flow, step->with[i].name);
+    for (uint32_t i = 0; i < file->flow->input_count; i++) {
+        const struct flow_input *input = &file->flow->inputs[i];
         if (!input->default_ && !is_given(step, input->name))
-            missing_input(l, step, input->name);
+            missing_input(l, step, file->flow, input->name);
     }
 }
 
 /* ---- files that steps are shown ------------------------------------------------------------------------------ */
+
+/* A path that leads out of the folder will do so later, too. */
+static bool is_outside(const char *path, const rondo_error *err)
+{
+    return err->code == RONDO_EINVAL && (*path == '/' || strncmp(path, "../", 3) == 0);
+}
 
 /* A step that cannot be shown a file is told so and goes on: only in the rondo dialect, and when the file
    could not be there later either, is that an error. */
@@ -269,10 +320,12 @@ static void check_context(struct loading *l, struct flow_step *step)
         return;
     for (uint32_t i = 0; i < step->context_count && i < list->count; i++) {
         const char *path = step->context_files[i];
-        if (strstr(path, "${") || files->look(files->user, l->flow->folder, path, &err) == 0)
+        if (files->look(files->user, l->flow->folder, path, &err) == 0)
             continue;
         struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
-        if (l->is_v1 || !flow_step_comes_first(step))
+        if (!l->is_v1 && strstr(path, "${"))
+            diag_hint(diag, "there are no holes in `contextFiles`");
+        if (l->is_v1 || (!flow_step_comes_first(step) && !is_outside(path, &err)))
             diag_warn(l->diags, diag);
     }
 }
@@ -362,13 +415,17 @@ static void check_collisions(struct loading *l, const struct flow_step *step)
 
 /* ---- the pass ----------------------------------------------------------------------------------------------- */
 
-static void open_agents(struct loading *l, struct shelf *shelf)
+static void open_agents(struct loading *l)
 {
     for (uint32_t i = 0; i < l->flow->agent_count; i++) {
         struct flow_agent *agent = l->flow->agents[i];
         const struct doc_val *at = load_get(agent->at, "workflow");
-        if (agent->kind == AGENT_WORKFLOW && at && at->text && at->text_len)
-            agent->workflow = shelf_get(shelf, l, at->text, at);
+        if (agent->kind != AGENT_WORKFLOW || !at || !at->text || !at->text_len)
+            continue;
+        const struct loaded *file = shelf_get(l, at->text);
+        agent->workflow = file->is_good ? file->flow : NULL;
+        if (file->why)
+            complain(l, at, file->why);
     }
 }
 
@@ -395,10 +452,11 @@ static void open_include(struct loading *l, struct flow_step *step)
         return;
     if (named)
         step->include_path = named->text;
-    uint32_t before = l->diags->count;
-    step->include = shelf_get(l->shelf, l, step->include_path, load_get(step->at, "include"));
-    if (!step->include && !named && l->diags->count > before && l->diags->list[before].source == l->flow->source)
-        suggest_include(l, &l->diags->list[before], step->include_path);
+    const struct loaded *file = shelf_get(l, step->include_path);
+    step->include = file->is_good ? file->flow : NULL;
+    struct diag *diag = file->why ? complain(l, load_get(step->at, "include"), file->why) : NULL;
+    if (diag && !named)
+        suggest_include(l, diag, step->include_path);
     check_collisions(l, step);
 }
 
@@ -408,7 +466,7 @@ void load_files(struct loading *l)
     l->shelf = &shelf;
     expand_texts(l);
     load_guides(l);
-    open_agents(l, &shelf);
+    open_agents(l);
     load_each_step(l, open_include);
     load_each_step(l, check_with);
     load_each_step(l, check_context);

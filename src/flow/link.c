@@ -32,14 +32,21 @@ struct flow_agent *load_find_agent(const struct loading *l, const char *name)
     return found ? *found : NULL;
 }
 
+bool load_knows_agents(const struct loading *l)
+{
+    const struct doc_val *root = l->flow->doc->root, *agents = load_get(root, "agents");
+    return agents ? agents->kind == DOC_MAP : !load_has(l, root, "agents");
+}
+
 static void link_agents(struct loading *l)
 {
+    bool knows = load_knows_agents(l);
     for (uint32_t i = 0; i < l->naming_count; i++) {
         const struct naming *n = &l->namings[i];
         struct flow_agent *agent = load_find_agent(l, n->at->text);
         if (agent && n->ret)
             *n->ret = agent;
-        if (!agent)
+        if (!agent && knows)
             load_suggest_agent(l, load_error(l, n->stage, n->at, n->code, "there is no agent '%.80s'",
                                              n->at->text), n->at->text);
     }

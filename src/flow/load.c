@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "flow/bundle.h"
+#include "flow/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,39 @@
 
 /* ---- diagnostics --------------------------------------------------------------------------------------- */
 
-struct diag *load_at_stage(struct diag *diag, uint8_t stage)
+static bool begins_before(const struct doc_val *at, const struct diag *diag)
 {
-    diag->stage = stage;
+    return at->line < diag->line || (at->line == diag->line && at->column <= diag->column);
+}
+
+/* Which step at the top of the file a problem is in, from 1. */
+static uint32_t top_step(const struct flow_scope *scope, const struct diag *diag)
+{
+    uint32_t low = 0, high = scope ? scope->count : 0;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (begins_before(scope->steps[middle]->at, diag))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Zenflow goes through the stages of one loop before it looks at the next loop.  In the rondo dialect it is the place
+   alone that counts. */
+static uint32_t order_of(const struct loading *l, const struct diag *diag, uint8_t stage)
+{
+    enum { FIRST = STAGE_LOOP_CONCURRENCY, PER_LOOP = STAGE_JUDGE - FIRST + 1 };
+    if (!l->is_v1 || stage < FIRST)
+        return l->is_v1 ? stage : 0;
+    return stage + PER_LOOP * (stage > STAGE_JUDGE ? FLOW_STEPS_MAX : top_step(l->flow->scope, diag));
+}
+
+struct diag *load_at_stage(const struct loading *l, struct diag *diag, uint8_t stage)
+{
+    diag->stage = order_of(l, diag, stage);
+    diag->is_guess |= l->only_decodes && stage != STAGE_DECODE;
     return diag;
 }
 
@@ -29,15 +60,9 @@ uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
     return scope && scope->kind != SCOPE_FILE && inner[stage] ? inner[stage] : stage;
 }
 
-/* Looking for names is not worth it for what will not be shown. */
-static bool is_shown(const struct loading *l)
-{
-    return l->diags->errors + l->diags->warnings <= DIAG_MAX;
-}
-
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
 {
-    const char *near = is_shown(l) ? diag_nearest(text, names, count) : NULL;
+    const char *near = diags_has_room(l->diags) ? diag_nearest(text, names, count) : NULL;
     if (near)
         diag_hint(diag, "did you mean `%s`?", near);
 }
@@ -45,7 +70,7 @@ void load_suggest(struct loading *l, struct diag *diag, const char *text, const 
 void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
                        size_t count)
 {
-    const char *near = is_shown(l) ? diag_nearest(text, names, count) : NULL;
+    const char *near = diags_has_room(l->diags) ? diag_nearest(text, names, count) : NULL;
     if (near)
         diag_hint(diag, "did you mean '%s'?", near);
 }
@@ -53,25 +78,40 @@ void load_suggest_name(struct loading *l, struct diag *diag, const char *text, c
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 {
     const char *names[SUGGESTED_FROM];
-    uint32_t count = is_shown(l) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
+    uint32_t count = diags_has_room(l->diags) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = l->flow->agents[i]->name;
     load_suggest_name(l, diag, text, names, count);
 }
 
-void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
+const char *load_nearest_step(const struct loading *l, const char *text, const struct flow_scope *scope)
 {
     const char *names[SUGGESTED_FROM];
-    uint32_t count = is_shown(l) ? MIN(scope->count, SUGGESTED_FROM) : 0;
+    uint32_t count = diags_has_room(l->diags) ? MIN(scope->count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = scope->steps[i]->id;
-    load_suggest_name(l, diag, text, names, count);
+    return diag_nearest(text, names, count);
+}
+
+void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
+{
+    const char *near = load_nearest_step(l, text, scope);
+    if (near)
+        diag_hint(diag, "did you mean '%s'?", near);
 }
 
 struct doc_val *load_get(const struct doc_val *map, const char *key)
 {
     struct doc_val *val = doc_get(map, key);
     return val && val->kind != DOC_NULL ? val : NULL;
+}
+
+bool load_has(const struct loading *l, const struct doc_val *map, const char *key)
+{
+    for (uint32_t i = 0; i < l->slip_count; i++)
+        if (l->slips[i].map == map && strcmp(l->slips[i].meant, key) == 0)
+            return true;
+    return load_get(map, key);
 }
 
 struct doc_val *load_get_map(const struct doc_val *map, const char *key)
@@ -98,7 +138,7 @@ static void warn_of_rest(struct loading *l)
     err_set(&err, RONDO_EPARSE, "only the first document of a file is read; this is in another one");
     err.line = (int)line;
     err.column = (int)column;
-    diag_warn(l->diags, load_at_stage(diag_error(l->diags, source, "validation", &err), STAGE_RONDO));
+    diag_warn(l->diags, load_at_stage(l, diag_error(l->diags, source, "validation", &err), STAGE_RONDO));
 }
 
 /* More than can be shown are not worth a guess at what was meant. */
@@ -107,8 +147,8 @@ static bool report_syntax(void *loading, const rondo_error *err)
     struct loading *l = loading;
     struct source *source = l->flow->source;
     const char *code = looks_like_rondo(source) ? "syntax" : "validation";
-    load_at_stage(diag_error(l->diags, source, code, err), STAGE_DECODE);
-    return l->diags->count < DIAG_MAX;
+    load_at_stage(l, diag_error(l->diags, source, code, err), STAGE_DECODE);
+    return diags_has_room(l->diags);
 }
 
 static bool read_document(struct loading *l)
@@ -119,7 +159,7 @@ static bool read_document(struct loading *l)
     l->flow->doc = l->how->is_json ? doc_read_json(source, &limits, &err) : doc_read_yaml(source, &limits, &err);
     if (l->flow->doc && l->flow->doc->rest)
         warn_of_rest(l);
-    if (!l->flow->doc && l->diags->count < DIAG_MAX)
+    if (!l->flow->doc && diags_has_room(l->diags))
         report_syntax(l, &err);
     return l->flow->doc;
 }
@@ -153,6 +193,8 @@ static void run_passes(struct loading *l)
 {
     if (!read_document(l) || !find_dialect(l))
         return;
+    if (!l->is_v1)
+        read_directions(l, l->flow->source);
     load_read(l);
     load_link(l);
     load_rules(l);
@@ -162,60 +204,22 @@ static void run_passes(struct loading *l)
     load_compile(l);
 }
 
-/* Stages are about Zenflow; what is said of other files goes by place alone. */
-static void forget_stages(const struct loading *l)
-{
-    for (uint32_t i = 0; i < l->diags->count; i++)
-        if (l->diags->list[i].source == l->flow->source)
-            l->diags->list[i].stage = STAGE_DECODE;
-}
-
-static bool begins_before(const struct doc_val *at, const struct diag *diag)
-{
-    return at->line < diag->line || (at->line == diag->line && at->column <= diag->column);
-}
-
-/* Which step at the top of the file a problem is in, from 1. */
-static uint32_t top_step(const struct flow_scope *scope, const struct diag *diag)
-{
-    uint32_t i = 0;
-    while (i < scope->count && begins_before(scope->steps[i]->at, diag))
-        i++;
-    return i;
-}
-
-/* Zenflow goes through the stages of one loop before it looks at the next loop. */
-static void stages_by_loop(const struct loading *l)
-{
-    enum { FIRST = STAGE_LOOP_CONCURRENCY, PER_LOOP = STAGE_JUDGE - FIRST + 1 };
-    for (uint32_t i = 0; l->flow->scope && i < l->diags->count; i++) {
-        struct diag *diag = &l->diags->list[i];
-        if (diag->source != l->flow->source || diag->stage < FIRST)
-            continue;
-        uint32_t loop = diag->stage > STAGE_JUDGE ? l->flow->scope->count : top_step(l->flow->scope, diag);
-        diag->stage += loop * PER_LOOP;
-    }
-}
-
-/* Takes folder. */
-static struct flow *load_one(struct loading *l, struct source *source, char *folder)
+/* Takes folder.  The flow is good for something only when there were no errors. */
+static struct flow *load_one(struct loading *l, struct source *source, char *folder, bool *ret_is_good)
 {
     uint32_t errors = l->diags->errors;
     l->flow = flow_new(source);
     l->flow->folder = folder;
     l->flow->outer = l->outer ? l->outer->flow : NULL;
     run_passes(l);
-    if (l->is_v1)
-        stages_by_loop(l);
-    else
-        forget_stages(l);
+    for (struct scope_file *file = l->texts; file; file = file->next)
+        source_unref(file->source);
     mem_free(l->pendings);
     mem_free(l->namings);
     mem_free(l->schemas);
-    if (l->diags->errors == errors)
-        return l->flow;
-    flow_unref(l->flow);
-    return NULL;
+    mem_free(l->slips);
+    *ret_is_good = l->diags->errors == errors;
+    return l->flow;
 }
 
 static bool ends_in_json(const char *name)
@@ -224,7 +228,8 @@ static bool ends_in_json(const char *name)
     return len > 5 && strcmp(name + len - 5, ".json") == 0;
 }
 
-struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name)
+struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name,
+                        bool *ret_is_good)
 {
     struct flow_load how = *l->how;
     struct loading inner = { .outer = l, .diags = l->diags, .how = &how, .file_name = file_name,
@@ -232,7 +237,7 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
                              .nesting = l->nesting + 4 };
     how.folder = folder;
     how.is_json = ends_in_json(file_name);
-    return load_one(&inner, source, folder);
+    return load_one(&inner, source, folder, ret_is_good);
 }
 
 struct flow *flow_load(struct source *source, const struct flow_load *how, struct diags *diags)
@@ -241,12 +246,15 @@ struct flow *flow_load(struct source *source, const struct flow_load *how, struc
     const char *slash = strrchr(source->name, '/');
     struct loading l = { .diags = diags, .how = how, .totals = &totals,
                          .file_name = slash ? slash + 1 : source->name };
-    struct flow *flow = load_one(&l, source, mem_strdup(how->folder));
-    if (flow)
+    bool is_good;
+    diags_ask(diags, source);
+    struct flow *flow = load_one(&l, source, mem_strdup(how->folder), &is_good);
+    if (is_good)
         flow->bundle = totals.bundle;
     else
         bundle_free(totals.bundle);
-    diags->asked = source;
     diags_sort(diags);
+    if (!is_good)
+        flow_unref(TAKE(flow));
     return flow;
 }

@@ -59,6 +59,7 @@ struct pending {
     const struct doc_val *at;
     struct flow_expr *expr; // or
     struct flow_text *text;
+    struct scope_file *file; // which the text is read from; NULL
 };
 
 /* An agent that is named somewhere. */
@@ -73,6 +74,12 @@ struct pending_schema {
     const struct doc_val *at;
     json_t *json;
     bool is_result; // has to be about objects
+};
+
+/* A key that is not known, and which one of the same map was probably meant by it. */
+struct slip {
+    const struct doc_val *map;
+    const char *meant;
 };
 
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
@@ -92,9 +99,11 @@ struct loading {
     uint32_t nesting;      // steps around this file
     struct load_totals *totals;
     bool is_v1;
+    bool only_decodes;      // what is read is not kept: just its types and keys are looked at
     struct flow_step *step; // which is being read, NULL at the top
     struct flow_case *case_;
     struct shelf *shelf; // files that were opened; see files.c
+    struct scope_file *texts; // that were read
     struct pending *pendings;
     uint32_t pending_count, pending_cap;
     struct flow_agent **by_name; // the agents, sorted
@@ -103,6 +112,8 @@ struct loading {
     struct pending_schema *schemas;
     uint32_t schema_count, schema_cap;
     uint32_t schema_agent; // whose schema is the next, if it has one
+    struct slip *slips;    // as many as are told
+    uint32_t slip_count, slip_cap;
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
@@ -111,8 +122,8 @@ struct loading {
 
 /* An error at a place in the file that is being loaded. */
 #define load_error(l, stage_, at, code, ...) \
-    load_at_stage(diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
-struct diag *load_at_stage(struct diag *diag, uint8_t stage);
+    load_at_stage(l, diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
+struct diag *load_at_stage(const struct loading *l, struct diag *diag, uint8_t stage);
 
 /* Adds "did you mean `x`?" if one of the keys or words is near, and 'x' if it is a name. */
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names,
@@ -122,9 +133,14 @@ void load_suggest_name(struct loading *l, struct diag *diag, const char *text, c
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text);
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text,
                        const struct flow_scope *scope);
+const char *load_nearest_step(const struct loading *l, const char *text, const struct flow_scope *scope); // or NULL
 
 /* The value of a key that is there and not null; NULL. */
 struct doc_val *load_get(const struct doc_val *map, const char *key);
+
+/* Whether a key is there and not null, or was probably meant by one that is not known: then all that has to be said
+   about it was said. */
+bool load_has(const struct loading *l, const struct doc_val *map, const char *key);
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);
@@ -135,12 +151,20 @@ struct doc_val *load_get_map(const struct doc_val *map, const char *key);
 const char *read_shown(struct loading *l, const struct doc_val *val);
 
 /* The text of a scalar where a text is wanted; NULL after an error. */
+bool read_is_text(const struct loading *l, const struct doc_val *val);
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what);
 bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
                 size_t *ret_len);
 
 /* Whether a text reads as it is written: code that only looks harmless is refused.  It stays as it is. */
 bool read_is_upright(struct loading *l, const struct doc_val *val, const char *what);
+
+/* What changes the direction of writing makes a file look like another one, wherever it is: in comments, too.  v1
+   minds it in some texts only. */
+void read_directions(struct loading *l, struct source *source);
+
+/* Warns of what looks like a hole in a text that has none. */
+void read_no_holes(struct loading *l, const struct doc_val *val);
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
 void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);
@@ -198,10 +222,14 @@ const struct flow_loop *load_items_of(const struct flow_step *step);
    NULL. */
 const struct doc_val *load_follow(const struct doc_val *val, const char *pointer, const char *key);
 
-/* A file in a file; NULL when there are errors. */
-struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name);
+/* A file in a file, as far as it could be read.  Takes folder. */
+struct flow *load_inner(struct loading *l, struct source *source, char *folder, const char *file_name,
+                        bool *ret_is_good);
 
 /* ---- names of steps and agents -------------------------------------------------------------------- */
+
+/* Whether `agents` could be read: if not, nothing can be said about who is not there. */
+bool load_knows_agents(const struct loading *l);
 
 /* NULL when there is none. */
 struct flow_agent *load_find_agent(const struct loading *l, const char *name);

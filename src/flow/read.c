@@ -1,8 +1,8 @@
 /* read.c - reading a document into the structs of a flow, by the tables of fields.h.
 
    The reader walks the keys that the file has and looks each up in its object's table.  null is the
-   same as an absent key.  In YAML any scalar is accepted where a text is wanted (`name: 12`), and is that text from
-   then on; JSON is taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
+   same as an absent key.  Any scalar is accepted where a text is wanted (`name: 12`), and is that text from then on; only
+   JSON of v1 is taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
 #include "flow/load.h"
 
 #include "base/buf.h"
@@ -30,7 +30,7 @@ const char *read_shown(struct loading *l, const struct doc_val *val)
     auto_buf struct buf out = { 0 };
     if (val->kind == DOC_LIST || val->kind == DOC_MAP)
         return val->kind == DOC_LIST ? "a list" : "a map";
-    if (!val->text || val->text_len > 60 || val->is_block)
+    if (!val->text || val->kind == DOC_NULL || val->text_len > 60 || val->is_block)
         return val->kind == DOC_TEXT ? "a text" : doc_kind_text(val);
     buf_printf(&out, val->kind == DOC_TEXT ? "the text '%s'" : "%s", val->text);
     return arena_dup(&l->flow->arena, out.data, out.len);
@@ -67,7 +67,7 @@ static void complain_range(struct loading *l, const struct field *field, const s
     double n = doc_number(val);
     bool is_open = field->max >= INT_MAX || is_clamped(l, field);
     if (is_open && n > field->max)
-        load_error(l, field->stage, val, code_of(field), "`%s` has to be at most %.16g, not %s", field->key,
+        load_error(l, field->stage, val, "validation", "`%s` has to be at most %.16g, not %s", field->key,
                    field->max, val->text);
     else if (is_open)
         load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %.15g, not %s",
@@ -84,15 +84,54 @@ static void complain_empty(struct loading *l, const struct field *field, const s
 
 /* ---- scalars ---------------------------------------------------------------------------------------- */
 
+static bool is_strict(const struct loading *l)
+{
+    return l->how->is_json && l->is_v1;
+}
+
+bool read_is_text(const struct loading *l, const struct doc_val *val)
+{
+    return val->kind == DOC_TEXT || (val->text && val->kind != DOC_NULL && !is_strict(l));
+}
+
 const char *read_text(struct loading *l, const struct doc_val *val, const char *what)
 {
-    bool is_scalar = val->kind == DOC_BOOL || val->kind == DOC_INT || val->kind == DOC_REAL;
-    if (val->kind == DOC_TEXT || (is_scalar && !l->how->is_json)) {
+    if (read_is_text(l, val)) {
         doc_json_as_text(l->flow->doc, val);
         return val->text;
     }
     wrong_type(l, val, what, "text");
     return NULL;
+}
+
+static void refuse_override(struct loading *l, struct source *source, uint32_t code, uint32_t line, uint32_t column)
+{
+    struct diag *diag = diag_at(l->diags, source, NULL, "validation", "U+%04X changes the direction of writing",
+                                (unsigned)code);
+    diag->line = line;
+    diag->column = column;
+    load_at_stage(l, diag, STAGE_TEXT);
+}
+
+void read_directions(struct loading *l, struct source *source)
+{
+    uint32_t code, line, column;
+    size_t at = 0;
+    while ((at = doc_find_override(source->text, source->len, at, &code)) < source->len && diags_has_room(l->diags)) {
+        source_place(source, at++, &line, &column);
+        refuse_override(l, source, code, line, column);
+    }
+}
+
+/* Each of them, also those that are written as escapes. */
+static void refuse_overrides(struct loading *l, const struct doc_val *val)
+{
+    uint32_t code, line, column;
+    size_t at = 0;
+    while ((at = doc_find_override(val->text, val->text_len, at, &code)) < val->text_len && diags_has_room(l->diags)) {
+        doc_locate(l->flow->doc, val, at++, &line, &column);
+        refuse_override(l, l->flow->source, code, line, column);
+    }
 }
 
 bool read_clean(struct loading *l, const struct doc_val *val, const char *what, const char **ret,
@@ -103,10 +142,7 @@ bool read_clean(struct loading *l, const struct doc_val *val, const char *what, 
         return false;
     if (doc_clean_text(&l->flow->arena, val->text, val->text_len, ret, ret_len, &bad))
         return true;
-    struct diag *diag = load_error(l, STAGE_TEXT, val, "validation",
-                                   "`%s` has a character that changes the direction of writing", what);
-    doc_locate(l->flow->doc, val, bad, &diag->line, &diag->column);
-    diag->width = 1;
+    refuse_overrides(l, val);
     return false;
 }
 
@@ -125,6 +161,19 @@ static size_t count_chars(const char *text, size_t len)
     return count;
 }
 
+void read_no_holes(struct loading *l, const struct doc_val *val)
+{
+    const char *hole = val->text && !l->is_v1 ? strstr(val->text, "${") : NULL;
+    while (hole && hole > val->text && hole[-1] == '$')
+        hole = strstr(hole + 1, "${");
+    if (!hole)
+        return;
+    struct diag *diag = load_error(l, STAGE_RONDO, val, "validation", "there are no holes here: '${' stays as it is");
+    doc_locate(l->flow->doc, val, (size_t)(hole - val->text), &diag->line, &diag->column);
+    diag->width = 2;
+    diag_warn(l->diags, diag);
+}
+
 static void read_line(struct loading *l, const struct field *field, const struct doc_val *val,
                       const char **ret)
 {
@@ -133,6 +182,8 @@ static void read_line(struct loading *l, const struct field *field, const struct
     if (field->type == F_CLEAN) {
         if (!read_clean(l, val, field->key, &text, &len))
             return;
+        if (field->where != AT_AGENT) // else it may become the system text
+            read_no_holes(l, val);
     } else if ((text = read_text(l, val, field->key))) {
         len = val->text_len;
     }
@@ -190,15 +241,25 @@ static void read_word(struct loading *l, const struct field *field, const struct
         *(int *)ret = word->value;
 }
 
-/* A number, also a whole one written 3.0, within its range; false after an error. */
+/* 3.0 and 1e6 are, and what has more than 64 bits. */
+static bool is_whole_number(const struct doc_val *val)
+{
+    return val->kind == DOC_INT || (val->kind == DOC_REAL && floor(val->real) == val->real);
+}
+
+/* A number within its range; false after an error. */
 static bool number_of(struct loading *l, const struct field *field, const struct doc_val *val,
                       double *ret)
 {
-    if (val->kind != DOC_INT && (val->kind != DOC_REAL || is_whole(field))) {
+    if (is_whole(field) ? !is_whole_number(val) : val->kind != DOC_INT && val->kind != DOC_REAL) {
         wrong_type(l, val, field->key, is_whole(field) ? "a whole number" : "a number");
         return false;
     }
     *ret = doc_number(val);
+    if (is_whole(field) && val->kind == DOC_REAL && fabs(*ret) >= 0x1p63) {
+        load_error(l, STAGE_DECODE, val, "validation", "`%s` is too large: %s", field->key, val->text);
+        return false;
+    }
     if (field->has_range && is_clamped(l, field))
         *ret = MIN(*ret, field->max);
     if (isfinite(*ret) && (!field->has_range || (*ret >= field->min && *ret <= field->max)))
@@ -215,7 +276,7 @@ static void read_number(struct loading *l, const struct field *field, const stru
         return;
     switch (field->type) {
     case F_INT: *(int *)ret = (int)n; break;
-    case F_LONG: *(int64_t *)ret = val->number; break;
+    case F_LONG: *(int64_t *)ret = val->kind == DOC_INT ? val->number : (int64_t)n; break;
     case F_MONEY: *(int64_t *)ret = MAX(1, (int64_t)llround(n * 1e9)); break;
     default: *(double *)ret = n; break;
     }
@@ -317,6 +378,49 @@ static void check_map(struct loading *l, const struct field *field, const struct
                 read_object(l, field->of, val->items[i], NULL);
 }
 
+/* Where a text is wanted, the scalar that is one. */
+static json_t *text_json(struct loading *l, const struct doc_val *val)
+{
+    return is_scalar(val) ? json_stringn_nocheck(val->text, val->text_len) : json_incref(doc_json(l->flow->doc, val));
+}
+
+static json_t *texts_json(struct loading *l, const struct doc_val *val)
+{
+    json_t *json = val->kind == DOC_MAP ? json_object() : json_array();
+    for (uint32_t i = 0; i < val->count; i++)
+        if (val->kind == DOC_MAP)
+            json_object_set_new_nocheck(json, val->keys[i]->text, text_json(l, val->items[i]));
+        else
+            json_array_append_new(json, text_json(l, val->items[i]));
+    return json;
+}
+
+static json_t *row_json(struct loading *l, const struct field *field, const struct doc_val *val)
+{
+    switch (field ? field->type : F_JSON) {
+    case F_TEXT: return text_json(l, val);
+    case F_TEXTS:
+    case F_TEXT_MAP: return texts_json(l, val);
+    default: return json_incref(doc_json(l->flow->doc, val));
+    }
+}
+
+/* A map of such objects, for those who look for texts in it. */
+static json_t *rows_json(struct loading *l, const struct fields *table, const struct doc_val *map)
+{
+    json_t *rows = json_object();
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct doc_val *row = map->items[i];
+        json_t *json = json_object();
+        for (uint32_t k = 0; row->kind == DOC_MAP && k < row->count; k++) {
+            const struct field *field = fields_find(table, row->keys[k]->text, dialect_of(l));
+            json_object_set_new_nocheck(json, row->keys[k]->text, row_json(l, field, row->items[k]));
+        }
+        json_object_set_new_nocheck(rows, map->keys[i]->text, json);
+    }
+    return rows;
+}
+
 /* What stays JSON is checked all the same. */
 static void read_kept(struct loading *l, const struct field *field, const struct doc_val *val, json_t **ret)
 {
@@ -326,7 +430,9 @@ static void read_kept(struct loading *l, const struct field *field, const struct
         check_list(l, field, val);
     else
         read_one(l, field, val, NULL);
-    if (ret)
+    if (ret && field->type == F_MAP && val->kind == DOC_MAP)
+        *ret = doc_own_json(l->flow->doc, rows_json(l, field->of, val));
+    else if (ret)
         *ret = doc_json(l->flow->doc, val);
 }
 
@@ -344,8 +450,7 @@ static struct pending *pending_add(struct loading *l, const struct field *field,
 void read_expr(struct loading *l, const struct field *field, const char *what,
                const struct doc_val *val, struct flow_expr *ret)
 {
-    bool is_json = l->how->is_json && l->is_v1;
-    if (!val->text || val->kind == DOC_NULL || (is_json && val->kind != DOC_TEXT)) {
+    if (!read_is_text(l, val)) {
         wrong_type(l, val, what, "a CEL expression");
         return;
     }
@@ -513,25 +618,23 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
     }
 }
 
-/* The nearest key of a dialect, as a hint. */
-static void suggest_key(struct loading *l, struct diag *diag, const struct fields *table, const char *key,
-                        uint8_t dialect)
+/* The nearest key of a dialect; NULL. */
+static const char *nearest_key(const struct loading *l, const struct fields *table, const char *key, uint8_t dialect)
 {
     const char *names[64];
     size_t count = 0;
     for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
         if (field_is_in(table, &table->list[i], dialect))
             names[count++] = table->list[i].key;
-    load_suggest(l, diag, key, names, count);
+    return diags_has_room(l->diags) ? diag_nearest(key, names, count) : NULL;
 }
 
 /* What v1 does not know may be meant all the same. */
 static void suggest_dialect(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
 {
-    suggest_key(l, diag, table, key, IN_RONDO);
-    auto_free char *near = diag->hint ? mem_strdup(diag->hint) : NULL;
+    const char *near = nearest_key(l, table, key, IN_RONDO);
     if (near)
-        diag_hint(diag, "%s It is known in the rondo dialect: add `rondo: 1` at the top", near);
+        diag_hint(diag, "did you mean `%s`? It is known in the rondo dialect: add `rondo: 1` at the top", near);
 }
 
 /* Keys that stand one level too high. */
@@ -548,8 +651,8 @@ static void suggest_home(struct diag *diag, const struct fields *table, const ch
         diag_hint(diag, "it belongs into %s", buf_text(&homes));
 }
 
-/* What other systems call it. */
-static void suggest_translation(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+/* What other systems call it; NULL. */
+static const char *translate_key(const struct fields *table, const char *key, uint8_t dialect)
 {
     static const struct {
         const char *word, *key;
@@ -562,32 +665,62 @@ static void suggest_translation(struct diag *diag, const struct fields *table, c
         { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
         { "parameters", "inputs" }, { "variables", "inputs" },
     };
-    for (size_t i = 0; i < COUNT(words) && !diag->hint; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))
-            diag_hint(diag, "did you mean `%s`?", words[i].key);
+            return words[i].key;
+    return NULL;
 }
 
-static void suggest(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
+/* Whether a key wants a list or map, as far as its row tells. */
+static bool is_large(const struct field *field)
 {
-    suggest_home(diag, table, key, dialect_of(l));
-    if (!diag->hint)
-        suggest_translation(diag, table, key, dialect_of(l));
-    if (!diag->hint)
-        suggest_key(l, diag, table, key, dialect_of(l));
+    return field->type >= F_TEXTS && field->type != F_EXPR && field->type != F_HOLES && field->type != F_AGENT &&
+           field->type != F_MADE;
 }
 
-static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *key)
+/* One letter from a key that takes what is written there. */
+static bool is_slip(const struct fields *table, const char *key, const struct doc_val *val, const char *near,
+                    uint8_t dialect)
 {
-    struct diag *diag = load_error(l, STAGE_DECODE, key, "validation", "unknown key `%.80s` in %s",
-                                   key->text, table->noun);
-    if (l->is_v1 && fields_find(table, key->text, IN_RONDO))
-        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key->text);
+    bool is_large_val = val->kind == DOC_LIST || val->kind == DOC_MAP;
+    return diag_is_slip(key, near) && is_large(fields_find(table, near, dialect)) == is_large_val;
+}
+
+/* Says which key was meant by this one; answers it. */
+static const char *suggest(struct loading *l, struct diag *diag, const struct fields *table, const char *key,
+                           const struct doc_val *val)
+{
+    const char *near = nearest_key(l, table, key, dialect_of(l));
+    const char *meant = translate_key(table, key, dialect_of(l));
+    meant = meant ? meant : near;
+    if (!near || !is_slip(table, key, val, near, dialect_of(l)))
+        suggest_home(diag, table, key, dialect_of(l));
+    if (meant && !diag->hint)
+        diag_hint(diag, "did you mean `%s`?", meant);
+    return meant;
+}
+
+static void keep_slip(struct loading *l, const struct doc_val *map, const char *meant)
+{
+    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
+    l->slips[l->slip_count++] = (struct slip){ map, meant };
+}
+
+static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *map, uint32_t i)
+{
+    const char *key = map->keys[i]->text, *meant = NULL;
+    struct diag *diag = load_error(l, STAGE_DECODE, map->keys[i], "validation", "unknown key `%.80s` in %s", key,
+                                   table->noun);
+    if (l->is_v1 && fields_find(table, key, IN_RONDO))
+        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key);
     else
-        suggest(l, diag, table, key->text);
+        meant = suggest(l, diag, table, key, map->items[i]);
     if (!diag->hint && table == &case_fields)
-        suggest_key(l, diag, &else_fields, key->text, IN_RONDO);
+        meant = suggest(l, diag, &else_fields, key, map->items[i]);
     if (!diag->hint && l->is_v1)
-        suggest_dialect(l, diag, table, key->text);
+        suggest_dialect(l, diag, table, key);
+    if (meant && !load_has(l, map, meant))
+        keep_slip(l, map, meant);
 }
 
 static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)
@@ -596,7 +729,7 @@ static void missing_keys(struct loading *l, const struct fields *table, const st
         const struct field *field = &table->list[i];
         bool null_will_do = field->type == F_JSON && doc_get(at, field->key);
         if (!(field->needed & dialect_of(l)) || !field_is_in(table, field, dialect_of(l)) ||
-            load_get(at, field->key) || null_will_do)
+            load_has(l, at, field->key) || null_will_do || (table == &case_fields && load_has(l, at, "else")))
             continue;
         const struct flow_scope *scope = table == &step_fields ? l->step->scope : NULL;
         load_error(l, load_stage_in(scope, field->stage), at, field->missing ? field->missing : "validation",
@@ -609,7 +742,7 @@ void read_object(struct loading *l, const struct fields *table, const struct doc
     for (uint32_t i = 0; i < at->count; i++) {
         const struct field *field = fields_find(table, at->keys[i]->text, dialect_of(l));
         if (!field)
-            unknown_key(l, table, at->keys[i]);
+            unknown_key(l, table, at, i);
         else if (at->items[i]->kind != DOC_NULL || field->type == F_JSON)
             read_field(l, field, at->items[i], into);
     }

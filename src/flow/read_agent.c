@@ -54,12 +54,13 @@ bool read_is_strict_name(const char *text)
 
 void own_version(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
-    if (val->kind != DOC_INT)
+    double n = doc_number(val);
+    if ((val->kind != DOC_INT && val->kind != DOC_REAL) || floor(n) != n)
         load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be a whole number, not %s", field->key,
                    read_shown(l, val));
-    else if (val->number < 1)
+    else if (n < 1)
         load_error(l, field->stage, val, "validation", "`%s` has to be 1, not %s", field->key, val->text);
-    else if (val->number > 1)
+    else if (n > 1)
         load_error(l, field->stage, val, "unknown_version", "version %s is unknown; there is only 1",
                    val->text);
 }
@@ -108,10 +109,10 @@ void own_agents(struct loading *l, const struct field *field, const struct doc_v
 void own_memory(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     const char **ret = into;
-    if (val->kind == DOC_TEXT && val->text_len)
-        *ret = val->text;
-    else if (val->kind == DOC_BOOL && !val->is_true)
+    if (val->kind == DOC_BOOL && !val->is_true)
         *ret = "";
+    else if (val->kind != DOC_BOOL && read_is_text(l, val) && val->text_len)
+        *ret = val->text;
     else
         load_error(l, field->stage, val, "validation", "`memory` has to be the name of a scope, or false");
 }
@@ -124,6 +125,8 @@ static void read_argv(struct loading *l, const struct field *field, const struct
     agent->argc = val->count;
     if (!val->count)
         load_error(l, field->stage, val, "validation", "`run` must not be empty");
+    if (val->count)
+        read_no_holes(l, val->items[0]);
     for (uint32_t i = 0; i < val->count; i++) {
         const char *word = read_text(l, val->items[i], field->key);
         if (!word)
@@ -132,7 +135,7 @@ static void read_argv(struct loading *l, const struct field *field, const struct
             read_holes(l, field, field->key, val->items[i], &agent->argv[i]);
         else if (!*word)
             load_error(l, field->stage, val->items[i], "validation", "the command must not be empty");
-        else
+        else if (read_is_upright(l, val->items[i], field->key))
             agent->argv[0] = (struct flow_text){ word, val->items[i]->text_len, .at = val->items[i] };
     }
 }
@@ -142,7 +145,7 @@ void own_run(struct loading *l, const struct field *field, const struct doc_val 
     struct flow_agent *agent = into;
     if (val->kind == DOC_LIST)
         read_argv(l, field, val, agent);
-    else if (val->kind == DOC_TEXT && val->text_len)
+    else if (read_is_text(l, val) && val->text_len)
         agent->shell = read_is_upright(l, val, "run") ? val->text : NULL;
     else
         load_error(l, STAGE_DECODE, val, "validation",
@@ -168,7 +171,7 @@ static void read_variable(struct loading *l, const struct field *field, const st
         load_error(l, field->stage, val, "validation", "'%s' names nothing", text);
 }
 
-static void check_variable(struct loading *l, const struct doc_val *at, const char *name)
+void read_check_variable(struct loading *l, const struct doc_val *at, const char *name)
 {
     if (!*name || strchr(name, '='))
         load_error(l, STAGE_RONDO, at, "validation", "'%.80s' is no name of a variable", name);
@@ -190,7 +193,7 @@ void own_env(struct loading *l, const struct field *field, const struct doc_val 
         else if (!(env->name = read_text(l, val->items[i], field->key)))
             agent->env_count--;
         if (env->name)
-            check_variable(l, val->kind == DOC_MAP ? val->keys[i] : val->items[i], env->name);
+            read_check_variable(l, val->kind == DOC_MAP ? val->keys[i] : val->items[i], env->name);
     }
 }
 

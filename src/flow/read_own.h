@@ -41,4 +41,7 @@ bool read_is_name(const char *text);
 bool read_is_strict_name(const char *text);
 const char *read_name_rule(const char *text); // what is wrong with a text that is no name: "has to ..."
 
+/* Says so when a text cannot be the name of an environment variable. */
+void read_check_variable(struct loading *l, const struct doc_val *at, const char *name);
+
 #endif

@@ -290,7 +290,10 @@ void own_review(struct loading *l, const struct field *field, const struct doc_v
     review->max_retries = review->max_predecessor_retries = 2;
     *(struct flow_review **)into = review;
     read_object(l, &review_fields, val, review);
-    if (!load_get(val, "agent") == !load_get(val, "gate"))
+    if (load_get(val, "agent") && load_get(val, "gate"))
+        load_error(l, STAGE_RONDO, doc_key(val, "gate"), "validation",
+                   "a review has either `agent` or `gate`, not both");
+    if (!load_has(l, val, "agent") && !load_has(l, val, "gate"))
         load_error(l, STAGE_RONDO, val, "validation", "a review needs either `agent` or `gate`");
 }
 
@@ -308,26 +311,42 @@ void own_review_gate(struct loading *l, const struct field *field, const struct 
 
 /* ---- loops -------------------------------------------------------------------------------------------------- */
 
-/* In v1 a loop in a loop is the finding; what may be wrong inside of it is not worth telling. */
-static bool is_nested(struct loading *l, const struct flow_step *step)
+static void read_loop(struct loading *l, const struct doc_val *val, struct flow_loop *loop)
 {
-    if (!l->is_v1 || step->scope->kind == SCOPE_FILE)
-        return false;
-    load_error(l, STAGE_INNER_LOOP, doc_key(step->at, "loop"), "nested_loop_prohibited",
-               "a loop inside of the loop '%.80s'; v1 does not have that", step->scope->owner->id);
-    return true;
+    loop->at = val;
+    loop->is_each = load_get(val, "forEach");
+    loop->scope = make_inner(l, l->step, loop->is_each ? SCOPE_EACH : SCOPE_LOOP, 0);
+    read_object(l, &loop_fields, val, loop);
+}
+
+/* In v1 a loop in a loop is the finding.  What is in it is decoded before anybody looks at that; whatever else may be
+   wrong there is not worth telling. */
+static void refuse_nested(struct loading *l, const struct doc_val *val)
+{
+    struct flow_loop *loop = arena_zalloc(&l->flow->arena, sizeof *loop);
+    uint32_t pendings = l->pending_count, namings = l->naming_count, schemas = l->schema_count;
+    bool only_decodes = l->only_decodes;
+    load_error(l, STAGE_INNER_LOOP, doc_key(l->step->at, "loop"), "nested_loop_prohibited",
+               "a loop inside of the loop '%.80s'; v1 does not have that", l->step->scope->owner->id);
+    l->only_decodes = true;
+    read_loop(l, val, loop);
+    l->only_decodes = only_decodes;
+    l->pending_count = pendings;
+    l->naming_count = namings;
+    l->schema_count = schemas;
 }
 
 void own_loop(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
-    if (!read_expect(l, val, DOC_MAP, field->key) || is_nested(l, l->step))
+    if (!read_expect(l, val, DOC_MAP, field->key))
         return;
+    if (l->is_v1 && l->step->scope->kind != SCOPE_FILE) {
+        refuse_nested(l, val);
+        return;
+    }
     struct flow_loop *loop = arena_zalloc(&l->flow->arena, sizeof *loop);
-    loop->at = val;
-    loop->is_each = load_get(val, "forEach");
-    loop->scope = make_inner(l, l->step, loop->is_each ? SCOPE_EACH : SCOPE_LOOP, 0);
     *(struct flow_loop **)into = loop;
-    read_object(l, &loop_fields, val, loop);
+    read_loop(l, val, loop);
 }
 
 void own_for_each(struct loading *l, const struct field *field, const struct doc_val *val, void *into)

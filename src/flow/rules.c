@@ -48,15 +48,65 @@ static void check_inside(struct loading *l, struct flow_step *step)
         rules_reviewer(l, step->review->reviewer);
 }
 
+/* Keys of servers that are started, and of those that run already. */
+static const struct {
+    const char *key, *with;
+} server_keys[] = {
+    { "args", "command" }, { "env", "command" }, { "cwd", "command" }, { "headers", "url" },
+};
+
+/* What a server may be called that is reached in either way; the rest of the world has several names for one. */
+static const struct {
+    const char *type, *with;
+} server_types[] = {
+    { "stdio", "command" }, { "http", "url" }, { "streamable-http", "url" }, { "streamableHttp", "url" },
+};
+
+static void check_server_type(struct loading *l, const struct doc_val *server, const struct doc_val *type)
+{
+    if (strcmp(type->text, "sse") == 0) {
+        load_error(l, STAGE_RONDO, type, "validation", "the transport 'sse' of 2024 is not supported; most servers "
+                   "that have it offer 'http', too");
+        return;
+    }
+    for (size_t i = 0; i < COUNT(server_types); i++) {
+        if (strcmp(server_types[i].type, type->text) != 0)
+            continue;
+        if (!load_has(l, server, server_types[i].with))
+            load_error(l, STAGE_RONDO, type, "validation", "a server of the type '%s' has a `%s`", type->text,
+                       server_types[i].with);
+        return;
+    }
+    load_error(l, STAGE_RONDO, type, "validation", "`type` has to be stdio or http, not '%.80s'", type->text);
+}
+
+static void check_server_keys(struct loading *l, const struct doc_val *server)
+{
+    const struct doc_val *env = load_get_map(server, "env");
+    for (size_t i = 0; i < COUNT(server_keys); i++)
+        if (load_get(server, server_keys[i].key) && !load_has(l, server, server_keys[i].with))
+            load_error(l, STAGE_RONDO, doc_key(server, server_keys[i].key), "validation",
+                       "`%s` goes with `%s`, which this server does not have", server_keys[i].key, server_keys[i].with);
+    for (uint32_t i = 0; env && i < env->count; i++)
+        read_check_variable(l, env->keys[i], env->keys[i]->text);
+}
+
 static void check_server(struct loading *l, const struct doc_val *name, const struct doc_val *server)
 {
     const struct doc_val *type = load_get(server, "type");
-    if (!load_get(server, "command") == !load_get(server, "url"))
+    bool is_given = load_has(l, server, "command") || load_has(l, server, "url");
+    if (!*name->text)
+        load_error(l, STAGE_RONDO, name, "validation", "a server needs a name");
+    if (load_get(server, "command") && load_get(server, "url"))
+        load_error(l, STAGE_RONDO, doc_key(server, "url"), "validation",
+                   "the server '%.80s' has either `command` or `url`, not both", name->text);
+    if (!is_given)
         load_error(l, STAGE_RONDO, name, "validation", "the server '%.80s' needs either `command` or `url`",
                    name->text);
-    if (type && type->text && strcmp(type->text, "sse") == 0)
-        load_error(l, STAGE_RONDO, type, "validation", "the transport 'sse' of 2024 is not supported; most servers "
-                   "that have it offer 'http', too");
+    if (type && type->text && is_given)
+        check_server_type(l, server, type);
+    if (is_given)
+        check_server_keys(l, server);
     rules_place(l, server, "url");
 }
 

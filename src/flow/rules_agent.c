@@ -44,8 +44,21 @@ static void find_kind(struct loading *l, struct flow_agent *agent)
     }
 }
 
+/* Whether none of the keys that tell it is there, but one that was probably meant for one of them. */
+static bool is_of_unknown_kind(const struct loading *l, const struct flow_agent *agent)
+{
+    bool is_given = false, is_meant = false;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        is_given |= !!load_get(agent->at, kinds[i].key);
+        is_meant |= load_has(l, agent->at, kinds[i].key);
+    }
+    return is_meant && !is_given;
+}
+
 static void check_companions(struct loading *l, const struct flow_agent *agent)
 {
+    if (is_of_unknown_kind(l, agent))
+        return;
     for (size_t i = 0; i < COUNT(companions); i++)
         if (companions[i].kind != agent->kind && load_get(agent->at, companions[i].key))
             load_error(l, STAGE_RONDO, doc_key(agent->at, companions[i].key), "validation",
@@ -83,7 +96,18 @@ static void check_description(struct loading *l, const struct flow_agent *agent)
                    agent->name);
 }
 
-/* What describes a model agent is also its system text, unless it has one. */
+/* What describes an agent is also its system text, unless it has one. */
+static void settle_prompt(struct loading *l, struct flow_agent *agent)
+{
+    const struct doc_val *at = load_get(agent->at, "description");
+    if (!*agent->description)
+        return;
+    if (load_get(agent->at, "prompt"))
+        read_no_holes(l, at);
+    else
+        read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description", at, &agent->prompt);
+}
+
 static void check_agent(struct loading *l, struct flow_agent *agent)
 {
     find_kind(l, agent);
@@ -93,9 +117,7 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
         check_skills(l, agent);
     if (agent->effects < 0)
         agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
-    if (agent->kind == AGENT_MODEL && !load_get(agent->at, "prompt") && *agent->description)
-        read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description",
-                   load_get(agent->at, "description"), &agent->prompt);
+    settle_prompt(l, agent);
 }
 
 void rules_step_model(struct loading *l, const struct flow_step *step)

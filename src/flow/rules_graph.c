@@ -20,7 +20,10 @@ static void check_duplicates(struct loading *l, const struct flow_scope *scope)
         uint8_t stage = scope->kind == SCOPE_FILE ? STAGE_ID : STAGE_INNER_DUPLICATE;
         struct diag *diag = load_error(l, stage, second->id_at, "duplicate_step",
                                        "there are two steps with the id '%.80s'", second->id);
-        diag_hint(diag, "the other one is in line %u", (unsigned)first->id_at->line);
+        if (first->id_at == second->id_at)
+            diag_hint(diag, "the other one is the same, through an alias");
+        else
+            diag_hint(diag, "the other one is in line %u", (unsigned)first->id_at->line);
     }
 }
 

@@ -46,7 +46,7 @@ static void check_judge(struct loading *l, const struct flow_loop *loop)
                       : !is_type(done, "boolean")  ? "has a `done` that is no boolean"
                       : !is_required(schema, "done") ? "does not require `done` in its `resultSchema`"
                                                      : NULL;
-    if (why)
+    if (why && (schema || !load_has(l, agent->at, "resultSchema")))
         diag_hint(load_error(l, STAGE_JUDGE, loop->judge->at, "validation",
                              "the agent '%.80s' cannot judge: it %s", agent->name, why),
                   "%s", judge_hint);
@@ -99,9 +99,9 @@ static const char score_hint[] =
 static void check_scorer(struct loading *l, const struct flow_loop *loop)
 {
     const struct flow_agent *agent = loop->scorer ? loop->scorer->agent : NULL;
-    if (!agent || can_score(agent))
+    bool is_script = agent && agent->kind == AGENT_SCRIPT;
+    if (!agent || can_score(agent) || (!is_script && !agent->result_schema && load_has(l, agent->at, "resultSchema")))
         return;
-    bool is_script = agent->kind == AGENT_SCRIPT;
     struct diag *diag = load_error(l, STAGE_RONDO, loop->scorer->at, "validation",
                                    "the agent '%.80s' cannot score: it has no number `score` in %s", agent->name,
                                    is_script ? "any of its replies" : "its `resultSchema`");

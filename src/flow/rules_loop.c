@@ -39,8 +39,10 @@ static void check_each(struct loading *l, const struct flow_loop *loop)
     for (size_t i = 0; i < COUNT(not_each); i++) {
         if (!has(loop, not_each[i].key) || (strcmp(not_each[i].key, "delay") == 0 && !loop->delay_ms))
             continue;
-        load_error(l, STAGE_FOREACH, key_at(loop, not_each[i].key), not_each[i].code,
-                   "`%s` does not go with `forEach`", not_each[i].key);
+        struct diag *diag = load_error(l, STAGE_FOREACH, key_at(loop, not_each[i].key), not_each[i].code,
+                                       "`%s` does not go with `forEach`", not_each[i].key);
+        if (l->is_v1) // which goes by the list above
+            diag_order_by(diag, load_get(loop->at, "forEach"));
     }
     if (loop->output_mode == RONDO_OUTPUT_BEST || loop->output_mode == RONDO_OUTPUT_FINAL_STEP)
         load_error(l, STAGE_OUTPUT_MODE, load_get(loop->at, "outputMode"), "loop_validation",
@@ -137,7 +139,8 @@ static void check_cap(struct loading *l, struct flow_step *step)
                    "`unbounded` and `maxIterations` contradict each other");
     else if ((is_unbounded || is_open_while) && !can_end(step))
         refuse_endless(l, loop, is_unbounded ? "unbounded" : "while");
-    else if (!is_unbounded && !has(loop, "maxIterations") && !is_open_while)
+    else if (!is_unbounded && !load_has(l, loop->at, "maxIterations") && !load_has(l, loop->at, "while") &&
+             !load_has(l, loop->at, "forEach") && (!load_has(l, loop->at, "unbounded") || unbounded))
         diag_hint(load_error(l, STAGE_ITERATIONS, loop->at, "loop_missing_max_iterations",
                              "a loop needs `maxIterations`%s", l->is_v1 ? ", or `forEach`" : ""),
                   l->is_v1 ? "it is the most passes there can be"
@@ -158,7 +161,7 @@ static void settle_on_max(struct flow_loop *loop)
 
 static void check_score(struct loading *l, const struct flow_loop *loop)
 {
-    bool is_scored = has(loop, "score") || has(loop, "scoreAgent");
+    bool is_scored = load_has(l, loop->at, "score") || load_has(l, loop->at, "scoreAgent");
     if (has(loop, "score") && has(loop, "scoreAgent"))
         load_error(l, STAGE_RONDO, key_at(loop, "scoreAgent"), "validation",
                    "`score` and `scoreAgent` say the same; give one of them");
@@ -168,17 +171,17 @@ static void check_score(struct loading *l, const struct flow_loop *loop)
     if (!is_scored && has(loop, "patience"))
         load_error(l, STAGE_RONDO, key_at(loop, "patience"), "validation",
                    "`patience` needs `score` or `scoreAgent`");
-    if (has(loop, "minGain") && !has(loop, "patience"))
+    if (has(loop, "minGain") && !load_has(l, loop->at, "patience"))
         load_error(l, STAGE_RONDO, key_at(loop, "minGain"), "validation", "`minGain` needs `patience`");
 }
 
 static void check_memory(struct loading *l, const struct flow_loop *loop)
 {
     bool is_window = loop->memory_mode == RONDO_WINDOW;
-    if (is_window && !has(loop, "memoryWindow"))
+    if (is_window && !load_has(l, loop->at, "memoryWindow"))
         load_error(l, STAGE_RONDO, key_at(loop, "memoryMode"), "validation",
                    "`memoryMode: window` needs `memoryWindow`");
-    if (!is_window && has(loop, "memoryWindow"))
+    if (!is_window && has(loop, "memoryWindow") && (has(loop, "memoryMode") || !load_has(l, loop->at, "memoryMode")))
         load_error(l, STAGE_RONDO, key_at(loop, "memoryWindow"), "validation",
                    "`memoryWindow` needs `memoryMode: window`");
     if (loop->max_history && loop->output_mode == RONDO_OUTPUT_CUMULATIVE)
@@ -211,7 +214,7 @@ static void check_repeat(struct loading *l, struct flow_step *step)
     if (has(loop, "stall") && !loop->stall_repeats)
         loop->stall_repeats = 3;
     for (size_t i = 0; i < COUNT(for_each); i++)
-        if (has(loop, for_each[i]))
+        if (has(loop, for_each[i]) && !load_has(l, loop->at, "forEach"))
             load_error(l, STAGE_RONDO, key_at(loop, for_each[i]), "validation", "`%s` needs `forEach`",
                        for_each[i]);
 }
@@ -225,7 +228,7 @@ void rules_loop(struct loading *l, struct flow_step *step)
     else
         check_repeat(l, step);
     for (size_t i = 0; i < COUNT(for_steps); i++)
-        if (has(loop, for_steps[i]) && !has(loop, "steps"))
+        if (has(loop, for_steps[i]) && !load_has(l, loop->at, "steps"))
             load_error(l, STAGE_RONDO, key_at(loop, for_steps[i]), "validation",
                        "`%s` is about `steps`, and this loop has none", for_steps[i]);
 }

@@ -40,14 +40,24 @@ static bool check_names(struct loading *l, const struct flow_step *step, const s
 
 /* ---- ways -------------------------------------------------------------------------------------------------- */
 
-/* Every state has a way out, and a way in. */
+/* The state that an edge names, or that was meant by a name which there is none of; NULL. */
+static const struct flow_step *state_meant(const struct loading *l, const struct flow_step *step, const char *name)
+{
+    const struct flow_step *state = name ? scope_step(step->inner, name) : NULL;
+    const char *near = name && !state ? load_nearest_step(l, name, step->inner) : NULL;
+    return near ? scope_step(step->inner, near) : state;
+}
+
+/* Every state has a way out, and a way in; an edge that does not say from where, or to where, may be any. */
 static void check_ways(struct loading *l, const struct flow_step *step)
 {
     auto_free bool *leads_out = mem_zalloc(step->inner->count + 1), *is_entered = mem_zalloc(step->inner->count + 1);
+    bool knows_from = true, knows_to = true;
     for (uint32_t i = 0; i < step->edge_count; i++) {
         const struct flow_edge *edge = &step->edges[i];
-        const struct flow_step *from = edge->from ? scope_step(step->inner, edge->from) : NULL;
-        const struct flow_step *to = edge->to ? scope_step(step->inner, edge->to) : NULL;
+        const struct flow_step *from = state_meant(l, step, edge->from), *to = state_meant(l, step, edge->to);
+        knows_from &= !!edge->from;
+        knows_to &= !!edge->to;
         if (from)
             leads_out[from->index] = true;
         if (to)
@@ -55,11 +65,11 @@ static void check_ways(struct loading *l, const struct flow_step *step)
     }
     for (uint32_t i = 0; i < step->inner->count; i++) {
         const struct flow_step *state = step->inner->steps[i];
-        if (!leads_out[i] && strcmp(state->id, "end") != 0)
+        if (knows_from && !leads_out[i] && strcmp(state->id, "end") != 0)
             diag_hint(load_error(l, STAGE_RONDO, state->id_at, "validation",
                                  "no edge leads out of the state '%.80s'", state->id),
                       "to stop there: { from: %.80s, to: end }", state->id);
-        if (!is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
+        if (knows_to && !is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
             diag_warn(l->diags, load_error(l, STAGE_RONDO, state->id_at, "validation",
                                            "no edge leads to the state '%.80s'", state->id));
     }

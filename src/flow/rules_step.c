@@ -39,10 +39,15 @@ static const struct {
 
 static void check_include(struct loading *l, const struct flow_step *step)
 {
-    for (size_t i = 0; i < COUNT(conflicts); i++)
-        if (has(step, conflicts[i].key) && (l->is_v1 || !conflicts[i].is_v1))
-            load_error(l, load_stage_in(step->scope, STAGE_INCLUDE), doc_key(step->at, conflicts[i].key),
-                       conflicts[i].code, "a step with `include` cannot have `%s`", conflicts[i].key);
+    for (size_t i = 0; i < COUNT(conflicts); i++) {
+        if (!has(step, conflicts[i].key) || (conflicts[i].is_v1 && !l->is_v1))
+            continue;
+        struct diag *diag = load_error(l, load_stage_in(step->scope, STAGE_INCLUDE),
+                                       doc_key(step->at, conflicts[i].key), conflicts[i].code,
+                                       "a step with `include` cannot have `%s`", conflicts[i].key);
+        if (l->is_v1) // which goes by the list above
+            diag_order_by(diag, load_get(step->at, "include"));
+    }
 }
 
 /* ---- the body ------------------------------------------------------------------------------------------- */
@@ -105,10 +110,12 @@ static void check_beside_loop(struct loading *l, struct flow_step *step)
 
 static void check_something_to_do(struct loading *l, const struct flow_step *step)
 {
+    bool has_agent = load_has(l, load_get(l->flow->doc->root, "options"), "agent");
     for (size_t i = 0; i < COUNT(bodies); i++)
-        if (has(step, bodies[i].key))
+        if (load_has(l, step->at, bodies[i].key))
             return;
-    if (!l->is_v1 && !has(step, "instructions") && !l->flow->agent)
+    if (!l->is_v1 && step->at->kind == DOC_MAP && !has_agent && !load_has(l, step->at, "instructions") &&
+        !load_has(l, step->at, "else"))
         diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "this step does nothing"),
                   "give it `instructions`, an `agent`, or another body");
 }
@@ -118,7 +125,10 @@ static void check_something_to_do(struct loading *l, const struct flow_step *ste
 static void check_parallel(struct loading *l, const struct flow_step *step)
 {
     const struct doc_val *at = load_get(step->at, "parallel");
-    if (at && !load_get(at, "agents") == !load_get(at, "steps"))
+    if (load_get(at, "agents") && load_get(at, "steps"))
+        load_error(l, STAGE_RONDO, doc_key(at, "steps"), "validation",
+                   "a parallel has either `agents` or `steps`, not both");
+    if (at->kind == DOC_MAP && !load_has(l, at, "agents") && !load_has(l, at, "steps"))
         load_error(l, STAGE_RONDO, at, "validation", "a parallel needs either `agents` or `steps`");
 }
 
@@ -138,9 +148,15 @@ static void check_forum(struct loading *l, const struct flow_step *step)
                    "a quorum of %d is more than there are members", step->quorum);
 }
 
+static bool is_word(const struct doc_val *val, const char *word)
+{
+    return val->text && strcmp(val->text, word) == 0;
+}
+
 static void check_gate(struct loading *l, const struct flow_step *step, const struct doc_val *at)
 {
-    if (load_get(at, "onTimeout") && !step->gate_timeout_ms) // 0s is none
+    bool has_timeout = step->gate_timeout_ms || (load_has(l, at, "timeout") && !load_get(at, "timeout")); // 0s is none
+    if (load_get(at, "onTimeout") && !has_timeout && !is_word(load_get(at, "onTimeout"), "fail"))
         load_error(l, STAGE_RONDO, doc_key(at, "onTimeout"), "validation", "`onTimeout` needs a `timeout`");
 }
 

@@ -7,20 +7,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STAGE_EXPRESSIONS 200 // v1 looks at nothing in them: whatever it says itself comes first
+#define STAGE_EXPRESSIONS UINT32_MAX // v1 does not look at them: whatever it says itself comes first
 #define HOLE_SHOWN        60  // bytes of a hole in messages
 #define EXPRS_MAX         100000 // of one file, holes in its texts included
 
 /* ---- compiling ------------------------------------------------------------------------------------------------- */
 
-/* Where in the file an expression comes from: at->text, from `start` on; or not there, but in a text
-   that the file only names. */
+/* Where an expression comes from: at->text, or the text of a file that is named there, from `start` on; of a text
+   that was cleaned, `start` is in what came of it. */
 struct origin {
     struct flow *flow;
     const struct doc_val *at;
     size_t start;
-    bool is_elsewhere;
+    bool is_clean;
+    struct scope_file *file;
 };
+
+struct source *scope_file_source(struct scope_file *file)
+{
+    if (!file->source)
+        file->source = source_new(file->name, file->text, file->len);
+    return file->source;
+}
 
 /* The byte that a line and column of a text mean; columns count characters. */
 static size_t offset_of(const char *text, size_t len, int line, int column)
@@ -37,21 +45,40 @@ static size_t offset_of(const char *text, size_t len, int line, int column)
 
 static void place(const struct origin *from, size_t at, rondo_error *err)
 {
-    uint32_t line = from->at->line, column = from->at->column;
-    if (!from->is_elsewhere)
-        doc_locate(from->flow->doc, from->at, from->start + at, &line, &column);
+    uint32_t line, column;
+    const char *text = from->file ? from->file->text : from->at->text;
+    size_t len = from->file ? from->file->len : from->at->text_len;
+    size_t raw = from->is_clean ? doc_unclean(text, len, from->start + at) : from->start + at;
+    if (from->file)
+        source_place(scope_file_source(from->file), raw, &line, &column);
+    else
+        doc_locate(from->flow->doc, from->at, raw, &line, &column);
     err->line = (int)line;
     err->column = (int)column;
+}
+
+/* Says who names the file that something is wrong in. */
+static void hint_at_file(const struct origin *from, struct diag *diag)
+{
+    auto_free char *hint = diag->hint ? mem_strdup(diag->hint) : NULL;
+    if (from->file)
+        diag_hint(diag, "%s%snamed in %s:%u:%u%s", hint ? hint : "", hint ? " (" : "", from->flow->source->name,
+                  (unsigned)from->at->line, (unsigned)from->at->column, hint ? ")" : "");
 }
 
 /* err is about the byte `at` of the expression. */
 static struct diag *complain(const struct origin *from, size_t at, const char *code, rondo_error *err,
                              struct diags *diags)
 {
-    if (diags->count < DIAG_MAX) // what is beyond is not shown
+    struct source *source = from->file ? scope_file_source(from->file) : from->flow->source;
+    bool has_room = diags_has_room(diags);
+    err->line = from->file ? 1 : (int)from->at->line;
+    err->column = from->file ? 1 : (int)from->at->column;
+    if (has_room)
         place(from, at, err);
-    struct diag *diag = diag_error(diags, from->flow->source, code, err);
-    diag->stage = STAGE_EXPRESSIONS;
+    struct diag *diag = diag_error(diags, source, code, err);
+    if (from->flow->dialect == FLOW_V1 || !has_room) // then those are shown that know where they are
+        diag->stage = STAGE_EXPRESSIONS;
     return diag;
 }
 
@@ -88,18 +115,15 @@ static void complain_of_names(const struct compiling *c, rondo_error *err)
 {
     const struct binding *b = &c->binding;
     size_t at = b->code ? b->bad_at : offset_of(c->text, c->len, err->line, err->column);
-    bool is_about = at == b->bad_at && b->bad_len, is_elsewhere = c->from->is_elsewhere;
+    bool is_about = at == b->bad_at && b->bad_len;
     struct diag *diag = complain(c->from, at, b->code ? b->code : "cel", err, c->diags);
-    if (is_about && !is_elsewhere)
+    if (is_about)
         diag->width = b->bad_len;
-    bool has_hint = is_about && *b->hint;
-    if (is_elsewhere)
-        diag_hint(diag, "in the text that is read here: %.*s%s%s", (int)MIN(c->len, HOLE_SHOWN), c->text,
-                  has_hint ? "; " : "", has_hint ? b->hint : "");
-    else if (has_hint)
+    if (is_about && *b->hint)
         diag_hint(diag, "%s", b->hint);
-    if (c->diags->count < DIAG_MAX)
+    if (diags_has_room(c->diags))
         suggest_function(diag);
+    hint_at_file(c->from, diag);
 }
 
 /* Hook of CEL: one of the errors of an expression. */
@@ -111,7 +135,7 @@ static bool take_error(void *compiling, const rondo_error *given)
     complain_of_names(c, &err);
     c->binding.code = NULL; // the next one has its own
     c->binding.bad_len = 0;
-    return c->diags->count < DIAG_MAX;
+    return diags_has_room(c->diags);
 }
 
 /* Told once: the rest is not looked at. */
@@ -130,7 +154,7 @@ static bool is_too_many(struct flow *flow, const struct origin *from, struct dia
 static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
                                    const char *text, size_t len, unsigned allows, struct diags *diags)
 {
-    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX },
+    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = !diags_has_room(diags) },
                            .from = from, .what = what, .text = text, .len = len, .diags = diags };
     struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
                                    .arena = &scope->flow->arena };
@@ -164,7 +188,7 @@ static bool can_be(const struct cel_program *program, const struct want *want)
 void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
                 enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags)
 {
-    struct origin from = { scope->flow, at, 0, false };
+    struct origin from = { .flow = scope->flow, .at = at };
     rondo_error err = { 0 };
     *ret = (struct flow_expr){ .at = at, .flow = scope->flow, .what = what };
     if (!at->text) {
@@ -257,7 +281,9 @@ static size_t cut_hole(struct cutter *c, size_t at)
     rondo_error err = { 0 };
     if (end == c->len) {
         err_set(&err, RONDO_EPARSE, "this hole is never closed: '${' needs a '}'");
-        diag_hint(complain(&c->from, at, "cel", &err, c->diags), "a literal '${' is written '$${'");
+        struct diag *diag = complain(&c->from, at, "cel", &err, c->diags);
+        diag_hint(diag, "a literal '${' is written '$${'");
+        hint_at_file(&c->from, diag);
         return end;
     }
     struct origin from = c->from;
@@ -292,24 +318,20 @@ static void cut_all(struct cutter *c)
     cut_literal(c, start, c->len);
 }
 
-static bool is_text_of(const struct doc_val *at, const char *text, size_t len)
+void scope_text(struct flow_scope *scope, struct flow_text *text, struct scope_file *file, unsigned allows,
+                struct diags *diags)
 {
-    return at->text && at->text_len == len && memcmp(at->text, text, len) == 0;
-}
-
-void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
-                unsigned allows, struct flow_text *ret, struct diags *diags)
-{
-    struct cutter c = { .scope = scope, .allows = allows, .text = text, .len = len, .diags = diags,
-                        .from = { scope->flow, at, 0, !is_text_of(at, text, len) } };
-    *ret = (struct flow_text){ .text = text, .len = len, .at = at };
+    struct cutter c = { .scope = scope, .allows = allows, .text = text->text, .len = text->len, .diags = diags,
+                        .from = { .flow = scope->flow, .at = text->at, .is_clean = true, .file = file } };
+    text->pieces = NULL;
+    text->piece_count = 0;
     if (scope->flow->dialect == FLOW_V1)
         return;
     cut_all(&c);
-    bool is_whole = c.count == 0 || (c.count == 1 && c.pieces->len == len);
-    ret->piece_count = is_whole ? 0 : c.count;
+    bool is_whole = c.count == 0 || (c.count == 1 && c.pieces->len == text->len);
+    text->piece_count = is_whole ? 0 : c.count;
     if (!is_whole)
-        ret->pieces = (struct flow_piece *)arena_dup(&scope->flow->arena, c.pieces,
-                                                     c.count * sizeof *c.pieces);
+        text->pieces = (struct flow_piece *)arena_dup(&scope->flow->arena, c.pieces,
+                                                      c.count * sizeof *c.pieces);
     mem_free(c.pieces);
 }

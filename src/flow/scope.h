@@ -35,10 +35,20 @@ const char *scope_nearest_function(const char *message);
 void scope_index(struct flow_scope *scope);
 struct flow_step *scope_step(const struct flow_scope *scope, const char *id);
 
-/* A text, of which `at` is where the file gives it: the text of `at` itself, or what it stands for
-   (@file; then holes that are wrong are reported there).  text is kept, not copied.  In v1 files
-   there are no holes. */
-void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
-                unsigned allows, struct flow_text *ret, struct diags *diags);
+/* A text that a workflow file only names (@file): which one, and what is in it. */
+struct scope_file {
+    struct scope_file *next; // of those that were read
+    const char *path;        // as it was named
+    const char *name;        // from where we are
+    const char *text;
+    size_t len;
+    struct source *source;   // made when something is wrong in it
+};
+struct source *scope_file_source(struct scope_file *file);
+
+/* Cuts a text, which has been cleaned, into pieces.  It is that of text->at, or, if given, of a file that this names:
+   holes that are wrong are reported where they are.  In v1 files there are no holes. */
+void scope_text(struct flow_scope *scope, struct flow_text *text, struct scope_file *file, unsigned allows,
+                struct diags *diags);
 
 #endif

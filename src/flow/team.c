@@ -50,7 +50,7 @@ static void check_tool(struct loading *l, const struct doc_val *at, const char *
     else if (is_agent && strlen(name) > KNOWN_TOOL_LEN)
         load_error(l, STAGE_RONDO, at, "validation", "the name '%.80s' is too long for a tool: at most %d characters",
                    name, KNOWN_TOOL_LEN);
-    else if (!is_agent && !is_known && !is_of_server(l->flow, name))
+    else if (!is_agent && !is_known && load_knows_agents(l) && !is_of_server(l->flow, name))
         suggest_tool(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "there is no tool '%.80s'", name), name);
 }
 
@@ -64,9 +64,9 @@ static void check_untool(struct loading *l, const struct doc_val *at, const char
 static void check_worker(struct loading *l, const struct doc_val *at, const char *name)
 {
     const struct flow_agent *agent = load_find_agent(l, name);
-    if (!agent)
+    if (!agent && load_knows_agents(l))
         load_suggest_agent(l, load_error(l, STAGE_RONDO, at, "missing_agent", "there is no agent '%.80s'", name), name);
-    else if (agent->kind == AGENT_WORKFLOW)
+    else if (agent && agent->kind == AGENT_WORKFLOW)
         diag_hint(load_error(l, STAGE_RONDO, at, "validation", "a worker is given a text; '%.80s' is a workflow", name),
                   "list it in `tools`: its inputs are the arguments");
 }

@@ -176,7 +176,13 @@ static int resolve_inside(const char *folder, const char *path, char **ret, rond
 int file_find_inside(const char *folder, const char *path, rondo_error *err)
 {
     auto_free char *resolved = NULL;
-    return resolve_inside(folder, path, &resolved, err);
+    struct stat st;
+    if (resolve_inside(folder, path, &resolved, err) < 0)
+        return err->code;
+    if (stat(resolved, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, RONDO_EFAILED, "%s: %s", path,
+                       S_ISDIR(st.st_mode) ? "this is a folder" : "not a regular file");
+    return 0;
 }
 
 int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,

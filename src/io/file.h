@@ -20,7 +20,7 @@ const char *file_reason(const char *message, const char *name);
 int file_read_inside(const char *folder, const char *path, size_t max, struct buf *out,
                      char **ret_folder, rondo_error *err);
 
-/* Is it there?  0, RONDO_ENOTFOUND, or RONDO_EINVAL as above. */
+/* Is it there?  0, RONDO_ENOTFOUND, RONDO_EINVAL as above, or RONDO_EFAILED for what is no file. */
 int file_find_inside(const char *folder, const char *path, rondo_error *err);
 
 /* Where path is: absolute, links resolved; the caller's.  NULL with err filled in. */

@@ -1,6 +1,7 @@
 #!/bin/bash
 # check.sh - rondo check on workflow files: exit status, and what is printed where.
 [ -x "$RONDO" ] || { echo "no program"; exit 77; }
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
 
 passed=0 failed=0
 expect() { # name, status, stdout, stderr, command...
@@ -87,6 +88,28 @@ printf 'name: x\nsteps: [{ id: 漢字 }]\n' >wide.yaml
 expect "wide characters are underlined" 2 "" "wide.yaml:2:15: error[invalid_step_id]: the id '漢字' has to begin with a letter and have only letters, digits, - and _
     2 | steps: [{ id: 漢字 }]
       |               ^~~~" "$RONDO" check wide.yaml
+{
+    printf 'rondo: 1\nname: many\nsteps:\n  - { id: bad, instructions: "${bad}" }\n  - id: m\n    machine:\n      start: s0\n'
+    printf '      edges: [{ from: s0, to: end }'
+    printf ', { from: s%d, to: end }' $(seq 299)
+    printf ']\n      states:\n'
+    printf '        s%d: { instructions: x }\n' $(seq 0 299)
+} >many.yaml
+{
+    printf 'name: many\nsteps:\n  - id: a\n    loop:\n      maxIterations: 2\n      steps:\n'
+    printf '        - { id: a%d, agent: none }\n' $(seq 700)
+    printf '  - { id: b }\n  - { id: b }\n'
+} >first.yaml
+{
+    printf 'rondo: 1\nname: many\nsteps:\n  - &s { id: a, instructions: "${bad}", timeout: 5x }\n'
+    printf '  - { <<: *s, id: a%d }\n' $(seq 400)
+} >same.yaml
+expect "many that are the same do not hide others, nor where they are" 0 "same.yaml:4:34: error[cel]: hole: undeclared reference to 'bad'" "" \
+    grep cel <("$RONDO" check same.yaml 2>&1)
+sum='"\(.errors | length) \(.errors[0].code) \(.warnings | length) \(.more)"'
+expect "many warnings do not hide an error" 0 "1 cel 200 99" "" jq -r "$sum" <("$RONDO" check --json many.yaml)
+expect "many errors do not hide the first" 0 "200 duplicate_step 0 501" "" jq -r "$sum" <("$RONDO" check --json first.yaml)
+expect "what is left out is counted" 0 "... and 501 more" "" tail -1 <("$RONDO" check first.yaml 2>&1)
 expect "no file" 3 "" "$("$RONDO" check 2>&1)" "$RONDO" check
 
 # Files beside the workflow stay in its folder, whatever the links say.
@@ -126,13 +149,15 @@ context() { # name, status, errors, warnings, dialect, step
         cat out
     fi
 }
-context "context files that are there" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, docs] }'
+context "context files that are there" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md] }'
+context "one that is a folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, docs] }'
 context "one that is not" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, none.md] }'
 context "one outside of the folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [../good.yaml] }'
+context "one outside of the folder, behind another step" 2 1 0 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [/etc/passwd] }'
 context "one that a step before may write" 0 0 1 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [none.md] }'
 context "one in a loop" 0 0 1 "rondo: 1" '{ id: a, loop: { maxIterations: 2, steps: [{ id: x, agent: w, contextFiles: [none.md] }] } }'
 context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, contextFiles: [none.md] }] }'
-context "one with a hole" 0 0 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
+context "one with a hole, which is none there" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
 context "one in v1" 0 0 1 "description: d" '{ id: a, agent: w, contextFiles: [none.md] }'
 
 # Every circle, each once; those who only wait for one are in none.

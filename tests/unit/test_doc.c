@@ -231,6 +231,7 @@ static const struct outcome wrong[] = {
     { "", "1:1: the file is empty" },
     { "  \n\n# nothing\n", "1:1: the file is empty" },
     { "---\n# nothing\n...\n", "1:1: the file is empty" },
+    { "---\n---\na: 1\n", "1:1: the first document of the file is empty, and no other one is read" },
     { "\xef\xbb\xbf", "1:1: the file is empty" },
     { "a: 1\nb: 2\na: 3", "3:1: the key 'a' is here twice; the first is in line 1" },
     { "x:\n  - {p: 1, 'p': 2}", "2:12: the key 'p' is here twice; the first is in line 2" },
@@ -786,6 +787,24 @@ TEST(clean_texts_have_no_unseen_characters_and_one_spelling)
         CHECK_STR(clean, cleaned[i].want);
         CHECK_UINT(len, strlen(cleaned[i].want));
         CHECK((clean == text) == (strcmp(text, cleaned[i].want) == 0));
+    }
+}
+
+/* By every letter of the clean text; one that took in what is behind it is where that began. */
+TEST(places_in_clean_texts_are_found_again)
+{
+    auto_arena struct arena arena = { 0 };
+    for (size_t i = 0; i < COUNT(cleaned); i++) {
+        const char *text = cleaned[i].text, *clean;
+        size_t len, bad, last = 0;
+        CHECK(doc_clean_text(&arena, text, strlen(text), &clean, &len, &bad));
+        for (size_t at = 0; at < len; at++) {
+            size_t raw = doc_unclean(text, strlen(text), at);
+            CHECK(raw >= last && raw < strlen(text));
+            CHECK((uint8_t)clean[at] >= 0x80 || text[raw] == clean[at]);
+            last = raw;
+        }
+        CHECK_UINT(doc_unclean(text, strlen(text), len), strlen(text));
     }
 }
 
