@@ -185,6 +185,10 @@ struct cel_options {
     int (*bind)(void *user, const struct cel_name *path, size_t count, const char **ret_type,
                 uintptr_t *ret_token, rondo_error *err);
 
+    /* Set before bind is asked, if not NULL: whether the path is looked at in every evaluation, which then fails if it
+       has no value.  Not so in has(), and in what &&, ||, ?: and macros can do without. */
+    bool *is_certain;
+
     /* Ids with hyphens: asked when a name behind a dot is followed by "-", with the names before
        it and the text from the name on.  Answers how many bytes of the text are one id; anything
        not longer than the name itself changes nothing. */

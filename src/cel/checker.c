@@ -21,10 +21,20 @@ struct checker {
     size_t len;
     rondo_error *err;
     bool has_failed;   // err is the first error
+    uint32_t doubts;   // reasons why the node may not be looked at, or be absent without harm
 };
 
 static const struct cel_type *check(struct checker *c, const struct lookup_var *vars,
                                     struct ast *node);
+
+/* The same for a part that an evaluation may do without. */
+static const struct cel_type *check_perhaps(struct checker *c, const struct lookup_var *vars, struct ast *node)
+{
+    c->doubts++;
+    const struct cel_type *type = check(c, vars, node);
+    c->doubts--;
+    return type;
+}
 
 /* An error at a byte of the text.  Dyn when the caller forgives it, so that nothing follows from it; else NULL, which
    ends the check. */
@@ -106,7 +116,10 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
                                          const struct ast_path *path)
 {
     struct lookup_found *found = arena_alloc(c->lookup->arena, sizeof *found);
+    bool *is_certain = c->lookup->options->is_certain;
     rondo_error err = { 0 };
+    if (is_certain)
+        *is_certain = !c->doubts && !node->is_test;
     if (lookup_find(c->lookup, path, found, &err) < 0)
         return tell(c, path->names[0].offset, &err);
     if (!found->used)
@@ -324,6 +337,12 @@ static const struct cel_type *check_literal(struct checker *c, const struct ast 
     return type;
 }
 
+/* a.orValue(b) and a.or(b) look at b only when a is none. */
+static bool is_default(const struct ast *call)
+{
+    return call->has_target && (strcmp(call->function, "orValue") == 0 || strcmp(call->function, "or") == 0);
+}
+
 static const struct cel_type *check_call(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
@@ -336,7 +355,9 @@ static const struct cel_type *check_call(struct checker *c, const struct lookup_
             return NULL;
         if (i == 1 && is_member && !node->row_count && count > 2)
             return &cel_dyn;   // of a misspelt macro the arguments make no sense
-        if (!(args[i] = check(c, vars, node->args[i + skip])))
+        args[i] = i > 0 && is_default(node) ? check_perhaps(c, vars, node->args[i + skip])
+                                            : check(c, vars, node->args[i + skip]);
+        if (!args[i])
             return NULL;
     }
     if (!node->row_count && count > is_member)
@@ -363,8 +384,8 @@ static const struct cel_type *check_if(struct checker *c, const struct lookup_va
                                        struct ast *node)
 {
     const struct cel_type *args[3];
-    if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check(c, vars, node->b)) ||
-        !(args[2] = check(c, vars, node->c)))
+    if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check_perhaps(c, vars, node->b)) ||
+        !(args[2] = check_perhaps(c, vars, node->c)))
         return NULL;
     bool has_null = infer_resolve(&c->infer, args[1], false)->kind == TYPE_NULL ||
                     infer_resolve(&c->infer, args[2], false)->kind == TYPE_NULL;
@@ -373,9 +394,10 @@ static const struct cel_type *check_if(struct checker *c, const struct lookup_va
     return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
 }
 
+/* One of several that decide together, or one that is asked about every item. */
 static bool is_condition(struct checker *c, const struct lookup_var *vars, struct ast *node)
 {
-    const struct cel_type *type = check(c, vars, node);
+    const struct cel_type *type = check_perhaps(c, vars, node);
     if (type && !infer_fit(&c->infer, &cel_bool, type))
         type = wrong(c, node, "expected bool, got %s", told(c, type));
     return type;
@@ -509,7 +531,7 @@ static const struct cel_type *check_loop(struct checker *c, const struct lookup_
     const struct lookup_var *inner = has_two ? &second : &first;
     if (node->c && !is_condition(c, inner, node->c))
         return NULL;
-    const struct cel_type *body = check(c, inner, node->b);
+    const struct cel_type *body = check_perhaps(c, inner, node->b);
     return body ? loop_result(c, node, &range, type, body) : NULL;
 }
 
@@ -524,7 +546,7 @@ static const struct cel_type *check_optional(struct checker *c, const struct loo
         !(inner = wrong(c, node->a, "expected an optional, got %s", told(c, type))))
         return NULL;
     struct lookup_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, vars };
-    const struct cel_type *body = check(c, &var, node->b);
+    const struct cel_type *body = check_perhaps(c, &var, node->b);
     if (!body || node->loop == LOOP_OPTIONAL)
         return body ? cel_type_optional(c->lookup->arena, body) : NULL;
     if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, infer_var(&c->infer)), body))
@@ -537,7 +559,7 @@ static const struct cel_type *check_let(struct checker *c, const struct lookup_v
 {
     struct lookup_var *bound = arena_alloc(c->lookup->arena, node->count * sizeof *bound);
     for (uint32_t i = 0; i < node->count; i++) {
-        const struct cel_type *type = check(c, vars, node->args[i]);
+        const struct cel_type *type = check_perhaps(c, vars, node->args[i]); // if it is used
         if (!type)
             return NULL;
         bound[i] = (struct lookup_var){ &node->vars[i], type, 0, vars };
@@ -578,7 +600,7 @@ static const struct cel_type *check(struct checker *c, const struct lookup_var *
 const struct cel_type *checker_run(struct lookup *lookup, struct ast *root, const char *text,
                                    size_t len, rondo_error *err)
 {
-    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err, false };
+    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err, false, 0 };
     const struct cel_type *type = check(&c, NULL, root);
     type = type && !c.has_failed ? infer_resolve(&c.infer, type, true) : NULL;
     infer_clear(&c.infer);

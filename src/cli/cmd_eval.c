@@ -157,8 +157,8 @@ static void tell_hint(const char *hint)
 static int evaluate_in(struct running *r, struct act *act)
 {
     bool is_loop = node_is_loop(act->node);
-    struct binding names = { .scope = (struct flow_scope *)act->node->scope,
-                             .allows = is_loop ? ALLOW_PASS : ALLOW_NONE };
+    struct binding names = { .place = { .scope = (struct flow_scope *)act->node->scope,
+                                        .allows = is_loop ? ALLOW_PASS : ALLOW_NONE } };
     struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .user = &names };
     struct see see;
     eyes_of(r->run, act, &see);

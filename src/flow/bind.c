@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "data/value.h"
-#include "flow/scope.h"
+#include "flow/sight.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool is_name(const struct cel_name *name, const char *text)
 
 static bool is_v1(const struct binding *b)
 {
-    return b->scope->flow->dialect == FLOW_V1;
+    return b->place.scope->flow->dialect == FLOW_V1;
 }
 
 /* ---- saying no ----------------------------------------------------------------------------------- */
@@ -63,27 +63,33 @@ static void suggest(struct binding *b, const struct cel_name *bad, const struct 
         b->hint[0] = '\0';
 }
 
+/* What the next word is about. */
+static void note(const struct path *p, uint32_t at)
+{
+    struct binding *b = p->b;
+    b->code = "unknown_reference";
+    b->bad_at = p->names[at].offset;
+    b->bad_len = p->names[at].len;
+    b->hint[0] = '\0';
+}
+
 __attribute__((format(printf, 4, 5))) static int
 refuse(const struct path *p, uint32_t at, const struct names *known, const char *fmt, ...)
 {
-    struct binding *b = p->b;
     char text[300];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    b->code = "unknown_reference";
-    b->bad_at = p->names[at].offset;
-    b->bad_len = p->names[at].len;
-    b->hint[0] = '\0';
+    note(p, at);
     if (known)
-        suggest(b, &p->names[at], known);
+        suggest(p->b, &p->names[at], known);
     return err_set(p->err, RONDO_EINVAL, "%s", text);
 }
 
 static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, const char *type)
 {
-    struct flow_ref *ref = arena_zalloc(&p->b->scope->flow->arena, sizeof *ref);
+    struct flow_ref *ref = arena_zalloc(&p->b->place.scope->flow->arena, sizeof *ref);
     ref->root = (uint8_t)root;
     ref->is_v1 = is_v1(p->b);
     ref->used = 1;
@@ -412,7 +418,7 @@ static const struct flow_step *go_inside(const struct path *p, struct flow_ref *
         if (!step)
             return refuse_step(p, ref->used + 1, scope, false), NULL;
         ref->root = REF_INNER;
-        ref->way = joined(&p->b->scope->flow->arena, ref->way, step->id);
+        ref->way = joined(&p->b->place.scope->flow->arena, ref->way, step->id);
         ref->used += 2;
     }
     return step;
@@ -447,10 +453,76 @@ static void look_at(struct flow_step *step, void *user)
 /* What an agent's text names is looked for from the step that uses the agent. */
 static struct flow_step *used_step(const struct binding *b, const char *id)
 {
-    struct search search = { id, b->scope->flow, NULL };
-    if (b->allows & ALLOW_USER)
-        flow_each_step(b->scope->flow, look_at, &search);
+    struct search search = { id, b->place.scope->flow, NULL };
+    if (b->place.allows & ALLOW_USER)
+        flow_each_step(b->place.scope->flow, look_at, &search);
     return search.found;
+}
+
+/* ---- what is not there yet --------------------------------------------------------------------------------- */
+
+/* A rule is asked about the pass that has ended, and retry.on about the failure. */
+static bool is_about(const struct binding *b, const struct flow_step *step)
+{
+    return b->place.step == step && b->place.allows & (ALLOW_PASS | ALLOW_ERROR);
+}
+
+static void put_sight(char *text, size_t size, const struct flow_step *asks, const struct sight *sight,
+                      const struct flow_step *step)
+{
+    const char *id = step->id, *from = sight->from->id;
+    if (asks == step)
+        snprintf(text, size, "'%.80s' is this step itself: there is nothing to see of it yet", id);
+    else if (sight->from == step)
+        snprintf(text, size, "'%.80s' is around this and has not ended: there is nothing to see of it yet", id);
+    else if (step->scope->kind == SCOPE_BRANCH)
+        snprintf(text, size, "'%.80s' and '%.80s' are cases of one branch: only one of them runs", id, from);
+    else if (step->scope->kind == SCOPE_PARALLEL)
+        snprintf(text, size, "'%.80s' and '%.80s' run at the same time: there %s nothing to see of it yet", from, id,
+                 sight->kind == SIGHT_NEVER ? "is" : "may be");
+    else if (sight->kind == SIGHT_NEVER)
+        snprintf(text, size, "'%.80s' runs after '%.80s': there is nothing to see of it yet", id, from);
+    else
+        snprintf(text, size, "'%.80s' does not wait for '%.80s': there may be nothing to see of it yet", from, id);
+}
+
+static void put_remedy(struct binding *b, const struct sight *sight, const struct flow_step *step)
+{
+    bool is_loop = step->loop ? !step->loop->is_each : step->body == BODY_MACHINE;
+    if (sight->from == step && is_loop && b->place.step != step)
+        snprintf(b->hint, sizeof b->hint, "the passes that have ended are in `history`");
+    else if (sight->kind == SIGHT_RACE && step->scope->kind != SCOPE_PARALLEL)
+        snprintf(b->hint, sizeof b->hint, "step '%.80s' needs `dependsOn: [%.80s]`", sight->from->id, step->id);
+}
+
+/* A step that cannot have ended is an error where its absence is one. */
+static int look_at_step(const struct path *p, const struct flow_step *step)
+{
+    struct binding *b = p->b;
+    struct sight sight = { SIGHT_FINE, NULL };
+    char text[300];
+    if (b->is_certain && !is_v1(b) && !is_about(b, step))
+        sight = sight_of(b->place.step, step);
+    if (sight.kind == SIGHT_FINE)
+        return 0;
+    put_sight(text, sizeof text, b->place.step, &sight, step);
+    note(p, 1);
+    put_remedy(b, &sight, step);
+    err_set(p->err, RONDO_EINVAL, "%s", text);
+    if (sight.kind == SIGHT_NEVER && !(b->place.allows & ALLOW_ABSENT))
+        return p->err->code;
+    b->warn(b, p->err);
+    return 0;
+}
+
+/* The path behind `steps.x`. */
+static int bind_step(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+{
+    ref->used = 2;
+    step = go_inside(p, ref, step);
+    if (!step)
+        return p->err->code;
+    return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
 }
 
 static int bind_steps(const struct path *p)
@@ -459,25 +531,22 @@ static int bind_steps(const struct path *p)
     struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
     if (p->count == 1)
         return 1;
-    const struct flow_step *step = visible_step(b->scope, p->names[1].text);
+    const struct flow_step *step = visible_step(b->place.scope, p->names[1].text);
     bool is_near = !step;
     step = step ? step : used_step(b, p->names[1].text);
     if (!step)
-        return refuse_step(p, 1, b->scope, true);
+        return refuse_step(p, 1, b->place.scope, true);
     ref->root = REF_STEP;
     ref->scope = is_near ? NULL : step->scope;
     ref->name = step->id;
     ref->index = step->index;
-    ref->used = 2;
-    step = go_inside(p, ref, step);
-    if (!step)
-        return p->err->code;
-    return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
+    int used = bind_step(p, ref, step);
+    return used > 0 && look_at_step(p, step) < 0 ? p->err->code : used;
 }
 
 static int bind_inputs(const struct path *p)
 {
-    const struct flow *flow = p->b->scope->flow;
+    const struct flow *flow = p->b->place.scope->flow;
     struct flow_ref *ref = answer(p, REF_INPUTS, ANY_MAP);
     struct names known = { 0 };
     if (p->count == 1)
@@ -503,7 +572,7 @@ static int bind_state(const struct path *p)
     struct flow_ref *ref = answer(p, REF_STATE, p->count > 1 ? NULL : ANY_MAP);
     if (p->count == 1)
         return 1;
-    ref->name = arena_dup(&p->b->scope->flow->arena, p->names[1].text, p->names[1].len);
+    ref->name = arena_dup(&p->b->place.scope->flow->arena, p->names[1].text, p->names[1].len);
     ref->used = 2;
     return 2;
 }
@@ -587,7 +656,7 @@ static int bind_feedback(const struct path *p)
     if (p->count > 1 && !field)
         return refuse_member(p, 1, fields, COUNT(fields));
     struct flow_ref *ref = answer(p, REF_FEEDBACK, field ? field->type : ANY_MAP);
-    ref->scope = loop_scope(p->b->scope);
+    ref->scope = loop_scope(p->b->place.scope);
     ref->field = field ? field->field : FIELD_ALL;
     ref->used = field ? 2 : 1;
     return (int)ref->used;
@@ -639,11 +708,11 @@ static bool is_there(const struct binding *b, const struct root *root)
     if (root->in_v1 && is_v1(b))
         return true;
     switch (root->where) {
-    case IN_LOOPS: return b->allows & (ALLOW_PASS | ALLOW_USER) || loop_scope(b->scope);
-    case IN_EACHES: return b->allows & ALLOW_USER || each_scope(b->scope);
-    case IN_RULES: return b->allows & ALLOW_PASS;
-    case IN_RETRY: return b->allows & ALLOW_ERROR;
-    case IN_FORUMS: return b->allows & ALLOW_USER || b->scope->kind == SCOPE_FORUM;
+    case IN_LOOPS: return b->place.allows & (ALLOW_PASS | ALLOW_USER) || loop_scope(b->place.scope);
+    case IN_EACHES: return b->place.allows & ALLOW_USER || each_scope(b->place.scope);
+    case IN_RULES: return b->place.allows & ALLOW_PASS;
+    case IN_RETRY: return b->place.allows & ALLOW_ERROR;
+    case IN_FORUMS: return b->place.allows & ALLOW_USER || b->place.scope->kind == SCOPE_FORUM;
     default: return true;
     }
 }
@@ -652,10 +721,10 @@ static int bind_plain(const struct path *p, const struct root *root)
 {
     struct binding *b = p->b;
     struct flow_ref *ref = answer(p, root->ref, root->type);
-    ref->scope = root->where == IN_EACHES ? each_scope(b->scope) : loop_scope(b->scope);
-    bool typed = root->ref == REF_RESULT && b->allows & ALLOW_PASS && ref->scope == b->scope &&
-                 b->scope->kind == SCOPE_LOOP && b->scope->owner;
-    return typed ? describe(p, ref, pass_schema(b->scope->owner), NULL) : 1;
+    ref->scope = root->where == IN_EACHES ? each_scope(b->place.scope) : loop_scope(b->place.scope);
+    bool typed = root->ref == REF_RESULT && b->place.allows & ALLOW_PASS && ref->scope == b->place.scope &&
+                 b->place.scope->kind == SCOPE_LOOP && b->place.scope->owner;
+    return typed ? describe(p, ref, pass_schema(b->place.scope->owner), NULL) : 1;
 }
 
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
@@ -669,7 +738,7 @@ static int note_unknown(const struct path *p)
     b->bad_at = p->names[0].offset;
     b->bad_len = p->names[0].len;
     b->hint[0] = '\0';
-    if (visible_step(b->scope, p->names[0].text))
+    if (visible_step(b->place.scope, p->names[0].text))
         snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
     else
         suggest(b, &p->names[0], &known);
@@ -760,15 +829,15 @@ size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const 
     struct binding *b = user;
     size_t best = 0;
     if (count == 1 && is_name(&path[0], "inputs"))
-        return longest_input(b->scope->flow, text, len);
+        return longest_input(b->place.scope->flow, text, len);
     if (!is_name(&path[count - 1], "steps"))
         return 0;
     if (count == 1)
-        for (const struct flow_scope *s = b->scope; s; s = s->up)
+        for (const struct flow_scope *s = b->place.scope; s; s = s->up)
             best = MAX(best, longest_id(s, text, len));
     else if (is_name(&path[0], "steps"))
-        best = longest_id(scope_after(b->scope, path, count), text, len);
+        best = longest_id(scope_after(b->place.scope, path, count), text, len);
     else // best.steps.x
-        best = longest_id(loop_scope(b->scope), text, len);
+        best = longest_id(loop_scope(b->place.scope), text, len);
     return best && (best == len || text[best] != '-') ? best : hyphened_word(text, len);
 }

@@ -2,14 +2,15 @@
 #ifndef RONDO_BIND_H
 #define RONDO_BIND_H
 
-#include "flow/flow.h"
+#include "flow/scope.h"
 
 /* One compilation, the user of both hooks.  What they refuse is noted here, because CEL only hands on
    a message. */
 struct binding {
-    struct flow_scope *scope;
-    unsigned allows;   // enum scope_allow
+    struct scope_place place;
+    bool is_certain;   // CEL's: the path that is asked for has to have a value
     bool is_quiet;     // so much is wrong already that hints will not be shown
+    void (*warn)(struct binding *binding, const rondo_error *err); // of what is noted below; it goes on
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
     char hint[240];

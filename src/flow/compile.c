@@ -144,24 +144,26 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
 
 static unsigned allows_of(const struct pending *p)
 {
+    bool is_asked = p->field->want == WANT_BOOL || p->field->want == WANT_NUMBER;
+    unsigned absent = is_asked ? ALLOW_ABSENT : ALLOW_NONE;
     switch ((enum field_where)p->field->where) {
-    case AT_RULE: return ALLOW_PASS;
-    case AT_RETRY: return ALLOW_ERROR;
+    case AT_RULE: return ALLOW_PASS | absent;
+    case AT_RETRY: return ALLOW_ERROR | absent;
     case AT_AGENT: return ALLOW_USER;
-    case AT_INNER: return ALLOW_PASS; // an edge is asked about the state that has just run
-    default: return ALLOW_NONE;
+    case AT_INNER: return ALLOW_PASS | absent; // an edge is asked about the state that has just run
+    default: return absent;
     }
 }
 
 static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct flow_scope *scope = scope_of(l, p);
-    if (!scope) // an error was reported
+    struct scope_place place = { scope_of(l, p), p->step, p->agent, allows_of(p) };
+    if (!place.scope) // an error was reported
         return;
     if (p->expr)
-        scope_expr(scope, p->at, p->what, p->field->want, allows_of(p), p->expr, l->diags);
+        scope_expr(&place, p->at, p->what, p->field->want, p->expr, l->diags);
     else
-        scope_text(scope, p->at, p->text->text, p->text->len, allows_of(p), p->text, l->diags);
+        scope_text(&place, p->at, p->text->text, p->text->len, p->text, l->diags);
 }
 
 /* ---- what included files are given ---------------------------------------------------------------------- */

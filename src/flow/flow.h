@@ -120,6 +120,7 @@ struct flow_scope {
     struct flow_step **steps;
     uint32_t count;
     uint32_t *slots, mask;       // where the first step of each id is, by hash; see scope_step()
+    uint32_t *marks, mark, looks; // while it is loaded: who was looked at; see sight.c
 };
 
 /* ---- agents ------------------------------------------------------------------------------------------ */

@@ -54,7 +54,8 @@ enum load_stage {
 struct pending {
     const struct field *field;
     const char *what;
-    struct flow_step *step; // whose; NULL: the file's
+    struct flow_step *step; // whose; NULL: the file's,
+    struct flow_agent *agent; // or an agent's
     const struct doc_val *at;
     struct flow_expr *expr; // or
     struct flow_text *text;
@@ -92,6 +93,7 @@ struct loading {
     struct load_totals *totals;
     bool is_v1;
     struct flow_step *step; // which is being read, NULL at the top
+    struct flow_agent *agent; // the same
     struct flow_case *case_;
     struct shelf *shelf; // files that were opened; see files.c
     struct pending *pendings;

@@ -322,7 +322,7 @@ static struct pending *pending_add(struct loading *l, const struct field *field,
 {
     mem_grow(&l->pendings, &l->pending_cap, l->pending_count, sizeof *l->pendings);
     struct pending *p = &l->pendings[l->pending_count++];
-    *p = (struct pending){ .field = field, .what = what, .step = l->step, .at = val };
+    *p = (struct pending){ .field = field, .what = what, .step = l->step, .agent = l->agent, .at = val };
     return p;
 }
 

@@ -81,7 +81,7 @@ struct compiling {
     struct diags *diags;
 };
 
-static void complain_of_names(const struct compiling *c, rondo_error *err)
+static struct diag *complain_of_names(const struct compiling *c, rondo_error *err)
 {
     const struct binding *b = &c->binding;
     size_t at = b->code ? b->bad_at : offset_of(c->text, c->len, err->line, err->column);
@@ -97,18 +97,32 @@ static void complain_of_names(const struct compiling *c, rondo_error *err)
         diag_hint(diag, "%s", b->hint);
     if (c->diags->count < DIAG_MAX)
         suggest_function(diag);
+    return diag;
+}
+
+static struct diag *take(struct compiling *c, const rondo_error *given)
+{
+    rondo_error err = *given;
+    err_in(&err, "%s", c->what);
+    struct diag *diag = complain_of_names(c, &err);
+    c->binding.code = NULL; // the next one has its own
+    c->binding.bad_len = 0;
+    return diag;
 }
 
 /* Hook of CEL: one of the errors of an expression. */
-static bool take_error(void *compiling, const rondo_error *given)
+static bool take_error(void *compiling, const rondo_error *err)
 {
     struct compiling *c = compiling;
-    rondo_error err = *given;
-    err_in(&err, "%s", c->what);
-    complain_of_names(c, &err);
-    c->binding.code = NULL; // the next one has its own
-    c->binding.bad_len = 0;
+    take(c, err);
     return c->diags->count < DIAG_MAX;
+}
+
+/* Hook of the binding, which comes first in what is compiled. */
+static void take_warning(struct binding *binding, const rondo_error *err)
+{
+    struct compiling *c = (struct compiling *)(void *)binding;
+    diag_warn(c->diags, take(c, err));
 }
 
 /* Told once: the rest is not looked at. */
@@ -124,20 +138,20 @@ static bool is_too_many(struct flow *flow, const struct origin *from, struct dia
     return true;
 }
 
-static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
-                                   const char *text, size_t len, unsigned allows, struct diags *diags)
+static struct cel_program *compile(const struct scope_place *place, const struct origin *from, const char *what,
+                                   const char *text, size_t len, struct diags *diags)
 {
-    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = diags->count >= DIAG_MAX },
+    struct compiling c = { .binding = { .place = *place, .warn = take_warning, .is_quiet = diags->count >= DIAG_MAX },
                            .from = from, .what = what, .text = text, .len = len, .diags = diags };
-    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
-                                   .arena = &scope->flow->arena };
+    struct cel_options options = { .bind = bind_path, .is_certain = &c.binding.is_certain, .hyphen = bind_hyphen,
+                                   .forgives = take_error, .user = &c, .arena = &from->flow->arena };
     rondo_error err = { 0 };
     uint32_t errors = diags->errors;
-    if (is_too_many(scope->flow, from, diags))
+    if (is_too_many(from->flow, from, diags))
         return NULL;
     struct cel_program *program = cel_compile(text, len, &options, &err);
     if (program)
-        flow_own_program(scope->flow, program);
+        flow_own_program(from->flow, program);
     else if (diags->errors == errors) // it is not even CEL
         take_error(&c, &err);
     return program;
@@ -158,18 +172,18 @@ static bool can_be(const struct cel_program *program, const struct want *want)
            cel_program_can_be(program, want->kinds[2]);
 }
 
-void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
-                enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags)
+void scope_expr(const struct scope_place *place, const struct doc_val *at, const char *what,
+                enum scope_want want, struct flow_expr *ret, struct diags *diags)
 {
-    struct origin from = { scope->flow, at, 0, false };
+    struct origin from = { place->scope->flow, at, 0, false };
     rondo_error err = { 0 };
-    *ret = (struct flow_expr){ .at = at, .flow = scope->flow, .what = what };
+    *ret = (struct flow_expr){ .at = at, .flow = from.flow, .what = what };
     if (!at->text) {
         err_set(&err, RONDO_EINVAL, "%s must be an expression, not a %s", what, doc_kind_text(at));
         complain(&from, 0, "cel", &err, diags);
         return;
     }
-    struct cel_program *program = compile(scope, &from, what, at->text, at->text_len, allows, diags);
+    struct cel_program *program = compile(place, &from, what, at->text, at->text_len, diags);
     if (program && want && !can_be(program, &wants[want])) {
         auto_free char *type = cel_type_text(cel_program_type(program));
         err_set(&err, RONDO_EINVAL, "%s must be %s, this gives %s", what, wants[want].says, type);
@@ -223,9 +237,8 @@ static size_t hole_end(const char *text, size_t at, size_t len)
 
 /* A text being cut into pieces. */
 struct cutter {
-    struct flow_scope *scope;
+    const struct scope_place *place;
     struct origin from;
-    unsigned allows;
     const char *text;
     size_t len;
     struct flow_piece *pieces;
@@ -249,7 +262,7 @@ static void cut_literal(struct cutter *c, size_t start, size_t end)
 /* The hole that begins at `at`; answers where the text goes on. */
 static size_t cut_hole(struct cutter *c, size_t at)
 {
-    struct arena *arena = &c->scope->flow->arena;
+    struct arena *arena = &c->from.flow->arena;
     size_t start = at + 2, end = hole_end(c->text, start, c->len);
     rondo_error err = { 0 };
     if (end == c->len) {
@@ -260,9 +273,9 @@ static size_t cut_hole(struct cutter *c, size_t at)
     struct origin from = c->from;
     from.start += start;
     struct flow_expr *expr = arena_zalloc(arena, sizeof *expr);
-    *expr = (struct flow_expr){ .at = c->from.at, .flow = c->scope->flow };
+    *expr = (struct flow_expr){ .at = c->from.at, .flow = c->from.flow };
     expr->what = arena_dup(arena, c->text + at, MIN(end + 1 - at, HOLE_SHOWN));
-    expr->program = compile(c->scope, &from, "hole", c->text + start, end - start, c->allows, c->diags);
+    expr->program = compile(c->place, &from, "hole", c->text + start, end - start, c->diags);
     cut(c)->expr = expr;
     return end + 1;
 }
@@ -294,19 +307,20 @@ static bool is_text_of(const struct doc_val *at, const char *text, size_t len)
     return at->text && at->text_len == len && memcmp(at->text, text, len) == 0;
 }
 
-void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
-                unsigned allows, struct flow_text *ret, struct diags *diags)
+void scope_text(const struct scope_place *place, const struct doc_val *at, const char *text, size_t len,
+                struct flow_text *ret, struct diags *diags)
 {
-    struct cutter c = { .scope = scope, .allows = allows, .text = text, .len = len, .diags = diags,
-                        .from = { scope->flow, at, 0, !is_text_of(at, text, len) } };
+    struct flow *flow = place->scope->flow;
+    struct cutter c = { .place = place, .text = text, .len = len, .diags = diags,
+                        .from = { flow, at, 0, !is_text_of(at, text, len) } };
     *ret = (struct flow_text){ .text = text, .len = len, .at = at };
-    if (scope->flow->dialect == FLOW_V1)
+    if (flow->dialect == FLOW_V1)
         return;
     cut_all(&c);
     bool is_whole = c.count == 0 || (c.count == 1 && c.pieces->len == len);
     ret->piece_count = is_whole ? 0 : c.count;
     if (!is_whole)
-        ret->pieces = (struct flow_piece *)arena_dup(&scope->flow->arena, c.pieces,
+        ret->pieces = (struct flow_piece *)arena_dup(&flow->arena, c.pieces,
                                                      c.count * sizeof *c.pieces);
     mem_free(c.pieces);
 }

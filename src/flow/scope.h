@@ -20,12 +20,21 @@ enum scope_allow {
     ALLOW_PASS = 1,  // a rule of a loop: the pass that just ended.  scope is the loop's own
     ALLOW_ERROR = 2, // retry.on: why the step failed
     ALLOW_USER = 4,  // a text of an agent: what steps that use it can see, wherever they are
+    ALLOW_ABSENT = 8, // a question: what has no value is a no
+};
+
+/* Where an expression stands. */
+struct scope_place {
+    struct flow_scope *scope;
+    const struct flow_step *step;   // in it, or it is about it; NULL: the file
+    const struct flow_agent *agent; // whose text it is; NULL: nobody's
+    unsigned allows;                // enum scope_allow
 };
 
 /* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong
    goes to diags, with code "cel" or "unknown_reference", and leaves ret->program NULL. */
-void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
-                enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags);
+void scope_expr(const struct scope_place *place, const struct doc_val *at, const char *what,
+                enum scope_want want, struct flow_expr *ret, struct diags *diags);
 
 /* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their
    scope when it is indexed. */
@@ -35,7 +44,7 @@ struct flow_step *scope_step(const struct flow_scope *scope, const char *id);
 /* A text, of which `at` is where the file gives it: the text of `at` itself, or what it stands for
    (@file; then holes that are wrong are reported there).  text is kept, not copied.  In v1 files
    there are no holes. */
-void scope_text(struct flow_scope *scope, const struct doc_val *at, const char *text, size_t len,
-                unsigned allows, struct flow_text *ret, struct diags *diags);
+void scope_text(const struct scope_place *place, const struct doc_val *at, const char *text, size_t len,
+                struct flow_text *ret, struct diags *diags);
 
 #endif
