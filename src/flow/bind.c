@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "data/value.h"
 #include "flow/sight.h"
+#include "flow/yield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,80 +101,42 @@ static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, co
 
 /* ---- schemas -------------------------------------------------------------------------------------- */
 
-#define ANY_MAP  "map(string, dyn)"
-#define ANY_LIST "list(dyn)"
-
-static const char *const conditional[] = { "$ref", "$dynamicRef", "$recursiveRef" };
-
-/* A reference may stand for anything, and in old drafts everything beside it is ignored. */
-static bool is_plain(const json_t *schema)
+/* Has one of the schemas before that one said it? */
+static bool is_said(const struct yield *y, uint32_t before, const char *key)
 {
-    for (size_t i = 0; i < COUNT(conditional); i++)
-        if (json_object_get(schema, conditional[i]))
-            return false;
-    return json_is_object(schema);
+    for (uint32_t i = 0; i < before; i++)
+        if (json_object_get(json_object_get(y->schemas[i], "properties"), key))
+            return true;
+    return false;
 }
 
-static bool is_of(const json_t *schema, const char *type)
-{
-    const char *given = json_string_value(json_object_get(schema, "type"));
-    return given && is_plain(schema) && strcmp(given, type) == 0;
-}
-
-/* NULL for dyn: numbers too, which may be int or double. */
-static const char *schema_type(const json_t *schema)
-{
-    static const char *const rows[][2] = {
-        { "integer", "int" }, { "string", "string" }, { "boolean", "bool" }, { "object", ANY_MAP },
-    };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (is_of(schema, rows[i][0]))
-            return rows[i][1];
-    if (!is_of(schema, "array"))
-        return NULL;
-    const json_t *items = json_object_get(schema, "items");
-    return is_of(items, "string") ? "list(string)" : is_of(items, "boolean") ? "list(bool)" : ANY_LIST;
-}
-
-static bool is_closed(const json_t *schema)
-{
-    return json_is_false(json_object_get(schema, "additionalProperties")) &&
-           !json_object_get(schema, "patternProperties");
-}
-
-static int refuse_property(const struct path *p, uint32_t at, json_t *properties)
+static int refuse_property(const struct path *p, uint32_t at, const struct yield *y)
 {
     struct names known = { 0 };
     const char *key;
     json_t *value;
-    json_object_foreach(properties, key, value)
-        names_add(&known, key);
+    for (uint32_t i = 0; i < y->count; i++)
+        json_object_foreach(json_object_get(y->schemas[i], "properties"), key, value)
+            if (!is_said(y, i, key))
+                names_add(&known, key);
     int code = refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
                       p->names[at - 1].text);
     mem_free(known.list);
     return code;
 }
 
-/* Follows the rest of the path into what a schema describes; type is the whole value's if the schema
-   says nothing.  Answers how many names are used. */
-static int describe(const struct path *p, struct flow_ref *ref, const json_t *schema, const char *type)
+/* Follows the rest of the path into what is known of the value.  Answers how many names are used. */
+static int describe(const struct path *p, struct flow_ref *ref, struct yield *y)
 {
-    const char *own = schema_type(schema);
-    type = own ? own : type;
-    while (ref->used < p->count && is_plain(schema)) {
-        json_t *properties = json_object_get(schema, "properties");
-        const json_t *inner = json_object_get(properties, p->names[ref->used].text);
-        if (!inner && is_of(schema, "object") && is_closed(schema))
-            return refuse_property(p, ref->used, properties);
-        if (!inner)
-            break;
-        schema = inner;
-        type = schema_type(schema);
+    enum yield_has has = YIELD_HAS;
+    while (ref->used < p->count && (has = yield_enter(y, p->names[ref->used].text)) == YIELD_HAS) {
         ref->used++;
         ref->inside++;
     }
-    ref->as_int = is_of(schema, "integer");
-    *p->ret_type = type;
+    if (has == YIELD_LACKS)
+        return refuse_property(p, ref->used, y);
+    ref->as_int = yield_is_int(y);
+    *p->ret_type = yield_type(y);
     return (int)ref->used;
 }
 
@@ -329,57 +292,6 @@ static int refuse_field(const struct path *p, uint32_t at, const struct flow_ste
     return code;
 }
 
-/* ---- what a step's result is ------------------------------------------------------------------------- */
-
-/* { iterations, failed } */
-static json_t *each_schema(void)
-{
-    static const char *const text =
-        "{\"type\":\"object\",\"properties\":{\"iterations\":{\"type\":\"array\"},"
-        "\"failed\":{\"type\":\"array\"}},\"additionalProperties\":false}";
-    return json_loads(text, 0, NULL);
-}
-
-static const json_t *body_schema(const struct flow_step *step);
-
-/* Of one pass: what `output` names, else the only step. */
-static const json_t *pass_schema(const struct flow_step *step)
-{
-    const struct flow_scope *scope = step->loop ? step->loop->scope : NULL;
-    if (!scope || !scope->count)
-        return body_schema(step);
-    const char *output = step->loop->output;
-    const struct flow_step *named = output ? scope_step(scope, output) : NULL;
-    if (!named && scope->count == 1)
-        named = scope->steps[0];
-    return named && !named->loop ? body_schema(named) : NULL;
-}
-
-static const json_t *body_schema(const struct flow_step *step)
-{
-    switch (step->body) {
-    case BODY_AGENT: return step->agent && !step->agent->is_loose ? step->agent->result_schema : NULL;
-    case BODY_GATE: return step->gate_schema;
-    case BODY_FORUM: return step->inner && step->inner->count
-                                ? body_schema(step->inner->steps[step->inner->count - 1]) : NULL;
-    default: return NULL;
-    }
-}
-
-static int bind_result(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
-{
-    if (step->loop && step->loop->is_each) {
-        auto_json json_t *schema = each_schema();
-        return describe(p, ref, schema, NULL);
-    }
-    if (step->loop && step->loop->output_mode == RONDO_OUTPUT_CUMULATIVE && !is_v1(p->b))
-        return describe(p, ref, NULL, ANY_LIST);
-    if (step->loop)
-        return describe(p, ref, pass_schema(step), NULL);
-    const char *type = step->body == BODY_PARALLEL ? ANY_LIST : step->body == BODY_SET ? ANY_MAP : NULL;
-    return describe(p, ref, body_schema(step), type);
-}
-
 /* ---- paths ------------------------------------------------------------------------------------------- */
 
 static int refuse_step(const struct path *p, uint32_t at, const struct flow_scope *scope, bool outwards)
@@ -422,6 +334,13 @@ static const struct flow_step *go_inside(const struct path *p, struct flow_ref *
         ref->used += 2;
     }
     return step;
+}
+
+static int bind_result(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+{
+    auto_yield struct yield y = { 0 };
+    yield_add_step(&y, step);
+    return describe(p, ref, &y);
 }
 
 static int bind_field(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
@@ -544,6 +463,13 @@ static int bind_steps(const struct path *p)
     return used > 0 && look_at_step(p, step) < 0 ? p->err->code : used;
 }
 
+static int bind_schema(const struct path *p, struct flow_ref *ref, const json_t *schema)
+{
+    struct yield y = { 0 };
+    yield_add(&y, schema);
+    return describe(p, ref, &y);
+}
+
 static int bind_inputs(const struct path *p)
 {
     const struct flow *flow = p->b->place.scope->flow;
@@ -556,7 +482,7 @@ static int bind_inputs(const struct path *p)
             mem_free(known.list);
             ref->name = flow->inputs[i].name;
             ref->used = 2;
-            return describe(p, ref, flow->inputs[i].schema_doc, NULL);
+            return bind_schema(p, ref, flow->inputs[i].schema_doc);
         }
         names_add(&known, flow->inputs[i].name);
     }
@@ -724,7 +650,11 @@ static int bind_plain(const struct path *p, const struct root *root)
     ref->scope = root->where == IN_EACHES ? each_scope(b->place.scope) : loop_scope(b->place.scope);
     bool typed = root->ref == REF_RESULT && b->place.allows & ALLOW_PASS && ref->scope == b->place.scope &&
                  b->place.scope->kind == SCOPE_LOOP && b->place.scope->owner;
-    return typed ? describe(p, ref, pass_schema(b->place.scope->owner), NULL) : 1;
+    auto_yield struct yield y = { 0 };
+    if (!typed)
+        return 1;
+    yield_add_pass(&y, b->place.scope->owner);
+    return describe(p, ref, &y);
 }
 
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
