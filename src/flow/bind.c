@@ -378,6 +378,96 @@ static struct flow_step *used_step(const struct binding *b, const char *id)
     return search.found;
 }
 
+/* ---- where names mean something ---------------------------------------------------------------------------- */
+
+static const struct flow_scope *loop_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
+        scope = scope->up;
+    return scope;
+}
+
+static const struct flow_scope *each_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_EACH)
+        scope = scope->up;
+    return scope;
+}
+
+/* Where a name means something. */
+enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY, IN_FORUMS };
+
+static const char *const only_there[] = {
+    [IN_LOOPS] = "exists only in a loop",
+    [IN_EACHES] = "exists only in a forEach",
+    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
+    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
+    [IN_FORUMS] = "exists only for agents that speak in a forum",
+};
+
+static bool is_in(const struct flow_scope *scope, enum where where)
+{
+    switch (where) {
+    case IN_LOOPS: return loop_scope(scope);
+    case IN_EACHES: return each_scope(scope);
+    case IN_FORUMS: return scope->kind == SCOPE_FORUM;
+    default: return true;
+    }
+}
+
+/* ---- what the users of an agent see ------------------------------------------------------------------------ */
+
+#define USERS_MAX 1000 // that are asked
+
+/* The scope that the work of a step stands in. */
+static const struct flow_scope *scope_of_work(const struct flow_step *step)
+{
+    return step->loop ? step->loop->scope : step->scope;
+}
+
+/* step: NULL for a name that is only somewhere. */
+static bool is_seen_by(const struct flow_step *user, enum where where, const char *step)
+{
+    const struct flow_scope *scope = scope_of_work(user);
+    const struct flow_step *to = step ? visible_step(scope, step) : NULL;
+    return step ? to && sight_of(user, to).kind != SIGHT_NEVER : is_in(scope, where);
+}
+
+/* Are all of them known?  Whoever is called is told what to do by a model, and where that is cannot be said. */
+static bool knows_users(const struct binding *b)
+{
+    const struct flow_agent *agent = b->place.agent;
+    if (!agent || !b->is_certain || is_v1(b) || agent->user_count > USERS_MAX)
+        return false;
+    for (uint32_t i = 0; i < agent->user_count; i++)
+        if (agent->users[i]->part == AS_TOOL)
+            return false;
+    return !agent->flow->coordinating || agent->flow->coordinating->agent != agent;
+}
+
+/* What no user of an agent sees cannot be meant; what only some see is told. */
+static int look_for_users(const struct path *p, enum where where, const char *step)
+{
+    const struct flow_agent *agent = p->b->place.agent;
+    const struct flow_step *blind = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; knows_users(p->b) && i < agent->user_count; i++) {
+        if (is_seen_by(agent->users[i], where, step))
+            continue;
+        blind = blind ? blind : agent->users[i];
+        count++;
+    }
+    if (!count)
+        return 0;
+    int code = step ? refuse(p, 1, NULL, "step '%.80s' uses this agent, and sees nothing of '%.80s'", blind->id, step)
+                    : refuse(p, 0, NULL, "'%s' %s: step '%.80s' uses this agent and has none", p->names[0].text,
+                             only_there[where], blind->id);
+    if (count == agent->user_count)
+        return code;
+    p->b->warn(p->b, p->err);
+    return 0;
+}
+
 /* ---- what is not there yet --------------------------------------------------------------------------------- */
 
 /* A rule is asked about the pass that has ended, and retry.on about the failure. */
@@ -420,6 +510,8 @@ static int look_at_step(const struct path *p, const struct flow_step *step)
     struct binding *b = p->b;
     struct sight sight = { SIGHT_FINE, NULL };
     char text[300];
+    if (b->place.allows & ALLOW_USER)
+        return look_for_users(p, ANYWHERE, step->id);
     if (b->is_certain && !is_v1(b) && !is_about(b, step))
         sight = sight_of(b->place.step, step);
     if (sight.kind == SIGHT_FINE)
@@ -556,20 +648,6 @@ static int bind_budget(const struct path *p)
     return (int)ref->used;
 }
 
-static const struct flow_scope *loop_scope(const struct flow_scope *scope)
-{
-    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
-        scope = scope->up;
-    return scope;
-}
-
-static const struct flow_scope *each_scope(const struct flow_scope *scope)
-{
-    while (scope && scope->kind != SCOPE_EACH)
-        scope = scope->up;
-    return scope;
-}
-
 static int bind_feedback(const struct path *p)
 {
     static const struct field fields[] = {
@@ -589,17 +667,6 @@ static int bind_feedback(const struct path *p)
 }
 
 /* ---- the first name ------------------------------------------------------------------------------------- */
-
-/* Where a name means something. */
-enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY, IN_FORUMS };
-
-static const char *const only_there[] = {
-    [IN_LOOPS] = "exists only in a loop",
-    [IN_EACHES] = "exists only in a forEach",
-    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
-    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
-    [IN_FORUMS] = "exists only for agents that speak in a forum",
-};
 
 static const struct root {
     const char *name;
@@ -634,12 +701,10 @@ static bool is_there(const struct binding *b, const struct root *root)
     if (root->in_v1 && is_v1(b))
         return true;
     switch (root->where) {
-    case IN_LOOPS: return b->place.allows & (ALLOW_PASS | ALLOW_USER) || loop_scope(b->place.scope);
-    case IN_EACHES: return b->place.allows & ALLOW_USER || each_scope(b->place.scope);
+    case IN_LOOPS: return b->place.allows & (ALLOW_PASS | ALLOW_USER) || is_in(b->place.scope, IN_LOOPS);
     case IN_RULES: return b->place.allows & ALLOW_PASS;
     case IN_RETRY: return b->place.allows & ALLOW_ERROR;
-    case IN_FORUMS: return b->place.allows & ALLOW_USER || b->place.scope->kind == SCOPE_FORUM;
-    default: return true;
+    default: return b->place.allows & ALLOW_USER || is_in(b->place.scope, root->where);
     }
 }
 
@@ -688,6 +753,8 @@ int bind_path(void *user, const struct cel_name *names, size_t count, const char
         return note_unknown(&p);
     if (!is_there(p.b, root))
         return refuse(&p, 0, NULL, "'%s' %s", root->name, only_there[root->where]);
+    if (root->where != ANYWHERE && look_for_users(&p, root->where, NULL) < 0)
+        return err->code;
     int used = root->bind ? root->bind(&p) : bind_plain(&p, root);
     if (is_v1(p.b) && (used > 1 || root->ref == REF_RESULT))
         *ret_type = NULL; // Zenflow has types of variables, but not of what is in them

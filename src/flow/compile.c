@@ -126,6 +126,38 @@ static void check_gate(struct loading *l, struct flow_step *step)
 
 /* ---- expressions ---------------------------------------------------------------------------------------- */
 
+/* The agent that does the work of a step; NULL. */
+static struct flow_agent *worker_of(const struct flow_step *step)
+{
+    bool has_steps = step->loop && step->loop->scope && step->loop->scope->count;
+    return step->body == BODY_AGENT && !has_steps ? step->agent : NULL;
+}
+
+static void count_user(struct loading *l, struct flow_step *step)
+{
+    struct flow_agent *agent = worker_of(step);
+    if (agent)
+        agent->user_count++;
+}
+
+static void add_user(struct loading *l, struct flow_step *step)
+{
+    struct flow_agent *agent = worker_of(step);
+    if (agent)
+        agent->users[agent->user_count++] = step;
+}
+
+static void find_users(struct loading *l)
+{
+    load_each_step(l, count_user);
+    for (uint32_t i = 0; i < l->flow->agent_count; i++) {
+        struct flow_agent *agent = l->flow->agents[i];
+        agent->users = arena_alloc(&l->flow->arena, (agent->user_count + 1) * sizeof(struct flow_step *));
+        agent->user_count = 0;
+    }
+    load_each_step(l, add_user);
+}
+
 static struct flow_scope *scope_of(const struct loading *l, const struct pending *p)
 {
     const struct flow_step *step = p->step;
@@ -272,6 +304,7 @@ void load_compile(struct loading *l)
         check_schema(l, &l->schemas[i]);
     compile_inputs(l);
     load_each_step(l, check_gate);
+    find_users(l);
     for (uint32_t i = 0; i < l->pending_count; i++)
         compile_one(l, &l->pendings[i]);
     load_each_step(l, check_given);

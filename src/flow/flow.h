@@ -159,6 +159,8 @@ struct flow_agent {
     struct flow_text prompt;
     json_t *result_schema, *input_schema; // borrowed from the document; NULL
     bool judges;   // of a loop it is the untilAgent
+    struct flow_step **users; // the steps that it works for
+    uint32_t user_count;
     bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
