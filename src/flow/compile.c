@@ -250,29 +250,13 @@ static const struct flow_input *find_input(const struct flow *flow, const char *
     return NULL;
 }
 
-#define CONSTANT_COST 1000 // who wants to know has many to ask
-
-/* What an expression that names nothing always gives; NULL. */
-static json_t *constant_of(const struct cel_program *program)
-{
-    rondo_error err;
-    struct cel_val value;
-    json_t *json = NULL;
-    if (cel_program_ref_count(program) > 0)
-        return NULL;
-    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = CONSTANT_COST };
-    if (cel_eval(program, &env, &value, &err) == 0)
-        json = cel_val_to_json(value, &err);
-    cel_scratch_free(env.scratch);
-    return json;
-}
-
 static void check_constant(struct loading *l, const struct flow_step *step, const struct flow_named *given,
                            const struct flow_input *input)
 {
     rondo_error err;
-    auto_json json_t *value = input->schema ? constant_of(given->expr.program) : NULL;
-    if (value && schema_check(input->schema, value, &err) < 0)
+    auto_json json_t *value = NULL;
+    if (input->schema && scope_constant(given->expr.program, &value, &err) == 0 && value &&
+        schema_check(input->schema, value, &err) < 0)
         load_error(l, STAGE_RONDO, doc_get(load_get(step->at, "with"), given->name), "schema",
                    "the input '%.80s' of '%s' does not take this: %s", given->name,
                    step->include->source->name, err.message);

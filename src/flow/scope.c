@@ -2,6 +2,7 @@
    stands in the file. */
 #include "flow/scope.h"
 
+#include "data/value.h"
 #include "flow/bind.h"
 
 #include <stdio.h>
@@ -138,6 +139,42 @@ static bool is_too_many(struct flow *flow, const struct origin *from, struct dia
     return true;
 }
 
+#define CONSTANT_COST 1000 // who wants to know has many to ask
+
+/* Hook of CEL: the zones are where the program runs. */
+static const void *no_zone(void *is_asked, const char *name, size_t *ret_len)
+{
+    *(bool *)is_asked = true;
+    return NULL;
+}
+
+int scope_constant(const struct cel_program *program, json_t **ret, rondo_error *err)
+{
+    struct cel_val value;
+    bool needs_zone = false;
+    *ret = NULL;
+    if (cel_program_ref_count(program) > 0)
+        return 0;
+    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = CONSTANT_COST, .zone = no_zone,
+                           .zone_user = &needs_zone };
+    int code = cel_eval(program, &env, &value, err);
+    if (code == 0)
+        *ret = cel_val_to_json(value, err);
+    cel_scratch_free(env.scratch);
+    return code == RONDO_ELIMIT || needs_zone ? 0 : code;
+}
+
+/* What never has a value is a mistake, unless that is an answer. */
+static void check_constant(struct compiling *c, const struct cel_program *program)
+{
+    rondo_error err = { 0 };
+    auto_json json_t *value = NULL;
+    int code = c->from->flow->dialect == FLOW_V1 ? 0 : scope_constant(program, &value, &err);
+    bool is_no = code == RONDO_ENOTFOUND && c->binding.place.allows & ALLOW_ABSENT;
+    if (code < 0 && !is_no)
+        take_error(c, &err);
+}
+
 static struct cel_program *compile(const struct scope_place *place, const struct origin *from, const char *what,
                                    const char *text, size_t len, struct diags *diags)
 {
@@ -150,10 +187,12 @@ static struct cel_program *compile(const struct scope_place *place, const struct
     if (is_too_many(from->flow, from, diags))
         return NULL;
     struct cel_program *program = cel_compile(text, len, &options, &err);
-    if (program)
+    if (program) {
         flow_own_program(from->flow, program);
-    else if (diags->errors == errors) // it is not even CEL
+        check_constant(&c, program);
+    } else if (diags->errors == errors) { // it is not even CEL
         take_error(&c, &err);
+    }
     return program;
 }
 
