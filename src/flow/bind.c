@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "data/value.h"
+#include "flow/keys.h"
 #include "flow/sight.h"
 #include "flow/yield.h"
 
@@ -585,11 +586,31 @@ static int bind_inputs(const struct path *p)
     return code;
 }
 
+/* A key that nothing in the file writes.  The outermost file may have it from the runs of its session before. */
+static int look_for_key(const struct path *p)
+{
+    struct binding *b = p->b;
+    const struct flow *flow = b->place.scope->flow;
+    const char *key = p->names[1].text;
+    if (!b->is_certain || is_v1(b) || !flow->keys || !keys_lack(flow->keys, key))
+        return 0;
+    struct names known = { flow->keys->names, MIN(flow->keys->count, NAMES_MAX), 0 };
+    int code = refuse(p, 1, &known, "nothing in this file writes '%.80s' into its state", key);
+    if (flow->outer && !(b->place.allows & ALLOW_ABSENT))
+        return code;
+    if (!*b->hint && !flow->outer)
+        snprintf(b->hint, sizeof b->hint, "if it comes with a session: state.?%.80s.orValue(...)", key);
+    b->warn(b, p->err);
+    return 0;
+}
+
 static int bind_state(const struct path *p)
 {
     struct flow_ref *ref = answer(p, REF_STATE, p->count > 1 ? NULL : ANY_MAP);
     if (p->count == 1)
         return 1;
+    if (look_for_key(p) < 0)
+        return p->err->code;
     ref->name = arena_dup(&p->b->place.scope->flow->arena, p->names[1].text, p->names[1].len);
     ref->used = 2;
     return 2;

@@ -4,6 +4,7 @@
    not in the middle of a run. */
 #include "base/buf.h"
 #include "data/value.h"
+#include "flow/keys.h"
 #include "flow/load.h"
 #include "flow/scope.h"
 
@@ -289,6 +290,7 @@ void load_compile(struct loading *l)
     compile_inputs(l);
     load_each_step(l, check_gate);
     find_users(l);
+    keys_find(l->flow);
     for (uint32_t i = 0; i < l->pending_count; i++)
         compile_one(l, &l->pendings[i]);
     load_each_step(l, check_given);

@@ -343,6 +343,7 @@ struct flow {
     uint32_t agent_count;
     struct flow_scope *scope; // its steps
     uint32_t *order;          // topological: indexes into scope->steps
+    struct flow_keys *keys;   // that it writes to its state; flow/keys.h
     bool is_sequence;
     struct flow_expr output;
     rondo_budget budget;
