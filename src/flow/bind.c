@@ -337,11 +337,30 @@ static const struct flow_step *go_inside(const struct path *p, struct flow_ref *
     return step;
 }
 
-static int bind_result(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+/* What a field of a step holds, where more is known than its type. */
+static int bind_inside(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
 {
     auto_yield struct yield y = { 0 };
-    yield_add_step(&y, step);
+    switch (ref->field) {
+    case FIELD_RESULT: yield_add_step(&y, step); break;
+    case FIELD_USAGE: yield_add_usage(&y); break;
+    case FIELD_BEST: yield_add_record(&y, step); break;
+    default: return (int)ref->used;
+    }
     return describe(p, ref, &y);
+}
+
+/* Only loops that are told how give scores. */
+static int look_for_score(const struct path *p, uint32_t at, const struct flow_step *loop)
+{
+    struct binding *b = p->b;
+    if (!b->is_certain || is_v1(b) || (loop->loop && (loop->loop->score.at || loop->loop->scorer)))
+        return 0;
+    int code = refuse(p, at, NULL, "loop '%.80s' gives no scores: it has neither `score` nor `scoreAgent`", loop->id);
+    if (!(b->place.allows & ALLOW_ABSENT))
+        return code;
+    b->warn(b, p->err);
+    return 0;
 }
 
 static int bind_field(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
@@ -353,7 +372,10 @@ static int bind_field(const struct path *p, struct flow_ref *ref, const struct f
     ref->field = field->field;
     ref->used++;
     *p->ret_type = field->type;
-    return field->field == FIELD_RESULT ? bind_result(p, ref, step) : (int)ref->used;
+    bool is_scored = field->field == FIELD_BEST || field->field == FIELD_SCORE;
+    if (is_scored && look_for_score(p, ref->used - 1, step) < 0)
+        return p->err->code;
+    return bind_inside(p, ref, step);
 }
 
 /* A step of the file by its id, however deep. */
@@ -729,18 +751,82 @@ static bool is_there(const struct binding *b, const struct root *root)
     }
 }
 
+/* Does an item of a literal list have it? */
+static bool has_item(const json_t *items, const char *name)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(items, i, item)
+        if (json_object_get(item, name))
+            return true;
+    return !json_array_size(items) || json_array_size(items) > NAMES_MAX;
+}
+
+static int look_at_item(const struct path *p, const struct flow_scope *each)
+{
+    const json_t *items = each && each->owner ? each->owner->loop->items : NULL, *value;
+    struct names known = { 0 };
+    const char *key;
+    if (!p->b->is_certain || is_v1(p->b) || p->count < 2 || !items || has_item(items, p->names[1].text))
+        return 0;
+    json_object_foreach((json_t *)json_array_get(items, 0), key, value)
+        names_add(&known, key);
+    int code = refuse(p, 1, &known, "no item of '%.80s' has '%.80s'", each->owner->id, p->names[1].text);
+    mem_free(known.list);
+    return code;
+}
+
+/* `with` says what there is. */
+static int look_at_input(const struct path *p)
+{
+    const struct flow_step *step = p->b->place.step;
+    struct names known = { 0 };
+    bool is_known = p->count > 1 && p->b->is_certain && p->b->place.allows & ALLOW_WITH;
+    for (uint32_t i = 0; is_known && i < step->with_count; i++) {
+        names_add(&known, step->with[i].name);
+        is_known = !is_name(&p->names[1], step->with[i].name);
+    }
+    int code = is_known ? refuse(p, 1, &known, "`with` gives no '%.80s'", p->names[1].text) : 0;
+    mem_free(known.list);
+    return code;
+}
+
+/* What is certain not to be there, though the name means something. */
+static int look_at_plain(const struct path *p, const struct flow_ref *ref)
+{
+    const struct flow_scope *scope = ref->scope;
+    bool has_owner = scope && scope->owner && !(p->b->place.allows & ALLOW_USER);
+    switch (ref->root) {
+    case REF_ITEM: return has_owner ? look_at_item(p, scope) : 0;
+    case REF_INPUT: return look_at_input(p);
+    case REF_BEST:
+    case REF_SCORE: return has_owner ? look_for_score(p, 0, scope->owner) : 0;
+    default: return 0;
+    }
+}
+
+/* A name that stands for itself: what is known of its value. */
+static int bind_value(const struct path *p, struct flow_ref *ref)
+{
+    const struct binding *b = p->b;
+    const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
+    bool is_pass = b->place.allows & ALLOW_PASS && ref->scope == b->place.scope && ref->scope->kind == SCOPE_LOOP;
+    auto_yield struct yield y = { 0 };
+    if (ref->root == REF_RESULT && is_pass && owner)
+        yield_add_pass(&y, owner);
+    else if (ref->root == REF_BEST && owner)
+        yield_add_record(&y, owner);
+    else
+        return 1;
+    return describe(p, ref, &y);
+}
+
 static int bind_plain(const struct path *p, const struct root *root)
 {
-    struct binding *b = p->b;
+    const struct flow_scope *scope = p->b->place.scope;
     struct flow_ref *ref = answer(p, root->ref, root->type);
-    ref->scope = root->where == IN_EACHES ? each_scope(b->place.scope) : loop_scope(b->place.scope);
-    bool typed = root->ref == REF_RESULT && b->place.allows & ALLOW_PASS && ref->scope == b->place.scope &&
-                 b->place.scope->kind == SCOPE_LOOP && b->place.scope->owner;
-    auto_yield struct yield y = { 0 };
-    if (!typed)
-        return 1;
-    yield_add_pass(&y, b->place.scope->owner);
-    return describe(p, ref, &y);
+    ref->scope = root->where == IN_EACHES ? each_scope(scope) : loop_scope(scope);
+    return look_at_plain(p, ref) < 0 ? p->err->code : bind_value(p, ref);
 }
 
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */

@@ -175,6 +175,14 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     return NULL;
 }
 
+/* In a loop the input is of the pass, and a file has its own. */
+static bool takes_with(const struct pending *p)
+{
+    const struct flow_step *step = p->step;
+    bool is_leaf = step->body == BODY_AGENT || step->body == BODY_SET || step->body == BODY_GATE;
+    return step->has_with && is_leaf && !step->loop && !step->include;
+}
+
 static unsigned allows_of(const struct pending *p)
 {
     bool is_asked = p->field->want == WANT_BOOL || p->field->want == WANT_NUMBER;
@@ -183,6 +191,7 @@ static unsigned allows_of(const struct pending *p)
     case AT_RULE: return ALLOW_PASS | absent;
     case AT_RETRY: return ALLOW_ERROR | absent;
     case AT_AGENT: return ALLOW_USER;
+    case AT_BODY: return takes_with(p) ? ALLOW_WITH | absent : absent;
     case AT_INNER: return ALLOW_PASS | absent; // an edge is asked about the state that has just run
     default: return absent;
     }

@@ -75,7 +75,7 @@ static void add_made(struct yield *y, json_t *schema)
     yield_add(y, schema);
 }
 
-void yield_add_text(struct yield *y, const char *schema)
+static void add_text(struct yield *y, const char *schema)
 {
     add_made(y, json_loads(schema, 0, NULL));
 }
@@ -127,7 +127,12 @@ enum yield_has yield_enter(struct yield *y, const char *name)
 
 static void add_body(struct yield *y, const struct flow_step *step);
 
-/* { name: ... }, and nothing else */
+/* { name: ... }, and nothing else; takes properties. */
+static json_t *closed_schema(json_t *properties)
+{
+    return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
+}
+
 static void add_set(struct yield *y, const struct flow_step *step)
 {
     if (step->set_count > STEPS_MAX) {
@@ -137,7 +142,7 @@ static void add_set(struct yield *y, const struct flow_step *step)
     json_t *properties = json_object();
     for (uint32_t i = 0; i < step->set_count; i++)
         json_object_set_new(properties, step->set[i].name, json_object());
-    add_made(y, json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0));
+    add_made(y, closed_schema(properties));
 }
 
 static bool is_small(struct yield *y, const struct flow_scope *scope)
@@ -253,7 +258,7 @@ static void add_body(struct yield *y, const struct flow_step *step)
     case BODY_AGENT: add_agent(y, step); return;
     case BODY_INCLUDE: add_file(y, step); return;
     case BODY_GATE: yield_add(y, step->gate_schema); return;
-    case BODY_PARALLEL: yield_add_text(y, "{\"type\": \"array\"}"); return;
+    case BODY_PARALLEL: add_text(y, "{\"type\": \"array\"}"); return;
     case BODY_SET: add_set(y, step); return;
     case BODY_STEPS: inner ? add_group(y, step) : yield_add(y, NULL); return;
     case BODY_BRANCH: inner ? add_cases(y, step) : yield_add(y, NULL); return;
@@ -283,12 +288,52 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
     const struct flow_loop *loop = step->loop;
     bool is_all = loop && loop->output_mode == RONDO_OUTPUT_CUMULATIVE && step->flow->dialect != FLOW_V1;
     if (loop && loop->is_each)
-        yield_add_text(y, "{\"type\": \"object\", \"properties\": {\"iterations\": {\"type\": \"array\"}, "
+        add_text(y, "{\"type\": \"object\", \"properties\": {\"iterations\": {\"type\": \"array\"}, "
                           "\"failed\": {\"type\": \"array\"}}, \"additionalProperties\": false}");
     else if (is_all)
-        yield_add_text(y, "{\"type\": \"array\"}");
+        add_text(y, "{\"type\": \"array\"}");
     else if (loop)
         yield_add_pass(y, step);
     else
         add_body(y, step);
+}
+
+/* ---- records ------------------------------------------------------------------------------------------- */
+
+void yield_add_usage(struct yield *y)
+{
+    static const char *const counts[] = { "prompt", "completion", "total", "reasoning", "cacheRead", "cacheWrite",
+                                          "calls", "unpriced" };
+    json_t *properties = json_pack("{s:{s:s}}", "cost", "type", "number");
+    for (size_t i = 0; i < COUNT(counts); i++)
+        json_object_set_new(properties, counts[i], json_pack("{s:s}", "type", "integer"));
+    add_made(y, closed_schema(properties));
+}
+
+/* The steps of a pass, reviewers left out: with one there are more names. */
+static json_t *steps_schema(const struct flow_scope *scope)
+{
+    json_t *properties = json_object();
+    for (uint32_t i = 0; i < scope->count; i++)
+        json_object_set_new(properties, scope->steps[i]->id, json_object());
+    return closed_schema(properties);
+}
+
+static bool is_reviewed(const struct flow_scope *scope)
+{
+    for (uint32_t i = 0; i < scope->count; i++)
+        if (scope->steps[i]->review)
+            return true;
+    return false;
+}
+
+void yield_add_record(struct yield *y, const struct flow_step *step)
+{
+    const struct flow_scope *scope = step->loop ? step->loop->scope : step->inner;
+    bool is_known = scope && scope->count && scope->count <= STEPS_MAX && !is_reviewed(scope);
+    json_t *properties = json_loads("{\"pass\": {\"type\": \"integer\"}, \"status\": {\"type\": \"string\"}, "
+                                    "\"content\": {\"type\": \"string\"}, \"judge\": {\"type\": \"string\"}, "
+                                    "\"error\": {\"type\": \"string\"}, \"result\": {}, \"score\": {}}", 0, NULL);
+    json_object_set_new(properties, "steps", is_known ? steps_schema(scope) : json_object());
+    add_made(y, closed_schema(properties));
 }

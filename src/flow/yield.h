@@ -26,12 +26,13 @@ void yield_clear(struct yield *yield);
 /* One more schema that the value may have; NULL: anything. */
 void yield_add(struct yield *yield, const json_t *schema);
 
-/* The same for the schema that a text says. */
-void yield_add_text(struct yield *yield, const char *schema);
-
 /* The result of a step, and of a pass of its loop. */
 void yield_add_step(struct yield *yield, const struct flow_step *step);
 void yield_add_pass(struct yield *yield, const struct flow_step *loop);
+
+/* A pass of a loop as it is in `history`, and what a step has used. */
+void yield_add_record(struct yield *yield, const struct flow_step *loop);
+void yield_add_usage(struct yield *yield);
 
 /* Its type in CEL; NULL: dyn.  Numbers too, which may be int or double. */
 const char *yield_type(const struct yield *yield);
