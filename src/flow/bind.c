@@ -4,55 +4,25 @@
    we stand for, their type, and a struct flow_ref.  The paths that exist are rows of tables.  As
    much of a path as a schema describes is answered for, so that types are known and misspelt
    properties found. */
-#include "flow/bind.h"
+#include "flow/bind_own.h"
 
-#include "base/hash.h"
-#include "data/value.h"
-#include "flow/keys.h"
-#include "flow/sight.h"
 #include "flow/yield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-/* A path being answered. */
-struct path {
-    struct binding *b;
-    const struct cel_name *names;
-    uint32_t count;
-    const char **ret_type;
-    struct flow_ref **ret;
-    rondo_error *err;
-};
-
-static bool is_name(const struct cel_name *name, const char *text)
-{
-    return strcmp(name->text, text) == 0;
-}
-
-static bool is_v1(const struct binding *b)
-{
-    return b->place.scope->flow->dialect == FLOW_V1;
-}
 
 /* ---- saying no ----------------------------------------------------------------------------------- */
 
-struct names {
-    const char **list;
-    uint32_t count, cap;
-};
-
-static void names_add(struct names *names, const char *name)
+void names_add(struct names *names, const char *name)
 {
     mem_grow(&names->list, &names->cap, names->count, sizeof *names->list);
     names->list[names->count++] = name;
 }
 
-/* The nearest name, or all that there are if they are few. */
-static void suggest(struct binding *b, const struct cel_name *bad, const struct names *known)
+void asked_suggest(const struct asked *p, uint32_t at, const struct names *known)
 {
-    const char *near = b->is_quiet ? NULL : diag_nearest(bad->text, known->list, known->count);
+    struct binding *b = p->b;
+    const char *near = b->is_quiet ? NULL : diag_nearest(p->names[at].text, known->list, known->count);
     size_t len = 0;
     if (near) {
         snprintf(b->hint, sizeof b->hint, "did you mean '%s'?", near);
@@ -65,35 +35,36 @@ static void suggest(struct binding *b, const struct cel_name *bad, const struct 
         b->hint[0] = '\0';
 }
 
-/* What the next word is about. */
-static void note(const struct path *p, uint32_t at)
+int asked_refuse(const struct asked *p, uint32_t at, const struct names *known, const char *fmt, ...)
 {
     struct binding *b = p->b;
-    b->code = "unknown_reference";
-    b->bad_at = p->names[at].offset;
-    b->bad_len = p->names[at].len;
-    b->hint[0] = '\0';
-}
-
-__attribute__((format(printf, 4, 5))) static int
-refuse(const struct path *p, uint32_t at, const struct names *known, const char *fmt, ...)
-{
     char text[300];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    note(p, at);
+    b->code = "unknown_reference";
+    b->bad_at = p->names[at].offset;
+    b->bad_len = p->names[at].len;
+    b->hint[0] = '\0';
     if (known)
-        suggest(p->b, &p->names[at], known);
+        asked_suggest(p, at, known);
     return err_set(p->err, RONDO_EINVAL, "%s", text);
 }
 
-static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, const char *type)
+int asked_doubt(const struct asked *p)
+{
+    if (!(p->b->place.allows & ALLOW_ABSENT))
+        return p->err->code;
+    p->b->warn(p->b, p->err);
+    return 0;
+}
+
+static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, const char *type)
 {
     struct flow_ref *ref = arena_zalloc(&p->b->place.scope->flow->arena, sizeof *ref);
     ref->root = (uint8_t)root;
-    ref->is_v1 = is_v1(p->b);
+    ref->is_v1 = binding_is_v1(p->b);
     ref->used = 1;
     *p->ret = ref;
     *p->ret_type = type;
@@ -111,7 +82,7 @@ static bool is_said(const struct yield *y, uint32_t before, const char *key)
     return false;
 }
 
-static int refuse_property(const struct path *p, uint32_t at, const struct yield *y)
+static int refuse_property(const struct asked *p, uint32_t at, const struct yield *y)
 {
     struct names known = { 0 };
     const char *key;
@@ -120,14 +91,14 @@ static int refuse_property(const struct path *p, uint32_t at, const struct yield
         json_object_foreach(json_object_get(y->schemas[i], "properties"), key, value)
             if (!is_said(y, i, key))
                 names_add(&known, key);
-    int code = refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
+    int code = asked_refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
                       p->names[at - 1].text);
     mem_free(known.list);
     return code;
 }
 
 /* Follows the rest of the path into what is known of the value.  Answers how many names are used. */
-static int describe(const struct path *p, struct flow_ref *ref, struct yield *y)
+static int describe(const struct asked *p, struct flow_ref *ref, struct yield *y)
 {
     enum yield_has has = YIELD_HAS;
     while (ref->used < p->count && (has = yield_enter(y, p->names[ref->used].text)) == YIELD_HAS) {
@@ -143,71 +114,11 @@ static int describe(const struct path *p, struct flow_ref *ref, struct yield *y)
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* Where a step goes depends on the address of its scope, so nobody can write a file whose ids all collide.  No more
-   is looked at than an id may have: longest_id() asks for every beginning of a text, which may be long. */
-static uint32_t *find_slot(const struct flow_scope *scope, const char *id, size_t len)
-{
-    uint32_t at = (uint32_t)hash_bytes((uintptr_t)scope + len, id, MIN(len, FLOW_NAME_MAX)) & scope->mask;
-    for (; scope->slots[at]; at = (at + 1) & scope->mask) {
-        const char *other = scope->steps[scope->slots[at] - 1]->id;
-        if (strncmp(other, id, len) == 0 && !other[len])
-            break;
-    }
-    return &scope->slots[at];
-}
-
-void scope_index(struct flow_scope *scope)
-{
-    uint32_t size = 4;
-    while (size < 2 * scope->count)
-        size *= 2;
-    scope->mask = size - 1;
-    scope->slots = arena_zalloc(&scope->flow->arena, size * sizeof *scope->slots);
-    for (uint32_t i = 0; i < scope->count; i++) {
-        const char *id = scope->steps[i]->id;
-        uint32_t *slot = find_slot(scope, id, strlen(id));
-        *slot = *slot ? *slot : i + 1;
-    }
-}
-
-static struct flow_step *find_step(const struct flow_scope *scope, const char *id, size_t len)
-{
-    uint32_t found = scope->count ? *find_slot(scope, id, len) : 0;
-    return found ? scope->steps[found - 1] : NULL;
-}
-
-struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
-{
-    return find_step(scope, id, strlen(id));
-}
-
-static struct flow_step *visible_step(const struct flow_scope *scope, const char *id)
-{
-    struct flow_step *step = NULL;
-    for (; scope && !step; scope = scope->up)
-        step = scope_step(scope, id);
-    return step;
-}
-
-#define NAMES_MAX 1000 // that are looked at for the nearest
-
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
         if (*scope->steps[i]->id) // else that was told elsewhere
             names_add(names, scope->steps[i]->id);
-}
-
-/* The steps inside a step, as they can be seen when it has ended; NULL. */
-static const struct flow_scope *inside_of(const struct flow_step *step)
-{
-    if (step->loop && step->loop->is_each)
-        return NULL;
-    if (step->loop && step->loop->scope && step->loop->scope->count)
-        return step->loop->scope;
-    if (step->inner)
-        return step->inner;
-    return step->include ? step->include->scope : NULL;
 }
 
 static bool hides_passes(const struct flow_step *step)
@@ -250,7 +161,7 @@ static unsigned sorts_of(const struct flow_step *step)
         sorts |= OF_LOOPS;
     else if (step->body == BODY_GATE)
         sorts |= OF_GATES;
-    if (inside_of(step) && !hides_passes(step))
+    if (bind_inside_of(step) && !hides_passes(step))
         sorts |= OF_CONTAINERS;
     if (step->review)
         sorts |= OF_REVIEWED;
@@ -279,7 +190,7 @@ static const char *why_without(const struct flow_step *step, enum flow_field fie
     return step->loop ? ": its passes are in history" : ": nothing runs inside it";
 }
 
-static int refuse_field(const struct path *p, uint32_t at, const struct flow_step *step)
+static int refuse_field(const struct asked *p, uint32_t at, const struct flow_step *step)
 {
     unsigned sorts = sorts_of(step);
     struct names known = { 0 };
@@ -287,7 +198,7 @@ static int refuse_field(const struct path *p, uint32_t at, const struct flow_ste
     for (size_t i = 0; i < COUNT(step_fields); i++)
         if (step_fields[i].of & sorts)
             names_add(&known, step_fields[i].name);
-    int code = refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
+    int code = asked_refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
                       p->names[at].text, other ? why_without(step, other->field) : "");
     mem_free(known.list);
     return code;
@@ -295,12 +206,12 @@ static int refuse_field(const struct path *p, uint32_t at, const struct flow_ste
 
 /* ---- paths ------------------------------------------------------------------------------------------- */
 
-static int refuse_step(const struct path *p, uint32_t at, const struct flow_scope *scope, bool outwards)
+static int refuse_step(const struct asked *p, uint32_t at, const struct flow_scope *scope, bool outwards)
 {
     struct names known = { 0 };
     for (; scope; scope = outwards ? scope->up : NULL)
         add_ids(&known, scope);
-    int code = refuse(p, at, &known, "there is no step '%.80s'", p->names[at].text);
+    int code = asked_refuse(p, at, &known, "there is no step '%.80s'", p->names[at].text);
     mem_free(known.list);
     return code;
 }
@@ -319,11 +230,11 @@ static const char *joined(struct arena *arena, const char *way, const char *id)
 }
 
 /* Follows .steps.y as long as there is one; ref->used counts.  NULL when something is wrong. */
-static const struct flow_step *go_inside(const struct path *p, struct flow_ref *ref,
+static const struct flow_step *go_inside(const struct asked *p, struct flow_ref *ref,
                                          const struct flow_step *step)
 {
-    while (ref->used + 1 < p->count && is_name(&p->names[ref->used], "steps")) {
-        const struct flow_scope *scope = sorts_of(step) & OF_CONTAINERS ? inside_of(step) : NULL;
+    while (ref->used + 1 < p->count && asked_is(&p->names[ref->used], "steps")) {
+        const struct flow_scope *scope = sorts_of(step) & OF_CONTAINERS ? bind_inside_of(step) : NULL;
         const char *id = p->names[ref->used + 1].text;
         if (!scope)
             return refuse_field(p, ref->used, step), NULL;
@@ -338,7 +249,7 @@ static const struct flow_step *go_inside(const struct path *p, struct flow_ref *
 }
 
 /* What a field of a step holds, where more is known than its type. */
-static int bind_inside(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+static int bind_inside(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     auto_yield struct yield y = { 0 };
     switch (ref->field) {
@@ -350,20 +261,7 @@ static int bind_inside(const struct path *p, struct flow_ref *ref, const struct 
     return describe(p, ref, &y);
 }
 
-/* Only loops that are told how give scores. */
-static int look_for_score(const struct path *p, uint32_t at, const struct flow_step *loop)
-{
-    struct binding *b = p->b;
-    if (!b->is_certain || is_v1(b) || (loop->loop && (loop->loop->score.at || loop->loop->scorer)))
-        return 0;
-    int code = refuse(p, at, NULL, "loop '%.80s' gives no scores: it has neither `score` nor `scoreAgent`", loop->id);
-    if (!(b->place.allows & ALLOW_ABSENT))
-        return code;
-    b->warn(b, p->err);
-    return 0;
-}
-
-static int bind_field(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+static int bind_field(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     const struct cel_name *name = &p->names[ref->used];
     const struct field *field = find_field(step_fields, COUNT(step_fields), name->text);
@@ -401,156 +299,8 @@ static struct flow_step *used_step(const struct binding *b, const char *id)
     return search.found;
 }
 
-/* ---- where names mean something ---------------------------------------------------------------------------- */
-
-static const struct flow_scope *loop_scope(const struct flow_scope *scope)
-{
-    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
-        scope = scope->up;
-    return scope;
-}
-
-static const struct flow_scope *each_scope(const struct flow_scope *scope)
-{
-    while (scope && scope->kind != SCOPE_EACH)
-        scope = scope->up;
-    return scope;
-}
-
-/* Where a name means something. */
-enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY, IN_FORUMS };
-
-static const char *const only_there[] = {
-    [IN_LOOPS] = "exists only in a loop",
-    [IN_EACHES] = "exists only in a forEach",
-    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
-    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
-    [IN_FORUMS] = "exists only for agents that speak in a forum",
-};
-
-static bool is_in(const struct flow_scope *scope, enum where where)
-{
-    switch (where) {
-    case IN_LOOPS: return loop_scope(scope);
-    case IN_EACHES: return each_scope(scope);
-    case IN_FORUMS: return scope->kind == SCOPE_FORUM;
-    default: return true;
-    }
-}
-
-/* ---- what the users of an agent see ------------------------------------------------------------------------ */
-
-#define USERS_MAX 1000 // that are asked
-
-/* The scope that the work of a step stands in. */
-static const struct flow_scope *scope_of_work(const struct flow_step *step)
-{
-    return step->loop ? step->loop->scope : step->scope;
-}
-
-/* step: NULL for a name that is only somewhere. */
-static bool is_seen_by(const struct flow_step *user, enum where where, const char *step)
-{
-    const struct flow_scope *scope = scope_of_work(user);
-    const struct flow_step *to = step ? visible_step(scope, step) : NULL;
-    return step ? to && sight_of(user, to).kind != SIGHT_NEVER : is_in(scope, where);
-}
-
-/* Are all of them known?  Whoever is called is told what to do by a model, and where that is cannot be said. */
-static bool knows_users(const struct binding *b)
-{
-    const struct flow_agent *agent = b->place.agent;
-    if (!agent || !b->is_certain || is_v1(b) || agent->user_count > USERS_MAX)
-        return false;
-    for (uint32_t i = 0; i < agent->user_count; i++)
-        if (agent->users[i]->part == AS_TOOL)
-            return false;
-    return !agent->flow->coordinating || agent->flow->coordinating->agent != agent;
-}
-
-/* What no user of an agent sees cannot be meant; what only some see is told. */
-static int look_for_users(const struct path *p, enum where where, const char *step)
-{
-    const struct flow_agent *agent = p->b->place.agent;
-    const struct flow_step *blind = NULL;
-    uint32_t count = 0;
-    for (uint32_t i = 0; knows_users(p->b) && i < agent->user_count; i++) {
-        if (is_seen_by(agent->users[i], where, step))
-            continue;
-        blind = blind ? blind : agent->users[i];
-        count++;
-    }
-    if (!count)
-        return 0;
-    int code = step ? refuse(p, 1, NULL, "step '%.80s' uses this agent, and sees nothing of '%.80s'", blind->id, step)
-                    : refuse(p, 0, NULL, "'%s' %s: step '%.80s' uses this agent and has none", p->names[0].text,
-                             only_there[where], blind->id);
-    if (count == agent->user_count)
-        return code;
-    p->b->warn(p->b, p->err);
-    return 0;
-}
-
-/* ---- what is not there yet --------------------------------------------------------------------------------- */
-
-/* A rule is asked about the pass that has ended, and retry.on about the failure. */
-static bool is_about(const struct binding *b, const struct flow_step *step)
-{
-    return b->place.step == step && b->place.allows & (ALLOW_PASS | ALLOW_ERROR);
-}
-
-static void put_sight(char *text, size_t size, const struct flow_step *asks, const struct sight *sight,
-                      const struct flow_step *step)
-{
-    const char *id = step->id, *from = sight->from->id;
-    if (asks == step)
-        snprintf(text, size, "'%.80s' is this step itself: there is nothing to see of it yet", id);
-    else if (sight->from == step)
-        snprintf(text, size, "'%.80s' is around this and has not ended: there is nothing to see of it yet", id);
-    else if (step->scope->kind == SCOPE_BRANCH)
-        snprintf(text, size, "'%.80s' and '%.80s' are cases of one branch: only one of them runs", id, from);
-    else if (step->scope->kind == SCOPE_PARALLEL)
-        snprintf(text, size, "'%.80s' and '%.80s' run at the same time: there %s nothing to see of it yet", from, id,
-                 sight->kind == SIGHT_NEVER ? "is" : "may be");
-    else if (sight->kind == SIGHT_NEVER)
-        snprintf(text, size, "'%.80s' runs after '%.80s': there is nothing to see of it yet", id, from);
-    else
-        snprintf(text, size, "'%.80s' does not wait for '%.80s': there may be nothing to see of it yet", from, id);
-}
-
-static void put_remedy(struct binding *b, const struct sight *sight, const struct flow_step *step)
-{
-    bool is_loop = step->loop ? !step->loop->is_each : step->body == BODY_MACHINE;
-    if (sight->from == step && is_loop && b->place.step != step)
-        snprintf(b->hint, sizeof b->hint, "the passes that have ended are in `history`");
-    else if (sight->kind == SIGHT_RACE && step->scope->kind != SCOPE_PARALLEL)
-        snprintf(b->hint, sizeof b->hint, "step '%.80s' needs `dependsOn: [%.80s]`", sight->from->id, step->id);
-}
-
-/* A step that cannot have ended is an error where its absence is one. */
-static int look_at_step(const struct path *p, const struct flow_step *step)
-{
-    struct binding *b = p->b;
-    struct sight sight = { SIGHT_FINE, NULL };
-    char text[300];
-    if (b->place.allows & ALLOW_USER)
-        return look_for_users(p, ANYWHERE, step->id);
-    if (b->is_certain && !is_v1(b) && !is_about(b, step))
-        sight = sight_of(b->place.step, step);
-    if (sight.kind == SIGHT_FINE)
-        return 0;
-    put_sight(text, sizeof text, b->place.step, &sight, step);
-    note(p, 1);
-    put_remedy(b, &sight, step);
-    err_set(p->err, RONDO_EINVAL, "%s", text);
-    if (sight.kind == SIGHT_NEVER && !(b->place.allows & ALLOW_ABSENT))
-        return p->err->code;
-    b->warn(b, p->err);
-    return 0;
-}
-
 /* The path behind `steps.x`. */
-static int bind_step(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+static int bind_step(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     ref->used = 2;
     step = go_inside(p, ref, step);
@@ -559,13 +309,13 @@ static int bind_step(const struct path *p, struct flow_ref *ref, const struct fl
     return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
 }
 
-static int bind_steps(const struct path *p)
+static int bind_steps(const struct asked *p)
 {
     struct binding *b = p->b;
     struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
     if (p->count == 1)
         return 1;
-    const struct flow_step *step = visible_step(b->place.scope, p->names[1].text);
+    const struct flow_step *step = bind_visible_step(b->place.scope, p->names[1].text);
     bool is_near = !step;
     step = step ? step : used_step(b, p->names[1].text);
     if (!step)
@@ -578,14 +328,14 @@ static int bind_steps(const struct path *p)
     return used > 0 && look_at_step(p, step) < 0 ? p->err->code : used;
 }
 
-static int bind_schema(const struct path *p, struct flow_ref *ref, const json_t *schema)
+static int bind_schema(const struct asked *p, struct flow_ref *ref, const json_t *schema)
 {
     struct yield y = { 0 };
     yield_add(&y, schema);
     return describe(p, ref, &y);
 }
 
-static int bind_inputs(const struct path *p)
+static int bind_inputs(const struct asked *p)
 {
     const struct flow *flow = p->b->place.scope->flow;
     struct flow_ref *ref = answer(p, REF_INPUTS, ANY_MAP);
@@ -593,7 +343,7 @@ static int bind_inputs(const struct path *p)
     if (p->count == 1)
         return 1;
     for (uint32_t i = 0; i < flow->input_count; i++) {
-        if (is_name(&p->names[1], flow->inputs[i].name)) {
+        if (asked_is(&p->names[1], flow->inputs[i].name)) {
             mem_free(known.list);
             ref->name = flow->inputs[i].name;
             ref->used = 2;
@@ -601,32 +351,14 @@ static int bind_inputs(const struct path *p)
         }
         names_add(&known, flow->inputs[i].name);
     }
-    int code = refuse(p, 1, &known, flow->input_count ? "there is no input '%.80s'"
+    int code = asked_refuse(p, 1, &known, flow->input_count ? "there is no input '%.80s'"
                                                       : "there is no input '%.80s': the file has none",
                       p->names[1].text);
     mem_free(known.list);
     return code;
 }
 
-/* A key that nothing in the file writes.  The outermost file may have it from the runs of its session before. */
-static int look_for_key(const struct path *p)
-{
-    struct binding *b = p->b;
-    const struct flow *flow = b->place.scope->flow;
-    const char *key = p->names[1].text;
-    if (!b->is_certain || is_v1(b) || !flow->keys || !keys_lack(flow->keys, key))
-        return 0;
-    struct names known = { flow->keys->names, MIN(flow->keys->count, NAMES_MAX), 0 };
-    int code = refuse(p, 1, &known, "nothing in this file writes '%.80s' into its state", key);
-    if (flow->outer && !(b->place.allows & ALLOW_ABSENT))
-        return code;
-    if (!*b->hint && !flow->outer)
-        snprintf(b->hint, sizeof b->hint, "if it comes with a session: state.?%.80s.orValue(...)", key);
-    b->warn(b, p->err);
-    return 0;
-}
-
-static int bind_state(const struct path *p)
+static int bind_state(const struct asked *p)
 {
     struct flow_ref *ref = answer(p, REF_STATE, p->count > 1 ? NULL : ANY_MAP);
     if (p->count == 1)
@@ -639,26 +371,26 @@ static int bind_state(const struct path *p)
 }
 
 /* A name that is nothing without the next one; at is that one's place. */
-static int refuse_member(const struct path *p, uint32_t at, const struct field *fields, size_t count)
+static int refuse_member(const struct asked *p, uint32_t at, const struct field *fields, size_t count)
 {
     struct names known = { 0 };
     for (size_t i = 0; i < count; i++)
         names_add(&known, fields[i].name);
     int code = at < p->count
-                   ? refuse(p, at, &known, "'%.80s' has no '%.80s'", p->names[at - 1].text, p->names[at].text)
-                   : refuse(p, at - 1, &known, "'%.80s' is to be followed by one of its fields",
+                   ? asked_refuse(p, at, &known, "'%.80s' has no '%.80s'", p->names[at - 1].text, p->names[at].text)
+                   : asked_refuse(p, at - 1, &known, "'%.80s' is to be followed by one of its fields",
                             p->names[at - 1].text);
     mem_free(known.list);
     return code;
 }
 
-static const struct field *member(const struct path *p, uint32_t at, const struct field *fields,
+static const struct field *member(const struct asked *p, uint32_t at, const struct field *fields,
                                   size_t count)
 {
     return at < p->count ? find_field(fields, count, p->names[at].text) : NULL;
 }
 
-static int bind_run(const struct path *p)
+static int bind_run(const struct asked *p)
 {
     static const struct field fields[] = { { "id", REF_RUN_ID, 0, NULL }, { "name", REF_RUN_NAME, 0, NULL } };
     const struct field *field = member(p, 1, fields, COUNT(fields));
@@ -668,7 +400,7 @@ static int bind_run(const struct path *p)
     return 2;
 }
 
-static int bind_budget(const struct path *p)
+static int bind_budget(const struct asked *p)
 {
     static const struct field limits[] = {
         { "tokens", RONDO_LIMIT_TOKENS, 0, "int" },
@@ -691,7 +423,7 @@ static int bind_budget(const struct path *p)
     return (int)ref->used;
 }
 
-static int bind_feedback(const struct path *p)
+static int bind_feedback(const struct asked *p)
 {
     static const struct field fields[] = {
         { "text", FIELD_TEXT, 0, "string" },
@@ -703,7 +435,7 @@ static int bind_feedback(const struct path *p)
     if (p->count > 1 && !field)
         return refuse_member(p, 1, fields, COUNT(fields));
     struct flow_ref *ref = answer(p, REF_FEEDBACK, field ? field->type : ANY_MAP);
-    ref->scope = loop_scope(p->b->place.scope);
+    ref->scope = bind_loop_scope(p->b->place.scope);
     ref->field = field ? field->field : FIELD_ALL;
     ref->used = field ? 2 : 1;
     return (int)ref->used;
@@ -713,7 +445,7 @@ static int bind_feedback(const struct path *p)
 
 static const struct root {
     const char *name;
-    int (*bind)(const struct path *p); // NULL: the name stands for itself
+    int (*bind)(const struct asked *p); // NULL: the name stands for itself
     uint8_t ref;
     uint8_t where;
     bool in_v1; // declared everywhere there, meaning something or not
@@ -739,74 +471,52 @@ static const struct root {
     { "contributions", NULL, REF_CONTRIBUTIONS, IN_FORUMS, false, ANY_LIST },
 };
 
+const struct flow_scope *bind_loop_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
+        scope = scope->up;
+    return scope;
+}
+
+const struct flow_scope *bind_each_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_EACH)
+        scope = scope->up;
+    return scope;
+}
+
+const char *const bind_only_there[] = {
+    [IN_LOOPS] = "exists only in a loop",
+    [IN_EACHES] = "exists only in a forEach",
+    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
+    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
+    [IN_FORUMS] = "exists only for agents that speak in a forum",
+};
+
+bool bind_is_in(const struct flow_scope *scope, enum where where)
+{
+    switch (where) {
+    case IN_LOOPS: return bind_loop_scope(scope);
+    case IN_EACHES: return bind_each_scope(scope);
+    case IN_FORUMS: return scope->kind == SCOPE_FORUM;
+    default: return true;
+    }
+}
+
 static bool is_there(const struct binding *b, const struct root *root)
 {
-    if (root->in_v1 && is_v1(b))
+    if (root->in_v1 && binding_is_v1(b))
         return true;
     switch (root->where) {
-    case IN_LOOPS: return b->place.allows & (ALLOW_PASS | ALLOW_USER) || is_in(b->place.scope, IN_LOOPS);
+    case IN_LOOPS: return b->place.allows & (ALLOW_PASS | ALLOW_USER) || bind_is_in(b->place.scope, IN_LOOPS);
     case IN_RULES: return b->place.allows & ALLOW_PASS;
     case IN_RETRY: return b->place.allows & ALLOW_ERROR;
-    default: return b->place.allows & ALLOW_USER || is_in(b->place.scope, root->where);
-    }
-}
-
-/* Does an item of a literal list have it? */
-static bool has_item(const json_t *items, const char *name)
-{
-    const json_t *item;
-    size_t i;
-    json_array_foreach(items, i, item)
-        if (json_object_get(item, name))
-            return true;
-    return !json_array_size(items) || json_array_size(items) > NAMES_MAX;
-}
-
-static int look_at_item(const struct path *p, const struct flow_scope *each)
-{
-    const json_t *items = each && each->owner ? each->owner->loop->items : NULL, *value;
-    struct names known = { 0 };
-    const char *key;
-    if (!p->b->is_certain || is_v1(p->b) || p->count < 2 || !items || has_item(items, p->names[1].text))
-        return 0;
-    json_object_foreach((json_t *)json_array_get(items, 0), key, value)
-        names_add(&known, key);
-    int code = refuse(p, 1, &known, "no item of '%.80s' has '%.80s'", each->owner->id, p->names[1].text);
-    mem_free(known.list);
-    return code;
-}
-
-/* `with` says what there is. */
-static int look_at_input(const struct path *p)
-{
-    const struct flow_step *step = p->b->place.step;
-    struct names known = { 0 };
-    bool is_known = p->count > 1 && p->b->is_certain && p->b->place.allows & ALLOW_WITH;
-    for (uint32_t i = 0; is_known && i < step->with_count; i++) {
-        names_add(&known, step->with[i].name);
-        is_known = !is_name(&p->names[1], step->with[i].name);
-    }
-    int code = is_known ? refuse(p, 1, &known, "`with` gives no '%.80s'", p->names[1].text) : 0;
-    mem_free(known.list);
-    return code;
-}
-
-/* What is certain not to be there, though the name means something. */
-static int look_at_plain(const struct path *p, const struct flow_ref *ref)
-{
-    const struct flow_scope *scope = ref->scope;
-    bool has_owner = scope && scope->owner && !(p->b->place.allows & ALLOW_USER);
-    switch (ref->root) {
-    case REF_ITEM: return has_owner ? look_at_item(p, scope) : 0;
-    case REF_INPUT: return look_at_input(p);
-    case REF_BEST:
-    case REF_SCORE: return has_owner ? look_for_score(p, 0, scope->owner) : 0;
-    default: return 0;
+    default: return b->place.allows & ALLOW_USER || bind_is_in(b->place.scope, root->where);
     }
 }
 
 /* A name that stands for itself: what is known of its value. */
-static int bind_value(const struct path *p, struct flow_ref *ref)
+static int bind_value(const struct asked *p, struct flow_ref *ref)
 {
     const struct binding *b = p->b;
     const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
@@ -821,16 +531,16 @@ static int bind_value(const struct path *p, struct flow_ref *ref)
     return describe(p, ref, &y);
 }
 
-static int bind_plain(const struct path *p, const struct root *root)
+static int bind_plain(const struct asked *p, const struct root *root)
 {
     const struct flow_scope *scope = p->b->place.scope;
     struct flow_ref *ref = answer(p, root->ref, root->type);
-    ref->scope = root->where == IN_EACHES ? each_scope(scope) : loop_scope(scope);
+    ref->scope = root->where == IN_EACHES ? bind_each_scope(scope) : bind_loop_scope(scope);
     return look_at_plain(p, ref) < 0 ? p->err->code : bind_value(p, ref);
 }
 
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
-static int note_unknown(const struct path *p)
+static int note_unknown(const struct asked *p)
 {
     struct binding *b = p->b;
     struct names known = { 0 };
@@ -840,10 +550,10 @@ static int note_unknown(const struct path *p)
     b->bad_at = p->names[0].offset;
     b->bad_len = p->names[0].len;
     b->hint[0] = '\0';
-    if (visible_step(b->place.scope, p->names[0].text))
+    if (bind_visible_step(b->place.scope, p->names[0].text))
         snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
     else
-        suggest(b, &p->names[0], &known);
+        asked_suggest(p, 0, &known);
     mem_free(known.list);
     return 0;
 }
@@ -852,96 +562,20 @@ int bind_path(void *user, const struct cel_name *names, size_t count, const char
               uintptr_t *ret_token, rondo_error *err)
 {
     struct flow_ref *ref = NULL;
-    struct path p = { user, names, (uint32_t)count, ret_type, &ref, err };
+    struct asked p = { user, names, (uint32_t)count, ret_type, &ref, err };
     const struct root *root = roots, *end = roots + COUNT(roots);
-    while (root < end && !is_name(&names[0], root->name))
+    while (root < end && !asked_is(&names[0], root->name))
         root++;
     if (root == end)
         return note_unknown(&p);
     if (!is_there(p.b, root))
-        return refuse(&p, 0, NULL, "'%s' %s", root->name, only_there[root->where]);
+        return asked_refuse(&p, 0, NULL, "'%s' %s", root->name, bind_only_there[root->where]);
     if (root->where != ANYWHERE && look_for_users(&p, root->where, NULL) < 0)
         return err->code;
     int used = root->bind ? root->bind(&p) : bind_plain(&p, root);
-    if (is_v1(p.b) && (used > 1 || root->ref == REF_RESULT))
+    if (binding_is_v1(p.b) && (used > 1 || root->ref == REF_RESULT))
         *ret_type = NULL; // Zenflow has types of variables, but not of what is in them
     *ret_token = (uintptr_t)ref;
     return used;
 }
 
-/* ---- ids with hyphens -------------------------------------------------------------------------------------- */
-
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
-/* The length of the name if the text begins with it and it ends there. */
-static size_t begins_with(const char *text, size_t len, const char *name)
-{
-    size_t n = strlen(name);
-    if (n > len || memcmp(text, name, n) != 0 || (n < len && is_word(text[n])))
-        return 0;
-    return n;
-}
-
-/* The whole word with its hyphens: nothing can be subtracted from a step, so it was meant to be an id. */
-static size_t hyphened_word(const char *text, size_t len)
-{
-    size_t end = 0;
-    while (end < len && (is_word(text[end]) || text[end] == '-'))
-        end++;
-    while (end > 0 && text[end - 1] == '-')
-        end--;
-    return end;
-}
-
-/* Every place where an id may end is tried, so that the number of steps hardly matters. */
-static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
-{
-    size_t best = 0;
-    for (size_t end = 1; scope && end <= len && (is_word(text[end - 1]) || text[end - 1] == '-'); end++)
-        if ((end == len || !is_word(text[end])) && find_step(scope, text, end))
-            best = end;
-    return best;
-}
-
-static size_t longest_input(const struct flow *flow, const char *text, size_t len)
-{
-    size_t best = 0;
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        best = MAX(best, begins_with(text, len, flow->inputs[i].name));
-    return best;
-}
-
-/* The scope whose ids may follow a path that ends in `steps`; NULL. */
-static const struct flow_scope *scope_after(const struct flow_scope *scope, const struct cel_name *path,
-                                            size_t count)
-{
-    const struct flow_step *step = count > 1 ? visible_step(scope, path[1].text) : NULL;
-    for (size_t i = 2; step && i < count; i += 2) {
-        const struct flow_scope *inner = is_name(&path[i], "steps") ? inside_of(step) : NULL;
-        if (!inner || i + 1 == count)
-            return inner;
-        step = scope_step(inner, path[i + 1].text);
-    }
-    return NULL;
-}
-
-size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const char *text, size_t len)
-{
-    struct binding *b = user;
-    size_t best = 0;
-    if (count == 1 && is_name(&path[0], "inputs"))
-        return longest_input(b->place.scope->flow, text, len);
-    if (!is_name(&path[count - 1], "steps"))
-        return 0;
-    if (count == 1)
-        for (const struct flow_scope *s = b->place.scope; s; s = s->up)
-            best = MAX(best, longest_id(s, text, len));
-    else if (is_name(&path[0], "steps"))
-        best = longest_id(scope_after(b->place.scope, path, count), text, len);
-    else // best.steps.x
-        best = longest_id(loop_scope(b->place.scope), text, len);
-    return best && (best == len || text[best] != '-') ? best : hyphened_word(text, len);
-}

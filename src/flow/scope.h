@@ -37,8 +37,8 @@ struct scope_place {
 void scope_expr(const struct scope_place *place, const struct doc_val *at, const char *what,
                 enum scope_want want, struct flow_expr *ret, struct diags *diags);
 
-/* What an expression that names nothing always gives, in *ret, the caller's; NULL when it names something or is not worth
-   the time.  A code when it always fails. */
+/* What an expression that names nothing always gives, in *ret, the caller's; NULL when it names something or is not
+   worth the time.  A code when it always fails. */
 int scope_constant(const struct cel_program *program, json_t **ret, rondo_error *err);
 
 /* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their

@@ -15,8 +15,8 @@ struct sight {
     const struct flow_step *from; // who would have to wait: beside `to`, or `to` itself when it is around
 };
 
-/* What an expression of step `from` (NULL: of the file), or of a step inside it, sees of `to`.  Rules of a loop may look
-   at their loop: they are not to be asked about here. */
+/* What an expression of step `from` (NULL: of the file), or of a step inside it, sees of `to`.  Rules of a loop may
+   look at their loop: they are not to be asked about here. */
 struct sight sight_of(const struct flow_step *from, const struct flow_step *to);
 
 #endif
