@@ -142,6 +142,39 @@ static const struct cel_type *check_ident(struct checker *c, const struct lookup
     return lookup_local(vars, &node->name)->type;
 }
 
+/* The list that a node is an item of, or something in one: the path of its names, with those of the node behind them.
+   NULL when that is not what it is. */
+static const struct ast *list_of(const struct checker *c, const struct lookup_var *vars, const struct ast *node,
+                                 struct ast_path *ret)
+{
+    const struct ast *at = node;
+    uint32_t count = 0;
+    for (; at->kind == AST_SELECT && !at->is_optional; at = at->a)
+        count++;
+    const struct ast *list = at->kind == AST_INDEX && !at->is_optional ? at->a : NULL;
+    if (!list || !list->found || !lookup_path(c->lookup, vars, list, ret) || list->found->used != ret->count ||
+        ret->count + count > AST_PATH_MAX)
+        return NULL;
+    ret->count += count;
+    for (uint32_t i = ret->count; node != at; node = node->a)
+        ret->names[--i] = node->name;
+    return list;
+}
+
+/* Does the caller object to this field of an item? */
+static bool has_item_field(struct checker *c, const struct lookup_var *vars, const struct ast *node)
+{
+    const struct cel_options *o = c->lookup->options;
+    struct ast_path path;
+    rondo_error err = { 0 };
+    const struct ast *list = o->item ? list_of(c, vars, node, &path) : NULL;
+    if (!list || !list->found->token)
+        return true;
+    if (o->item(o->user, list->found->token, path.names, path.count, list->found->used, &err) >= 0)
+        return true;
+    return tell(c, node->offset, &err);
+}
+
 /* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
 static const struct cel_type *check_select(struct checker *c, const struct lookup_var *vars,
                                            struct ast *node)
@@ -152,6 +185,8 @@ static const struct cel_type *check_select(struct checker *c, const struct looku
         field = check_path(c, node, &path);
     else
         field = (from = check(c, vars, node->a)) ? select_type(c, node, from) : NULL;
+    if (field && from && !has_item_field(c, vars, node))
+        return NULL;
     if (!field || node->is_test)
         return field ? &cel_bool : NULL;
     if (!node->is_optional || cel_type_is_optional(field))

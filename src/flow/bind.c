@@ -539,6 +539,42 @@ static int bind_plain(const struct asked *p, const struct root *root)
     return look_at_plain(p, ref) < 0 ? p->err->code : bind_value(p, ref);
 }
 
+/* ---- items ------------------------------------------------------------------------------------------------ */
+
+/* What is known of the items of a list; names are its path. */
+static void add_items(struct yield *y, const struct flow_ref *ref, const struct cel_name *names, size_t count)
+{
+    const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
+    const struct flow_step *step = ref->root == REF_STEP && ref->scope ? ref->scope->steps[ref->index] : NULL;
+    bool is_result = step && ref->field == FIELD_RESULT;
+    if (ref->root == REF_HISTORY && owner)
+        yield_add_record(y, owner);
+    else if (step && ref->field == FIELD_HISTORY)
+        yield_add_record(y, step);
+    else if (is_result)
+        yield_add_step(y, step);
+    for (size_t i = count - ref->inside; is_result && i < count; i++)
+        yield_enter(y, names[i].text);
+    if (is_result)
+        yield_enter_items(y);
+}
+
+int bind_item(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+              rondo_error *err)
+{
+    struct asked p = { .b = user, .names = names, .count = (uint32_t)count, .err = err };
+    enum yield_has has = YIELD_HAS;
+    auto_yield struct yield y = { 0 };
+    if (binding_is_v1(p.b))
+        return 0;
+    add_items(&y, (const struct flow_ref *)token, names, from);
+    for (size_t i = from; i + 1 < count && has == YIELD_HAS; i++)
+        has = yield_enter(&y, names[i].text);
+    if (has == YIELD_HAS && yield_enter(&y, names[count - 1].text) == YIELD_LACKS)
+        return refuse_property(&p, p.count - 1, &y);
+    return 0;
+}
+
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
 static int note_unknown(const struct asked *p)
 {

@@ -4,7 +4,7 @@
 
 #include "flow/scope.h"
 
-/* One compilation, the user of both hooks.  What they refuse is noted here, because CEL only hands on
+/* One compilation, the user of all hooks.  What they refuse is noted here, because CEL only hands on
    a message. */
 struct binding {
     struct scope_place place;
@@ -19,6 +19,8 @@ struct binding {
 /* See struct cel_options.  The token is a struct flow_ref in the flow's arena. */
 int bind_path(void *binding, const struct cel_name *names, size_t count, const char **ret_type,
               uintptr_t *ret_token, rondo_error *err);
+int bind_item(void *binding, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+              rondo_error *err);
 size_t bind_hyphen(void *binding, const struct cel_name *path, size_t count, const char *text,
                    size_t len);
 

@@ -123,6 +123,17 @@ enum yield_has yield_enter(struct yield *y, const char *name)
     return YIELD_HAS;
 }
 
+void yield_enter_items(struct yield *y)
+{
+    struct yield inner = { .is_open = y->is_open };
+    for (uint32_t i = 0; i < y->count; i++)
+        yield_add(&inner, is_of(y->schemas[i], "array") && !json_object_get(y->schemas[i], "prefixItems")
+                              ? json_object_get(y->schemas[i], "items")
+                              : NULL);
+    inner.made = y->made;
+    *y = inner;
+}
+
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
 static void add_body(struct yield *y, const struct flow_step *step);
@@ -283,13 +294,22 @@ void yield_add_pass(struct yield *y, const struct flow_step *step)
         add_any(y, scope);
 }
 
+/* { iterations, failed }: lists of what came of each item */
+static void add_each(struct yield *y)
+{
+    json_t *item = closed_schema(json_pack("{s:{}, s:{s:s}, s:{}, s:{s:s}, s:{s:s}, s:{}, s:{s:s}}", "id", "index",
+                                           "type", "integer", "item", "content", "type", "string", "status", "type",
+                                           "string", "result", "error", "type", "string"));
+    add_made(y, closed_schema(json_pack("{s:{s:s, s:O}, s:{s:s, s:o}}", "iterations", "type", "array", "items", item,
+                                        "failed", "type", "array", "items", item)));
+}
+
 void yield_add_step(struct yield *y, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     bool is_all = loop && loop->output_mode == RONDO_OUTPUT_CUMULATIVE && step->flow->dialect != FLOW_V1;
     if (loop && loop->is_each)
-        add_text(y, "{\"type\": \"object\", \"properties\": {\"iterations\": {\"type\": \"array\"}, "
-                          "\"failed\": {\"type\": \"array\"}}, \"additionalProperties\": false}");
+        add_each(y);
     else if (is_all)
         add_text(y, "{\"type\": \"array\"}");
     else if (loop)

@@ -42,4 +42,7 @@ bool yield_is_int(const struct yield *yield);
 enum yield_has { YIELD_HAS, YIELD_LACKS, YIELD_UNKNOWN };
 enum yield_has yield_enter(struct yield *yield, const char *name);
 
+/* Goes on to the items of a list. */
+void yield_enter_items(struct yield *yield);
+
 #endif
