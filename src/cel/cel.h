@@ -189,9 +189,9 @@ struct cel_options {
        has no value.  Not so in has(), and in what &&, ||, ?: and macros can do without. */
     bool *is_certain;
 
-    /* Asked about the fields of items, if not NULL: of a.b[0].c.d about c and then about d, when bind has answered for all
-       of a.b.  The last of the names is in question, the first `from` are those of the list.  Negative, with err filled
-       in: an error of the program. */
+    /* Asked about the fields of items, if not NULL: of a.b[0].c.d about c and then about d, when bind has answered for
+       all of a.b.  The last of the names is in question, the first `from` are those of the list.  Negative, with err
+       filled in: an error of the program. */
     int (*item)(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
                 rondo_error *err);
 

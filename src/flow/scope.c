@@ -181,7 +181,8 @@ static struct cel_program *compile(const struct scope_place *place, const struct
     struct compiling c = { .binding = { .place = *place, .warn = take_warning, .is_quiet = diags->count >= DIAG_MAX },
                            .from = from, .what = what, .text = text, .len = len, .diags = diags };
     struct cel_options options = { .bind = bind_path, .is_certain = &c.binding.is_certain, .item = bind_item,
-                                   .hyphen = bind_hyphen, .forgives = take_error, .user = &c, .arena = &from->flow->arena };
+                                   .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
+                                   .arena = &from->flow->arena };
     rondo_error err = { 0 };
     uint32_t errors = diags->errors;
     if (is_too_many(from->flow, from, diags))
