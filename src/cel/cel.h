@@ -185,6 +185,16 @@ struct cel_options {
     int (*bind)(void *user, const struct cel_name *path, size_t count, const char **ret_type,
                 uintptr_t *ret_token, rondo_error *err);
 
+    /* Set before bind is asked, if not NULL: whether the path is looked at in every evaluation, which then fails if it
+       has no value.  Not so in has(), and in what &&, ||, ?: and macros can do without. */
+    bool *is_certain;
+
+    /* Asked about the fields of items, if not NULL: of a.b[0].c.d about c and then about d, when bind has answered for
+       all of a.b.  The last of the names is in question, the first `from` are those of the list.  Negative, with err
+       filled in: an error of the program. */
+    int (*item)(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+                rondo_error *err);
+
     /* Ids with hyphens: asked when a name behind a dot is followed by "-", with the names before
        it and the text from the name on.  Answers how many bytes of the text are one id; anything
        not longer than the name itself changes nothing. */

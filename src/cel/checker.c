@@ -21,10 +21,20 @@ struct checker {
     size_t len;
     rondo_error *err;
     bool has_failed;   // err is the first error
+    uint32_t doubts;   // reasons why the node may not be looked at, or be absent without harm
 };
 
 static const struct cel_type *check(struct checker *c, const struct lookup_var *vars,
                                     struct ast *node);
+
+/* The same for a part that an evaluation may do without. */
+static const struct cel_type *check_perhaps(struct checker *c, const struct lookup_var *vars, struct ast *node)
+{
+    c->doubts++;
+    const struct cel_type *type = check(c, vars, node);
+    c->doubts--;
+    return type;
+}
 
 /* An error at a byte of the text.  Dyn when the caller forgives it, so that nothing follows from it; else NULL, which
    ends the check. */
@@ -106,7 +116,10 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
                                          const struct ast_path *path)
 {
     struct lookup_found *found = arena_alloc(c->lookup->arena, sizeof *found);
+    bool *is_certain = c->lookup->options->is_certain;
     rondo_error err = { 0 };
+    if (is_certain)
+        *is_certain = !c->doubts && !node->is_test;
     if (lookup_find(c->lookup, path, found, &err) < 0)
         return tell(c, path->names[0].offset, &err);
     if (!found->used)
@@ -129,6 +142,39 @@ static const struct cel_type *check_ident(struct checker *c, const struct lookup
     return lookup_local(vars, &node->name)->type;
 }
 
+/* The list that a node is an item of, or something in one: the path of its names, with those of the node behind them.
+   NULL when that is not what it is. */
+static const struct ast *list_of(const struct checker *c, const struct lookup_var *vars, const struct ast *node,
+                                 struct ast_path *ret)
+{
+    const struct ast *at = node;
+    uint32_t count = 0;
+    for (; at->kind == AST_SELECT && !at->is_optional; at = at->a)
+        count++;
+    const struct ast *list = at->kind == AST_INDEX && !at->is_optional ? at->a : NULL;
+    if (!list || !list->found || !lookup_path(c->lookup, vars, list, ret) || list->found->used != ret->count ||
+        ret->count + count > AST_PATH_MAX)
+        return NULL;
+    ret->count += count;
+    for (uint32_t i = ret->count; node != at; node = node->a)
+        ret->names[--i] = node->name;
+    return list;
+}
+
+/* Does the caller object to this field of an item? */
+static bool has_item_field(struct checker *c, const struct lookup_var *vars, const struct ast *node)
+{
+    const struct cel_options *o = c->lookup->options;
+    struct ast_path path;
+    rondo_error err = { 0 };
+    const struct ast *list = o->item ? list_of(c, vars, node, &path) : NULL;
+    if (!list || !list->found->token)
+        return true;
+    if (o->item(o->user, list->found->token, path.names, path.count, list->found->used, &err) >= 0)
+        return true;
+    return tell(c, node->offset, &err);
+}
+
 /* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
 static const struct cel_type *check_select(struct checker *c, const struct lookup_var *vars,
                                            struct ast *node)
@@ -139,6 +185,8 @@ static const struct cel_type *check_select(struct checker *c, const struct looku
         field = check_path(c, node, &path);
     else
         field = (from = check(c, vars, node->a)) ? select_type(c, node, from) : NULL;
+    if (field && from && !has_item_field(c, vars, node))
+        return NULL;
     if (!field || node->is_test)
         return field ? &cel_bool : NULL;
     if (!node->is_optional || cel_type_is_optional(field))
@@ -324,6 +372,12 @@ static const struct cel_type *check_literal(struct checker *c, const struct ast 
     return type;
 }
 
+/* a.orValue(b) and a.or(b) look at b only when a is none. */
+static bool is_default(const struct ast *call)
+{
+    return call->has_target && (strcmp(call->function, "orValue") == 0 || strcmp(call->function, "or") == 0);
+}
+
 static const struct cel_type *check_call(struct checker *c, const struct lookup_var *vars,
                                          struct ast *node)
 {
@@ -336,7 +390,9 @@ static const struct cel_type *check_call(struct checker *c, const struct lookup_
             return NULL;
         if (i == 1 && is_member && !node->row_count && count > 2)
             return &cel_dyn;   // of a misspelt macro the arguments make no sense
-        if (!(args[i] = check(c, vars, node->args[i + skip])))
+        args[i] = i > 0 && is_default(node) ? check_perhaps(c, vars, node->args[i + skip])
+                                            : check(c, vars, node->args[i + skip]);
+        if (!args[i])
             return NULL;
     }
     if (!node->row_count && count > is_member)
@@ -363,8 +419,8 @@ static const struct cel_type *check_if(struct checker *c, const struct lookup_va
                                        struct ast *node)
 {
     const struct cel_type *args[3];
-    if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check(c, vars, node->b)) ||
-        !(args[2] = check(c, vars, node->c)))
+    if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check_perhaps(c, vars, node->b)) ||
+        !(args[2] = check_perhaps(c, vars, node->c)))
         return NULL;
     bool has_null = infer_resolve(&c->infer, args[1], false)->kind == TYPE_NULL ||
                     infer_resolve(&c->infer, args[2], false)->kind == TYPE_NULL;
@@ -373,9 +429,10 @@ static const struct cel_type *check_if(struct checker *c, const struct lookup_va
     return check_rows(c, node, if_rows, COUNT(if_rows), args, 3);
 }
 
+/* One of several that decide together, or one that is asked about every item. */
 static bool is_condition(struct checker *c, const struct lookup_var *vars, struct ast *node)
 {
-    const struct cel_type *type = check(c, vars, node);
+    const struct cel_type *type = check_perhaps(c, vars, node);
     if (type && !infer_fit(&c->infer, &cel_bool, type))
         type = wrong(c, node, "expected bool, got %s", told(c, type));
     return type;
@@ -509,7 +566,7 @@ static const struct cel_type *check_loop(struct checker *c, const struct lookup_
     const struct lookup_var *inner = has_two ? &second : &first;
     if (node->c && !is_condition(c, inner, node->c))
         return NULL;
-    const struct cel_type *body = check(c, inner, node->b);
+    const struct cel_type *body = check_perhaps(c, inner, node->b);
     return body ? loop_result(c, node, &range, type, body) : NULL;
 }
 
@@ -524,7 +581,7 @@ static const struct cel_type *check_optional(struct checker *c, const struct loo
         !(inner = wrong(c, node->a, "expected an optional, got %s", told(c, type))))
         return NULL;
     struct lookup_var var = { &node->name, infer_resolve(&c->infer, inner, false), 0, vars };
-    const struct cel_type *body = check(c, &var, node->b);
+    const struct cel_type *body = check_perhaps(c, &var, node->b);
     if (!body || node->loop == LOOP_OPTIONAL)
         return body ? cel_type_optional(c->lookup->arena, body) : NULL;
     if (!infer_fit(&c->infer, cel_type_optional(c->lookup->arena, infer_var(&c->infer)), body))
@@ -537,7 +594,7 @@ static const struct cel_type *check_let(struct checker *c, const struct lookup_v
 {
     struct lookup_var *bound = arena_alloc(c->lookup->arena, node->count * sizeof *bound);
     for (uint32_t i = 0; i < node->count; i++) {
-        const struct cel_type *type = check(c, vars, node->args[i]);
+        const struct cel_type *type = check_perhaps(c, vars, node->args[i]); // if it is used
         if (!type)
             return NULL;
         bound[i] = (struct lookup_var){ &node->vars[i], type, 0, vars };
@@ -578,7 +635,7 @@ static const struct cel_type *check(struct checker *c, const struct lookup_var *
 const struct cel_type *checker_run(struct lookup *lookup, struct ast *root, const char *text,
                                    size_t len, rondo_error *err)
 {
-    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err, false };
+    struct checker c = { lookup, { .arena = lookup->arena }, text, len, err, false, 0 };
     const struct cel_type *type = check(&c, NULL, root);
     type = type && !c.has_failed ? infer_resolve(&c.infer, type, true) : NULL;
     infer_clear(&c.infer);

@@ -204,8 +204,8 @@ static int evaluate_in(struct running *r, struct act *act)
 {
     bool is_loop = node_is_loop(act->node);
     struct compiling c = { .text = r->line->args.list[0],
-                           .binding = { .scope = (struct flow_scope *)act->node->scope,
-                                        .allows = is_loop ? ALLOW_PASS : ALLOW_NONE } };
+                           .binding = { .place = { .scope = (struct flow_scope *)act->node->scope,
+                                                   .allows = is_loop ? ALLOW_PASS : ALLOW_NONE } } };
     struct see see;
     eyes_of(r->run, act, &see);
     see.loop_now = is_loop ? act : NULL;

@@ -4,53 +4,25 @@
    we stand for, their type, and a struct flow_ref.  The paths that exist are rows of tables.  As
    much of a path as a schema describes is answered for, so that types are known and misspelt
    properties found. */
-#include "flow/bind.h"
+#include "flow/bind_own.h"
 
-#include "base/hash.h"
-#include "data/value.h"
-#include "flow/scope.h"
+#include "flow/yield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-/* A path being answered. */
-struct path {
-    struct binding *b;
-    const struct cel_name *names;
-    uint32_t count;
-    const char **ret_type;
-    struct flow_ref **ret;
-    rondo_error *err;
-};
-
-static bool is_name(const struct cel_name *name, const char *text)
-{
-    return strcmp(name->text, text) == 0;
-}
-
-static bool is_v1(const struct binding *b)
-{
-    return b->scope->flow->dialect == FLOW_V1;
-}
 
 /* ---- saying no ----------------------------------------------------------------------------------- */
 
-struct names {
-    const char **list;
-    uint32_t count, cap;
-};
-
-static void names_add(struct names *names, const char *name)
+void names_add(struct names *names, const char *name)
 {
     mem_grow(&names->list, &names->cap, names->count, sizeof *names->list);
     names->list[names->count++] = name;
 }
 
-/* The nearest name, or all that there are if they are few. */
-static void suggest(struct binding *b, const struct cel_name *bad, const struct names *known)
+void asked_suggest(const struct asked *p, uint32_t at, const struct names *known)
 {
-    const char *near = b->is_quiet ? NULL : diag_nearest(bad->text, known->list, known->count);
+    struct binding *b = p->b;
+    const char *near = b->is_quiet ? NULL : diag_nearest(p->names[at].text, known->list, known->count);
     size_t len = 0;
     if (near) {
         snprintf(b->hint, sizeof b->hint, "did you mean '%s'?", near);
@@ -63,8 +35,7 @@ static void suggest(struct binding *b, const struct cel_name *bad, const struct 
         b->hint[0] = '\0';
 }
 
-__attribute__((format(printf, 4, 5))) static int
-refuse(const struct path *p, uint32_t at, const struct names *known, const char *fmt, ...)
+int asked_refuse(const struct asked *p, uint32_t at, const struct names *known, const char *fmt, ...)
 {
     struct binding *b = p->b;
     char text[300];
@@ -77,15 +48,23 @@ refuse(const struct path *p, uint32_t at, const struct names *known, const char 
     b->bad_len = p->names[at].len;
     b->hint[0] = '\0';
     if (known)
-        suggest(b, &p->names[at], known);
+        asked_suggest(p, at, known);
     return err_set(p->err, RONDO_EINVAL, "%s", text);
 }
 
-static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, const char *type)
+int asked_doubt(const struct asked *p)
 {
-    struct flow_ref *ref = arena_zalloc(&p->b->scope->flow->arena, sizeof *ref);
+    if (!(p->b->place.allows & ALLOW_ABSENT))
+        return p->err->code;
+    p->b->warn(p->b, p->err);
+    return 0;
+}
+
+static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, const char *type)
+{
+    struct flow_ref *ref = arena_zalloc(&p->b->place.scope->flow->arena, sizeof *ref);
     ref->root = (uint8_t)root;
-    ref->is_v1 = is_v1(p->b);
+    ref->is_v1 = binding_is_v1(p->b);
     ref->used = 1;
     *p->ret = ref;
     *p->ret_type = type;
@@ -94,150 +73,52 @@ static struct flow_ref *answer(const struct path *p, enum flow_ref_root root, co
 
 /* ---- schemas -------------------------------------------------------------------------------------- */
 
-#define ANY_MAP  "map(string, dyn)"
-#define ANY_LIST "list(dyn)"
-
-static const char *const conditional[] = { "$ref", "$dynamicRef", "$recursiveRef" };
-
-/* A reference may stand for anything, and in old drafts everything beside it is ignored. */
-static bool is_plain(const json_t *schema)
+/* Has one of the schemas before that one said it? */
+static bool is_said(const struct yield *y, uint32_t before, const char *key)
 {
-    for (size_t i = 0; i < COUNT(conditional); i++)
-        if (json_object_get(schema, conditional[i]))
-            return false;
-    return json_is_object(schema);
+    for (uint32_t i = 0; i < before; i++)
+        if (json_object_get(json_object_get(y->schemas[i], "properties"), key))
+            return true;
+    return false;
 }
 
-static bool is_of(const json_t *schema, const char *type)
-{
-    const char *given = json_string_value(json_object_get(schema, "type"));
-    return given && is_plain(schema) && strcmp(given, type) == 0;
-}
-
-/* NULL for dyn: numbers too, which may be int or double. */
-static const char *schema_type(const json_t *schema)
-{
-    static const char *const rows[][2] = {
-        { "integer", "int" }, { "string", "string" }, { "boolean", "bool" }, { "object", ANY_MAP },
-    };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (is_of(schema, rows[i][0]))
-            return rows[i][1];
-    if (!is_of(schema, "array"))
-        return NULL;
-    const json_t *items = json_object_get(schema, "items");
-    return is_of(items, "string") ? "list(string)" : is_of(items, "boolean") ? "list(bool)" : ANY_LIST;
-}
-
-static bool is_closed(const json_t *schema)
-{
-    return json_is_false(json_object_get(schema, "additionalProperties")) &&
-           !json_object_get(schema, "patternProperties");
-}
-
-static int refuse_property(const struct path *p, uint32_t at, json_t *properties)
+static int refuse_property(const struct asked *p, uint32_t at, const struct yield *y)
 {
     struct names known = { 0 };
     const char *key;
     json_t *value;
-    json_object_foreach(properties, key, value)
-        names_add(&known, key);
-    int code = refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
+    for (uint32_t i = 0; i < y->count; i++)
+        json_object_foreach(json_object_get(y->schemas[i], "properties"), key, value)
+            if (!is_said(y, i, key))
+                names_add(&known, key);
+    int code = asked_refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
                       p->names[at - 1].text);
     mem_free(known.list);
     return code;
 }
 
-/* Follows the rest of the path into what a schema describes; type is the whole value's if the schema
-   says nothing.  Answers how many names are used. */
-static int describe(const struct path *p, struct flow_ref *ref, const json_t *schema, const char *type)
+/* Follows the rest of the path into what is known of the value.  Answers how many names are used. */
+static int describe(const struct asked *p, struct flow_ref *ref, struct yield *y)
 {
-    const char *own = schema_type(schema);
-    type = own ? own : type;
-    while (ref->used < p->count && is_plain(schema)) {
-        json_t *properties = json_object_get(schema, "properties");
-        const json_t *inner = json_object_get(properties, p->names[ref->used].text);
-        if (!inner && is_of(schema, "object") && is_closed(schema))
-            return refuse_property(p, ref->used, properties);
-        if (!inner)
-            break;
-        schema = inner;
-        type = schema_type(schema);
+    enum yield_has has = YIELD_HAS;
+    while (ref->used < p->count && (has = yield_enter(y, p->names[ref->used].text)) == YIELD_HAS) {
         ref->used++;
         ref->inside++;
     }
-    ref->as_int = is_of(schema, "integer");
-    *p->ret_type = type;
+    if (has == YIELD_LACKS)
+        return refuse_property(p, ref->used, y);
+    ref->as_int = yield_is_int(y);
+    *p->ret_type = yield_type(y);
     return (int)ref->used;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
-
-/* Where a step goes depends on the address of its scope, so nobody can write a file whose ids all collide.  No more
-   is looked at than an id may have: longest_id() asks for every beginning of a text, which may be long. */
-static uint32_t *find_slot(const struct flow_scope *scope, const char *id, size_t len)
-{
-    uint32_t at = (uint32_t)hash_bytes((uintptr_t)scope + len, id, MIN(len, FLOW_NAME_MAX)) & scope->mask;
-    for (; scope->slots[at]; at = (at + 1) & scope->mask) {
-        const char *other = scope->steps[scope->slots[at] - 1]->id;
-        if (strncmp(other, id, len) == 0 && !other[len])
-            break;
-    }
-    return &scope->slots[at];
-}
-
-void scope_index(struct flow_scope *scope)
-{
-    uint32_t size = 4;
-    while (size < 2 * scope->count)
-        size *= 2;
-    scope->mask = size - 1;
-    scope->slots = arena_zalloc(&scope->flow->arena, size * sizeof *scope->slots);
-    for (uint32_t i = 0; i < scope->count; i++) {
-        const char *id = scope->steps[i]->id;
-        uint32_t *slot = find_slot(scope, id, strlen(id));
-        *slot = *slot ? *slot : i + 1;
-    }
-}
-
-static struct flow_step *find_step(const struct flow_scope *scope, const char *id, size_t len)
-{
-    uint32_t found = scope->count ? *find_slot(scope, id, len) : 0;
-    return found ? scope->steps[found - 1] : NULL;
-}
-
-struct flow_step *scope_step(const struct flow_scope *scope, const char *id)
-{
-    return find_step(scope, id, strlen(id));
-}
-
-static struct flow_step *visible_step(const struct flow_scope *scope, const char *id)
-{
-    struct flow_step *step = NULL;
-    for (; scope && !step; scope = scope->up)
-        step = scope_step(scope, id);
-    return step;
-}
-
-#define NAMES_MAX 1000 // that are looked at for the nearest
 
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
         if (*scope->steps[i]->id) // else that was told elsewhere
             names_add(names, scope->steps[i]->id);
-}
-
-/* The steps inside a step, as they can be seen when it has ended; NULL. */
-static const struct flow_scope *inside_of(const struct flow_step *step)
-{
-    if (step->loop && step->loop->is_each)
-        return NULL;
-    if (step->loop && step->loop->scope && step->loop->scope->count)
-        return step->loop->scope;
-    if (step->inner)
-        return step->inner;
-    return step->include ? step->include->scope : NULL;
 }
 
 static bool hides_passes(const struct flow_step *step)
@@ -280,7 +161,7 @@ static unsigned sorts_of(const struct flow_step *step)
         sorts |= OF_LOOPS;
     else if (step->body == BODY_GATE)
         sorts |= OF_GATES;
-    if (inside_of(step) && !hides_passes(step))
+    if (bind_inside_of(step) && !hides_passes(step))
         sorts |= OF_CONTAINERS;
     if (step->review)
         sorts |= OF_REVIEWED;
@@ -309,7 +190,7 @@ static const char *why_without(const struct flow_step *step, enum flow_field fie
     return step->loop ? ": its passes are in history" : ": nothing runs inside it";
 }
 
-static int refuse_field(const struct path *p, uint32_t at, const struct flow_step *step)
+static int refuse_field(const struct asked *p, uint32_t at, const struct flow_step *step)
 {
     unsigned sorts = sorts_of(step);
     struct names known = { 0 };
@@ -317,71 +198,20 @@ static int refuse_field(const struct path *p, uint32_t at, const struct flow_ste
     for (size_t i = 0; i < COUNT(step_fields); i++)
         if (step_fields[i].of & sorts)
             names_add(&known, step_fields[i].name);
-    int code = refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
+    int code = asked_refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
                       p->names[at].text, other ? why_without(step, other->field) : "");
     mem_free(known.list);
     return code;
 }
 
-/* ---- what a step's result is ------------------------------------------------------------------------- */
-
-/* { iterations, failed } */
-static json_t *each_schema(void)
-{
-    static const char *const text =
-        "{\"type\":\"object\",\"properties\":{\"iterations\":{\"type\":\"array\"},"
-        "\"failed\":{\"type\":\"array\"}},\"additionalProperties\":false}";
-    return json_loads(text, 0, NULL);
-}
-
-static const json_t *body_schema(const struct flow_step *step);
-
-/* Of one pass: what `output` names, else the only step. */
-static const json_t *pass_schema(const struct flow_step *step)
-{
-    const struct flow_scope *scope = step->loop ? step->loop->scope : NULL;
-    if (!scope || !scope->count)
-        return body_schema(step);
-    const char *output = step->loop->output;
-    const struct flow_step *named = output ? scope_step(scope, output) : NULL;
-    if (!named && scope->count == 1)
-        named = scope->steps[0];
-    return named && !named->loop ? body_schema(named) : NULL;
-}
-
-static const json_t *body_schema(const struct flow_step *step)
-{
-    switch (step->body) {
-    case BODY_AGENT: return step->agent && !step->agent->is_loose ? step->agent->result_schema : NULL;
-    case BODY_GATE: return step->gate_schema;
-    case BODY_FORUM: return step->inner && step->inner->count
-                                ? body_schema(step->inner->steps[step->inner->count - 1]) : NULL;
-    default: return NULL;
-    }
-}
-
-static int bind_result(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
-{
-    if (step->loop && step->loop->is_each) {
-        auto_json json_t *schema = each_schema();
-        return describe(p, ref, schema, NULL);
-    }
-    if (step->loop && step->loop->output_mode == RONDO_OUTPUT_CUMULATIVE && !is_v1(p->b))
-        return describe(p, ref, NULL, ANY_LIST);
-    if (step->loop)
-        return describe(p, ref, pass_schema(step), NULL);
-    const char *type = step->body == BODY_PARALLEL ? ANY_LIST : step->body == BODY_SET ? ANY_MAP : NULL;
-    return describe(p, ref, body_schema(step), type);
-}
-
 /* ---- paths ------------------------------------------------------------------------------------------- */
 
-static int refuse_step(const struct path *p, uint32_t at, const struct flow_scope *scope, bool outwards)
+static int refuse_step(const struct asked *p, uint32_t at, const struct flow_scope *scope, bool outwards)
 {
     struct names known = { 0 };
     for (; scope; scope = outwards ? scope->up : NULL)
         add_ids(&known, scope);
-    int code = refuse(p, at, &known, "there is no step '%.80s'", p->names[at].text);
+    int code = asked_refuse(p, at, &known, "there is no step '%.80s'", p->names[at].text);
     mem_free(known.list);
     return code;
 }
@@ -400,11 +230,11 @@ static const char *joined(struct arena *arena, const char *way, const char *id)
 }
 
 /* Follows .steps.y as long as there is one; ref->used counts.  NULL when something is wrong. */
-static const struct flow_step *go_inside(const struct path *p, struct flow_ref *ref,
+static const struct flow_step *go_inside(const struct asked *p, struct flow_ref *ref,
                                          const struct flow_step *step)
 {
-    while (ref->used + 1 < p->count && is_name(&p->names[ref->used], "steps")) {
-        const struct flow_scope *scope = sorts_of(step) & OF_CONTAINERS ? inside_of(step) : NULL;
+    while (ref->used + 1 < p->count && asked_is(&p->names[ref->used], "steps")) {
+        const struct flow_scope *scope = sorts_of(step) & OF_CONTAINERS ? bind_inside_of(step) : NULL;
         const char *id = p->names[ref->used + 1].text;
         if (!scope)
             return refuse_field(p, ref->used, step), NULL;
@@ -412,13 +242,26 @@ static const struct flow_step *go_inside(const struct path *p, struct flow_ref *
         if (!step)
             return refuse_step(p, ref->used + 1, scope, false), NULL;
         ref->root = REF_INNER;
-        ref->way = joined(&p->b->scope->flow->arena, ref->way, step->id);
+        ref->way = joined(&p->b->place.scope->flow->arena, ref->way, step->id);
         ref->used += 2;
     }
     return step;
 }
 
-static int bind_field(const struct path *p, struct flow_ref *ref, const struct flow_step *step)
+/* What a field of a step holds, where more is known than its type. */
+static int bind_inside(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
+{
+    auto_yield struct yield y = { 0 };
+    switch (ref->field) {
+    case FIELD_RESULT: yield_add_step(&y, step); break;
+    case FIELD_USAGE: yield_add_usage(&y); break;
+    case FIELD_BEST: yield_add_record(&y, step); break;
+    default: return (int)ref->used;
+    }
+    return describe(p, ref, &y);
+}
+
+static int bind_field(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     const struct cel_name *name = &p->names[ref->used];
     const struct field *field = find_field(step_fields, COUNT(step_fields), name->text);
@@ -427,7 +270,10 @@ static int bind_field(const struct path *p, struct flow_ref *ref, const struct f
     ref->field = field->field;
     ref->used++;
     *p->ret_type = field->type;
-    return field->field == FIELD_RESULT ? bind_result(p, ref, step) : (int)ref->used;
+    bool is_scored = field->field == FIELD_BEST || field->field == FIELD_SCORE;
+    if (is_scored && look_for_score(p, ref->used - 1, step) < 0)
+        return p->err->code;
+    return bind_inside(p, ref, step);
 }
 
 /* A step of the file by its id, however deep. */
@@ -447,27 +293,15 @@ static void look_at(struct flow_step *step, void *user)
 /* What an agent's text names is looked for from the step that uses the agent. */
 static struct flow_step *used_step(const struct binding *b, const char *id)
 {
-    struct search search = { id, b->scope->flow, NULL };
-    if (b->allows & ALLOW_USER)
-        flow_each_step(b->scope->flow, look_at, &search);
+    struct search search = { id, b->place.scope->flow, NULL };
+    if (b->place.allows & ALLOW_USER)
+        flow_each_step(b->place.scope->flow, look_at, &search);
     return search.found;
 }
 
-static int bind_steps(const struct path *p)
+/* The path behind `steps.x`. */
+static int bind_step(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
-    struct binding *b = p->b;
-    struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
-    if (p->count == 1)
-        return 1;
-    const struct flow_step *step = visible_step(b->scope, p->names[1].text);
-    bool is_near = !step;
-    step = step ? step : used_step(b, p->names[1].text);
-    if (!step)
-        return refuse_step(p, 1, b->scope, true);
-    ref->root = REF_STEP;
-    ref->scope = is_near ? NULL : step->scope;
-    ref->name = step->id;
-    ref->index = step->index;
     ref->used = 2;
     step = go_inside(p, ref, step);
     if (!step)
@@ -475,60 +309,88 @@ static int bind_steps(const struct path *p)
     return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
 }
 
-static int bind_inputs(const struct path *p)
+static int bind_steps(const struct asked *p)
 {
-    const struct flow *flow = p->b->scope->flow;
+    struct binding *b = p->b;
+    struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
+    if (p->count == 1)
+        return 1;
+    const struct flow_step *step = bind_visible_step(b->place.scope, p->names[1].text);
+    bool is_near = !step;
+    step = step ? step : used_step(b, p->names[1].text);
+    if (!step)
+        return refuse_step(p, 1, b->place.scope, true);
+    ref->root = REF_STEP;
+    ref->scope = is_near ? NULL : step->scope;
+    ref->name = step->id;
+    ref->index = step->index;
+    int used = bind_step(p, ref, step);
+    return used > 0 && look_at_step(p, step) < 0 ? p->err->code : used;
+}
+
+static int bind_schema(const struct asked *p, struct flow_ref *ref, const json_t *schema)
+{
+    struct yield y = { 0 };
+    yield_add(&y, schema);
+    return describe(p, ref, &y);
+}
+
+static int bind_inputs(const struct asked *p)
+{
+    const struct flow *flow = p->b->place.scope->flow;
     struct flow_ref *ref = answer(p, REF_INPUTS, ANY_MAP);
     struct names known = { 0 };
     if (p->count == 1)
         return 1;
     for (uint32_t i = 0; i < flow->input_count; i++) {
-        if (is_name(&p->names[1], flow->inputs[i].name)) {
+        if (asked_is(&p->names[1], flow->inputs[i].name)) {
             mem_free(known.list);
             ref->name = flow->inputs[i].name;
             ref->used = 2;
-            return describe(p, ref, flow->inputs[i].schema_doc, NULL);
+            return bind_schema(p, ref, flow->inputs[i].schema_doc);
         }
         names_add(&known, flow->inputs[i].name);
     }
-    int code = refuse(p, 1, &known, flow->input_count ? "there is no input '%.80s'"
+    int code = asked_refuse(p, 1, &known, flow->input_count ? "there is no input '%.80s'"
                                                       : "there is no input '%.80s': the file has none",
                       p->names[1].text);
     mem_free(known.list);
     return code;
 }
 
-static int bind_state(const struct path *p)
+static int bind_state(const struct asked *p)
 {
     struct flow_ref *ref = answer(p, REF_STATE, p->count > 1 ? NULL : ANY_MAP);
     if (p->count == 1)
         return 1;
-    ref->name = arena_dup(&p->b->scope->flow->arena, p->names[1].text, p->names[1].len);
+    if (look_for_key(p) < 0)
+        return p->err->code;
+    ref->name = arena_dup(&p->b->place.scope->flow->arena, p->names[1].text, p->names[1].len);
     ref->used = 2;
     return 2;
 }
 
 /* A name that is nothing without the next one; at is that one's place. */
-static int refuse_member(const struct path *p, uint32_t at, const struct field *fields, size_t count)
+static int refuse_member(const struct asked *p, uint32_t at, const struct field *fields, size_t count)
 {
     struct names known = { 0 };
     for (size_t i = 0; i < count; i++)
         names_add(&known, fields[i].name);
     int code = at < p->count
-                   ? refuse(p, at, &known, "'%.80s' has no '%.80s'", p->names[at - 1].text, p->names[at].text)
-                   : refuse(p, at - 1, &known, "'%.80s' is to be followed by one of its fields",
+                   ? asked_refuse(p, at, &known, "'%.80s' has no '%.80s'", p->names[at - 1].text, p->names[at].text)
+                   : asked_refuse(p, at - 1, &known, "'%.80s' is to be followed by one of its fields",
                             p->names[at - 1].text);
     mem_free(known.list);
     return code;
 }
 
-static const struct field *member(const struct path *p, uint32_t at, const struct field *fields,
+static const struct field *member(const struct asked *p, uint32_t at, const struct field *fields,
                                   size_t count)
 {
     return at < p->count ? find_field(fields, count, p->names[at].text) : NULL;
 }
 
-static int bind_run(const struct path *p)
+static int bind_run(const struct asked *p)
 {
     static const struct field fields[] = { { "id", REF_RUN_ID, 0, NULL }, { "name", REF_RUN_NAME, 0, NULL } };
     const struct field *field = member(p, 1, fields, COUNT(fields));
@@ -538,7 +400,7 @@ static int bind_run(const struct path *p)
     return 2;
 }
 
-static int bind_budget(const struct path *p)
+static int bind_budget(const struct asked *p)
 {
     static const struct field limits[] = {
         { "tokens", RONDO_LIMIT_TOKENS, 0, "int" },
@@ -561,21 +423,7 @@ static int bind_budget(const struct path *p)
     return (int)ref->used;
 }
 
-static const struct flow_scope *loop_scope(const struct flow_scope *scope)
-{
-    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
-        scope = scope->up;
-    return scope;
-}
-
-static const struct flow_scope *each_scope(const struct flow_scope *scope)
-{
-    while (scope && scope->kind != SCOPE_EACH)
-        scope = scope->up;
-    return scope;
-}
-
-static int bind_feedback(const struct path *p)
+static int bind_feedback(const struct asked *p)
 {
     static const struct field fields[] = {
         { "text", FIELD_TEXT, 0, "string" },
@@ -587,7 +435,7 @@ static int bind_feedback(const struct path *p)
     if (p->count > 1 && !field)
         return refuse_member(p, 1, fields, COUNT(fields));
     struct flow_ref *ref = answer(p, REF_FEEDBACK, field ? field->type : ANY_MAP);
-    ref->scope = loop_scope(p->b->scope);
+    ref->scope = bind_loop_scope(p->b->place.scope);
     ref->field = field ? field->field : FIELD_ALL;
     ref->used = field ? 2 : 1;
     return (int)ref->used;
@@ -595,20 +443,9 @@ static int bind_feedback(const struct path *p)
 
 /* ---- the first name ------------------------------------------------------------------------------------- */
 
-/* Where a name means something. */
-enum where { ANYWHERE, IN_LOOPS, IN_EACHES, IN_RULES, IN_RETRY, IN_FORUMS };
-
-static const char *const only_there[] = {
-    [IN_LOOPS] = "exists only in a loop",
-    [IN_EACHES] = "exists only in a forEach",
-    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
-    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
-    [IN_FORUMS] = "exists only for agents that speak in a forum",
-};
-
 static const struct root {
     const char *name;
-    int (*bind)(const struct path *p); // NULL: the name stands for itself
+    int (*bind)(const struct asked *p); // NULL: the name stands for itself
     uint8_t ref;
     uint8_t where;
     bool in_v1; // declared everywhere there, meaning something or not
@@ -634,32 +471,112 @@ static const struct root {
     { "contributions", NULL, REF_CONTRIBUTIONS, IN_FORUMS, false, ANY_LIST },
 };
 
-static bool is_there(const struct binding *b, const struct root *root)
+const struct flow_scope *bind_loop_scope(const struct flow_scope *scope)
 {
-    if (root->in_v1 && is_v1(b))
-        return true;
-    switch (root->where) {
-    case IN_LOOPS: return b->allows & (ALLOW_PASS | ALLOW_USER) || loop_scope(b->scope);
-    case IN_EACHES: return b->allows & ALLOW_USER || each_scope(b->scope);
-    case IN_RULES: return b->allows & ALLOW_PASS;
-    case IN_RETRY: return b->allows & ALLOW_ERROR;
-    case IN_FORUMS: return b->allows & ALLOW_USER || b->scope->kind == SCOPE_FORUM;
+    while (scope && scope->kind != SCOPE_LOOP && scope->kind != SCOPE_MACHINE)
+        scope = scope->up;
+    return scope;
+}
+
+const struct flow_scope *bind_each_scope(const struct flow_scope *scope)
+{
+    while (scope && scope->kind != SCOPE_EACH)
+        scope = scope->up;
+    return scope;
+}
+
+const char *const bind_only_there[] = {
+    [IN_LOOPS] = "exists only in a loop",
+    [IN_EACHES] = "exists only in a forEach",
+    [IN_RULES] = "is of the pass that a rule of a loop is asked about; elsewhere there is steps.ID",
+    [IN_RETRY] = "exists only in retry.on; elsewhere there is steps.ID.error",
+    [IN_FORUMS] = "exists only for agents that speak in a forum",
+};
+
+bool bind_is_in(const struct flow_scope *scope, enum where where)
+{
+    switch (where) {
+    case IN_LOOPS: return bind_loop_scope(scope);
+    case IN_EACHES: return bind_each_scope(scope);
+    case IN_FORUMS: return scope->kind == SCOPE_FORUM;
     default: return true;
     }
 }
 
-static int bind_plain(const struct path *p, const struct root *root)
+static bool is_there(const struct binding *b, const struct root *root)
 {
-    struct binding *b = p->b;
+    if (root->in_v1 && binding_is_v1(b))
+        return true;
+    switch (root->where) {
+    case IN_LOOPS: return b->place.allows & (ALLOW_PASS | ALLOW_USER) || bind_is_in(b->place.scope, IN_LOOPS);
+    case IN_RULES: return b->place.allows & ALLOW_PASS;
+    case IN_RETRY: return b->place.allows & ALLOW_ERROR;
+    default: return b->place.allows & ALLOW_USER || bind_is_in(b->place.scope, root->where);
+    }
+}
+
+/* A name that stands for itself: what is known of its value. */
+static int bind_value(const struct asked *p, struct flow_ref *ref)
+{
+    const struct binding *b = p->b;
+    const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
+    bool is_pass = b->place.allows & ALLOW_PASS && ref->scope == b->place.scope && ref->scope->kind == SCOPE_LOOP;
+    auto_yield struct yield y = { 0 };
+    if (ref->root == REF_RESULT && is_pass && owner)
+        yield_add_pass(&y, owner);
+    else if (ref->root == REF_BEST && owner)
+        yield_add_record(&y, owner);
+    else
+        return 1;
+    return describe(p, ref, &y);
+}
+
+static int bind_plain(const struct asked *p, const struct root *root)
+{
+    const struct flow_scope *scope = p->b->place.scope;
     struct flow_ref *ref = answer(p, root->ref, root->type);
-    ref->scope = root->where == IN_EACHES ? each_scope(b->scope) : loop_scope(b->scope);
-    bool typed = root->ref == REF_RESULT && b->allows & ALLOW_PASS && ref->scope == b->scope &&
-                 b->scope->kind == SCOPE_LOOP && b->scope->owner;
-    return typed ? describe(p, ref, pass_schema(b->scope->owner), NULL) : 1;
+    ref->scope = root->where == IN_EACHES ? bind_each_scope(scope) : bind_loop_scope(scope);
+    return look_at_plain(p, ref) < 0 ? p->err->code : bind_value(p, ref);
+}
+
+/* ---- items ------------------------------------------------------------------------------------------------ */
+
+/* What is known of the items of a list; names are its path. */
+static void add_items(struct yield *y, const struct flow_ref *ref, const struct cel_name *names, size_t count)
+{
+    const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
+    const struct flow_step *step = ref->root == REF_STEP && ref->scope ? ref->scope->steps[ref->index] : NULL;
+    bool is_result = step && ref->field == FIELD_RESULT;
+    if (ref->root == REF_HISTORY && owner)
+        yield_add_record(y, owner);
+    else if (step && ref->field == FIELD_HISTORY)
+        yield_add_record(y, step);
+    else if (is_result)
+        yield_add_step(y, step);
+    for (size_t i = count - ref->inside; is_result && i < count; i++)
+        yield_enter(y, names[i].text);
+    if (is_result)
+        yield_enter_items(y);
+}
+
+int bind_item(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+              rondo_error *err)
+{
+    struct asked p = { .b = user, .names = names, .count = (uint32_t)count, .err = err };
+    enum yield_has has = YIELD_HAS;
+    auto_yield struct yield y = { 0 };
+    if (binding_is_v1(p.b))
+        return 0;
+    add_items(&y, (const struct flow_ref *)token, names, from);
+    for (size_t i = from; i + 1 < count && has == YIELD_HAS; i++)
+        has = yield_enter(&y, names[i].text);
+    if (has == YIELD_HAS && yield_enter(&y, names[count - 1].text) == YIELD_LACKS)
+        return refuse_property(&p, p.count - 1, &y);
+    return 0;
 }
 
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
-static int note_unknown(const struct path *p)
+static int note_unknown(const struct asked *p)
 {
     struct binding *b = p->b;
     struct names known = { 0 };
@@ -669,10 +586,10 @@ static int note_unknown(const struct path *p)
     b->bad_at = p->names[0].offset;
     b->bad_len = p->names[0].len;
     b->hint[0] = '\0';
-    if (visible_step(b->scope, p->names[0].text))
+    if (bind_visible_step(b->place.scope, p->names[0].text))
         snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
     else
-        suggest(b, &p->names[0], &known);
+        asked_suggest(p, 0, &known);
     mem_free(known.list);
     return 0;
 }
@@ -681,94 +598,20 @@ int bind_path(void *user, const struct cel_name *names, size_t count, const char
               uintptr_t *ret_token, rondo_error *err)
 {
     struct flow_ref *ref = NULL;
-    struct path p = { user, names, (uint32_t)count, ret_type, &ref, err };
+    struct asked p = { user, names, (uint32_t)count, ret_type, &ref, err };
     const struct root *root = roots, *end = roots + COUNT(roots);
-    while (root < end && !is_name(&names[0], root->name))
+    while (root < end && !asked_is(&names[0], root->name))
         root++;
     if (root == end)
         return note_unknown(&p);
     if (!is_there(p.b, root))
-        return refuse(&p, 0, NULL, "'%s' %s", root->name, only_there[root->where]);
+        return asked_refuse(&p, 0, NULL, "'%s' %s", root->name, bind_only_there[root->where]);
+    if (root->where != ANYWHERE && look_for_users(&p, root->where, NULL) < 0)
+        return err->code;
     int used = root->bind ? root->bind(&p) : bind_plain(&p, root);
-    if (is_v1(p.b) && (used > 1 || root->ref == REF_RESULT))
+    if (binding_is_v1(p.b) && (used > 1 || root->ref == REF_RESULT))
         *ret_type = NULL; // Zenflow has types of variables, but not of what is in them
     *ret_token = (uintptr_t)ref;
     return used;
 }
 
-/* ---- ids with hyphens -------------------------------------------------------------------------------------- */
-
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
-/* The length of the name if the text begins with it and it ends there. */
-static size_t begins_with(const char *text, size_t len, const char *name)
-{
-    size_t n = strlen(name);
-    if (n > len || memcmp(text, name, n) != 0 || (n < len && is_word(text[n])))
-        return 0;
-    return n;
-}
-
-/* The whole word with its hyphens: nothing can be subtracted from a step, so it was meant to be an id. */
-static size_t hyphened_word(const char *text, size_t len)
-{
-    size_t end = 0;
-    while (end < len && (is_word(text[end]) || text[end] == '-'))
-        end++;
-    while (end > 0 && text[end - 1] == '-')
-        end--;
-    return end;
-}
-
-/* Every place where an id may end is tried, so that the number of steps hardly matters. */
-static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
-{
-    size_t best = 0;
-    for (size_t end = 1; scope && end <= len && (is_word(text[end - 1]) || text[end - 1] == '-'); end++)
-        if ((end == len || !is_word(text[end])) && find_step(scope, text, end))
-            best = end;
-    return best;
-}
-
-static size_t longest_input(const struct flow *flow, const char *text, size_t len)
-{
-    size_t best = 0;
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        best = MAX(best, begins_with(text, len, flow->inputs[i].name));
-    return best;
-}
-
-/* The scope whose ids may follow a path that ends in `steps`; NULL. */
-static const struct flow_scope *scope_after(const struct flow_scope *scope, const struct cel_name *path,
-                                            size_t count)
-{
-    const struct flow_step *step = count > 1 ? visible_step(scope, path[1].text) : NULL;
-    for (size_t i = 2; step && i < count; i += 2) {
-        const struct flow_scope *inner = is_name(&path[i], "steps") ? inside_of(step) : NULL;
-        if (!inner || i + 1 == count)
-            return inner;
-        step = scope_step(inner, path[i + 1].text);
-    }
-    return NULL;
-}
-
-size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const char *text, size_t len)
-{
-    struct binding *b = user;
-    size_t best = 0;
-    if (count == 1 && is_name(&path[0], "inputs"))
-        return longest_input(b->scope->flow, text, len);
-    if (!is_name(&path[count - 1], "steps"))
-        return 0;
-    if (count == 1)
-        for (const struct flow_scope *s = b->scope; s; s = s->up)
-            best = MAX(best, longest_id(s, text, len));
-    else if (is_name(&path[0], "steps"))
-        best = longest_id(scope_after(b->scope, path, count), text, len);
-    else // best.steps.x
-        best = longest_id(loop_scope(b->scope), text, len);
-    return best && (best == len || text[best] != '-') ? best : hyphened_word(text, len);
-}

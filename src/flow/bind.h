@@ -2,14 +2,15 @@
 #ifndef RONDO_BIND_H
 #define RONDO_BIND_H
 
-#include "flow/flow.h"
+#include "flow/scope.h"
 
-/* One compilation, the user of both hooks.  What they refuse is noted here, because CEL only hands on
+/* One compilation, the user of all hooks.  What they refuse is noted here, because CEL only hands on
    a message. */
 struct binding {
-    struct flow_scope *scope;
-    unsigned allows;   // enum scope_allow
+    struct scope_place place;
+    bool is_certain;   // CEL's: the path that is asked for has to have a value
     bool is_quiet;     // so much is wrong already that hints will not be shown
+    void (*warn)(struct binding *binding, const rondo_error *err); // of what is noted below; it goes on
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
     char hint[240];
@@ -18,6 +19,8 @@ struct binding {
 /* See struct cel_options.  The token is a struct flow_ref in the flow's arena. */
 int bind_path(void *binding, const struct cel_name *names, size_t count, const char **ret_type,
               uintptr_t *ret_token, rondo_error *err);
+int bind_item(void *binding, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+              rondo_error *err);
 size_t bind_hyphen(void *binding, const struct cel_name *path, size_t count, const char *text,
                    size_t len);
 

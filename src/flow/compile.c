@@ -2,6 +2,7 @@
 
    Everything that could be named is known now, so that a name which means nothing is an error here and
    not in the middle of a run. */
+#include "flow/keys.h"
 #include "flow/load.h"
 #include "flow/scope.h"
 
@@ -97,6 +98,38 @@ static void compile_inputs(struct loading *l)
 
 /* ---- expressions ---------------------------------------------------------------------------------------- */
 
+/* The agent that does the work of a step; NULL. */
+static struct flow_agent *worker_of(const struct flow_step *step)
+{
+    bool has_steps = step->loop && step->loop->scope && step->loop->scope->count;
+    return step->body == BODY_AGENT && !has_steps ? step->agent : NULL;
+}
+
+static void count_user(struct loading *l, struct flow_step *step)
+{
+    struct flow_agent *agent = worker_of(step);
+    if (agent)
+        agent->user_count++;
+}
+
+static void add_user(struct loading *l, struct flow_step *step)
+{
+    struct flow_agent *agent = worker_of(step);
+    if (agent)
+        agent->users[agent->user_count++] = step;
+}
+
+static void find_users(struct loading *l)
+{
+    load_each_step(l, count_user);
+    for (uint32_t i = 0; i < l->flow->agent_count; i++) {
+        struct flow_agent *agent = l->flow->agents[i];
+        agent->users = arena_alloc(&l->flow->arena, (agent->user_count + 1) * sizeof(struct flow_step *));
+        agent->user_count = 0;
+    }
+    load_each_step(l, add_user);
+}
+
 static struct flow_scope *scope_of(const struct loading *l, const struct pending *p)
 {
     const struct flow_step *step = p->step;
@@ -113,26 +146,37 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     return NULL;
 }
 
+/* In a loop the input is of the pass, and a file has its own. */
+static bool takes_with(const struct pending *p)
+{
+    const struct flow_step *step = p->step;
+    bool is_leaf = step->body == BODY_AGENT || step->body == BODY_SET || step->body == BODY_GATE;
+    return step->has_with && is_leaf && !step->loop && !step->include;
+}
+
 static unsigned allows_of(const struct pending *p)
 {
+    bool is_asked = p->field->want == WANT_BOOL || p->field->want == WANT_NUMBER;
+    unsigned absent = is_asked ? ALLOW_ABSENT : ALLOW_NONE;
     switch ((enum field_where)p->field->where) {
-    case AT_RULE: return ALLOW_PASS;
-    case AT_RETRY: return ALLOW_ERROR;
+    case AT_RULE: return ALLOW_PASS | absent;
+    case AT_RETRY: return ALLOW_ERROR | absent;
     case AT_AGENT: return ALLOW_USER;
-    case AT_INNER: return ALLOW_PASS; // an edge is asked about the state that has just run
-    default: return ALLOW_NONE;
+    case AT_BODY: return takes_with(p) ? ALLOW_WITH | absent : absent;
+    case AT_INNER: return ALLOW_PASS | absent; // an edge is asked about the state that has just run
+    default: return absent;
     }
 }
 
 static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct flow_scope *scope = scope_of(l, p);
-    if (!scope) // an error was reported
+    struct scope_place place = { scope_of(l, p), p->step, p->agent, allows_of(p) };
+    if (!place.scope) // an error was reported
         return;
     if (p->expr)
-        scope_expr(scope, p->at, p->what, p->field->want, allows_of(p), p->expr, l->diags);
+        scope_expr(&place, p->at, p->what, p->field->want, p->expr, l->diags);
     else
-        scope_text(scope, p->text, p->file, allows_of(p), l->diags);
+        scope_text(&place, p->text, p->file, l->diags);
 }
 
 void load_compile(struct loading *l)
@@ -140,6 +184,8 @@ void load_compile(struct loading *l)
     for (uint32_t i = 0; i < l->schema_count; i++)
         check_schema(l, &l->schemas[i]);
     compile_inputs(l);
+    find_users(l);
+    keys_find(l->flow);
     for (uint32_t i = 0; i < l->pending_count; i++)
         compile_one(l, &l->pendings[i]);
     load_fit(l);

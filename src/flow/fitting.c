@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "data/value.h"
 #include "flow/load.h"
+#include "flow/scope.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -220,21 +221,12 @@ static const struct flow_input *find_input(const struct flow *flow, const char *
     return NULL;
 }
 
-#define CONSTANT_COST 1000 // who wants to know has many to ask
-
 /* What an expression that names nothing always gives; NULL. */
 static json_t *constant_of(const struct cel_program *program)
 {
     rondo_error err;
-    struct cel_val value;
-    json_t *json = NULL;
-    if (cel_program_ref_count(program) > 0)
-        return NULL;
-    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = CONSTANT_COST };
-    if (cel_eval(program, &env, &value, &err) == 0)
-        json = cel_val_to_json(value, &err);
-    cel_scratch_free(env.scratch);
-    return json;
+    json_t *value;
+    return scope_constant(program, &value, &err) == 0 ? value : NULL;
 }
 
 static bool fit_type(struct loading *l, const struct flow_named *given, const json_t *schema, const char *whose)

@@ -120,6 +120,7 @@ struct flow_scope {
     struct flow_step **steps;
     uint32_t count;
     uint32_t *slots, mask;       // where the first step of each id is, by hash; see scope_step()
+    uint32_t *marks, mark, looks; // while it is loaded: who was looked at; see sight.c
 };
 
 /* ---- agents ------------------------------------------------------------------------------------------ */
@@ -166,6 +167,8 @@ struct flow_agent {
     struct flow_text prompt;
     json_t *result_schema, *input_schema; // borrowed from the document; NULL
     bool judges;   // of a loop it is the untilAgent
+    struct flow_step **users; // the steps that it works for
+    uint32_t user_count;
     bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
@@ -351,6 +354,7 @@ struct flow {
     uint32_t agent_count;
     struct flow_scope *scope; // its steps
     uint32_t *order;          // topological: indexes into scope->steps
+    struct flow_keys *keys;   // that it writes to its state; flow/keys.h
     bool is_sequence;
     struct flow_expr output;
     rondo_budget budget;

@@ -55,7 +55,8 @@ enum load_stage {
 struct pending {
     const struct field *field;
     const char *what;
-    struct flow_step *step; // whose; NULL: the file's
+    struct flow_step *step; // whose; NULL: the file's,
+    struct flow_agent *agent; // or an agent's
     const struct doc_val *at;
     struct flow_expr *expr; // or
     struct flow_text *text;
@@ -101,6 +102,7 @@ struct loading {
     bool is_v1;
     bool only_decodes;      // what is read is not kept: just its types and keys are looked at
     struct flow_step *step; // which is being read, NULL at the top
+    struct flow_agent *agent; // the same
     struct flow_case *case_;
     struct shelf *shelf; // files that were opened; see files.c
     struct scope_file *texts; // that were read

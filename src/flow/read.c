@@ -1,8 +1,9 @@
 /* read.c - reading a document into the structs of a flow, by the tables of fields.h.
 
    The reader walks the keys that the file has and looks each up in its object's table.  null is the
-   same as an absent key.  Any scalar is accepted where a text is wanted (`name: 12`), and is that text from then on; only
-   JSON of v1 is taken at its word.  What is wrong is reported and left at its default, and reading goes on. */
+   same as an absent key.  Any scalar is accepted where a text is wanted (`name: 12`), and is that text from
+   then on; only JSON of v1 is taken at its word.  What is wrong is reported and left at its default, and reading
+   goes on. */
 #include "flow/load.h"
 
 #include "base/buf.h"
@@ -443,7 +444,7 @@ static struct pending *pending_add(struct loading *l, const struct field *field,
 {
     mem_grow(&l->pendings, &l->pending_cap, l->pending_count, sizeof *l->pendings);
     struct pending *p = &l->pendings[l->pending_count++];
-    *p = (struct pending){ .field = field, .what = what, .step = l->step, .at = val };
+    *p = (struct pending){ .field = field, .what = what, .step = l->step, .agent = l->agent, .at = val };
     return p;
 }
 

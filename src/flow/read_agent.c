@@ -91,8 +91,10 @@ static struct flow_agent *read_one_agent(struct loading *l, const struct doc_val
     agent->effects = -1;
     agent->grace_ms = -1;
     check_agent_name(l, key);
+    l->agent = agent;
     if (val->kind == DOC_NULL || read_expect(l, val, DOC_MAP, key->text))
         read_object(l, &agent_fields, val, agent);
+    l->agent = NULL;
     return agent;
 }
 

@@ -2,6 +2,7 @@
    stands in the file. */
 #include "flow/scope.h"
 
+#include "data/value.h"
 #include "flow/bind.h"
 
 #include <stdio.h>
@@ -111,7 +112,7 @@ struct compiling {
     struct diags *diags;
 };
 
-static void complain_of_names(const struct compiling *c, rondo_error *err)
+static struct diag *complain_of_names(const struct compiling *c, rondo_error *err)
 {
     const struct binding *b = &c->binding;
     size_t at = b->code ? b->bad_at : offset_of(c->text, c->len, err->line, err->column);
@@ -124,18 +125,32 @@ static void complain_of_names(const struct compiling *c, rondo_error *err)
     if (diags_has_room(c->diags))
         suggest_function(diag);
     hint_at_file(c->from, diag);
+    return diag;
+}
+
+static struct diag *take(struct compiling *c, const rondo_error *given)
+{
+    rondo_error err = *given;
+    err_in(&err, "%s", c->what);
+    struct diag *diag = complain_of_names(c, &err);
+    c->binding.code = NULL; // the next one has its own
+    c->binding.bad_len = 0;
+    return diag;
 }
 
 /* Hook of CEL: one of the errors of an expression. */
-static bool take_error(void *compiling, const rondo_error *given)
+static bool take_error(void *compiling, const rondo_error *err)
 {
     struct compiling *c = compiling;
-    rondo_error err = *given;
-    err_in(&err, "%s", c->what);
-    complain_of_names(c, &err);
-    c->binding.code = NULL; // the next one has its own
-    c->binding.bad_len = 0;
+    take(c, err);
     return diags_has_room(c->diags);
+}
+
+/* Hook of the binding, which comes first in what is compiled. */
+static void take_warning(struct binding *binding, const rondo_error *err)
+{
+    struct compiling *c = (struct compiling *)(void *)binding;
+    diag_warn(c->diags, take(c, err));
 }
 
 /* Told once: the rest is not looked at. */
@@ -151,22 +166,61 @@ static bool is_too_many(struct flow *flow, const struct origin *from, struct dia
     return true;
 }
 
-static struct cel_program *compile(struct flow_scope *scope, const struct origin *from, const char *what,
-                                   const char *text, size_t len, unsigned allows, struct diags *diags)
+#define CONSTANT_COST 1000 // who wants to know has many to ask
+
+/* Hook of CEL: the zones are where the program runs. */
+static const void *no_zone(void *is_asked, const char *name, size_t *ret_len)
 {
-    struct compiling c = { .binding = { .scope = scope, .allows = allows, .is_quiet = !diags_has_room(diags) },
+    *(bool *)is_asked = true;
+    return NULL;
+}
+
+int scope_constant(const struct cel_program *program, json_t **ret, rondo_error *err)
+{
+    struct cel_val value;
+    bool needs_zone = false;
+    *ret = NULL;
+    if (cel_program_ref_count(program) > 0)
+        return 0;
+    struct cel_env env = { .scratch = cel_scratch_new(), .cost_limit = CONSTANT_COST, .zone = no_zone,
+                           .zone_user = &needs_zone };
+    int code = cel_eval(program, &env, &value, err);
+    if (code == 0)
+        *ret = cel_val_to_json(value, err);
+    cel_scratch_free(env.scratch);
+    return code == RONDO_ELIMIT || needs_zone ? 0 : code;
+}
+
+/* What never has a value is a mistake, unless that is an answer. */
+static void check_constant(struct compiling *c, const struct cel_program *program)
+{
+    rondo_error err = { 0 };
+    auto_json json_t *value = NULL;
+    int code = c->from->flow->dialect == FLOW_V1 ? 0 : scope_constant(program, &value, &err);
+    bool is_no = code == RONDO_ENOTFOUND && c->binding.place.allows & ALLOW_ABSENT;
+    if (code < 0 && !is_no)
+        take_error(c, &err);
+}
+
+static struct cel_program *compile(const struct scope_place *place, const struct origin *from, const char *what,
+                                   const char *text, size_t len, struct diags *diags)
+{
+    struct compiling c = { .binding = { .place = *place, .warn = take_warning, .is_quiet = !diags_has_room(diags) },
                            .from = from, .what = what, .text = text, .len = len, .diags = diags };
-    struct cel_options options = { .bind = bind_path, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
-                                   .arena = &scope->flow->arena };
+    struct cel_options options = { .bind = bind_path, .is_certain = &c.binding.is_certain, .item = bind_item,
+                                   .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
+                                   .arena = &from->flow->arena };
     rondo_error err = { 0 };
     uint32_t errors = diags->errors;
-    if (is_too_many(scope->flow, from, diags))
+    if (is_too_many(from->flow, from, diags))
         return NULL;
     struct cel_program *program = cel_compile(text, len, &options, &err);
-    if (program)
-        flow_own_program(scope->flow, program);
-    else if (diags->errors == errors) // it is not even CEL
+    if (program) {
+        flow_own_program(from->flow, program);
+        check_constant(&c, program);
+    } else if (diags->errors == errors) { // it is not even CEL
         take_error(&c, &err);
+    }
     return program;
 }
 
@@ -185,18 +239,18 @@ static bool can_be(const struct cel_program *program, const struct want *want)
            cel_program_can_be(program, want->kinds[2]);
 }
 
-void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
-                enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags)
+void scope_expr(const struct scope_place *place, const struct doc_val *at, const char *what,
+                enum scope_want want, struct flow_expr *ret, struct diags *diags)
 {
-    struct origin from = { .flow = scope->flow, .at = at };
+    struct origin from = { .flow = place->scope->flow, .at = at };
     rondo_error err = { 0 };
-    *ret = (struct flow_expr){ .at = at, .flow = scope->flow, .what = what };
+    *ret = (struct flow_expr){ .at = at, .flow = from.flow, .what = what };
     if (!at->text) {
         err_set(&err, RONDO_EINVAL, "%s must be an expression, not a %s", what, doc_kind_text(at));
         complain(&from, 0, "cel", &err, diags);
         return;
     }
-    struct cel_program *program = compile(scope, &from, what, at->text, at->text_len, allows, diags);
+    struct cel_program *program = compile(place, &from, what, at->text, at->text_len, diags);
     if (program && want && !can_be(program, &wants[want])) {
         auto_free char *type = cel_type_text(cel_program_type(program));
         err_set(&err, RONDO_EINVAL, "%s must be %s, this gives %s", what, wants[want].says, type);
@@ -250,9 +304,8 @@ static size_t hole_end(const char *text, size_t at, size_t len)
 
 /* A text being cut into pieces. */
 struct cutter {
-    struct flow_scope *scope;
+    const struct scope_place *place;
     struct origin from;
-    unsigned allows;
     const char *text;
     size_t len;
     struct flow_piece *pieces;
@@ -276,7 +329,7 @@ static void cut_literal(struct cutter *c, size_t start, size_t end)
 /* The hole that begins at `at`; answers where the text goes on. */
 static size_t cut_hole(struct cutter *c, size_t at)
 {
-    struct arena *arena = &c->scope->flow->arena;
+    struct arena *arena = &c->from.flow->arena;
     size_t start = at + 2, end = hole_end(c->text, start, c->len);
     rondo_error err = { 0 };
     if (end == c->len) {
@@ -289,9 +342,9 @@ static size_t cut_hole(struct cutter *c, size_t at)
     struct origin from = c->from;
     from.start += start;
     struct flow_expr *expr = arena_zalloc(arena, sizeof *expr);
-    *expr = (struct flow_expr){ .at = c->from.at, .flow = c->scope->flow };
+    *expr = (struct flow_expr){ .at = c->from.at, .flow = c->from.flow };
     expr->what = arena_dup(arena, c->text + at, MIN(end + 1 - at, HOLE_SHOWN));
-    expr->program = compile(c->scope, &from, "hole", c->text + start, end - start, c->allows, c->diags);
+    expr->program = compile(c->place, &from, "hole", c->text + start, end - start, c->diags);
     cut(c)->expr = expr;
     return end + 1;
 }
@@ -318,20 +371,19 @@ static void cut_all(struct cutter *c)
     cut_literal(c, start, c->len);
 }
 
-void scope_text(struct flow_scope *scope, struct flow_text *text, struct scope_file *file, unsigned allows,
-                struct diags *diags)
+void scope_text(const struct scope_place *place, struct flow_text *text, struct scope_file *file, struct diags *diags)
 {
-    struct cutter c = { .scope = scope, .allows = allows, .text = text->text, .len = text->len, .diags = diags,
-                        .from = { .flow = scope->flow, .at = text->at, .is_clean = true, .file = file } };
+    struct flow *flow = place->scope->flow;
+    struct cutter c = { .place = place, .text = text->text, .len = text->len, .diags = diags,
+                        .from = { .flow = flow, .at = text->at, .is_clean = true, .file = file } };
     text->pieces = NULL;
     text->piece_count = 0;
-    if (scope->flow->dialect == FLOW_V1)
+    if (flow->dialect == FLOW_V1)
         return;
     cut_all(&c);
     bool is_whole = c.count == 0 || (c.count == 1 && c.pieces->len == text->len);
     text->piece_count = is_whole ? 0 : c.count;
     if (!is_whole)
-        text->pieces = (struct flow_piece *)arena_dup(&scope->flow->arena, c.pieces,
-                                                      c.count * sizeof *c.pieces);
+        text->pieces = (struct flow_piece *)arena_dup(&flow->arena, c.pieces, c.count * sizeof *c.pieces);
     mem_free(c.pieces);
 }

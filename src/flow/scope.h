@@ -20,12 +20,26 @@ enum scope_allow {
     ALLOW_PASS = 1,  // a rule of a loop: the pass that just ended.  scope is the loop's own
     ALLOW_ERROR = 2, // retry.on: why the step failed
     ALLOW_USER = 4,  // a text of an agent: what steps that use it can see, wherever they are
+    ALLOW_ABSENT = 8, // a question: what has no value is a no
+    ALLOW_WITH = 16,  // `input` is what the step's `with` says
+};
+
+/* Where an expression stands. */
+struct scope_place {
+    struct flow_scope *scope;
+    const struct flow_step *step;   // in it, or it is about it; NULL: the file
+    const struct flow_agent *agent; // whose text it is; NULL: nobody's
+    unsigned allows;                // enum scope_allow
 };
 
 /* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong
    goes to diags, with code "cel" or "unknown_reference", and leaves ret->program NULL. */
-void scope_expr(struct flow_scope *scope, const struct doc_val *at, const char *what,
-                enum scope_want want, unsigned allows, struct flow_expr *ret, struct diags *diags);
+void scope_expr(const struct scope_place *place, const struct doc_val *at, const char *what,
+                enum scope_want want, struct flow_expr *ret, struct diags *diags);
+
+/* What an expression that names nothing always gives, in *ret, the caller's; NULL when it names something or is not
+   worth the time.  A code when it always fails. */
+int scope_constant(const struct cel_program *program, json_t **ret, rondo_error *err);
 
 /* CEL only says that it does not know a function.  The one that was probably meant where it does; NULL. */
 const char *scope_nearest_function(const char *message);
@@ -48,7 +62,6 @@ struct source *scope_file_source(struct scope_file *file);
 
 /* Cuts a text, which has been cleaned, into pieces.  It is that of text->at, or, if given, of a file that this names:
    holes that are wrong are reported where they are.  In v1 files there are no holes. */
-void scope_text(struct flow_scope *scope, struct flow_text *text, struct scope_file *file, unsigned allows,
-                struct diags *diags);
+void scope_text(const struct scope_place *place, struct flow_text *text, struct scope_file *file, struct diags *diags);
 
 #endif

@@ -138,6 +138,37 @@ TEST(cel_lets_the_caller_bind_names_and_object_to_them)
     CHECK(cel_compile("steps.review.score + 'x'", 24, &options, &err) == NULL);
 }
 
+/* How many paths have to be there. */
+struct certainty {
+    bool is_certain;
+    int count;
+};
+
+static int count_certain(void *user, const struct cel_name *path, size_t count, const char **ret_type,
+                         uintptr_t *ret_token, rondo_error *err)
+{
+    struct certainty *c = user;
+    c->count += c->is_certain;
+    return (int)count;
+}
+
+TEST(cel_says_which_names_an_evaluation_cannot_do_without)
+{
+    static const struct { const char *text; int certain; } rows[] = {
+        { "a.b + size(c) + [d][0] + {'k': e}.k", 4 }, { "has(a.b)", 0 },          { "has(a.b[0].c)", 1 },
+        { "a && b", 0 },                              { "a || b.c", 0 },          { "a ? b : c", 1 },
+        { "a.all(x, x == b)", 1 },                    { "[1].map(x, a > 1, b)", 0 }, { "a.?b.orValue(c)", 1 },
+        { "a.?b.or(c)", 1 },                          { "a.?b.optMap(x, x + c)", 1 }, { "cel.bind(x, a, x + b)", 1 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct certainty c = { 0 };
+        struct cel_options options = { .bind = count_certain, .is_certain = &c.is_certain, .user = &c };
+        auto_cel struct cel_program *program = compiled(rows[i].text, &options);
+        CHECK(program);
+        CHECK_INT(c.count, rows[i].certain);
+    }
+}
+
 TEST(cel_mixes_numbers_and_compares_with_null_only_where_names_are_bound)
 {
     static const char *const texts[] = { "1 * 0.5", "2u - 0.5", "1 == 1.0", "'a' != null", "null == [1]" };

@@ -1,0 +1,48 @@
+/* yield.h - what is known of a value before there is one: the schemas that it may have.
+
+   A step's result is checked against its agent's resultSchema, and comes out of the containers around it unchanged; so
+   what a container gives has one of a few schemas, and a property that none of them has cannot be there. */
+#ifndef RONDO_YIELD_H
+#define RONDO_YIELD_H
+
+#include "flow/flow.h"
+
+#define ANY_MAP  "map(string, dyn)"
+#define ANY_LIST "list(dyn)"
+
+#define YIELD_MAX 16 // schemas; of more nothing is known
+
+/* In the caller's storage; it borrows from the flow. */
+struct yield {
+    const json_t *schemas[YIELD_MAX];
+    uint32_t count;
+    bool is_open; // it may be something else, too
+    json_t *made; // schemas that are in no file
+};
+#define auto_yield __attribute__((cleanup(yield_clear)))
+
+void yield_clear(struct yield *yield);
+
+/* One more schema that the value may have; NULL: anything. */
+void yield_add(struct yield *yield, const json_t *schema);
+
+/* The result of a step, and of a pass of its loop. */
+void yield_add_step(struct yield *yield, const struct flow_step *step);
+void yield_add_pass(struct yield *yield, const struct flow_step *loop);
+
+/* A pass of a loop as it is in `history`, and what a step has used. */
+void yield_add_record(struct yield *yield, const struct flow_step *loop);
+void yield_add_usage(struct yield *yield);
+
+/* Its type in CEL; NULL: dyn.  Numbers too, which may be int or double. */
+const char *yield_type(const struct yield *yield);
+bool yield_is_int(const struct yield *yield);
+
+/* Goes on to the property of that name if it is known, and does not if it cannot be there or nobody knows. */
+enum yield_has { YIELD_HAS, YIELD_LACKS, YIELD_UNKNOWN };
+enum yield_has yield_enter(struct yield *yield, const char *name);
+
+/* Goes on to the items of a list. */
+void yield_enter_items(struct yield *yield);
+
+#endif
