@@ -492,13 +492,6 @@ static void forgive_item(const struct act *parent, const struct act *act, struct
     ev->flags |= EF_KEPT;
 }
 
-/* Whether a run that failed is partial: did any of its steps complete?  In a file only its own steps
-   count, not what runs inside them. */
-static void count_end(struct run *run, const struct act *parent, const struct result *res)
-{
-    bool counts = parent->slot && (!parent->node->flow || !parent->parent);
-    run->completed += res->status == RONDO_STATUS_COMPLETED && counts;
-}
 
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
                     uint32_t ordinal)
@@ -506,7 +499,7 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
     const struct kind *kind = parent->kind;
     kid->state = KID_ENDED;
     kid->act = 0;
-    count_end(run, parent, &kid->res);
+    run->completed += kid->res.status == RONDO_STATUS_COMPLETED && act_counts(parent, child);
     if (kind->child_ended)
         kind->child_ended(run, parent, kid, child, ordinal);
     run_touch(run, parent);

@@ -205,7 +205,7 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
     return PLAN_IDLE;
 }
 
-/* A step that had completed and was failed by its review. */
+/* A step that had completed and was failed by its review, or for want of one. */
 static enum plan tell_rejected(struct run *run, struct act *act, uint32_t i, struct rondo_event *ev)
 {
     const struct outcome *more = act->kids[i].res.more;
@@ -238,6 +238,8 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
                 return what;
             continue;
         }
+        if (act->node->children[i].review && result_has_failed(&kid->res))
+            return review_plan(run, act, i, ev);
         act->attention--;
         graph_settle(act, i);
         if (act->node->mode == RONDO_ABORT && !act->close)

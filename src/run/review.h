@@ -13,7 +13,7 @@ enum review_code {
     REVIEW_ACCEPT,      // sent back too often: it stands
     REVIEW_FLAG,        // the same, but it is marked as capped
     REVIEW_UNCLEAR,     // the reviewer is asked once more
-    REVIEW_FAILED,      // and was not understood again
+    REVIEW_FAILED,      // and was not understood again, or failed: so has the step
 };
 
 const char *review_text(int code); // "approve", "retry"...
@@ -31,8 +31,12 @@ void review_said_clear(struct review_said *said);
 /* The reviewer's input: { step, content, result } of what it looks at; NULL for other children. */
 json_t *review_input(const struct act *act, uint32_t child);
 
-/* The decision that follows from the answer of this child of a graph. */
+/* The decision that follows from the answer of this child of a graph, or from its failure. */
 enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct rondo_event *ev);
 void review_apply(struct run *run, struct rondo_event *ev);
+
+/* The reviewer is asked again because the run was taken up again: a step that failed only for want of an answer has
+   completed. */
+void review_reopen(struct run *run, struct act *act, uint32_t child);
 
 #endif

@@ -202,8 +202,32 @@ TEST(a_review_that_nobody_understood_fails_with_an_event)
     CHECK_STR(errors(&p, "agents: { w: { script: [text] }, mumbles: { script: [hm] } }\n"
                          "steps: [ { id: a, agent: w, review: { agent: mumbles } }, "
                          "{ id: b, agent: w, dependsOn: [a] } ]"),
-              "error a.review~1; error");
+              "error a; error");
     CHECK_STR(p.res.error, "the review was not understood");
+    CHECK_INT(p.res.status, RONDO_STATUS_FAILED);
+}
+
+TEST(a_step_whose_reviewer_fails_has_failed_and_says_why)
+{
+#define SILENT "agents: { w: { script: [text] }, down: { script: [ { fail: down } ] }, " \
+               "s: { script: [ { content: x, delay: 5s } ] } }\n"
+    PLAY p = { 0 }, twice = { 0 }, abort = { 0 }, handled = { 0 };
+    CHECK_STR(errors(&p, SILENT "steps: [ { id: a, agent: w, review: { agent: down } }, "
+                                "{ id: b, agent: w, dependsOn: [a] }, { id: c, agent: w } ]"),
+              "error a.review; error a; error");
+    CHECK_STR(p.res.error, "the reviewer failed: down");
+    CHECK_STR(play_told(&p, "step_skipped step_cancelled"), "step_cancelled b");
+    CHECK_STR(errors(&twice, SILENT "steps: [ { id: l, loop: { maxIterations: 1, steps: [ "
+                                    "{ id: a, agent: w, review: { agent: down } } ] } } ]"),
+              "error l.0.a.review; error l.0.a; error l.0; error l; error");
+    CHECK_STR(errors(&abort, SILENT "steps: [ { id: a, agent: w, review: { agent: down } }, { id: b, agent: s } ]\n"
+                                    "options: { onStepFailure: abort }"),
+              "error a.review; error a; error");
+    CHECK_STR(errors(&handled, SILENT "output: \"steps.a.status + ': ' + steps.a.error\"\n"
+                                      "steps: [ { id: a, agent: w, review: { agent: down } }, "
+                                      "{ id: b, dependsOn: [a], runOn: failure, agent: w } ]"), "error a.review; error a");
+    CHECK_INT(handled.res.status, RONDO_STATUS_COMPLETED);
+    CHECK_STR(handled.res.content, "failed: the reviewer failed: down");
 }
 
 TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
