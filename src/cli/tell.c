@@ -185,12 +185,8 @@ static void put_answer(struct buf *out, const struct tell *tell, const rondo_eve
     }
 }
 
-/* The event is about the graph; what was looked at is one of its steps. */
 static void put_review(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
-    const rondo_node *graph = rondo_event_node(ev);
-    if (graph && ev->ordinal < graph->count)
-        buf_printf(out, " %s", graph->children[ev->ordinal].name);
     buf_printf(out, " %s", review_text(ev->code));
     put_value(out, tell, ev);
 }

@@ -114,9 +114,24 @@ bool reader_find(const void *at, uint32_t slot, struct place *ret)
     return slot != 0;
 }
 
+/* About a child of an activation that is not under way itself, and of which the event does not say the attempt: what was
+   looked at, or waits for its next try. */
+static bool child_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
+{
+    bool is_review = ev->type == RONDO_EV_REVIEW;
+    const rondo_node *parent = ev->act < reader->place_count ? reader->places[ev->act].node : NULL;
+    uint32_t child = is_review ? ev->ordinal : ev->child;
+    if (!parent || child >= parent->count)
+        return false;
+    *ret = (struct place){ parent->children[child].node, ev->act, child, is_review ? 0 : ev->ordinal };
+    return true;
+}
+
 bool reader_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
 {
     bool placed = ev->flags & EF_UNSTARTED || ev->type == RONDO_EV_RETRY;
+    if (UNLIKELY(ev->type == RONDO_EV_REVIEW || (ev->type == RONDO_EV_TIMER && ev->code == TIMER_BACKOFF)))
+        return child_place(reader, ev, ret);
     if (placed && ev->parent < reader->place_count && reader->places[ev->parent].node) {
         const rondo_node *parent = reader->places[ev->parent].node;
         *ret = (struct place){ parent->children[ev->child].node, ev->parent, ev->child, ev->ordinal,

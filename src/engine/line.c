@@ -558,12 +558,10 @@ static void put_choice(struct line *l)
         put_text(l, "choice", l->node->children[l->ev->child].name);
 }
 
-/* The event is about the graph, which may be the run's: what was looked at is one of its steps. */
 static void put_review(struct line *l)
 {
-    const rondo_node *graph = l->place.node;
-    if (graph && l->ev->ordinal < graph->count)
-        put_text(l, "step", graph->children[l->ev->ordinal].name);
+    if (l->node)
+        put_text(l, "step", name_at(&l->run->reader, &l->place));
     put_text(l, "decision", review_text(l->ev->code));
 }
 

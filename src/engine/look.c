@@ -541,6 +541,8 @@ static void read_end(struct pass_reader *r, const struct rondo_event *ev, const 
     const char *name = parent->children[place->child].name;
     bool is_begun = !(ev->flags & EF_UNSTARTED);
     json_t *around = inside_of(r, place->parent)->steps;
+    if (!node_child_is_step(&parent->children[place->child]))
+        return;
     if (!*name || place->node->anonymous) {
         json_object_update(around, is_begun ? inside_of(r, ev->act)->steps : NULL);
         return;

@@ -59,7 +59,7 @@ struct node_child {
 /* Is it a step that its author wrote?  Who reviews one is none: nobody outside sees what it said, but for the events. */
 static inline bool node_child_is_step(const struct node_child *child)
 {
-    return child->node && !child->review;
+    return !child->review;
 }
 
 /* Which of the steps of a graph that could start comes first. */

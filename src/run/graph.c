@@ -306,6 +306,8 @@ static void say_all(struct run *run, const struct act *act, struct rondo_event *
     path_put_act_id(&path, run, act);
     for (uint32_t i = 0; i < act->kid_count; i++) {
         const struct result *res = &act->kids[i].res;
+        if (!node_child_is_step(&act->node->children[i]))
+            continue;
         auto_buf struct buf id = { 0 };
         buf_printf(&id, "%s.%s", buf_text(&path), act->node->children[i].name);
         buf_clear(&text);
@@ -409,7 +411,7 @@ static bool is_depended_on(const struct act *act, uint32_t i)
 static bool can_be_output(const struct act *act, uint32_t i)
 {
     bool is_part = act->node->scope && !act->node->is_file, is_cut = act->close == CLOSE_BUDGET;
-    if (act->kids[i].res.status != RONDO_STATUS_COMPLETED || act->node->children[i].review)
+    if (act->kids[i].res.status != RONDO_STATUS_COMPLETED || !node_child_is_step(&act->node->children[i]))
         return false;
     if (is_part && !is_cut)
         return true;

@@ -47,7 +47,7 @@ static bool put_steps(struct buf *out, const struct outcome *more)
         return false;
     for (uint32_t i = 0; i < more->step_count; i++) {
         const struct result *res = &more->steps[i].res;
-        if (res->status != RONDO_STATUS_COMPLETED)
+        if (res->status != RONDO_STATUS_COMPLETED || !node_child_is_step(&more->steps_of->children[i]))
             continue;
         text_heading(out, "### %s", more->steps_of->children[i].name);
         result_put_content(out, res);
