@@ -8,6 +8,7 @@
 #include "run/asks.h"
 #include "run/budget.h"
 #include "run/loop.h"
+#include "run/pass_text.h"
 #include "run/see.h"
 
 #include <stdio.h>
@@ -566,10 +567,11 @@ static void read_iteration_end(struct pass_reader *r, const struct rondo_event *
 
 static void read_judge(struct pass_reader *r, const struct rondo_event *ev)
 {
-    const char *key = ev->type == RONDO_EV_STEP_FAILED ? "message" : "content";
     auto_buf struct buf text = { 0 };
-    bool is_plain = ev->type == RONDO_EV_STEP_END && !(ev->flags & EF_FULL);
-    value_put_content(&text, is_plain ? ev->value : json_object_get(ev->value, key));
+    bool has_failed = ev->type == RONDO_EV_STEP_FAILED, is_plain = !has_failed && !(ev->flags & EF_FULL);
+    value_put_content(&text, is_plain ? ev->value : json_object_get(ev->value, has_failed ? "said" : "content"));
+    if (has_failed)
+        judge_put_failure(&text, json_string_value(json_object_get(ev->value, "message")));
     json_object_set_new(r->pass, "judge", json_stringn(text.data ? text.data : "", text.len));
 }
 

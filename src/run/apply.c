@@ -314,6 +314,14 @@ static void take_value(struct run *run, struct rondo_event *ev, struct result *r
     run_drop(run, ev->value); // the event keeps both: it is not yet in the journal
 }
 
+/* What a judge had said before it failed. */
+static void note_said(const struct rondo_event *ev, struct result *res)
+{
+    const char *said = json_string_value(json_object_get(ev->value, "said"));
+    if (said)
+        result_more(res)->content = mem_strdup(said);
+}
+
 /* Who answered a gate. */
 static void note_answer(const struct act *act, struct result *res)
 {
@@ -609,6 +617,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         derive_value(run, act, ev, &res);
     else if (act->node->kind == RONDO_KIND_GATE)
         note_answer(act, &res);
+    else if (UNLIKELY(ev->type == RONDO_EV_STEP_FAILED))
+        note_said(ev, &res);
     if (UNLIKELY(act->close || act->ledger) && node_is_leaf(act->node))
         note_limit(act, ev, &res);
     if (ev->flags & (EF_BREAK | EF_CONTINUE)) {

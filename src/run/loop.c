@@ -23,6 +23,7 @@
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
+#include "run/pass_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -326,14 +327,6 @@ static json_t *loop_input(struct run *run, struct act *act, uint32_t child, uint
     return out ? out->value : act->loop->input;
 }
 
-static void keep_text(char **at, const json_t *value)
-{
-    auto_buf struct buf text = { 0 };
-    value_put_content(&text, value);
-    mem_free(*at);
-    *at = buf_take(&text);
-}
-
 static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                              uint32_t ordinal)
 {
@@ -341,13 +334,13 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
     if (loop_is_machine(act) || child != ROLE_JUDGE)
         return;
     l->misjudged = kid->res.status == RONDO_STATUS_FAILED ? l->misjudged + 1 : 0;
-    const char *said = kid->res.more ? kid->res.more->content : NULL;
-    const char *error = kid->res.more ? kid->res.more->error : NULL;
-    if (kid->res.status == RONDO_STATUS_COMPLETED && !said)
-        keep_text(&l->judge, kid->res.value);
-    else if (said || error) {
+    auto_buf struct buf text = { 0 };
+    result_put_content(&text, &kid->res);
+    if (kid->res.status == RONDO_STATUS_FAILED)
+        judge_put_failure(&text, kid->res.more ? kid->res.more->error : NULL);
+    if (text.len || kid->res.status == RONDO_STATUS_COMPLETED) {
         mem_free(l->judge);
-        l->judge = mem_strdup(said ? said : error);
+        l->judge = buf_take(&text);
     }
     if (act->node->flow && l->judge) { // files show what was said about every pass
         struct outcome *more = result_more(&history_last(&l->history)->out);

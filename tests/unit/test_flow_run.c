@@ -230,6 +230,21 @@ TEST(a_step_whose_reviewer_fails_has_failed_and_says_why)
     CHECK_STR(handled.res.content, "failed: the reviewer failed: down");
 }
 
+TEST(what_a_judge_had_said_is_told_though_it_failed)
+{
+    PLAY p = { 0 };
+    CHECK_STR(errors(&p, "agents:\n"
+                         "  w: { script: [text] }\n"
+                         "  j:\n"
+                         "    script: [{ content: hm, result: { don: 1 } }, { fail: { message: down, said: so far } }, { fail: off }]\n"
+                         "    resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }\n"
+                         "steps: [ { id: l, agent: w, loop: { maxIterations: 3, maxFailures: 9, untilAgent: j, "
+                         "onMaxIterations: returnLast } } ]\n"
+                         "output: steps.l.history.map(h, h.judge).join('; ')\n"),
+              "error l.0.judge; error l.1.judge; error l.2.judge");
+    CHECK_STR(p.res.content, "hm\n(failed: output: missing property 'done'); so far\n(failed: down); off");
+}
+
 TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
 {
 #define UNCLEAR "agent: f, retry: { attempts: 5, on: \"int(error) == 1\" }"
