@@ -211,6 +211,16 @@ static bool event_at(rondo_run *run, uint64_t seq, struct rondo_event *ret)
     return found;
 }
 
+json_t *deliver_content_at(rondo_run *run, uint64_t seq)
+{
+    struct rondo_event ev;
+    if (!event_at(run, seq, &ev))
+        return NULL;
+    json_t *content = ev.flags & EF_FULL ? json_incref(json_object_get(ev.value, "content")) : NULL;
+    json_decref(ev.value);
+    return content;
+}
+
 static void pad(json_t *list, size_t count)
 {
     while (json_array_size(list) < count)

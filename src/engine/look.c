@@ -448,6 +448,7 @@ struct pass_reader {
     rondo_run *run;
     struct reader reader;
     uint32_t slot; // of the loop
+    uint64_t start; // of the pass
     struct inside *inside; // by slot
     uint32_t inside_count, inside_cap;
     json_t *contents; // texts that came with values, by the seq of their event
@@ -494,6 +495,8 @@ static void put_output(struct pass_reader *r, json_t *object, const struct rondo
     snprintf(seq, sizeof seq, "%llu", (unsigned long long)holder_of(ev));
     if (ev->flags & EF_FULL)
         json_object_set(r->contents, seq, json_object_get(ev->value, "content"));
+    else if (UNLIKELY(holder_of(ev) < r->start)) // an earlier pass has it
+        json_object_set_new(r->contents, seq, deliver_content_at(r->run, holder_of(ev)));
     json_t *content = json_object_get(r->contents, seq);
     if (value && !json_is_null(value) && (content || !json_is_string(value)))
         json_object_set(object, "result", value);
@@ -616,7 +619,7 @@ static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
 
 json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge)
 {
-    struct pass_reader r = { .run = run, .contents = json_object(), .with_judge = with_judge };
+    struct pass_reader r = { .run = run, .start = start, .contents = json_object(), .with_judge = with_judge };
     struct rondo_event ev;
     bool more = reader_seek(&r.reader, run, start);
     while (more && reader_next(&r.reader, run, &ev, true) > 0) {

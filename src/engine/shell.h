@@ -493,6 +493,9 @@ bool reader_place(const struct reader *reader, const struct rondo_event *ev, str
 /* The value that event seq has or refers to: a new reference, or NULL. */
 json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event *of);
 
+/* The text that came beside the value that event seq has: a new reference, or NULL. */
+json_t *deliver_content_at(rondo_run *run, uint64_t seq);
+
 /* ---- look.c -------------------------------------------------------------------------------------------- */
 
 rondo_history *look_history(rondo_run *run, struct act *loop);

@@ -245,6 +245,31 @@ TEST(what_a_judge_had_said_is_told_though_it_failed)
     CHECK_STR(p.res.content, "hm\n(failed: output: missing property 'done'); so far\n(failed: down); off");
 }
 
+/* `give` says when the step that counts runs; five passes, so that some are read back from the log. */
+static const char *named_output(struct play *p, const char *give, const char *more)
+{
+    static char text[700];
+    snprintf(text, sizeof text,
+             "agents: { w: { script: [ { content: one, result: { n: 1 } }, two ] }, c: { script: [other] }, "
+             "f: { script: [ok, { fail: no }] } }\n"
+             "steps: [ { id: l, loop: { maxIterations: 5, onMaxIterations: returnLast, output: a, steps: [ "
+             "{ id: a, agent: w, condition: \"%s\" }, { id: b, agent: c, dependsOn: [a] } ]%s } } ]\n"
+             "output: \"steps.l.content + ': ' + steps.l.history.map(h, h.content).join(' ') + ' ' + steps.l.steps.b.content\"",
+             give, more);
+    errors(p, text);
+    return p->res.content;
+}
+
+TEST(a_loop_gives_what_the_step_it_names_gave_last)
+{
+    PLAY once = { 0 }, never = { 0 }, later = { 0 }, shown = { 0 };
+    CHECK_STR(named_output(&once, "iteration == 0", ""), "one: one one one one one other");
+    CHECK_STR(named_output(&never, "iteration > 8", ""), ":      other");
+    CHECK_STR(named_output(&later, "iteration == 1 || iteration == 3", ""), "two:  one one two two other");
+    CHECK_STR(named_output(&shown, "iteration == 0", ", until: content == 'one' && iteration == 2"),
+              "one: one one one other");
+}
+
 TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
 {
 #define UNCLEAR "agent: f, retry: { attempts: 5, on: \"int(error) == 1\" }"
