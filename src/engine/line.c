@@ -326,7 +326,7 @@ static void put_score(struct line *l, double score)
 static void put_best(struct line *l)
 {
     const struct loop_seen *loop = reader_loop(&l->run->reader, l->ev->act);
-    if (!loop || loop->best < 0)
+    if (!loop || loop->best < 0 || !node_is_loop(l->node)) // else its slot was a loop's before
         return;
     put_key(l, "best");
     buf_printf(l->out, "{\"pass\":%lld,\"score\":", (long long)loop->best);

@@ -769,6 +769,17 @@ static void apply_loop(struct run *run, struct rondo_event *ev)
     run_touch(run, act);
 }
 
+static void apply_loop_end(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    if (act->node->kind != RONDO_KIND_EACH) {
+        apply_loop(run, ev);
+        return;
+    }
+    each_apply_end(run, act, ev);
+    run_touch(run, act);
+}
+
 /* A loop could not be scored; or nobody can say whether a step that failed is to be tried again. */
 static void apply_rule_failed(struct run *run, struct rondo_event *ev)
 {
@@ -989,7 +1000,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_STEP_CANCELLED] = apply_step_end,
     [RONDO_EV_ITERATION_START] = apply_loop,
     [RONDO_EV_ITERATION_END] = apply_loop,
-    [RONDO_EV_LOOP_END] = apply_loop,
+    [RONDO_EV_LOOP_END] = apply_loop_end,
     [RONDO_EV_RETRY] = apply_retry,
     [RONDO_EV_MESSAGE] = apply_message,
     [RONDO_EV_STATE] = apply_state,

@@ -100,12 +100,6 @@ static json_t *cumulative_values(const struct act *act)
     return list;
 }
 
-static void project_all(const struct act *act, struct result *ret)
-{
-    ret->value = cumulative_values(act);
-    result_more(ret)->content = act->node->flow ? file_content(act) : cumulative_content(act);
-}
-
 /* In v1 the texts are of all passes, but the result is that of the last one, if it has any. */
 static json_t *file_result(const struct act *act)
 {
@@ -113,6 +107,13 @@ static json_t *file_result(const struct act *act)
     if (act->node->flow->dialect != FLOW_V1)
         return cumulative_values(act);
     return last && json_is_object(last->out.value) ? json_incref(last->out.value) : NULL;
+}
+
+static void project_all(const struct act *act, struct result *ret)
+{
+    bool is_file = act->node->flow;
+    ret->value = is_file ? file_result(act) : cumulative_values(act);
+    result_more(ret)->content = is_file ? file_content(act) : cumulative_content(act);
 }
 
 void loop_say_all(const struct act *act, struct rondo_event *ev)

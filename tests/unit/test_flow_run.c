@@ -270,6 +270,46 @@ TEST(a_loop_gives_what_the_step_it_names_gave_last)
               "one: one one one other");
 }
 
+TEST(what_a_loop_came_to_before_it_failed_stays)
+{
+    PLAY p = { 0 };
+    errors(&p, "agents: { w: { script: [ { content: t, result: { v: 2 } } ] }, "
+               "i: { script: [ { content: t, result: { v: 3 } }, { fail: bad } ] } }\n"
+               "steps:\n"
+               "- { id: l, loop: { maxIterations: 1, until: 'false', steps: [ { id: a, agent: w } ] } }\n"
+               "- { id: c, agent: w, loop: { maxIterations: 2, until: 'false', outputMode: cumulative } }\n"
+               "- { id: e, agent: i, loop: { forEach: [1, 2, 3], maxConcurrency: 1 } }\n"
+               "- { id: z, agent: w, runOn: always, dependsOn: [l, c, e] }\n"
+               "output: '[dyn(steps.l.result.v), steps.l.steps.a.result.v, steps.c.result, "
+               "steps.e.result.iterations.map(i, i.status), steps.e.passes, steps.e.reason]'\n");
+    CHECK_STR(p.output, "[2,2,[{\"v\":2},{\"v\":2}],[\"completed\",\"failed\",\"cancelled\"],2,\"failed\"]");
+}
+
+TEST(an_each_tells_its_reason_like_a_loop)
+{
+    static const struct { const char *loop, *told; } rows[] = {
+        { "loop: { forEach: [1, 2] }", "loop_end e items 2" },
+        { "loop: { forEach: \"[1].filter(i, i > 1)\" }", "loop_end e items 0" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: f } ] }", "loop_end e failed 2" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, onItemFailure: continue, steps: [ { id: a, agent: f } ] }",
+          "loop_end e items 3" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: b } ] }", "loop_end e break 1" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: s } ] }, timeout: 7s", "loop_end e time 1" },
+        { "loop: { forEach: \"[1, 2].map(i, [1][i])\" }", "loop_end e failed 0" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PLAY p = { 0 };
+        char text[600];
+        snprintf(text, sizeof text,
+                 "agents: { w: { script: [ok] }, f: { script: [ok, { fail: no }, ok] }, "
+                 "b: { script: [ { content: x, actions: { break: true } } ] }, "
+                 "s: { script: [ { content: x, delay: 5s } ] } }\n"
+                 "steps: [ { id: e, %s%s } ]", strstr(rows[i].loop, "steps:") ? "" : "agent: w, ", rows[i].loop);
+        errors(&p, text);
+        CHECK_STR(play_told(&p, "loop_end"), rows[i].told);
+    }
+}
+
 TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
 {
 #define UNCLEAR "agent: f, retry: { attempts: 5, on: \"int(error) == 1\" }"
