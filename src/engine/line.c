@@ -894,6 +894,11 @@ static void put_envelope(struct line *l)
         PUT(l, KEY("error"));
         put_string(l, rondo_event_text(l->ev));
     }
+    if (l->ev->type == RONDO_EV_OUTPUT) { // that it was the last one is known when the step has ended
+        PUT(l, KEY("delta"));
+        put_string(l, rondo_event_text(l->ev));
+        PUT(l, KEY("done") "false");
+    }
 }
 
 /* What the coordinator says is known by other names; a step that says such things is only a step. */

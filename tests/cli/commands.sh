@@ -164,6 +164,7 @@ steps: [ { id: s, agent: a, instructions: x } ]
 E
 "$RONDO" run --json live.yaml >out 2>err </dev/null
 if [ "$(grep -c '"type":"output"' out)" -ge 2 ]; then ok; else bad "no output events: $(cat out)"; fi
+if grep '"type":"output"' out | grep -q '"stepId":"s",.*"delta":"part 1\\n.*","done":false,'; then ok; else bad "not as Zenflow has them: $(cat out)"; fi
 
 # ---- rehearsals ------------------------------------------------------------------------------------------------
 
