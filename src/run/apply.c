@@ -720,7 +720,7 @@ static void end_patience(struct run *run, struct act *act)
     act_move(act, ON_RESUME);
     act->tries = GATE_OVERDUE;
     if (act->node->gate.answer)
-        act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
+        act->notes = json_pack("{s:O, s:s}", "value", act->node->gate.answer, "by", "timeout");
 }
 
 static void apply_timer(struct run *run, struct rondo_event *ev)

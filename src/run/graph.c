@@ -341,11 +341,32 @@ static enum plan end_partly(struct run *run, struct act *act, const struct resul
     return PLAN_DECIDE;
 }
 
+static bool is_temporary(const struct result *res)
+{
+    return res->more && res->more->code == RONDO_ERETRY;
+}
+
+/* What it failed of: the first failure that nobody has seen to.  That trying again may help is only said when it may
+   help with all of them. */
+static const struct result *find_failure(const struct act *act)
+{
+    const struct result *found = NULL;
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct result *res = &act->kids[i].res;
+        if (res->status != RONDO_STATUS_FAILED || graph_is_handled(act, i))
+            continue;
+        if (!is_temporary(res))
+            return res;
+        found = found ? found : res;
+    }
+    return found;
+}
+
 static enum plan graph_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    for (uint32_t i = 0; i < act->kid_count; i++)
-        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !graph_is_handled(act, i))
-            return end_partly(run, act, &act->kids[i].res, ev);
+    const struct result *failure = find_failure(act);
+    if (failure)
+        return end_partly(run, act, failure, ev);
     if (act->node->output)
         return end_with_output(run, act, ev);
     decide(act, RONDO_EV_STEP_END, ev);

@@ -310,6 +310,25 @@ TEST(an_each_tells_its_reason_like_a_loop)
     }
 }
 
+TEST(a_cap_is_no_failure_where_while_ends_the_loop)
+{
+    PLAY p = { 0 }, alone = { 0 };
+    CHECK_STR(errors(&p, "agents: { w: { script: [a, b] } }\n"
+                         "steps: [ { id: e, agent: w, loop: { next: content, while: iteration < 5, maxIterations: 2 } } ]"),
+              "");
+    CHECK_STR(p.res.content, "b");
+    CHECK_STR(errors(&alone, "agents: { w: { script: [a, b] } }\n"
+                             "steps: [ { id: e, agent: w, loop: { next: content, maxIterations: 2 } } ]"),
+              "error e; error");
+}
+
+TEST(the_clock_answers_a_gate_by_the_name_of_timeout)
+{
+    PLAY p = { 0 };
+    errors(&p, "output: steps.g.by\nsteps: [ { id: g, gate: { ask: x, timeout: 1s, onTimeout: { answer: fine } } } ]");
+    CHECK_STR(p.res.content, "timeout");
+}
+
 TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
 {
 #define UNCLEAR "agent: f, retry: { attempts: 5, on: \"int(error) == 1\" }"
