@@ -114,8 +114,8 @@ bool reader_find(const void *at, uint32_t slot, struct place *ret)
     return slot != 0;
 }
 
-/* About a child of an activation that is not under way itself, and of which the event does not say the attempt: what was
-   looked at, or waits for its next try. */
+/* About a child of an activation that is not under way itself, and of which the event does not say the attempt: what
+   was looked at, or waits for its next try. */
 static bool child_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
 {
     bool is_review = ev->type == RONDO_EV_REVIEW;

@@ -280,8 +280,8 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
 
 static const struct flow_hooks hooks = {
     .when = ask_when, .retry = ask_retry, .case_ = ask_case, .edge = ask_edge, .while_ = ask_while,
-    .until = ask_until, .input = ask_input, .pass = ask_pass, .next = ask_next, .items = ask_items, .output = ask_output,
-    .ask = ask_text, .score = ask_score, .run = agent_run,
+    .until = ask_until, .input = ask_input, .pass = ask_pass, .next = ask_next, .items = ask_items,
+    .output = ask_output, .ask = ask_text, .score = ask_score, .run = agent_run,
 };
 
 /* What the file says holds where the caller said nothing. */

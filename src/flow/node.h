@@ -56,7 +56,7 @@ struct node_child {
     uint32_t lane; // graph: steps of one agent are in one lane, in the order of the file from 0
 };
 
-/* Is it a step that its author wrote?  Who reviews one is none: nobody outside sees what it said, but for the events. */
+/* Is it a step that its author wrote?  Who reviews one is none: what it said is seen in events and nowhere else. */
 static inline bool node_child_is_step(const struct node_child *child)
 {
     return !child->review;

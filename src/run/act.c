@@ -194,7 +194,8 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
 
 bool act_counts(const struct act *parent, uint32_t child)
 {
-    return parent->slot && (!parent->node->flow || !parent->parent) && node_child_is_step(&parent->node->children[child]);
+    const rondo_node *node = parent->node;
+    return parent->slot && (!node->flow || !parent->parent) && node_child_is_step(&node->children[child]);
 }
 
 bool act_takes_place(const struct act *act)

@@ -225,7 +225,8 @@ TEST(a_step_whose_reviewer_fails_has_failed_and_says_why)
               "error a.review; error a; error");
     CHECK_STR(errors(&handled, SILENT "output: \"steps.a.status + ': ' + steps.a.error\"\n"
                                       "steps: [ { id: a, agent: w, review: { agent: down } }, "
-                                      "{ id: b, dependsOn: [a], runOn: failure, agent: w } ]"), "error a.review; error a");
+                                      "{ id: b, dependsOn: [a], runOn: failure, agent: w } ]"),
+              "error a.review; error a");
     CHECK_INT(handled.res.status, RONDO_STATUS_COMPLETED);
     CHECK_STR(handled.res.content, "failed: the reviewer failed: down");
 }
@@ -236,8 +237,10 @@ TEST(what_a_judge_had_said_is_told_though_it_failed)
     CHECK_STR(errors(&p, "agents:\n"
                          "  w: { script: [text] }\n"
                          "  j:\n"
-                         "    script: [{ content: hm, result: { don: 1 } }, { fail: { message: down, said: so far } }, { fail: off }]\n"
-                         "    resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }\n"
+                         "    script: [{ content: hm, result: { don: 1 } }, { fail: { message: down, said: so far } }, "
+                         "{ fail: off }]\n"
+                         "    resultSchema: { type: object, required: [done], "
+                         "properties: { done: { type: boolean } } }\n"
                          "steps: [ { id: l, agent: w, loop: { maxIterations: 3, maxFailures: 9, untilAgent: j, "
                          "onMaxIterations: returnLast } } ]\n"
                          "output: steps.l.history.map(h, h.judge).join('; ')\n"),
@@ -254,7 +257,8 @@ static const char *named_output(struct play *p, const char *give, const char *mo
              "f: { script: [ok, { fail: no }] } }\n"
              "steps: [ { id: l, loop: { maxIterations: 5, onMaxIterations: returnLast, output: a, steps: [ "
              "{ id: a, agent: w, condition: \"%s\" }, { id: b, agent: c, dependsOn: [a] } ]%s } } ]\n"
-             "output: \"steps.l.content + ': ' + steps.l.history.map(h, h.content).join(' ') + ' ' + steps.l.steps.b.content\"",
+             "output: \"steps.l.content + ': ' + steps.l.history.map(h, h.content).join(' ') + ' ' + "
+             "steps.l.steps.b.content\"",
              give, more);
     errors(p, text);
     return p->res.content;
@@ -294,7 +298,8 @@ TEST(an_each_tells_its_reason_like_a_loop)
         { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, onItemFailure: continue, steps: [ { id: a, agent: f } ] }",
           "loop_end e items 3" },
         { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: b } ] }", "loop_end e break 1" },
-        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: s } ] }, timeout: 7s", "loop_end e time 1" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: s } ] }, timeout: 7s",
+          "loop_end e time 1" },
         { "loop: { forEach: \"[1, 2].map(i, [1][i])\" }", "loop_end e failed 0" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -314,7 +319,8 @@ TEST(a_cap_is_no_failure_where_while_ends_the_loop)
 {
     PLAY p = { 0 }, alone = { 0 };
     CHECK_STR(errors(&p, "agents: { w: { script: [a, b] } }\n"
-                         "steps: [ { id: e, agent: w, loop: { next: content, while: iteration < 5, maxIterations: 2 } } ]"),
+                         "steps: [ { id: e, agent: w, "
+                         "loop: { next: content, while: iteration < 5, maxIterations: 2 } } ]"),
               "");
     CHECK_STR(p.res.content, "b");
     CHECK_STR(errors(&alone, "agents: { w: { script: [a, b] } }\n"
