@@ -96,6 +96,11 @@ void task_on_cancel(rondo_task *task, void (*call)(void *user), void *user);
    no call, when its result is no longer wanted.  Only on the engine's thread, and not in a function. */
 bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), void *user);
 
+/* rondo_task_fail() and rondo_later_fail() of an agent that had something to say before: what judges say counts, though
+   they failed.  said: NULL for nothing. */
+int task_fail_saying(rondo_task *task, int code, const char *message, const char *said);
+int later_fail_saying(rondo_later later, int code, const char *message, const char *said);
+
 /* For a task that was deferred, from any thread: notes (taken; see rondo_later_note()), and then(user) on the
    engine's thread once the note is in the journal for good and was handed out: what the note says comes next
    may begin.  Notes keep their order, so of several in a row only the last needs a then; NULL: nobody waits.

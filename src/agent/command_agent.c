@@ -48,6 +48,7 @@ struct errand {
     bool is_unwanted;
     json_t *answer; // what came of it; NULL: why it failed
     struct buf why;
+    struct buf said; // what was on its standard output, if it failed
     int code;
 };
 
@@ -505,18 +506,19 @@ static int complete_reply(struct errand *errand, json_t *reply, struct buf *outp
 /* What came of it: a reply, or why there is none. */
 static int conclude(struct errand *errand)
 {
-    auto_buf struct buf output = { 0 };
+    struct buf *output = &errand->said;
     rondo_error err;
-    if (check_end(errand) < 0)
-        return -1;
-    if (take_output(errand, &output, &err) < 0)
+    bool has_ended_well = check_end(errand) == 0;
+    if (take_output(errand, output, &err) < 0 && has_ended_well)
         return fail_with(errand, &err);
+    if (!has_ended_well)
+        return errand->code;
     errand->answer = read_reply(errand, &err);
     if (!errand->answer && err.code)
         return fail_with(errand, &err);
     if (!errand->answer)
         errand->answer = json_object();
-    return complete_reply(errand, errand->answer, &output, &err) < 0 ? fail_with(errand, &err) : 0;
+    return complete_reply(errand, errand->answer, output, &err) < 0 ? fail_with(errand, &err) : 0;
 }
 
 static void errand_free(struct errand *errand)
@@ -531,6 +533,7 @@ static void errand_free(struct errand *errand)
     mem_free(errand->reply);
     json_decref(errand->answer);
     buf_free(&errand->why);
+    buf_free(&errand->said);
     mem_free(errand);
 }
 
@@ -539,7 +542,7 @@ static void finish(struct errand *errand)
     if (errand->is_unwanted)
         rondo_later_fail(errand->later, RONDO_ECANCELLED, "cancelled"); // the token is given back
     else if (errand->code)
-        rondo_later_fail(errand->later, errand->code, "%s", buf_text(&errand->why));
+        later_fail_saying(errand->later, errand->code, buf_text(&errand->why), buf_text(&errand->said));
     else
         reply_finish(&(struct addressee){ .later = errand->later }, errand->step, errand->answer);
     errand_free(errand);

@@ -39,6 +39,7 @@ struct stint {
     uint32_t connecting; // servers that are not there yet
     bool is_cancelled;
     rondo_error error;
+    char *said; // before it failed; NULL
     bool failed;
 };
 
@@ -57,12 +58,13 @@ static void stint_free(struct stint *stint)
     mem_free(stint->folder);
     mem_free(stint->key);
     mem_free(stint->effort);
+    mem_free(stint->said);
     mem_free(stint);
 }
 
 static void say_failed(struct stint *stint)
 {
-    rondo_later_fail(stint->later, stint->error.code, "%s", stint->error.message);
+    later_fail_saying(stint->later, stint->error.code, stint->error.message, stint->said);
     stint_free(stint);
 }
 
@@ -129,6 +131,7 @@ static void on_talk_end(struct talk *talk, void *user)
     struct stint *stint = user;
     stint->talk = NULL;
     if (talk_error(talk)) {
+        stint->said = mem_strdup(talk_content(talk));
         fail(stint, talk_error(talk));
         return;
     }

@@ -176,7 +176,7 @@ static const struct result *own_result(const struct sheet *sheet, const struct a
 static uint32_t last_step(const struct outcome *more)
 {
     for (uint32_t i = more ? more->step_count : 0; i-- > 0;)
-        if (!more->steps_of->children[i].review && result_has_output(&more->steps[i].res))
+        if (node_child_is_step(&more->steps_of->children[i]) && result_has_output(&more->steps[i].res))
             return i;
     return UINT32_MAX;
 }

@@ -46,6 +46,8 @@ static bool put_inner_steps(struct buf *out, const char *name, const struct outc
 {
     bool shown = false;
     for (uint32_t i = 0; more && i < more->step_count; i++) {
+        if (!node_child_is_step(&more->steps_of->children[i]))
+            continue;
         auto_buf struct buf full = { 0 };
         buf_printf(&full, "%s.%s", name, more->steps_of->children[i].name);
         put_result(out, buf_text(&full), &more->steps[i].res, false);

@@ -189,8 +189,9 @@ static void set_failure(json_t *reply, const struct heard *heard)
     auto_buf struct buf code = { 0 };
     json_t *message = json_string(heard->message);
     reply_put_code(&code, heard->code);
-    json_object_set_new(reply, "fail", json_pack("{s:s, s:o}", "code", buf_text(&code), "message",
-                                                 message ? message : json_string("(the text is not UTF-8)")));
+    json_object_set_new(reply, "fail", json_pack("{s:s, s:o, s:O*}", "code", buf_text(&code), "message",
+                                                 message ? message : json_string("(the text is not UTF-8)"), "said",
+                                                 heard->value));
 }
 
 static void set_output(json_t *reply, const struct heard *heard)

@@ -27,7 +27,7 @@ struct heard {
     uint16_t flags;      // EF_FULL, EF_ESCALATE
     json_t *value;       // NULL: none
     int code;            // error
-    const char *message; // error
+    const char *message; // error; value is what was said before
     uint16_t actions;    // at the end: EF_BREAK, EF_CONTINUE, EF_ESCALATE,
     const char *target;  // which loop is meant (NULL: the nearest),
     json_t *delta;       // and state that goes with it; NULL

@@ -88,12 +88,12 @@ static void say_escalate(const struct addressee *to)
         rondo_later_escalate(to->later);
 }
 
-static void say_failed(const struct addressee *to, int code, const char *message)
+static void say_failed(const struct addressee *to, int code, const char *message, const char *said)
 {
     if (to->task)
-        rondo_task_fail(to->task, code, "%s", message);
+        task_fail_saying(to->task, code, message, said);
     else
-        rondo_later_fail(to->later, code, "%s", message);
+        later_fail_saying(to->later, code, message, said);
 }
 
 static void say_value(const struct addressee *to, json_t *value) // takes
@@ -244,7 +244,8 @@ static void put_failure(const struct addressee *to, const json_t *fail)
     const json_t *retry = get(fail, "retry");
     if (retry)
         code = json_is_true(retry) ? RONDO_ERETRY : RONDO_EFINAL;
-    say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed");
+    auto_free char *said = text_of(get(fail, "said"));
+    say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed", said);
 }
 
 /* A text alone would be content: one that is given as the result is both. */
@@ -342,7 +343,7 @@ void reply_finish(const struct addressee *to, const struct flow_step *step, json
     const json_t *delay = get(reply, "delay");
     if (reply_check(reply, &err) < 0) {
         err_in(&err, "the reply of step '%s'", step->id);
-        say_failed(to, err.code, err.message);
+        say_failed(to, err.code, err.message, NULL);
         return;
     }
     if (delay)

@@ -135,8 +135,12 @@ static void put_pass(struct buf *out, const struct tell *tell, const rondo_event
 
 static void put_reason(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
+    const rondo_node *loop = rondo_event_node(ev);
+    const bool is_each = loop && loop->kind == RONDO_KIND_EACH;
     buf_printf(out, " %s", rondo_reason_text(ev->code));
-    if (ev->type == RONDO_EV_LOOP_END)
+    if (ev->type == RONDO_EV_LOOP_END && is_each)
+        buf_printf(out, " after %u item%s", ev->ordinal, ev->ordinal == 1 ? "" : "s");
+    else if (ev->type == RONDO_EV_LOOP_END)
         buf_printf(out, " after %u pass%s", ev->ordinal, ev->ordinal == 1 ? "" : "es");
     else if (ev->flags & EF_NUDGE)
         buf_puts(out, ", one more try");
@@ -185,12 +189,8 @@ static void put_answer(struct buf *out, const struct tell *tell, const rondo_eve
     }
 }
 
-/* The event is about the graph; what was looked at is one of its steps. */
 static void put_review(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
-    const rondo_node *graph = rondo_event_node(ev);
-    if (graph && ev->ordinal < graph->count)
-        buf_printf(out, " %s", graph->children[ev->ordinal].name);
     buf_printf(out, " %s", review_text(ev->code));
     put_value(out, tell, ev);
 }

@@ -531,7 +531,7 @@ static void count_steps(const struct rows *rows, uint32_t *ret_ended, uint32_t *
     bool counts = top && (top->node->kind == RONDO_KIND_GRAPH || top->node->kind == RONDO_KIND_SEQUENCE);
     *ret_ended = *ret_all = 0;
     for (uint32_t i = 0; counts && i < top->kid_count; i++) {
-        if (!top->kids[i] || !row_is_seen(top->kids[i]))
+        if (!top->kids[i] || !row_is_seen(top->kids[i]) || !node_child_is_step(&top->node->children[i]))
             continue;
         *ret_all += 1;
         *ret_ended += row_state(top->kids[i]) >= ROW_DONE;

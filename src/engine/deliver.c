@@ -114,9 +114,24 @@ bool reader_find(const void *at, uint32_t slot, struct place *ret)
     return slot != 0;
 }
 
+/* About a child of an activation that is not under way itself, and of which the event does not say the attempt: what
+   was looked at, or waits for its next try. */
+static bool child_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
+{
+    bool is_review = ev->type == RONDO_EV_REVIEW;
+    const rondo_node *parent = ev->act < reader->place_count ? reader->places[ev->act].node : NULL;
+    uint32_t child = is_review ? ev->ordinal : ev->child;
+    if (!parent || child >= parent->count)
+        return false;
+    *ret = (struct place){ parent->children[child].node, ev->act, child, is_review ? 0 : ev->ordinal };
+    return true;
+}
+
 bool reader_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
 {
     bool placed = ev->flags & EF_UNSTARTED || ev->type == RONDO_EV_RETRY;
+    if (UNLIKELY(ev->type == RONDO_EV_REVIEW || (ev->type == RONDO_EV_TIMER && ev->code == TIMER_BACKOFF)))
+        return child_place(reader, ev, ret);
     if (placed && ev->parent < reader->place_count && reader->places[ev->parent].node) {
         const rondo_node *parent = reader->places[ev->parent].node;
         *ret = (struct place){ parent->children[ev->child].node, ev->parent, ev->child, ev->ordinal,
@@ -194,6 +209,16 @@ static bool event_at(rondo_run *run, uint64_t seq, struct rondo_event *ret)
     bool found = reader_seek(&reader, run, seq) && reader_next(&reader, run, ret, true) > 0;
     reader_clear(&reader);
     return found;
+}
+
+json_t *deliver_content_at(rondo_run *run, uint64_t seq)
+{
+    struct rondo_event ev;
+    if (!event_at(run, seq, &ev))
+        return NULL;
+    json_t *content = ev.flags & EF_FULL ? json_incref(json_object_get(ev.value, "content")) : NULL;
+    json_decref(ev.value);
+    return content;
 }
 
 static void pad(json_t *list, size_t count)

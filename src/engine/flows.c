@@ -206,6 +206,26 @@ static json_t *ask_input(rondo_context *context, void *of)
     return file_inputs(context, step, given);
 }
 
+/* A file that is repeated: what a pass or an item has of its inputs must be what they say.  It need not have any. */
+static json_t *ask_pass(rondo_context *context, void *of)
+{
+    const struct flow_step *step = of;
+    rondo_error err;
+    struct see see;
+    ask_see(context, &see);
+    auto_json json_t *given = json_incref(see.input);
+    see_clear(&see);
+    for (uint32_t i = 0; i < step->include->input_count; i++) {
+        const struct flow_input *input = &step->include->inputs[i];
+        json_t *value = json_object_get(given, input->name);
+        if (!value || !input->schema || schema_check(input->schema, value, &err) == 0)
+            continue;
+        rondo_context_fail(context, RONDO_ESCHEMA, "input '%s': %s", input->name, err.message);
+        return NULL;
+    }
+    return TAKE(given);
+}
+
 /* ---- inputs of runs ------------------------------------------------------------------------------------------ */
 
 static const struct flow_input *find_input(const struct flow *flow, const char *name)
@@ -260,8 +280,8 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
 
 static const struct flow_hooks hooks = {
     .when = ask_when, .retry = ask_retry, .case_ = ask_case, .edge = ask_edge, .while_ = ask_while,
-    .until = ask_until, .input = ask_input, .next = ask_next, .items = ask_items, .output = ask_output,
-    .ask = ask_text, .score = ask_score, .run = agent_run,
+    .until = ask_until, .input = ask_input, .pass = ask_pass, .next = ask_next, .items = ask_items,
+    .output = ask_output, .ask = ask_text, .score = ask_score, .run = agent_run,
 };
 
 /* What the file says holds where the caller said nothing. */

@@ -346,6 +346,14 @@ int rondo_later_return_both(rondo_later later, const char *content, rondo_value 
     return post(later, &message);
 }
 
+int later_fail_saying(rondo_later later, int code, const char *message, const char *said)
+{
+    struct post p = { .ev = { .type = RONDO_EV_STEP_FAILED, .num = code < 0 ? code : RONDO_EFAILED,
+                              .value = task_failure(message, said) },
+                      .finishes = true };
+    return post(later, &p);
+}
+
 int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
 {
     char message[TASK_ERROR_MAX];
@@ -353,10 +361,7 @@ int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    struct post p = { .ev = { .type = RONDO_EV_STEP_FAILED, .num = code < 0 ? code : RONDO_EFAILED,
-                              .value = task_text(message) },
-                      .finishes = true };
-    return post(later, &p);
+    return later_fail_saying(later, code, message, NULL);
 }
 
 int rondo_later_spend(rondo_later later, const rondo_usage *usage)

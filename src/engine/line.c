@@ -326,7 +326,7 @@ static void put_score(struct line *l, double score)
 static void put_best(struct line *l)
 {
     const struct loop_seen *loop = reader_loop(&l->run->reader, l->ev->act);
-    if (!loop || loop->best < 0)
+    if (!loop || loop->best < 0 || !node_is_loop(l->node)) // else its slot was a loop's before
         return;
     put_key(l, "best");
     buf_printf(l->out, "{\"pass\":%lld,\"score\":", (long long)loop->best);
@@ -558,12 +558,10 @@ static void put_choice(struct line *l)
         put_text(l, "choice", l->node->children[l->ev->child].name);
 }
 
-/* The event is about the graph, which may be the run's: what was looked at is one of its steps. */
 static void put_review(struct line *l)
 {
-    const rondo_node *graph = l->place.node;
-    if (graph && l->ev->ordinal < graph->count)
-        put_text(l, "step", graph->children[l->ev->ordinal].name);
+    if (l->node)
+        put_text(l, "step", name_at(&l->run->reader, &l->place));
     put_text(l, "decision", review_text(l->ev->code));
 }
 
@@ -895,6 +893,11 @@ static void put_envelope(struct line *l)
     if (l->ev->type == RONDO_EV_STEP_FAILED) {
         PUT(l, KEY("error"));
         put_string(l, rondo_event_text(l->ev));
+    }
+    if (l->ev->type == RONDO_EV_OUTPUT) { // that it was the last one is known when the step has ended
+        PUT(l, KEY("delta"));
+        put_string(l, rondo_event_text(l->ev));
+        PUT(l, KEY("done") "false");
     }
 }
 

@@ -8,6 +8,7 @@
 #include "run/asks.h"
 #include "run/budget.h"
 #include "run/loop.h"
+#include "run/pass_text.h"
 #include "run/see.h"
 
 #include <stdio.h>
@@ -447,6 +448,7 @@ struct pass_reader {
     rondo_run *run;
     struct reader reader;
     uint32_t slot; // of the loop
+    uint64_t start; // of the pass
     struct inside *inside; // by slot
     uint32_t inside_count, inside_cap;
     json_t *contents; // texts that came with values, by the seq of their event
@@ -493,6 +495,8 @@ static void put_output(struct pass_reader *r, json_t *object, const struct rondo
     snprintf(seq, sizeof seq, "%llu", (unsigned long long)holder_of(ev));
     if (ev->flags & EF_FULL)
         json_object_set(r->contents, seq, json_object_get(ev->value, "content"));
+    else if (UNLIKELY(holder_of(ev) < r->start)) // an earlier pass has it
+        json_object_set_new(r->contents, seq, deliver_content_at(r->run, holder_of(ev)));
     json_t *content = json_object_get(r->contents, seq);
     if (value && !json_is_null(value) && (content || !json_is_string(value)))
         json_object_set(object, "result", value);
@@ -541,6 +545,8 @@ static void read_end(struct pass_reader *r, const struct rondo_event *ev, const 
     const char *name = parent->children[place->child].name;
     bool is_begun = !(ev->flags & EF_UNSTARTED);
     json_t *around = inside_of(r, place->parent)->steps;
+    if (!node_child_is_step(&parent->children[place->child]))
+        return;
     if (!*name || place->node->anonymous) {
         json_object_update(around, is_begun ? inside_of(r, ev->act)->steps : NULL);
         return;
@@ -564,10 +570,11 @@ static void read_iteration_end(struct pass_reader *r, const struct rondo_event *
 
 static void read_judge(struct pass_reader *r, const struct rondo_event *ev)
 {
-    const char *key = ev->type == RONDO_EV_STEP_FAILED ? "message" : "content";
     auto_buf struct buf text = { 0 };
-    bool is_plain = ev->type == RONDO_EV_STEP_END && !(ev->flags & EF_FULL);
-    value_put_content(&text, is_plain ? ev->value : json_object_get(ev->value, key));
+    bool has_failed = ev->type == RONDO_EV_STEP_FAILED, is_plain = !has_failed && !(ev->flags & EF_FULL);
+    value_put_content(&text, is_plain ? ev->value : json_object_get(ev->value, has_failed ? "said" : "content"));
+    if (has_failed)
+        judge_put_failure(&text, json_string_value(json_object_get(ev->value, "message")));
     json_object_set_new(r->pass, "judge", json_stringn(text.data ? text.data : "", text.len));
 }
 
@@ -612,7 +619,7 @@ static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
 
 json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge)
 {
-    struct pass_reader r = { .run = run, .contents = json_object(), .with_judge = with_judge };
+    struct pass_reader r = { .run = run, .start = start, .contents = json_object(), .with_judge = with_judge };
     struct rondo_event ev;
     bool more = reader_seek(&r.reader, run, start);
     while (more && reader_next(&r.reader, run, &ev, true) > 0) {

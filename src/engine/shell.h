@@ -391,6 +391,7 @@ int task_check_answer(const struct act *act, json_t *answer, rondo_error *err);
 #define TASK_ERROR_MAX ERROR_TEXT_MAX
 json_t *task_text(const char *text);
 json_t *task_both(const char *content, json_t *result); // takes result
+json_t *task_failure(const char *message, const char *said); // { message, said }: as task_say() takes it; said: NULL
 int task_copy_emit(rondo_emit *ours, const rondo_emit *given);
 json_t *task_emit_value(const rondo_emit *event, const char *author); // author: the default, or NULL
 
@@ -491,6 +492,9 @@ bool reader_place(const struct reader *reader, const struct rondo_event *ev, str
 
 /* The value that event seq has or refers to: a new reference, or NULL. */
 json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event *of);
+
+/* The text that came beside the value that event seq has: a new reference, or NULL. */
+json_t *deliver_content_at(rondo_run *run, uint64_t seq);
 
 /* ---- look.c -------------------------------------------------------------------------------------------- */
 

@@ -90,14 +90,32 @@ static void work_clear(struct work *work)
     *work = (struct work){ 0 };
 }
 
-static void say_failed(struct work *work, int code, const char *message)
+/* What a judge said goes into the feedback, even if it failed; of others nobody asks for it. */
+static bool is_judge(const struct work *work, const struct act *act)
+{
+    const struct act *loop = act->slot ? run_act(&work->run->core, act->parent) : NULL;
+    return loop && loop->node->kind == RONDO_KIND_LOOP && act->child == ROLE_JUDGE;
+}
+
+/* said: what it had said before; NULL: nothing. */
+static void say_failed_saying(struct work *work, int code, const char *message, const char *said)
 {
     struct act *act = act_of(work);
+    auto_json json_t *words = said && *said && act && is_judge(work, act) ? task_text(said) : NULL;
     if (UNLIKELY(work->run->recorder))
-        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message });
+        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message, .value = words });
     flush_delta(work);
-    if (act)
-        say(work, RONDO_EV_STEP_FAILED, EF_MINE, error_value(&work->run->core, act, code, message));
+    if (!act)
+        return;
+    json_t *error = error_value(&work->run->core, act, code, message);
+    if (words)
+        json_object_set(error, "said", words);
+    say(work, RONDO_EV_STEP_FAILED, EF_MINE, error);
+}
+
+static void say_failed(struct work *work, int code, const char *message)
+{
+    say_failed_saying(work, code, message, NULL);
 }
 
 /* The forum that a member ends, if it names it; NULL. */
@@ -215,9 +233,11 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
         return;
     }
     if (UNLIKELY(schema && schema_check(schema, output, &err) < 0)) {
+        auto_buf struct buf said = { 0 };
+        value_put_content(&said, flags & EF_FULL ? json_object_get(value, "content") : value);
         json_decref(value);
         err_in(&err, "output");
-        say_failed(work, err.code, err.message);
+        say_failed_saying(work, err.code, err.message, buf_text(&said));
         return;
     }
     if (UNLIKELY(!resolve_actions(work, act, &end))) {
@@ -234,10 +254,12 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     shell_happened(work->run, &end);
 }
 
-static const char *text_in(const json_t *value)
+json_t *task_failure(const char *message, const char *said)
 {
-    const char *text = json_string_value(value);
-    return text ? text : "failed";
+    json_t *failure = json_pack("{s:o}", "message", task_text(message));
+    if (said)
+        json_object_set_new(failure, "said", task_text(said));
+    return failure;
 }
 
 /* Without a scope it is the agent's own; without one of those there is nowhere to put it. */
@@ -271,7 +293,8 @@ void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
     if (ev->type == RONDO_EV_STEP_END) {
         say_completed(work, ev->value, ev->flags & EF_FULL);
     } else if (ev->type == RONDO_EV_STEP_FAILED) {
-        say_failed(work, (int)ev->num, text_in(ev->value));
+        say_failed_saying(work, (int)ev->num, json_string_value(json_object_get(ev->value, "message")),
+                          json_string_value(json_object_get(ev->value, "said")));
         json_decref(ev->value);
     } else if (ev->type == RONDO_EV_MEMORY) {
         say_memory(work, act, ev->value);
@@ -536,18 +559,23 @@ static int as_code(int code)
     return code < 0 ? code : RONDO_EFAILED;
 }
 
+int task_fail_saying(rondo_task *task, int code, const char *message, const char *said)
+{
+    if (is_over(task))
+        return RONDO_ESTATE;
+    say_failed_saying(&task->work, as_code(code), message, said);
+    task->work.finished = true;
+    return 0;
+}
+
 int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...)
 {
     char message[TASK_ERROR_MAX];
     va_list args;
-    if (is_over(task))
-        return RONDO_ESTATE;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    say_failed(&task->work, as_code(code), message);
-    task->work.finished = true;
-    return 0;
+    return task_fail_saying(task, code, message, NULL);
 }
 
 /* ---- what a task may look at --------------------------------------------------------------------------------- */

@@ -437,7 +437,12 @@ static rondo_node *loop_node(const struct builder *b, struct flow_step *step, ro
     struct flow_loop *loop = step->loop;
     o.timeout_ms = loop->timeout_ms; // the step's own is for each pass
     o.budget = both_budgets(&o.budget, &loop->budget);
-    return mark(b, loop->is_each ? each_node(b, step, o) : repeat_node(b, step, o), step, loop->scope);
+    rondo_node *node = loop->is_each ? each_node(b, step, o) : repeat_node(b, step, o);
+    if (step->include && step->include->input_count && node->count) { // a pass or an item may be its inputs
+        node->children[ROLE_BODY].input = b->hooks->pass;
+        node->children[ROLE_BODY].user = step;
+    }
+    return mark(b, node, step, loop->scope);
 }
 
 static rondo_node *build_step(const struct builder *b, struct flow_step *step)

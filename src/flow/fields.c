@@ -366,6 +366,7 @@ static const struct field fail_rows[] = {
     { "message", F_TEXT, IN_RONDO, CHECKED, .about = "Why." },
     { "code", F_WORD, IN_RONDO, CHECKED, .words = codes, .about = "What kind of failure." },
     { "retry", F_BOOL, IN_RONDO, CHECKED, .about = "Trying again may help; false: it is not tried again." },
+    { "said", F_TEXT, IN_RONDO, CHECKED, .about = "What it had said before: of a judge that goes into the feedback." },
 };
 const struct fields fail_fields = TABLE("a failure", "failure", fail_rows, 0);
 

@@ -303,12 +303,6 @@ static void check_with(struct loading *l, struct flow_step *step)
 
 /* ---- files that steps are shown ------------------------------------------------------------------------------ */
 
-/* A path that leads out of the folder will do so later, too. */
-static bool is_outside(const char *path, const rondo_error *err)
-{
-    return err->code == RONDO_EINVAL && (*path == '/' || strncmp(path, "../", 3) == 0);
-}
-
 /* A step that cannot be shown a file is told so and goes on: only in the rondo dialect, and when the file
    could not be there later either, is that an error. */
 static void check_context(struct loading *l, struct flow_step *step)
@@ -325,7 +319,7 @@ static void check_context(struct loading *l, struct flow_step *step)
         struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
         if (!l->is_v1 && strstr(path, "${"))
             diag_hint(diag, "there are no holes in `contextFiles`");
-        if (l->is_v1 || (!flow_step_comes_first(step) && !is_outside(path, &err)))
+        if (l->is_v1 || !flow_step_comes_first(step))
             diag_warn(l->diags, diag);
     }
 }

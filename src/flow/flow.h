@@ -451,7 +451,7 @@ void flow_each_step_in(struct flow_step *step, void (*visit)(struct flow_step *s
    also the loop, each, parallel, branch, forum or machine itself. */
 struct flow_hooks {
     rondo_predicate when, retry, case_, edge, while_, until;
-    rondo_producer input, next, items, output, ask;
+    rondo_producer input, pass, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none

@@ -56,6 +56,12 @@ struct node_child {
     uint32_t lane; // graph: steps of one agent are in one lane, in the order of the file from 0
 };
 
+/* Is it a step that its author wrote?  Who reviews one is none: what it said is seen in events and nowhere else. */
+static inline bool node_child_is_step(const struct node_child *child)
+{
+    return !child->review;
+}
+
 /* Which of the steps of a graph that could start comes first. */
 enum node_schedule {
     SCHEDULE_ORDER,      // the one that was ready first

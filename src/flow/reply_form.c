@@ -244,7 +244,7 @@ static int check_code(const json_t *value, rondo_error *err)
 static int check_fail(const json_t *value, rondo_error *err)
 {
     static const struct field fields[] = { { "message", check_text }, { "code", check_code },
-                                           { "retry", check_bool }, { 0 } };
+                                           { "retry", check_bool },   { "said", check_text }, { 0 } };
     return reply_is_text(value) ? 0 : check_object(value, fields, err);
 }
 

@@ -152,7 +152,7 @@ static void check_cap(struct loading *l, struct flow_step *step)
 /* Reaching the cap means that what was wanted did not happen; the best of all passes is still one. */
 static void settle_on_max(struct flow_loop *loop)
 {
-    bool has_aim = loop->until.at || loop->judge || loop->next.at;
+    bool has_aim = loop->until.at || loop->judge || (loop->next.at && !loop->while_.at);
     if (!has(loop, "onMaxIterations"))
         loop->on_max = has_aim && loop->output_mode != RONDO_OUTPUT_BEST ? RONDO_FAIL : RONDO_RETURN_LAST;
 }

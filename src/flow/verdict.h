@@ -16,7 +16,7 @@ enum review_code {
     REVIEW_ACCEPT,      // sent back too often: it stands
     REVIEW_FLAG,        // the same, but it is marked as capped
     REVIEW_UNCLEAR,     // the reviewer is asked once more
-    REVIEW_FAILED,      // and was not understood again
+    REVIEW_FAILED,      // and was not understood again, or failed: so has the step
 };
 
 /* What a reviewer said, as it was understood: REVIEW_UNCLEAR when it was not.  Texts are the caller's; NULL when there

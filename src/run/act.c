@@ -192,6 +192,12 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
     }
 }
 
+bool act_counts(const struct act *parent, uint32_t child)
+{
+    const rondo_node *node = parent->node;
+    return parent->slot && (!node->flow || !parent->parent) && node_child_is_step(&node->children[child]);
+}
+
 bool act_takes_place(const struct act *act)
 {
     return act->node->kind == RONDO_KIND_AGENT && !act->is_idle && !act->wait_ns && !act->pause_ns && !act->asking &&

@@ -139,6 +139,10 @@ bool path_find_act(const void *run, uint32_t slot, struct place *ret);
 #define SKILL_OPEN 255
 uint32_t act_skill(const struct act *act);
 
+/* Does this child decide whether a run that failed is partial, by having completed?  In a file only its own steps do,
+   not what runs inside them, nor who looks at them. */
+bool act_counts(const struct act *parent, uint32_t child);
+
 /* Is it one of those that maxConcurrency counts: an agent at work, not one that rests, is paused, waits for people or
    has sent others?  Whatever changes that is followed by counting again. */
 bool act_takes_place(const struct act *act);

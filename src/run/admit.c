@@ -112,13 +112,20 @@ static bool admits_end(struct run *run, const struct rondo_event *ev)
     return !(ev->flags & EF_VALUE);
 }
 
+static bool admits_loop_end(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    bool is_each = act && act->node->kind == RONDO_KIND_EACH;
+    if (!act || act->open || (is_each ? act->each->ended : !node_is_loop(act->node)))
+        return false;
+    return ev->code <= RONDO_REASON_CANCELLED && (!(ev->flags & EF_VALUE) || has_object(ev));
+}
+
 static bool admits_pass(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
     if (!act || !node_is_loop(act->node) || act->open)
         return false;
-    if (ev->type == RONDO_EV_LOOP_END)
-        return ev->code <= RONDO_REASON_CANCELLED && (!(ev->flags & EF_VALUE) || has_object(ev));
     if (ev->ordinal != act->loop->history.count)
         return false;
     if (ev->type == RONDO_EV_ITERATION_END)
@@ -332,7 +339,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_STEP_END] = admits_end,            [RONDO_EV_STEP_FAILED] = admits_end,
     [RONDO_EV_STEP_SKIPPED] = admits_end,        [RONDO_EV_STEP_CANCELLED] = admits_end,
     [RONDO_EV_ITERATION_START] = admits_pass,    [RONDO_EV_ITERATION_END] = admits_pass,
-    [RONDO_EV_LOOP_END] = admits_pass,           [RONDO_EV_RETRY] = admits_retry,
+    [RONDO_EV_LOOP_END] = admits_loop_end,       [RONDO_EV_RETRY] = admits_retry,
     [RONDO_EV_MESSAGE] = admits_message,         [RONDO_EV_STATE] = admits_object,
     [RONDO_EV_MEMORY] = admits_object,           [RONDO_EV_MEMORY_TRIM] = admits_loop,
     [RONDO_EV_GATE_WAITING] = admits_gate,       [RONDO_EV_GATE_ANSWERED] = admits_gate,

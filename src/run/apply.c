@@ -314,6 +314,14 @@ static void take_value(struct run *run, struct rondo_event *ev, struct result *r
     run_drop(run, ev->value); // the event keeps both: it is not yet in the journal
 }
 
+/* What a judge had said before it failed. */
+static void note_said(const struct rondo_event *ev, struct result *res)
+{
+    const char *said = json_string_value(json_object_get(ev->value, "said"));
+    if (said)
+        result_more(res)->content = mem_strdup(said);
+}
+
 /* Who answered a gate. */
 static void note_answer(const struct act *act, struct result *res)
 {
@@ -495,13 +503,6 @@ static void forgive_item(const struct act *parent, const struct act *act, struct
     ev->flags |= EF_KEPT;
 }
 
-/* Whether a run that failed is partial: did any of its steps complete?  In a file only its own steps
-   count, not what runs inside them. */
-static void count_end(struct run *run, const struct act *parent, const struct result *res)
-{
-    bool counts = parent->slot && (!parent->node->flow || !parent->parent);
-    run->completed += res->status == RONDO_STATUS_COMPLETED && counts;
-}
 
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
                     uint32_t ordinal)
@@ -509,7 +510,7 @@ static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32
     const struct kind *kind = parent->kind;
     kid->state = KID_ENDED;
     kid->act = 0;
-    count_end(run, parent, &kid->res);
+    run->completed += kid->res.status == RONDO_STATUS_COMPLETED && act_counts(parent, child);
     if (kind->child_ended)
         kind->child_ended(run, parent, kid, child, ordinal);
     run_touch(run, parent);
@@ -619,6 +620,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         derive_value(run, act, ev, &res);
     else if (act->node->kind == RONDO_KIND_GATE)
         note_answer(act, &res);
+    else if (UNLIKELY(ev->type == RONDO_EV_STEP_FAILED))
+        note_said(ev, &res);
     if (UNLIKELY(act->close || act->ledger) && node_is_leaf(act->node))
         note_limit(act, ev, &res);
     if (ev->flags & (EF_BREAK | EF_CONTINUE)) {
@@ -720,7 +723,7 @@ static void end_patience(struct run *run, struct act *act)
     act_move(act, ON_RESUME);
     act->tries = GATE_OVERDUE;
     if (act->node->gate.answer)
-        act->notes = json_pack("{s:O}", "value", act->node->gate.answer);
+        act->notes = json_pack("{s:O, s:s}", "value", act->node->gate.answer, "by", "timeout");
 }
 
 static void apply_timer(struct run *run, struct rondo_event *ev)
@@ -766,6 +769,17 @@ static void apply_loop(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     loop_apply(run, act, ev);
+    run_touch(run, act);
+}
+
+static void apply_loop_end(struct run *run, struct rondo_event *ev)
+{
+    struct act *act = run_act(run, ev->act);
+    if (act->node->kind != RONDO_KIND_EACH) {
+        apply_loop(run, ev);
+        return;
+    }
+    each_apply_end(run, act, ev);
     run_touch(run, act);
 }
 
@@ -989,7 +1003,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_STEP_CANCELLED] = apply_step_end,
     [RONDO_EV_ITERATION_START] = apply_loop,
     [RONDO_EV_ITERATION_END] = apply_loop,
-    [RONDO_EV_LOOP_END] = apply_loop,
+    [RONDO_EV_LOOP_END] = apply_loop_end,
     [RONDO_EV_RETRY] = apply_retry,
     [RONDO_EV_MESSAGE] = apply_message,
     [RONDO_EV_STATE] = apply_state,

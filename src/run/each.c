@@ -60,6 +60,7 @@ static void each_free(struct run *run, struct act *act)
     run_drop(run, each->items);
     mem_free(each->results);
     mem_free(each->open);
+    mem_free(each->error);
     mem_free(each);
 }
 
@@ -110,6 +111,63 @@ static void each_child_ended(struct run *run, struct act *act, struct kid *kid, 
         finish_item(run, act, at);
 }
 
+/* ---- the reason ----------------------------------------------------------------------------------- */
+
+/* Items that have ended by themselves. */
+static uint32_t count_passes(const struct each_act *each)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < each->count; i++)
+        n += each->results[i].status && each->results[i].status != RONDO_STATUS_CANCELLED;
+    return n;
+}
+
+/* Like a loop's: what ended it early, else that there are no more items. */
+static int each_reason(const struct act *act, int status)
+{
+    if (act->close == CLOSE_TIMEOUT)
+        return RONDO_REASON_TIME;
+    if (status == RONDO_STATUS_FAILED)
+        return RONDO_REASON_FAILED;
+    if (status == RONDO_STATUS_CANCELLED)
+        return RONDO_REASON_CANCELLED;
+    if (act->close == CLOSE_BUDGET)
+        return act->reason;
+    return act->each->broke ? RONDO_REASON_BREAK : RONDO_REASON_ITEMS;
+}
+
+static enum plan tell_end(const struct act *act, int status, struct rondo_event *ev)
+{
+    decide(act, RONDO_EV_LOOP_END, ev);
+    ev->code = (uint8_t)each_reason(act, status);
+    ev->ordinal = count_passes(act->each);
+    ev->flags = act->each->escalated ? EF_ESCALATE : 0;
+    return PLAN_DECIDE;
+}
+
+/* There are no items: loop_end says so, and step_failed why. */
+static enum plan fail_items(const struct act *act, int code, const char *what, const char *why, struct rondo_event *ev)
+{
+    auto_buf struct buf text = { 0 };
+    buf_printf(&text, "%s%s", what, why);
+    tell_end(act, RONDO_STATUS_FAILED, ev);
+    ev->flags |= EF_VALUE;
+    ev->value = json_pack("{s:i, s:o}", "code", code, "message", json_stringn(text.data, text.len));
+    return PLAN_DECIDE;
+}
+
+void each_apply_end(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    struct each_act *each = act->each;
+    const char *why = json_string_value(json_object_get(ev->value, "message"));
+    each->ended = true;
+    each->code = (int)json_integer_value(json_object_get(ev->value, "code"));
+    each->error = why ? mem_strdup(why) : NULL;
+    run_drop(run, ev->value);
+}
+
+/* ---- items ------------------------------------------------------------------------------------------ */
+
 static enum plan ask_items(struct run *run, struct act *act, struct rondo_event *ev)
 {
     json_t *items = act->input;
@@ -117,12 +175,12 @@ static enum plan ask_items(struct run *run, struct act *act, struct rondo_event 
         if (must_ask(run, act, ASK_ITEMS, 0))
             return PLAN_ASK;
         if (run->question.yes < 0)
-            return decide_fail(run, act, RONDO_EFAILED, ev, "%s%s", act->node->flow ? "" : "items: ",
-                               run->question.error ? run->question.error : "failed");
+            return fail_items(act, RONDO_EFAILED, act->node->flow ? "" : "items: ",
+                              run->question.error ? run->question.error : "failed", ev);
         items = run->question.value;
     }
     if (!json_is_array(items) || json_array_size(items) >= UINT32_MAX)
-        return decide_fail(run, act, RONDO_EINVAL, ev, "the items must be a list");
+        return fail_items(act, RONDO_EINVAL, "", "the items must be a list", ev);
     decide(act, RONDO_EV_ITEMS, ev);
     ev->flags = EF_VALUE;
     ev->value = json_incref(items);
@@ -317,6 +375,8 @@ static enum plan each_end(struct run *run, struct act *act, struct rondo_event *
 {
     struct each_act *each = act->each;
     bool bad = each->failed && (act->node->mode == RONDO_ERROR_FAILS || !each->completed);
+    if (!each->ended)
+        return tell_end(act, bad ? RONDO_STATUS_FAILED : RONDO_STATUS_COMPLETED, ev);
     if (bad)
         return fail(run, act, ev);
     decide(act, RONDO_EV_STEP_END, ev);
@@ -328,6 +388,8 @@ static enum plan each_end(struct run *run, struct act *act, struct rondo_event *
 static enum plan each_plan(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct each_act *each = act->each;
+    if (UNLIKELY(each->error))
+        return decide_fail(run, act, each->code, ev, "%s", each->error);
     if (!each->items)
         return ask_items(run, act, ev);
     enum plan what = look_at_failures(run, act, ev);
@@ -355,23 +417,19 @@ static const struct result *each_failure(const struct act *act)
     return NULL;
 }
 
+/* Everything inside has ended; how the step does then is the same for all containers. */
+static enum plan each_closed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    bool is_cut = act->close != CLOSE_BUDGET;
+    int status = is_cut ? RONDO_STATUS_CANCELLED : each_failure(act) ? RONDO_STATUS_FAILED : RONDO_STATUS_COMPLETED;
+    return act->each->ended ? PLAN_IDLE : tell_end(act, status, ev);
+}
+
 static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                           uint64_t *ret_seq)
 {
     *ret_seq = act->each->items_seq;
     return json_array_get(act->each->items, ordinal);
-}
-
-/* Like a loop's: what ended it early, else that there are no more items. */
-static int each_reason(const struct act *act, int status)
-{
-    if (act->close == CLOSE_TIMEOUT)
-        return RONDO_REASON_TIME;
-    if (status == RONDO_STATUS_FAILED)
-        return RONDO_REASON_FAILED;
-    if (status == RONDO_STATUS_CANCELLED)
-        return RONDO_REASON_CANCELLED;
-    return act->each->broke ? RONDO_REASON_BREAK : RONDO_REASON_ITEMS;
 }
 
 static void each_project(struct run *run, struct act *act, struct result *ret)
@@ -387,11 +445,11 @@ static void each_project(struct run *run, struct act *act, struct result *ret)
     more->content = content_of(act);
     more->steps_of = act->node;
     more->reason = each_reason(act, ret->status);
-    more->passes = each->next;
+    more->passes = count_passes(each);
     more->escalated = each->escalated;
 }
 
 const struct kind each_kind = {
-    .open = each_open, .plan = each_plan, .failure = each_failure,
+    .open = each_open, .plan = each_plan, .closed = each_closed, .failure = each_failure,
     .child_ended = each_child_ended, .project = each_project, .child_input = each_input, .free = each_free,
 };

@@ -20,6 +20,9 @@ struct each_act {
     struct kid fresh; // the next item, while questions about its start are asked
     uint32_t again; // open items that were put back and have not started; counted down late
     bool broke, escalated;
+    bool ended; // loop_end was told
+    int code;   // why there are no items
+    char *error;
 };
 
 /* The record of an open item; it is made when the item begins. */
@@ -30,5 +33,8 @@ struct kid *each_begin(struct act *act, uint32_t ordinal);
 void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt);
 
 void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq); // takes items
+
+/* loop_end: called by run_apply(). */
+void each_apply_end(struct run *run, struct act *act, struct rondo_event *ev);
 
 #endif

@@ -205,7 +205,7 @@ static enum plan start_ready(struct run *run, struct act *act, struct rondo_even
     return PLAN_IDLE;
 }
 
-/* A step that had completed and was failed by its review. */
+/* A step that had completed and was failed by its review, or for want of one. */
 static enum plan tell_rejected(struct run *run, struct act *act, uint32_t i, struct rondo_event *ev)
 {
     const struct outcome *more = act->kids[i].res.more;
@@ -238,6 +238,8 @@ static enum plan look_at_failures(struct run *run, struct act *act, struct rondo
                 return what;
             continue;
         }
+        if (act->node->children[i].review && result_has_failed(&kid->res))
+            return review_plan(run, act, i, ev);
         act->attention--;
         graph_settle(act, i);
         if (act->node->mode == RONDO_ABORT && !act->close)
@@ -329,6 +331,8 @@ static void say_all(struct run *run, const struct act *act, struct rondo_event *
     path_put_act_id(&path, run, act);
     for (uint32_t i = 0; i < act->kid_count; i++) {
         const struct result *res = &act->kids[i].res;
+        if (!node_child_is_step(&act->node->children[i]))
+            continue;
         auto_buf struct buf id = { 0 };
         buf_printf(&id, "%s.%s", buf_text(&path), act->node->children[i].name);
         buf_clear(&text);
@@ -362,11 +366,32 @@ static enum plan end_partly(struct run *run, struct act *act, const struct resul
     return PLAN_DECIDE;
 }
 
+static bool is_temporary(const struct result *res)
+{
+    return res->more && res->more->code == RONDO_ERETRY;
+}
+
+/* What it failed of: the first failure that nobody has seen to.  That trying again may help is only said when it may
+   help with all of them. */
+static const struct result *find_failure(const struct act *act)
+{
+    const struct result *found = NULL;
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct result *res = &act->kids[i].res;
+        if (res->status != RONDO_STATUS_FAILED || graph_is_handled(act, i))
+            continue;
+        if (!is_temporary(res))
+            return res;
+        found = found ? found : res;
+    }
+    return found;
+}
+
 static enum plan graph_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    for (uint32_t i = 0; i < act->kid_count; i++)
-        if (act->kids[i].res.status == RONDO_STATUS_FAILED && !graph_is_handled(act, i))
-            return end_partly(run, act, &act->kids[i].res, ev);
+    const struct result *failure = find_failure(act);
+    if (failure)
+        return end_partly(run, act, failure, ev);
     if (act->node->output)
         return end_with_output(run, act, ev);
     decide(act, RONDO_EV_STEP_END, ev);
@@ -433,7 +458,7 @@ static bool can_be_output(const struct act *act, uint32_t i)
 {
     bool is_part = act->node->scope && !act->node->is_file, is_cut = act->close == CLOSE_BUDGET;
     const struct result *res = &act->kids[i].res;
-    if (act->node->children[i].review)
+    if (!node_child_is_step(&act->node->children[i]))
         return false;
     if (res->flags & (RES_SIGNAL | RES_BROKE) && is_part)
         return result_has_output(res);

@@ -24,6 +24,7 @@
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
+#include "run/pass_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -308,14 +309,6 @@ static json_t *loop_input(struct run *run, struct act *act, uint32_t child, uint
     return out ? out->value : act->loop->input;
 }
 
-static void keep_text(char **at, const json_t *value)
-{
-    auto_buf struct buf text = { 0 };
-    value_put_content(&text, value);
-    mem_free(*at);
-    *at = buf_take(&text);
-}
-
 static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                              uint32_t ordinal)
 {
@@ -323,13 +316,13 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
     if (loop_is_machine(act) || child != ROLE_JUDGE)
         return;
     l->misjudged = kid->res.status == RONDO_STATUS_FAILED ? l->misjudged + 1 : 0;
-    const char *said = kid->res.more ? kid->res.more->content : NULL;
-    const char *error = kid->res.more ? kid->res.more->error : NULL;
-    if (kid->res.status == RONDO_STATUS_COMPLETED && !said)
-        keep_text(&l->judge, kid->res.value);
-    else if (said || error) {
+    auto_buf struct buf text = { 0 };
+    result_put_content(&text, &kid->res);
+    if (kid->res.status == RONDO_STATUS_FAILED)
+        judge_put_failure(&text, kid->res.more ? kid->res.more->error : NULL);
+    if (text.len || kid->res.status == RONDO_STATUS_COMPLETED) {
         mem_free(l->judge);
-        l->judge = mem_strdup(said ? said : error);
+        l->judge = buf_take(&text);
     }
     if (act->node->flow && l->judge) { // files show what was said about every pass
         struct outcome *more = result_more(&history_last(&l->history)->out);
@@ -396,22 +389,27 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
     ev->value = l->input;
 }
 
-/* The body's result becomes the pass's: with `output`, that step's value takes its place. */
-static void take_pass_result(struct run *run, struct act *act, struct result *out)
+/* With `output`, that step's value takes the place of the body's; before the pass has its place in the history, where
+   an earlier one may have that value. */
+static void name_output(struct run *run, struct act *act, struct result *body)
+{
+    const struct result *named = loop_project_pass(act, body);
+    if (named == body)
+        return;
+    const char *content = named->more ? named->more->content : NULL;
+    char *text = content ? mem_strdup(content) : NULL;
+    run_drop(run, body->value);
+    body->value = json_incref(named->value);
+    body->seq = named->seq;
+    mem_free(body->more->content);
+    body->more->content = text;
+}
+
+/* The body's result becomes the pass's. */
+static void take_pass_result(struct act *act, struct result *out)
 {
     struct kid *kid = loop_body(act);
-    const struct result *named = act->node->loop.output ? loop_project_pass(act, &kid->res) : &kid->res;
     *out = kid->res;
-    if (UNLIKELY(named != &kid->res)) {
-        run_drop(run, out->value);
-        out->value = json_incref(named->value);
-        out->seq = named->seq;
-        const char *content = named->more ? named->more->content : NULL;
-        if (content || out->more->content) {
-            mem_free(out->more->content);
-            out->more->content = content ? mem_strdup(content) : NULL;
-        }
-    }
     kid->res = (struct result){ 0 };
     if (UNLIKELY(loop_is_machine(act)))
         kid->res = result_share(out); // the next visit to this state sees it
@@ -433,8 +431,10 @@ static void slim(struct run *run, struct result *res)
 static void apply_iteration_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
+    if (UNLIKELY(act->node->loop.output))
+        name_output(run, act, &loop_body(act)->res);
     struct pass *pass = history_place(run, &l->history);
-    take_pass_result(run, act, &pass->out);
+    take_pass_result(act, &pass->out);
     pass->start_seq = l->pass_seq;
     pass->start_ns = l->pass_ns;
     pass->end_ns = run->now_ns;

@@ -115,7 +115,7 @@ enum plan loop_with_given(const struct act *act, struct rondo_event *ev);
 
 /* ---- loop_output.c ------------------------------------------------------------------------------- */
 
-/* What a pass came to: the body step named by `output`, else the body's own output. */
+/* What a pass came to: what the body step named by `output` gave last, else the body's own output. */
 const struct result *loop_project_pass(const struct act *act, const struct result *body);
 
 /* Files record cumulative output in full: content and one result a pass. */

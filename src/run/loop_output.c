@@ -5,11 +5,19 @@
 #include "run/loop.h"
 #include "run/pass_text.h"
 
+/* A pass in which the step did not run, or only signalled, gives what it gave before.  One that failed has nothing to
+   show, whatever it is. */
 const struct result *loop_project_pass(const struct act *act, const struct result *body)
 {
+    static const struct result nothing;
     const char *name = act->node->loop.output;
     const struct result *step = name ? result_step(body, name) : NULL;
-    return step && result_has_output(step) ? step : body;
+    if (!name || !body->more || result_has_failed(body))
+        return body;
+    if (step && result_has_output(step))
+        return step;
+    const struct pass *good = history_good(&act->loop->history);
+    return good ? &good->out : &nothing;
 }
 
 const struct result *loop_pass_output(const struct act *act)
@@ -25,8 +33,10 @@ const struct result *loop_pass_output(const struct act *act)
 static struct pass *projected_pass(const struct act *act)
 {
     struct history *history = &act->loop->history;
-    bool best = act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0;
-    return best ? &history->best : history_good(history);
+    struct pass *good = history_good(history), *last = history_last(history);
+    if (act->node->loop.output_mode == RONDO_OUTPUT_BEST && history->best_pass >= 0)
+        return &history->best;
+    return good || !last || last->status != RONDO_STATUS_COMPLETED ? good : last; // at least its steps
 }
 
 /* Before the text of pass N >= 2 stands "--- iteration N ---", unless nothing came before it. */
@@ -90,12 +100,6 @@ static json_t *cumulative_values(const struct act *act)
     return list;
 }
 
-static void project_all(const struct act *act, struct result *ret)
-{
-    ret->value = cumulative_values(act);
-    result_more(ret)->content = act->node->flow ? file_content(act) : cumulative_content(act);
-}
-
 /* In v1 the texts are of all passes, but the result is that of the last one, if it has any. */
 static json_t *file_result(const struct act *act)
 {
@@ -103,6 +107,13 @@ static json_t *file_result(const struct act *act)
     if (act->node->flow->dialect != FLOW_V1)
         return cumulative_values(act);
     return last && json_is_object(last->out.value) ? json_incref(last->out.value) : NULL;
+}
+
+static void project_all(const struct act *act, struct result *ret)
+{
+    bool is_file = act->node->flow;
+    ret->value = is_file ? file_result(act) : cumulative_values(act);
+    result_more(ret)->content = is_file ? file_content(act) : cumulative_content(act);
 }
 
 void loop_say_all(const struct act *act, struct rondo_event *ev)

@@ -32,6 +32,20 @@ void text_heading(struct buf *out, const char *fmt, ...)
     buf_putc(out, '\n');
 }
 
+static void put_failure(struct buf *out, const char *why)
+{
+    text_line(out);
+    buf_printf(out, "(failed: %s)", why ? why : "no reason given");
+}
+
+void judge_put_failure(struct buf *said, const char *why)
+{
+    if (said->len)
+        put_failure(said, why);
+    else
+        buf_puts(said, why ? why : "");
+}
+
 static void put_judge(struct buf *out, const char *said, int64_t n)
 {
     if (!said || !*said)
@@ -47,7 +61,7 @@ static bool put_steps(struct buf *out, const struct outcome *more)
         return false;
     for (uint32_t i = 0; i < more->step_count; i++) {
         const struct result *res = &more->steps[i].res;
-        if (res->status != RONDO_STATUS_COMPLETED)
+        if (res->status != RONDO_STATUS_COMPLETED || !node_child_is_step(&more->steps_of->children[i]))
             continue;
         text_heading(out, "### %s", more->steps_of->children[i].name);
         result_put_content(out, res);
@@ -62,10 +76,8 @@ void pass_put(struct buf *out, const struct pass *pass, int64_t n)
     text_heading(&text, "## Iteration %lld", (long long)n);
     if (!put_steps(&text, more))
         result_put_content(&text, &pass->out);
-    if (pass->status == RONDO_STATUS_FAILED) {
-        text_line(&text);
-        buf_printf(&text, "(failed: %s)", more && more->error ? more->error : "no reason given");
-    }
+    if (pass->status == RONDO_STATUS_FAILED)
+        put_failure(&text, more ? more->error : NULL);
     put_judge(&text, more ? more->judge : NULL, n);
     buf_put(out, text.data, text.len);
 }

@@ -27,6 +27,9 @@ void pass_put(struct buf *out, const struct pass *pass, int64_t n);
 /* The same for a pass that was read back from the journal: see old_pass in run/see.h. */
 void pass_put_json(struct buf *out, const json_t *pass, int64_t n);
 
+/* Behind what a judge said, or in its place: why it failed. */
+void judge_put_failure(struct buf *said, const char *why);
+
 /* "Loop iteration 2 of 5. Improve on the previous output.", for the pass that is under way. */
 void loop_put_advice(struct buf *out, const struct act *loop);
 

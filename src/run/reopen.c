@@ -11,6 +11,7 @@
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/reserve.h"
+#include "run/review.h"
 
 #include <stdlib.h>
 
@@ -244,14 +245,19 @@ static bool graph_wants(const struct act *act, uint32_t i, const struct ending *
     const struct kid *kid = &act->kids[i];
     if (kid->state != KID_ENDED)
         return false;
+    if (kid->res.flags & RES_UNREVIEWED)
+        return false; // its reviewer is asked again
     return was_kept(act, i) || (went_wrong(&kid->res) && wants(act, i, status_of(&kid->res), e));
 }
 
-/* Who looks at a step that is done again has to look again. */
+/* Who looks at a step that is done again has to look again, and who did not say what to think of it, too. */
 static bool reviewer_wants(const struct act *act, uint32_t i, const struct ending *e)
 {
     const struct node_review *review = act->node->children[i].review;
-    return review && act->kids[i].state == KID_ENDED && graph_wants(act, review->of, e);
+    if (!review || act->kids[i].state != KID_ENDED)
+        return false;
+    const struct result *of = &act->kids[review->of].res;
+    return graph_wants(act, review->of, e) || (of->flags & RES_UNREVIEWED && wants(act, review->of, of->status, e));
 }
 
 static void list_steps(struct lists *lists, const struct act *act, const struct ending *e)
@@ -364,7 +370,7 @@ bool reopen_admits(struct run *run, const struct rondo_event *ev)
 }
 
 /* What the attempt before came to stays until the next one starts, which is told of it. */
-static void put_kid_back(struct act *act, const struct row *row)
+static void put_kid_back(struct run *run, struct act *act, const struct row *row)
 {
     struct kid *kid = &act->kids[row->child];
     bool is_next = row->attempt > kid->attempt;
@@ -377,7 +383,7 @@ static void put_kid_back(struct act *act, const struct row *row)
         kid->reopened = true;
     }
     if (act->node->kind == RONDO_KIND_GRAPH && act->node->children[row->child].review)
-        act->graph->reviews[row->child] = (struct review_count){ 0 };
+        review_reopen(run, act, row->child);
 }
 
 /* What ran out of time gets it once more; what it has spent stays spent. */
@@ -420,7 +426,7 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
         if (row.act->node->kind == RONDO_KIND_EACH)
             each_put_back(row.act, row.ordinal, row.attempt);
         else
-            put_kid_back(row.act, &row);
+            put_kid_back(run, row.act, &row);
     }
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
         struct act *act = run_act(run, slot);

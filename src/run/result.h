@@ -16,7 +16,7 @@ struct ledger;
 /* SIGNAL: came with an action.  NO_RETRY: not to be tried again.  CUT: did not run because something
    before it failed.  BROKE: a container that was closed by an action inside it; what it has counts.
    UNBEGUN: ended without having started.  SHORT: an agent that a budget around it refused a call: with more, it
-   would have gone on. */
+   would have gone on.  UNREVIEWED: it completed, and failed because its reviewer did. */
 enum {
     RES_SIGNAL = 1 << 0,
     RES_NO_RETRY = 1 << 1,
@@ -24,6 +24,7 @@ enum {
     RES_BROKE = 1 << 3,
     RES_UNBEGUN = 1 << 4,
     RES_SHORT = 1 << 5,
+    RES_UNREVIEWED = 1 << 6,
 };
 
 /* value is owned; seq is the event that holds it. */

@@ -5,8 +5,9 @@
    sent back is simply put back to where it had not started: it and everything that has ended because
    of it, the reviewer included.
 
-   An answer that verdict_review() does not understand is asked for once more, and then fails: what nobody understood
-   was not approved. */
+   An answer that verdict_review() does not understand is asked for once more.  When that is not understood either, or
+   the reviewer fails, the step fails: it was not approved.  A run that is taken up again then has only the reviewer
+   asked again. */
 #include "run/review.h"
 
 #include "base/buf.h"
@@ -83,11 +84,22 @@ static enum review_code decide_review(struct run *run, struct act *act, uint32_t
     return said == REVIEW_UNCLEAR && count->was_unclear ? REVIEW_FAILED : said;
 }
 
+static enum plan decide_failed(const struct act *act, uint32_t child, uint32_t of, struct rondo_event *ev)
+{
+    decide(act, RONDO_EV_REVIEW, ev);
+    ev->child = child;
+    ev->ordinal = of;
+    ev->code = REVIEW_FAILED;
+    return PLAN_DECIDE;
+}
+
 enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct rondo_event *ev)
 {
     const struct result *res = &act->kids[child].res;
     uint32_t of = act->node->children[child].review->of;
     struct verdict said;
+    if (res->status == RONDO_STATUS_FAILED)
+        return decide_failed(act, child, of, ev);
     verdict_review(res->value, res->more ? res->more->content : NULL, &said);
     uint32_t predecessor = find_predecessor(act, of, said.step);
     decide(act, RONDO_EV_REVIEW, ev);
@@ -105,9 +117,10 @@ enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct r
 /* ---- applying ------------------------------------------------------------------------------------------- */
 
 /* As if it had not started.  What it gave stays until it does, for the next attempt to see. */
-static void unstart(struct act *act, uint32_t i, const char *feedback)
+static void unstart(struct run *run, struct act *act, uint32_t i, const char *feedback)
 {
     struct kid *kid = &act->kids[i];
+    run->completed -= kid->res.status == RONDO_STATUS_COMPLETED && act_counts(act, i);
     if (kid->asked & KID_SEEN) {
         act->settled--;
         act->graph->ordinary_left += graph_is_ordinary(act, i);
@@ -163,13 +176,15 @@ static void run_again(struct run *run, struct act *act, uint32_t first, const ch
     for (uint32_t i = 0; i < act->kid_count; i++)
         if (marks[i]) {
             act_release_kid(run, act, i, 0);
-            unstart(act, i, i == first ? feedback : NULL);
+            unstart(run, act, i, i == first ? feedback : NULL);
         }
     wait_again(act, marks);
 }
 
-static void fail_kid(struct act *act, struct kid *kid, const char *what, const char *why)
+/* The step had completed, and what waits for the reviewer has not begun. */
+static void fail_step(struct run *run, struct act *act, uint32_t of, const char *what, const char *why)
 {
+    struct kid *kid = &act->kids[of];
     auto_buf struct buf text = { 0 };
     struct outcome *more = result_more(&kid->res);
     buf_printf(&text, "%s%s%s", what, why && *why ? ": " : "", why ? why : "");
@@ -180,13 +195,42 @@ static void fail_kid(struct act *act, struct kid *kid, const char *what, const c
     kid->res.flags |= RES_NO_RETRY;
     act->attention += !(kid->asked & KID_UNTOLD);
     kid->asked |= KID_UNTOLD;
+    run->completed -= act_counts(act, of);
+}
+
+static void fail_unreviewed(struct run *run, struct act *act, uint32_t of, const struct result *reviewer)
+{
+    struct result *res = &act->kids[of].res;
+    const struct outcome *why = reviewer->status == RONDO_STATUS_FAILED ? reviewer->more : NULL;
+    if (why)
+        fail_step(run, act, of, "the reviewer failed", why->error);
+    else
+        fail_step(run, act, of, "the review was not understood", NULL);
+    if (why && why->code)
+        res->more->code = why->code;
+    res->flags |= RES_UNREVIEWED;
+}
+
+void review_reopen(struct run *run, struct act *act, uint32_t child)
+{
+    uint32_t of = act->node->children[child].review->of;
+    struct result *res = &act->kids[of].res;
+    act->graph->reviews[child] = (struct review_count){ 0 };
+    if (!(res->flags & RES_UNREVIEWED))
+        return;
+    mem_free(TAKE(res->more->error));
+    res->more->code = 0;
+    res->status = RONDO_STATUS_COMPLETED;
+    res->flags &= (uint8_t)~(RES_NO_RETRY | RES_UNREVIEWED);
+    act->kids[of].asked &= (uint8_t)~KID_UNTOLD;
+    run->completed += act_counts(act, of);
 }
 
 void review_apply(struct run *run, struct rondo_event *ev)
 {
     struct act *act = run_act(run, ev->act);
     struct review_count *count = &act->graph->reviews[ev->child];
-    struct kid *of = &act->kids[act->node->children[ev->child].review->of];
+    uint32_t of = act->node->children[ev->child].review->of;
     const char *feedback = json_string_value(ev->value);
     act->attention--;
     switch ((enum review_code)ev->code) {
@@ -203,9 +247,9 @@ void review_apply(struct run *run, struct rondo_event *ev)
         count->was_unclear = true;
         run_again(run, act, ev->child, "the answer was not understood: say approve, retry, retryPredecessor or reject");
         break;
-    case REVIEW_FAILED: fail_kid(act, &act->kids[ev->child], "the review was not understood", NULL); break;
-    case REVIEW_REJECT: fail_kid(act, of, "rejected by its review", feedback); break;
-    case REVIEW_FLAG: result_more(&of->res)->capped = true; break;
+    case REVIEW_FAILED: fail_unreviewed(run, act, of, &act->kids[ev->child].res); break;
+    case REVIEW_REJECT: fail_step(run, act, of, "rejected by its review", feedback); break;
+    case REVIEW_FLAG: result_more(&act->kids[of].res)->capped = true; break;
     case REVIEW_APPROVE:
     case REVIEW_ACCEPT: break;
     }

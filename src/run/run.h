@@ -231,7 +231,7 @@ struct run {
     uint8_t end_reason; // RONDO_REASON_*: a limit of the whole run
     bool cancelled, forced;
     bool planned; // the activation that decided has nothing more to say for now
-    uint32_t completed; // steps below the root that completed
+    uint32_t completed; // steps that completed, as far as act_counts()
     char *cancel_why;
 };
 

@@ -116,8 +116,8 @@ struct act *see_file(const struct see *see)
 json_t *see_result_value(const struct result *res)
 {
     bool is_text = json_is_string(res->value) && !(res->more && (res->more->content || res->more->is_answer));
-    return res->status == RONDO_STATUS_COMPLETED && !is_text && !json_is_null(res->value) ? res->value
-                                                                                          : NULL;
+    bool is_kept = res->status == RONDO_STATUS_COMPLETED || res->status == RONDO_STATUS_FAILED; // as its content
+    return is_kept && !is_text && !json_is_null(res->value) ? res->value : NULL;
 }
 
 /* The pass in question: the one that has just ended. */

@@ -46,7 +46,7 @@ static void put_inner(json_t *steps, const struct outcome *more)
     for (uint32_t i = 0; i < more->step_count; i++) {
         const struct node_child *child = &more->steps_of->children[i];
         const struct result *res = &more->steps[i].res;
-        if (!child->node || !res->status)
+        if (!child->node || !node_child_is_step(child) || !res->status)
             continue;
         if (!child->node->anonymous || *child->name)
             json_object_set_new(steps, child->name, see_result_json(res));

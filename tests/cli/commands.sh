@@ -107,6 +107,17 @@ steps:
   - id: l
     loop: { maxIterations: 5, untilAgent: judge, steps: [ { id: s, agent: writer, instructions: x } ] }
 E
+run "a judge that fails had something to say" 0 'half done
+(failed: exit status 3: oops)' <<'E'
+agents:
+  writer: { run: 'echo draft' }
+  judge:
+    run: 'echo "half done"; echo oops >&2; exit 3'
+    resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }
+output: steps.l.history[0].judge
+steps:
+  - { id: l, agent: writer, loop: { maxIterations: 1, untilAgent: judge, onMaxIterations: returnLast } }
+E
 run "items and their number" 0 '["0:a","1:b c"]' <<'E'
 agents: { a: { run: 'echo "$(sed "s/.*\"index\":\([0-9]*\).*/\1/" $RONDO_CONTEXT):$RONDO_ITEM"' } }
 output: steps.l.result.iterations.map(i, i.content)
@@ -175,6 +186,7 @@ steps: [ { id: s, agent: a, instructions: x } ]
 E
 "$RONDO" run --json live.yaml >out 2>err </dev/null
 if [ "$(grep -c '"type":"output"' out)" -ge 2 ]; then ok; else bad "no output events: $(cat out)"; fi
+if grep '"type":"output"' out | grep -q '"stepId":"s",.*"delta":"part 1\\n.*","done":false,'; then ok; else bad "not as Zenflow has them: $(cat out)"; fi
 
 # ---- rehearsals ------------------------------------------------------------------------------------------------
 

@@ -72,6 +72,42 @@ gives "what next gives goes before" "second and more" \
 gives "and so does an item" "b and m" \
     "[{ id: m, include: child.yaml, with: { m: \"'m'\" }, loop: { forEach: [{ n: a }, { n: b }] } }]"
 
+flow typed.yaml <<'F'
+name: typed
+inputs: { t: { type: string, default: dd } }
+agents: { s: { run: [printf, "%s", "${inputs.t}"] } }
+steps: [{ id: a, agent: s, instructions: x }]
+F
+repeated() { # LOOP
+    flow repeated.yaml <<F
+name: repeated
+agents: { sub: { workflow: typed.yaml } }
+steps: [{ id: e, agent: sub, loop: { $1 } }]
+F
+}
+repeated "forEach: \"[{'t': 'a'}, {'u': 5}, 7, {'t': 'b', 'u': 1}]\", maxConcurrency: 1, outputMode: cumulative"
+check "items that are inputs, and others" 0 "## Item 0
+
+a
+
+## Item 1
+
+dd
+
+## Item 2
+
+dd
+
+## Item 3
+
+b" "$RONDO" run --store :memory: --quiet repeated.yaml
+repeated "forEach: \"[{'t': 5}]\""
+check "an item that is a wrong input" 1 "" "$RONDO" run --store :memory: repeated.yaml
+says "input 't': expected string, got 5"
+repeated "maxIterations: 3, next: \"{'t': 7}\""
+check "a pass that has one" 1 "" "$RONDO" run --store :memory: repeated.yaml
+says "input 't': expected string, got 7"
+
 # The input of a forum is that of its members and captain in all rounds; what was said stands beside it.
 flow forum.yaml <<'F'
 name: forum

@@ -167,6 +167,18 @@ touch pleased
 check "it is written and looked at again" 0 read "$RONDO" resume "$id"
 same "once more, and then read" "$(tr '\n' ' ' <drafts)" "text text~1 after "
 
+for words in "exit 3" "echo hm"; do
+    rm -f pleased drafts
+    sed -i "s/^  critic: .*/  critic: { run: \"test -e pleased \&\& echo 'APPROVE' || $words\" }/" reviewed.yaml
+    check "a step that nobody could review fails the run ($words)" 1 "" "$RONDO" run reviewed.yaml
+    says "error text: the review"
+    id=$(run_id err)
+    touch pleased
+    check "only the reviewer is asked again ($words)" 0 read "$RONDO" resume "$id"
+    same "and then it is read ($words)" "$(tr '\n' ' ' <drafts)" "text after "
+    same "it has completed ($words)" "$("$RONDO" eval --run "$id" steps.text.status)" '"completed"'
+done
+
 # ---- gates ------------------------------------------------------------------------------------------------
 
 flow gate.yaml <<'END'

@@ -80,6 +80,35 @@ says "the review was not understood"
 limited "agent: words"
 check "a result says it, too" 0 two "$RONDO" run -q --store :memory: limited.yaml
 
+# ---- who sees them --------------------------------------------------------------------------------------------
+flow hidden.yaml <<'F'
+name: hidden
+agents:
+  writer: { script: [one, two, three, four] }
+  editor: { script: [APPROVE] }
+  judge:
+    script: [{ content: "no", result: { done: false } }, { content: "no", result: { done: false } }, { content: "no", result: { done: false } }, { content: "yes", result: { done: true } }]
+    resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }
+steps:
+  - id: all
+    loop:
+      maxIterations: 4
+      untilAgent: judge
+      steps: [{ id: a, agent: writer, instructions: x }, { id: b, agent: writer, dependsOn: [a], instructions: x, review: { agent: editor } }]
+  - id: each
+    dependsOn: [all]
+    loop: { maxIterations: 1, onMaxIterations: returnLast, outputMode: cumulative, steps: [{ id: c, agent: writer, instructions: x, review: { agent: editor } }] }
+  - { id: group, steps: [{ id: d, agent: writer, instructions: x, review: { agent: editor } }] }
+  - { id: last, agent: writer, dependsOn: [all, each, group], instructions: "${steps.all.history} ${steps.all.steps} ${steps.each.content} ${steps.group.steps}" }
+output: size(steps.all.history)
+F
+check "reviews everywhere" 0 4 "$RONDO" run --store :memory: --prompts seen hidden.yaml
+says "4/4 steps"
+same "no prompt shows a reviewer's answer" "$(grep -l APPROVE seen/*.txt | grep -v review)" ""
+"$RONDO" run --store :memory: --json hidden.yaml >out 2>err
+same "nor does what a pass gave" "$(jq -r 'select(.type == "iteration_end") | .data.outputs | keys | join("+")' out | sort | uniq -c | tr -s ' \n' ' ')" " 4 a+b 1 c "
+same "the event is about the step" "$(jq -r 'select(.type == "review") | .stepId + " " + .path + " " + .data.step' out | sort | sed -n '1p;$p' | tr '\n' ';')" "all.0.b all.0.b b;group.d group.d d;"
+
 # ---- people -------------------------------------------------------------------------------------------------------
 limited 'gate: { ask: "Fine? ${steps.write.content}" }'
 check "a person reviews" 5 "" "$RONDO" run limited.yaml

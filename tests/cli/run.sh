@@ -202,6 +202,12 @@ steps: [ { id: one, agent: s, instructions: x } ]
 END
 check "something temporary" 75 "" "$RONDO" run busy.yaml
 says "the provider is down"
+flow busy_too.yaml <<'F'
+name: busy_too
+agents: { busy: { run: "exit 75" }, bad: { run: "exit 3" } }
+steps: [{ id: a, agent: busy, instructions: x }, { id: b, agent: bad, instructions: x }]
+F
+check "something temporary, and something that is not" 1 "" "$RONDO" run busy_too.yaml
 
 flow capped.yaml <<'END'
 name: capped

@@ -380,7 +380,7 @@ while read -r wanted servers; do
     printf '{"mcpServers":%s}' "$servers" >bad.json
     refused "$servers" "${wanted//_/ }" "$RONDO" agent --mcp bad.json -m compat/m x </dev/null
 done <<'L'
-bad.json:_`command`_has_to_be_text {"s":{"command":5}}
+bad.json:_`command`_has_to_be_text {"s":{"command":[5]}}
 bad.json:_the_server_'s'_needs_either {"s":{"type":"http"}}
 '/no/such/program'_not_found {"s":{"command":"/no/such/program"}}
 'no-such-program'_not_found {"s":{"command":"no-such-program"}}

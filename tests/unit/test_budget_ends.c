@@ -70,7 +70,7 @@ TEST(a_loops_budget_binds_everything_inside_it)
           "loop_end x.0.i tokens 2; loop_end x tokens 1" },
         { X("budget: { tokens: 150 }, ",
             "steps: [{ id: i, agent: u, loop: { forEach: '[1, 2, 3, 4]', maxConcurrency: 1 } }]"), 200,
-          "loop_end x tokens 1" },
+          "loop_end x.0.i tokens 2; loop_end x tokens 1" },
         { X("budget: { tokens: 150 }, ",
             "order: sequence, steps: [{ id: i, agent: u }, { id: j, agent: u }, { id: k, agent: u }]"), 200,
           "loop_end x tokens 1" },

@@ -203,8 +203,137 @@ TEST(a_review_that_nobody_understood_fails_with_an_event)
     CHECK_STR(errors(&p, "agents: { w: { script: [text] }, mumbles: { script: [hm] } }\n"
                          "steps: [ { id: a, agent: w, review: { agent: mumbles } }, "
                          "{ id: b, agent: w, dependsOn: [a] } ]"),
-              "error a.review~1; error");
+              "error a; error");
     CHECK_STR(p.res.error, "the review was not understood");
+    CHECK_INT(p.res.status, RONDO_STATUS_FAILED);
+}
+
+TEST(a_step_whose_reviewer_fails_has_failed_and_says_why)
+{
+#define SILENT "agents: { w: { script: [text] }, down: { script: [ { fail: down } ] }, " \
+               "s: { script: [ { content: x, delay: 5s } ] } }\n"
+    PLAY p = { 0 }, twice = { 0 }, abort = { 0 }, handled = { 0 };
+    CHECK_STR(errors(&p, SILENT "steps: [ { id: a, agent: w, review: { agent: down } }, "
+                                "{ id: b, agent: w, dependsOn: [a] }, { id: c, agent: w } ]"),
+              "error a.review; error a; error");
+    CHECK_STR(p.res.error, "the reviewer failed: down");
+    CHECK_STR(play_told(&p, "step_skipped step_cancelled"), "step_cancelled b");
+    CHECK_STR(errors(&twice, SILENT "steps: [ { id: l, loop: { maxIterations: 1, steps: [ "
+                                    "{ id: a, agent: w, review: { agent: down } } ] } } ]"),
+              "error l.0.a.review; error l.0.a; error l.0; error l; error");
+    CHECK_STR(errors(&abort, SILENT "steps: [ { id: a, agent: w, review: { agent: down } }, { id: b, agent: s } ]\n"
+                                    "options: { onStepFailure: abort }"),
+              "error a.review; error a; error");
+    CHECK_STR(errors(&handled, SILENT "output: \"steps.a.status + ': ' + steps.a.error\"\n"
+                                      "steps: [ { id: a, agent: w, review: { agent: down } }, "
+                                      "{ id: b, dependsOn: [a], runOn: failure, agent: w } ]"),
+              "error a.review; error a");
+    CHECK_INT(handled.res.status, RONDO_STATUS_COMPLETED);
+    CHECK_STR(handled.res.content, "failed: the reviewer failed: down");
+}
+
+TEST(what_a_judge_had_said_is_told_though_it_failed)
+{
+    PLAY p = { 0 };
+    CHECK_STR(errors(&p, "agents:\n"
+                         "  w: { script: [text] }\n"
+                         "  j:\n"
+                         "    script: [{ content: hm, result: { don: 1 } }, { fail: { message: down, said: so far } }, "
+                         "{ fail: off }]\n"
+                         "    resultSchema: { type: object, required: [done], "
+                         "properties: { done: { type: boolean } } }\n"
+                         "steps: [ { id: l, agent: w, loop: { maxIterations: 3, maxFailures: 9, untilAgent: j, "
+                         "onMaxIterations: returnLast } } ]\n"
+                         "output: steps.l.history.map(h, h.judge).join('; ')\n"),
+              "error l.0.judge; error l.1.judge; error l.2.judge");
+    CHECK_STR(p.res.content, "hm\n(failed: output: missing property 'done'); so far\n(failed: down); off");
+}
+
+/* `give` says when the step that counts runs; five passes, so that some are read back from the log. */
+static const char *named_output(struct play *p, const char *give, const char *more)
+{
+    static char text[700];
+    snprintf(text, sizeof text,
+             "agents: { w: { script: [ { content: one, result: { n: 1 } }, two ] }, c: { script: [other] }, "
+             "f: { script: [ok, { fail: no }] } }\n"
+             "steps: [ { id: l, loop: { maxIterations: 5, onMaxIterations: returnLast, output: a, steps: [ "
+             "{ id: a, agent: w, condition: \"%s\" }, { id: b, agent: c, dependsOn: [a] } ]%s } } ]\n"
+             "output: \"steps.l.content + ': ' + steps.l.history.map(h, h.content).join(' ') + ' ' + "
+             "steps.l.steps.b.content\"",
+             give, more);
+    errors(p, text);
+    return p->res.content;
+}
+
+TEST(a_loop_gives_what_the_step_it_names_gave_last)
+{
+    PLAY once = { 0 }, never = { 0 }, later = { 0 }, shown = { 0 };
+    CHECK_STR(named_output(&once, "iteration == 0", ""), "one: one one one one one other");
+    CHECK_STR(named_output(&never, "iteration > 8", ""), ":      other");
+    CHECK_STR(named_output(&later, "iteration == 1 || iteration == 3", ""), "two:  one one two two other");
+    CHECK_STR(named_output(&shown, "iteration == 0", ", until: content == 'one' && iteration == 2"),
+              "one: one one one other");
+}
+
+TEST(what_a_loop_came_to_before_it_failed_stays)
+{
+    PLAY p = { 0 };
+    errors(&p, "agents: { w: { script: [ { content: t, result: { v: 2 } } ] }, "
+               "i: { script: [ { content: t, result: { v: 3 } }, { fail: bad } ] } }\n"
+               "steps:\n"
+               "- { id: l, loop: { maxIterations: 1, until: 'false', steps: [ { id: a, agent: w } ] } }\n"
+               "- { id: c, agent: w, loop: { maxIterations: 2, until: 'false', outputMode: cumulative } }\n"
+               "- { id: e, agent: i, loop: { forEach: [1, 2, 3], maxConcurrency: 1 } }\n"
+               "- { id: z, agent: w, runOn: always, dependsOn: [l, c, e] }\n"
+               "output: '[dyn(steps.l.result.v), steps.l.steps.a.result.v, steps.c.result, "
+               "steps.e.result.iterations.map(i, i.status), steps.e.passes, steps.e.reason]'\n");
+    CHECK_STR(p.output, "[2,2,[{\"v\":2},{\"v\":2}],[\"completed\",\"failed\",\"cancelled\"],2,\"failed\"]");
+}
+
+TEST(an_each_tells_its_reason_like_a_loop)
+{
+    static const struct { const char *loop, *told; } rows[] = {
+        { "loop: { forEach: [1, 2] }", "loop_end e items 2" },
+        { "loop: { forEach: \"[1].filter(i, i > 1)\" }", "loop_end e items 0" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: f } ] }", "loop_end e failed 2" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, onItemFailure: continue, steps: [ { id: a, agent: f } ] }",
+          "loop_end e items 3" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: b } ] }", "loop_end e break 1" },
+        { "loop: { forEach: [1, 2, 3], maxConcurrency: 1, steps: [ { id: a, agent: s } ] }, timeout: 7s",
+          "loop_end e time 1" },
+        { "loop: { forEach: \"[1, 2].map(i, [1][i + size(inputs)])\" }", "loop_end e failed 0" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PLAY p = { 0 };
+        char text[600];
+        snprintf(text, sizeof text,
+                 "agents: { w: { script: [ok] }, f: { script: [ok, { fail: no }, ok] }, "
+                 "b: { script: [ { content: x, actions: { break: true } } ] }, "
+                 "s: { script: [ { content: x, delay: 5s } ] } }\n"
+                 "steps: [ { id: e, %s%s } ]", strstr(rows[i].loop, "steps:") ? "" : "agent: w, ", rows[i].loop);
+        errors(&p, text);
+        CHECK_STR(play_told(&p, "loop_end"), rows[i].told);
+    }
+}
+
+TEST(a_cap_is_no_failure_where_while_ends_the_loop)
+{
+    PLAY p = { 0 }, alone = { 0 };
+    CHECK_STR(errors(&p, "agents: { w: { script: [a, b] } }\n"
+                         "steps: [ { id: e, agent: w, "
+                         "loop: { next: content, while: iteration < 5, maxIterations: 2 } } ]"),
+              "");
+    CHECK_STR(p.res.content, "b");
+    CHECK_STR(errors(&alone, "agents: { w: { script: [a, b] } }\n"
+                             "steps: [ { id: e, agent: w, loop: { next: content, maxIterations: 2 } } ]"),
+              "error e; error");
+}
+
+TEST(the_clock_answers_a_gate_by_the_name_of_timeout)
+{
+    PLAY p = { 0 };
+    errors(&p, "output: steps.g.by\nsteps: [ { id: g, gate: { ask: x, timeout: 1s, onTimeout: { answer: fine } } } ]");
+    CHECK_STR(p.res.content, "timeout");
 }
 
 TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
