@@ -199,7 +199,7 @@ static int refuse_field(const struct asked *p, uint32_t at, const struct flow_st
         if (step_fields[i].of & sorts)
             names_add(&known, step_fields[i].name);
     int code = asked_refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
-                      p->names[at].text, other ? why_without(step, other->field) : "");
+                            p->names[at].text, other ? why_without(step, other->field) : "");
     mem_free(known.list);
     return code;
 }
@@ -299,10 +299,21 @@ static struct flow_step *used_step(const struct binding *b, const char *id)
     return search.found;
 }
 
+/* What is inside of a step could not be read, which was told: whatever is asked about that may be right. */
+static bool is_unread(const struct flow_step *step)
+{
+    const struct doc_val *loop = doc_get(step->at, "loop");
+    return (step->body == BODY_INCLUDE && !step->include) || (loop && loop->kind != DOC_NULL && !step->loop);
+}
+
 /* The path behind `steps.x`. */
 static int bind_step(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     ref->used = 2;
+    if (is_unread(step)) {
+        *p->ret_type = NULL;
+        return (int)p->count;
+    }
     step = go_inside(p, ref, step);
     if (!step)
         return p->err->code;
@@ -340,7 +351,8 @@ static int bind_inputs(const struct asked *p)
     const struct flow *flow = p->b->place.scope->flow;
     struct flow_ref *ref = answer(p, REF_INPUTS, ANY_MAP);
     struct names known = { 0 };
-    if (p->count == 1)
+    const struct doc_val *inputs = doc_get(flow->doc->root, "inputs");
+    if (p->count == 1 || (inputs && inputs->kind != DOC_MAP && inputs->kind != DOC_NULL)) // that was told
         return 1;
     for (uint32_t i = 0; i < flow->input_count; i++) {
         if (asked_is(&p->names[1], flow->inputs[i].name)) {
@@ -351,9 +363,8 @@ static int bind_inputs(const struct asked *p)
         }
         names_add(&known, flow->inputs[i].name);
     }
-    int code = asked_refuse(p, 1, &known, flow->input_count ? "there is no input '%.80s'"
-                                                      : "there is no input '%.80s': the file has none",
-                      p->names[1].text);
+    int code = asked_refuse(p, 1, &known, "there is no input '%.80s'%s", p->names[1].text,
+                            flow->input_count ? "" : ": the file has none");
     mem_free(known.list);
     return code;
 }
