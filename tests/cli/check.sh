@@ -153,7 +153,7 @@ context "context files that are there" 0 0 0 "rondo: 1" '{ id: a, agent: w, cont
 context "one that is a folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, docs] }'
 context "one that is not" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [docs/there.md, none.md] }'
 context "one outside of the folder" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: [../good.yaml] }'
-context "one outside of the folder, behind another step" 2 1 0 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [/etc/passwd] }'
+context "one outside of the folder, behind another step" 0 0 1 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [/etc/passwd] }'
 context "one that a step before may write" 0 0 1 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [none.md] }'
 context "one in a loop" 0 0 1 "rondo: 1" '{ id: a, loop: { maxIterations: 2, steps: [{ id: x, agent: w, contextFiles: [none.md] }] } }'
 context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, contextFiles: [none.md] }] }'
