@@ -672,7 +672,7 @@ void command_run(rondo_task *task, const struct flow_step *step, const char *pro
 static int find_writes(const struct flow_step *step, const struct call_env *env, rondo_error *err)
 {
     const struct flow_agent *agent = step->agent;
-    if (flow_isolates(step->flow) || !flow_step_comes_first(step))
+    if (flow_isolates(step->flow) || !flow_step_comes_first(step) || !flow_step_is_certain(step))
         return 0;
     for (uint32_t i = 0; i < agent->sandbox_write_count; i++) {
         auto_buf struct buf path = { 0 };

@@ -276,27 +276,34 @@ static int bind_field(const struct asked *p, struct flow_ref *ref, const struct 
     return bind_inside(p, ref, step);
 }
 
+#define SEARCHES_MAX 1000 // in one file; then nothing is known any more
+
 /* A step of the file by its id, however deep. */
 struct search {
     const char *id;
     const struct flow *flow;
     struct flow_step *found;
+    uint32_t count;
 };
 
 static void look_at(struct flow_step *step, void *user)
 {
     struct search *search = user;
-    if (!search->found && step->flow == search->flow && strcmp(step->id, search->id) == 0)
-        search->found = step;
+    if (step->flow != search->flow || strcmp(step->id, search->id) != 0)
+        return;
+    search->found = search->found ? search->found : step;
+    search->count++;
 }
 
-/* What an agent's text names is looked for from the step that uses the agent. */
-static struct flow_step *used_step(const struct binding *b, const char *id)
+/* What an agent's text names is looked for from the step that uses the agent.  How many it may be. */
+static uint32_t used_steps(const struct binding *b, const char *id, const struct flow_step **ret)
 {
-    struct search search = { id, b->place.scope->flow, NULL };
-    if (b->place.allows & ALLOW_USER)
-        flow_each_step(b->place.scope->flow, look_at, &search);
-    return search.found;
+    struct flow *flow = b->place.scope->flow;
+    struct search search = { id, flow, NULL, 0 };
+    if (b->place.allows & ALLOW_USER && flow->searches++ < SEARCHES_MAX)
+        flow_each_step(flow, look_at, &search);
+    *ret = search.found;
+    return flow->searches > SEARCHES_MAX ? UINT32_MAX : search.count;
 }
 
 /* What is inside of a step could not be read, which was told: whatever is asked about that may be right. */
@@ -326,13 +333,17 @@ static int bind_steps(const struct asked *p)
     struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
     if (p->count == 1)
         return 1;
-    const struct flow_step *step = bind_visible_step(b->place.scope, p->names[1].text);
-    bool is_near = !step;
-    step = step ? step : used_step(b, p->names[1].text);
-    if (!step)
-        return refuse_step(p, 1, b->place.scope, true);
+    const struct flow_step *far, *step = bind_visible_step(b->place.scope, p->names[1].text);
     ref->root = REF_STEP;
-    ref->scope = is_near ? NULL : step->scope;
+    if (used_steps(b, p->names[1].text, &far) > 1) { // which one is known when it is used
+        ref->name = arena_dup(&b->place.scope->flow->arena, p->names[1].text, p->names[1].len);
+        *p->ret_type = NULL;
+        return (int)(ref->used = 2);
+    }
+    if (!step && !far)
+        return refuse_step(p, 1, b->place.scope, true);
+    ref->scope = step ? step->scope : NULL;
+    step = step ? step : far;
     ref->name = step->id;
     ref->index = step->index;
     int used = bind_step(p, ref, step);

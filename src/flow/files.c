@@ -369,7 +369,7 @@ static void check_commands(struct loading *l)
     if (!files || !files->find || !l->flow->folder)
         return;
     for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++)
-        if (l->flow->agents[i]->kind == AGENT_COMMAND)
+        if (l->flow->agents[i]->kind == AGENT_COMMAND && l->flow->agents[i]->comes_first)
             check_command(l, l->flow->agents[i]);
 }
 
@@ -464,8 +464,8 @@ void load_files(struct loading *l)
     load_each_step(l, open_include);
     load_each_step(l, check_with);
     load_each_step(l, check_context);
-    check_commands(l);
     load_each_step(l, note_first);
+    check_commands(l);
     for (uint32_t i = 0; i < l->flow->agent_count; i++)
         warn_of_writes(l, l->flow->agents[i]);
     mem_free(shelf.list);

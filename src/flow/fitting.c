@@ -125,7 +125,7 @@ static void fit_gate(struct loading *l, struct flow_step *step)
 /* ---- scripts ------------------------------------------------------------------------------------------------- */
 
 /* Which schema a result has to fit depends on the input when skills have some. */
-static bool skill_decides(const struct flow_agent *agent)
+bool load_skill_decides(const struct flow_agent *agent)
 {
     for (uint32_t i = 0; i < agent->skill_count; i++)
         if (agent->skills[i].result_schema)
@@ -155,7 +155,7 @@ static json_t *reply_value(const struct doc_val *at, const json_t *reply, const 
 void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema)
 {
     const struct doc_val *script = load_get(agent->at, "script");
-    if (agent->kind != AGENT_SCRIPT || skill_decides(agent) || script->kind != DOC_LIST)
+    if (agent->kind != AGENT_SCRIPT || load_skill_decides(agent) || script->kind != DOC_LIST)
         return;
     for (uint32_t i = 0; i < script->count; i++) {
         const struct doc_val *at = script->items[i];

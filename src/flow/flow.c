@@ -75,11 +75,26 @@ json_t *flow_order_json(const struct flow *flow)
     return list;
 }
 
+static bool is_later_state(const struct flow_step *step)
+{
+    const struct flow_step *machine = step->scope->kind == SCOPE_MACHINE ? step->scope->owner : NULL;
+    return machine && !(machine->start && strcmp(machine->start, step->id) == 0);
+}
+
+bool flow_step_is_certain(const struct flow_step *step)
+{
+    for (; step; step = step->scope->owner)
+        if (step->condition.at || step->scope->kind == SCOPE_BRANCH)
+            return false;
+    return true;
+}
+
 bool flow_step_comes_first(const struct flow_step *step)
 {
     const struct flow *flow = step->flow;
     for (; step; step = step->scope->owner)
-        if (step->depends_count || step->takes_previous || step->loop || step->is_made)
+        if (step->depends_count || step->takes_previous || step->loop || step->is_made ||
+            step->run_on != RONDO_ON_SUCCESS || is_later_state(step))
             return false;
     return !flow->outer;
 }

@@ -378,6 +378,7 @@ struct flow {
     struct cel_program **programs; // everything that was compiled, owned
     uint32_t program_count, program_cap;
     uint32_t expr_count; // that were to be compiled
+    uint32_t searches;     // for steps that texts of agents name
     struct schema **schemas;
     uint32_t schema_count, schema_cap;
     struct bundle *bundle;      // of the outermost: what was read; flow/bundle.h
@@ -389,6 +390,7 @@ bool flow_isolates(const struct flow *flow);
 /* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not
    known. */
 bool flow_step_comes_first(const struct flow_step *step);
+bool flow_step_is_certain(const struct flow_step *step); // does no condition stand before it?
 
 /* An empty flow with one reference; takes a reference to source. */
 struct flow *flow_new(struct source *source);

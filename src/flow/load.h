@@ -198,6 +198,7 @@ void rules_place(struct loading *l, const struct doc_val *row, const char *key);
 void rules_agents(struct loading *l);                            // rules_agent.c
 void rules_step_model(struct loading *l, const struct flow_step *step); // whether its agent has any use for `model`
 void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
+bool rules_has_limit(const rondo_budget *b);
 bool rules_is_limited(const struct flow_step *step);             // is a budget or a timeout around what it repeats?
 bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
 void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
@@ -214,6 +215,7 @@ int load_read_file(struct loading *l, const char *path, size_t max, struct buf *
 void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
 void load_fit(struct loading *l);
+bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
 
 /* What the input of a step has to fit, NULL; and the loop whose items, which are written down, are its input, NULL. */

@@ -28,6 +28,12 @@ static bool is_required(const json_t *schema, const char *name)
     return false;
 }
 
+/* What a schema says is not in it, but in others. */
+static bool is_elsewhere(const json_t *schema)
+{
+    return json_object_get(schema, "$ref") || json_object_get(schema, "allOf");
+}
+
 /* ---- the judge --------------------------------------------------------------------------------------------- */
 
 static const char judge_hint[] =
@@ -41,9 +47,12 @@ static void check_judge(struct loading *l, const struct flow_loop *loop)
     agent->judges = true;
     json_t *schema = agent->result_schema;
     json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
+    bool may_be = !l->is_v1 && done && !json_object_get(done, "type");
+    if (!l->is_v1 && is_elsewhere(schema))
+        return;
     const char *why = !schema                      ? "has no `resultSchema`"
                       : !done                      ? "has no property `done` in its `resultSchema`"
-                      : !is_type(done, "boolean")  ? "has a `done` that is no boolean"
+                      : !is_type(done, "boolean") && !may_be ? "has a `done` that is no boolean"
                       : !is_required(schema, "done") ? "does not require `done` in its `resultSchema`"
                                                      : NULL;
     if (why && (schema || !load_has(l, agent->at, "resultSchema")))
@@ -82,14 +91,16 @@ static bool scores(const json_t *value, const char *content)
     return isfinite(verdict_score(value));
 }
 
-/* Functions and workflows may give more than their schema says. */
+/* Functions and workflows may give more than their schema says, and a command may print a number. */
 static bool can_score(const struct flow_agent *agent)
 {
     const json_t *schema = agent->result_schema;
     if (agent->kind == AGENT_SCRIPT)
         return some_reply(agent, scores);
-    return agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW || is_number(schema) ||
-           is_number(json_object_get(json_object_get(schema, "properties"), "score"));
+    const json_t *score = json_object_get(json_object_get(schema, "properties"), "score");
+    if (agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW || (!schema && agent->kind == AGENT_COMMAND))
+        return true;
+    return is_number(schema) || is_number(score) || (score && !json_object_get(score, "type")) || is_elsewhere(schema);
 }
 
 static const char script_hint[] = "script: [{ result: { score: 7 } }]";
@@ -180,7 +191,7 @@ static void check_agent(struct loading *l, const struct flow_step *reviewer, con
     if (agent->kind == AGENT_SCRIPT && !some_reply(agent, is_understood))
         diag = load_error(l, STAGE_RONDO, reviewer->at, "validation",
                           "the agent '%.80s' cannot review: none of its replies is understood", agent->name);
-    else if (agent->kind != AGENT_SCRIPT && agent->result_schema && !allows_verdict(agent->result_schema))
+    else if (agent->kind == AGENT_MODEL && agent->result_schema && !allows_verdict(agent->result_schema))
         diag = load_error(l, STAGE_RONDO, reviewer->at, "validation",
                           "the agent '%.80s' has no place for `decision` in its `resultSchema`", agent->name);
     if (!diag)

@@ -51,7 +51,7 @@ static void check_each(struct loading *l, const struct flow_loop *loop)
 
 /* ---- how it ends ---------------------------------------------------------------------------------------- */
 
-static bool is_limited(const rondo_budget *b)
+bool rules_has_limit(const rondo_budget *b)
 {
     return b->time_ms || b->tokens || b->cost_nano || b->calls;
 }
@@ -97,11 +97,11 @@ static bool step_breaks(const struct flow_step *step)
 bool rules_is_limited(const struct flow_step *step)
 {
     for (const struct flow_step *at = step; at; at = at->scope->owner)
-        if (is_limited(&at->budget) || (at != step && at->timeout_ms) ||
-            (at->loop && (at->loop->timeout_ms || is_limited(&at->loop->budget))))
+        if (rules_has_limit(&at->budget) || (at != step && at->timeout_ms) ||
+            (at->loop && (at->loop->timeout_ms || rules_has_limit(&at->loop->budget))))
             return true;
     for (const struct flow *flow = step->flow; flow; flow = flow->outer)
-        if (is_limited(&flow->budget) || flow->timeout_ms)
+        if (rules_has_limit(&flow->budget) || flow->timeout_ms)
             return true;
     return false;
 }

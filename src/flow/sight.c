@@ -90,15 +90,25 @@ static enum sight_kind in_graph(const struct flow_step *from, const struct flow_
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-static enum sight_kind beside(const struct flow_step *from, const struct flow_step *to)
+/* They start in the order of the file, but what is inside of them, or comes again, may come late. */
+static enum sight_kind in_parallel(const struct flow_step *from, const struct flow_step *to, bool is_inside)
+{
+    if (is_inside || from->loop || from->retry.attempts > 1)
+        return SIGHT_FINE;
+    if (to->index > from->index)
+        return SIGHT_NEVER;
+    return to->scope->owner->max_concurrency == 1 ? SIGHT_FINE : SIGHT_RACE;
+}
+
+/* Of `from`, or is_inside it. */
+static enum sight_kind beside(const struct flow_step *from, const struct flow_step *to, bool is_inside)
 {
     switch ((enum flow_scope_kind)to->scope->kind) {
     case SCOPE_FILE:
     case SCOPE_GROUP:
     case SCOPE_LOOP:
     case SCOPE_EACH: return in_graph(from, to);
-    case SCOPE_PARALLEL: // they start in the order of the file, but a second try may come late
-        return to->index > from->index && from->retry.attempts <= 1 ? SIGHT_NEVER : SIGHT_RACE;
+    case SCOPE_PARALLEL: return in_parallel(from, to, is_inside);
     case SCOPE_BRANCH: return SIGHT_NEVER; // only one of them runs
     default: return SIGHT_FINE;
     }
@@ -106,9 +116,10 @@ static enum sight_kind beside(const struct flow_step *from, const struct flow_st
 
 struct sight sight_of(const struct flow_step *from, const struct flow_step *to)
 {
+    const struct flow_step *looks = from;
     while (from && from->scope != to->scope)
         from = from->scope->owner;
     if (!from || from->part != AS_STEP || to->part != AS_STEP || to->scope->kind == SCOPE_MACHINE)
         return (struct sight){ SIGHT_FINE, from };
-    return (struct sight){ from == to ? SIGHT_NEVER : beside(from, to), from };
+    return (struct sight){ from == to ? SIGHT_NEVER : beside(from, to, from != looks), from };
 }

@@ -4,6 +4,7 @@
    describes makes everything possible. */
 #include "flow/yield.h"
 
+#include "flow/load.h"
 #include "flow/scope.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static const char *schema_type(const json_t *schema)
             return rows[i][1];
     if (!is_of(schema, "array"))
         return NULL;
-    const json_t *items = json_object_get(schema, "items");
+    const json_t *items = json_object_get(schema, "prefixItems") ? NULL : json_object_get(schema, "items");
     return is_of(items, "string") ? "list(string)" : is_of(items, "boolean") ? "list(bool)" : ANY_LIST;
 }
 
@@ -184,15 +185,26 @@ static void add_any(struct yield *y, const struct flow_scope *scope)
         yield_add_step(y, scope->steps[i]);
 }
 
-/* The last one that completed.  A failure ends the group, unless somebody takes care of it. */
+static bool is_in_loop(const struct flow_step *step)
+{
+    while (step && !step->loop)
+        step = step->scope->owner;
+    return step;
+}
+
+/* A group may be seen when it did not get to its end: by a break or a budget, or by who takes care of its failure. */
+static bool can_be_cut(const struct flow_step *step)
+{
+    return is_in_loop(step) || rules_is_limited(step) || has_late_ones(step->inner) || has_late_ones(step->scope);
+}
+
+/* The last one that completed. */
 static void add_group(struct yield *y, const struct flow_step *step)
 {
     const struct flow_scope *scope = step->inner;
-    const rondo_budget *budget = &step->budget;
-    bool is_cut = budget->tokens || budget->cost_nano || budget->time_ms || budget->calls;
     if (!is_small(y, scope))
         return;
-    if (is_cut || has_late_ones(scope)) {
+    if (can_be_cut(step)) {
         add_any(y, scope);
         return;
     }
@@ -245,7 +257,7 @@ static void add_file(struct yield *y, const struct flow_step *step)
 {
     const struct flow *file = step->include;
     bool shows_all = step->body == BODY_INCLUDE && step->flow->dialect == FLOW_V1;
-    if (!file || shows_all || !is_small(y, file->scope))
+    if (!file || shows_all || !is_small(y, file->scope) || rules_has_limit(&file->budget))
         yield_add(y, NULL);
     else if (file->output.program)
         add_output(y, &file->output);
@@ -258,6 +270,8 @@ static void add_agent(struct yield *y, const struct flow_step *step)
     const struct flow_agent *agent = step->agent;
     if (agent && agent->kind == AGENT_WORKFLOW)
         add_file(y, step);
+    else if (agent && load_skill_decides(agent))
+        yield_add(y, NULL);
     else
         yield_add(y, agent && !agent->is_loose ? agent->result_schema : NULL);
 }
@@ -273,8 +287,11 @@ static void add_body(struct yield *y, const struct flow_step *step)
     case BODY_SET: add_set(y, step); return;
     case BODY_STEPS: inner ? add_group(y, step) : yield_add(y, NULL); return;
     case BODY_BRANCH: inner ? add_cases(y, step) : yield_add(y, NULL); return;
-    case BODY_FORUM: // the captain's word
-        inner &&inner->count ? add_body(y, inner->steps[inner->count - 1]) : yield_add(y, NULL);
+    case BODY_FORUM: // the captain's word, or that of a member who knows enough
+        if (!inner || !inner->count || step->early_return)
+            yield_add(y, NULL);
+        else
+            add_body(y, inner->steps[inner->count - 1]);
         return;
     case BODY_MACHINE: yield_add(y, NULL); return;
     }
@@ -283,15 +300,18 @@ static void add_body(struct yield *y, const struct flow_step *step)
 /* What `output` names, else the body's. */
 void yield_add_pass(struct yield *y, const struct flow_step *step)
 {
-    const struct flow_scope *scope = step->loop ? step->loop->scope : NULL;
-    const char *output = scope && scope->count ? step->loop->output : NULL;
-    const struct flow_step *named = output ? scope_step(scope, output) : NULL;
-    if (!scope || !scope->count)
-        add_body(y, step);
+    const struct flow_scope *own = step->loop && step->loop->scope->count ? step->loop->scope : NULL;
+    const struct flow_scope *scope = own ? own : step->inner;
+    const char *output = step->loop ? step->loop->output : NULL;
+    const struct flow_step *named = output && scope ? scope_step(scope, output) : NULL;
+    if (output && (!named || is_in_loop(step->scope->owner))) // a break further out does not ask for it
+        yield_add(y, NULL);
     else if (named)
         yield_add_step(y, named);
+    else if (own)
+        add_any(y, own);
     else
-        add_any(y, scope);
+        add_body(y, step);
 }
 
 /* { iterations, failed }: lists of what came of each item */

@@ -157,6 +157,8 @@ context "one outside of the folder, behind another step" 0 0 1 "rondo: 1" '{ id:
 context "one that a step before may write" 0 0 1 "rondo: 1" '{ id: a, agent: w, dependsOn: [z], contextFiles: [none.md] }'
 context "one in a loop" 0 0 1 "rondo: 1" '{ id: a, loop: { maxIterations: 2, steps: [{ id: x, agent: w, contextFiles: [none.md] }] } }'
 context "one in a group" 2 1 0 "rondo: 1" '{ id: a, steps: [{ id: x, agent: w, contextFiles: [none.md] }] }'
+context "one in a state that is not the first" 0 0 1 "rondo: 1" '{ id: a, machine: { start: x, states: { x: { agent: w }, y: { agent: w, contextFiles: [none.md] } }, edges: [{ from: x, to: y }, { from: y, to: end }] } }'
+context "one of a step that comes after a failure" 0 0 1 "rondo: 1" '{ id: a, agent: w, runOn: failure, contextFiles: [none.md] }'
 context "one with a hole, which is none there" 2 1 0 "rondo: 1" '{ id: a, agent: w, contextFiles: ["${x}.md"] }'
 context "one in v1" 0 0 1 "description: d" '{ id: a, agent: w, contextFiles: [none.md] }'
 
