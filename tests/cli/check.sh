@@ -226,8 +226,13 @@ agents:
   h: { run: [no-such-command-3b1f], env: { PATH: /opt/mine/bin } }
   i: { run: "no-such-command-3b1f" }
   j: { run: [echo, hi] }
+  k: { run: [./nobody-uses-it] }
+  l: { run: [./made-by-a] }
 inputs: { where: { type: string, default: . } }
-steps: [{ id: x, agent: j }]
+steps:
+  - parallel: { agents: [a, b, c, d, e, f, g, h, i, j] }
+    id: first
+  - { id: last, agent: l, dependsOn: [first] }
 F
 "$RONDO" check commands.yaml >out 2>err; rc=$?
 is=$(grep -h "warning\[file\]" out err | sed 's/^[^:]*://')
