@@ -230,8 +230,10 @@ agents:
   l: { run: [./made-by-a] }
 inputs: { where: { type: string, default: . } }
 steps:
-  - parallel: { agents: [a, b, c, d, e, f, g, h, i, j] }
-    id: first
+  - id: first
+    parallel:
+      steps: [{ id: a, agent: a }, { id: b, agent: b }, { id: c, agent: c }, { id: d, agent: d }, { id: e, agent: e },
+              { id: f, agent: f }, { id: g, agent: g }, { id: h, agent: h }, { id: i, agent: i }, { id: j, agent: j }]
   - { id: last, agent: l, dependsOn: [first] }
 F
 "$RONDO" check commands.yaml >out 2>err; rc=$?
