@@ -300,10 +300,14 @@ static uint32_t used_steps(const struct binding *b, const char *id, const struct
 {
     struct flow *flow = b->place.scope->flow;
     struct search search = { id, flow, NULL, 0 };
-    if (b->place.allows & ALLOW_USER && flow->searches++ < SEARCHES_MAX)
-        flow_each_step(flow, look_at, &search);
+    *ret = NULL;
+    if (!(b->place.allows & ALLOW_USER))
+        return 0;
+    if (flow->searches++ >= SEARCHES_MAX)
+        return UINT32_MAX;
+    flow_each_step(flow, look_at, &search);
     *ret = search.found;
-    return flow->searches > SEARCHES_MAX ? UINT32_MAX : search.count;
+    return search.count;
 }
 
 /* What is inside of a step could not be read, which was told: whatever is asked about that may be right. */

@@ -210,6 +210,17 @@ else
     head -c 1000 err
 fi
 
+# However many texts agents have, what steps name is looked at.
+{
+    printf 'rondo: 1\nname: many\nagents:\n'
+    seq -f "  a%.0f: { run: [echo, '\${steps.s.content}'] }" 1200
+    printf 'steps:\n  - { id: s, set: { x: "1" } }\n'
+    seq 1200 | sed 's/.*/  - { id: s&, agent: a&, dependsOn: [s] }/'
+    printf "  - { id: z, agent: a1, instructions: '\${steps.nope.content}' }\n"
+} >many.yaml
+"$RONDO" check many.yaml >out 2>&1
+if grep -q "there is no step 'nope'" out; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL many texts of agents"; head -5 out; fi
+
 # ---- commands that are not there ------------------------------------------------------------------------------
 mkdir -p tools/sub && printf '#!/bin/sh\necho made\n' >tools/made && chmod +x tools/made && echo >tools/plain
 cat >commands.yaml <<'F'
