@@ -126,10 +126,8 @@ json_t *given_value(const char *text, size_t len, const struct schema *schema)
 
 static const struct schema *schema_of(const struct flow *flow, const char *name)
 {
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, name) == 0)
-            return flow->inputs[i].schema;
-    return NULL;
+    const struct flow_input *input = flow_input(flow, name);
+    return input ? input->schema : NULL;
 }
 
 static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, rondo_error *err)

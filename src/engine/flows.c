@@ -228,14 +228,6 @@ static json_t *ask_pass(rondo_context *context, void *of)
 
 /* ---- inputs of runs ------------------------------------------------------------------------------------------ */
 
-static const struct flow_input *find_input(const struct flow *flow, const char *name)
-{
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, name) == 0)
-            return &flow->inputs[i];
-    return NULL;
-}
-
 static void refuse_unknown(const struct flow *flow, const char *name, struct diags *diags)
 {
     auto_free const char **names = mem_alloc((flow->input_count + 1) * sizeof *names);
@@ -269,7 +261,7 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
     if (given && !json_is_object(given) && !json_is_null(given))
         diag_at(diags, NULL, NULL, "bad_input", "the inputs of a workflow are an object");
     json_object_foreach(inputs, name, value)
-        if (!find_input(flow, name))
+        if (!flow_input(flow, name))
             refuse_unknown(flow, name, diags);
     for (uint32_t i = 0; i < flow->input_count; i++)
         check_input(&flow->inputs[i], inputs, diags);

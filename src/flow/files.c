@@ -241,14 +241,6 @@ static struct loaded *shelf_get(struct loading *l, const char *path)
 
 /* ---- what included files are given ------------------------------------------------------------------------- */
 
-static const struct flow_input *input_find(const struct flow *flow, const char *name)
-{
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, name) == 0)
-            return &flow->inputs[i];
-    return NULL;
-}
-
 static bool is_given(const struct flow_step *step, const char *name)
 {
     for (uint32_t i = 0; i < step->with_count; i++)
@@ -292,7 +284,7 @@ static void check_with(struct loading *l, struct flow_step *step)
     if (!file || !file->flow)
         return;
     for (uint32_t i = 0; file->is_good && i < step->with_count; i++)
-        if (!input_find(file->flow, step->with[i].name))
+        if (!flow_input(file->flow, step->with[i].name))
             unknown_input(l, step, file->flow, step->with[i].name);
     for (uint32_t i = 0; i < file->flow->input_count; i++) {
         const struct flow_input *input = &file->flow->inputs[i];

@@ -213,14 +213,6 @@ static bool can_fit(const struct cel_program *program, const json_t *schema)
     return json_array_size(type) == 0;
 }
 
-static const struct flow_input *find_input(const struct flow *flow, const char *name)
-{
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, name) == 0)
-            return &flow->inputs[i];
-    return NULL;
-}
-
 /* What an expression that names nothing always gives; NULL. */
 static json_t *constant_of(const struct cel_program *program)
 {
@@ -248,7 +240,7 @@ static void fit_given(struct loading *l, struct flow_step *step)
 {
     for (uint32_t i = 0; step->include && i < step->with_count; i++) {
         const struct flow_named *given = &step->with[i];
-        const struct flow_input *input = find_input(step->include, given->name);
+        const struct flow_input *input = flow_input(step->include, given->name);
         const char *file = step->include->source->name;
         if (!input || !given->expr.program || !fit_type(l, given, input->schema_doc, file))
             continue;

@@ -75,6 +75,22 @@ json_t *flow_order_json(const struct flow *flow)
     return list;
 }
 
+const struct flow_input *flow_input(const struct flow *flow, const char *name)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (strcmp(flow->inputs[i].name, name) == 0)
+            return &flow->inputs[i];
+    return NULL;
+}
+
+bool flow_scope_has_late(const struct flow_scope *scope)
+{
+    for (uint32_t i = 0; i < scope->count; i++)
+        if (scope->steps[i]->run_on != RONDO_ON_SUCCESS)
+            return true;
+    return false;
+}
+
 static bool is_later_state(const struct flow_step *step)
 {
     const struct flow_step *machine = step->scope->kind == SCOPE_MACHINE ? step->scope->owner : NULL;

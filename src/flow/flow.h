@@ -387,6 +387,9 @@ struct flow {
 /* Do its steps work in worktrees of their own? */
 bool flow_isolates(const struct flow *flow);
 
+const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
+bool flow_scope_has_late(const struct flow_scope *scope);                      // steps that failures may start
+
 /* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not
    known. */
 bool flow_step_comes_first(const struct flow_step *step);

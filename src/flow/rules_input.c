@@ -75,21 +75,13 @@ static bool allows_type(const json_t *schema, const char *name)
     return !json_is_array(type);
 }
 
-static bool has_input(const struct flow *flow, const char *name)
-{
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* The first property that no input of the file is; NULL. */
 static const char *find_missing(const json_t *schema, const struct flow *flow)
 {
     size_t i;
     json_t *name;
     json_array_foreach(json_object_get(schema, "required"), i, name)
-        if (json_is_string(name) && !has_input(flow, json_string_value(name)))
+        if (json_is_string(name) && !flow_input(flow, json_string_value(name)))
             return json_string_value(name);
     return NULL;
 }

@@ -129,15 +129,12 @@ static bool leads_to_end(const struct ways *w, const struct flow_step *step)
 /* It fails when it has gone through its `maxSteps`, unless something else stops it before. */
 static void refuse_endless(struct loading *l, const struct flow_step *step, const struct doc_val *at)
 {
-    bool is_handled = false;
-    for (uint32_t i = 0; i < step->scope->count; i++)
-        is_handled |= step->scope->steps[i]->run_on != RONDO_ON_SUCCESS;
     if (rules_can_break(step->inner))
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(at, "edges"), "validation",
                                    "no way leads from '%.80s' to `end`", step->start);
     diag_hint(diag, "to stop in a state: { from: %.80s, to: end, when: ... }", step->start);
-    if (l->outer || is_handled || rules_is_limited(step))
+    if (l->outer || flow_scope_has_late(step->scope) || rules_is_limited(step))
         diag_warn(l->diags, diag);
 }
 

@@ -170,14 +170,6 @@ static bool always_completes(const struct flow_step *step)
     return !step->condition.at && step->run_on == RONDO_ON_SUCCESS;
 }
 
-static bool has_late_ones(const struct flow_scope *scope)
-{
-    for (uint32_t i = 0; i < scope->count; i++)
-        if (scope->steps[i]->run_on != RONDO_ON_SUCCESS)
-            return true;
-    return false;
-}
-
 /* Any step may have completed last when a pass is broken off. */
 static void add_any(struct yield *y, const struct flow_scope *scope)
 {
@@ -195,7 +187,8 @@ static bool is_in_loop(const struct flow_step *step)
 /* A group may be seen when it did not get to its end: by a break or a budget, or by who takes care of its failure. */
 static bool can_be_cut(const struct flow_step *step)
 {
-    return is_in_loop(step) || rules_is_limited(step) || has_late_ones(step->inner) || has_late_ones(step->scope);
+    return is_in_loop(step) || rules_is_limited(step) || flow_scope_has_late(step->inner) ||
+           flow_scope_has_late(step->scope);
 }
 
 /* The last one that completed. */

@@ -330,10 +330,8 @@ static struct cel_val see_inputs(struct see *see, const struct flow_ref *ref)
     if (!ref->name)
         return kept(see, see_inputs_json(see));
     json_t *value = file ? json_object_get(file->input, ref->name) : NULL;
-    for (uint32_t i = 0; flow && !value && i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, ref->name) == 0)
-            value = file_input(see, file, &flow->inputs[i]);
-    return json(value);
+    const struct flow_input *input = flow && !value ? flow_input(flow, ref->name) : NULL;
+    return json(input ? file_input(see, file, input) : value);
 }
 
 static struct cel_val see_state(struct see *see, const struct flow_ref *ref)
