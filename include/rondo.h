@@ -460,6 +460,7 @@ typedef struct rondo_each_spec {
     int on_item_failure; /* enum rondo_on_error: RONDO_ERROR_CONTINUES completes if one item did */
     int output_mode;     /* content: RONDO_OUTPUT_LAST the highest completed item's,
                             RONDO_OUTPUT_CUMULATIVE all, under "## Item N" */
+    const char *output;  /* the body step whose output is the item's; default: the body's */
     rondo_options options;
 } rondo_each_spec;
 #define RONDO_EACH sizeof(rondo_each_spec)
@@ -546,7 +547,7 @@ enum rondo_limit {
 RONDO_API int rondo_node_kind(const rondo_node *node);
 RONDO_API const char *rondo_kind_text(int kind);
 RONDO_API const char *rondo_node_name(const rondo_node *node);
-RONDO_API const char *rondo_node_description(const rondo_node *node); /* "" when there is none */
+RONDO_API const char *rondo_node_description(const rondo_node *node); /* as written; "" when there is none */
 RONDO_API int64_t rondo_node_limit(const rondo_node *node, int limit); /* 0: none */
 RONDO_API size_t rondo_node_count(const rondo_node *node);             /* children */
 RONDO_API const rondo_node *rondo_node_child(const rondo_node *node, size_t i);

@@ -448,6 +448,15 @@ static void fill_spec(struct stint *stint, rondo_task *task)
     spec->user = stint;
 }
 
+static int add_team(struct stint *stint, rondo_task *task, rondo_error *err)
+{
+    struct see see;
+    task_see(task, &see);
+    int rc = team_tools_add(&stint->spec.box, &see, stint->step, err);
+    see_clear(&see);
+    return rc;
+}
+
 static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
 {
     if (open_place(stint, task, err) < 0)
@@ -456,7 +465,8 @@ static int gather(struct stint *stint, rondo_task *task, rondo_error *err)
         return 0;
     if (stint->step->agent || !coordinator_is(task_run(task), task_act(task))) // of --coordinator only those below
         add_builtins(stint);
-    team_tools_add(&stint->spec.box, stint->step);
+    if (add_team(stint, task, err) < 0)
+        return err->code;
     child_add_tool(&stint->spec.box, task_env(task), 0);
     if (stint->step->flow->shared_memory)
         shared_add_tools(&stint->spec.box);

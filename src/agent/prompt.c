@@ -351,6 +351,8 @@ static int put_system(struct sheet *sheet, struct buf *out, rondo_error *err)
     const struct flow_agent *agent = sheet->step->agent;
     const struct flow_skill *skill = skill_of(sheet);
     const struct flow_text *prompt = agent ? &agent->prompt : NULL;
+    if (agent && !prompt->text)
+        prompt = &agent->description;
     if (skill && skill->prompt.text)
         prompt = &skill->prompt;
     return prompt && prompt->text ? see_fill(&sheet->see, prompt, out, err) : 0;

@@ -136,17 +136,29 @@ static void put_schema(struct buf *out, const char *what, const json_t *schema)
     value_put_json(out, schema);
 }
 
-static void put_question(struct buf *out, const struct routing *routing)
+static int put_question(struct buf *out, struct see *see, const struct routing *routing, rondo_error *err)
 {
     const struct flow_agent *agent = routing->step->agent;
     buf_puts(out, "Which of these skills is right for the task? Answer with the name of one of them and nothing else.");
     for (uint32_t i = 0; i < MIN(agent->skill_count, SKILL_OPEN); i++) {
         if (!routing->fits[i])
             continue;
-        buf_printf(out, "\n\n## %s\n%s", agent->skills[i].name, agent->skills[i].description);
+        buf_printf(out, "\n\n## %s\n", agent->skills[i].name);
+        if (see_fill(see, &agent->skills[i].description, out, err) < 0)
+            return err_in(err, "the description of the skill '%s'", agent->skills[i].name);
         put_schema(out, "Input", agent->skills[i].input_schema);
         put_schema(out, "Result", agent->skills[i].result_schema);
     }
+    return 0;
+}
+
+static int question_for(rondo_task *task, struct routing *routing, struct buf *ret)
+{
+    struct see see;
+    task_see(task, &see);
+    int rc = put_question(ret, &see, routing, &routing->error);
+    see_clear(&see);
+    return rc;
 }
 
 static void find_fitting(struct routing *routing, rondo_task *task)
@@ -158,13 +170,12 @@ static void find_fitting(struct routing *routing, rondo_task *task)
                            schema_check(agent->skills[i].input, rondo_task_input(task), &err) == 0;
 }
 
-static void ask(struct routing *routing, rondo_task *task, struct target *target, const struct buf *text)
+static void ask(struct routing *routing, rondo_task *task, struct target *target, const struct buf *text,
+                struct buf *system)
 {
-    auto_buf struct buf system = { 0 };
-    put_question(&system, routing);
     struct talk_spec spec = {
         .later = routing->later, .loop = task_loop(task), .env = task_env(task), .flow = routing->step->flow,
-        .name = routing->step->agent->name, .target = target, .system = buf_text(&system),
+        .name = routing->step->agent->name, .target = target, .system = buf_text(system),
         .first = message_user(text->len ? text->data : "", text->len), .temperature = target->temperature,
         .top_p = target->top_p, .max_turns = 1, .in = PLACE, .notes = rondo_task_notes(task),
         .max_retries = task_env(task)->max_retries >= 0 ? (int)task_env(task)->max_retries
@@ -180,10 +191,15 @@ static void ask(struct routing *routing, rondo_task *task, struct target *target
 void routing_run(rondo_task *task, const struct flow_step *step, const struct buf *text, struct isolated *own)
 {
     struct target *target = NULL;
+    auto_buf struct buf system = { 0 };
     struct routing *routing = mem_zalloc(sizeof *routing);
     *routing = (struct routing){ .later = rondo_task_defer(task), .step = step, .node = task_act(task)->node,
                                  .own = own, .key = mem_strdup(rondo_task_key(task)) };
     find_fitting(routing, task);
+    if (question_for(task, routing, &system) < 0) {
+        fail(routing);
+        return;
+    }
     if (model_target(task_env(task), step, &target, &routing->error) < 0) {
         agent_blame(step, &routing->error);
         fail(routing);
@@ -191,6 +207,6 @@ void routing_run(rondo_task *task, const struct flow_step *step, const struct bu
     }
     if (target->key)
         secrets_add(task_secrets(task), target->key, strlen(target->key));
-    ask(routing, task, target, text);
+    ask(routing, task, target, text, &system);
     target_unref(target);
 }

@@ -111,21 +111,44 @@ static void call_agent(struct tool_call *call)
         begin(call, member->id, json_incref(json_object_get(call->arguments, "input")));
 }
 
-static const char *about(const struct flow_step *member)
+/* Its holes are filled as the one who may call it sees things. */
+static int put_description(struct buf *out, struct see *see, const struct flow_step *member, rondo_error *err)
 {
-    const char *own = member->agent->description;
-    if (!*own && member->include && member->include->description)
-        own = member->include->description;
-    return *own ? own : "Another agent, which works on its own. It knows nothing of this conversation: say everything "
-                        "that it needs.";
+    const struct flow_agent *agent = member->agent;
+    int rc = see_fill(see, &agent->description, out, err);
+    return rc < 0 ? err_in(err, "the description of the agent '%s'", agent->name) : 0;
 }
 
-static void add_agent(struct toolbox *box, const struct flow_step *member)
+/* What a file says of itself goes for an agent of which nothing is said. */
+static int put_file_description(struct buf *out, struct see *see, const struct flow *file, rondo_error *err)
+{
+    see->ahead = file;
+    int rc = see_fill(see, &file->description, out, err);
+    see->ahead = NULL;
+    return rc < 0 ? err_in(err, "the description of '%s'", file->source->name) : 0;
+}
+
+static int put_about_agent(struct buf *out, struct see *see, const struct flow_step *member, rondo_error *err)
+{
+    int rc = put_description(out, see, member, err);
+    if (rc == 0 && !out->len && member->include)
+        rc = put_file_description(out, see, member->include, err);
+    if (rc == 0 && !out->len)
+        buf_puts(out, "Another agent, which works on its own. It knows nothing of this conversation: say everything "
+                      "that it needs.");
+    return rc;
+}
+
+static int add_agent(struct toolbox *box, struct see *see, const struct flow_step *member, rondo_error *err)
 {
     auto_json json_t *parameters = member->include ? parameters_of_file(member->include) : parameters_of(member);
-    toolbox_add(box, &(struct tool){ .name = member->id, .description = about(member), .parameters = parameters,
-                                     .effects = RONDO_IDEMPOTENT, .is_free = true, .run = call_agent,
-                                     .cancel = cancel });
+    auto_buf struct buf about = { 0 };
+    int rc = put_about_agent(&about, see, member, err);
+    if (rc == 0)
+        toolbox_add(box, &(struct tool){ .name = member->id, .description = buf_text(&about),
+                                         .parameters = parameters, .effects = RONDO_IDEMPOTENT, .is_free = true,
+                                         .run = call_agent, .cancel = cancel });
+    return rc;
 }
 
 /* ---- workers ------------------------------------------------------------------------------------------- */
@@ -194,18 +217,23 @@ static const struct {
       ask },
 };
 
-static void put_about(struct buf *out, const char *text, const struct flow_step *step)
+static int put_about_workers(struct buf *out, struct see *see, const struct flow_step *step, rondo_error *err)
 {
-    buf_printf(out, "%sYour workers:", text);
-    for (uint32_t i = 0; i < step->agent->worker_count; i++) {
+    int rc = 0;
+    for (uint32_t i = 0; i < step->agent->worker_count && rc == 0; i++) {
         const struct flow_step *member = find_member(step->team, step->agent->workers[i]);
-        const char *description = member ? member->agent->description : "";
-        buf_printf(out, "\n- %s%s%s", step->agent->workers[i], *description ? ": " : "", description);
+        auto_buf struct buf about = { 0 };
+        rc = member ? put_description(&about, see, member, err) : 0;
+        buf_printf(out, "\n- %s%s%s", step->agent->workers[i], about.len ? ": " : "", buf_text(&about));
     }
+    return rc;
 }
 
-static void add_worker_tools(struct toolbox *box, const struct flow_step *step)
+static int add_worker_tools(struct toolbox *box, struct see *see, const struct flow_step *step, rondo_error *err)
 {
+    auto_buf struct buf workers = { 0 };
+    if (put_about_workers(&workers, see, step, err) < 0)
+        return err->code;
     for (size_t i = 0; i < COUNT(worker_tools); i++) {
         auto_buf struct buf description = { 0 };
         auto_json json_t *parameters =
@@ -213,11 +241,12 @@ static void add_worker_tools(struct toolbox *box, const struct flow_step *step)
                       "string", "description", "its name", worker_tools[i].words, "type", "string", "minLength", 1,
                       "description", worker_tools[i].words_about, "required", "worker", worker_tools[i].words,
                       "additionalProperties", 0);
-        put_about(&description, worker_tools[i].about, step);
+        buf_printf(&description, "%sYour workers:%s", worker_tools[i].about, buf_text(&workers));
         toolbox_add(box, &(struct tool){ .name = worker_tools[i].name, .description = buf_text(&description),
                                          .parameters = parameters, .effects = RONDO_IDEMPOTENT, .is_free = true,
                                          .run = worker_tools[i].run, .cancel = cancel });
     }
+    return 0;
 }
 
 static bool is_listed(const char *const *list, uint32_t count, const char *name)
@@ -228,12 +257,12 @@ static bool is_listed(const char *const *list, uint32_t count, const char *name)
     return false;
 }
 
-void team_tools_add(struct toolbox *box, const struct flow_step *step)
+int team_tools_add(struct toolbox *box, struct see *see, const struct flow_step *step, rondo_error *err)
 {
     const struct flow_agent *agent = step->agent;
-    for (uint32_t i = 0; step->team && i < step->team->count; i++)
+    int rc = 0;
+    for (uint32_t i = 0; step->team && i < step->team->count && rc == 0; i++)
         if (is_listed(agent->tools, agent->tool_count, step->team->steps[i]->id))
-            add_agent(box, step->team->steps[i]);
-    if (step->team && agent->worker_count)
-        add_worker_tools(box, step);
+            rc = add_agent(box, see, step->team->steps[i], err);
+    return rc == 0 && step->team && agent->worker_count ? add_worker_tools(box, see, step, err) : rc;
 }

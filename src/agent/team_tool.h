@@ -8,6 +8,7 @@
 
 #include "agent/talk.h"
 
-void team_tools_add(struct toolbox *box, const struct flow_step *step);
+/* step is the one that calls, and see its eyes: what it is told of the others may have holes. */
+int team_tools_add(struct toolbox *box, struct see *see, const struct flow_step *step, rondo_error *err);
 
 #endif

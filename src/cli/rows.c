@@ -535,10 +535,11 @@ static void on_forked(struct rows *rows, const rondo_event *ev)
     forget_usage(rows->root);
 }
 
-/* An item that never begins has a row only where all are wanted. */
+/* An item that never begins has a row where all are wanted, or when it says why. */
 static void add_unstarted(struct rows *rows, const rondo_event *ev)
 {
-    struct row *up = rows->keeps_all && ev->flags & EF_UNSTARTED ? at_slot(rows, ev->parent) : NULL;
+    bool is_wanted = rows->keeps_all || ev->type == RONDO_EV_STEP_FAILED;
+    struct row *up = is_wanted && ev->flags & EF_UNSTARTED ? at_slot(rows, ev->parent) : NULL;
     if (up && up->node->kind == RONDO_KIND_EACH)
         item_start(rows, up, ev);
 }

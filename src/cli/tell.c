@@ -344,7 +344,8 @@ static void put_clock(struct buf *out, struct tell *tell, int64_t ns)
 static bool is_inner(const struct tell *tell, const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
-    bool starts_or_ends = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_CANCELLED;
+    bool starts_or_ends = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_CANCELLED &&
+                          !event_is_refusal(ev);
     return (ev->type == RONDO_EV_CANCEL && ev->act) ||
            (starts_or_ends && node && !node_is_leaf(node) && !*rondo_event_step(ev));
 }

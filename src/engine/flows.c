@@ -187,18 +187,31 @@ static json_t *with_values(rondo_context *context, struct see *see, const struct
     return values;
 }
 
+/* Of what the step that lists an agent is given, what the file takes. */
+static json_t *listed_values(const struct see *see, const struct flow_step *step)
+{
+    json_t *values = json_object();
+    for (uint32_t i = 0; i < step->include->input_count; i++) {
+        const char *name = step->include->inputs[i].name;
+        json_object_set(values, name, see_given(see, name)); // NULL: left out
+    }
+    return values;
+}
+
 static json_t *ask_input(rondo_context *context, void *of)
 {
-    const struct flow_step *step = of;
+    const struct flow_step *step = of, *giver = flow_giver(step);
     struct see see;
     ask_see(context, &see);
     auto_json json_t *before = step->takes_previous ? previous_output(&see, step) : NULL;
     see.input = before ? before : see.input;
-    json_t *input = json_incref(see.input);
-    if (step->has_with || step->include) {
-        json_decref(input);
+    json_t *input = NULL;
+    if (step->include && giver != step && (giver->has_with || giver->loop))
+        input = listed_values(&see, step);
+    else if (step->has_with || step->include)
         input = with_values(context, &see, step);
-    }
+    else
+        input = json_incref(see.input);
     see_clear(&see);
     if (!input || !step->include)
         return input;

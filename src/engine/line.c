@@ -824,7 +824,7 @@ static const char *step_id(struct line *l, const char *path)
     if (!l->node->flow)
         return *name ? name : rondo_event_step(l->ev);
     bool is_item = reader->places[l->place.parent].node->kind == RONDO_KIND_EACH;
-    if (*name || (is_item && node_is_leaf(l->node)))
+    if (*name || (is_item && (node_is_leaf(l->node) || event_is_refusal(l->ev))))
         return strchr(path, '~') ? plain_id(l, path) : path;
     if (!node_is_leaf(l->node))
         return "";
@@ -943,7 +943,8 @@ static void put_head(struct line *l)
    readers would take their start for a step's. */
 static bool is_scope(const struct line *l)
 {
-    bool starts_or_ends = l->ev->type >= RONDO_EV_STEP_START && l->ev->type <= RONDO_EV_STEP_CANCELLED;
+    bool starts_or_ends = l->ev->type >= RONDO_EV_STEP_START && l->ev->type <= RONDO_EV_STEP_CANCELLED &&
+                          !event_is_refusal(l->ev); // which nothing inside has told
     return l->node && l->node->flow && starts_or_ends && !node_is_leaf(l->node) &&
            !*name_at(&l->run->reader, &l->place);
 }

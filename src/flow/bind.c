@@ -531,6 +531,8 @@ bool bind_is_in(const struct flow_scope *scope, enum where where)
 
 static bool is_there(const struct binding *b, const struct root *root)
 {
+    if (b->place.allows & ALLOW_HEAD && root->bind != bind_inputs && root->bind != bind_run)
+        return false;
     if (root->in_v1 && binding_is_v1(b))
         return true;
     switch (root->where) {
@@ -631,7 +633,9 @@ int bind_path(void *user, const struct cel_name *names, size_t count, const char
     if (root == end)
         return note_unknown(&p);
     if (!is_there(p.b, root))
-        return asked_refuse(&p, 0, NULL, "'%s' %s", root->name, bind_only_there[root->where]);
+        return asked_refuse(&p, 0, NULL, "'%s' %s", root->name,
+                            p.b->place.allows & ALLOW_HEAD ? "is not there yet when a file is described"
+                                                           : bind_only_there[root->where]);
     if (root->where != ANYWHERE && look_for_users(&p, root->where, NULL) < 0)
         return err->code;
     int used = root->bind ? root->bind(&p) : bind_plain(&p, root);

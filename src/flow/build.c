@@ -53,6 +53,12 @@ void build_check_range(rondo_node *node, const char *field, int64_t value, int64
                      (long long)value);
 }
 
+void build_check_output(rondo_node *node, const rondo_node *body, const char *output)
+{
+    if (output && body && build_is_good(node) && node_child_index(body, output) < 0 && strcmp(body->name, output))
+        build_refuse(node, "output names '%s', which is no step of the body", output);
+}
+
 static void check_fraction(rondo_node *node, const char *field, double value, double max)
 {
     if (!(value >= 0 && value <= max))
@@ -439,12 +445,14 @@ rondo_node *rondo_each(const rondo_each_spec *given)
     node->each.items = spec.items;
     node->each.user = spec.user;
     node->each.output_mode = spec.output_mode;
+    node->each.output = mem_strdup(spec.output);
     node->max_concurrency = spec.max_concurrency;
     node->mode = spec.on_item_failure;
     if (spec.output_mode != RONDO_OUTPUT_LAST && spec.output_mode != RONDO_OUTPUT_CUMULATIVE)
         build_refuse(node, "output_mode of an each is last or cumulative, got %d", spec.output_mode);
     build_check_range(node, "on_item_failure", spec.on_item_failure, 0, RONDO_ERROR_CONTINUES);
     build_check_names(node);
+    build_check_output(node, spec.body, spec.output);
     return build_finish(node);
 }
 

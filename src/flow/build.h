@@ -27,6 +27,7 @@ bool build_is_good(const rondo_node *node);
 
 /* Checks with build_refuse(). */
 void build_check_range(rondo_node *node, const char *field, int64_t value, int64_t min, int64_t max);
+void build_check_output(rondo_node *node, const rondo_node *body, const char *output); // a step of the body, or NULL
 void build_check_names(rondo_node *node); // required, allowed characters, no duplicates
 
 /* A schema from its text; NULL for NULL.  ret_doc, if given, gets the document. */

@@ -82,7 +82,7 @@ static rondo_skill *skills_of(const struct builder *b, struct flow_step *step)
     rondo_skill *skills = mem_zalloc((agent->skill_count + 1) * sizeof *skills);
     for (uint32_t i = 0; i < agent->skill_count; i++)
         skills[i] = (rondo_skill){ .name = agent->skills[i].name,
-                                   .description = agent->skills[i].description,
+                                   .description = agent->skills[i].description.text,
                                    .input_schema = schema_text(agent->skills[i].input_schema),
                                    .output_schema = schema_text(agent->skills[i].result_schema),
                                    .run = b->hooks->run, .user = step };
@@ -117,13 +117,13 @@ static void take_team(const struct builder *b, rondo_node *node, const struct fl
 
 static rondo_node *agent_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
-    static const struct flow_agent nobody = { .description = "" };
+    static const struct flow_agent nobody;
     const struct flow_agent *agent = step->agent ? step->agent : &nobody;
     rondo_skill *skills = agent->skill_count ? skills_of(b, step) : NULL;
     o.budget = both_budgets(&o.budget, &agent->budget);
     o.output_schema = schema_text(step->only_answers || agent->is_loose ? NULL : agent->result_schema);
     rondo_node *node = rondo_agent_node(&(rondo_agent){
-        .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description,
+        .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description.text,
         .run = skills ? NULL : b->hooks->run, .user = step, .skills = skills,
         .skill_count = agent->skill_count, .effects = agent->effects, .memory = memory_of(step),
         .output_key = agent->output_key, .options = o });
@@ -363,13 +363,36 @@ static rondo_node *make_body(const struct builder *b, struct flow_step *step, co
     return build_without_spec(RONDO_KIND_GRAPH);
 }
 
+/* What a step says of its input holds before it starts, so once for all passes of a loop; what its agent says holds
+   whenever that is asked. */
+static json_t *once_schema(const struct flow_step *step)
+{
+    return step->loop && !step->loop->is_each ? step->input_schema : NULL;
+}
+
+static json_t *body_schema(const struct flow_step *step)
+{
+    bool has_agent = step->body == BODY_AGENT && step->agent;
+    if (step->input_schema)
+        return once_schema(step) ? NULL : step->input_schema;
+    return has_agent ? step->agent->input_schema : NULL;
+}
+
 /* The body of a step.  Without a name when a loop around it has the step's. */
 static rondo_node *body_node(const struct builder *b, struct flow_step *step, const char *name,
                              rondo_options o)
 {
-    const struct flow_agent *agent = step->body == BODY_AGENT ? step->agent : NULL;
-    o.input_schema = schema_text(step->input_schema ? step->input_schema : agent ? agent->input_schema : NULL);
+    o.input_schema = schema_text(body_schema(step));
     rondo_node *node = make_body(b, step, name, o);
+    schema_free((char *)o.input_schema);
+    return node;
+}
+
+/* Steps that a loop has of its own. */
+static rondo_node *loop_steps_node(const struct builder *b, struct flow_step *step)
+{
+    rondo_options o = { .input_schema = schema_text(body_schema(step)) };
+    rondo_node *node = graph_node(b, step->loop->scope, NULL, step->loop->on_failure, o);
     schema_free((char *)o.input_schema);
     return node;
 }
@@ -379,7 +402,7 @@ static rondo_node *loop_body_node(const struct builder *b, struct flow_step *ste
 {
     const struct flow_loop *loop = step->loop;
     if (loop->scope && loop->scope->count)
-        return graph_node(b, loop->scope, NULL, loop->on_failure, no_options);
+        return loop_steps_node(b, step);
     rondo_node *body = body_node(b, step, NULL, (rondo_options){ .timeout_ms = step->timeout_ms });
     body->anonymous = true; // its path is the pass's: "check.0"
     return body;
@@ -401,7 +424,8 @@ static rondo_node *each_node(const struct builder *b, struct flow_step *step, ro
                                                       .items = b->hooks->items, .user = loop,
                                                       .max_concurrency = most,
                                                       .on_item_failure = loop->on_item_failure,
-                                                      .output_mode = loop->output_mode, .options = o });
+                                                      .output_mode = loop->output_mode,
+                                                      .output = loop->output, .options = o });
     node->each.is_held = is_held(step);
     return node;
 }
@@ -437,7 +461,9 @@ static rondo_node *loop_node(const struct builder *b, struct flow_step *step, ro
     struct flow_loop *loop = step->loop;
     o.timeout_ms = loop->timeout_ms; // the step's own is for each pass
     o.budget = both_budgets(&o.budget, &loop->budget);
+    o.input_schema = schema_text(once_schema(step));
     rondo_node *node = loop->is_each ? each_node(b, step, o) : repeat_node(b, step, o);
+    schema_free((char *)o.input_schema);
     if (step->include && step->include->input_count && node->count) { // a pass or an item may be its inputs
         node->children[ROLE_BODY].input = b->hooks->pass;
         node->children[ROLE_BODY].user = step;

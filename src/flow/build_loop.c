@@ -55,11 +55,9 @@ static void check_memory(rondo_node *node, const rondo_loop_spec *spec)
 
 static void check_output(rondo_node *node, const rondo_loop_spec *spec)
 {
-    const rondo_node *body = spec->body;
     bool scored = spec->score || spec->score_node;
     build_check_range(node, "output_mode", spec->output_mode, 0, RONDO_OUTPUT_CUMULATIVE);
-    if (spec->output && node_child_index(body, spec->output) < 0 && strcmp(body->name, spec->output))
-        build_refuse(node, "output names '%s', which is no step of the body", spec->output);
+    build_check_output(node, spec->body, spec->output);
     if (spec->output_mode == RONDO_OUTPUT_BEST && !scored)
         build_refuse(node, "output_mode RONDO_OUTPUT_BEST needs a score or score_node");
     if (spec->patience && !scored)

@@ -141,6 +141,7 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     case AT_RULE: return step->loop ? step->loop->scope : NULL;
     case AT_INNER: return step->inner;
     case AT_AGENT:
+    case AT_HEAD:
     case AT_FILE: return l->flow->scope;
     }
     return NULL;
@@ -162,6 +163,7 @@ static unsigned allows_of(const struct pending *p)
     case AT_RULE: return ALLOW_PASS | absent;
     case AT_RETRY: return ALLOW_ERROR | absent;
     case AT_AGENT: return ALLOW_USER;
+    case AT_HEAD: return ALLOW_HEAD;
     case AT_BODY: return takes_with(p) ? ALLOW_WITH | absent : absent;
     case AT_INNER: return ALLOW_PASS | absent; // an edge is asked about the state that has just run
     default: return absent;

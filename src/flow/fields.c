@@ -77,7 +77,7 @@ static const struct field root_rows[] = {
     { "name", F_CLEAN, IN_BOTH, .needed = IN_BOTH, IN(flow, name), .not_empty = true,
       .stage = STAGE_NAME, .code = "missing_name", .missing = "missing_name",
       .about = "The name of the workflow." },
-    { "description", F_CLEAN, IN_BOTH, IN(flow, description), .stage = STAGE_CAPS,
+    { "description", F_HOLES, IN_BOTH, IN(flow, description), .where = AT_HEAD, .stage = STAGE_CAPS,
       .v1_chars = FLOW_TEXT_V1, .about = "What the workflow is for." },
     { "version", F_OWN, IN_BOTH, CHECKED, .read = own_version, .stage = STAGE_VERSION,
       .schema = "{type: integer, const: 1}", .about = "Version of the format; 1." },
@@ -219,7 +219,7 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
 /* ---- agents ----------------------------------------------------------------------------------------- */
 
 static const struct field agent_rows[] = {
-    { "description", F_CLEAN, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .where = AT_AGENT,
+    { "description", F_HOLES, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .where = AT_AGENT,
       .stage = STAGE_AGENT,
       .missing = "agent_missing_description", .about = "What the agent does." },
     { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT,
@@ -294,7 +294,8 @@ static const struct field sandbox_rows[] = {
 const struct fields sandbox_fields = TABLE("a sandbox", "sandbox", sandbox_rows, 0);
 
 static const struct field skill_rows[] = {
-    { "description", F_CLEAN, IN_RONDO, IN(flow_skill, description), .about = "What it is good for." },
+    { "description", F_HOLES, IN_RONDO, IN(flow_skill, description), .where = AT_AGENT,
+      .about = "What it is good for." },
     { "prompt", F_HOLES, IN_RONDO, IN(flow_skill, prompt), .where = AT_AGENT, .about = "Its system text." },
     { "inputSchema", F_SCHEMA, IN_RONDO, IN(flow_skill, input_schema), .about = "JSON Schema of its input." },
     { "resultSchema", F_SCHEMA, IN_RONDO, IN(flow_skill, result_schema), .kind = 1,
@@ -395,7 +396,6 @@ static const struct field step_rows[] = {
       .about = "The case is taken when this holds." },
     { "name", F_OWN, IN_RONDO, .place = P_CASE, CHECKED, .read = own_case_name,
       .schema = "{type: [string, boolean], pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}", .about = "Of the case, in paths." },
-    { "description", F_CLEAN, IN_RONDO, IN(flow_step, description), .about = "What the step is for." },
     { "agent", F_AGENT, IN_BOTH, IN(flow_step, agent), .about = "Who does it." },
     { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
       .about = "What to do; @file is read." },

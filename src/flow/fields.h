@@ -51,6 +51,7 @@ enum field_where {
     AT_INNER, // in the body's scope
     AT_AGENT, // wherever the agent works
     AT_FILE,
+    AT_HEAD,  // what the file says of itself before it runs
 };
 
 /* Rows that only some of the tables with the same rows have. */

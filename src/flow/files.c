@@ -256,7 +256,7 @@ static void unknown_input(struct loading *l, const struct flow_step *step, const
         names[i] = file->inputs[i].name;
     const struct doc_val *at = doc_key(load_get(step->at, "with"), name);
     load_suggest_name(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "'%s' has no input '%.80s'",
-                               file->source->name, name), name, names, file->input_count);
+                                    file->source->name, name), name, names, file->input_count);
 }
 
 static void missing_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
@@ -275,20 +275,67 @@ static const struct loaded *file_of(const struct loading *l, const struct flow_s
     const struct doc_val *at = step->agent ? load_get(step->agent->at, "workflow") : NULL;
     const char *path = step->body == BODY_INCLUDE ? step->include_path
                        : step->body == BODY_AGENT && at ? at->text : NULL;
-    return path ? shelf_find(l->shelf, path) : NULL;
+    const struct loaded *file = path ? shelf_find(l->shelf, path) : NULL;
+    return file && file->flow ? file : NULL;
+}
+
+/* The files of the agents that a step lists, each once; NULL at the end.  Nothing when one of them is none, and so may
+   make use of whatever it is given.  The caller's. */
+static const struct loaded **listed_files(const struct loading *l, const struct flow_scope *listed)
+{
+    const struct loaded **files = mem_zalloc((listed->count + 1) * sizeof *files);
+    for (uint32_t i = 0, count = 0; i < listed->count; i++) {
+        const struct loaded *file = file_of(l, listed->steps[i]);
+        if (!file || !file->is_good) {
+            files[0] = NULL;
+            break;
+        }
+        uint32_t k = 0;
+        while (k < count && files[k] != file)
+            k++;
+        files[k] = file;
+        count = MAX(count, k + 1);
+    }
+    return files;
+}
+
+static bool is_taken(const struct loaded **files, const char *name)
+{
+    while (*files && !flow_input((*files)->flow, name))
+        files++;
+    return *files;
+}
+
+/* All are given the same: it is enough that one of them takes it. */
+static void check_listed(struct loading *l, const struct flow_step *step)
+{
+    bool lists_agents = step->inner && step->inner->count && flow_giver(step->inner->steps[0]) == step;
+    if (!lists_agents || !step->with_count)
+        return;
+    auto_free const struct loaded **files = listed_files(l, step->inner);
+    for (uint32_t i = 0; files[0] && i < step->with_count; i++) {
+        const char *name = step->with[i].name;
+        if (is_taken(files, name))
+            continue;
+        if (!files[1])
+            unknown_input(l, step, files[0]->flow, name);
+        else
+            load_error(l, STAGE_RONDO, doc_key(load_get(step->at, "with"), name), "unknown_reference",
+                       "none of the workflows that are listed has an input '%.80s'", name);
+    }
 }
 
 static void check_with(struct loading *l, struct flow_step *step)
 {
     const struct loaded *file = step->part == AS_TOOL ? NULL : file_of(l, step); // a model says what it is given
-    if (!file || !file->flow)
-        return;
-    for (uint32_t i = 0; file->is_good && i < step->with_count; i++)
+    const struct flow_step *giver = flow_giver(step);
+    check_listed(l, step);
+    for (uint32_t i = 0; file && file->is_good && i < step->with_count; i++)
         if (!flow_input(file->flow, step->with[i].name))
             unknown_input(l, step, file->flow, step->with[i].name);
-    for (uint32_t i = 0; i < file->flow->input_count; i++) {
+    for (uint32_t i = 0; file && i < file->flow->input_count; i++) {
         const struct flow_input *input = &file->flow->inputs[i];
-        if (!input->default_ && !is_given(step, input->name))
+        if (!input->default_ && !is_given(giver, input->name))
             missing_input(l, step, file->flow, input->name);
     }
 }

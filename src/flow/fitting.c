@@ -48,6 +48,7 @@ const struct doc_val *load_follow(const struct doc_val *val, const char *pointer
 
 /* ---- one value ----------------------------------------------------------------------------------------------- */
 
+#define LISTED_WITH_MAX 100 // values that are looked at for every agent that a step lists
 #define MISFITS_MAX 100 // of one value, so that there is room for others
 
 struct fitting {
@@ -234,12 +235,20 @@ static bool fit_type(struct loading *l, const struct flow_named *given, const js
     return false;
 }
 
+/* Each of many agents that are listed could look at each of many values. */
+static bool is_too_much(const struct flow_step *step)
+{
+    const struct flow_step *giver = flow_giver(step);
+    return giver != step && giver->with_count > LISTED_WITH_MAX;
+}
+
 /* ---- what included files are given --------------------------------------------------------------------------- */
 
 static void fit_given(struct loading *l, struct flow_step *step)
 {
-    for (uint32_t i = 0; step->include && i < step->with_count; i++) {
-        const struct flow_named *given = &step->with[i];
+    const struct flow_step *giver = flow_giver(step);
+    for (uint32_t i = 0; step->include && !is_too_much(step) && i < giver->with_count; i++) {
+        const struct flow_named *given = &giver->with[i];
         const struct flow_input *input = flow_input(step->include, given->name);
         const char *file = step->include->source->name;
         if (!input || !given->expr.program || !fit_type(l, given, input->schema_doc, file))
@@ -253,17 +262,31 @@ static void fit_given(struct loading *l, struct flow_step *step)
 
 /* ---- what steps are given ------------------------------------------------------------------------------------ */
 
+/* What a file is not given it has by itself. */
+static void add_defaults(const struct flow *file, json_t *input)
+{
+    for (uint32_t i = 0; file && i < file->input_count; i++)
+        if (file->inputs[i].default_ && !json_object_get(input, file->inputs[i].name))
+            json_object_set(input, file->inputs[i].name, file->inputs[i].default_);
+}
+
 /* The input of a step as far as it is known: null stands for what is not.  New. */
 static json_t *known_input(const struct flow_step *step, bool *ret_all)
 {
+    const struct flow_step *giver = flow_giver(step);
     json_t *input = json_object();
     *ret_all = true;
-    for (uint32_t i = 0; i < step->with_count; i++) {
-        const struct cel_program *program = step->with[i].expr.program;
-        json_t *value = program ? constant_of(program) : NULL;
+    for (uint32_t i = 0; i < giver->with_count; i++) {
+        const struct flow_named *given = &giver->with[i];
+        json_t *value = given->expr.program ? constant_of(given->expr.program) : NULL;
+        if (step->include && !flow_input(step->include, given->name)) { // for another one that is listed
+            json_decref(value);
+            continue;
+        }
         *ret_all = *ret_all && value;
-        json_object_set_new(input, step->with[i].name, value ? value : json_null());
+        json_object_set_new(input, given->name, value ? value : json_null());
     }
+    add_defaults(step->include, input);
     return input;
 }
 
@@ -325,9 +348,16 @@ static bool takes_object(const json_t *doc)
     return !schema || schema_check(schema, nothing, &err) == 0;
 }
 
+static const struct doc_val *with_at(const struct flow_step *step)
+{
+    const struct doc_val *with = load_get(flow_giver(step)->at, "with");
+    return with ? with : step->id_at;
+}
+
 static void fit_partly(struct loading *l, const struct flow_step *step, json_t *doc, json_t *input)
 {
-    const struct doc_val *with = load_get(step->at, "with");
+    const struct flow_step *giver = flow_giver(step);
+    const struct doc_val *with = with_at(step);
     const json_t *properties = json_object_get(doc, "properties");
     auto_schema struct schema *schema = sure_schema(doc, input);
     if (!schema)
@@ -337,8 +367,8 @@ static void fit_partly(struct loading *l, const struct flow_step *step, json_t *
         return;
     }
     fit(fitting(l, with, "this does not fit the `inputSchema`"), schema, input);
-    for (uint32_t i = 0; i < step->with_count; i++) {
-        const struct flow_named *given = &step->with[i];
+    for (uint32_t i = 0; i < giver->with_count; i++) {
+        const struct flow_named *given = &giver->with[i];
         const json_t *property = json_object_get(properties, given->name);
         if (given->expr.program && property && json_is_null(json_object_get(input, given->name)))
             fit_type(l, given, property, step->id);
@@ -351,7 +381,7 @@ static void fit_with(struct loading *l, const struct flow_step *step, json_t *do
     auto_json json_t *input = known_input(step, &is_whole);
     auto_schema struct schema *schema = is_whole ? schema_again(doc) : NULL;
     if (schema)
-        fit(fitting(l, load_get(step->at, "with"), "this does not fit the `inputSchema`"), schema, input);
+        fit(fitting(l, with_at(step), "this does not fit the `inputSchema`"), schema, input);
     if (!is_whole)
         fit_partly(l, step, doc, input);
 }
@@ -361,7 +391,7 @@ const struct flow_loop *load_items_of(const struct flow_step *step)
 {
     if (step->loop)
         return step->loop->is_each && step->loop->items ? step->loop : NULL;
-    if (step->has_with || step->takes_previous || step->condition.at)
+    if (step->has_with || step->takes_previous || step->condition.at || flow_step_is_file(step))
         return NULL;
     const struct flow_step *owner = step->scope->owner;
     if (step->scope->kind == SCOPE_EACH)
@@ -383,16 +413,46 @@ static void fit_items(struct loading *l, const struct flow_step *step, const str
 
 static void fit_input(struct loading *l, struct flow_step *step)
 {
-    json_t *doc = step->part == AS_STEP ? load_input_schema(step) : NULL;
+    bool is_given = step->part == AS_STEP || step->part == AS_MEMBER || step->part == AS_CAPTAIN;
+    json_t *doc = is_given && !is_too_much(step) ? load_input_schema(step) : NULL;
+    const struct flow_step *giver = flow_giver(step);
     const struct flow_loop *items = doc ? load_items_of(step) : NULL;
     if (items)
         fit_items(l, step, items, doc);
-    else if (doc && step->has_with && !(step->loop && step->loop->is_each))
+    else if (doc && (giver->has_with || step->include) && !(giver->loop && giver->loop->is_each))
         fit_with(l, step, doc);
+}
+
+/* ---- what models are told of files ------------------------------------------------------------------------ */
+
+static void fit_hole(struct loading *l, const struct flow_step *step, const struct flow_expr *hole)
+{
+    const struct flow *file = step->include;
+    for (uint32_t i = 0; hole->program && i < cel_program_ref_count(hole->program); i++) {
+        const struct flow_ref *ref = (const struct flow_ref *)cel_program_ref_at(hole->program, i)->token;
+        const struct flow_input *input = ref && ref->root == REF_INPUTS && ref->name ? flow_input(file, ref->name)
+                                                                                    : NULL;
+        if (input && !input->default_)
+            diag_hint(load_error(l, STAGE_RONDO, step->at, "validation",
+                                 "the description of '%.100s' names its input '%.80s', which has no default: it cannot "
+                                 "be shown before the file has inputs", file->source->name, input->name),
+                      "give the agent '%.80s' a `description` of its own", step->agent->name);
+    }
+}
+
+/* A model that may call a file is told of it before it has inputs. */
+static void fit_description(struct loading *l, const struct flow_step *step)
+{
+    bool is_shown = step->part == AS_TOOL && step->include && !step->agent->description.len;
+    const struct flow_text *text = is_shown ? &step->include->description : NULL;
+    for (uint32_t i = 0; text && i < text->piece_count; i++)
+        if (text->pieces[i].expr)
+            fit_hole(l, step, text->pieces[i].expr);
 }
 
 static void fit_step(struct loading *l, struct flow_step *step)
 {
+    fit_description(l, step);
     fit_gate(l, step);
     fit_given(l, step);
     fit_input(l, step);

@@ -83,6 +83,18 @@ const struct flow_input *flow_input(const struct flow *flow, const char *name)
     return NULL;
 }
 
+bool flow_step_is_file(const struct flow_step *step)
+{
+    return step->body == BODY_INCLUDE ||
+           (step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_WORKFLOW);
+}
+
+const struct flow_step *flow_giver(const struct flow_step *step)
+{
+    bool is_listed = step->scope->kind == SCOPE_PARALLEL || step->scope->kind == SCOPE_FORUM;
+    return step->is_made && is_listed && step->part != AS_REVIEWER ? step->scope->owner : step;
+}
+
 bool flow_scope_has_late(const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count; i++)

@@ -137,8 +137,8 @@ struct flow_env {
 };
 
 struct flow_skill {
-    const char *name, *description;
-    struct flow_text prompt;
+    const char *name;
+    struct flow_text description, prompt;
     json_t *input_schema, *result_schema; // borrowed from the document; NULL
 };
 
@@ -163,8 +163,8 @@ struct flow_agent {
     const struct doc_val *at, *name_at;
     struct flow *flow;
     uint8_t kind; // enum flow_agent_kind
-    const char *description; // "" when there is none
-    struct flow_text prompt;
+    struct flow_text description;
+    struct flow_text prompt; // its system text; without one that is the description
     json_t *result_schema, *input_schema; // borrowed from the document; NULL
     bool judges;   // of a loop it is the untilAgent
     struct flow_step **users; // the steps that it works for
@@ -279,7 +279,6 @@ struct flow_step {
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
     struct flow_text instructions;
-    const char *description;
     const char **depends_on;
     uint32_t depends_count;
     const uint32_t *deps;     // the same as indexes into the scope
@@ -347,7 +346,8 @@ struct flow {
     char *folder;         // of the file, absolute, links resolved; NULL when it came from memory
     uint8_t dialect;      // enum flow_dialect
     struct flow *outer;   // the file that includes this one, borrowed
-    const char *name, *description;
+    const char *name;
+    struct flow_text description;
     struct flow_input *inputs;
     uint32_t input_count;
     struct flow_agent **agents;
@@ -388,6 +388,10 @@ struct flow {
 bool flow_isolates(const struct flow *flow);
 
 const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
+bool flow_step_is_file(const struct flow_step *step); // does it run a file, as an include or as an agent?
+
+/* The step whose `with` it is given: itself, or the one that lists its agent. */
+const struct flow_step *flow_giver(const struct flow_step *step);
 bool flow_scope_has_late(const struct flow_scope *scope);                      // steps that failures may start
 
 /* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not

@@ -184,7 +184,6 @@ static bool find_dialect(struct loading *l)
 
 void load_read(struct loading *l)
 {
-    l->flow->description = "";
     l->flow->name = "";
     read_object(l, &root_fields, l->flow->doc->root, l->flow);
 }

@@ -42,6 +42,8 @@ static void node_free(rondo_node *node)
         agent_clear(&node->agent);
     if (node_is_loop(node))
         mem_free(node->loop.output);
+    if (node->kind == RONDO_KIND_EACH)
+        mem_free(node->each.output);
     if (node->kind == RONDO_KIND_GATE)
         gate_clear(node);
     for (uint32_t i = 0; i < node->count && node->kind != KIND_HOLDER; i++)

@@ -134,6 +134,7 @@ struct rondo_node {
             rondo_producer items;
             void *user;
             int output_mode;
+            char *output; // a step of the body; NULL
             bool is_held; // max_concurrency is v1's limit, not the file's
         } each;
         struct {

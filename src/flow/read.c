@@ -183,8 +183,7 @@ static void read_line(struct loading *l, const struct field *field, const struct
     if (field->type == F_CLEAN) {
         if (!read_clean(l, val, field->key, &text, &len))
             return;
-        if (field->where != AT_AGENT) // else it may become the system text
-            read_no_holes(l, val);
+        read_no_holes(l, val);
     } else if ((text = read_text(l, val, field->key))) {
         len = val->text_len;
     }
@@ -192,9 +191,6 @@ static void read_line(struct loading *l, const struct field *field, const struct
         return;
     if (field->not_empty && !len)
         complain_empty(l, field, val);
-    else if (field->v1_chars && l->is_v1 && count_chars(text, len) > field->v1_chars)
-        load_error(l, field->stage, val, "validation", "`%s` has %zu characters; at most %u are allowed",
-                   field->key, count_chars(text, len), (unsigned)field->v1_chars);
     else if (ret)
         *ret = text;
 }
@@ -474,6 +470,9 @@ void read_holes(struct loading *l, const struct field *field, const char *what,
         return;
     if (field->not_empty && !len)
         load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", what);
+    if (field->v1_chars && l->is_v1 && count_chars(text, len) > field->v1_chars)
+        load_error(l, field->stage, val, "validation", "`%s` has %zu characters; at most %u are allowed",
+                   field->key, count_chars(text, len), (unsigned)field->v1_chars);
     *ret = (struct flow_text){ .text = text, .len = len, .at = val };
     pending_add(l, field, what, val)->text = ret;
 }

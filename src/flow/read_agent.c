@@ -85,7 +85,6 @@ static struct flow_agent *read_one_agent(struct loading *l, const struct doc_val
     agent->name_at = key;
     agent->at = val;
     agent->flow = l->flow;
-    agent->description = "";
     agent->temperature = agent->top_p = NAN;
     agent->has_tools = load_get(val, "tools");
     agent->effects = -1;
@@ -228,7 +227,6 @@ void own_skills(struct loading *l, const struct field *field, const struct doc_v
     for (uint32_t i = 0; i < val->count; i++) {
         struct flow_skill *skill = &agent->skills[agent->skill_count++];
         skill->name = val->keys[i]->text;
-        skill->description = "";
         if (!read_is_name(skill->name))
             load_error(l, STAGE_RONDO, val->keys[i], "validation",
                        "the skill's name '%.80s' %s", skill->name, read_name_rule(skill->name));

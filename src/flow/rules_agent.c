@@ -96,18 +96,6 @@ static void check_description(struct loading *l, const struct flow_agent *agent)
                    agent->name);
 }
 
-/* What describes an agent is also its system text, unless it has one. */
-static void settle_prompt(struct loading *l, struct flow_agent *agent)
-{
-    const struct doc_val *at = load_get(agent->at, "description");
-    if (!*agent->description)
-        return;
-    if (load_get(agent->at, "prompt"))
-        read_no_holes(l, at);
-    else
-        read_holes(l, fields_find(&agent_fields, "prompt", IN_BOTH), "description", at, &agent->prompt);
-}
-
 static void check_agent(struct loading *l, struct flow_agent *agent)
 {
     find_kind(l, agent);
@@ -117,7 +105,6 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
         check_skills(l, agent);
     if (agent->effects < 0)
         agent->effects = agent->kind == AGENT_SCRIPT ? RONDO_PURE : RONDO_IDEMPOTENT;
-    settle_prompt(l, agent);
 }
 
 void rules_step_model(struct loading *l, const struct flow_step *step)

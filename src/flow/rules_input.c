@@ -2,7 +2,7 @@
 
    A step without `with` gets what its container got, which at the top is the object of the file's inputs, or what a
    script before it says.  Of all others nothing is known, and nothing is said.  What `with` gives, and items that are
-   written down, are looked at in fitting.c. */
+   written down, are looked at in fitting.c.  Of a loop it is the first pass. */
 #include "flow/load.h"
 
 #include "base/buf.h"
@@ -13,11 +13,8 @@ enum known { NOT_KNOWN, KNOWN_INPUTS, KNOWN_TEXT };
 
 json_t *load_input_schema(const struct flow_step *step)
 {
-    bool is_file = step->body == BODY_INCLUDE || (step->agent && step->agent->kind == AGENT_WORKFLOW);
-    bool repeats_steps = step->loop && step->loop->scope->count;
-    if (is_file || repeats_steps) // what a file gets are its own inputs
-        return NULL;
-    return step->input_schema ? step->input_schema : step->agent ? step->agent->input_schema : NULL;
+    bool has_agent = step->agent && !(step->loop && step->loop->scope->count);
+    return step->input_schema ? step->input_schema : has_agent ? step->agent->input_schema : NULL;
 }
 
 /* ---- what it is ------------------------------------------------------------------------------------------- */
@@ -47,7 +44,7 @@ static bool gives_text(const struct flow_step *step)
 
 static enum known input_of(const struct flow_step *step)
 {
-    if (step->has_with)
+    if (step->has_with || flow_step_is_file(step)) // what a file gets are its own inputs
         return NOT_KNOWN;
     if (step->takes_previous)
         return step->run_on == RONDO_ON_SUCCESS && gives_text(step->scope->steps[step->index - 1]) ? KNOWN_TEXT
@@ -108,7 +105,8 @@ static void check_known(struct loading *l, const struct flow_step *step, const j
 
 static void check_input(struct loading *l, struct flow_step *step)
 {
-    const json_t *schema = step->part == AS_STEP && !step->loop ? load_input_schema(step) : NULL;
+    bool is_each = step->loop && step->loop->is_each;
+    const json_t *schema = step->part == AS_STEP && !is_each ? load_input_schema(step) : NULL;
     if (schema && !load_items_of(step))
         check_known(l, step, schema);
 }

@@ -30,8 +30,7 @@ static const struct {
     { "stall", "validation" },                          { "memoryMode", "validation" },
     { "memoryWindow", "validation" },                   { "feedback", "validation" },
     { "onError", "validation" },                        { "maxFailures", "validation" },
-    { "maxHistory", "validation" },                     { "output", "validation" },
-    { "compat", "validation" },
+    { "maxHistory", "validation" },                     { "compat", "validation" },
 };
 
 static void check_each(struct loading *l, const struct flow_loop *loop)
@@ -209,7 +208,6 @@ static void check_repeat(struct loading *l, struct flow_step *step)
     rules_judge(l, loop);
     check_score(l, loop);
     check_memory(l, loop);
-    check_output(l, step);
     settle_on_max(loop);
     if (has(loop, "stall") && !loop->stall_repeats)
         loop->stall_repeats = 3;
@@ -227,6 +225,7 @@ void rules_loop(struct loading *l, struct flow_step *step)
         check_each(l, loop);
     else
         check_repeat(l, step);
+    check_output(l, step);
     for (size_t i = 0; i < COUNT(for_steps); i++)
         if (has(loop, for_steps[i]) && !load_has(l, loop->at, "steps"))
             load_error(l, STAGE_RONDO, key_at(loop, for_steps[i]), "validation",

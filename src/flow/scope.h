@@ -22,6 +22,7 @@ enum scope_allow {
     ALLOW_USER = 4,  // a text of an agent: what steps that use it can see, wherever they are
     ALLOW_ABSENT = 8, // a question: what has no value is a no
     ALLOW_WITH = 16,  // `input` is what the step's `with` says
+    ALLOW_HEAD = 32,  // before the file runs: nothing but its inputs is there
 };
 
 /* Where an expression stands. */

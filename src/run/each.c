@@ -83,6 +83,21 @@ static void close_item(struct run *run, struct act *act, uint32_t at)
         run_act(run, each->open[at].kid.act)->kid = at;
 }
 
+/* What the item came to is what that step did; without an output of its own, nothing. */
+static void take_output(struct run *run, struct result *res, const char *name)
+{
+    const struct result *step = result_step(res, name);
+    bool has_output = step && result_has_output(step);
+    auto_buf struct buf text = { 0 };
+    if (has_output)
+        result_put_content(&text, step);
+    run_drop(run, res->value);
+    mem_free(res->more->content);
+    res->value = has_output ? json_incref(step->value) : NULL;
+    res->seq = has_output ? step->seq : res->seq;
+    res->more->content = mem_strdup(buf_text(&text));
+}
+
 static void finish_item(struct run *run, struct act *act, uint32_t at)
 {
     struct each_act *each = act->each;
@@ -91,6 +106,8 @@ static void finish_item(struct run *run, struct act *act, uint32_t at)
     *res = kid->res;
     each->failed += res->status == RONDO_STATUS_FAILED;
     each->completed += res->status == RONDO_STATUS_COMPLETED;
+    if (act->node->each.output && res->more && res->status == RONDO_STATUS_COMPLETED)
+        take_output(run, res, act->node->each.output);
     if (res->more && res->more->refs == 1) { // inner steps of an item are not visible from outside
         kids_free(run, res->more->steps, res->more->step_count);
         res->more->steps = NULL;
@@ -276,6 +293,11 @@ static const struct result *first_failure(const struct each_act *each)
     return NULL;
 }
 
+static bool is_shown(const struct act *act, const struct result *res)
+{
+    return res->status == RONDO_STATUS_COMPLETED && (res->value || !act->node->each.output);
+}
+
 /* The highest completed item's content, or all of them under headings. */
 static char *content_of(const struct act *act)
 {
@@ -283,14 +305,14 @@ static char *content_of(const struct act *act)
     auto_buf struct buf text = { 0 };
     uint32_t i = each->count;
     if (act->node->each.output_mode == RONDO_OUTPUT_LAST) {
-        while (i > 0 && each->results[i - 1].status != RONDO_STATUS_COMPLETED)
+        while (i > 0 && !is_shown(act, &each->results[i - 1]))
             i--;
         if (i > 0)
             result_put_content(&text, &each->results[i - 1]);
         return buf_take(&text);
     }
     for (i = 0; i < each->count; i++) {
-        if (each->results[i].status != RONDO_STATUS_COMPLETED)
+        if (!is_shown(act, &each->results[i]))
             continue;
         buf_printf(&text, "%s## Item %u\n\n", text.len ? "\n\n" : "", i);
         result_put_content(&text, &each->results[i]);

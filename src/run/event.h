@@ -130,6 +130,12 @@ static inline unsigned event_fields(unsigned type)
     return type < 64 ? event_field_table[type] : 0;
 }
 
+/* Of a step that failed before it could start. */
+static inline bool event_is_refusal(const struct rondo_event *ev)
+{
+    return ev->type == RONDO_EV_STEP_FAILED && ev->flags & EF_UNSTARTED;
+}
+
 const char *event_type_text(int type);
 
 #endif

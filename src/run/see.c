@@ -306,17 +306,26 @@ static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref
    loop or what a judge is to look at, they are what the step around it gave them, or their defaults. */
 static json_t *file_input(const struct see *see, const struct act *file, const struct flow_input *input)
 {
-    const struct act *around = up(see, file);
-    json_t *value = json_object_get(file->input, input->name);
+    const struct act *around = file ? up(see, file) : NULL;
+    json_t *value = file ? json_object_get(file->input, input->name) : NULL;
     if (!value && around && around->node->step == file->node->step) // its loop
         value = json_object_get(around->input, input->name);
     return value ? value : input->default_;
 }
 
+json_t *see_given(const struct see *see, const char *name)
+{
+    const struct flow_step *step = see->act->node->step;
+    json_t *value = NULL;
+    for (const struct act *act = see->act; act && act->node->step == step && !value; act = up(see, act))
+        value = json_object_get(act->input, name);
+    return value;
+}
+
 json_t *see_inputs_json(struct see *see)
 {
-    const struct act *file = see_file(see);
-    const struct flow *flow = file ? file->node->scope->flow : NULL;
+    const struct act *file = see->ahead ? NULL : see_file(see);
+    const struct flow *flow = file ? file->node->scope->flow : see->ahead;
     json_t *all = json_object();
     for (uint32_t i = 0; flow && i < flow->input_count; i++)
         json_object_set(all, flow->inputs[i].name, file_input(see, file, &flow->inputs[i])); // NULL: left out
@@ -325,8 +334,8 @@ json_t *see_inputs_json(struct see *see)
 
 static struct cel_val see_inputs(struct see *see, const struct flow_ref *ref)
 {
-    const struct act *file = see_file(see);
-    const struct flow *flow = file ? file->node->scope->flow : NULL;
+    const struct act *file = see->ahead ? NULL : see_file(see);
+    const struct flow *flow = file ? file->node->scope->flow : see->ahead;
     if (!ref->name)
         return kept(see, see_inputs_json(see));
     json_t *value = file ? json_object_get(file->input, ref->name) : NULL;

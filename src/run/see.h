@@ -22,6 +22,7 @@ struct see {
     json_t *input;         // of that child; NULL
     struct act *loop_now;  // the loop whose rule is asked: the pass in question is the one that just ended
     json_t *delta;         // state that was set but not yet applied; NULL
+    const struct flow *ahead; // a file that has not begun: its inputs are their defaults; NULL
 
     /* Passes of a loop that are no longer in memory, in the form of see_pass_json(); new.  The loop is
        open (loop), or has ended and is known by what it came to.  NULL when there is no such pass; the
@@ -75,6 +76,9 @@ json_t *see_contributions_json(const struct see *see);
 
 /* What the file of see->act was given; new. */
 json_t *see_inputs_json(struct see *see);
+
+/* What the step of see->act is given under that name, in this pass or else before its loop; borrowed, NULL. */
+json_t *see_given(const struct see *see, const char *name);
 
 /* Every step that can be seen from see->act and has ended, by id. */
 json_t *see_steps_json(struct see *see);

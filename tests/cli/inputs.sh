@@ -127,9 +127,91 @@ check "that only its captain hears" 0 "5: a 1 5 heard 0; b 1 ; a 2 5 heard 0; b 
 # Files that are only named.
 gives "agents of a parallel" '["own and more","ok"]' "[{ id: p, parallel: { agents: [file, ok] } }]"
 gives "members and a captain" "own and more" "[{ id: f, forum: { members: [file, ok], captain: file, rounds: 2 } }]"
+listed() { gives "$1" "$2" "[{ id: p, with: { $3 }, $4 }]"; }
+listed "that are given what lists them" '["1 and more","1"]' "n: \"'1'\"" "parallel: { agents: [file, in] }"
+listed "the same for two" '["own and x","own and x"]' "m: \"'x'\"" "parallel: { agents: [file, file] }"
+listed "in a forum" "own and x" "m: \"'x'\", k: \"1\"" "forum: { members: [file, ok], captain: file, rounds: 2 }"
+listed "in every pass" '["own and x"]' "m: \"'x'\"" "parallel: { agents: [file] }, loop: { maxIterations: 3 }"
+listed "but what next gives" '["y and x"]' "m: \"'x'\"" "parallel: { agents: [file] }, loop: { maxIterations: 2, onMaxIterations: returnLast, next: \"{'n': 'y'}\" }"
+listed "or an item" '["b and x"]' "m: \"'x'\"" "parallel: { agents: [file] }, loop: { forEach: [{ n: a }, { n: b }] }"
+gives "no more than they take" '["own and more","own and more"]' "[{ id: g, with: { n: \"'g'\" }, steps: [{ id: p, parallel: { agents: [file, file] } }] }]"
 gives "a scorer" "ok" "[{ id: m, agent: ok, loop: { maxIterations: 3, scoreAgent: marks, patience: 1 } }]"
 gives "a judge" "ok" "[{ id: m, agent: ok, loop: { maxIterations: 2, onMaxIterations: fail, untilAgent: marks } }]"
 gives "a reviewer" "ok" "[{ id: m, agent: ok, review: { agent: marks, onExhausted: fail } }]"
+
+# What does not fit is known before.
+flow needs.yaml <<'F'
+name: needs
+inputs: { a: { type: string }, b: { type: integer, default: 1 } }
+agents: { s: { script: [x] } }
+steps: [{ id: x, agent: s }]
+F
+flow also.yaml <<'F'
+name: also
+inputs: { c: { default: 1 } }
+agents: { s: { script: [x] } }
+steps: [{ id: x, agent: s }]
+F
+flow wrong.yaml <<'F'
+name: wrong
+agents: { needs: { workflow: needs.yaml }, also: { workflow: also.yaml }, ok: { script: [ok] } }
+steps:
+  - { id: one, parallel: { agents: [needs] } }
+  - { id: two, with: { a: "'x'", cc: "1" }, parallel: { agents: [needs, also] } }
+  - { id: three, with: { a: "5" }, forum: { members: [needs, ok], captain: needs } }
+  - { id: four, with: { a: "'x'", cc: "1" }, parallel: { agents: [needs, ok] } }
+F
+check "inputs that agents in a list lack" 2 "" "$RONDO" check wrong.yaml
+says "wrong.yaml:5:37: error[validation]: 'needs.yaml' needs the input 'a'"
+says "wrong.yaml:6:34: error[unknown_reference]: none of the workflows that are listed has an input 'cc'"
+says "wrong.yaml:7:29: error[schema]: the input 'a' of 'needs.yaml' has the type \"string\", this gives int"
+same "and nothing else" "$(grep -c 'error\[' err)" 3
+
+# `inputSchema` is about what a step gets before it starts: a loop once, a forEach every item.
+flow once.yaml <<'F'
+name: once
+inputs: { n: { default: 1 } }
+agents: { s: { script: [x, y, z] } }
+steps: [{ id: l, with: { n: inputs.n }, inputSchema: { type: object, properties: { n: { type: integer } } }, loop: { maxIterations: 3, steps: [{ id: a, agent: s }] } }]
+F
+check "steps of a loop" 0 z "$RONDO" run --store :memory: --quiet once.yaml
+check "that get what does not fit" 1 "" "$RONDO" run --store :memory: --input n=x once.yaml
+says "error l: input: n: expected integer, got \"x\""
+same "do not begin" "$(grep -c 'iteration_start' err)" 0
+sed -i 's/loop: { maxIterations: 3, steps: .*\]/agent: s, loop: { maxIterations: 3 } }]/' once.yaml
+check "a body that repeats" 0 z "$RONDO" run --store :memory: --quiet once.yaml
+check "that gets what does not fit" 1 "" "$RONDO" run --store :memory: --input n=x once.yaml
+says "error l: input: n: expected integer"
+flow items.yaml <<'F'
+name: items
+inputs: { n: { default: 1 } }
+agents: { s: { run: [printf, "%s", "${item}"] } }
+steps: [{ id: l, inputSchema: { type: integer }, loop: { forEach: "[1, inputs.n, 3]", onItemFailure: continue, outputMode: cumulative, steps: [{ id: a, agent: s }] } }]
+output: steps.l.result.iterations.map(i, i.status).join(' ')
+F
+check "items" 0 "completed completed completed" "$RONDO" run --store :memory: --quiet items.yaml
+check "one of which does not fit" 0 "completed failed completed" "$RONDO" run --store :memory: --input n=x items.yaml
+says 'error l[1]: input: expected integer, got "x"'
+flow both.yaml <<'F'
+name: both
+agents: { s: { script: [x] }, file: { workflow: also.yaml, inputSchema: { properties: { c: { maximum: 3 } } } } }
+steps:
+  - { id: a, with: { n: "'x'" }, inputSchema: { properties: { n: { type: integer } } }, loop: { maxIterations: 2, steps: [{ id: a, agent: s }] } }
+  - { id: b, inputSchema: { required: [n] }, loop: { maxIterations: 2, steps: [{ id: a, agent: s }] } }
+  - { id: c, inputSchema: { type: integer }, loop: { forEach: [1, x], steps: [{ id: a, agent: s }] } }
+  - { id: d, agent: file, with: { c: "5" } }
+  - { id: e, agent: file }
+  - { id: f, include: also.yaml, inputSchema: { properties: { c: { minimum: 2 } } } }
+  - { id: g, with: { c: "4" }, parallel: { agents: [file] } }
+F
+check "what is known not to fit" 2 "" "$RONDO" check both.yaml
+says "both.yaml:5:25: error[schema]: this does not fit the \`inputSchema\`: n: expected integer"
+says "both.yaml:6:11: error[schema]: the input of 'b' does not fit its \`inputSchema\`: the file has no input 'n'"
+says "both.yaml:7:67: error[schema]: the item does not fit the \`inputSchema\` of 'c': expected integer"
+says "both.yaml:8:38: error[schema]: this does not fit the \`inputSchema\`: c: expected at most 3, got 5"
+says "both.yaml:10:11: error[schema]: this does not fit the \`inputSchema\`: c: expected at least 2, got 1"
+says "both.yaml:11:25: error[schema]: this does not fit the \`inputSchema\`: c: expected at most 3, got 4"
+same "is all of it" "$(grep -c 'error\[' err)" 6
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

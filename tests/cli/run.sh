@@ -61,6 +61,32 @@ check "a group takes what fits" 0 "x" "$RONDO" run --store :memory: --input n=5 
 check "and nothing else" 1 "" "$RONDO" run --store :memory: --input n=6 group.yaml
 says 'error one: input: n'
 
+# ---- the step of an item that counts -------------------------------------------------------------
+
+flow counts.yaml <<'END'
+name: counts
+agents:
+  a: { run: [printf, '{"n": %s}', "${item}"], resultSchema: { type: object } }
+  b: { run: [printf, "later %s", "${item}"] }
+  no: { run: ["false"] }
+steps:
+  - id: l
+    loop:
+      forEach: [1, 2, 3]
+      output: a
+      onItemFailure: continue
+      steps:
+        - { id: a, agent: a, condition: item != 2 }
+        - { id: b, agent: b, dependsOn: [a] }
+        - { id: c, agent: no, dependsOn: [a], condition: item == 3 }
+output: "[steps.l.content, steps.l.result.iterations.map(i, [i.status, i.content, i.?result.orValue('none')])]"
+END
+check "of each item" 0 '["{\"n\": 1}",[["completed","{\"n\": 1}",{"n":1}],["completed","","none"],["failed","later 3","none"]]]' \
+      "$RONDO" run --store :memory: counts.yaml
+sed -i 's/output: a/output: a\n      outputMode: cumulative/' counts.yaml
+check "all of them" 0 '["## Item 0\n\n{\"n\": 1}",[["completed","{\"n\": 1}",{"n":1}],["completed","","none"],["failed","later 3","none"]]]' \
+      "$RONDO" run --store :memory: counts.yaml
+
 # ---- answers and statuses ----------------------------------------------------------------------
 
 check "the answer is on stdout" 0 "hello, world" "$RONDO" run hello.yaml

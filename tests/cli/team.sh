@@ -51,6 +51,49 @@ same "they are steps of the run" "$(jq -r 'select(.type=="step_start").path' ev 
      "a a.writer[0] a.counter[1] a.parrot[2] a.parrot[3] a.sub[4] a.sub[4].x a.rater[5] "
 same "whose tokens count" "$(jq -r 'select(.type=="workflow_end").tokens.prompt' ev)" 700
 
+# ---- what is said of them may have holes ---------------------------------------------------------------------
+flow told.yaml <<'F'
+name: told
+inputs: { topic: { default: tea } }
+agents:
+  boss: { prompt: "You lead.", model: compat/m, tools: [finder, far], workers: [finder, plain] }
+  finder: { description: "Finds out about ${inputs.topic} for ${input.who}, $${x}.", run: "cat" }
+  plain: { script: [x] }
+  far: { workflow: far.yaml }
+  picker:
+    model: compat/m
+    prompt: You pick.
+    tools: []
+    skills: { a: { description: "Knows ${inputs.topic}." }, b: { description: "Knows ${input.who}.", prompt: "You know." } }
+steps:
+  - { id: a, agent: boss, instructions: x, with: { who: "'Ann'" } }
+  - { id: b, agent: picker, instructions: x, with: { who: "'Bob'" }, dependsOn: [a] }
+F
+flow far.yaml <<'F'
+name: far
+description: "Goes ${inputs.n} miles in ${inputs.far}."
+inputs: { n: { type: integer, default: 5 }, far: { default: [a] } }
+agents: { s: { script: [x] } }
+steps: [{ id: x, agent: s }]
+F
+serve < <(text "Done."; then_; text b; then_; text "Picked.")
+check "descriptions with holes" 0 "Picked." "$RONDO" run -q --store :memory: told.yaml
+same "are filled for who may call" "$(asked 0 '.tools[] | select(.function.name=="finder").function.description')" 'Finds out about tea for Ann, ${x}.'
+same "also those of files" "$(asked 0 '.tools[] | select(.function.name=="far").function.description')" 'Goes 5 miles in ["a"].'
+same "and of workers" "$(asked 0 '.tools[] | select(.function.name=="delegate").function.description' | tail -2)" \
+     "$(printf -- '- finder: Finds out about tea for Ann, ${x}.\n- plain')"
+same "and of skills" "$(asked 1 '.messages[0].content' | grep Knows)" "$(printf 'Knows tea.\nKnows Bob.')"
+sed -i '/id: a,/s/with: { who: /with: { whom: /' told.yaml
+check "one that cannot be filled" 1 "" "$RONDO" run -q --store :memory: told.yaml
+says "the description of the agent 'finder'"
+says "no such key: 'who'"
+sed -i 's/default: 5/minimum: 5/' far.yaml
+check "a file that names what it is not given yet" 2 "" "$RONDO" check told.yaml
+says "told.yaml:5:65: error[validation]: the description of 'far.yaml' names its input 'n', which has no default"
+says "give the agent 'far' a \`description\` of its own"
+sed -i 's/far: { workflow/far: { description: Far., workflow/' told.yaml
+check "and does not have to say it" 0 "" "$RONDO" check told.yaml
+
 # ---- a failure is told -------------------------------------------------------------------------------------
 flow bad.yaml <<'F'
 name: bad

@@ -71,7 +71,7 @@ TEST(how_a_file_is_written_does_not_matter)
     CHECK_STR(compared(HEAD AGENTS "steps: [{ id: a, agent: w }, { id: b, agent: w }, { id: c, agent: w, "
                             "dependsOn: [a, b] }]",
                        HEAD AGENTS "steps: [{ id: a, agent: w }, { id: b, agent: w }, { id: c, agent: w, "
-                            "dependsOn: [b, a], description: null }]"),
+                            "dependsOn: [b, a], timeout: null }]"),
               "");
 }
 

@@ -41,6 +41,17 @@ TEST(the_body_runs_once_per_item_and_results_are_in_item_order)
     play_end(&p);
 }
 
+TEST(a_step_of_the_body_can_be_the_output)
+{
+    struct play p = { 0 };
+    struct actor a = { .name = "a", .says = SAYS("<") }, b = { .name = "b", .says = SAYS("b") };
+    rondo_node *both = RONDO_SEQUENCE(actor(&a), actor(&b));
+    play_flow(&p, EACH(.body = both, .output = "a", .output_mode = RONDO_OUTPUT_CUMULATIVE), "[\"x\", \"y\"]");
+    CHECK_STR(p.output, "[\"x\",\"y\"]");
+    CHECK_STR(p.res.content, "## Item 0\n\nx\n\n## Item 1\n\ny");
+    play_end(&p);
+}
+
 /* Takes as long as its item says. */
 static void takes(rondo_task *task, void *user)
 {

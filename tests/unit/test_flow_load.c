@@ -100,7 +100,8 @@ TEST(an_agent_is_what_its_keys_say)
                              "steps: [{ id: a, instructions: i }, { id: b, agent: m }]");
     struct flow_agent **a = flow->agents;
     CHECK_INT(a[0]->kind, AGENT_MODEL);
-    CHECK_STR(a[0]->prompt.text, "Writes.");
+    CHECK_STR(a[0]->description.text, "Writes.");
+    CHECK(!a[0]->prompt.text);
     CHECK(isnan(a[0]->temperature));
     CHECK_INT(a[0]->effects, RONDO_IDEMPOTENT);
     CHECK_INT(a[1]->kind, AGENT_COMMAND);
@@ -530,7 +531,7 @@ static const struct {
     { false, true, "mcpServers: { s: { command: a, args: [1], env: { A: 1 } } }" },
     { false, false, "steps: [{ id: a, set: {} }]" },
     { false, true, "steps: [{ id: a, set: { x: 1 } }]" },
-    { false, true, "steps: [{ id: a, agent: w, instructions: 5, description: 6.5, model: openai/x }]" },
+    { false, true, "steps: [{ id: a, agent: w, instructions: 5, model: openai/x }]" },
     { false, true, "steps: [{ id: a, branch: [{ when: true, agent: w }] }]" },
     { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, feedback: 5 } }]" },
     { false, true, "options: { isolation: 5, store: 7 }" },
