@@ -8,7 +8,7 @@
    shown what those came to; one that waits for nobody is shown what the containers around it wait
    for, and what the loops around it know of their earlier passes.
 
-   Sizes are bounded: each part that comes from elsewhere, and the whole.  A cut is visible. */
+   Sizes are bounded: what another step said, and the whole.  A cut is visible. */
 #include "agent/prompt.h"
 
 #include "data/media.h"
@@ -49,11 +49,11 @@ void sheet_put_json(struct buf *out, const json_t *value, size_t max)
     sheet_put_buf(out, &text, max);
 }
 
-void sheet_put_content(struct buf *out, const json_t *value)
+void sheet_put_content(struct buf *out, const json_t *value, size_t max)
 {
     auto_buf struct buf text = { 0 };
     value_put_content(&text, value);
-    sheet_put_buf(out, &text, PART_MAX);
+    sheet_put_buf(out, &text, max);
 }
 
 void sheet_put_section(struct buf *out, const char *heading, const char *text)
@@ -61,7 +61,7 @@ void sheet_put_section(struct buf *out, const char *heading, const char *text)
     if (!text || !*text)
         return;
     text_heading(out, "%s", heading);
-    sheet_put(out, text, strlen(text), PART_MAX);
+    sheet_put(out, text, strlen(text), PROMPT_MAX);
 }
 
 /* ---- climbing ---------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static int put_memory(struct sheet *sheet, rondo_error *err)
     for (size_t first = i; i < count; i++) {
         if (i > first)
             buf_puts(sheet->out, "\n\n");
-        sheet_put_content(sheet->out, json_array_get(entries, i));
+        sheet_put_content(sheet->out, json_array_get(entries, i), PROMPT_MAX);
     }
     return 0;
 }
@@ -146,32 +146,31 @@ static int put_order(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
-/* Is the input something that was made for this step?  What every step of a container gets anyhow is
-   not shown, nor what has a section of its own (items, earlier passes). */
-static bool is_input_shown(const struct sheet *sheet)
+const struct flow_step *sheet_input_of(const struct sheet *sheet)
 {
     for (const struct act *act = sheet->act; act->slot && !act->node->is_file;) {
         const struct act *parent = sheet_parent(sheet, act);
         const struct flow_step *step = act->node->step;
         bool is_given = parent->node->children[act->child].input != NULL;
         if (is_given && step && (step->has_with || step->takes_previous))
-            return true;
+            return step;
         if (parent->node->kind == RONDO_KIND_EACH)
-            return false;
+            return NULL;
         if (node_is_loop(parent->node) && parent->loop->history.count)
-            return loop_is_machine(parent) || parent->node->loop.next;
+            return loop_is_machine(parent) || parent->node->loop.next ? sheet->step : NULL;
         act = parent;
     }
-    return false;
+    return NULL;
 }
 
 static int put_input(struct sheet *sheet, rondo_error *err)
 {
     const json_t *input = sheet->act->input;
-    if (value_is_empty(input) || !is_input_shown(sheet))
+    const struct flow_step *step = value_is_empty(input) ? NULL : sheet_input_of(sheet);
+    if (!step)
         return 0;
     text_heading(sheet->out, "## Input");
-    sheet_put_content(sheet->out, input);
+    sheet_put_content(sheet->out, input, step->takes_previous && !step->has_with ? PART_MAX : PROMPT_MAX);
     return 0;
 }
 
@@ -179,10 +178,10 @@ static int put_input(struct sheet *sheet, rondo_error *err)
 static void put_said(struct buf *out, const json_t *content, const json_t *output)
 {
     if (!content) {
-        sheet_put_content(out, output);
+        sheet_put_content(out, output, PART_MAX);
         return;
     }
-    sheet_put_content(out, content);
+    sheet_put_content(out, content, PART_MAX);
     text_line(out);
     sheet_put_json(out, output, PART_MAX);
 }
@@ -311,10 +310,10 @@ static int put_reviewed(struct sheet *sheet, rondo_error *err)
     if (step && !step->instructions.pieces)
         sheet_put_section(sheet->out, "## Task Under Review", step->instructions.text);
     text_heading(sheet->out, "## Output Under Review%s%s", step ? ": " : "", step ? step->id : "");
-    sheet_put_content(sheet->out, content ? content : input);
+    sheet_put_content(sheet->out, content ? content : input, PROMPT_MAX);
     if (result) {
         text_heading(sheet->out, "### Structured Result");
-        sheet_put_json(sheet->out, result, PART_MAX);
+        sheet_put_json(sheet->out, result, PROMPT_MAX);
     }
     return 0;
 }
@@ -326,7 +325,7 @@ static int put_called(struct sheet *sheet, rondo_error *err)
 {
     const json_t *input = sheet->act->input;
     text_heading(sheet->out, json_is_string(input) ? "## Task" : "## Input");
-    sheet_put_content(sheet->out, input);
+    sheet_put_content(sheet->out, input, PROMPT_MAX);
     return 0;
 }
 

@@ -146,7 +146,7 @@ static void put_items_of(struct sheet *sheet, const struct act *act)
     if (parent->node->kind != RONDO_KIND_EACH)
         return;
     text_heading(sheet->out, "## forEach Item (index: %u)", act->ordinal);
-    sheet_put_json(sheet->out, json_array_get(parent->each->items, act->ordinal), PART_MAX);
+    sheet_put_json(sheet->out, json_array_get(parent->each->items, act->ordinal), PROMPT_MAX);
 }
 
 int put_items(struct sheet *sheet, rondo_error *err)
@@ -201,12 +201,13 @@ static void put_pass_output(struct sheet *sheet, const struct act *loop, const s
     if (last == UINT32_MAX) {
         auto_buf struct buf text = { 0 };
         result_put_content(&text, own ? own : &pass->out);
-        sheet_put_buf(sheet->out, &text, PART_MAX);
+        sheet_put_buf(sheet->out, &text, PROMPT_MAX);
         return;
     }
-    if (own && last != place_in_body(sheet, loop, sheet->act))
-        put_result(sheet->out, sheet->step->id, own, false);
-    put_result(sheet->out, more->steps_of->children[last].name, &more->steps[last].res, false);
+    bool is_last = last == place_in_body(sheet, loop, sheet->act);
+    if (own && !is_last)
+        put_result(sheet->out, sheet->step->id, own, OWN);
+    put_result(sheet->out, more->steps_of->children[last].name, &more->steps[last].res, is_last ? OWN : OTHERS);
 }
 
 static void put_previous(struct sheet *sheet, const struct act *loop, const char *which)
@@ -235,7 +236,7 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
         loop_put_advice(&text, loop);
     }
     text_heading(sheet->out, "## Revision Instructions%s", which);
-    sheet_put_buf(sheet->out, &text, PART_MAX);
+    sheet_put_buf(sheet->out, &text, PROMPT_MAX);
     return 0;
 }
 
@@ -248,7 +249,7 @@ static int put_pass(struct sheet *sheet, const struct act *loop, const char *whi
     put_previous(sheet, loop, which);
     if (l->judge && *l->judge) {
         text_heading(sheet->out, "## Judge Feedback (Iteration %u%s)", l->history.count, which);
-        sheet_put(sheet->out, l->judge, strlen(l->judge), PART_MAX);
+        sheet_put(sheet->out, l->judge, strlen(l->judge), PROMPT_MAX);
     }
     return put_revision(sheet, loop, which, err);
 }
@@ -260,7 +261,7 @@ static int put_visit(struct sheet *sheet, const struct act *machine)
     if (!l->visits || value_is_empty(l->previous))
         return 0;
     text_heading(sheet->out, "## Previous Iteration Output (Iteration %u)", l->visits);
-    sheet_put_content(sheet->out, l->previous);
+    sheet_put_content(sheet->out, l->previous, PROMPT_MAX);
     text_heading(sheet->out, "## Revision Instructions");
     loop_put_advice(sheet->out, machine);
     return 0;
@@ -306,7 +307,7 @@ int put_attempt(struct sheet *sheet, rondo_error *err)
     bool is_reviewed = kid->base && kid->base == act->attempt && !kid->reopened && sheet->step->part != AS_REVIEWER;
     if (is_reviewed && !value_is_empty(act->before)) {
         text_heading(sheet->out, "## Previous Output");
-        sheet_put_content(sheet->out, act->before);
+        sheet_put_content(sheet->out, act->before, PROMPT_MAX);
     }
     sheet_put_section(sheet->out, is_reviewed ? "## Review Feedback" : "## Previous Attempt Failed", act->failure);
     return 0;

@@ -28,17 +28,17 @@ static void put_own_content(struct buf *out, const struct result *res, size_t ma
         sheet_put(out, json_string_value(res->value), json_string_length(res->value), max);
 }
 
-void put_result(struct buf *out, const char *name, const struct result *res, bool is_cumulative)
+void put_result(struct buf *out, const char *name, const struct result *res, enum whose whose)
 {
     if (res->status != RONDO_STATUS_COMPLETED)
         return;
     text_heading(out, "### %s (completed)", name);
-    put_own_content(out, res, is_cumulative ? PROMPT_MAX : PART_MAX);
+    put_own_content(out, res, whose == OTHERS ? PART_MAX : PROMPT_MAX);
     const json_t *value = see_result_value(res);
-    if (!value || (is_cumulative && are_only_texts(value)))
+    if (!value || (whose == OTHERS_CUMULATIVE && are_only_texts(value)))
         return;
     text_heading(out, "### %s result", name);
-    sheet_put_json(out, value, PART_MAX);
+    sheet_put_json(out, value, whose == OWN ? PROMPT_MAX : PART_MAX);
 }
 
 /* The steps inside of a container, each for itself.  False when none has completed. */
@@ -50,14 +50,15 @@ static bool put_inner_steps(struct buf *out, const char *name, const struct outc
             continue;
         auto_buf struct buf full = { 0 };
         buf_printf(&full, "%s.%s", name, more->steps_of->children[i].name);
-        put_result(out, buf_text(&full), &more->steps[i].res, false);
+        put_result(out, buf_text(&full), &more->steps[i].res, OTHERS);
         shown |= more->steps[i].res.status == RONDO_STATUS_COMPLETED;
     }
     return shown;
 }
 
 /* Where the steps are that speak for the whole: all branches of a parallel, and all steps of a loop as
-   they were in the pass that counts.  NULL when the whole speaks for itself, as everything does in v1. */
+   they were in the pass that counts.  NULL when the whole speaks for itself, as a loop does that names its output, and
+   everything in v1. */
 static const struct outcome *speaking_steps(const struct flow_step *step, const struct result *res)
 {
     const struct flow_loop *loop = step->loop;
@@ -67,7 +68,7 @@ static const struct outcome *speaking_steps(const struct flow_step *step, const 
         return step->body == BODY_PARALLEL ? res->more : NULL;
     bool is_pass = loop->output_mode == RONDO_OUTPUT_LAST || loop->output_mode == RONDO_OUTPUT_BEST;
     bool has_steps = loop->scope && loop->scope->count;
-    return is_pass && has_steps && !loop->is_each ? res->more->body.more : NULL;
+    return is_pass && has_steps && !loop->is_each && !loop->output ? res->more->body.more : NULL;
 }
 
 static void put_dependency(struct buf *out, const struct flow_step *step, const struct result *res)
@@ -76,13 +77,13 @@ static void put_dependency(struct buf *out, const struct flow_step *step, const 
     if (res->status != RONDO_STATUS_COMPLETED)
         return;
     if (!put_inner_steps(out, step->id, speaking_steps(step, res)))
-        put_result(out, step->id, res, is_cumulative);
+        put_result(out, step->id, res, is_cumulative ? OTHERS_CUMULATIVE : OTHERS);
 }
 
-/* In a sequence the step before is the input, unless that is given. */
-static bool is_shown_as_input(const struct flow_step *step, uint32_t dep)
+/* In a sequence the step before is the input, unless that is given; later passes, items and files have others. */
+static bool is_shown_as_input(const struct sheet *sheet, const struct flow_step *step, uint32_t dep)
 {
-    return step->takes_previous && !step->has_with && dep + 1 == step->index;
+    return step->takes_previous && !step->has_with && dep + 1 == step->index && sheet_input_of(sheet) == step;
 }
 
 static void put_dependencies(struct sheet *sheet, const struct flow_step *step, const struct act *graph,
@@ -90,7 +91,7 @@ static void put_dependencies(struct sheet *sheet, const struct flow_step *step, 
 {
     auto_buf struct buf text = { 0 };
     for (uint32_t i = 0; i < step->depends_count; i++)
-        if (!is_shown_as_input(step, step->deps[i]))
+        if (!is_shown_as_input(sheet, step, step->deps[i]))
             put_dependency(&text, step->scope->steps[step->deps[i]], &graph->kids[step->deps[i]].res);
     if (!text.len)
         return;

@@ -187,13 +187,13 @@ static json_t *with_values(rondo_context *context, struct see *see, const struct
     return values;
 }
 
-/* Of what the step that lists an agent is given, what the file takes. */
-static json_t *listed_values(const struct see *see, const struct flow_step *step)
+/* Of what the step that lists an agent is given, or in a sequence of what came before, what the file takes. */
+static json_t *taken_values(const struct see *see, const struct flow_step *step, const json_t *before)
 {
     json_t *values = json_object();
     for (uint32_t i = 0; i < step->include->input_count; i++) {
         const char *name = step->include->inputs[i].name;
-        json_object_set(values, name, see_given(see, name)); // NULL: left out
+        json_object_set(values, name, before ? json_object_get(before, name) : see_given(see, name)); // NULL: left out
     }
     return values;
 }
@@ -205,9 +205,10 @@ static json_t *ask_input(rondo_context *context, void *of)
     ask_see(context, &see);
     auto_json json_t *before = step->takes_previous ? previous_output(&see, step) : NULL;
     see.input = before ? before : see.input;
+    bool is_listed = giver != step && (giver->has_with || giver->loop);
     json_t *input = NULL;
-    if (step->include && giver != step && (giver->has_with || giver->loop))
-        input = listed_values(&see, step);
+    if (step->include && !step->has_with && (before || is_listed))
+        input = taken_values(&see, step, before);
     else if (step->has_with || step->include)
         input = with_values(context, &see, step);
     else

@@ -109,7 +109,7 @@ static bool admits_end(struct run *run, const struct rondo_event *ev)
     bool says = ev->flags & EF_VALUE && (!(ev->flags & EF_FULL) || json_is_object(ev->value));
     if (ev->type == RONDO_EV_STEP_END)
         return says || (!(ev->flags & EF_VALUE) && !node_is_leaf(act->node));
-    return !(ev->flags & EF_VALUE);
+    return !(ev->flags & EF_VALUE) || act->node->is_file;
 }
 
 static bool admits_loop_end(struct run *run, const struct rondo_event *ev)
@@ -364,7 +364,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
 static bool has_right_flags(const struct rondo_event *ev)
 {
     static const uint64_t valued =
-        BIT(WORKFLOW_START) | BIT(STEP_START) | BIT(STEP_END) | BIT(STEP_FAILED) |
+        BIT(WORKFLOW_START) | BIT(STEP_START) | BIT(STEP_END) | BIT(STEP_FAILED) | BIT(STEP_CANCELLED) |
         BIT(ITERATION_START) | BIT(LOOP_END) | BIT(MESSAGE) | BIT(STATE) | BIT(MEMORY) |
         BIT(MEMORY_TRIM) | BIT(GATE_WAITING) | BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) |
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |

@@ -366,6 +366,19 @@ static enum plan end_partly(struct run *run, struct act *act, const struct resul
     return PLAN_DECIDE;
 }
 
+/* What a limit has cut off still says what it returns, if that can be said. */
+static enum plan end_cut(struct run *run, struct act *act, int type, struct rondo_event *ev)
+{
+    if (must_ask(run, act, ASK_OUTPUT, 0))
+        return PLAN_ASK;
+    decide(act, type, ev);
+    if (run->question.yes >= 0 && run->question.value) {
+        ev->flags = EF_VALUE;
+        ev->value = TAKE(run->question.value);
+    }
+    return PLAN_DECIDE;
+}
+
 static bool is_temporary(const struct result *res)
 {
     return res->more && res->more->code == RONDO_ERETRY;
@@ -422,6 +435,25 @@ static enum plan end_unstarted(struct run *run, struct act *act, uint32_t i, str
     return PLAN_DECIDE;
 }
 
+static const struct result *graph_failure(const struct act *act)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (result_has_failed(&act->kids[i].res) && !graph_is_handled(act, i))
+            return &act->kids[i].res;
+    return NULL;
+}
+
+/* The time of the run is its own: others that are cut off have nothing more to say. */
+static enum plan graph_cut(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    bool is_late = !act->parent && run_act(run, 0)->close == CLOSE_TIMEOUT && run->completed;
+    const struct result *failure = act->close == CLOSE_BUDGET ? graph_failure(act) : NULL;
+    if (!act->node->output || (act->close != CLOSE_BUDGET && !is_late))
+        return PLAN_IDLE;
+    return failure ? end_partly(run, act, failure, ev)
+                   : end_cut(run, act, is_late ? RONDO_EV_STEP_CANCELLED : RONDO_EV_STEP_END, ev);
+}
+
 /* After a cancel, an abort or a limit only `run_on: always` steps still start, and everything that
    waits ends; a second cancel ends those too. */
 static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
@@ -438,7 +470,7 @@ static enum plan graph_closed(struct run *run, struct act *act, struct rondo_eve
     }
     if (act->open)
         return PLAN_IDLE;
-    return act_is_aborted(act) ? graph_end(run, act, ev) : PLAN_IDLE;
+    return act_is_aborted(act) ? graph_end(run, act, ev) : graph_cut(run, act, ev);
 }
 
 /* Does a step depend on it?  Who only looks at it does not count. */
@@ -466,7 +498,7 @@ static bool can_be_output(const struct act *act, uint32_t i)
         return false;
     if (is_part && !is_cut)
         return true;
-    return !value_is_empty(res->value) && (is_cut || !is_depended_on(act, i));
+    return result_says(res) && (is_cut || !is_depended_on(act, i));
 }
 
 static void graph_project(struct run *run, struct act *act, struct result *ret)
@@ -476,14 +508,6 @@ static void graph_project(struct run *run, struct act *act, struct result *ret)
             project_kid(&act->kids[i], ret);
             return;
         }
-}
-
-static const struct result *graph_failure(const struct act *act)
-{
-    for (uint32_t i = 0; i < act->kid_count; i++)
-        if (result_has_failed(&act->kids[i].res) && !graph_is_handled(act, i))
-            return &act->kids[i].res;
-    return NULL;
 }
 
 const struct kind graph_kind = {

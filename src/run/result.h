@@ -128,6 +128,13 @@ static inline bool result_has_output(const struct result *res)
     return res->status == RONDO_STATUS_COMPLETED && res->value;
 }
 
+/* Is there a content? */
+static inline bool result_says(const struct result *res)
+{
+    const char *content = res->more ? res->more->content : NULL;
+    return content ? *content : !value_is_empty(res->value);
+}
+
 /* Its content: the text that came with it, or its value as text. */
 void result_put_content(struct buf *buf, const struct result *res);
 

@@ -61,6 +61,45 @@ check "a group takes what fits" 0 "x" "$RONDO" run --store :memory: --input n=5 
 check "and nothing else" 1 "" "$RONDO" run --store :memory: --input n=6 group.yaml
 says 'error one: input: n'
 
+# ---- what a limit cut off ------------------------------------------------------------------------
+
+flow cut.yaml <<'END'
+name: cut
+budget: { cost: 0.02 }
+agents: { a: { script: [{ content: x, usage: { cost: 0.015 } }] } }
+steps: [{ id: a, agent: a }, { id: b, agent: a, dependsOn: [a] }, { id: c, agent: a, dependsOn: [b] }]
+output: "'says ' + steps.a.content"
+END
+check "a budget" 4 "says x" "$RONDO" run --store :memory: cut.yaml
+sed -i 's/^output: .*/output: steps.a.result.none/' cut.yaml
+check "what cannot be said" 4 "x" "$RONDO" run --store :memory: cut.yaml
+flow inner.yaml <<'END'
+name: inner
+agents: { i: { workflow: cut.yaml } }
+steps: [{ id: one, agent: i }]
+output: steps.one.result.k
+END
+sed -i "s/^output: .*/output: \"{'k': steps.a.content}\"/" cut.yaml
+check "a budget of a file inside" 0 "x" "$RONDO" run --store :memory: inner.yaml
+flow late.yaml <<'END'
+name: late
+options: { timeout: 300ms }
+agents: { a: { script: [x] }, s: { run: "sleep 30" } }
+steps: [{ id: a, agent: a }, { id: s, agent: s, dependsOn: [a] }]
+output: "'says ' + steps.a.content"
+END
+check "the time of the run" 124 "says x" "$RONDO" run --store late.db late.yaml
+same "is kept" "$("$RONDO" events --store late.db --json "$(run_id err)" | jq -r 'select(.type == "workflow_end").data.output')" "says x"
+flow empty.yaml <<'END'
+name: empty
+agents: { a: { script: [x] }, none: { script: [{ content: "", result: { a: 1 } }] } }
+steps:
+  - { id: one, agent: a }
+  - { id: two, agent: none }
+  - { id: three, agent: a, loop: { forEach: "[1].filter(x, x > 1)" } }
+END
+check "what says nothing is no answer" 0 x "$RONDO" run --store :memory: empty.yaml
+
 # ---- the step of an item that counts -------------------------------------------------------------
 
 flow counts.yaml <<'END'

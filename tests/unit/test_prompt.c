@@ -116,7 +116,7 @@ static char *shown(struct result *res, const char *value, bool is_cumulative)
     auto_buf struct buf out = { 0 };
     auto_json json_t *json = rondo_value_parse(value, NULL);
     res->value = json;
-    put_result(&out, "x", res, is_cumulative);
+    put_result(&out, "x", res, is_cumulative ? OTHERS_CUMULATIVE : OTHERS);
     return strcpy(kept, buf_text(&out));
 }
 
