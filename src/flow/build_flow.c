@@ -370,12 +370,14 @@ static json_t *once_schema(const struct flow_step *step)
     return step->loop && !step->loop->is_each ? step->input_schema : NULL;
 }
 
+static json_t *agent_schema(const struct flow_step *step)
+{
+    return step->body == BODY_AGENT && step->agent ? step->agent->input_schema : NULL;
+}
+
 static json_t *body_schema(const struct flow_step *step)
 {
-    bool has_agent = step->body == BODY_AGENT && step->agent;
-    if (step->input_schema)
-        return once_schema(step) ? NULL : step->input_schema;
-    return has_agent ? step->agent->input_schema : NULL;
+    return step->input_schema && !once_schema(step) ? step->input_schema : agent_schema(step);
 }
 
 /* The body of a step.  Without a name when a loop around it has the step's. */
@@ -385,6 +387,11 @@ static rondo_node *body_node(const struct builder *b, struct flow_step *step, co
     o.input_schema = schema_text(body_schema(step));
     rondo_node *node = make_body(b, step, name, o);
     schema_free((char *)o.input_schema);
+    if (agent_schema(step) && agent_schema(step) != body_schema(step)) {
+        char *also = schema_text(agent_schema(step));
+        node->agent_schema = build_schema(node, "inputSchema", also, NULL);
+        schema_free(also);
+    }
     return node;
 }
 

@@ -411,16 +411,23 @@ static void fit_items(struct loading *l, const struct flow_step *step, const str
     }
 }
 
+static void fit_input_to(struct loading *l, const struct flow_step *step, json_t *doc)
+{
+    const struct flow_step *giver = flow_giver(step);
+    const struct flow_loop *items = load_items_of(step);
+    if (items)
+        fit_items(l, step, items, doc);
+    else if ((giver->has_with || step->include) && !(giver->loop && giver->loop->is_each))
+        fit_with(l, step, doc);
+}
+
 static void fit_input(struct loading *l, struct flow_step *step)
 {
     bool is_given = step->part == AS_STEP || step->part == AS_MEMBER || step->part == AS_CAPTAIN;
-    json_t *doc = is_given && !is_too_much(step) ? load_input_schema(step) : NULL;
-    const struct flow_step *giver = flow_giver(step);
-    const struct flow_loop *items = doc ? load_items_of(step) : NULL;
-    if (items)
-        fit_items(l, step, items, doc);
-    else if (doc && (giver->has_with || step->include) && !(giver->loop && giver->loop->is_each))
-        fit_with(l, step, doc);
+    json_t *docs[] = { step->input_schema, load_agent_schema(step) };
+    for (size_t i = 0; is_given && !is_too_much(step) && i < COUNT(docs); i++)
+        if (docs[i])
+            fit_input_to(l, step, docs[i]);
 }
 
 /* ---- what models are told of files ------------------------------------------------------------------------ */

@@ -218,8 +218,9 @@ void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
 
-/* What the input of a step has to fit, NULL; and the loop whose items, which are written down, are its input, NULL. */
-json_t *load_input_schema(const struct flow_step *step);
+/* What the agent of a step wants its input to fit, NULL; and the loop whose items, which are written down, are its input,
+   NULL. */
+json_t *load_agent_schema(const struct flow_step *step);
 const struct flow_loop *load_items_of(const struct flow_step *step);
 
 /* The value that a JSON Pointer means, or the last one on the way there; its key of that name, unless key is

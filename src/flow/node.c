@@ -60,6 +60,7 @@ static void node_free(rondo_node *node)
     mem_free(node->description);
     mem_free(node->bad);
     schema_unref(node->input_schema);
+    schema_unref(node->agent_schema);
     schema_unref(node->output_schema);
     json_decref(node->input_doc);
     json_decref(node->output_doc);

@@ -114,6 +114,7 @@ struct rondo_node {
     char *name, *description;
     rondo_options opts; // texts in it are not used; see the schemas below
     struct schema *input_schema, *output_schema; // NULL: anything goes
+    struct schema *agent_schema; // of the input, too, where both the step and its agent have one; NULL
     json_t *input_doc, *output_doc;              // the documents they were compiled from
     struct node_child *children;
     uint32_t count;

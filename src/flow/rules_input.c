@@ -11,10 +11,10 @@
 
 enum known { NOT_KNOWN, KNOWN_INPUTS, KNOWN_TEXT };
 
-json_t *load_input_schema(const struct flow_step *step)
+json_t *load_agent_schema(const struct flow_step *step)
 {
     bool has_agent = step->agent && !(step->loop && step->loop->scope->count);
-    return step->input_schema ? step->input_schema : has_agent ? step->agent->input_schema : NULL;
+    return has_agent ? step->agent->input_schema : NULL;
 }
 
 /* ---- what it is ------------------------------------------------------------------------------------------- */
@@ -60,16 +60,25 @@ static enum known input_of(const struct flow_step *step)
 
 /* ---- whether it fits --------------------------------------------------------------------------------------- */
 
+/* What is no type was told, and could have been meant for any. */
+static bool is_type(const json_t *type, const char *name)
+{
+    static const char *const others[] = { "array", "boolean", "integer", "null", "number", "object", "string" };
+    const char *own = json_string_value(type);
+    for (size_t i = 0; own && i < COUNT(others); i++)
+        if (strcmp(own, others[i]) == 0)
+            return strcmp(own, name) == 0;
+    return true;
+}
+
 static bool allows_type(const json_t *schema, const char *name)
 {
     const json_t *type = json_object_get(schema, "type"), *one;
     size_t i;
-    if (json_is_string(type))
-        return strcmp(json_string_value(type), name) == 0;
     json_array_foreach(type, i, one)
-        if (json_is_string(one) && strcmp(json_string_value(one), name) == 0)
+        if (is_type(one, name))
             return true;
-    return !json_is_array(type);
+    return json_is_array(type) ? !json_array_size(type) : is_type(type, name);
 }
 
 /* The first property that no input of the file is; NULL. */
@@ -106,9 +115,12 @@ static void check_known(struct loading *l, const struct flow_step *step, const j
 static void check_input(struct loading *l, struct flow_step *step)
 {
     bool is_each = step->loop && step->loop->is_each;
-    const json_t *schema = step->part == AS_STEP && !is_each ? load_input_schema(step) : NULL;
-    if (schema && !load_items_of(step))
-        check_known(l, step, schema);
+    const json_t *schemas[] = { step->input_schema, load_agent_schema(step) };
+    if (step->part != AS_STEP || is_each || load_items_of(step))
+        return;
+    for (size_t i = 0; i < COUNT(schemas); i++)
+        if (schemas[i])
+            check_known(l, step, schemas[i]);
 }
 
 void rules_inputs(struct loading *l)

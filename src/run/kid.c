@@ -246,6 +246,12 @@ static struct act *find_spent_loop(struct run *run, struct act *act, const rondo
     return budget_spent_loop(run, run_act(run, act->parent));
 }
 
+static int check_input(const rondo_node *node, json_t *input, rondo_error *err)
+{
+    int rc = schema_check(node->input_schema, input, err);
+    return rc == 0 && node->agent_schema ? schema_check(node->agent_schema, input, err) : rc;
+}
+
 enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                     struct kid *kid, json_t *given, struct rondo_event *ev)
 {
@@ -272,7 +278,7 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
     }
     act->fed = false;
     json_t *input = kid->given ? kid->given : act->kind->child_input(run, act, child, ordinal, &ref);
-    if (UNLIKELY(def->node->input_schema && schema_check(def->node->input_schema, input, &err) < 0))
+    if (UNLIKELY(def->node->input_schema) && check_input(def->node, input, &err) < 0)
         return refuse_start(run, act, child, ordinal, kid, ev, "input", err.message, RONDO_ESCHEMA);
     return decide_start(run, act, child, ordinal, kid, TAKE(kid->given), ref, ev);
 }

@@ -192,6 +192,18 @@ F
 check "items" 0 "completed completed completed" "$RONDO" run --store :memory: --quiet items.yaml
 check "one of which does not fit" 0 "completed failed completed" "$RONDO" run --store :memory: --input n=x items.yaml
 says 'error l[1]: input: expected integer, got "x"'
+flow two.yaml <<'F'
+name: two
+inputs: { n: { default: 1 } }
+agents: { s: { script: [x], inputSchema: { properties: { n: { type: integer } } } } }
+steps: [{ id: a, agent: s, inputSchema: { type: object }, with: { n: inputs.n } }]
+F
+check "a step and its agent" 0 x "$RONDO" run --store :memory: --quiet two.yaml
+check "both have to take it" 1 "" "$RONDO" run --store :memory: --input n=x two.yaml
+says "error a: input: n: expected integer"
+sed -i "s/with: { n: inputs.n }/with: { n: \"'x'\" }/" two.yaml
+check "which may be known" 2 "" "$RONDO" check two.yaml
+says "this does not fit the \`inputSchema\`: n: expected integer"
 flow both.yaml <<'F'
 name: both
 agents: { s: { script: [x] }, file: { workflow: also.yaml, inputSchema: { properties: { c: { maximum: 3 } } } } }
