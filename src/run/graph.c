@@ -308,6 +308,51 @@ static enum plan end_checked(struct run *run, struct act *act, struct rondo_even
     return decide_fail(run, act, err.code, ev, "output: %s", err.message);
 }
 
+/* Everything that ran, in Zenflow's form; new. */
+static json_t *inner_steps(struct run *run, const struct act *act)
+{
+    json_t *inner = json_object();
+    auto_buf struct buf path = { 0 };
+    path_put_act_id(&path, run, act);
+    for (uint32_t i = 0; i < act->kid_count; i++) {
+        const struct result *res = &act->kids[i].res;
+        auto_buf struct buf id = { 0 }, text = { 0 };
+        if (!node_child_is_step(&act->node->children[i]))
+            continue;
+        buf_printf(&id, "%s.%s", buf_text(&path), act->node->children[i].name);
+        result_put_content(&text, res);
+        json_object_set_new(inner, buf_text(&id),
+                            json_pack("{s:s%, s:s}", "content", text.data ? text.data : "", text.len,
+                                      "status", rondo_status_text(res->status)));
+    }
+    return inner;
+}
+
+static const struct result *last_completed(const struct act *act)
+{
+    for (uint32_t i = act->kid_count; i-- > 0;)
+        if (node_child_is_step(&act->node->children[i]) && act->kids[i].res.status == RONDO_STATUS_COMPLETED)
+            return &act->kids[i].res;
+    return NULL;
+}
+
+/* Zenflow's form of an included file: what it returns, which is the content and result of the last completed step
+   unless it says so itself, and beside the members of that result `innerSteps`. */
+static void say_all(struct run *run, const struct act *act, const struct result *res, struct rondo_event *ev)
+{
+    auto_buf struct buf text = { 0 };
+    json_t *both = json_object();
+    json_t *result = res && json_is_object(res->value) ? json_copy(res->value) : json_object();
+    if (res) {
+        result_put_content(&text, res);
+        json_object_set_new(both, "content", json_stringn(text.data ? text.data : "", text.len));
+    }
+    json_object_set_new(result, "innerSteps", inner_steps(run, act));
+    json_object_set_new(both, "result", result);
+    ev->flags = EF_VALUE | EF_FULL;
+    ev->value = both;
+}
+
 /* What the file says it returns. */
 static enum plan end_with_output(struct run *run, struct act *act, struct rondo_event *ev)
 {
@@ -316,40 +361,15 @@ static enum plan end_with_output(struct run *run, struct act *act, struct rondo_
     if (run->question.yes < 0)
         return decide_fail(run, act, RONDO_EFAILED, ev, "%s",
                            run->question.error ? run->question.error : "failed");
+    auto_json json_t *output = run->question.value ? TAKE(run->question.value) : json_null();
     decide(act, RONDO_EV_STEP_END, ev);
-    ev->flags = EF_VALUE;
-    ev->value = run->question.value ? TAKE(run->question.value) : json_null();
-    return end_checked(run, act, ev);
-}
-
-/* Zenflow's form of an included file: the last completed step's content and result, and beside the
-   members of that result `innerSteps` with everything that ran. */
-static void say_all(struct run *run, const struct act *act, struct rondo_event *ev)
-{
-    json_t *inner = json_object(), *both = json_object(), *result = NULL;
-    auto_buf struct buf text = { 0 }, path = { 0 };
-    path_put_act_id(&path, run, act);
-    for (uint32_t i = 0; i < act->kid_count; i++) {
-        const struct result *res = &act->kids[i].res;
-        if (!node_child_is_step(&act->node->children[i]))
-            continue;
-        auto_buf struct buf id = { 0 };
-        buf_printf(&id, "%s.%s", buf_text(&path), act->node->children[i].name);
-        buf_clear(&text);
-        result_put_content(&text, res);
-        json_object_set_new(inner, buf_text(&id),
-                            json_pack("{s:s%, s:s}", "content", text.data ? text.data : "", text.len,
-                                      "status", rondo_status_text(res->status)));
-        if (res->status == RONDO_STATUS_COMPLETED) {
-            json_object_set_new(both, "content", json_stringn(text.data ? text.data : "", text.len));
-            result = res->value;
-        }
+    if (act->node->shows_all) {
+        say_all(run, act, &(struct result){ .value = output }, ev);
+    } else {
+        ev->flags = EF_VALUE;
+        ev->value = TAKE(output);
     }
-    result = json_is_object(result) ? json_copy(result) : json_object();
-    json_object_set_new(result, "innerSteps", inner);
-    json_object_set_new(both, "result", result);
-    ev->flags = EF_VALUE | EF_FULL;
-    ev->value = both;
+    return end_checked(run, act, ev);
 }
 
 /* A run of which something completed is partial, and what the file says it returns goes with the
@@ -409,7 +429,7 @@ static enum plan graph_end(struct run *run, struct act *act, struct rondo_event 
         return end_with_output(run, act, ev);
     decide(act, RONDO_EV_STEP_END, ev);
     if (act->node->shows_all)
-        say_all(run, act, ev);
+        say_all(run, act, last_completed(act), ev);
     return end_checked(run, act, ev);
 }
 

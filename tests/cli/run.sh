@@ -61,6 +61,24 @@ check "a group takes what fits" 0 "x" "$RONDO" run --store :memory: --input n=5 
 check "and nothing else" 1 "" "$RONDO" run --store :memory: --input n=6 group.yaml
 says 'error one: input: n'
 
+# ---- a file of the other dialect -----------------------------------------------------------------
+
+flow new.yaml <<'END'
+name: new
+agents: { b: { script: [hi] } }
+steps: [{ id: x, agent: b }]
+output: "{'k': steps.x.content}"
+END
+cat >old.yaml <<'END'
+name: old
+agents: { a: { description: d } }
+steps:
+  - { id: y, include: new.yaml }
+  - { id: z, agent: a, dependsOn: [y], instructions: i, condition: "steps.y.result.k == 'hi' && steps.y.result.innerSteps['y.x'].content == 'hi'" }
+END
+check "a v1 file sees what it returns, and its steps" 0 "a answers for z (rehearsal of z)" "$RONDO" rehearse --quiet --prompts old old.yaml
+same "as a text, too" "$(sed -n '/### y (completed)/{n;p}' old/z.txt)" '{"k":"hi"}'
+
 # ---- what a limit cut off ------------------------------------------------------------------------
 
 flow cut.yaml <<'END'
