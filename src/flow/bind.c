@@ -6,8 +6,6 @@
    properties found. */
 #include "flow/bind_own.h"
 
-#include "flow/yield.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -258,6 +256,8 @@ static int bind_inside(const struct asked *p, struct flow_ref *ref, const struct
     case FIELD_BEST: yield_add_record(&y, step); break;
     default: return (int)ref->used;
     }
+    if (look_for_result(p, ref->used - 1, step, &y) < 0)
+        return p->err->code;
     return describe(p, ref, &y);
 }
 
@@ -556,7 +556,7 @@ static int bind_value(const struct asked *p, struct flow_ref *ref)
         yield_add_record(&y, owner);
     else
         return 1;
-    return describe(p, ref, &y);
+    return look_for_result(p, 0, owner, &y) < 0 ? p->err->code : describe(p, ref, &y);
 }
 
 static int bind_plain(const struct asked *p, const struct root *root)

@@ -132,6 +132,37 @@ int look_for_score(const struct asked *p, uint32_t at, const struct flow_step *l
     return asked_doubt(p);
 }
 
+/* Who is in an included file is changed there. */
+static void put_cure(struct binding *b, const struct flow_step *mute)
+{
+    const struct flow_agent *agent = mute->agent;
+    bool is_far = mute->flow != b->place.scope->flow;
+    const char *in = is_far ? " in " : "", *file = is_far ? mute->flow->source->name : "";
+    if (!agent)
+        snprintf(b->hint, sizeof b->hint, "give '%.80s'%s%.80s an agent that has a `resultSchema`", mute->id, in, file);
+    else if (agent->kind == AGENT_SCRIPT)
+        snprintf(b->hint, sizeof b->hint, "as a reply of '%.80s'%s%.80s: { result: { ... } }", agent->name, in, file);
+    else
+        snprintf(b->hint, sizeof b->hint, "give the agent '%.80s'%s%.80s a `resultSchema`", agent->name, in, file);
+}
+
+/* Models have a result when a schema asks for it, scripts when they say so.  In a rehearsal others may answer for a
+   script: that is told, and no more. */
+int look_for_result(const struct asked *p, uint32_t at, const struct flow_step *step, const struct yield *y)
+{
+    struct binding *b = p->b;
+    if (!b->is_certain || binding_is_v1(b) || !yield_is_never(y))
+        return 0;
+    const struct flow_agent *agent = y->mute->agent;
+    asked_refuse(p, at, NULL, "step '%.80s' never has a result: %s '%.80s' gives only text", step->id,
+                 agent ? "the agent" : "without an agent", agent ? agent->name : y->mute->id);
+    put_cure(b, y->mute);
+    if (!agent || agent->kind != AGENT_SCRIPT)
+        return asked_doubt(p);
+    b->warn(b, p->err);
+    return 0;
+}
+
 /* A key that nothing in the file writes.  The outermost file may have it from the runs of its session before. */
 int look_for_key(const struct asked *p)
 {

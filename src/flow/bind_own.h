@@ -3,6 +3,7 @@
 #define RONDO_BIND_OWN_H
 
 #include "flow/bind.h"
+#include "flow/yield.h"
 
 #include <string.h>
 
@@ -68,6 +69,7 @@ int look_at_step(const struct asked *p, const struct flow_step *step);
 int look_for_users(const struct asked *p, enum where where, const char *step); // of an agent's text; step: NULL
 int look_for_key(const struct asked *p);
 int look_for_score(const struct asked *p, uint32_t at, const struct flow_step *loop);
+int look_for_result(const struct asked *p, uint32_t at, const struct flow_step *step, const struct yield *yield);
 int look_at_plain(const struct asked *p, const struct flow_ref *ref);
 
 #endif

@@ -263,13 +263,15 @@ static const struct field agent_rows[] = {
     { "effort", F_WORD, IN_RONDO, IN(flow_agent, effort), .words = efforts, .about = "How hard to think." },
     /* command */
     { "run", F_OWN, IN_RONDO, CHECKED, .read = own_run, .where = AT_AGENT,
-      .schema = "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, items: {'$text': true}}]}",
+      .schema = "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "
+                "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}",
       .about = "A command: words, or text for the shell." },
     { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
-      .schema = "{anyOf: [{type: array, items: {'$text': true}}, "
-                "{type: object, additionalProperties: {type: [string, number, boolean, 'null']}}]}",
+      .schema = "{anyOf: [{type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "
+                "{type: object, propertyNames: {pattern: '^[^=]+$'}, "
+                "additionalProperties: {type: [string, number, boolean, 'null']}}]}",
       .about = "Variables for the command: names to pass on, or name and text." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
@@ -406,8 +408,8 @@ static const struct field step_rows[] = {
     { "model", F_TEXT, IN_BOTH, IN(flow_step, model), .about = "Instead of the agent's." },
     { "timeout", F_DURATION, IN_BOTH, IN(flow_step, timeout_ms),
       .about = "For all tries and passes together." },
-    { "retries", F_OWN, IN_BOTH, CHECKED, .read = own_retries, FROM(0), .stage = STAGE_REFERENCE,
-      .schema = "{type: integer, minimum: 0}", .about = "Further tries when it fails." },
+    { "retries", F_OWN, IN_BOTH, CHECKED, .read = own_retries, RANGE(0, ATTEMPTS_MAX - 1), .stage = STAGE_REFERENCE,
+      .about = "Further tries when it fails." },
     { "maxRetries", F_INT, IN_BOTH, IN(flow_step, max_retries), FROM(0), .stage = STAGE_REFERENCE,
       .about = "Retries of a request to a model." },
     { "condition", F_EXPR, IN_BOTH, STEP_ONLY, IN(flow_step, condition), .where = AT_STEP, .want = WANT_BOOL,

@@ -89,7 +89,7 @@ struct field {
     const char *made;   // F_MADE: the id of the step
     void (*read)(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
     int (*check)(const json_t *entry, rondo_error *err); // F_LIST: what else is wrong with an entry, and where
-    const char *schema; // F_OWN: its JSON Schema, in YAML; $ref names a table
+    const char *schema; // F_OWN: its JSON Schema, in YAML; $ref names a table; NULL: a whole number
     const char *about;
 };
 

@@ -9,7 +9,6 @@
 #include "data/value.h"
 #include "flow/load.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +64,9 @@ static const struct {
     { &server_fields, IN_RONDO, "{oneOf: [{required: [command]}, {required: [url]}]}" },
     { &server_fields, IN_RONDO, "{dependentRequired: {args: [command], env: [command], cwd: [command], "
                                 "headers: [url]}}" },
+    { &server_fields, IN_RONDO, "{properties: {env: {propertyNames: {pattern: '^[^=]+$'}}}}" },
+    { &reply_fields, IN_RONDO, "{properties: {cancel: {items: {minLength: 1}}}}" },
+    { &message_fields, IN_RONDO, "{properties: {text: {pattern: '[^ \\t\\r\\n]'}}}" },
 };
 
 /* ---- small pieces ---------------------------------------------------------------------------------- */
@@ -128,15 +130,18 @@ static json_t *resolve(json_t *schema, uint8_t dialect)
 
 #define EXACT_MAX (1LL << 53) // beyond it a double is no limit that one could say
 
-/* v1 has no greatest numbers but where it says so. */
+/* v1 has no greatest whole numbers, but they have 64 bits all the same. */
 static json_t *number_type(const struct field *field, uint8_t dialect)
 {
-    double most = dialect == IN_V1 ? INT_MAX - 1 : (double)EXACT_MAX;
-    json_t *schema = type_named(field->type == F_NUMBER || field->type == F_MONEY ? "number" : "integer");
+    bool is_whole = field->type != F_NUMBER && field->type != F_MONEY;
+    bool is_open = !field->has_range || field->max > (double)EXACT_MAX || (is_whole && dialect == IN_V1);
+    json_t *schema = type_named(is_whole ? "integer" : "number");
     if (field->has_range)
         json_object_set_new(schema, "minimum", json_integer((json_int_t)field->min));
-    if (field->has_range && field->max <= most)
+    if (!is_open)
         json_object_set_new(schema, "maximum", json_integer((json_int_t)field->max));
+    else if (is_whole)
+        json_object_set_new(schema, "maximum", json_integer(INT64_MAX));
     return schema;
 }
 
@@ -252,7 +257,7 @@ static json_t *field_type(const struct field *field, uint8_t dialect)
     case F_STEPS: return steps_type(field, dialect);
     case F_AGENT:
     case F_MADE: return scalar_type();
-    case F_OWN: return resolve(from_yaml(field->schema), dialect);
+    case F_OWN: return field->schema ? resolve(from_yaml(field->schema), dialect) : number_type(field, dialect);
     }
     return json_object();
 }

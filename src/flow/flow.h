@@ -169,6 +169,7 @@ struct flow_agent {
     bool judges;   // of a loop it is the untilAgent
     struct flow_step **users; // the steps that it works for
     uint32_t user_count;
+    bool is_mute;  // it gives texts and never a result
     bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
@@ -278,6 +279,7 @@ struct flow_step {
     uint8_t body;             // enum flow_body
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
+    bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
     struct flow_text instructions;
     const char **depends_on;
     uint32_t depends_count;

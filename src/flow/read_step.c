@@ -61,7 +61,6 @@ void own_retries(struct loading *l, const struct field *field, const struct doc_
     int retries = 0;
     number.type = F_INT;
     number.offset = 0;
-    number.max = ATTEMPTS_MAX - 1;
     read_field(l, &number, val, &retries);
     step->retry.attempts = retries + 1;
 }

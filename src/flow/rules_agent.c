@@ -96,9 +96,29 @@ static void check_description(struct loading *l, const struct flow_agent *agent)
                    agent->name);
 }
 
+static bool has_results(const json_t *replies)
+{
+    for (size_t i = 0; i < json_array_size(replies); i++) {
+        const json_t *result = json_object_get(json_array_get(replies, i), "result");
+        if (result && !json_is_null(result))
+            return true;
+    }
+    return false;
+}
+
+/* Models hand over a result only where a schema asks for one, and scripts only what they say. */
+static bool gives_no_result(const struct loading *l, const struct flow_agent *agent)
+{
+    if (l->is_v1 || load_has(l, agent->at, "resultSchema") || load_skill_decides(agent) || is_of_unknown_kind(l, agent))
+        return false;
+    bool is_script = agent->kind == AGENT_SCRIPT && json_array_size(agent->script) && !has_results(agent->script);
+    return agent->kind == AGENT_MODEL || is_script;
+}
+
 static void check_agent(struct loading *l, struct flow_agent *agent)
 {
     find_kind(l, agent);
+    agent->is_mute = gives_no_result(l, agent);
     check_companions(l, agent);
     check_description(l, agent);
     if (agent->kind != AGENT_MODEL && agent->kind != AGENT_WORKFLOW)

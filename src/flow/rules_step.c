@@ -108,14 +108,18 @@ static void check_beside_loop(struct loading *l, struct flow_step *step)
     }
 }
 
-static void check_something_to_do(struct loading *l, const struct flow_step *step)
+/* Does the file say who or what does its work? */
+static bool has_body(const struct loading *l, const struct flow_step *step)
 {
-    bool has_agent = load_has(l, load_get(l->flow->doc->root, "options"), "agent");
     for (size_t i = 0; i < COUNT(bodies); i++)
         if (load_has(l, step->at, bodies[i].key))
-            return;
-    if (!l->is_v1 && step->at->kind == DOC_MAP && !has_agent && !load_has(l, step->at, "instructions") &&
-        !load_has(l, step->at, "else"))
+            return true;
+    return load_has(l, load_get(l->flow->doc->root, "options"), "agent") || load_has(l, step->at, "else");
+}
+
+static void check_something_to_do(struct loading *l, const struct flow_step *step)
+{
+    if (!l->is_v1 && step->at->kind == DOC_MAP && !has_body(l, step) && !load_has(l, step->at, "instructions"))
         diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "this step does nothing"),
                   "give it `instructions`, an `agent`, or another body");
 }
@@ -207,6 +211,14 @@ static void settle_timeout(struct loading *l, struct flow_step *step)
         step->timeout_ms = default_timeout(l, step);
 }
 
+/* The default agent is a model without a schema. */
+static bool has_no_result(const struct loading *l, const struct flow_step *step)
+{
+    if (step->agent || step->is_made)
+        return step->agent && step->agent->is_mute;
+    return !l->is_v1 && step->at->kind == DOC_MAP && !has_body(l, step);
+}
+
 static void settle_defaults(struct loading *l, struct flow_step *step)
 {
     bool wants_agent = step->body == BODY_AGENT && !loop_has_steps(step) && (step->is_made || !has(step, "agent"));
@@ -217,6 +229,7 @@ static void settle_defaults(struct loading *l, struct flow_step *step)
         step->rounds = 1;
     if (step->body == BODY_MACHINE && !step->max_steps)
         step->max_steps = MACHINE_CAP;
+    step->is_mute = step->body == BODY_AGENT && !loop_has_steps(step) && has_no_result(l, step);
     settle_timeout(l, step);
 }
 

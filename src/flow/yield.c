@@ -81,9 +81,20 @@ static void add_text(struct yield *y, const char *schema)
     add_made(y, json_loads(schema, 0, NULL));
 }
 
+bool yield_is_never(const struct yield *y)
+{
+    return y->mute && !y->count && !y->is_open;
+}
+
+/* Is every value it may have described? */
+static bool is_known(const struct yield *y)
+{
+    return y->count && !y->is_open && !y->mute;
+}
+
 const char *yield_type(const struct yield *y)
 {
-    const char *type = y->count && !y->is_open ? schema_type(y->schemas[0]) : NULL;
+    const char *type = is_known(y) ? schema_type(y->schemas[0]) : NULL;
     for (uint32_t i = 1; type && i < y->count; i++) {
         const char *other = schema_type(y->schemas[i]);
         type = other && strcmp(other, type) == 0 ? type : NULL;
@@ -96,7 +107,7 @@ bool yield_is_int(const struct yield *y)
     for (uint32_t i = 0; i < y->count; i++)
         if (!is_of(y->schemas[i], "integer"))
             return false;
-    return y->count && !y->is_open;
+    return is_known(y);
 }
 
 static const json_t *property_of(const json_t *schema, const char *name)
@@ -108,7 +119,7 @@ static const json_t *property_of(const json_t *schema, const char *name)
 enum yield_has yield_enter(struct yield *y, const char *name)
 {
     struct yield inner = { 0 };
-    if (y->is_open || !y->count)
+    if (!is_known(y))
         return YIELD_UNKNOWN;
     for (uint32_t i = 0; i < y->count; i++) {
         const json_t *property = property_of(y->schemas[i], name);
@@ -126,7 +137,7 @@ enum yield_has yield_enter(struct yield *y, const char *name)
 
 void yield_enter_items(struct yield *y)
 {
-    struct yield inner = { .is_open = y->is_open };
+    struct yield inner = { .is_open = y->is_open || y->mute };
     for (uint32_t i = 0; i < y->count; i++)
         yield_add(&inner, is_of(y->schemas[i], "array") && !json_object_get(y->schemas[i], "prefixItems")
                               ? json_object_get(y->schemas[i], "items")
@@ -191,20 +202,20 @@ static bool can_be_cut(const struct flow_step *step)
            flow_scope_has_late(step->scope);
 }
 
-/* The last one that completed. */
+/* The last one that completed.  Where that never has a result, what others have may still be seen when it fails. */
 static void add_group(struct yield *y, const struct flow_step *step)
 {
     const struct flow_scope *scope = step->inner;
+    bool is_last = false;
     if (!is_small(y, scope))
         return;
     if (can_be_cut(step)) {
         add_any(y, scope);
         return;
     }
-    for (uint32_t i = scope->count; i-- > 0 && !y->is_open;) {
+    for (uint32_t i = scope->count; i-- > 0 && !y->is_open && (!is_last || yield_is_never(y));) {
         yield_add_step(y, scope->steps[i]);
-        if (always_completes(scope->steps[i]))
-            return;
+        is_last |= always_completes(scope->steps[i]);
     }
 }
 
@@ -240,7 +251,7 @@ static void add_output(struct yield *y, const struct flow_expr *output)
             step = NULL;
     for (uint32_t i = 0; step && i < whole.count; i++)
         yield_add(y, whole.schemas[i]);
-    if (!step || whole.is_open || whole.made) // what was made goes
+    if (!step || whole.is_open || whole.mute || whole.made) // what was made goes
         yield_add(y, NULL);
     yield_clear(&whole);
 }
@@ -258,10 +269,18 @@ static void add_file(struct yield *y, const struct flow_step *step)
         add_any(y, file->scope);
 }
 
+static void add_mute(struct yield *y, const struct flow_step *step)
+{
+    if (!y->mute || (step->agent && step->agent->kind == AGENT_SCRIPT))
+        y->mute = step;
+}
+
 static void add_agent(struct yield *y, const struct flow_step *step)
 {
     const struct flow_agent *agent = step->agent;
-    if (agent && agent->kind == AGENT_WORKFLOW)
+    if (step->is_mute)
+        add_mute(y, step);
+    else if (agent && agent->kind == AGENT_WORKFLOW)
         add_file(y, step);
     else if (agent && load_skill_decides(agent))
         yield_add(y, NULL);
@@ -290,6 +309,14 @@ static void add_body(struct yield *y, const struct flow_step *step)
     }
 }
 
+/* A pass that has failed shows its body, whatever `output` names. */
+static void add_named(struct yield *y, const struct flow_step *step, const struct flow_step *named)
+{
+    yield_add_step(y, named);
+    if (yield_is_never(y) && step->loop->on_error != RONDO_ERROR_FAILS)
+        yield_add(y, NULL);
+}
+
 /* What `output` names, else the body's. */
 void yield_add_pass(struct yield *y, const struct flow_step *step)
 {
@@ -300,7 +327,7 @@ void yield_add_pass(struct yield *y, const struct flow_step *step)
     if (output && (!named || is_in_loop(step->scope->owner))) // a break further out does not ask for it
         yield_add(y, NULL);
     else if (named)
-        yield_add_step(y, named);
+        add_named(y, step, named);
     else if (own)
         add_any(y, own);
     else
@@ -321,7 +348,9 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     bool is_all = loop && loop->output_mode == RONDO_OUTPUT_CUMULATIVE && step->flow->dialect != FLOW_V1;
-    if (loop && loop->is_each)
+    if (y->looked++ >= YIELD_LOOKS)
+        yield_add(y, NULL);
+    else if (loop && loop->is_each)
         add_each(y);
     else if (is_all)
         add_text(y, "{\"type\": \"array\"}");

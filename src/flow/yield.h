@@ -10,13 +10,16 @@
 #define ANY_MAP  "map(string, dyn)"
 #define ANY_LIST "list(dyn)"
 
-#define YIELD_MAX 16 // schemas; of more nothing is known
+#define YIELD_MAX   16   // schemas; of more nothing is known
+#define YIELD_LOOKS 2000 // steps; the same
 
 /* In the caller's storage; it borrows from the flow. */
 struct yield {
     const json_t *schemas[YIELD_MAX];
     uint32_t count;
     bool is_open; // it may be something else, too
+    const struct flow_step *mute; // one that never has a result, and so gives none; a script before a model; NULL
+    uint32_t looked; // steps that were looked at
     json_t *made; // schemas that are in no file
 };
 #define auto_yield __attribute__((cleanup(yield_clear)))
@@ -33,6 +36,9 @@ void yield_add_pass(struct yield *yield, const struct flow_step *loop);
 /* A pass of a loop as it is in `history`, and what a step has used. */
 void yield_add_record(struct yield *yield, const struct flow_step *loop);
 void yield_add_usage(struct yield *yield);
+
+/* Is it certain that there is no value?  Then mute is one of those who should have given it. */
+bool yield_is_never(const struct yield *yield);
 
 /* Its type in CEL; NULL: dyn.  Numbers too, which may be int or double. */
 const char *yield_type(const struct yield *yield);

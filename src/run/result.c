@@ -83,6 +83,13 @@ static const struct result *loop_step(const struct result *res, const char *name
     return more->body.more ? outcome_step(more->body.more, name) : NULL;
 }
 
+const struct result *outcome_kid(const struct outcome *more, uint32_t i)
+{
+    static const struct result passed_over = { .status = RONDO_STATUS_SKIPPED };
+    const struct result *res = &more->steps[i].res;
+    return res->status || more->steps_of->kind != RONDO_KIND_BRANCH ? res : &passed_over;
+}
+
 const struct result *outcome_step(const struct outcome *more, const char *name)
 {
     const struct result *found = NULL;
@@ -91,7 +98,7 @@ const struct result *outcome_step(const struct outcome *more, const char *name)
         if (!child->node)
             continue;
         if (strcmp(child->name, name) == 0)
-            return &more->steps[i].res;
+            return outcome_kid(more, i);
         if (child->node->anonymous)
             found = result_step(&more->steps[i].res, name);
     }

@@ -142,4 +142,8 @@ void result_put_content(struct buf *buf, const struct result *res);
 const struct result *result_step(const struct result *res, const char *name);
 const struct result *outcome_step(const struct outcome *more, const char *name);
 
+/* That of an inner step by its place.  Cases that a branch did not take are skipped, though nothing was said of them;
+   a status of 0 is left for what is not to be seen. */
+const struct result *outcome_kid(const struct outcome *more, uint32_t i);
+
 #endif

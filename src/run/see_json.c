@@ -45,7 +45,7 @@ static void put_inner(json_t *steps, const struct outcome *more)
 {
     for (uint32_t i = 0; i < more->step_count; i++) {
         const struct node_child *child = &more->steps_of->children[i];
-        const struct result *res = &more->steps[i].res;
+        const struct result *res = outcome_kid(more, i);
         if (!child->node || !node_child_is_step(child) || !res->status)
             continue;
         if (!child->node->anonymous || *child->name)
