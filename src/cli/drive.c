@@ -168,11 +168,6 @@ static void put_plan(struct drive *d)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static bool makes_up(const struct drive *d)
-{
-    return d->options->rehearses && !(d->options->env && d->options->env->script);
-}
-
 /* Without one, to reach the cap is what was wanted. */
 static bool has_rule(const rondo_node *node)
 {
@@ -193,8 +188,9 @@ static void note_cap(struct drive *d, const rondo_event *ev)
     if (is_own && !has_rule(loop))
         return;
     d->capped[d->capped_count++] = loop;
-    buf_printf(&d->notes, "loop '%s' %s %lld: the made answers never met its rules\n", rondo_event_path(ev),
-               is_own ? "went on to its cap of" : "has no cap, and was ended in pass", (long long)loop->loop.cap);
+    buf_printf(&d->notes, "loop '%s' %s %lld: the %s answers never met its rules\n", rondo_event_path(ev),
+               is_own ? "went on to its cap of" : "has no cap, and was ended in pass", (long long)loop->loop.cap,
+               loop->loop.is_made_up ? "made" : "given");
 }
 
 /* Did everything that failed do so because a loop reached its cap? */
@@ -209,12 +205,13 @@ static bool failed_at_caps(const struct row *row)
 }
 
 /* Answers that were made up never satisfied a loop: that is worth a note, no more, and the flow goes on behind it
-   (flow_hooks.forgives_caps).  What the file's own scripts say may be meant to end so, and then it is; but that fails
+   (flow_hooks.makes_up).  What the file's own scripts say may be meant to end so, and then it is; but that fails
    no rehearsal either.  The answers of --script were meant. */
 static void on_end(struct drive *d)
 {
     bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;
-    if (makes_up(d) && bad && d->capped_count && failed_at_caps(d->rows->root))
+    bool is_meant = !d->options->rehearses || (d->options->env && d->options->env->script);
+    if (!is_meant && bad && d->capped_count && failed_at_caps(d->rows->root))
         exit_set(d->run, EXIT_OK);
 }
 
@@ -239,7 +236,7 @@ static void on_event(struct drive *d, const rondo_event *ev)
         tell_event(&d->lines, &d->tell, ev);
     rows_event(d->rows, ev);
     gates_event(&d->gates, ev);
-    if (makes_up(d) && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
+    if (d->options->rehearses && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
         note_cap(d, ev);
     if (ev->type == RONDO_EV_WORKFLOW_END)
         on_end(d);

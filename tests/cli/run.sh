@@ -248,7 +248,7 @@ steps:
 END
 check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
-says "its cap of 3"
+says "its cap of 3: the given answers never met its rules"
 
 # A text that is given as the result is that, too.
 flow said.yaml <<'END'
@@ -273,6 +273,34 @@ END
 check "what is behind a capped loop is rehearsed" 0 '{"price":19.99,"sum":0.30000000000000004,"whole":2.0,"large":1e300}' "$RONDO" rehearse behind.yaml
 says "'never' went on to its cap of 3"
 same "a cap that is all there is" "$(grep -c "'thrice' went on" err)" 0
+says "cap of 3: the made answers never met its rules"
+
+# With --script a loop fails at its cap where all that is said in it was meant.
+flow meant.yaml <<'END'
+name: meant
+agents: { w: { description: d, model: openai/x } }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 2
+      until: "steps.rate.content == '!'"
+      onMaxIterations: fail
+      steps: [ { id: draft, agent: w }, { id: rate, agent: w, dependsOn: [draft] } ]
+  - { id: behind, agent: w, dependsOn: [refine] }
+END
+meant() { # WHAT STATUS ANSWER SCRIPT
+    echo "$4" >script.yaml
+    check "$1" "$2" "$3" "$RONDO" rehearse meant.yaml --script script.yaml
+}
+meant "a script that says nothing of a loop" 0 B '{ behind: B }'
+says "'refine' went on to its cap of 2: the made answers never met its rules"
+meant "a script that says some of it" 0 B '{ behind: B, rate: "?" }'
+meant "a script that says some of its passes" 0 B '{ behind: B, rate: "?", refine.1.draft: x }'
+meant "a script that says all of it" 1 "" '{ behind: B, rate: "?", refine.draft: x }'
+says "'refine' went on to its cap of 2: the given answers never met its rules"
+meant "a script that says all of its passes" 1 "" '{ behind: B, rate: "?", refine.0.draft: x, refine.1.draft: y }'
+meant "all of another step" 0 B '{ behind: B, refine.rate: "?" }'
+
 flow endless.yaml <<'END'
 name: endless
 agents: { m: { description: d, model: openai/gpt-5 } }
