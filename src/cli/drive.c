@@ -99,6 +99,14 @@ static void end_prompt(struct drive *d)
     buf_clear(&d->gates.gone);
 }
 
+static bool write_shown(struct drive *d)
+{
+    auto_buf struct buf clean = { 0 };
+    end_prompt(d);
+    show_json(&clean, d->out.data, d->out.len, term_is_ascii(STDOUT_FILENO));
+    return screen_write(STDOUT_FILENO, clean.data, clean.len);
+}
+
 /* The reader of the events has gone: there is no point in going on. */
 static void flush_out(struct drive *d)
 {
@@ -106,9 +114,7 @@ static void flush_out(struct drive *d)
         buf_clear(&d->out);
         return;
     }
-    if (isatty(STDOUT_FILENO))
-        end_prompt(d);
-    if (!screen_write(STDOUT_FILENO, d->out.data, d->out.len)) {
+    if (!(isatty(STDOUT_FILENO) ? write_shown(d) : screen_write(STDOUT_FILENO, d->out.data, d->out.len))) {
         d->out_failed = true;
         d->out_errno = errno;
         cancel(d, errno == EPIPE ? EXIT_SIGPIPE : EXIT_FAILED, "standard output was closed");
@@ -508,15 +514,23 @@ static void say_why(const struct drive *d, struct buf *why)
             why->len ? buf_text(why) : "no reason was given");
 }
 
-/* In a line: where it went wrong, and why. */
+/* In a line: where it went wrong, and why.  With --verbose all that is known of it. */
 static void say_origin(const struct drive *d, const struct row *row)
 {
     auto_buf struct buf clean = { 0 }, why = { 0 };
     row_put_path(&why, row);
     buf_puts(&why, why.len ? ": " : "");
     show_line(&clean, row->error, show_without_caret(row->error));
-    show_cut(&why, buf_text(&clean), clean.len, FAILURE_WIDTH, !d->term.is_utf8);
+    if (d->options->verbose)
+        show_lines(&why, row->error, strlen(row->error));
+    else
+        show_cut(&why, buf_text(&clean), clean.len, FAILURE_WIDTH, !d->term.is_utf8);
     say_why(d, &why);
+}
+
+static uint32_t failures_max(const struct drive *d)
+{
+    return d->options->verbose ? UINT32_MAX : FAILURES_MAX;
 }
 
 /* Returns how many steps began to fail in the row, of which the first were told; `before` were in others. */
@@ -528,7 +542,7 @@ static uint32_t say_origins(const struct drive *d, const struct row *row, uint32
             count += say_origins(d, row->kids[i], before + count);
     if (!row_is_origin(row) || !row->error)
         return count;
-    if (before + count < FAILURES_MAX)
+    if (before + count < failures_max(d))
         say_origin(d, row);
     return count + 1;
 }
@@ -544,7 +558,7 @@ static void say_failure(struct drive *d, const rondo_result *res)
     show_lines(&why, res->error, strlen(res->error));
     if (!count)
         say_why(d, &why);
-    if (count > FAILURES_MAX)
+    if (count > failures_max(d))
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
 }
 

@@ -41,8 +41,6 @@ int running_check_args(struct running *r)
     rondo_error err;
     if (a->session && session_check_name(a->session, &err) < 0)
         return command_fail(command, "--session: %s", err.message);
-    if (a->quiet && a->verbose)
-        return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->workdir && !is_folder(a->workdir))
         return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
     return EXIT_OK;

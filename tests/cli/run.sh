@@ -125,6 +125,17 @@ if grep -q $'\033' err; then bad "control characters on stderr"; else ok; fi
 if command -v script >/dev/null; then
     script -qec "'$RONDO' run -q colours.yaml 2>/dev/null" /dev/null </dev/null >out
     if [ "$(tr -d '\r' <out)" = "in red" ]; then ok; else bad "on a terminal: $(od -c out)"; fi
+    # JSON says it on a terminal, too, but with escapes.
+    printf '%s\n' 'name: turns' 'agents: { s: { script: ["a\u009b31m\u202eb\u007fc\u00e9"] } }' 'steps: [ { id: one, agent: s } ]' >turns.yaml
+    sed -i '1i rondo: 1' turns.yaml
+    id=$("$RONDO" run -q --json turns.yaml | tee piped | jq -r 'select(.type == "workflow_start").runId')
+    same "JSON into a pipe as it is" "$(grep workflow_end piped | grep -c $'a\u009b31m\u202eb\x7fc\u00e9')" 1
+    for command in "run -q --json turns.yaml" "events --json $id" "show --json $id one" \
+                   "eval '\"a\\u009b31m\\u202eb\\u007fc\\u00e9\"'"; do
+        LC_ALL=C.UTF-8 script -qec "'$RONDO' $command 2>/dev/null" /dev/null </dev/null >out
+        grep -qF 'a\u009b31m\u202eb\u007fc'$'\u00e9' out && ok || bad "$command on a terminal: $(cat -A out)"
+        LC_ALL=C grep -qP '\xc2[\x80-\x9f]|\xe2\x80\xae|\x7f' out && bad "$command: characters that turn others around" || ok
+    done
 fi
 
 check "no such file" 2 "" "$RONDO" run nothing.yaml
@@ -590,7 +601,15 @@ says "step_end greet"
 says "hello, world"
 check "--plan" 0 "hello, world" "$RONDO" run --plan hello.yaml
 says "greet"
-check "--quiet with --verbose" 3 "" "$RONDO" run --quiet --verbose hello.yaml
+check "--quiet with --verbose" 0 "hello, world" "$RONDO" run --quiet --verbose hello.yaml
+same "says nothing of what goes well" "$(cat err)" ""
+flow fails.yaml <<'END'
+name: fails
+agents: { c: { run: [ sh, -c, "echo one >&2; echo two >&2; exit 1" ] } }
+steps: [ { id: a, agent: c } ]
+END
+check "and of what fails" 1 "" "$RONDO" run --quiet --verbose fails.yaml
+same "everything" "$(cat err)" $'rondo run: failed: a: exit status 1: one\ntwo'
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
