@@ -15,6 +15,7 @@ struct isolated;
 struct permit;
 struct tool;
 struct secrets;
+struct step_names;
 struct result;
 
 /* How agents of a run are carried out: what the command line or the embedding program said.  Lives
@@ -238,12 +239,16 @@ int model_can_run(const struct flow_step *step, const struct call_env *env, rond
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
 
-/* What is wrong with a script for this flow: it names a step that there is none of, or a reply makes no
-   sense.  0 or RONDO_EINVAL. */
-int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err);
+/* What is wrong with a script for this definition: it names steps that there are none of, or replies make no
+   sense.  A list of texts, new. */
+json_t *rehearse_check(const rondo_node *root, json_t *script);
 
-/* The answer to a gate in a rehearsal, for whoever drives it: new. */
-json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path);
+/* Is the step, in a loop of so many passes (0: any number), one that a rehearsal makes up answers of?  script: NULL
+   for none. */
+bool rehearse_makes_up(const struct step_names *names, json_t *script, const struct flow_step *step, int64_t passes);
+
+/* The answer to a gate in a rehearsal, for whoever drives it: new.  Its path now, and in the definition. */
+json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path, const char *plain);
 
 /* Where an answer goes: to the task while its function runs, else (task is NULL) to its token. */
 struct addressee {

@@ -12,6 +12,7 @@
 #include "run/act.h"
 #include "run/coordinator.h"
 #include "run/loop.h"
+#include "run/route.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -350,15 +351,33 @@ static json_t *nth(json_t *reply, size_t n)
 }
 
 /* "refine.0.draft" is one activation; "refine.draft" and "draft" are the step whenever it runs. */
-static json_t *scripted(json_t *script, const char *path, const char *id, uint32_t attempt, uint32_t call)
+static json_t *by_step(json_t *script, const char *plain, const char *id)
 {
-    auto_buf struct buf plain = { 0 };
-    json_t *reply = json_object_get(script, path);
-    if (reply)
-        return nth(reply, attempt);
-    path_put_plain(&plain, path);
-    reply = json_object_get(script, buf_text(&plain));
-    return nth(reply ? reply : json_object_get(script, id), call);
+    json_t *reply = json_object_get(script, plain);
+    return reply ? reply : json_object_get(script, id);
+}
+
+/* Are all answers of a step that a loop repeats in the script?  Those that it has once count where there is one for
+   each of its passes. */
+static bool is_scripted(json_t *script, const struct step_names *names, const struct flow_step *step, int64_t passes)
+{
+    const char *path;
+    json_t *reply;
+    int64_t count = 0;
+    for (uint32_t i = 0; i < names->count; i++)
+        if (names->places[i].step == step && by_step(script, names->places[i].path, step->id))
+            return true;
+    json_object_foreach(script, path, reply)
+        count += step_names_find(names, path) == step;
+    return passes > 0 && count >= passes;
+}
+
+bool rehearse_makes_up(const struct step_names *names, json_t *script, const struct flow_step *step, int64_t passes)
+{
+    bool is_said = step->agent && (step->agent->kind == AGENT_SCRIPT || step->agent->kind == AGENT_WORKFLOW);
+    bool answers = step->body == BODY_GATE || (step->body == BODY_AGENT && !is_said);
+    bool has_steps = step->loop && step->loop->scope && step->loop->scope->count; // that are asked in its place
+    return answers && !has_steps && !(script && is_scripted(script, names, step, passes));
 }
 
 static int check_replies(json_t *replies, rondo_error *err)
@@ -371,29 +390,35 @@ static int check_replies(json_t *replies, rondo_error *err)
     return 0;
 }
 
-int rehearse_check(const struct flow *flow, json_t *script, rondo_error *err)
+json_t *rehearse_check(const rondo_node *root, json_t *script)
 {
+    json_t *problems = json_array(), *replies;
     struct step_names names;
-    json_t *replies;
     const char *path;
-    int rc = 0;
-    step_names_init(&names, flow);
+    rondo_error err;
+    step_names_init(&names, root);
     json_object_foreach(script, path, replies) {
-        if (step_names_check(&names, path, err) < 0 || check_replies(replies, err) < 0) {
-            rc = err_in(err, "%.80s", path);
-            break;
+        if (step_names_check(&names, path, &err) < 0 || check_replies(replies, &err) < 0) {
+            err_in(&err, "%.80s", path);
+            json_array_append_new(problems, json_string(err.message));
         }
     }
     step_names_clear(&names);
-    return rc;
+    return problems;
 }
 
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step)
 {
     const struct act *act = task_act(task);
+    json_t *script = task_env(task)->script, *reply = json_object_get(script, rondo_task_path(task));
     uint32_t again = coordinator_is(task_run(task), act) ? act->wakes - 1 : 0; // to wake up is to be called
-    return scripted(task_env(task)->script, rondo_task_path(task), step->id, act->attempt + again,
-                    act->step_call + again);
+    struct route_names names;
+    if (!script || reply)
+        return nth(reply, act->attempt + again);
+    route_names(task_run(task), act, &names);
+    reply = by_step(script, buf_text(&names.plain), step->id);
+    route_names_clear(&names);
+    return nth(reply, act->step_call + again);
 }
 
 /* ---- answering --------------------------------------------------------------------------------------- */
@@ -436,9 +461,10 @@ static json_t *agreeing_example(const struct flow_step *gate, uint64_t seed)
     return TAKE(yes);
 }
 
-json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path)
+json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path, const char *plain)
 {
-    json_t *given = scripted(env->script, path, gate->id, 0, 0), *example = NULL;
+    json_t *once = json_object_get(env->script, path), *example = NULL;
+    json_t *given = nth(once ? once : by_step(env->script, plain, gate->id), 0);
     json_t *result = json_object_get(given, "result");
     if (given)
         return json_incref(result ? result : given);

@@ -7,28 +7,27 @@
 
 #include <string.h>
 
-/* Below an agent there may be others, which have no names in the file: the step that they work for has. */
 static int check_key(const struct step_names *names, const char *key, rondo_error *err)
 {
-    auto_buf struct buf step = { 0 };
     const char *last = strrchr(key, '.');
     bool is_ask = last && strncmp(last, ASKS_NAME, strlen(ASKS_NAME)) == 0;
-    buf_put(&step, key, is_ask ? strcspn(key, ".[~^") : strlen(key));
-    return step_names_check(names, buf_text(&step), err);
+    return is_ask ? step_names_check_ask(names, key, err) : step_names_check(names, key, err);
 }
 
-int answers_check(const struct answers *answers, const struct flow *flow, rondo_error *err)
+json_t *answers_check(const struct answers *answers, const rondo_node *root)
 {
+    json_t *problems = json_array(), *value;
     struct step_names names;
-    json_t *value;
     const char *key;
-    int rc = 0;
-    step_names_init(&names, flow);
+    rondo_error err;
+    step_names_init(&names, root);
     json_object_foreach(answers->map, key, value)
-        if (rc == 0 && check_key(&names, key, err) < 0)
-            rc = err_in(err, "%.80s", key);
+        if (check_key(&names, key, &err) < 0) {
+            err_in(&err, "%.80s", key);
+            json_array_append_new(problems, json_string(err.message));
+        }
     step_names_clear(&names);
-    return rc;
+    return problems;
 }
 
 int answers_open(struct answers *answers, const char *path, rondo_error *err)
@@ -49,11 +48,13 @@ void answers_clear(struct answers *answers)
     *answers = (struct answers){ 0 };
 }
 
-static const char *key_of(const struct answers *answers, const char *path, const char *id)
+static const char *key_of(const struct answers *answers, const char *path, const char *plain, const char *id)
 {
-    if (json_object_get(answers->map, path))
-        return path;
-    return json_object_get(answers->map, id) ? id : NULL;
+    const char *const keys[] = { path, plain, id };
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (json_object_get(answers->map, keys[i]))
+            return keys[i];
+    return NULL;
 }
 
 static size_t used(const struct answers *answers, const char *key)
@@ -61,9 +62,9 @@ static size_t used(const struct answers *answers, const char *key)
     return (size_t)json_integer_value(json_object_get(answers->used, key));
 }
 
-json_t *answers_take(struct answers *answers, const char *path, const char *id)
+json_t *answers_take(struct answers *answers, const char *path, const char *plain, const char *id)
 {
-    const char *key = key_of(answers, path, id);
+    const char *key = key_of(answers, path, plain, id);
     json_t *all = key ? json_object_get(answers->map, key) : NULL;
     if (!json_is_array(all))
         return json_incref(all);
@@ -72,9 +73,9 @@ json_t *answers_take(struct answers *answers, const char *path, const char *id)
     return json_incref(json_array_get(all, n));
 }
 
-bool answers_has_more(const struct answers *answers, const char *path, const char *id)
+bool answers_has_more(const struct answers *answers, const char *path, const char *plain, const char *id)
 {
-    const char *key = key_of(answers, path, id);
+    const char *key = key_of(answers, path, plain, id);
     json_t *all = key ? json_object_get(answers->map, key) : NULL;
     return json_is_array(all) && used(answers, key) < json_array_size(all);
 }

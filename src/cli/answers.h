@@ -1,7 +1,7 @@
 /* answers.h - what gates are answered with when nobody is asked: --answers FILE.
 
-   The file maps the path of a gate, or its id, to an answer, or to a list of answers that are used
-   one after the other.  An answer that is a list is written as a list in a list. */
+   The file maps the path of a gate (as it is once, or in the definition) or its id to an answer, or to a list of
+   answers that are used one after the other.  An answer that is a list is written as a list in a list. */
 #ifndef RONDO_ANSWERS_H
 #define RONDO_ANSWERS_H
 
@@ -19,13 +19,15 @@ struct answers {
 int answers_open(struct answers *answers, const char *path, rondo_error *err);
 void answers_clear(struct answers *answers);
 
-/* Does every key name a step of the flow, or what an agent of one asks (`step.permit-1`)?  0 or RONDO_EINVAL. */
-int answers_check(const struct answers *answers, const struct flow *flow, rondo_error *err);
+/* Keys that name neither a step of the definition nor what an agent of one asks (`step.permit-1`): a list of texts,
+   new. */
+json_t *answers_check(const struct answers *answers, const rondo_node *root);
 
-/* The next answer for a gate: new; NULL when there is none (any more).  The path goes before the id. */
-json_t *answers_take(struct answers *answers, const char *path, const char *id);
+/* The next answer for a gate: new; NULL when there is none (any more).  The path goes before that of the definition,
+   and that before the id. */
+json_t *answers_take(struct answers *answers, const char *path, const char *plain, const char *id);
 
 /* Would there be another one, if this is refused?  The only answer for a gate is not given twice. */
-bool answers_has_more(const struct answers *answers, const char *path, const char *id);
+bool answers_has_more(const struct answers *answers, const char *path, const char *plain, const char *id);
 
 #endif

@@ -73,7 +73,8 @@ static int cmd_resume(const struct cmdline *line)
 static const struct option options[] = {
     { "json", 0, OPT_FLAG, AT(json), .help = "every new event as a line of JSON on stdout" },
     { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr, ask nobody" },
-    { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "say everything, what goes in and out too" },
+    { "verbose", 'v', OPT_FLAG, AT(verbose),
+      .help = "say everything, what goes in and out too; with --quiet: of failures" },
     { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },
     { "migrate", 0, OPT_FLAG, AT(migrate), .help = "move to the workflow as its file is now" },
     { "workflow", 0, OPT_TEXT, AT(workflow), "FILE", .help = "that file, when it is not where it was" },

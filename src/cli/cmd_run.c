@@ -50,9 +50,8 @@ static int open_replay(struct running *r)
 {
     const struct run_args *a = r->args;
     rondo_error err;
-    if (a->replay && (a->record || a->answers))
-        return usage_error(r->line->command, "--replay and --%s contradict each other",
-                           a->record ? "record" : "answers");
+    if (a->replay && a->answers)
+        return usage_error(r->line->command, "--replay and --answers contradict each other");
     if (a->replay && a->store && !store_path_is_memory(a->store))
         return usage_error(r->line->command, "--replay and --store contradict each other: a replay is not kept");
     if (a->record && a->session)
@@ -120,7 +119,8 @@ static int cmd_rehearse(const struct cmdline *line)
 #define OPTIONS_OF_BOTH                                                                                 \
     { "json", 0, OPT_FLAG, AT(json), .help = "every event as a line of JSON on stdout" },               \
     { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but errors on stderr, ask nobody" },      \
-    { "verbose", 'v', OPT_FLAG, AT(verbose), .help = "say everything, what goes in and out too" },      \
+    { "verbose", 'v', OPT_FLAG, AT(verbose),                                                            \
+      .help = "say everything, what goes in and out too; with --quiet: of failures" },                  \
     { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },                               \
     { "input", 'i', OPT_PAIRS, AT(input), "NAME=VALUE", .help = "an input; @FILE is a file's content" }, \
     { "inputs", 0, OPT_TEXT, AT(inputs), "FILE", .help = "all inputs, in YAML or JSON" },               \
@@ -174,6 +174,7 @@ const struct cmd command_run_file = {
              "\n"
              "--record and --replay make tests of workflows: a replay calls no agent, waits for\n"
              "nothing, and fails when an agent is asked something else than what was recorded.\n"
+             "Both together record the replay anew.\n"
              "\n"
              "Exit status: 0 completed; 1 failed or partial; 2 invalid file; 3 usage or\n"
              "configuration; 4 the run's budget is used up; 5 waiting for a person; 6 a detector\n"

@@ -99,6 +99,14 @@ static void end_prompt(struct drive *d)
     buf_clear(&d->gates.gone);
 }
 
+static bool write_shown(struct drive *d)
+{
+    auto_buf struct buf clean = { 0 };
+    end_prompt(d);
+    show_json(&clean, d->out.data, d->out.len, term_is_ascii(STDOUT_FILENO));
+    return screen_write(STDOUT_FILENO, clean.data, clean.len);
+}
+
 /* The reader of the events has gone: there is no point in going on. */
 static void flush_out(struct drive *d)
 {
@@ -106,9 +114,7 @@ static void flush_out(struct drive *d)
         buf_clear(&d->out);
         return;
     }
-    if (isatty(STDOUT_FILENO))
-        end_prompt(d);
-    if (!screen_write(STDOUT_FILENO, d->out.data, d->out.len)) {
+    if (!(isatty(STDOUT_FILENO) ? write_shown(d) : screen_write(STDOUT_FILENO, d->out.data, d->out.len))) {
         d->out_failed = true;
         d->out_errno = errno;
         cancel(d, errno == EPIPE ? EXIT_SIGPIPE : EXIT_FAILED, "standard output was closed");
@@ -168,11 +174,6 @@ static void put_plan(struct drive *d)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static bool makes_up(const struct drive *d)
-{
-    return d->options->rehearses && !(d->options->env && d->options->env->script);
-}
-
 /* Without one, to reach the cap is what was wanted. */
 static bool has_rule(const rondo_node *node)
 {
@@ -193,8 +194,9 @@ static void note_cap(struct drive *d, const rondo_event *ev)
     if (is_own && !has_rule(loop))
         return;
     d->capped[d->capped_count++] = loop;
-    buf_printf(&d->notes, "loop '%s' %s %lld: the made answers never met its rules\n", rondo_event_path(ev),
-               is_own ? "went on to its cap of" : "has no cap, and was ended in pass", (long long)loop->loop.cap);
+    buf_printf(&d->notes, "loop '%s' %s %lld: the %s answers never met its rules\n", rondo_event_path(ev),
+               is_own ? "went on to its cap of" : "has no cap, and was ended in pass", (long long)loop->loop.cap,
+               loop->loop.is_made_up ? "made" : "given");
 }
 
 /* Did everything that failed do so because a loop reached its cap? */
@@ -209,12 +211,13 @@ static bool failed_at_caps(const struct row *row)
 }
 
 /* Answers that were made up never satisfied a loop: that is worth a note, no more, and the flow goes on behind it
-   (flow_hooks.forgives_caps).  What the file's own scripts say may be meant to end so, and then it is; but that fails
+   (flow_hooks.makes_up).  What the file's own scripts say may be meant to end so, and then it is; but that fails
    no rehearsal either.  The answers of --script were meant. */
 static void on_end(struct drive *d)
 {
     bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;
-    if (makes_up(d) && bad && d->capped_count && failed_at_caps(d->rows->root))
+    bool is_meant = !d->options->rehearses || (d->options->env && d->options->env->script);
+    if (!is_meant && bad && d->capped_count && failed_at_caps(d->rows->root))
         exit_set(d->run, EXIT_OK);
 }
 
@@ -239,7 +242,7 @@ static void on_event(struct drive *d, const rondo_event *ev)
         tell_event(&d->lines, &d->tell, ev);
     rows_event(d->rows, ev);
     gates_event(&d->gates, ev);
-    if (makes_up(d) && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
+    if (d->options->rehearses && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
         note_cap(d, ev);
     if (ev->type == RONDO_EV_WORKFLOW_END)
         on_end(d);
@@ -511,15 +514,23 @@ static void say_why(const struct drive *d, struct buf *why)
             why->len ? buf_text(why) : "no reason was given");
 }
 
-/* In a line: where it went wrong, and why. */
+/* In a line: where it went wrong, and why.  With --verbose all that is known of it. */
 static void say_origin(const struct drive *d, const struct row *row)
 {
     auto_buf struct buf clean = { 0 }, why = { 0 };
     row_put_path(&why, row);
     buf_puts(&why, why.len ? ": " : "");
     show_line(&clean, row->error, show_without_caret(row->error));
-    show_cut(&why, buf_text(&clean), clean.len, FAILURE_WIDTH, !d->term.is_utf8);
+    if (d->options->verbose)
+        show_lines(&why, row->error, strlen(row->error));
+    else
+        show_cut(&why, buf_text(&clean), clean.len, FAILURE_WIDTH, !d->term.is_utf8);
     say_why(d, &why);
+}
+
+static uint32_t failures_max(const struct drive *d)
+{
+    return d->options->verbose ? UINT32_MAX : FAILURES_MAX;
 }
 
 /* Returns how many steps began to fail in the row, of which the first were told; `before` were in others. */
@@ -531,7 +542,7 @@ static uint32_t say_origins(const struct drive *d, const struct row *row, uint32
             count += say_origins(d, row->kids[i], before + count);
     if (!row_is_origin(row) || !row->error)
         return count;
-    if (before + count < FAILURES_MAX)
+    if (before + count < failures_max(d))
         say_origin(d, row);
     return count + 1;
 }
@@ -547,7 +558,7 @@ static void say_failure(struct drive *d, const rondo_result *res)
     show_lines(&why, res->error, strlen(res->error));
     if (!count)
         say_why(d, &why);
-    if (count > FAILURES_MAX)
+    if (count > failures_max(d))
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
 }
 

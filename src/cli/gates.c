@@ -100,6 +100,7 @@ void gates_put_shape(struct buf *out, const json_t *schema)
 static void open_clear(struct gate_open *gate)
 {
     mem_free(gate->path);
+    mem_free(gate->plain);
     mem_free(gate->id);
     mem_free(gate->ask);
     mem_free(gate->why);
@@ -137,13 +138,27 @@ static json_t *schema_of(const rondo_event *ev)
     return json_object_get(ev->value, "schema");
 }
 
+/* The place in the definition; what an agent asks is below that. */
+static void put_plain(struct buf *out, const rondo_event *ev, const char *path)
+{
+    const struct reader *reader = &rondo_event_run(ev)->reader;
+    const char *last = strrchr(path, '.');
+    struct place place;
+    if (reader_place(reader, ev, &place))
+        path_put_definition(out, reader_find, reader, &place);
+    if (last && strncmp(last, ASKS_NAME, strlen(ASKS_NAME)) == 0)
+        buf_puts(out, last);
+}
+
 static void add(struct gates *gates, const rondo_event *ev)
 {
+    auto_buf struct buf plain = { 0 };
+    put_plain(&plain, ev, rondo_event_path(ev));
     gates->doubts += !is_gate(rondo_event_node(ev));
     mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
     gates->open[gates->count++] = (struct gate_open){
         .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
-        .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev),
+        .plain = mem_strdup(buf_text(&plain)), .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev),
         .schema = json_incref(schema_of(ev)) };
 }
 
@@ -276,12 +291,12 @@ bool gates_play(struct gates *gates)
 /* True when it needs no more thought. */
 static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 {
-    json_t *value = answers_take(&gates->answers, gate->path, gate->id);
+    json_t *value = answers_take(&gates->answers, gate->path, gate->plain, gate->id);
     gate->is_for_people = !value && !gates->rehearses && !gates->player;
     if (value)
         answer(gates, gate->path, value, "answers");
     else if (gates->rehearses && is_gate(gate->node))
-        answer(gates, gate->path, rehearse_answer(gates->rehearses, gate->node->step, gate->path),
+        answer(gates, gate->path, rehearse_answer(gates->rehearses, gate->node->step, gate->path, gate->plain),
                "rehearsal");
     else if (gates->player)
         play(gates, gate->path, gate->node->gate.timeout_ms);
@@ -317,9 +332,10 @@ void gates_go_on(struct gates *gates)
 
 static void on_refused(struct gates *gates, const rondo_event *ev)
 {
-    auto_buf struct buf path = { 0 };
+    auto_buf struct buf path = { 0 }, plain = { 0 };
     buf_puts(&path, rondo_event_path(ev));
     const char *id = rondo_event_step(ev), *p = buf_text(&path);
+    put_plain(&plain, ev, p);
     for (uint32_t i = 0; i < gates->count; i++) {
         if (strcmp(gates->open[i].path, p) != 0)
             continue;
@@ -328,8 +344,8 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
         gates->is_asked = false;
         return;
     }
-    if (answers_has_more(&gates->answers, p, id)) {
-        answer(gates, p, answers_take(&gates->answers, p, id), "answers");
+    if (answers_has_more(&gates->answers, p, buf_text(&plain), id)) {
+        answer(gates, p, answers_take(&gates->answers, p, buf_text(&plain), id), "answers");
     } else {
         add(gates, ev);
         give_up(&gates->open[gates->count - 1], rondo_event_text(ev));

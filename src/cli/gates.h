@@ -13,6 +13,7 @@
 
 struct gate_open {
     char *path, *id, *ask;
+    char *plain; // its path in the definition
     json_t *schema; // of the answer; NULL: none
     char *why; // nobody here can answer it; NULL: somebody may
     bool is_for_people; // nothing but a person answers it

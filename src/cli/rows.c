@@ -412,6 +412,8 @@ static void come_back(struct row *row)
     row->state = ROW_RUNNING;
     row->end_ns = 0;
     row->reason = 0;
+    if (row->error)
+        buf_clear(&row->tail);
     mem_free(row->error);
     row->error = NULL;
 }

@@ -41,8 +41,6 @@ int running_check_args(struct running *r)
     rondo_error err;
     if (a->session && session_check_name(a->session, &err) < 0)
         return command_fail(command, "--session: %s", err.message);
-    if (a->quiet && a->verbose)
-        return usage_error(command, "--quiet and --verbose contradict each other");
     if (a->workdir && !is_folder(a->workdir))
         return command_fail(command, "--workdir %s: there is no such folder", a->workdir);
     return EXIT_OK;
@@ -81,15 +79,29 @@ int running_check_agents(struct running *r)
     return EXIT_OK;
 }
 
+/* What is wrong with a file that an option names; takes the list. */
+static int tell_problems(struct running *r, const char *option, const char *path, json_t *problems)
+{
+    const json_t *problem;
+    size_t i, count = json_array_size(problems);
+    json_array_foreach(problems, i, problem)
+        command_fail(r->line->command, "%s %s: %s", option, path, json_string_value(problem));
+    json_decref(problems);
+    return count ? EXIT_USAGE : EXIT_OK;
+}
+
 int running_read_answers(struct running *r)
 {
     const char *path = r->args->answers;
     rondo_error err;
-    if (path && answers_open(&r->answers, path, &err) < 0)
+    if (!path)
+        return EXIT_OK;
+    if (answers_open(&r->answers, path, &err) < 0)
         return command_fail(r->line->command, "%s", err.message);
-    if (path && answers_check(&r->answers, r->flow, &err) < 0)
-        return command_fail(r->line->command, "--answers %s: %s", path, err.message);
-    return EXIT_OK;
+    rondo_node *root = flows_node(r->flow);
+    int code = tell_problems(r, "--answers", path, answers_check(&r->answers, root));
+    rondo_node_unref(root);
+    return code;
 }
 
 /* The plan goes to stderr: stdout is for the answer. */
@@ -121,10 +133,26 @@ static bool is_stored(const struct running *r)
     return !r->rehearses && !r->args->replay && !store_path_is_memory(store_place(r));
 }
 
+static int read_script(struct running *r)
+{
+    const char *path = r->args->script;
+    rondo_error err;
+    if (!path)
+        return EXIT_OK;
+    r->env.script = given_file(path, &err);
+    if (!r->env.script)
+        return command_fail(r->line->command, "%s", err.message);
+    if (!json_is_object(r->env.script))
+        return command_fail(r->line->command, "--script %s: expected a map from steps to replies", path);
+    rondo_node *root = flows_node(r->flow);
+    int code = tell_problems(r, "--script", path, rehearse_check(root, r->env.script));
+    rondo_node_unref(root);
+    return code;
+}
+
 int running_prepare_env(struct running *r)
 {
     const struct run_args *a = r->args;
-    rondo_error err;
     r->env = (struct call_env){ .rehearse = r->rehearses, .commands = a->commands, .prompts = a->prompts,
                                 .context = a->context, .workdir = a->workdir,
                                 .max_retries = a->max_retries, .max_turns = a->max_turns,
@@ -133,18 +161,7 @@ int running_prepare_env(struct running *r)
         return command_fail(r->line->command, "--prompts %s: cannot make this folder", a->prompts);
     bool can_ask = (drive_has_person() && !a->quiet) || is_stored(r); // somebody may come later
     int code = means_open(&r->means, &a->means, r->line->command, can_ask, &r->env);
-    if (code != EXIT_OK)
-        return code;
-    if (!a->script)
-        return EXIT_OK;
-    r->env.script = given_file(a->script, &err);
-    if (!r->env.script)
-        return command_fail(r->line->command, "%s", err.message);
-    if (!json_is_object(r->env.script))
-        return command_fail(r->line->command, "--script %s: expected a map from steps to replies", a->script);
-    if (rehearse_check(r->flow, r->env.script, &err) < 0)
-        return command_fail(r->line->command, "--script %s: %s", a->script, err.message);
-    return EXIT_OK;
+    return code != EXIT_OK ? code : read_script(r);
 }
 
 bool running_has_answers(const struct running *r)

@@ -194,6 +194,44 @@ void show_lines(struct buf *out, const char *text, size_t len)
     clean(&c, text, len);
 }
 
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static void put_escaped(struct buf *out, uint32_t code)
+{
+    if (code >= 0x10000) {
+        buf_printf(out, "\\u%04x", 0xd800 + ((code - 0x10000) >> 10));
+        code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+    }
+    buf_printf(out, "\\u%04x", code);
+}
+
+/* Do the bytes end within a character? */
+static bool is_cut(const char *text, size_t len)
+{
+    uint8_t first = (uint8_t)text[0];
+    size_t n = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    return len < n;
+}
+
+size_t show_json(struct buf *out, const char *text, size_t len, bool is_ascii)
+{
+    uint32_t code = 0;
+    size_t i = 0;
+    while (i < len) {
+        size_t n = utf8_decode(text + i, len - i, &code);
+        if (!n && is_cut(text + i, len - i))
+            break;
+        if (n && code >= DEL && (is_unwanted(code) || (is_ascii && code > DEL)))
+            put_escaped(out, code);
+        else
+            buf_put(out, text + i, MAX(n, 1u));
+        i += MAX(n, 1u);
+    }
+    return i;
+}
+
+/* ---- errors and words ------------------------------------------------------------------------- */
+
 static size_t last_break(const char *text, size_t len)
 {
     while (len && text[len - 1] != '\n')

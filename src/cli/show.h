@@ -26,6 +26,11 @@ void show_lines(struct buf *out, const char *text, size_t len);
    of UTF-8 may be control characters there. */
 void show_ascii_only(bool on);
 
+/* Puts JSON for a terminal: characters that do more than show one, which can only stand in its strings, become
+   "\uXXXX", so that it says the same.  All but ASCII where is_ascii.  Returns how many bytes were taken: a character
+   that is cut at the end is left. */
+size_t show_json(struct buf *out, const char *text, size_t len, bool is_ascii);
+
 /* Puts text as one word for a shell, in single quotes, which bash, zsh and fish read alike; show_word() only where
    it needs them. */
 void show_quoted(struct buf *out, const char *text);

@@ -273,19 +273,27 @@ static void put_items(struct line *line, const struct row *row)
     }
 }
 
+/* Who speaks in a row: the step, or the one that a loop repeats under its own name. */
+static const struct row *speaker(const struct row *row)
+{
+    const struct row *body = row_is_loop(row) && row->kid_count ? row->kids[ROLE_BODY] : NULL;
+    return body && !row_is_seen(body) && node_is_leaf(body->node) ? body : row;
+}
+
 /* The last thing it said; of what failed only where the failure began. */
 static void put_tail(struct line *line, const struct row *row, int state)
 {
     bool failed = state == ROW_FAILED;
-    bool says = failed ? row_is_origin(row) : node_is_leaf(row->node) || row->is_item;
+    const struct row *by = row_is_origin(row) ? row : speaker(row);
+    bool says = failed ? row_is_origin(by) : by->state != ROW_FAILED && (node_is_leaf(by->node) || row->is_item);
     if (state == ROW_SKIPPED || state == ROW_CANCELLED || state == ROW_RETRYING) {
         line_gap(line, STYLE_DIM);
         buf_puts(&line->text, looks[state].word);
     }
-    if (!says || !row->tail.len)
+    if (!says || !by->tail.len)
         return;
     line_gap(line, failed ? STYLE_RED : STYLE_DIM);
-    line_clean(line, row->tail.data, row->tail.len);
+    line_clean(line, by->tail.data, by->tail.len);
 }
 
 /* ---- rows that are shown ------------------------------------------------------------------------------------ */
@@ -323,12 +331,18 @@ static void count_items(struct frame *f, const struct row *each)
         f->rowless[ROW_PENDING] += each->items - each->begun;
 }
 
+static int state_shown(const struct row *row)
+{
+    int state = row_state(row);
+    return state == ROW_RUNNING && speaker(row)->state == ROW_ASKING ? ROW_ASKING : state;
+}
+
 static void collect(struct frame *f, const struct row *row, uint32_t up, unsigned depth)
 {
     if (row_is_seen(row)) {
         mem_grow(&f->list, &f->cap, f->count, sizeof *f->list);
         f->list[f->count] = (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth,
-                                            .state = (uint8_t)row_state(row),
+                                            .state = (uint8_t)state_shown(row),
                                             .is_inner = row->is_item || (up != NOBODY && f->list[up].is_inner) };
         up = f->count++;
         depth++;
@@ -384,7 +398,7 @@ static enum rank rank(struct frame *f, const struct shown *s)
     case ROW_ASKING: return RANK_ASKING;
     case ROW_FAILED: return row_is_origin(s->row) ? RANK_FAILED : RANK_AROUND_FAILED;
     case ROW_RUNNING:
-    case ROW_RETRYING: return node_is_leaf(s->row->node) ? RANK_RUNNING : RANK_AROUND;
+    case ROW_RETRYING: return node_is_leaf(speaker(s->row)->node) ? RANK_RUNNING : RANK_AROUND;
     case ROW_PENDING: return f->coming++ < NEAR_MAX ? RANK_NEXT : RANK_LATER;
     case ROW_SKIPPED: return RANK_SKIPPED;
     default: return s->row->seq >= f->recent ? RANK_RECENT : s->is_inner ? RANK_ENDED_INNER : RANK_ENDED;

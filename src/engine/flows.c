@@ -5,6 +5,7 @@
    value fails its step. */
 #include "engine/flows.h"
 
+#include "agent/step_names.h"
 #include "data/value.h"
 #include "engine/cut.h"
 #include "engine/replay.h"
@@ -335,6 +336,34 @@ json_t *flows_clean(const struct flow *flow, json_t *value)
 #define REHEARSED_PASSES_MAX 100
 #define SCRIPTED_PASSES_MAX  10000
 
+/* The steps by name, and what --script says of them; NULL: nothing. */
+struct rehearsed {
+    struct step_names names;
+    json_t *script;
+};
+
+static bool makes_up(const struct flow_step *step, int64_t passes, const void *user)
+{
+    const struct rehearsed *rehearsed = user;
+    return rehearse_makes_up(&rehearsed->names, rehearsed->script, step, passes);
+}
+
+/* Paths are those of nodes: a script is looked up in what would be run. */
+static rondo_node *build_rehearsal(struct flow *flow, json_t *script)
+{
+    rondo_node *plain = flow_build(flow, &hooks);
+    struct rehearsed rehearsed = { .script = script };
+    struct flow_hooks ours = hooks;
+    step_names_init(&rehearsed.names, plain);
+    ours.passes_max = script ? SCRIPTED_PASSES_MAX : REHEARSED_PASSES_MAX;
+    ours.makes_up = makes_up;
+    ours.user = &rehearsed;
+    rondo_node *node = flow_build(flow, &ours);
+    step_names_clear(&rehearsed.names);
+    rondo_node_unref(plain);
+    return node;
+}
+
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err)
 {
@@ -346,12 +375,8 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
         bundle_put(&definition, flow);
     struct run_origin origin = { .name = flow->name, .about = about, .definition = definition.data,
                                  .definition_len = definition.len, .secrets = find_secrets(flow) };
-    struct flow_hooks ours = hooks;
-    if (env && env->rehearse) {
-        ours.passes_max = env->script ? SCRIPTED_PASSES_MAX : REHEARSED_PASSES_MAX;
-        ours.forgives_caps = !env->script; // what is in that was meant
-    }
-    rondo_node *node = flow_build(flow, &ours);
+    bool rehearses = env && env->rehearse;
+    rondo_node *node = rehearses ? build_rehearsal(flow, env->script) : flow_build(flow, &hooks);
     int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
     rondo_node_unref(node);
     if (code == 0) {
@@ -741,9 +766,14 @@ int rondo_flow_unbundle(const char *text, size_t len, const rondo_flow_options *
     return hand_out(flow, flow ? flow->source->name : "(stored)", &o, &diags, ret, err);
 }
 
+rondo_node *flows_node(struct flow *flow)
+{
+    return flow_build(flow, &hooks);
+}
+
 rondo_node *rondo_flow_node(rondo_flow *flow)
 {
-    return flow_build(inner(flow), &hooks);
+    return flows_node(inner(flow));
 }
 
 int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *inputs,

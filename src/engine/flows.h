@@ -15,6 +15,9 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err);
 
+/* What runs of this file are made of: a new reference. */
+rondo_node *flows_node(struct flow *flow);
+
 /* What somebody says to a run of this file, without its secrets as far as they are known here.  Takes value. */
 json_t *flows_clean(const struct flow *flow, json_t *value);
 

@@ -299,21 +299,24 @@ static rondo_node *forum_node(const struct builder *b, struct flow_step *step, c
     return mark(b, node, step, step->inner);
 }
 
-/* Scripts say in a rehearsal what they always say. */
-static void look_for_made_up(struct flow_step *step, void *found)
+struct search {
+    const struct flow_hooks *hooks;
+    int64_t passes;
+    bool found;
+};
+
+static void look_for_made_up(struct flow_step *step, void *user)
 {
-    bool is_script = step->agent && (step->agent->kind == AGENT_SCRIPT || step->agent->kind == AGENT_WORKFLOW);
-    bool has_steps = step->loop && step->loop->scope && step->loop->scope->count;
-    if (!has_steps && (step->body == BODY_GATE || (step->body == BODY_AGENT && !is_script)))
-        *(bool *)found = true;
+    struct search *search = user;
+    search->found = search->found || search->hooks->makes_up(step, search->passes, search->hooks->user);
 }
 
-static bool forgives_cap(const struct builder *b, struct flow_step *step)
+static bool has_made_up(const struct builder *b, struct flow_step *loop, int64_t passes)
 {
-    bool found = false;
-    if (b->hooks->forgives_caps)
-        flow_each_step_in(step, look_for_made_up, &found);
-    return found;
+    struct search search = { b->hooks, MAX(passes, 0), false };
+    if (b->hooks->makes_up)
+        flow_each_step_in(loop, look_for_made_up, &search);
+    return search.found;
 }
 
 static rondo_node *machine_node(const struct builder *b, struct flow_step *step, const char *name,
@@ -329,15 +332,16 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
         edges[i] = (rondo_edge){ edge->from, ends ? RONDO_END : edge->to,
                                  edge->when.program ? b->hooks->edge : NULL, edge };
     }
+    bool is_made_up = has_made_up(b, step, step->max_steps);
     rondo_node *node = rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE,
                                                             .name = name ? name : name_of(b, step->id),
                                                             .start = step->start, .states = states,
                                                             .state_count = step->inner->count, .edges = edges,
                                                             .edge_count = step->edge_count,
                                                             .max_steps = step->max_steps,
-                                                            .on_max = forgives_cap(b, step) ? RONDO_RETURN_LAST
-                                                                                            : RONDO_FAIL,
+                                                            .on_max = is_made_up ? RONDO_RETURN_LAST : RONDO_FAIL,
                                                             .options = o });
+    node->loop.is_made_up = is_made_up;
     take_inputs(b, node, step->inner);
     return mark(b, node, step, step->inner);
 }
@@ -443,7 +447,8 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
     const struct flow_hooks *h = b->hooks;
     bool is_free = loop->max_iterations <= 0; // `while` needs no cap
     bool is_held_back = is_free && h->passes_max;
-    return rondo_loop(&(rondo_loop_spec){
+    bool is_made_up = has_made_up(b, step, loop->max_iterations);
+    rondo_node *node = rondo_loop(&(rondo_loop_spec){
         .size = RONDO_LOOP, .name = name_of(b, step->id), .body = loop_body_node(b, step),
         .while_ = loop->while_.program ? h->while_ : NULL,
         .until = loop->until.program ? h->until : NULL, .next = loop->next.program ? h->next : NULL,
@@ -451,7 +456,7 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
         .judge = loop->judge ? build_step(b, loop->judge) : NULL,
         .score_node = loop->scorer ? build_step(b, loop->scorer) : NULL,
         .max_iterations = is_held_back ? h->passes_max : is_free ? RONDO_UNBOUNDED : loop->max_iterations,
-        .on_max = is_held_back || forgives_cap(b, step) ? RONDO_RETURN_LAST : loop->on_max,
+        .on_max = is_held_back || is_made_up ? RONDO_RETURN_LAST : loop->on_max,
         .output_mode = loop->output_mode, .output = loop->output,
         .memory_mode = loop->memory_mode, .memory_window = loop->memory_window,
         .feedback = loop->no_feedback ? RONDO_FEEDBACK_OFF : RONDO_FEEDBACK_ON,
@@ -461,6 +466,8 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
         .stall_action = loop->stall_action, .on_error = loop->on_error,
         .max_failures = loop->max_failures, .max_history = loop->max_history,
         .compat_adk = loop->compat_adk, .user = loop, .options = o });
+    node->loop.is_made_up = is_made_up;
+    return node;
 }
 
 static rondo_node *loop_node(const struct builder *b, struct flow_step *step, rondo_options o)

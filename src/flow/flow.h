@@ -466,7 +466,10 @@ struct flow_hooks {
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none
-    bool forgives_caps; // what a rehearsal makes up leads loops to their caps: that does not fail them
+    /* What a rehearsal makes up leads loops to their caps: that does not fail them.  Is such a step in this one, which
+       has so many passes (0: any number)?  NULL: it is no rehearsal. */
+    bool (*makes_up)(const struct flow_step *step, int64_t passes, const void *user);
+    const void *user; // of makes_up
 };
 
 /* The node that runs the flow: a new reference.  It holds a reference to the flow. */

@@ -60,6 +60,32 @@ check "all names that there may be" 0 "hi" "$RONDO" run -q gate.yaml \
     --answers <(echo '{ ready: yes, a.permit-1: y, w.review: approve, w.review~1: approve, a: retry }')
 check "and not" 3 "" "$RONDO" run -q gate.yaml --answers <(echo 'aa.permit-1: y')
 
+# ---- paths of steps that there are not --------------------------------------------------------------------------
+flow paths.yaml <<'F'
+name: paths
+agents: { m: { description: d, model: openai/x }, c: { description: d, model: openai/x } }
+steps:
+  - { id: gr, steps: [ { id: deep, agent: m }, { id: g, gate: { ask: "Ready?" } } ] }
+  - { id: lp, agent: m, loop: { maxIterations: 4 } }
+  - { id: li, loop: { maxIterations: 2, steps: [ { id: h, gate: { ask: "Sure?" } } ] } }
+  - { id: fo, forum: { members: [m], captain: c, rounds: 2 } }
+output: "steps.fo.content + ' ' + steps.li.steps.h.content"
+F
+check "all that a script has wrong" 3 "" "$RONDO" rehearse paths.yaml \
+    --script <(echo '{ grx.deep: X, gr.m: X, lp.17: X, li.g: X, fo.captain: fine }')
+same "is told" "$(sed 's|^.*/[^ ]*: ||' err)" "grx.deep: there is no step 'grx.deep'; did you mean 'gr.deep'?
+gr.m: there is no step 'gr.m'; did you mean 'gr.g'?
+lp.17: there is no step 'lp.17'; did you mean 'lp'?
+li.g: there is no step 'li.g'; did you mean 'li.h'?"
+check "all that answers have wrong" 3 "" "$RONDO" rehearse paths.yaml --answers <(echo '{ grpp.g: true, li.2.h: true }')
+same "is told, too" "$(sed 's|^.*/[^ ]*: ||' err)" "grpp.g: there is no step 'grpp.g'; did you mean 'gr.g'?
+li.2.h: there is no step 'li.2.h'; did you mean 'li.h'?"
+check "a path without numbers holds whenever the step runs" 0 "fine really" "$RONDO" rehearse -q paths.yaml \
+    --script <(echo '{ fo.m: I think so, fo.captain: fine }') --answers <(echo '{ li.h: really }')
+"$RONDO" rehearse -q --json paths.yaml --script <(echo '{ fo.m: I think so }') >out 2>err
+same "also in the rounds of a forum" "$(jq -r 'select(.type == "step_end" and .data.output == "I think so").path' out | xargs)" \
+    "fo.r1.m fo.r2.m"
+
 # ---- places ------------------------------------------------------------------------------------------------------
 printf '{\n"a": 1,,}' >bad.json
 printf '\xef\xbb\xbf{"a": 123456789012345678901234}' >large.json

@@ -26,6 +26,9 @@ same() {
         diff a b | head -n 6 | cut -c 1-300
         cat err2
     fi
+    "$RONDO" run -q "$file" --replay rec --record anew >/dev/null 2>&1 </dev/null
+    "$RONDO" run -q --json "$file" --replay anew 2>&1 </dev/null | plain >b
+    if cmp -s a <(grep '^{' b); then ok; else bad "$name: a replay that is recorded: $(diff a b | head -n 6 | cut -c 1-300)"; fi
     "$RONDO" run -q "$file" --record rec "$@" >answer 2>err </dev/null
     check "$name: the answer" $? "$(cat answer)" "$RONDO" run -q "$file" --replay rec
 }
@@ -145,7 +148,10 @@ cp short.yaml kept.yaml
 check "a file that is no recording is kept" 3 "" "$RONDO" run -q short.yaml --record kept.yaml
 if cmp -s short.yaml kept.yaml; then ok; else bad "it was written over"; fi
 check "a folder" 3 "" "$RONDO" run -q short.yaml --record .
-check "both" 3 "" "$RONDO" run -q short.yaml --record a.rec --replay short.rec
+cp short.rec both.rec
+check "both, and the same file" 0 "$("$RONDO" run -q short.yaml --replay short.rec)" "$RONDO" run -q short.yaml --record both.rec --replay both.rec
+check "which then has it again" 0 "$(cat out)" "$RONDO" run -q short.yaml --replay both.rec
+check "and answers" 3 "" "$RONDO" run -q short.yaml --replay short.rec --answers short.yaml
 says "contradict each other"
 check "a store" 3 "" "$RONDO" run -q short.yaml --replay short.rec --store x.db
 says "a replay is not kept"

@@ -95,6 +95,18 @@ if grep -q "^cancelled  *[1-9]" out; then ok; else bad "no time of what was canc
 touch go
 check "a cancelled run goes on" 0 quick "$RONDO" resume "$id"
 
+# An item that failed and then completed has nothing more to say of the failure.
+flow items.yaml <<'END'
+name: items
+agents: { c: { run: [ sh, -c, "test -e mended" ] } }
+steps: [ { id: all, loop: { forEach: "[1, 2]", steps: [ { id: a, agent: c } ] } } ]
+END
+"$RONDO" run items.yaml >out 2>err
+id=$(grep -o 'resume r[0-9a-f]*' err | cut -d' ' -f2)
+touch mended
+"$RONDO" resume "$id" >out 2>err
+same "an item that was mended" "$(grep -c '\[0\].*exit status' err)" 0
+
 flow spends.yaml <<'END'
 name: spends
 agents: { s: { script: [ { content: draft, usage: { prompt: 60, completion: 40 } } ] } }

@@ -182,6 +182,17 @@ if grep -q $'\033' err; then bad "control characters on stderr"; else ok; fi
 if command -v script >/dev/null; then
     script -qec "'$RONDO' run -q colours.yaml 2>/dev/null" /dev/null </dev/null >out
     if [ "$(tr -d '\r' <out)" = "in red" ]; then ok; else bad "on a terminal: $(od -c out)"; fi
+    # JSON says it on a terminal, too, but with escapes.
+    printf '%s\n' 'name: turns' 'agents: { s: { script: ["a\u009b31m\u202eb\u007fc\u00e9"] } }' 'steps: [ { id: one, agent: s } ]' >turns.yaml
+    sed -i '1i rondo: 1' turns.yaml
+    id=$("$RONDO" run -q --json turns.yaml | tee piped | jq -r 'select(.type == "workflow_start").runId')
+    same "JSON into a pipe as it is" "$(grep workflow_end piped | grep -c $'a\u009b31m\u202eb\x7fc\u00e9')" 1
+    for command in "run -q --json turns.yaml" "events --json $id" "show --json $id one" \
+                   "eval '\"a\\u009b31m\\u202eb\\u007fc\\u00e9\"'"; do
+        LC_ALL=C.UTF-8 script -qec "'$RONDO' $command 2>/dev/null" /dev/null </dev/null >out
+        grep -qF 'a\u009b31m\u202eb\u007fc'$'\u00e9' out && ok || bad "$command on a terminal: $(cat -A out)"
+        LC_ALL=C grep -qP '\xc2[\x80-\x9f]|\xe2\x80\xae|\x7f' out && bad "$command: characters that turn others around" || ok
+    done
 fi
 
 check "no such file" 2 "" "$RONDO" run nothing.yaml
@@ -305,7 +316,7 @@ steps:
 END
 check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
-says "its cap of 3"
+says "its cap of 3: the given answers never met its rules"
 
 # A text that is given as the result is that, too.
 flow said.yaml <<'END'
@@ -330,6 +341,34 @@ END
 check "what is behind a capped loop is rehearsed" 0 '{"price":19.99,"sum":0.30000000000000004,"whole":2.0,"large":1e300}' "$RONDO" rehearse behind.yaml
 says "'never' went on to its cap of 3"
 same "a cap that is all there is" "$(grep -c "'thrice' went on" err)" 0
+says "cap of 3: the made answers never met its rules"
+
+# With --script a loop fails at its cap where all that is said in it was meant.
+flow meant.yaml <<'END'
+name: meant
+agents: { w: { description: d, model: openai/x } }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 2
+      until: "steps.rate.content == '!'"
+      onMaxIterations: fail
+      steps: [ { id: draft, agent: w }, { id: rate, agent: w, dependsOn: [draft] } ]
+  - { id: behind, agent: w, dependsOn: [refine] }
+END
+meant() { # WHAT STATUS ANSWER SCRIPT
+    echo "$4" >script.yaml
+    check "$1" "$2" "$3" "$RONDO" rehearse meant.yaml --script script.yaml
+}
+meant "a script that says nothing of a loop" 0 B '{ behind: B }'
+says "'refine' went on to its cap of 2: the made answers never met its rules"
+meant "a script that says some of it" 0 B '{ behind: B, rate: "?" }'
+meant "a script that says some of its passes" 0 B '{ behind: B, rate: "?", refine.1.draft: x }'
+meant "a script that says all of it" 1 "" '{ behind: B, rate: "?", refine.draft: x }'
+says "'refine' went on to its cap of 2: the given answers never met its rules"
+meant "a script that says all of its passes" 1 "" '{ behind: B, rate: "?", refine.0.draft: x, refine.1.draft: y }'
+meant "all of another step" 0 B '{ behind: B, refine.rate: "?" }'
+
 flow endless.yaml <<'END'
 name: endless
 agents: { m: { description: d, model: openai/gpt-5 } }
@@ -619,7 +658,15 @@ says "step_end greet"
 says "hello, world"
 check "--plan" 0 "hello, world" "$RONDO" run --plan hello.yaml
 says "greet"
-check "--quiet with --verbose" 3 "" "$RONDO" run --quiet --verbose hello.yaml
+check "--quiet with --verbose" 0 "hello, world" "$RONDO" run --quiet --verbose hello.yaml
+same "says nothing of what goes well" "$(cat err)" ""
+flow fails.yaml <<'END'
+name: fails
+agents: { c: { run: [ sh, -c, "echo one >&2; echo two >&2; exit 1" ] } }
+steps: [ { id: a, agent: c } ]
+END
+check "and of what fails" 1 "" "$RONDO" run --quiet --verbose fails.yaml
+same "everything" "$(cat err)" $'rondo run: failed: a: exit status 1: one\ntwo'
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

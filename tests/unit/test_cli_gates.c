@@ -89,7 +89,9 @@ static const char *written(const char *text)
 
 static void expect(struct answers *a, const char *path, const char *id, const char *wanted)
 {
-    json_t *value = answers_take(a, path, id);
+    auto_buf struct buf plain = { 0 };
+    path_put_plain(&plain, path);
+    json_t *value = answers_take(a, path, buf_text(&plain), id);
     char *text = rondo_value_text(value);
     CHECK_STR(value ? text : "none", wanted);
     rondo_text_free(text);
@@ -100,18 +102,19 @@ TEST(answers_are_found_by_path_then_by_id_and_lists_are_used_up)
 {
     rondo_error err;
     struct answers a = { 0 };
-    const char *path = written("ok: yes please\nrefine.1.ok: 7\nlist: [1, [2], null]\n");
+    const char *path = written("ok: yes please\nrefine.1.ok: 7\neach.ok: 8\nlist: [1, [2], null]\n");
     CHECK_INT(answers_open(&a, path, &err), 0);
     unlink(path);
     expect(&a, "refine.0.ok", "ok", "\"yes please\"");
     expect(&a, "refine.1.ok", "ok", "7");
     expect(&a, "refine.2.ok", "ok", "\"yes please\"");
-    CHECK(!answers_has_more(&a, "refine.0.ok", "ok"));
+    expect(&a, "each[3].ok", "ok", "8");
+    CHECK(!answers_has_more(&a, "refine.0.ok", "refine.ok", "ok"));
     expect(&a, "list", "list", "1");
-    CHECK(answers_has_more(&a, "list", "list"));
+    CHECK(answers_has_more(&a, "list", "list", "list"));
     expect(&a, "list", "list", "[2]");
     expect(&a, "list", "list", "null");
-    CHECK(!answers_has_more(&a, "list", "list"));
+    CHECK(!answers_has_more(&a, "list", "list", "list"));
     expect(&a, "list", "list", "none");
     expect(&a, "other", "other", "none");
     answers_clear(&a);

@@ -145,6 +145,24 @@ TEST(marks_on_one_character_are_limited)
     buf_free(&out);
 }
 
+static void check_json(const char *text, bool is_ascii, const char *wanted, size_t left)
+{
+    struct buf out = { 0 };
+    CHECK_UINT(show_json(&out, text, strlen(text), is_ascii), strlen(text) - left);
+    CHECK_STR(buf_text(&out), wanted);
+    buf_free(&out);
+}
+
+TEST(json_says_what_a_terminal_must_not_get_with_escapes)
+{
+    check_json("{\"a\": \"x\xc2\x9b\x7f\u00e9\u202e\u061c\u2066\"}\n", false,
+               "{\"a\": \"x\\u009b\\u007f\u00e9\\u202e\\u061c\\u2066\"}\n", 0);
+    check_json("\"\U000e0041 \U0001f600\"", false, "\"\\udb40\\udc41 \U0001f600\"", 0);
+    check_json("\"\u00e9\U0001f600\"", true, "\"\\u00e9\\ud83d\\ude00\"", 0);
+    check_json("ab\xe2\x80", false, "ab", 2);
+    check_json("a\x80z\xff", false, "a\x80z", 1);
+}
+
 /* Whatever comes in: what goes out is UTF-8 without controls, and cleaning it again changes
    nothing. */
 TEST(cleaning_any_bytes_gives_text_that_is_clean)

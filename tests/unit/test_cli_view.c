@@ -135,6 +135,31 @@ TEST(a_loop_counts_its_passes)
                               "    \u2713 draft    10ms  5\n");
 }
 
+/* As a file makes it of a step with a loop around it. */
+static rondo_node *nameless(rondo_node *node)
+{
+    node->anonymous = true;
+    return node;
+}
+
+TEST(a_loop_around_one_step_says_what_that_says)
+{
+    struct bot add = { "draft", ADD, 1, .delay_ms = 10 }, fail = { "draft", REFUSE, .text = "no luck" };
+    LOOK l = { 0 }, bad = { 0 };
+    look_start(&l, SEQ("s", LOOP("refine", nameless(bot_node(&add)), .max_iterations = 3)), "0", 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_END, "s.refine.1"));
+    CHECK_STR(look_plain(&l), "\u280b flow  20ms\n"
+                              "\u280b s           20ms\n"
+                              "  \u280b refine    20ms  pass 2/3 [##.]  2\n");
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
+                              "\u2713 s           30ms\n"
+                              "  \u2713 refine    30ms  3 passes, max_iterations  3\n");
+    look_start(&bad, LOOP("refine", nameless(bot_node(&fail)), .max_iterations = 3), "0", 80);
+    look_to_end(&bad);
+    CHECK(strstr(look_plain(&bad), "  no luck\n"));
+}
+
 /* The number before a word of the last line that begins with dots; 0. */
 static int others(struct look *l, const char *word)
 {

@@ -379,7 +379,7 @@ static const char *gate_answer(const char *gate, const char *script)
     buf_printf(&text, "rondo: 1\nname: t\nsteps:\n- { id: g, gate: %s }\n", gate);
     p.env.script = script ? json_of(script) : NULL;
     play_load(&p, buf_text(&text));
-    json_t *answer = rehearse_answer(&p.env, p.flow->scope->steps[0], "g");
+    json_t *answer = rehearse_answer(&p.env, p.flow->scope->steps[0], "g", "g");
     strcpy(kept, json_text(answer));
     json_decref(answer);
     return kept;
@@ -397,19 +397,42 @@ TEST(gates_are_answered_with_consent)
 
 static const char *script_problem(const char *script)
 {
-    static char kept[300];
+    static struct buf kept;
     PLAY p = { .env = { .script = json_of(script) } };
     play_load(&p, SCRIPTED "steps:\n- { id: s, agent: a }\n"
-                           "- { id: l, loop: { maxIterations: 2, steps: [ { id: draft, agent: a } ] } }\n");
-    p.err.message[0] = '\0';
-    rehearse_check(p.flow, p.env.script, &p.err);
-    return strcpy(kept, p.err.message);
+                           "- { id: l, loop: { maxIterations: 2, steps: [ { id: draft, agent: a } ] } }\n"
+                           "- { id: one, agent: a, loop: { maxIterations: 4 } }\n"
+                           "- { id: e, loop: { forEach: '[1]', steps: [ { id: deep, agent: a } ] } }\n"
+                           "- { id: fo, forum: { members: [a], captain: a, rounds: 2 } }\n");
+    rondo_node *root = flows_node(p.flow);
+    json_t *problems = rehearse_check(root, p.env.script), *problem;
+    size_t i;
+    buf_clear(&kept);
+    json_array_foreach(problems, i, problem)
+        buf_printf(&kept, "%s%s", i ? "\n" : "", json_string_value(problem));
+    json_decref(problems);
+    rondo_node_unref(root);
+    return buf_text(&kept);
 }
 
 TEST(a_script_that_cannot_be_meant_is_refused)
 {
     CHECK_STR(script_problem("{\"s\": \"x\", \"l.0.draft\": [1, {}], \"l.draft\": \"y\", \"draft\": \"z\"}"), "");
     CHECK_STR(script_problem("{\"drft\": \"x\"}"), "drft: there is no step 'drft'; did you mean 'draft'?");
-    CHECK_STR(script_problem("{\"l.3.nothing\": \"x\"}"), "l.3.nothing: there is no step 'nothing'");
+    CHECK_STR(script_problem("{\"l.1.nothing\": \"x\"}"), "l.1.nothing: there is no step 'l.1.nothing'");
     CHECK_STR(script_problem("{\"s\": [\"x\", {\"contnt\": 1}]}"), "s: 2: unknown key 'contnt'");
+    CHECK_STR(script_problem("{\"drft\": \"x\", \"s\": {\"contnt\": 1}}"),
+              "drft: there is no step 'drft'; did you mean 'draft'?\ns: unknown key 'contnt'");
+}
+
+TEST(paths_in_a_script_are_looked_at_as_a_whole)
+{
+    CHECK_STR(script_problem("{\"l.1.draft~1\": 1, \"one\": 1, \"one.3\": 1, \"one.3~2\": 1, \"e[7].deep\": 1,"
+                             "\"e.deep\": 1, \"fo.a\": 1, \"fo.r2.a\": 1, \"l.draft^1\": 1}"), "");
+    CHECK_STR(script_problem("{\"ll.draft\": 1}"), "ll.draft: there is no step 'll.draft'; did you mean 'l.draft'?");
+    CHECK_STR(script_problem("{\"fo.deep\": 1}"), "fo.deep: there is no step 'fo.deep'; did you mean 'e.deep'?");
+    CHECK_STR(script_problem("{\"l.2.draft\": 1}"), "l.2.draft: there is no step 'l.2.draft'; did you mean 'l.draft'?");
+    CHECK_STR(script_problem("{\"one.17\": 1}"), "one.17: there is no step 'one.17'; did you mean 'one'?");
+    CHECK_STR(script_problem("{\"s.0\": 1}"), "s.0: there is no step 's.0'; did you mean 's'?");
+    CHECK_STR(script_problem("{\"fo.r3.a\": 1}"), "fo.r3.a: there is no step 'fo.r3.a'; did you mean 'fo.a'?");
 }
