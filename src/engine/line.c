@@ -340,17 +340,26 @@ static void put_best(struct line *l)
     buf_putc(l->out, '}');
 }
 
+/* A step that is repeated by itself is the only one of its passes, by the name that it has without them. */
+static json_t *steps_of_pass(const struct line *l, json_t *pass)
+{
+    const rondo_node *loop = l->node;
+    bool is_alone = pass && loop->kind == RONDO_KIND_LOOP && loop->step && node_is_leaf(loop->children[ROLE_BODY].node);
+    return is_alone ? json_pack("{sO}", loop->step->id, pass) : json_incref(json_object_get(pass, "steps"));
+}
+
 /* What each step of the pass gave: its result, or else its content. */
 static void put_outputs(struct line *l)
 {
     const struct loop_seen *seen = reader_loop(&l->run->reader, l->ev->act);
     auto_json json_t *pass = seen ? look_pass(l->run, l->node, seen->pass_seq, false) : NULL;
+    auto_json json_t *steps = steps_of_pass(l, pass);
     const char *name, *before = "{";
     json_t *step;
-    if (!json_object_size(json_object_get(pass, "steps")))
+    if (!json_object_size(steps))
         return;
     put_key(l, "outputs");
-    json_object_foreach(json_object_get(pass, "steps"), name, step) {
+    json_object_foreach(steps, name, step) {
         json_t *result = json_object_get(step, "result");
         buf_puts(l->out, before);
         put_string(l, name);
