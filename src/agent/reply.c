@@ -8,6 +8,7 @@
 #include "run/coordinator.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define NANO 1e9 // of a US dollar
 
@@ -202,19 +203,26 @@ static void put_recorded(const struct addressee *to, const json_t *given)
         put_event(to, given);
 }
 
-/* A call of a tool that is only told: what was called, with what, and what came back. */
-static void put_call(const struct addressee *to, const json_t *call)
+/* A call of a tool that is only told: what was called, with what, and what came back; in the words of a talk
+   (talk_note.h), whose calls look the same to everybody. */
+static void put_call(const struct addressee *to, const json_t *call, size_t number)
 {
     auto_free char *name = text_of(get(call, "name"));
-    auto_buf struct buf text = { 0 };
-    auto_json json_t *data = json_object();
-    buf_printf(&text, "called %s", name);
-    json_object_set_new(data, "tool", json_string(name));
-    if (get(call, "input"))
-        json_object_set(data, "input", get(call, "input"));
-    if (get(call, "output"))
-        json_object_set(data, "output", get(call, "output"));
-    say_event(to, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text), .data = data });
+    json_t *input = get(call, "input"), *output = get(call, "output");
+    char id[32];
+    snprintf(id, sizeof id, "call_%zu", number);
+    auto_json json_t *begin = json_pack("{ss ss so}", "begin", id, "tool", name, "arguments",
+                                        input ? json_incref(input) : json_object());
+    auto_json json_t *result = json_pack("{ss ss so}", "result", id, "tool", name, "content",
+                                         output ? json_incref(output) : json_string(""));
+    say_note(to, begin);
+    say_note(to, result);
+}
+
+static void put_calls(const struct addressee *to, const json_t *calls)
+{
+    for (size_t i = 0; i < json_array_size(calls); i++)
+        put_call(to, json_array_get(calls, i), i + 1);
 }
 
 static void put_list(const struct addressee *to, const json_t *list,
@@ -277,7 +285,7 @@ static void finish_now(const struct addressee *to, const json_t *reply)
 {
     if (json_is_object(reply)) {
         put_list(to, get(reply, "events"), put_event);
-        put_list(to, get(reply, "toolCalls"), put_call);
+        put_calls(to, get(reply, "toolCalls"));
         put_list(to, get(reply, "messages"), put_letter);
         put_list(to, get(reply, "cancel"), put_cancel);
         put_words(to, get(reply, "narrate"), "narration");

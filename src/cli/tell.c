@@ -340,12 +340,15 @@ static void put_clock(struct buf *out, struct tell *tell, int64_t ns)
     buf_puts(out, tell->clock);
 }
 
-/* Bodies without a name start and end with what they are in; and what is closed was told why. */
+/* Bodies without a name start and end with what they are in; what is closed was told why; and a loop of a file that
+   cannot be scored fails with the same words. */
 static bool is_inner(const struct tell *tell, const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
+    if (ev->type == RONDO_EV_RULE_FAILED)
+        return node && node->flow && !(ev->flags & EF_UNSTARTED);
     bool starts_or_ends = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_CANCELLED &&
-                          !event_is_refusal(ev);
+                          !event_fails_alone(ev, node);
     return (ev->type == RONDO_EV_CANCEL && ev->act) ||
            (starts_or_ends && node && !node_is_leaf(node) && !*rondo_event_step(ev));
 }

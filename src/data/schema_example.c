@@ -3,9 +3,9 @@
    What has to hold of a value at one place is collected first: the nodes that apply there, through
    references, allOf, and one branch each of anyOf, oneOf and if.  From their rules the smallest
    value is put together: a constant if there is one, the required members and no others, the
-   bound nearest to zero.  It is then checked.  If it does not fit (the branch was the wrong one,
-   or a `not` stands against it), other choices are tried, here first and then further out, until
-   one fits or the work allowed is used up. */
+   bound nearest to zero, and null only where nothing else may stand.  It is then checked.  If it
+   does not fit (the branch was the wrong one, or a `not` stands against it), other choices are
+   tried, here first and then further out, until one fits or the work allowed is used up. */
 #include "data/ecma_sample.h"
 #include "data/schema_check.h"
 
@@ -24,7 +24,9 @@ struct maker {
     struct check check;
     uint64_t state;      // of chance
     bool is_first_try;   // the simplest choices
+    bool shuns_null;     // as long as something else may fit
     uint32_t salt;       // to make items differ
+    bool is_apart;       // they have to: salt alone decides
     int work;            // left
     int depth;
 };
@@ -48,9 +50,27 @@ static uint32_t pick(struct maker *m, uint32_t n)
     return (uint32_t)(m->state >> 32) % n;
 }
 
+/* The same for what a salt makes different; chance could make it the same again. */
+static uint32_t pick_apart(struct maker *m, uint32_t n)
+{
+    return m->is_apart ? 0 : pick(m, n);
+}
+
 /* ---- collecting ------------------------------------------------------------------------------- */
 
 static void wish_add(struct maker *m, struct wish *wish, const struct schema_node *node);
+
+/* One branch of several; one that says something rather than null. */
+static const struct schema_node *pick_branch(struct maker *m, const struct rule *rule)
+{
+    uint32_t count = rule->list.count, start = pick(m, count);
+    for (uint32_t i = 0; m->shuns_null && i < count; i++) {
+        const struct schema_node *node = rule->list.nodes[(start + i) % count];
+        if (node->types != T_NULL)
+            return node;
+    }
+    return rule->list.nodes[start];
+}
 
 static void wish_add_rule(struct maker *m, struct wish *wish, const struct rule *rule)
 {
@@ -60,7 +80,7 @@ static void wish_add_rule(struct maker *m, struct wish *wish, const struct rule 
         for (uint32_t i = 0; i < rule->list.count; i++)
             wish_add(m, wish, rule->list.nodes[i]);
     } else if (rule->check == schema_rule_any_of || rule->check == schema_rule_one_of) {
-        wish_add(m, wish, rule->list.nodes[pick(m, rule->list.count)]);
+        wish_add(m, wish, pick_branch(m, rule));
     } else if (rule->check == schema_rule_if && rule->when.test) {
         bool holds = pick(m, 2) == 0;
         wish_add(m, wish, holds ? rule->when.test : rule->when.otherwise);
@@ -109,17 +129,21 @@ static bool wish_fits(struct maker *m, const struct wish *wish, json_t *value)
 
 /* ---- constants -------------------------------------------------------------------------------- */
 
-/* A member of enum that everything else agrees to. */
+/* A member of enum that everything else agrees to; null comes last. */
 static json_t *make_listed(struct maker *m, const struct wish *wish,
                            const struct constants *constants)
 {
-    uint32_t start = pick(m, constants->count) + m->salt;
+    uint32_t start = pick_apart(m, constants->count) + m->salt;
+    json_t *last = NULL;
     for (uint32_t i = 0; i < constants->count; i++) {
         json_t *value = constants->list[(start + i) % constants->count].value;
-        if (wish_fits(m, wish, value))
+        if (!wish_fits(m, wish, value))
+            continue;
+        if (!m->shuns_null || !json_is_null(value))
             return json_deep_copy(value);
+        last = value;
     }
-    return NULL;
+    return json_incref(last);
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------- */
@@ -143,7 +167,7 @@ static struct span span_of(const struct wish *wish)
 /* The number nearest to zero, moved away from it by some steps. */
 static double span_number(struct maker *m, struct span span, double step)
 {
-    uint32_t steps = m->salt + pick(m, 10);
+    uint32_t steps = m->salt + pick_apart(m, 10);
     double low = ceil(span.least / step) * step, high = floor(span.most / step) * step;
     double base = span.least > 0 ? low : span.most < 0 ? high : 0;
     bool may_fall = base - steps * step >= span.least;
@@ -186,7 +210,7 @@ static json_t *make_matching(struct maker *m, const struct wish *wish, const cha
     uint32_t most = (uint32_t)MIN(min, (uint64_t)256) + 8;
     for (uint32_t extra = 0; extra < most && m->work > 0; extra++) {
         buf_clear(&text);
-        if (!ecma_sample(&text, pattern, strlen(pattern), extra + m->salt, pick(m, 4)))
+        if (!ecma_sample(&text, pattern, strlen(pattern), extra, pick_apart(m, 4), m->salt))
             return NULL;
         json_t *value = json_stringn(buf_text(&text), text.len);
         m->work--;
@@ -317,6 +341,24 @@ static uint64_t least_members(const struct wish *wish)
     return least;
 }
 
+/* The nth name that propertyNames allow: a text, or NULL when they say nothing or none was found. */
+static json_t *make_name(struct maker *m, const struct wish *wish, uint32_t n)
+{
+    static const struct schema_node text = { .types = T_STRING, .is_plain = true, .passing = T_STRING };
+    const struct schema_node *roots[NODES_MAX] = { &text };
+    uint32_t count = 1, salt = m->salt;
+    bool was_apart = m->is_apart;
+    EACH_RULE(named, wish, schema_rule_property_names)
+        if (count < NODES_MAX)
+            roots[count++] = named->node;
+    m->salt = n;
+    m->is_apart = pick(m, 4) < 3;
+    json_t *name = count > 1 ? make(m, roots, count) : NULL;
+    m->salt = salt;
+    m->is_apart = was_apart;
+    return name;
+}
+
 /* A name that nobody asked for, to reach minProperties: a declared one, else an invented one. */
 static bool member_invent(struct maker *m, const struct wish *wish, json_t *object, uint32_t n)
 {
@@ -328,17 +370,13 @@ static bool member_invent(struct maker *m, const struct wish *wish, json_t *obje
                 return true;
         }
     auto_buf struct buf name = { 0 };
-    const struct rule *named = wish_rule(wish, schema_rule_property_names);
     const struct rule *members = wish_rule(wish, schema_rule_members);
-    uint32_t salt = m->salt;
-    m->salt = n;
-    json_t *made = named ? make(m, &named->node, 1) : NULL;
-    m->salt = salt;
+    json_t *made = make_name(m, wish, n);
     if (json_is_string(made))
         buf_put(&name, json_string_value(made), json_string_length(made));
     else if (!members || !members->members->pattern_count || n % 2 ||
              !ecma_sample(&name, members->members->patterns[0].text,
-                          strlen(members->members->patterns[0].text), n / 2, 0))
+                          strlen(members->members->patterns[0].text), 0, 0, n / 2))
         buf_printf(&name, "p%u", n);
     json_decref(made);
     buf_text(&name);
@@ -408,18 +446,21 @@ static json_t *make_array(struct maker *m, const struct wish *wish)
     uint64_t least = least_items(wish, first) + (m->salt && !least_items(wish, first));
     bool is_unique = wish_rule(wish, schema_rule_unique) != NULL;
     uint32_t salt = m->salt;
+    bool was_apart = m->is_apart, is_apart = is_unique && pick(m, 4) < 3;
     json_t *array = json_array();
     for (uint64_t i = 0; i < least && least <= ITEMS_MAX; i++) {
         const struct schema_node *roots[NODES_MAX];
         uint32_t count = 0;
         item_wish(wish, i, first, roots, &count);
         m->salt = is_unique ? (uint32_t)i + salt : salt;
+        m->is_apart = is_apart;
         json_t *item = make(m, roots, count);
         if (!item)
             break;
         json_array_append_new(array, item);
     }
     m->salt = salt;
+    m->is_apart = was_apart;
     if (json_array_size(array) == least)
         return array;
     json_decref(array);
@@ -438,6 +479,8 @@ static uint8_t choose_type(struct maker *m, const struct wish *wish)
         wish->types & wish->hints && pick(m, 4) < 2 ? wish->types & wish->hints : wish->types;
     if (m->salt && allowed & ~(T_NULL | T_BOOLEAN))
         allowed &= (uint8_t) ~(T_NULL | T_BOOLEAN);   // there are too few of them
+    if (m->shuns_null && allowed != T_NULL && !(m->is_first_try && wish->types == T_ANY))
+        allowed &= (uint8_t)~T_NULL;
     uint8_t found[COUNT(types_by_size)];
     uint32_t count = 0;
     for (size_t i = 0; i < COUNT(types_by_size); i++)
@@ -487,13 +530,14 @@ static bool roots_fit(struct maker *m, const struct schema_node *const *roots, u
 /* A value that fits all roots: new, or NULL. */
 static json_t *make(struct maker *m, const struct schema_node *const *roots, uint32_t count)
 {
-    bool was_first_try = m->is_first_try;
+    bool was_first_try = m->is_first_try, shunned_null = m->shuns_null;
     json_t *value = NULL;
     if (m->depth >= DEPTH_MAX)
         return NULL;
     m->depth++;
     for (int i = 0; i < TRIES && !value && m->work-- > 0; i++) {
         m->is_first_try = was_first_try && i == 0;
+        m->shuns_null = i < TRIES / 2;
         value = make_once(m, roots, count);
         if (value && !roots_fit(m, roots, count, value)) {
             json_decref(value);
@@ -502,6 +546,7 @@ static json_t *make(struct maker *m, const struct schema_node *const *roots, uin
     }
     m->depth--;
     m->is_first_try = was_first_try;
+    m->shuns_null = shunned_null;
     return value;
 }
 

@@ -216,6 +216,12 @@ struct line {
     bool has_data;          // `data` is open
 };
 
+/* Files: `retry.on` could not be answered.  The step has told its own failure; this is another error of it. */
+static bool tells_no_retry(const struct line *l)
+{
+    return l->ev->type == RONDO_EV_RULE_FAILED && l->ev->flags & EF_UNSTARTED && l->node && l->node->flow;
+}
+
 static void put_literal(struct line *l, const char *text, size_t len)
 {
     buf_put(l->out, text, len);
@@ -334,17 +340,26 @@ static void put_best(struct line *l)
     buf_putc(l->out, '}');
 }
 
+/* A step that is repeated by itself is the only one of its passes, by the name that it has without them. */
+static json_t *steps_of_pass(const struct line *l, json_t *pass)
+{
+    const rondo_node *loop = l->node;
+    bool is_alone = pass && loop->kind == RONDO_KIND_LOOP && loop->step && node_is_leaf(loop->children[ROLE_BODY].node);
+    return is_alone ? json_pack("{sO}", loop->step->id, pass) : json_incref(json_object_get(pass, "steps"));
+}
+
 /* What each step of the pass gave: its result, or else its content. */
 static void put_outputs(struct line *l)
 {
     const struct loop_seen *seen = reader_loop(&l->run->reader, l->ev->act);
     auto_json json_t *pass = seen ? look_pass(l->run, l->node, seen->pass_seq, false) : NULL;
+    auto_json json_t *steps = steps_of_pass(l, pass);
     const char *name, *before = "{";
     json_t *step;
-    if (!json_object_size(json_object_get(pass, "steps")))
+    if (!json_object_size(steps))
         return;
     put_key(l, "outputs");
-    json_object_foreach(json_object_get(pass, "steps"), name, step) {
+    json_object_foreach(steps, name, step) {
         json_t *result = json_object_get(step, "result");
         buf_puts(l->out, before);
         put_string(l, name);
@@ -723,7 +738,7 @@ static void put_talk(struct line *l)
 static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
-    bool is_put = ev->type == RONDO_EV_STEP_FAILED || rows[ev->type].put == put_members ||
+    bool is_put = ev->type == RONDO_EV_STEP_FAILED || tells_no_retry(l) || rows[ev->type].put == put_members ||
                   rows[ev->type].put == put_letter || is_of_talk(ev) || is_ask(ev) ||
                   (l->encore && ev->type == RONDO_EV_STEP_START);
     if (is_of_talk(ev))
@@ -813,7 +828,7 @@ static const char *plain_id(struct line *l, const char *path)
 }
 
 /* In files Zenflow's: the path, but a step that is repeated by itself keeps its id in every pass.  The
-   nameless body of a loop has none. */
+   nameless body of a loop has none, unless its failure is the loop's. */
 static const char *step_id(struct line *l, const char *path)
 {
     const struct reader *reader = &l->run->reader;
@@ -824,9 +839,10 @@ static const char *step_id(struct line *l, const char *path)
     if (!l->node->flow)
         return *name ? name : rondo_event_step(l->ev);
     bool is_item = reader->places[l->place.parent].node->kind == RONDO_KIND_EACH;
-    if (*name || (is_item && (node_is_leaf(l->node) || event_is_refusal(l->ev))))
+    bool fails_alone = event_fails_alone(l->ev, l->node);
+    if (*name || (is_item && (node_is_leaf(l->node) || fails_alone)))
         return strchr(path, '~') ? plain_id(l, path) : path;
-    if (!node_is_leaf(l->node))
+    if (!node_is_leaf(l->node) && !fails_alone)
         return "";
     auto_buf struct buf loop = { 0 };
     path_put(&loop, reader_find, reader, &reader->places[l->place.parent]);
@@ -890,7 +906,7 @@ static void put_envelope(struct line *l)
         put_tokens(l, usage);
         buf_putc(l->out, '}');
     }
-    if (l->ev->type == RONDO_EV_STEP_FAILED) {
+    if (l->ev->type == RONDO_EV_STEP_FAILED || tells_no_retry(l)) {
         PUT(l, KEY("error"));
         put_string(l, rondo_event_text(l->ev));
     }
@@ -912,6 +928,8 @@ static const char *coordinator_word(const struct line *l)
 
 static const char *type_text(const struct line *l)
 {
+    if (tells_no_retry(l))
+        return event_type_text(RONDO_EV_STEP_FAILED);
     if (l->is_scope)
         return "decision";
     if (l->encore)
@@ -944,7 +962,7 @@ static void put_head(struct line *l)
 static bool is_scope(const struct line *l)
 {
     bool starts_or_ends = l->ev->type >= RONDO_EV_STEP_START && l->ev->type <= RONDO_EV_STEP_CANCELLED &&
-                          !event_is_refusal(l->ev); // which nothing inside has told
+                          !event_fails_alone(l->ev, l->node);
     return l->node && l->node->flow && starts_or_ends && !node_is_leaf(l->node) &&
            !*name_at(&l->run->reader, &l->place);
 }

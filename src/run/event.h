@@ -130,11 +130,9 @@ static inline unsigned event_fields(unsigned type)
     return type < 64 ? event_field_table[type] : 0;
 }
 
-/* Of a step that failed before it could start. */
-static inline bool event_is_refusal(const struct rondo_event *ev)
-{
-    return ev->type == RONDO_EV_STEP_FAILED && ev->flags & EF_UNSTARTED;
-}
+/* A failure that nothing inside has told: a step could not start, or what is around steps failed by itself (its output,
+   no case).  Loops are told by loop_end, and timeouts by the timer. */
+bool event_fails_alone(const struct rondo_event *ev, const rondo_node *node);
 
 const char *event_type_text(int type);
 

@@ -479,6 +479,14 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     run_drop(run, ev->value);
 }
 
+/* The pass has no score; what follows from that is a rule's to say. */
+static void apply_rule_failed(struct act *act, const struct rondo_event *ev)
+{
+    mem_free(act->loop->error);
+    act->loop->error = mem_strdup(json_string_value(ev->value));
+    act->loop->unscored = true;
+}
+
 void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
@@ -505,7 +513,7 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
             detect_forget(act);
         }
         break;
-    case RONDO_EV_RULE_FAILED: l->unscored = true; break;
+    case RONDO_EV_RULE_FAILED: apply_rule_failed(act, ev); break;
     case RONDO_EV_STEP_START: // of a rule's node
         if (l->phase == LOOP_RULES)
             l->rule = loop_rule_of(ev->child);

@@ -43,7 +43,7 @@ struct loop_act {
     uint64_t input_seq, pass_seq;
     int64_t pass_ns;
     char *judge; // what the judge said after the last pass
-    char *error; // RONDO_REASON_FAILED: what failed
+    char *error; // unscored: why; RONDO_REASON_FAILED: what failed
     int code;
 };
 
@@ -75,6 +75,7 @@ enum rule {
     RULE_LISTEN,
     RULE_BREAK,
     RULE_FAILED,
+    RULE_SCORE,
     RULE_UNTIL,
     RULE_UNTIL_NODE,
     RULE_JUDGE,

@@ -116,6 +116,18 @@ static int rule_break(struct run *run, struct act *act, struct rondo_event *ev)
     return act->loop->broke ? (int)loop_end_with(act, RONDO_REASON_BREAK, ev) : RULE_PASS;
 }
 
+/* Files: nothing goes on with a score that could not be told.  Callbacks are heard again after the next pass. */
+static bool must_score(const struct act *act)
+{
+    return act->node->flow && act->node->loop.score;
+}
+
+static int rule_score(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct loop_act *l = act->loop;
+    return l->unscored ? (int)loop_end_failed(act, RONDO_EFAILED, "score", l->error, ev) : RULE_PASS;
+}
+
 static int rule_until(struct run *run, struct act *act, struct rondo_event *ev)
 {
     if (!act->node->loop.until || !is_asked(act))
@@ -283,7 +295,7 @@ static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
 
 static int (*const rules[RULE_COUNT])(struct run *, struct act *, struct rondo_event *) = {
     [RULE_LISTEN] = rule_listen,         [RULE_BREAK] = rule_break,   [RULE_FAILED] = rule_failed,
-    [RULE_UNTIL] = rule_until,           [RULE_UNTIL_NODE] = rule_until_node,
+    [RULE_SCORE] = rule_score,           [RULE_UNTIL] = rule_until,   [RULE_UNTIL_NODE] = rule_until_node,
     [RULE_JUDGE] = rule_judge,           [RULE_NEXT] = rule_next,     [RULE_EDGES] = rule_edges,
     [RULE_DETECT] = rule_detect,         [RULE_BUDGET] = rule_budget, [RULE_CAP] = rule_cap,
 };
@@ -295,6 +307,7 @@ uint16_t loop_rules_of(const struct act *act)
         [RULE_LISTEN] = def->listener,
         [RULE_BREAK] = true,
         [RULE_FAILED] = true,
+        [RULE_SCORE] = must_score(act),
         [RULE_UNTIL] = def->until,
         [RULE_UNTIL_NODE] = loop_role(act, ROLE_UNTIL),
         [RULE_JUDGE] = loop_role(act, ROLE_JUDGE),

@@ -610,6 +610,53 @@ END
 "$RONDO" run -q big.yaml | wc -c >out
 if [ "$(cat out)" = 900001 ]; then ok; else bad "a large answer: $(cat out)"; fi
 
+# ---- errors of expressions -----------------------------------------------------------------------------------
+
+# told COMMAND...: the errors among its events
+told() { "$@" --json 2>/dev/null | grep '"type":"error"' | sed 's/.*"runId":"[^"]*",//; s/"duration":"[^"]*",//'; }
+
+flow scored.yaml <<'END'
+name: scored
+agents: { w: { script: [ { result: { n: 5 } } ] } }
+steps: [ { id: l, agent: w, loop: { maxIterations: 3, score: "1 / (result.n - 5)" } } ]
+END
+flow tried.yaml <<'END'
+name: tried
+agents: { w: { script: [ { fail: no } ] } }
+steps: [ { id: a, agent: w, retry: { attempts: 3, on: "int(error) == 1" } } ]
+END
+flow returned.yaml <<'END'
+name: returned
+agents: { w: { script: [ { result: { n: 5 } } ] } }
+output: 1 / (steps.s.result.n - 5)
+steps: [ { id: s, agent: w } ]
+END
+flow chosen.yaml <<'END'
+name: chosen
+agents: { w: { script: [x] } }
+steps:
+  - { id: l, loop: { maxIterations: 1, onError: continue }, branch: [ { when: "iteration > 5", agent: w } ] }
+  - { id: e, dependsOn: [l], loop: { forEach: [1, 2] }, branch: [ { when: "1 / (item - 1) > 0", agent: w } ] }
+END
+check "an error in a score" 1 "" "$RONDO" run scored.yaml
+says "error l ("
+same "a loop that cannot be scored tells it once" "$(grep -c 'division of 1' err)" 3 # its line, row and part of the summary
+same "an error in a score is an event" "$(told "$RONDO" run scored.yaml)" \
+    '"stepId":"l","path":"l","error":"score of loop '"'l'"' failed in pass 1: division of 1 by zero\n  1 / (result.n - 5)\n    ^"}'
+check "an error in retry.on" 1 "" "$RONDO" run tried.yaml
+says "error a: retry.on: 'no' is no int"
+same "an error in retry.on is one beside the step's own" "$(told "$RONDO" run tried.yaml)" \
+    '"stepId":"a","path":"a","agent":"w","error":"no"}
+"stepId":"a","path":"a","error":"retry.on: '"'no'"' is no int\n  int(error) == 1\n  ^"}'
+check "an error in output" 1 '{"n":5}' "$RONDO" run returned.yaml
+says "): output: division of 1 by zero"
+same "an error in output is an event of the run" "$(told "$RONDO" run returned.yaml)" \
+    '"error":"output: division of 1 by zero\n  1 / (steps.s.result.n - 5)\n    ^"}'
+same "a body without a name tells its own failure, and no other" "$(told "$RONDO" run chosen.yaml | sed 's/\\n.*//')" \
+    '"stepId":"l","path":"l.0","error":"no case holds and there is no `else`"}
+"stepId":"e[0]","path":"e[0]","error":"case '"'w'"': when: division of 1 by zero
+"stepId":"e","path":"e","error":"case '"'w'"': when: division of 1 by zero'
+
 # ---- limits of included files --------------------------------------------------------------------------------
 
 flow slow_part.yaml <<'END'

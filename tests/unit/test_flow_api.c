@@ -293,6 +293,8 @@ TEST(lines_of_passes_have_outputs_and_the_best_so_far)
               "\"best\":{\"pass\":0,\"score\":3},"
               "\"outputs\":{\"a\":\"two\",\"b\":{\"n\":1}},\"status\":\"completed\",\"score\":1,"
               "\"output\":{\"n\":1}}}");
+    const char *alone = line_of("iteration_end", "r");
+    CHECK(strstr(alone, "\"outputs\":{\"r\":{\"n\":1}},\"status\":\"completed\",\"output\":{\"n\":1}}}"));
     CHECK_STR(line_of("loop_end", "l"), "{\"stepId\":\"l\",\"data\":{\"reason\":\"max_iterations\",\"passes\":2,"
                                         "\"best\":{\"pass\":0,\"score\":3}}}");
 }

@@ -358,6 +358,20 @@ TEST(a_retry_that_nobody_can_decide_is_told_and_not_made)
     }
 }
 
+TEST(a_score_that_cannot_be_told_fails_its_loop)
+{
+#define SCORED(expr) "agents: { w: { script: [ { result: { n: 5 } } ] } }\n" \
+                     "steps: [ { id: l, agent: w, loop: { maxIterations: 3, score: \"" expr "\" } } ]"
+    PLAY broken = { 0 }, absent = { 0 };
+    CHECK_STR(errors(&broken, SCORED("1 / (result.n - 5)")), "error l; error");
+    CHECK_INT(play_count(&broken, RONDO_EV_ITERATION_END, NULL), 1);
+    CHECK_INT(play_find(&broken, RONDO_EV_LOOP_END, "l")->reason, RONDO_REASON_FAILED);
+    CHECK_STR(broken.res.error, "score of loop 'l' failed in pass 1: division of 1 by zero\n"
+                                "  1 / (result.n - 5)\n    ^");
+    CHECK_STR(errors(&absent, SCORED("result.m")), "");
+    CHECK_INT(play_count(&absent, RONDO_EV_ITERATION_END, NULL), 3);
+}
+
 /* ---- output ----------------------------------------------------------------------------------------------- */
 
 TEST(a_partial_run_returns_what_its_file_says)

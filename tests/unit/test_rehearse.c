@@ -202,6 +202,21 @@ TEST(a_rehearsed_result_has_the_formats_of_its_schema)
     CHECK_STR(json_string_value(text.output), "t answers for y (rehearsal of y)");
 }
 
+TEST(a_rehearsed_result_is_not_null_where_it_need_not_be)
+{
+    PLAY p = { .env = { .rehearse = true } };
+    play(&p, "rondo: 1\nname: t\nagents:\n"
+             "  n: { description: x, resultSchema: { type: [integer, 'null'] } }\n"
+             "  w: { description: x, resultSchema: { type: object, properties: { text: { type: [string, 'null'] },\n"
+             "       ids: { type: array, minItems: 3, uniqueItems: true,\n"
+             "              items: { type: string, pattern: '^[a-z]{4}$' } },\n"
+             "       by: { type: object, propertyNames: { pattern: '^[a-z]$' }, minProperties: 2 } } } }\n"
+             "output: steps.y.result + 1\nsteps:\n- { id: x, agent: w }\n- { id: y, agent: n }\n");
+    CHECK_INT(p.rc, 0);
+    CHECK_STR(told(&p, "x"), "w answers for x (rehearsal of x)|{\"by\":{\"a\":10,\"b\":10},"
+                             "\"ids\":[\"aaaa\",\"baaa\",\"caaa\"],\"text\":\"text\"}");
+}
+
 TEST(a_schema_that_no_example_is_found_for_can_be_answered_by_a_script)
 {
     PLAY p = { .env = { .rehearse = true } };

@@ -127,10 +127,14 @@ TEST(events_and_calls_come_before_the_answer)
                   "{\"content\": \"rich\", \"author\": \"somebody\", \"data\": [1], \"state\": {\"k\": 2}},"
                   "{\"content\": \"part\", \"partial\": true}],"
                   "\"toolCalls\": [{\"name\": \"grep\", \"input\": {\"q\": 1}, \"output\": \"found\"}]}");
-    CHECK_INT(count(&t, "message"), 3);
+    CHECK_INT(count(&t, "message"), 2);
     CHECK_INT(count(&t, "output"), 1);
     CHECK(strstr(t.json.data, "somebody"));
-    CHECK(strstr(t.json.data, "\"tool\":\"grep\""));
+    CHECK_INT(count(&t, "note"), 2);
+    CHECK(strstr(t.json.data, "\"data\":{\"phase\":\"start\",\"tool_name\":\"grep\",\"tool_call_id\":\"call_1\","
+                              "\"input\":{\"q\":1}}"));
+    CHECK(strstr(t.json.data, "\"data\":{\"phase\":\"end\",\"tool_name\":\"grep\",\"tool_call_id\":\"call_1\","
+                              "\"output\":\"found\"}"));
     CHECK_STR(json_text(rondo_run_state(t.run)), "{\"k\":2}");
 }
 
