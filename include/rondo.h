@@ -738,7 +738,8 @@ RONDO_API int rondo_context_fail(rondo_context *context, int code, const char *f
 /* ---- history -------------------------------------------------------------------------------------- */
 
 /* Passes are counted from 0.  Old passes are read back from the journal when asked for.  Values
-   are borrowed until the next call on the same history. */
+   and texts (the content: what came beside a value, or else that as text) are borrowed until the
+   next call on the same history. */
 RONDO_API int64_t rondo_history_count(rondo_history *history);
 RONDO_API rondo_value *rondo_history_output(rondo_history *history, int64_t pass, const char *step);
 RONDO_API const char *rondo_history_text(rondo_history *history, int64_t pass, const char *step);

@@ -3,26 +3,53 @@
 #include "engine/shell.h"
 #include "io/tzfile.h"
 #include "run/loop.h"
+#include "run/pass_text.h"
 
 #include <stdio.h>
 
-/* Passes are read back once: an expression over the history would read them in every pass. */
-static json_t *old_pass(void *user, struct act *loop, const struct outcome *ended, int64_t pass)
+/* Is it one of those that are to be seen? */
+static bool is_kept(const struct history *history, const rondo_node *node, int64_t pass)
 {
-    rondo_run *run = user;
-    const struct history *history = loop ? &loop->loop->history : ended->history;
-    const rondo_node *node = loop ? loop->node : ended->steps_of;
     int keep = node->loop.max_history;
+    return !(keep && pass < history->count - keep) && pass < history->seq_count;
+}
+
+static json_t *pass_text(const struct pass *pass, int64_t number)
+{
+    auto_buf struct buf text = { 0 };
+    pass_put(&text, pass, number + 1);
+    return json_stringn(text.data, text.len);
+}
+
+/* Passes are read back once: an expression over the history would read them in every pass.  form: what is kept of
+   them, and what its keys begin with. */
+static json_t *read_back(rondo_run *run, const rondo_node *node, uint64_t start, int64_t number, char form)
+{
+    struct pass pass;
     char key[24];
-    if ((keep && pass < history->count - keep) || pass >= history->seq_count)
-        return NULL;
-    snprintf(key, sizeof key, "%llu", (unsigned long long)history->seqs[pass]);
+    snprintf(key, sizeof key, "%c%llu", form, (unsigned long long)start);
     if (!run->old_passes)
         run->old_passes = json_object();
     json_t *known = json_object_get(run->old_passes, key);
-    if (!known && (known = look_pass(run, node, history->seqs[pass], true)))
+    if (!known && look_pass(run, node, start, true, &pass)) {
+        known = form == 't' ? pass_text(&pass, number) : see_pass_json(&pass, number);
         json_object_set_new(run->old_passes, key, known);
+        result_clear(&run->core, &pass.out);
+    }
     return json_incref(known);
+}
+
+static json_t *old_pass(void *user, struct act *loop, const struct outcome *ended, int64_t pass)
+{
+    const struct history *history = loop ? &loop->loop->history : ended->history;
+    const rondo_node *node = loop ? loop->node : ended->steps_of;
+    return is_kept(history, node, pass) ? read_back(user, node, history->seqs[pass], pass, 'p') : NULL;
+}
+
+static json_t *old_text(void *user, struct act *loop, int64_t pass)
+{
+    const struct history *history = &loop->loop->history;
+    return is_kept(history, loop->node, pass) ? read_back(user, loop->node, history->seqs[pass], pass, 't') : NULL;
 }
 
 void eyes_of(rondo_run *run, struct act *act, struct see *ret)
@@ -33,7 +60,7 @@ void eyes_of(rondo_run *run, struct act *act, struct see *ret)
         engine->zones = tzfile_new(NULL);
     }
     *ret = (struct see){ .run = &run->core, .run_id = run->id, .act = act, .old_pass = old_pass,
-                         .user = run, .scratch = engine->scratch, .zone = tzfile_get,
+                         .old_text = old_text, .user = run, .scratch = engine->scratch, .zone = tzfile_get,
                          .zone_user = engine->zones };
 }
 

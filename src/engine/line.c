@@ -9,6 +9,7 @@
 #include "run/budget.h"
 #include "run/encore.h"
 #include "run/review.h"
+#include "run/see.h"
 #include "run/usage.h"
 
 #include <math.h>
@@ -352,7 +353,12 @@ static json_t *steps_of_pass(const struct line *l, json_t *pass)
 static void put_outputs(struct line *l)
 {
     const struct loop_seen *seen = reader_loop(&l->run->reader, l->ev->act);
-    auto_json json_t *pass = seen ? look_pass(l->run, l->node, seen->pass_seq, false) : NULL;
+    struct pass old;
+    auto_json json_t *pass = NULL;
+    if (seen && look_pass(l->run, l->node, seen->pass_seq, false, &old)) {
+        pass = see_pass_json(&old, l->ev->ordinal);
+        result_clear(&l->run->core, &old.out);
+    }
     auto_json json_t *steps = steps_of_pass(l, pass);
     const char *name, *before = "{";
     json_t *step;

@@ -5,13 +5,9 @@
 #include "engine/shell.h"
 
 #include "data/value.h"
-#include "run/asks.h"
 #include "run/budget.h"
 #include "run/loop.h"
-#include "run/pass_text.h"
-#include "run/see.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MS 1000000ll // nanoseconds
@@ -264,11 +260,8 @@ struct rondo_history {
     struct history *own; // one that was read back from the log, owned
     const struct outcome *ended; // one that has ended: its outcome has it, shared
     const rondo_node *node;
-    uint32_t slot;  // of the loop in the log
     int64_t cached; // pass that was read back, -1
-    json_t *out, *steps;
-    double score;
-    bool scored;
+    struct pass old; // and what it came to
     struct buf text;
 };
 
@@ -289,16 +282,14 @@ rondo_history *look_history(rondo_run *run, struct act *loop)
         if (h->act == loop->slot && h->gen == loop->gen)
             return h;
     rondo_history *h = history_handle(run, loop->node);
-    h->act = h->slot = loop->slot;
+    h->act = loop->slot;
     h->gen = loop->gen;
     return h;
 }
 
 static void forget_cached(rondo_history *h)
 {
-    json_decref(h->out);
-    json_decref(h->steps);
-    h->out = h->steps = NULL;
+    result_clear(&h->run->core, &h->old.out);
     h->cached = -1;
 }
 
@@ -344,297 +335,66 @@ int64_t rondo_history_best(rondo_history *h)
     return passes ? passes->best_pass : -1;
 }
 
-/* Notes what a step of the body came to, under its name. */
-static void note_step(rondo_history *h, struct reader *reader, const struct rondo_event *ev,
-                      uint32_t slot)
+static struct pass *read_pass(rondo_history *h, uint64_t start, int64_t pass)
 {
-    struct place place, body;
-    if (ev->type != RONDO_EV_STEP_END || !reader_place(reader, ev, &place))
-        return;
-    bool direct = place.parent == slot;
-    bool inner = !direct && reader_find(reader, place.parent, &body) && body.node && body.parent == slot;
-    if (!direct && !inner)
-        return;
-    const rondo_node *parent = direct ? h->node : body.node;
-    json_t *value = deliver_value_at(h->run, ev->seq, ev);
-    if (value)
-        json_object_set_new(h->steps, parent->children[place.child].name, value);
-}
-
-/* Reads one pass back: from its iteration_start to its iteration_end. */
-static bool read_pass(rondo_history *h, uint64_t start, int64_t pass)
-{
-    struct reader reader = { 0 };
-    struct rondo_event ev;
-    uint32_t slot = 0;
-    bool done = false;
+    if (h->cached == pass)
+        return &h->old;
     forget_cached(h);
-    h->steps = json_object();
-    bool found = reader_seek(&reader, h->run, start);
-    while (found && !done && reader_next(&reader, h->run, &ev, true) > 0) {
-        if (!slot) {
-            slot = ev.act;
-            reader_reach(&reader, h->run, slot);
-            reader.places[slot].node = h->node;
-        }
-        reader_note(&reader, h->run, &ev);
-        note_step(h, &reader, &ev, slot);
-        done = ev.type == RONDO_EV_ITERATION_END && ev.act == slot;
-        if (done) {
-            h->out = deliver_value_at(h->run, ev.seq, &ev);
-            h->scored = ev.flags & EF_SCORED;
-            h->score = h->scored ? ev.score : 0;
-        }
-        json_decref(ev.value);
-    }
-    reader_clear(&reader);
-    h->cached = done ? pass : -1;
-    return done;
+    if (!look_pass(h->run, h->node, start, false, &h->old))
+        return NULL;
+    h->cached = pass;
+    return &h->old;
 }
 
-/* The pass in memory, or read back into the handle (then *ret is NULL). */
-static bool find_pass(rondo_history *h, int64_t pass, struct pass **ret)
+/* The pass in memory, or read back into the handle; NULL. */
+static struct pass *find_pass(rondo_history *h, int64_t pass)
 {
     struct history *passes = passes_of(h);
     int keep = node_is_loop(h->node) ? h->node->loop.max_history : 0;
     if (!passes || pass < 0 || pass >= passes->count || (keep && pass < passes->count - keep))
-        return false;
-    *ret = history_get(passes, pass);
-    return *ret || h->cached == pass || read_pass(h, passes->seqs[pass], pass);
+        return NULL;
+    struct pass *kept = history_get(passes, pass);
+    return kept ? kept : read_pass(h, passes->seqs[pass], pass);
+}
+
+/* What a pass came to, or that step in it; NULL. */
+static const struct result *find_result(rondo_history *h, int64_t pass, const char *step)
+{
+    struct pass *found = find_pass(h, pass);
+    if (!found || !step)
+        return found ? &found->out : NULL;
+    if (h->node->kind == RONDO_KIND_LOOP && strcmp(h->node->children[ROLE_BODY].name, step) == 0)
+        return &found->out;
+    if (found->state && strcmp(found->state, step) == 0)
+        return &found->out;
+    const struct result *res = result_step(&found->out, step);
+    return res && res->status == RONDO_STATUS_COMPLETED ? res : NULL;
 }
 
 rondo_value *rondo_history_output(rondo_history *h, int64_t pass, const char *step)
 {
-    struct pass *found;
-    if (!find_pass(h, pass, &found))
-        return NULL;
-    if (!found)
-        return step ? json_object_get(h->steps, step) : h->out;
-    if (!step)
-        return found->out.value;
-    if (h->node->kind == RONDO_KIND_LOOP && strcmp(h->node->children[ROLE_BODY].name, step) == 0)
-        return found->out.value;
-    const struct result *res = result_step(&found->out, step);
-    return res && res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
+    const struct result *res = find_result(h, pass, step);
+    return res ? res->value : NULL;
 }
 
 const char *rondo_history_text(rondo_history *h, int64_t pass, const char *step)
 {
+    const struct result *res = find_result(h, pass, step);
     buf_clear(&h->text);
-    value_put_content(&h->text, rondo_history_output(h, pass, step));
+    if (res)
+        result_put_content(&h->text, res);
     return buf_text(&h->text);
 }
 
 bool rondo_history_score(rondo_history *h, int64_t pass, double *ret)
 {
-    struct pass *found;
-    if (!find_pass(h, pass, &found))
-        return false;
-    if (found ? found->scored : h->scored)
-        *ret = found ? found->score : h->score;
-    return found ? found->scored : h->scored;
+    const struct pass *found = find_pass(h, pass);
+    if (found && found->scored)
+        *ret = found->score;
+    return found && found->scored;
 }
 
-/* ---- passes as data -------------------------------------------------------------------------------------- */
-
-/* What is inside a slot: the steps that have ended, and how far its loop came if it is one. */
-struct inside {
-    json_t *steps;
-    json_t *by; // a gate: who answered
-    struct loop_note note;
-};
-
-struct pass_reader {
-    rondo_run *run;
-    struct reader reader;
-    uint32_t slot; // of the loop
-    uint64_t start; // of the pass
-    struct inside *inside; // by slot
-    uint32_t inside_count, inside_cap;
-    json_t *contents; // texts that came with values, by the seq of their event
-    json_t *pass;
-    bool with_judge;
-};
-
-static struct inside *inside_of(struct pass_reader *r, uint32_t slot)
-{
-    while (slot >= r->inside_count) {
-        mem_grow(&r->inside, &r->inside_cap, r->inside_count, sizeof *r->inside);
-        r->inside[r->inside_count++] = (struct inside){ 0 };
-    }
-    if (!r->inside[slot].steps)
-        r->inside[slot].steps = json_object();
-    return &r->inside[slot];
-}
-
-static void inside_clear(struct inside *inside)
-{
-    json_decref(TAKE(inside->steps));
-    json_decref(TAKE(inside->by));
-}
-
-static void forget_inside(struct pass_reader *r, uint32_t slot)
-{
-    if (slot < r->inside_count)
-        inside_clear(&r->inside[slot]);
-}
-
-/* The seq of the event that holds an event's value. */
-static uint64_t holder_of(const struct rondo_event *ev)
-{
-    if (ev->flags & EF_REF)
-        return ev->ref;
-    return event_fields(ev->type) & HAS_BACK ? ev->seq - ev->back : ev->seq;
-}
-
-/* { status, content, result }: a text is only content. */
-static void put_output(struct pass_reader *r, json_t *object, const struct rondo_event *ev, int status)
-{
-    char seq[24];
-    json_t *value = status == RONDO_STATUS_COMPLETED ? deliver_value_at(r->run, ev->seq, ev) : NULL;
-    snprintf(seq, sizeof seq, "%llu", (unsigned long long)holder_of(ev));
-    if (ev->flags & EF_FULL)
-        json_object_set(r->contents, seq, json_object_get(ev->value, "content"));
-    else if (UNLIKELY(holder_of(ev) < r->start)) // an earlier pass has it
-        json_object_set_new(r->contents, seq, deliver_content_at(r->run, holder_of(ev)));
-    json_t *content = json_object_get(r->contents, seq);
-    if (value && !json_is_null(value) && (content || !json_is_string(value)))
-        json_object_set(object, "result", value);
-    auto_buf struct buf text = { 0 };
-    value_put_content(&text, content ? content : value);
-    json_object_set_new(object, "status", json_string(rondo_status_text(status)));
-    json_object_set_new(object, "content", json_stringn(text.data ? text.data : "", text.len));
-    if (ev->type == RONDO_EV_STEP_FAILED)
-        json_object_set(object, "error", json_object_get(ev->value, "message"));
-    json_decref(value);
-}
-
-static void put_loop(json_t *step, const struct loop_note *note, const rondo_node *node)
-{
-    const rondo_result *loop = &note->so_far;
-    json_object_set_new(step, "reason", json_string(rondo_reason_text(loop->reason)));
-    if (loop->escalated)
-        json_object_set_new(step, "escalated", json_true());
-    if (!node_is_loop(node))
-        return;
-    json_object_set_new(step, "passes", json_integer(loop->passes));
-    json_object_set_new(step, "capped", json_boolean(loop->capped));
-    if (note->scored)
-        json_object_set_new(step, "score", json_real(loop->score));
-}
-
-/* What else there is to say about a step that had begun. */
-static void put_inside(struct pass_reader *r, json_t *step, const struct rondo_event *ev, const rondo_node *node)
-{
-    const struct inside *inside = inside_of(r, ev->act);
-    const rondo_usage *usage = reader_usage(&r->reader, ev->act);
-    if (inside->note.so_far.reason)
-        put_loop(step, &inside->note, node);
-    if (usage)
-        json_object_set_new(step, "usage", see_usage_json(usage));
-    if (inside->by)
-        json_object_set(step, "by", inside->by);
-    if (json_object_size(inside->steps))
-        json_object_set(step, "steps", inside->steps);
-}
-
-/* A step of the pass has ended: it goes to what is inside its parent; the nameless only hand on. */
-static void read_end(struct pass_reader *r, const struct rondo_event *ev, const struct place *place)
-{
-    const rondo_node *parent = r->reader.places[place->parent].node;
-    const char *name = parent->children[place->child].name;
-    bool is_begun = !(ev->flags & EF_UNSTARTED);
-    json_t *around = inside_of(r, place->parent)->steps;
-    if (!node_child_is_step(&parent->children[place->child]))
-        return;
-    if (!*name || place->node->anonymous) {
-        json_object_update(around, is_begun ? inside_of(r, ev->act)->steps : NULL);
-        return;
-    }
-    json_t *step = json_object();
-    put_output(r, step, ev, status_of_end[ev->type - RONDO_EV_STEP_END]);
-    if (is_begun)
-        put_inside(r, step, ev, place->node);
-    json_object_set_new(around, name, step);
-}
-
-static void read_iteration_end(struct pass_reader *r, const struct rondo_event *ev)
-{
-    r->pass = json_object();
-    json_object_set_new(r->pass, "pass", json_integer(ev->ordinal));
-    put_output(r, r->pass, ev, ev->code);
-    if (ev->flags & EF_SCORED)
-        json_object_set_new(r->pass, "score", json_real(ev->score));
-    json_object_set(r->pass, "steps", inside_of(r, r->slot)->steps);
-}
-
-static void read_judge(struct pass_reader *r, const struct rondo_event *ev)
-{
-    auto_buf struct buf text = { 0 };
-    bool has_failed = ev->type == RONDO_EV_STEP_FAILED, is_plain = !has_failed && !(ev->flags & EF_FULL);
-    value_put_content(&text, is_plain ? ev->value : json_object_get(ev->value, has_failed ? "said" : "content"));
-    if (has_failed)
-        judge_put_failure(&text, json_string_value(json_object_get(ev->value, "message")));
-    json_object_set_new(r->pass, "judge", json_stringn(text.data ? text.data : "", text.len));
-}
-
-/* Before the first event: the loop's own place, which is not read about. */
-static void read_begin(struct pass_reader *r, const struct rondo_event *ev, const rondo_node *loop)
-{
-    r->slot = ev->act;
-    reader_reach(&r->reader, r->run, r->slot);
-    r->reader.places[r->slot].node = loop;
-}
-
-static void note_answer(struct inside *inside, const struct rondo_event *ev)
-{
-    json_decref(inside->by);
-    inside->by = json_incref(json_object_get(ev->value, "by"));
-}
-
-/* One event; false when the pass is over and nothing more will be said about it. */
-static bool read_event(struct pass_reader *r, const struct rondo_event *ev)
-{
-    struct place place;
-    reader_note(&r->reader, r->run, ev);
-    if (ev->type == RONDO_EV_STEP_START)
-        forget_inside(r, ev->act);
-    if (ev->act != r->slot && reader_place(&r->reader, ev, &place) && !(ev->flags & EF_UNSTARTED))
-        note_loop(&inside_of(r, ev->act)->note, ev, place.node);
-    if (ev->type == RONDO_EV_GATE_ANSWERED && !asks_number(ev->value))
-        note_answer(inside_of(r, ev->act), ev);
-    if (r->pass && ev->act == r->slot && ev->type != RONDO_EV_RULE_FAILED)
-        return false;
-    if (is_end(ev) && reader_place(&r->reader, ev, &place)) {
-        bool is_judge = place.parent == r->slot && place.child == ROLE_JUDGE && r->pass;
-        if (is_judge && node_is_loop(r->reader.places[r->slot].node))
-            read_judge(r, ev);
-        else if (!r->pass)
-            read_end(r, ev, &place);
-    }
-    if (ev->type == RONDO_EV_ITERATION_END && ev->act == r->slot)
-        read_iteration_end(r, ev);
-    return !r->pass || r->with_judge;
-}
-
-json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge)
-{
-    struct pass_reader r = { .run = run, .start = start, .contents = json_object(), .with_judge = with_judge };
-    struct rondo_event ev;
-    bool more = reader_seek(&r.reader, run, start);
-    while (more && reader_next(&r.reader, run, &ev, true) > 0) {
-        if (!r.slot)
-            read_begin(&r, &ev, loop);
-        more = read_event(&r, &ev);
-        json_decref(ev.value);
-    }
-    for (uint32_t i = 0; i < r.inside_count; i++)
-        inside_clear(&r.inside[i]);
-    mem_free(r.inside);
-    json_decref(r.contents);
-    reader_clear(&r.reader);
-    return r.pass;
-}
+/* ---- loops that have ended ---------------------------------------------------------------------------------- */
 
 /* Rebuilds the index of a loop from the log: where its passes begin. */
 static rondo_history *history_from_log(rondo_run *run, const char *path)

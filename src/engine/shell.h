@@ -217,7 +217,7 @@ struct rondo_run {
     struct secrets *secrets;    // what must not be seen of it; NULL: nothing
     uint64_t *undone; // events that count no longer since the run was taken up again, ascending; NULL
     uint32_t undone_count, undone_cap;
-    json_t *old_passes; // passes that expressions had to read back, by the start of their loop
+    json_t *old_passes; // passes that had to be read back, as data and as text, by their first event
     bool has_exit;      // exit_code was set: see exit.h
     int exit_code;
 };
@@ -502,13 +502,15 @@ rondo_history *look_history(rondo_run *run, struct act *loop);
 const rondo_node *look_loop(const rondo_history *h); // whose it is
 void look_free(rondo_run *run);
 
-/* A pass of a loop that began with event start, read back, as see_pass_json() has it; NULL.  New.
-   What a judge said afterwards is read too, if asked for. */
-json_t *look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge);
-
 /* Fills in what the public sees of a result. */
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
 void look_whole(rondo_run *run, rondo_result *ret); // of the whole run
+
+/* ---- old_pass.c ---------------------------------------------------------------------------------------- */
+
+/* A pass of a loop that began with event start, read back; *ret is to be cleared as what is in memory.  What a judge
+   said afterwards is read too, if asked for.  False when it has not ended, or cannot be read. */
+bool look_pass(rondo_run *run, const rondo_node *loop, uint64_t start, bool with_judge, struct pass *ret);
 
 /* ---- eyes.c -------------------------------------------------------------------------------------------- */
 

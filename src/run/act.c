@@ -99,6 +99,20 @@ static void give_back(struct run *run, struct act *act)
     run->free_slot = act->slot;
 }
 
+void act_reach(struct run *run, uint32_t slot)
+{
+    while (run->act_count <= slot) {
+        struct act *act;
+        if (run->act_count == run->act_made) {
+            mem_grow(&run->acts, &run->act_cap, run->act_made, sizeof *run->acts);
+            run->acts[run->act_made++] = mem_zalloc(sizeof *act);
+        }
+        act = run->acts[run->act_count];
+        act->slot = run->act_count++;
+        give_back(run, act);
+    }
+}
+
 void act_free(struct run *run, struct act *act)
 {
     clear(run, act);

@@ -34,6 +34,9 @@ void act_move(struct act *act, enum act_cause cause);
 struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node);
 void act_free(struct run *run, struct act *act);
 
+/* Where a log is not applied from its beginning: slots up to this one are there, and free.  Not the first of a run. */
+void act_reach(struct run *run, uint32_t slot);
+
 /* Like act_free(), but the slot stays empty until its parent completes, begins its next pass or tries that
    child again: as long as a run can be taken up again (reopen.h), nobody else has been in this slot. */
 void act_hold(struct run *run, struct act *parent, struct act *act);

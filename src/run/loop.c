@@ -309,6 +309,18 @@ static json_t *loop_input(struct run *run, struct act *act, uint32_t child, uint
     return out ? out->value : act->loop->input;
 }
 
+/* Files show what was said about every pass; the best one may be this, and have had nothing to share until now. */
+static void note_judge(struct history *history, const char *said)
+{
+    struct outcome *more = result_more(&history_last(history)->out);
+    mem_free(more->judge);
+    more->judge = mem_strdup(said);
+    if (history->best_pass != (int64_t)history->count - 1 || history->best.out.more)
+        return;
+    history->best.out.more = more;
+    more->refs++;
+}
+
 static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, uint32_t child,
                              uint32_t ordinal)
 {
@@ -324,11 +336,8 @@ static void loop_child_ended(struct run *run, struct act *act, struct kid *kid, 
         mem_free(l->judge);
         l->judge = buf_take(&text);
     }
-    if (act->node->flow && l->judge) { // files show what was said about every pass
-        struct outcome *more = result_more(&history_last(&l->history)->out);
-        mem_free(more->judge);
-        more->judge = mem_strdup(l->judge);
-    }
+    if (act->node->flow && l->judge)
+        note_judge(&l->history, l->judge);
 }
 
 /* ---- applying ------------------------------------------------------------------------------------------ */

@@ -82,30 +82,6 @@ void pass_put(struct buf *out, const struct pass *pass, int64_t n)
     buf_put(out, text.data, text.len);
 }
 
-static void put_text_in(struct buf *out, const json_t *object, const char *key)
-{
-    value_put_content(out, json_object_get(object, key));
-}
-
-void pass_put_json(struct buf *out, const json_t *pass, int64_t n)
-{
-    auto_buf struct buf text = { 0 };
-    const char *name;
-    json_t *steps = json_object_get(pass, "steps"), *step;
-    text_heading(&text, "## Iteration %lld", (long long)n);
-    json_object_foreach(steps, name, step) {
-        const char *status = json_string_value(json_object_get(step, "status"));
-        if (status && strcmp(status, "completed") != 0)
-            continue;
-        text_heading(&text, "### %s", name);
-        put_text_in(&text, step, "content");
-    }
-    if (!json_object_size(steps))
-        put_text_in(&text, pass, "content");
-    put_judge(&text, json_string_value(json_object_get(pass, "judge")), n);
-    buf_put(out, text.data, text.len);
-}
-
 void loop_put_advice(struct buf *out, const struct act *loop)
 {
     const struct loop_act *l = loop->loop;

@@ -24,9 +24,6 @@ void text_heading(struct buf *out, const char *fmt, ...) __attribute__((format(p
    A body that is one step stands under the first heading by itself. */
 void pass_put(struct buf *out, const struct pass *pass, int64_t n);
 
-/* The same for a pass that was read back from the journal: see old_pass in run/see.h. */
-void pass_put_json(struct buf *out, const json_t *pass, int64_t n);
-
 /* Behind what a judge said, or in its place: why it failed. */
 void judge_put_failure(struct buf *said, const char *why);
 

@@ -28,6 +28,7 @@ struct see {
        open (loop), or has ended and is known by what it came to.  NULL when there is no such pass; the
        function may be NULL: then older passes are not seen. */
     json_t *(*old_pass)(void *user, struct act *loop, const struct outcome *ended, int64_t pass);
+    json_t *(*old_text)(void *user, struct act *loop, int64_t pass); // the same of an open loop, as pass_put() has it
     void *user;
 
     struct cel_scratch *scratch; // given; shared by everything that is evaluated on this thread
@@ -65,7 +66,7 @@ json_t *see_step_json(struct see *see, const struct flow_scope *scope, uint32_t 
    passes, score, best, capped, escalated }, for gates { by }; what is not there is left out. */
 json_t *see_result_json(const struct result *res);
 
-/* { pass, status, content, result, score, judge, steps: { name: { status, content, result } } }. */
+/* { pass, status, content, result, score, judge, error, steps: { name: { status, content, result } } }. */
 json_t *see_pass_json(const struct pass *pass, int64_t number);
 
 /* All passes in order, null for those that were not kept; for an open loop those that have ended. */

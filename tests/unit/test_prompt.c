@@ -99,16 +99,6 @@ TEST(a_pass_that_failed_says_why)
     CHECK_STR(buf_text(&out), "## Iteration 3\n(failed: no luck)");
 }
 
-TEST(a_pass_that_was_read_back_looks_the_same)
-{
-    auto_json json_t *pass = json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:s}}, s:s, s:s}", "steps", "draft",
-                                       "content", "a text", "status", "completed", "broken", "content", "x",
-                                       "status", "failed", "content", "a text", "judge", "not yet");
-    auto_buf struct buf out = { 0 };
-    pass_put_json(&out, pass, 2);
-    CHECK_STR(buf_text(&out), "## Iteration 2\n\n### draft\na text\n\n## Judge Feedback (Iteration 2)\nnot yet");
-}
-
 /* What is shown of a result with that value (JSON). */
 static char *shown(struct result *res, const char *value, bool is_cumulative)
 {
