@@ -136,6 +136,7 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     switch ((enum field_where)p->field->where) {
     case AT_STEP:
     case AT_RETRY: return step->scope;
+    case AT_WITH: return flow_step_repeats_items(step) ? step->loop->scope : step->scope;
     case AT_BODY: return load_body_scope(step);
     case AT_LOOP:
     case AT_RULE: return step->loop ? step->loop->scope : NULL;
@@ -147,12 +148,12 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     return NULL;
 }
 
-/* In a loop the input is of the pass, and a file has its own. */
+/* In a loop that repeats the input is of the pass, and a file has its own. */
 static bool takes_with(const struct pending *p)
 {
     const struct flow_step *step = p->step;
     bool is_leaf = step->body == BODY_AGENT || step->body == BODY_SET || step->body == BODY_GATE;
-    return step->has_with && is_leaf && !step->loop && !step->include;
+    return step->has_with && is_leaf && (!step->loop || flow_step_repeats_items(step)) && !step->include;
 }
 
 static unsigned allows_of(const struct pending *p)

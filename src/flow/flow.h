@@ -390,6 +390,9 @@ bool flow_isolates(const struct flow *flow);
 const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
 bool flow_step_is_file(const struct flow_step *step); // does it run a file, as an include or as an agent?
 
+/* A forEach around a body that is the step's own: then `with` is made for every item, as the input of its body. */
+bool flow_step_repeats_items(const struct flow_step *step);
+
 /* The step whose `with` it is given: itself, or the one that lists its agent. */
 const struct flow_step *flow_giver(const struct flow_step *step);
 bool flow_scope_has_late(const struct flow_scope *scope);                      // steps that failures may start
@@ -460,7 +463,7 @@ void flow_each_step_in(struct flow_step *step, void (*visit)(struct flow_step *s
    also the loop, each, parallel, branch, forum or machine itself. */
 struct flow_hooks {
     rondo_predicate when, retry, case_, edge, while_, until;
-    rondo_producer input, pass, next, items, output, ask;
+    rondo_producer input, pass, item, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none

@@ -308,17 +308,26 @@ static json_t *file_input(const struct see *see, const struct act *file, const s
 {
     const struct act *around = file ? up(see, file) : NULL;
     json_t *value = file ? json_object_get(file->input, input->name) : NULL;
-    if (!value && around && around->node->step == file->node->step) // its loop
+    bool is_loop = around && around->node->step == file->node->step && around->node->kind != RONDO_KIND_EACH;
+    if (!value && is_loop)
         value = json_object_get(around->input, input->name);
     return value ? value : input->default_;
+}
+
+/* What an activation was given, inside of which the step asks: of a forEach that is the item. */
+static json_t *given_to(const struct act *act, const struct act *inner)
+{
+    bool is_each = act->node->kind == RONDO_KIND_EACH && inner;
+    return is_each ? json_array_get(act->each->items, inner->ordinal) : act->input;
 }
 
 json_t *see_given(const struct see *see, const char *name)
 {
     const struct flow_step *step = see->act->node->step;
+    const struct act *act = see->act, *inner = NULL;
     json_t *value = NULL;
-    for (const struct act *act = see->act; act && act->node->step == step && !value; act = up(see, act))
-        value = json_object_get(act->input, name);
+    for (; act && act->node->step == step && !value; inner = act, act = up(see, act))
+        value = json_object_get(given_to(act, inner), name);
     return value;
 }
 

@@ -77,7 +77,8 @@ json_t *see_contributions_json(const struct see *see);
 /* What the file of see->act was given; new. */
 json_t *see_inputs_json(struct see *see);
 
-/* What the step of see->act is given under that name, in this pass or else before its loop; borrowed, NULL. */
+/* What the step of see->act is given under that name: in this pass, else by its item, else before its loop; borrowed,
+   NULL. */
 json_t *see_given(const struct see *see, const char *name);
 
 /* Every step that can be seen from see->act and has ended, by id. */
