@@ -98,6 +98,7 @@ struct flow_ref {
     bool as_int;   // an integer by its schema: 3.0 is 3
     bool is_v1;    // in a v1 file: what means nothing there is empty, not absent
     bool is_whole; // budget.tokens: both of its numbers, as a map
+    bool is_reviewed; // a step with a review
     uint32_t index;  // of the step in its scope
     uint32_t number;
     uint32_t used;   // names of the path that it stands for,
