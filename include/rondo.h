@@ -1099,7 +1099,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(NOTE, 24, "note")                                                                         \
     X(RESUMED, 25, "run_resumed")                                                               \
     X(CHOICE, 26, "decision")                /* which case of a branch; a forum's next round */  \
-    X(RULE_FAILED, 27, "rule_failed")        /* a judge, score or retry.on that failed; value: why */     \
+    X(RULE_FAILED, 27, "rule_failed")        /* a judge, score, retry.on or output failed; value: why */  \
     X(REVIEW, 28, "review")                  /* what a reviewer decided; value: its feedback */  \
     X(FORKED, 29, "run_forked")              /* from here on it is a run of its own */          \
     X(REOPENED, 30, "run_reopened")          /* failed or cancelled, and taken up again */      \

@@ -55,6 +55,7 @@ struct drive {
     struct buf lines;  // stderr: events
     struct buf frame;
     struct buf notes;
+    struct buf no_output; // why it is not what the file returns; empty
     struct buf next;   // commands to type, a line each: never folded, so that they can be copied
     const rondo_node *capped[NOTES_MAX]; // loops that ended at their caps, in a rehearsal
     uint32_t capped_count;
@@ -231,6 +232,13 @@ static void on_past(struct drive *d, const rondo_event *ev)
     d->has_changed = true;
 }
 
+/* What the file says it returns could not be said: the answer is another one. */
+static void note_output(struct drive *d, const rondo_event *ev)
+{
+    buf_clear(&d->no_output);
+    show_lines(&d->no_output, rondo_event_text(ev), strlen(rondo_event_text(ev)));
+}
+
 static void on_event(struct drive *d, const rondo_event *ev)
 {
     size_t len;
@@ -244,6 +252,8 @@ static void on_event(struct drive *d, const rondo_event *ev)
     gates_event(&d->gates, ev);
     if (d->options->rehearses && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
         note_cap(d, ev);
+    if (ev->type == RONDO_EV_RULE_FAILED && !*rondo_event_path(ev))
+        note_output(d, ev);
     if (ev->type == RONDO_EV_WORKFLOW_END)
         on_end(d);
     if (d->options->json && !d->out_failed) {
@@ -485,6 +495,8 @@ static void add_notes(struct drive *d, const rondo_result *res)
                    rondo_reason_text(d->run->core.end_reason));
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
+    if (d->no_output.len)
+        buf_printf(&d->notes, "%s\n", buf_text(&d->no_output));
     put_spent(&d->notes, "calls that were cut off may have cost up to ", &res->lost, " more");
     put_spent(&d->notes, "what came before the fork had cost ", &res->inherited, "");
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
@@ -560,6 +572,8 @@ static void say_failure(struct drive *d, const rondo_result *res)
         say_why(d, &why);
     if (count > failures_max(d))
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
+    if (d->no_output.len)
+        fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&d->no_output));
 }
 
 /* The content of null is nothing, which steps without a result have, too. */
@@ -711,6 +725,7 @@ static void drive_clear(struct drive *d)
     buf_free(&d->lines);
     buf_free(&d->frame);
     buf_free(&d->notes);
+    buf_free(&d->no_output);
     buf_free(&d->next);
 }
 

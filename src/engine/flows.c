@@ -199,6 +199,11 @@ static json_t *taken_values(const struct see *see, const struct flow_step *step,
     return values;
 }
 
+static bool makes_input(const struct flow_step *step)
+{
+    return (step->has_with || step->include) && !flow_step_repeats_items(step);
+}
+
 static json_t *ask_input(rondo_context *context, void *of)
 {
     const struct flow_step *step = of, *giver = flow_giver(step);
@@ -208,14 +213,14 @@ static json_t *ask_input(rondo_context *context, void *of)
     see.input = before ? before : see.input;
     bool is_listed = giver != step && (giver->has_with || giver->loop);
     json_t *input = NULL;
-    if (step->include && !step->has_with && (before || is_listed))
+    if (makes_input(step) && !step->has_with && (before || is_listed))
         input = taken_values(&see, step, before);
-    else if (step->has_with || step->include)
+    else if (makes_input(step))
         input = with_values(context, &see, step);
     else
         input = json_incref(see.input);
     see_clear(&see);
-    if (!input || !step->include)
+    if (!input || !step->include || !makes_input(step))
         return input;
     auto_json json_t *given = input;
     return file_inputs(context, step, given);
@@ -239,6 +244,25 @@ static json_t *ask_pass(rondo_context *context, void *of)
         return NULL;
     }
     return TAKE(given);
+}
+
+/* What `with` makes of an item.  In it `input` is the loop's, because the item has a name.  A file takes what `with`
+   does not give from an item that is an object. */
+static json_t *ask_item(rondo_context *context, void *of)
+{
+    const struct flow_step *step = of;
+    struct see see;
+    ask_see(context, &see);
+    json_t *item = see.input;
+    see.input = see.act->input;
+    auto_json json_t *given = with_values(context, &see, step);
+    see_clear(&see);
+    for (uint32_t i = 0; given && step->include && i < step->include->input_count; i++) {
+        const char *name = step->include->inputs[i].name;
+        if (!json_object_get(given, name))
+            json_object_set(given, name, json_object_get(item, name)); // NULL: left out
+    }
+    return given && step->include ? file_inputs(context, step, given) : TAKE(given);
 }
 
 /* ---- inputs of runs ------------------------------------------------------------------------------------------ */
@@ -287,7 +311,7 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
 
 static const struct flow_hooks hooks = {
     .when = ask_when, .retry = ask_retry, .case_ = ask_case, .edge = ask_edge, .while_ = ask_while,
-    .until = ask_until, .input = ask_input, .pass = ask_pass, .next = ask_next, .items = ask_items,
+    .until = ask_until, .input = ask_input, .pass = ask_pass, .item = ask_item, .next = ask_next, .items = ask_items,
     .output = ask_output, .ask = ask_text, .score = ask_score, .run = agent_run,
 };
 

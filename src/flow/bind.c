@@ -328,6 +328,7 @@ static int bind_step(const struct asked *p, struct flow_ref *ref, const struct f
     step = go_inside(p, ref, step);
     if (!step)
         return p->err->code;
+    ref->is_reviewed = step->review;
     return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
 }
 

@@ -208,20 +208,38 @@ static int look_at_item(const struct asked *p, const struct flow_scope *each)
     return asked_doubt(p);
 }
 
-/* `with` says what there is. */
+static void add_given(struct names *names, const struct scope_given *given)
+{
+    for (uint32_t i = 0; given->with && i < given->with->with_count; i++)
+        names_add(names, given->with->with[i].name);
+    for (uint32_t i = 0; given->file && i < given->file->input_count; i++)
+        names_add(names, given->file->inputs[i].name);
+}
+
+/* Inputs that could not be read were told. */
+static bool is_read(const struct flow *file)
+{
+    const struct doc_val *inputs = doc_get(file->doc->root, "inputs");
+    return !inputs || inputs->kind == DOC_MAP || inputs->kind == DOC_NULL;
+}
+
+/* `with`, or the inputs of the file, say what there is. */
 static int look_at_input(const struct asked *p)
 {
-    const struct flow_step *step = p->b->place.step;
+    const struct scope_given *given = &p->b->place.input;
     struct names known = { 0 };
-    bool is_known = p->count > 1 && p->b->is_certain && p->b->place.allows & ALLOW_WITH;
-    for (uint32_t i = 0; is_known && i < step->with_count; i++) {
-        names_add(&known, step->with[i].name);
-        is_known = !asked_is(&p->names[1], step->with[i].name);
-    }
-    if (is_known)
+    bool lacks = p->count > 1 && p->b->is_certain && (given->with || (given->file && is_read(given->file)));
+    if (lacks)
+        add_given(&known, given);
+    for (uint32_t i = 0; lacks && i < known.count; i++)
+        lacks = !asked_is(&p->names[1], known.list[i]);
+    if (lacks && given->with)
         asked_refuse(p, 1, &known, "`with` gives no '%.80s'", p->names[1].text);
+    else if (lacks)
+        asked_refuse(p, 1, &known, "the file has no input '%.80s', and nothing else is in `input` here",
+                     p->names[1].text);
     mem_free(known.list);
-    return is_known ? asked_doubt(p) : 0;
+    return lacks ? asked_doubt(p) : 0;
 }
 
 int look_at_plain(const struct asked *p, const struct flow_ref *ref)

@@ -166,6 +166,8 @@ static rondo_node *gate_node(const struct builder *b, struct flow_step *step, ro
 static bool has_input(const struct flow_step *step)
 {
     bool is_file = step->include != NULL; // its inputs are made of `with` and of defaults
+    if (flow_step_repeats_items(step))    // for every item, see body_input()
+        return step->takes_previous;
     return step->has_with || step->takes_previous || is_file;
 }
 
@@ -470,6 +472,14 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
     return node;
 }
 
+/* What the body is given instead of the pass or the item itself; NULL. */
+static rondo_producer body_input(const struct builder *b, const struct flow_step *step)
+{
+    if (step->has_with && flow_step_repeats_items(step))
+        return b->hooks->item;
+    return step->include && step->include->input_count ? b->hooks->pass : NULL; // a pass or an item may be its inputs
+}
+
 static rondo_node *loop_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     struct flow_loop *loop = step->loop;
@@ -478,8 +488,9 @@ static rondo_node *loop_node(const struct builder *b, struct flow_step *step, ro
     o.input_schema = schema_text(once_schema(step));
     rondo_node *node = loop->is_each ? each_node(b, step, o) : repeat_node(b, step, o);
     schema_free((char *)o.input_schema);
-    if (step->include && step->include->input_count && node->count) { // a pass or an item may be its inputs
-        node->children[ROLE_BODY].input = b->hooks->pass;
+    rondo_producer input = body_input(b, step);
+    if (input && node->count) {
+        node->children[ROLE_BODY].input = input;
         node->children[ROLE_BODY].user = step;
     }
     return mark(b, node, step, loop->scope);

@@ -136,6 +136,7 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     switch ((enum field_where)p->field->where) {
     case AT_STEP:
     case AT_RETRY: return step->scope;
+    case AT_WITH: return flow_step_repeats_items(step) ? step->loop->scope : step->scope;
     case AT_BODY: return load_body_scope(step);
     case AT_LOOP:
     case AT_RULE: return step->loop ? step->loop->scope : NULL;
@@ -147,12 +148,21 @@ static struct flow_scope *scope_of(const struct loading *l, const struct pending
     return NULL;
 }
 
-/* In a loop the input is of the pass, and a file has its own. */
-static bool takes_with(const struct pending *p)
+/* What `input` is: beside a step what it would get, in it what it gets. */
+static struct scope_given given_of(const struct loading *l, const struct pending *p)
 {
     const struct flow_step *step = p->step;
-    bool is_leaf = step->body == BODY_AGENT || step->body == BODY_SET || step->body == BODY_GATE;
-    return step->has_with && is_leaf && !step->loop && !step->include;
+    bool is_items = p->field->want == WANT_LIST; // asked by the loop, which may have an input of its own
+    switch ((enum field_where)p->field->where) {
+    case AT_BODY: return load_given_inside(step);
+    case AT_STEP:
+        if (is_items && step->has_with && !flow_step_repeats_items(step))
+            return (struct scope_given){ .with = step };
+        return load_given_beside(step);
+    case AT_WITH: return load_given_beside(step);
+    case AT_FILE: return load_given_file(l->flow);
+    default: return (struct scope_given){ 0 };
+    }
 }
 
 static unsigned allows_of(const struct pending *p)
@@ -164,7 +174,6 @@ static unsigned allows_of(const struct pending *p)
     case AT_RETRY: return ALLOW_ERROR | absent;
     case AT_AGENT: return ALLOW_USER;
     case AT_HEAD: return ALLOW_HEAD;
-    case AT_BODY: return takes_with(p) ? ALLOW_WITH | absent : absent;
     case AT_INNER: return ALLOW_PASS | absent; // an edge is asked about the state that has just run
     default: return absent;
     }
@@ -172,7 +181,7 @@ static unsigned allows_of(const struct pending *p)
 
 static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct scope_place place = { scope_of(l, p), p->step, p->agent, allows_of(p) };
+    struct scope_place place = { scope_of(l, p), p->step, p->agent, allows_of(p), given_of(l, p) };
     if (!place.scope) // an error was reported
         return;
     if (p->expr)

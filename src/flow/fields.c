@@ -435,7 +435,7 @@ static const struct field step_rows[] = {
     { "set", F_EXPRS, IN_RONDO, LIST(flow_step, set, set_count), .where = AT_BODY, .not_empty = true,
       .about = "Writes state." },
     { "machine", F_OBJECT, IN_RONDO, .offset = 0, .of = &machine_fields, .about = "States and edges." },
-    { "with", F_EXPRS, IN_RONDO, LIST(flow_step, with, with_count), .where = AT_STEP, .about = "Its input." },
+    { "with", F_EXPRS, IN_RONDO, LIST(flow_step, with, with_count), .where = AT_WITH, .about = "Its input." },
     { "runOn", F_ENUM, IN_RONDO, STEP_ONLY, IN(flow_step, run_on), .words = run_ons,
       .about = "success, failure or always." },
     { "retry", F_OBJECT, IN_RONDO, .offset = 0, .of = &retry_fields, .about = "Further tries when it fails." },

@@ -43,7 +43,8 @@ enum field_type {
 
 /* Where an expression stands. */
 enum field_where {
-    AT_STEP,  // beside the step: condition, with
+    AT_STEP,  // beside the step: condition
+    AT_WITH,  // the same, or inside of a forEach around the step's own body
     AT_BODY,  // in the step, inside its loop: instructions
     AT_LOOP,  // in the loop's scope
     AT_RULE,  // the same, about the pass that has just ended

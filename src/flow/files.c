@@ -325,6 +325,17 @@ static void check_listed(struct loading *l, const struct flow_step *step)
     }
 }
 
+/* Does every item that is written down have it? */
+static bool is_in_items(const struct flow_step *step, const char *name)
+{
+    const json_t *items = flow_step_repeats_items(step) ? step->loop->items : NULL, *item;
+    size_t i;
+    json_array_foreach(items, i, item)
+        if (!json_object_get(item, name))
+            return false;
+    return items;
+}
+
 static void check_with(struct loading *l, struct flow_step *step)
 {
     const struct loaded *file = step->part == AS_TOOL ? NULL : file_of(l, step); // a model says what it is given
@@ -335,7 +346,7 @@ static void check_with(struct loading *l, struct flow_step *step)
             unknown_input(l, step, file->flow, step->with[i].name);
     for (uint32_t i = 0; file && i < file->flow->input_count; i++) {
         const struct flow_input *input = &file->flow->inputs[i];
-        if (!input->default_ && !is_given(giver, input->name))
+        if (!input->default_ && !is_given(giver, input->name) && !is_in_items(giver, input->name))
             missing_input(l, step, file->flow, input->name);
     }
 }

@@ -386,11 +386,25 @@ static void fit_with(struct loading *l, const struct flow_step *step, json_t *do
         fit_partly(l, step, doc, input);
 }
 
+static bool makes_of_items(const struct flow_step *step)
+{
+    return step->has_with && flow_step_repeats_items(step);
+}
+
+/* Is what `with` and defaults say all of the input?  An item may be that, or have what a file is not given. */
+static bool is_all_given(const struct flow_step *step)
+{
+    const struct flow_step *giver = flow_giver(step);
+    if (!giver->loop || !giver->loop->is_each)
+        return giver->has_with || step->include;
+    return makes_of_items(giver) && !step->include;
+}
+
 /* The loop whose items are the step's input, whatever they are; NULL. */
 const struct flow_loop *load_items_of(const struct flow_step *step)
 {
     if (step->loop)
-        return step->loop->is_each && step->loop->items ? step->loop : NULL;
+        return step->loop->is_each && step->loop->items && !makes_of_items(step) ? step->loop : NULL;
     if (step->has_with || step->takes_previous || step->condition.at || flow_step_is_file(step))
         return NULL;
     const struct flow_step *owner = step->scope->owner;
@@ -413,11 +427,10 @@ static void fit_items(struct loading *l, const struct flow_step *step, const str
 
 static void fit_input_to(struct loading *l, const struct flow_step *step, json_t *doc)
 {
-    const struct flow_step *giver = flow_giver(step);
     const struct flow_loop *items = load_items_of(step);
     if (items)
         fit_items(l, step, items, doc);
-    else if ((giver->has_with || step->include) && !(giver->loop && giver->loop->is_each))
+    else if (is_all_given(step))
         fit_with(l, step, doc);
 }
 

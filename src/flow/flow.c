@@ -89,6 +89,12 @@ bool flow_step_is_file(const struct flow_step *step)
            (step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_WORKFLOW);
 }
 
+bool flow_step_repeats_items(const struct flow_step *step)
+{
+    const struct flow_loop *loop = step->loop;
+    return loop && loop->is_each && !(loop->scope && loop->scope->count);
+}
+
 const struct flow_step *flow_giver(const struct flow_step *step)
 {
     bool is_listed = step->scope->kind == SCOPE_PARALLEL || step->scope->kind == SCOPE_FORUM;

@@ -98,6 +98,7 @@ struct flow_ref {
     bool as_int;   // an integer by its schema: 3.0 is 3
     bool is_v1;    // in a v1 file: what means nothing there is empty, not absent
     bool is_whole; // budget.tokens: both of its numbers, as a map
+    bool is_reviewed; // a step with a review
     uint32_t index;  // of the step in its scope
     uint32_t number;
     uint32_t used;   // names of the path that it stands for,
@@ -392,6 +393,9 @@ bool flow_isolates(const struct flow *flow);
 const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
 bool flow_step_is_file(const struct flow_step *step); // does it run a file, as an include or as an agent?
 
+/* A forEach around a body that is the step's own: then `with` is made for every item, as the input of its body. */
+bool flow_step_repeats_items(const struct flow_step *step);
+
 /* The step whose `with` it is given: itself, or the one that lists its agent. */
 const struct flow_step *flow_giver(const struct flow_step *step);
 bool flow_scope_has_late(const struct flow_scope *scope);                      // steps that failures may start
@@ -462,7 +466,7 @@ void flow_each_step_in(struct flow_step *step, void (*visit)(struct flow_step *s
    also the loop, each, parallel, branch, forum or machine itself. */
 struct flow_hooks {
     rondo_predicate when, retry, case_, edge, while_, until;
-    rondo_producer input, pass, next, items, output, ask;
+    rondo_producer input, pass, item, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none

@@ -223,6 +223,11 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent, const st
 json_t *load_agent_schema(const struct flow_step *step);
 const struct flow_loop *load_items_of(const struct flow_step *step);
 
+/* What is known of an input: of what stands beside a step, of what is in it, and of a file. */
+struct scope_given load_given_beside(const struct flow_step *step);
+struct scope_given load_given_inside(const struct flow_step *step);
+struct scope_given load_given_file(const struct flow *flow);
+
 /* The value that a JSON Pointer means, or the last one on the way there; its key of that name, unless key is
    NULL. */
 const struct doc_val *load_follow(const struct doc_val *val, const char *pointer, const char *key);

@@ -6,6 +6,7 @@
 #include "flow/load.h"
 
 #include "base/buf.h"
+#include "flow/scope.h"
 
 #include <string.h>
 
@@ -56,6 +57,39 @@ static enum known input_of(const struct flow_step *step)
     case SCOPE_BRANCH: return step->scope->owner->loop ? NOT_KNOWN : input_of(step->scope->owner);
     default: return NOT_KNOWN;
     }
+}
+
+struct scope_given load_given_file(const struct flow *flow)
+{
+    bool is_inner = flow->outer; // it may be a pass, an item or what a judge is shown
+    return (struct scope_given){ .file = is_inner || flow->dialect == FLOW_V1 ? NULL : flow };
+}
+
+static struct scope_given given_around(const struct flow_step *step)
+{
+    switch ((enum flow_scope_kind)step->scope->kind) {
+    case SCOPE_FILE: return load_given_file(step->flow);
+    case SCOPE_GROUP:
+    case SCOPE_PARALLEL:
+    case SCOPE_BRANCH: return load_given_inside(step->scope->owner);
+    default: return (struct scope_given){ 0 };
+    }
+}
+
+struct scope_given load_given_beside(const struct flow_step *step)
+{
+    bool is_known = step->part == AS_STEP && !step->takes_previous;
+    return is_known ? given_around(step) : (struct scope_given){ 0 };
+}
+
+struct scope_given load_given_inside(const struct flow_step *step)
+{
+    bool has_passes = step->loop && !flow_step_repeats_items(step);
+    if (flow_step_is_file(step) || has_passes) // what a file gets are its own inputs
+        return (struct scope_given){ 0 };
+    if (step->has_with)
+        return (struct scope_given){ .with = step };
+    return step->loop ? (struct scope_given){ 0 } : load_given_beside(step);
 }
 
 /* ---- whether it fits --------------------------------------------------------------------------------------- */

@@ -21,8 +21,14 @@ enum scope_allow {
     ALLOW_ERROR = 2, // retry.on: why the step failed
     ALLOW_USER = 4,  // a text of an agent: what steps that use it can see, wherever they are
     ALLOW_ABSENT = 8, // a question: what has no value is a no
-    ALLOW_WITH = 16,  // `input` is what the step's `with` says
     ALLOW_HEAD = 32,  // before the file runs: nothing but its inputs is there
+};
+
+/* What an input is known to be before anything runs: what the `with` of a step gives, or the inputs of a file.  Of all
+   others nothing is known. */
+struct scope_given {
+    const struct flow_step *with; // NULL
+    const struct flow *file;      // NULL
 };
 
 /* Where an expression stands. */
@@ -31,6 +37,7 @@ struct scope_place {
     const struct flow_step *step;   // in it, or it is about it; NULL: the file
     const struct flow_agent *agent; // whose text it is; NULL: nobody's
     unsigned allows;                // enum scope_allow
+    struct scope_given input;       // what `input` is there
 };
 
 /* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong

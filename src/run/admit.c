@@ -160,13 +160,19 @@ static bool admits_retry(struct run *run, const struct rondo_event *ev)
            kid->res.status == RONDO_STATUS_FAILED && ev->attempt == kid->attempt + 1;
 }
 
+static bool lacks_output(struct run *run, const struct rondo_event *ev)
+{
+    const struct act *act = live(run, ev->act);
+    return act && act->node->kind == RONDO_KIND_GRAPH && act->node->output && !act->open;
+}
+
 static bool admits_rule_failed(struct run *run, const struct rondo_event *ev)
 {
     struct kid *kid;
     if (!json_is_string(ev->value))
         return false;
     if (!(ev->flags & EF_UNSTARTED))
-        return admits_loop(run, ev);
+        return admits_loop(run, ev) || lacks_output(run, ev);
     return names_child(run, ev, &kid) && kid && kid->state == KID_ENDED && kid->res.status == RONDO_STATUS_FAILED;
 }
 

@@ -783,13 +783,16 @@ static void apply_loop_end(struct run *run, struct rondo_event *ev)
     run_touch(run, act);
 }
 
-/* A loop could not be scored; or nobody can say whether a step that failed is to be tried again. */
+/* A loop could not be scored; or nobody can say whether a step that failed is to be tried again, or what a file
+   returns of which something failed. */
 static void apply_rule_failed(struct run *run, struct rondo_event *ev)
 {
     bool is_retry = ev->flags & EF_UNSTARTED;
     struct act *act = run_act(run, is_retry ? ev->parent : ev->act);
     if (is_retry)
         kid_get(run, act, ev->child, ev->ordinal)->res.flags |= RES_NO_RETRY;
+    else if (act->node->kind == RONDO_KIND_GRAPH)
+        act->graph->no_output = true;
     else
         loop_apply(run, act, ev);
     run_drop(run, ev->value);

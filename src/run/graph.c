@@ -253,6 +253,7 @@ static void graph_recount(struct act *act)
 {
     struct graph_act *graph = act->graph;
     act->settled = act->attention = graph->ordinary_left = graph->ready.count = 0;
+    graph->no_output = false;
     for (uint32_t i = 0; i < act->kid_count; i++) {
         const struct kid *kid = &act->kids[i];
         bool is_seen = kid->state == KID_ENDED && kid->asked & KID_SEEN;
@@ -372,16 +373,26 @@ static enum plan end_with_output(struct run *run, struct act *act, struct rondo_
     return end_checked(run, act, ev);
 }
 
+static enum plan tell_no_output(const struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    decide(act, RONDO_EV_RULE_FAILED, ev);
+    ev->flags = EF_VALUE;
+    ev->value = json_string(run->question.error ? run->question.error : "output failed");
+    return PLAN_DECIDE;
+}
+
 /* A run of which something completed is partial, and what the file says it returns goes with the
-   failure; when that cannot be said, the usual output takes its place. */
+   failure; when that cannot be said, this is told and the usual output takes its place. */
 static enum plan end_partly(struct run *run, struct act *act, const struct result *failed,
                             struct rondo_event *ev)
 {
-    bool is_asked = act->node->output && !act->parent && run->completed;
+    bool is_asked = act->node->output && !act->parent && run->completed && !act->graph->no_output;
     if (is_asked && must_ask(run, act, ASK_OUTPUT, 0))
         return PLAN_ASK;
+    if (is_asked && run->question.yes < 0)
+        return tell_no_output(run, act, ev);
     decide_fail_with(run, act, failed, ev);
-    if (is_asked && run->question.yes >= 0 && run->question.value)
+    if (is_asked && run->question.value)
         json_object_set_new(ev->value, "output", TAKE(run->question.value));
     return PLAN_DECIDE;
 }

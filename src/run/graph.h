@@ -16,6 +16,7 @@ struct graph_act {
     uint32_t last; // child that was started last, from 1; 0: none
     uint32_t ordinary_left; // ordinary steps that have not ended
     struct review_count *reviews; // by child; NULL when nothing is reviewed
+    bool no_output; // what a file says it returns cannot be said, and that was told
 };
 
 /* Does a step that waits for all ordinary steps wait for this one? */

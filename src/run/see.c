@@ -21,6 +21,7 @@
 void see_clear(struct see *see)
 {
     json_decref(TAKE(see->made));
+    see->steps = NULL;
 }
 
 json_t *see_keep(struct see *see, json_t *value)
@@ -219,34 +220,14 @@ static struct cel_val best_of(struct see *see, struct history *history)
     return has ? kept(see, see_pass_json(&history->best, history->best_pass)) : absent();
 }
 
-static struct cel_val inner_steps(struct see *see, const struct result *res)
-{
-    json_t *all = see_keep(see, see_result_json(res));
-    return json(json_object_get(all, "steps"));
-}
-
-/* A step as a value has the fields that it has by name. */
-static struct cel_val all_of(struct see *see, const struct result *res, const struct outcome *more)
-{
-    json_t *all = see_result_json(res);
-    json_object_set_new(all, "error", json_string(more->error ? more->error : ""));
-    json_object_set_new(all, "reason", json_string(rondo_reason_text(more->reason)));
-    json_object_set_new(all, "escalated", json_boolean(more->escalated));
-    json_object_set_new(all, "usage", see_usage_json(ledger_spent(more->ledger)));
-    if (more->history)
-        json_object_set_new(all, "history", see_history_json(see, NULL, more));
-    return kept(see, all);
-}
-
-static struct cel_val field_of(struct see *see, const struct result *res, enum flow_field field,
-                               bool is_v1)
+static struct cel_val field_of(struct see *see, const struct result *res, const struct flow_ref *ref)
 {
     static const struct outcome none = { .best = -1 };
     const struct outcome *more = res->more ? res->more : &none;
-    switch (field) {
-    case FIELD_ALL: return all_of(see, res, more);
+    switch ((enum flow_field)ref->field) {
+    case FIELD_ALL: return kept(see, see_result_json(see, res, ref->is_reviewed));
     case FIELD_CONTENT: return content_of(see, res);
-    case FIELD_RESULT: return result_of(see, res, is_v1);
+    case FIELD_RESULT: return result_of(see, res, ref->is_v1);
     case FIELD_STATUS: return text(rondo_status_text(res->status));
     case FIELD_ERROR: return text(more->error);
     case FIELD_USAGE: return kept(see, see_usage_json(ledger_spent(more->ledger)));
@@ -258,7 +239,7 @@ static struct cel_val field_of(struct see *see, const struct result *res, enum f
     case FIELD_CAPPED: return cel_of_bool(more->capped);
     case FIELD_ESCALATED: return cel_of_bool(more->escalated);
     case FIELD_BY: return more->by ? text(more->by) : absent();
-    case FIELD_STEPS: return inner_steps(see, res);
+    case FIELD_STEPS: return kept(see, see_inner_json(see, more));
     default: return absent();
     }
 }
@@ -282,7 +263,7 @@ static const struct result *step_result(struct see *see, const struct flow_ref *
 static struct cel_val see_step(struct see *see, const struct flow_ref *ref)
 {
     const struct result *res = step_result(see, ref);
-    return res ? field_of(see, res, ref->field, ref->is_v1) : absent();
+    return res ? field_of(see, res, ref) : absent();
 }
 
 static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref)
@@ -299,7 +280,14 @@ static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref
         res = result_step(res, name);
         at += len + (at[len] == '/');
     }
-    return res && res->status ? field_of(see, res, ref->field, ref->is_v1) : absent();
+    return res && res->status ? field_of(see, res, ref) : absent();
+}
+
+static struct cel_val all_steps(struct see *see)
+{
+    if (!see->steps)
+        see->steps = see_keep(see, see_steps_json(see, true));
+    return json(see->steps);
 }
 
 /* The inputs of a file are what it was started with.  Where that is something else, such as the pass of a
@@ -308,17 +296,26 @@ static json_t *file_input(const struct see *see, const struct act *file, const s
 {
     const struct act *around = file ? up(see, file) : NULL;
     json_t *value = file ? json_object_get(file->input, input->name) : NULL;
-    if (!value && around && around->node->step == file->node->step) // its loop
+    bool is_loop = around && around->node->step == file->node->step && around->node->kind != RONDO_KIND_EACH;
+    if (!value && is_loop)
         value = json_object_get(around->input, input->name);
     return value ? value : input->default_;
+}
+
+/* What an activation was given, inside of which the step asks: of a forEach that is the item. */
+static json_t *given_to(const struct act *act, const struct act *inner)
+{
+    bool is_each = act->node->kind == RONDO_KIND_EACH && inner;
+    return is_each ? json_array_get(act->each->items, inner->ordinal) : act->input;
 }
 
 json_t *see_given(const struct see *see, const char *name)
 {
     const struct flow_step *step = see->act->node->step;
+    const struct act *act = see->act, *inner = NULL;
     json_t *value = NULL;
-    for (const struct act *act = see->act; act && act->node->step == step && !value; act = up(see, act))
-        value = json_object_get(act->input, name);
+    for (; act && act->node->step == step && !value; inner = act, act = up(see, act))
+        value = json_object_get(given_to(act, inner), name);
     return value;
 }
 
@@ -503,7 +500,7 @@ static struct cel_val see_ref(struct see *see, const struct flow_ref *ref)
     case REF_BUDGET: return ref->is_whole ? see_both_budgets(see, ref->number) : see_budget(see, ref->number);
     case REF_STEP: return see_step(see, ref);
     case REF_INNER: return see_inner_step(see, ref);
-    case REF_STEPS: return kept(see, see_steps_json(see));
+    case REF_STEPS: return all_steps(see);
     case REF_ITERATION: return see_iteration(see, ref);
     case REF_ITEM:
     case REF_INDEX: return see_item(see, ref);

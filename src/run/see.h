@@ -35,6 +35,7 @@ struct see {
     const void *(*zone)(void *user, const char *name, size_t *ret_len); // given; see struct cel_env
     void *zone_user;
     json_t *made;                // values that were made for an answer, a list; owned
+    json_t *steps;               // `steps` as a whole, made once: an expression may ask for it often; NULL
     bool is_nested;              // a text is filled in for the sake of another one
 };
 
@@ -59,14 +60,16 @@ int see_object(struct see *see, const struct flow_named *named, uint32_t count, 
 
 /* ---- see_json.c: what is seen, as data; all new ------------------------------------------------------ */
 
-/* What a step came to, as the map that steps.x is, without history; NULL when it has not ended. */
-json_t *see_step_json(struct see *see, const struct flow_scope *scope, uint32_t index);
+/* What a step came to, as the map that steps.x is, with every field that it has by name: { status, content, result,
+   error, reason, escalated, usage, steps }, of loops { passes, score, best, capped, history }, of gates { by }, of
+   steps with a review { capped }.  see: to look for passes with; NULL: without history. */
+json_t *see_result_json(struct see *see, const struct result *res, bool is_reviewed);
 
-/* The same for any result: { status, content, result, error, usage, steps }, and for loops { reason,
-   passes, score, best, capped, escalated }, for gates { by }; what is not there is left out. */
-json_t *see_result_json(const struct result *res);
+/* The steps inside of it, by name; NULL: there are none. */
+json_t *see_inner_json(struct see *see, const struct outcome *more);
 
-/* { pass, status, content, result, score, judge, error, steps: { name: { status, content, result } } }. */
+/* { pass, status, content, result, score, judge, error, steps }, these as see_result_json() has them, without history:
+   passes in passes could be very many. */
 json_t *see_pass_json(const struct pass *pass, int64_t number);
 
 /* All passes in order, null for those that were not kept; for an open loop those that have ended. */
@@ -78,11 +81,12 @@ json_t *see_contributions_json(const struct see *see);
 /* What the file of see->act was given; new. */
 json_t *see_inputs_json(struct see *see);
 
-/* What the step of see->act is given under that name, in this pass or else before its loop; borrowed, NULL. */
+/* What the step of see->act is given under that name: in this pass, else by its item, else before its loop; borrowed,
+   NULL. */
 json_t *see_given(const struct see *see, const char *name);
 
 /* Every step that can be seen from see->act and has ended, by id. */
-json_t *see_steps_json(struct see *see);
+json_t *see_steps_json(struct see *see, bool with_history);
 
 /* { prompt, completion, total, cost (USD), calls }. */
 json_t *see_usage_json(const rondo_usage *usage);

@@ -7,7 +7,6 @@
 #include "run/each.h"
 #include "run/loop.h"
 #include "run/pass_text.h"
-#include "run/usage.h"
 
 #include <string.h>
 
@@ -41,66 +40,67 @@ json_t *see_usage_json(const rondo_usage *usage)
 
 /* What is inside: the steps of a container, or of the pass that a loop shows.  The nameless are looked
    through. */
-static void put_inner(json_t *steps, const struct outcome *more)
+static void put_inner(struct see *see, json_t *steps, const struct outcome *more)
 {
     for (uint32_t i = 0; i < more->step_count; i++) {
         const struct node_child *child = &more->steps_of->children[i];
         const struct result *res = outcome_kid(more, i);
         if (!child->node || !node_child_is_step(child) || !res->status)
             continue;
+        bool is_reviewed = child->node->step && child->node->step->review;
         if (!child->node->anonymous || *child->name)
-            json_object_set_new(steps, child->name, see_result_json(res));
+            json_object_set_new(steps, child->name, see_result_json(see, res, is_reviewed));
         else if (res->more)
-            put_inner(steps, res->more);
+            put_inner(see, steps, res->more);
     }
     if (!more->step_count && more->body.more)
-        put_inner(steps, more->body.more);
+        put_inner(see, steps, more->body.more);
 }
 
-static void put_loop(json_t *object, const struct outcome *more)
+json_t *see_inner_json(struct see *see, const struct outcome *more)
+{
+    auto_json json_t *steps = json_object();
+    put_inner(see, steps, more);
+    return json_object_size(steps) ? TAKE(steps) : NULL;
+}
+
+static void put_loop(struct see *see, json_t *object, const struct outcome *more)
 {
     put(object, "passes", json_integer(more->passes));
-    put(object, "capped", json_boolean(more->capped));
     if (more->best >= 0)
         put(object, "score", json_real(more->score));
     if (more->history && more->history->best_pass >= 0)
         put(object, "best", see_pass_json(&more->history->best, more->history->best_pass));
+    if (more->history && see)
+        put(object, "history", see_history_json(see, NULL, more));
 }
 
-static void put_more(json_t *object, const struct outcome *more)
+static void put_more(struct see *see, json_t *object, const struct outcome *more, bool is_reviewed)
 {
-    put(object, "error", more->error ? json_string(more->error) : NULL);
+    bool is_loop = more->steps_of && node_is_loop(more->steps_of);
+    put(object, "error", json_string(more->error ? more->error : ""));
+    put(object, "reason", json_string(rondo_reason_text(more->reason)));
+    put(object, "escalated", json_boolean(more->escalated));
+    put(object, "usage", see_usage_json(ledger_spent(more->ledger)));
     put(object, "by", more->by ? json_string(more->by) : NULL);
-    put(object, "reason", more->reason ? json_string(rondo_reason_text(more->reason)) : NULL);
-    put(object, "escalated", more->escalated ? json_true() : NULL);
-    put(object, "capped", more->capped ? json_true() : NULL);
-    if (!usage_is_none(ledger_spent(more->ledger)))
-        put(object, "usage", see_usage_json(ledger_spent(more->ledger)));
-    if (more->steps_of && node_is_loop(more->steps_of))
-        put_loop(object, more);
+    if (is_loop || is_reviewed || more->capped)
+        put(object, "capped", json_boolean(more->capped));
+    if (is_loop)
+        put_loop(see, object, more);
     else if (more->steps_of && more->steps_of->kind == RONDO_KIND_EACH)
         put(object, "passes", json_integer(more->passes));
-    json_t *steps = json_object();
-    put_inner(steps, more);
-    put(object, "steps", json_object_size(steps) ? json_incref(steps) : NULL);
-    json_decref(steps);
+    put(object, "steps", see_inner_json(see, more));
 }
 
-json_t *see_result_json(const struct result *res)
+json_t *see_result_json(struct see *see, const struct result *res, bool is_reviewed)
 {
+    static const struct outcome none = { .best = -1 };
     json_t *object = json_object();
     put(object, "status", json_string(rondo_status_text(res->status)));
     put(object, "content", content_json(res));
     put(object, "result", json_incref(see_result_value(res)));
-    if (res->more)
-        put_more(object, res->more);
+    put_more(see, object, res->more ? res->more : &none, is_reviewed);
     return object;
-}
-
-json_t *see_step_json(struct see *see, const struct flow_scope *scope, uint32_t index)
-{
-    const struct result *res = see_result(see, scope, index);
-    return res ? see_result_json(res) : NULL;
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------- */
@@ -117,9 +117,9 @@ json_t *see_pass_json(const struct pass *pass, int64_t number)
     put(object, "judge", more && more->judge ? json_string(more->judge) : NULL);
     put(object, "error", more && more->error ? json_string(more->error) : NULL);
     if (pass->state)
-        put(steps, pass->state, see_result_json(&pass->out));
+        put(steps, pass->state, see_result_json(NULL, &pass->out, false));
     else if (more)
-        put_inner(steps, more);
+        put_inner(NULL, steps, more);
     put(object, "steps", steps);
     return object;
 }
@@ -171,7 +171,7 @@ static json_t *feedback_text(struct see *see, struct act *loop)
     rondo_error err;
     if (is_given && !see->is_nested) { // an evaluation may be under way: it has its own scratch
         struct see inner = *see;
-        inner.made = NULL;
+        inner.made = inner.steps = NULL;
         inner.is_nested = true;
         inner.loop_now = loop;
         inner.scratch = cel_scratch_new();
@@ -222,20 +222,20 @@ json_t *see_feedback_json(struct see *see)
 
 /* ---- everything ------------------------------------------------------------------------------------------ */
 
-static void add_steps(struct see *see, json_t *steps, const struct flow_scope *scope)
+static void add_steps(struct see *see, json_t *steps, const struct flow_scope *scope, bool with_history)
 {
     for (uint32_t i = 0; scope && i < scope->count; i++) {
-        const char *id = scope->steps[i]->id;
-        json_t *step = json_object_get(steps, id) ? NULL : see_step_json(see, scope, i);
-        put(steps, id, step);
+        const struct flow_step *step = scope->steps[i];
+        const struct result *res = json_object_get(steps, step->id) ? NULL : see_result(see, scope, i);
+        put(steps, step->id, res ? see_result_json(with_history ? see : NULL, res, step->review) : NULL);
     }
 }
 
-json_t *see_steps_json(struct see *see)
+json_t *see_steps_json(struct see *see, bool with_history)
 {
     json_t *steps = json_object();
     for (struct act *act = see->act; act && act->slot; act = run_act(see->run, act->parent)) {
-        add_steps(see, steps, act->node->scope);
+        add_steps(see, steps, act->node->scope, with_history);
         if (act->node->is_file)
             break;
     }
@@ -261,6 +261,6 @@ json_t *see_everything(struct see *see)
     if (see->act->letters)
         put(all, "inbox", json_copy(see->act->letters));
     put(all, "contributions", see_contributions_json(see));
-    put(all, "steps", see_steps_json(see));
+    put(all, "steps", see_steps_json(see, false));
     return all;
 }

@@ -72,6 +72,44 @@ gives "what next gives goes before" "second and more" \
 gives "and so does an item" "b and m" \
     "[{ id: m, include: child.yaml, with: { m: \"'m'\" }, loop: { forEach: [{ n: a }, { n: b }] } }]"
 
+# Around a body of the step's own `with` is made for every item; in it `input` is that of the loop.
+cumulative() { printf '## Item 0\n\n%s\n\n## Item 1\n\n%s' "$1" "$2"; }
+items() { # NAME FIRST SECOND BODY LIST
+    gives "$1" "$(cumulative "$2" "$3")" "[{ id: m, $4, loop: { forEach: $5, outputMode: cumulative } }]"
+}
+items "an item in with" 1-0 2-1 'agent: in, with: { n: "string(item) + '"'-'"' + string(index)" }' '"[1, 2]"'
+items "of an include" "a and more" "b and more" 'include: child.yaml, with: { n: item }' "[a, b]"
+items "of a workflow agent" "own and a1" "own and b1" 'agent: file, with: { m: "item + '"'1'"'" }' "[a, b]"
+items "of a group" a b 'with: { n: item }, steps: [{ id: x, agent: in }]' "[a, b]"
+items "of a parallel" '["a","a and more"]' '["b","b and more"]' 'with: { n: item }, parallel: { agents: [in, file] }' "[a, b]"
+items "what with gives goes before the item" "w and 1" "w and more" 'include: child.yaml, with: { n: "'"'w'"'" }' "[{ n: a, m: '1' }, { n: b }]"
+items "also in a list" '["w and 1"]' '["w and more"]' 'with: { n: "'"'w'"'" }, parallel: { agents: [file] }' "[{ n: a, m: '1' }, { n: b }]"
+gives "a nearer item" "a2" "[{ id: o, loop: { forEach: [a], steps: [{ id: m, agent: in, with: { n: item }, loop: { forEach: \"[item + '1', item + '2']\" } }] } }]"
+gives "in a sequence" "b of 2" "[{ id: a, set: { k: \"['a', 'b']\" } }, { id: s, dependsOn: [a], order: sequence, steps: [{ id: p, agent: file },
+    { id: m, agent: in, with: { n: \"item + ' of ' + string(size(state.k)) + (input == 'own and more' ? '' : '?')\" }, loop: { forEach: state.k } }] }]"
+gives "a loop that repeats makes it once" "7" "[{ id: m, agent: in, with: { n: '7' }, loop: { maxIterations: 3, onMaxIterations: returnLast, next: input } }]"
+gives "and so do steps of a forEach" "4" "[{ id: m, with: { l: '[3, 4]' }, loop: { forEach: input.l, steps: [{ id: x, agent: in, with: { n: input } }] } }]"
+flow each.yaml <<'F'
+name: each
+agents:
+  cat: { run: [cat] }
+  n: { run: [printf, "%s", "${input.n}"] }
+steps:
+  - { id: p, agent: cat, with: { n: item }, loop: { forEach: [a] } }
+  - { id: h, agent: n, with: { n: item.k }, retry: { attempts: 2 }, loop: { forEach: "[{'k': 1}, {'z': 2}, {'k': 3}]", onItemFailure: continue } }
+  - { id: s, agent: n, with: { n: item }, inputSchema: { properties: { n: { type: integer } } }, loop: { forEach: "inputs.l", onItemFailure: continue } }
+inputs: { l: { default: [1, x] } }
+output: |
+  steps.p.content + [steps.h, steps.s].map(s, s.result.iterations.map(i, i.content + i.status).join(' ')).join('; ')
+F
+check "what is shown, and what fails" 0 '## Input
+{"n":"a"}
+
+## forEach Item (index: 0)
+"a"1completed failed 3completed; 1completed failed' "$RONDO" run --store :memory: each.yaml
+says "error h[1]: with: n: no such key: 'k'"
+says "error s[1]: input: n: expected integer, got \"x\""
+
 flow typed.yaml <<'F'
 name: typed
 inputs: { t: { type: string, default: dd } }
@@ -224,6 +262,31 @@ says "both.yaml:8:38: error[schema]: this does not fit the \`inputSchema\`: c: e
 says "both.yaml:10:11: error[schema]: this does not fit the \`inputSchema\`: c: expected at least 2, got 1"
 says "both.yaml:11:25: error[schema]: this does not fit the \`inputSchema\`: c: expected at most 3, got 4"
 same "is all of it" "$(grep -c 'error\[' err)" 6
+flow items.yaml <<'F'
+name: items
+agents: { s: { script: [x] }, n: { run: [echo, "${input.n}"], inputSchema: { required: [n], properties: { n: { type: integer } } } }, needs: { workflow: needs.yaml } }
+steps:
+  - { id: a, include: needs.yaml, loop: { forEach: [{ a: x }, { a: y, b: 2 }] } }
+  - { id: b, include: needs.yaml, loop: { forEach: [{ a: x }, { b: 2 }] } }
+  - { id: c, parallel: { agents: [needs] }, loop: { forEach: [{ a: x }] } }
+  - { id: d, include: needs.yaml, with: { a: item, b: "'x'" }, loop: { forEach: [x] } }
+  - { id: e, with: { a: item }, loop: { forEach: [x], steps: [{ id: i, agent: s }] } }
+  - { id: f, with: { a: item }, agent: s, loop: { maxIterations: 2 } }
+  - { id: g, with: { n: "'x'" }, agent: n, loop: { forEach: [1] } }
+  - { id: h, with: { m: item }, agent: n, loop: { forEach: [1] } }
+  - { id: i, with: { n: item.m }, agent: n, instructions: "${input.m}", loop: { forEach: [{ n: 1 }] } }
+  - { id: j, with: { n: item.n }, agent: n, loop: { forEach: [{ n: x }] } }
+F
+check "items and with" 2 "" "$RONDO" check items.yaml
+says "items.yaml:6:5: error[validation]: 'needs.yaml' needs the input 'a'"
+says "items.yaml:8:55: error[schema]: the input 'b' of 'needs.yaml' has the type \"integer\", this gives string"
+says "items.yaml:9:25: error[unknown_reference]: a: 'item' exists only in a forEach"
+says "items.yaml:10:25: error[unknown_reference]: a: 'item' exists only in a forEach"
+says "items.yaml:11:25: error[schema]: this does not fit the \`inputSchema\`: n: expected integer"
+says "items.yaml:12:20: error[schema]: this does not fit the \`inputSchema\`: missing property 'n'"
+says "items.yaml:13:30: error[unknown_reference]: n: no item of 'i' has 'm'"
+says "items.yaml:13:68: error[unknown_reference]: hole: \`with\` gives no 'm'"
+same "and no more" "$(grep -c 'error\[' err)" 8
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

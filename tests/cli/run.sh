@@ -157,6 +157,26 @@ check "a failure, quietly" 1 "" "$RONDO" run -q fails.yaml
 says "the reason"
 check "a partial run" 1 "fine" "$RONDO" run partial.yaml
 says "partial"
+flow lost.yaml <<'END'
+name: lost
+agents: { fine: { script: [fine] }, bad: { script: [{ fail: { message: oops } }] } }
+steps: [{ id: a, agent: fine }, { id: b, agent: bad }]
+output: int(steps.a.content)
+END
+check "whose output cannot be said" 1 "fine" "$RONDO" run --store lost.db lost.yaml
+says "rule_failed: output: 'fine' is no int"
+same "in the summary, too" "$(grep -c "^output: 'fine' is no int" err)" 1
+lost=$(run_id err)
+check "it is replayed" 0 "9 events in 2 turns, all as recorded" "$RONDO" replay --store lost.db "$lost"
+check "and taken up again" 1 "fine" "$RONDO" resume --store lost.db "$lost"
+says "rule_failed: output: 'fine' is no int"
+check "--quiet" 1 "fine" "$RONDO" run --store :memory: --quiet lost.yaml
+says "rondo run: output: 'fine' is no int"
+"$RONDO" run --store :memory: --json --quiet lost.yaml >lines 2>err
+same "--json" "$(grep -c 'rule_failed.*is no int' lines)" 1
+sed -i 's/^output: .*/output: steps.b.result.x/' lost.yaml
+check "that is not there" 1 "fine" "$RONDO" run --store :memory: lost.yaml
+says "rule_failed: output: "
 check "a workflow from stdin" 0 "hello, world" sh -c '"$0" run - <hello.yaml' "$RONDO"
 
 # Nothing that holds is told of in the words of the file.
