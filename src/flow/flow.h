@@ -286,7 +286,7 @@ struct flow_step {
     const char **context_files;
     uint32_t context_count;
     const char *model;
-    int64_t timeout_ms;       // the agent's and options.stepTimeout applied to leaves; with a loop: of
+    int64_t timeout_ms;       // options.stepTimeout applied to leaves; with a loop: of
                               // each pass, and what the file says here is in loop->timeout_ms
     int max_retries;          // transport; -1: not given
     rondo_retry retry;        // without `on`

@@ -295,15 +295,45 @@ static json_t *output_of(struct run *run, struct act *act, const struct rondo_ev
     return value;
 }
 
+/* The text that it gives beside its output, or else that; new, NULL: nothing.  Files that are agents say no more than
+   their output in the event. */
+static json_t *content_of(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    struct result res = { 0 };
+    if (ev->flags & EF_VALUE)
+        return json_incref(ev->value);
+    act->kind->project(run, act, &res);
+    const char *text = res.more ? res.more->content : NULL;
+    json_t *content = text && *text ? json_string(text) : json_incref(res.value);
+    result_clear(run, &res);
+    return content;
+}
+
+enum plan graph_leave_behind(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const char *memory = act->left & LEFT_MEMORY ? NULL : act->node->memory;
+    const char *key = act->left & LEFT_STATE ? NULL : act->node->output_key;
+    if (LIKELY(!memory && !key))
+        return PLAN_DECIDE;
+    auto_json json_t *content = content_of(run, act, ev);
+    if (value_is_empty(content))
+        return PLAN_DECIDE;
+    json_decref(ev->flags & EF_VALUE ? ev->value : NULL);
+    decide(act, memory ? RONDO_EV_MEMORY : RONDO_EV_STATE, ev);
+    ev->flags = EF_VALUE;
+    ev->value = memory ? json_pack("{s:s, s:O}", "scope", memory, "entry", content) : json_pack("{s:O}", key, content);
+    return PLAN_DECIDE;
+}
+
 /* A workflow that is an agent keeps to the agent's schema. */
 static enum plan end_checked(struct run *run, struct act *act, struct rondo_event *ev)
 {
     rondo_error err;
     if (LIKELY(!act->node->output_schema))
-        return PLAN_DECIDE;
+        return graph_leave_behind(run, act, ev);
     auto_json json_t *output = output_of(run, act, ev);
     if (schema_check(act->node->output_schema, output, &err) == 0)
-        return PLAN_DECIDE;
+        return graph_leave_behind(run, act, ev);
     json_decref(ev->value);
     return decide_fail(run, act, err.code, ev, "output: %s", err.message);
 }
