@@ -402,6 +402,11 @@ static int fail_with(struct errand *errand, const rondo_error *err)
 
 /* ---- the end: results ------------------------------------------------------------------------------- */
 
+static size_t max_output(const struct flow_agent *agent)
+{
+    return agent->max_output > 0 ? (size_t)agent->max_output : OUTPUT_DEFAULT;
+}
+
 /* What was written, less the line breaks at its end, as a shell would take it. */
 static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
 {
@@ -414,8 +419,7 @@ static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
                        (unsigned long long)(len + dropped), len);
     secrets_put(errand->secrets, out, output, len, !dropped);
     if (dropped) {
-        buf_printf(out, "\n[output cut: these are the first %zu of %llu bytes]", len,
-                   (unsigned long long)(len + dropped));
+        buf_printf(out, VALUE_CUT_NOTE, len, (unsigned long long)(len + dropped));
         return 0;
     }
     while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
@@ -428,8 +432,8 @@ static json_t *parse(const char *text, size_t len, json_error_t *error)
     return json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, error);
 }
 
-/* A text without secrets is JSON, or was before they were taken out of its numbers.  What is said to be wrong with it is
-   wrong with the text that may be seen. */
+/* A text without secrets is JSON, or was before they were taken out of its numbers.  What is said to be wrong is wrong
+   with the text that may be seen. */
 static json_t *parse_hidden(const char *text, size_t len, const char *softly, size_t soft_len, json_error_t *error)
 {
     json_error_t other;
@@ -513,6 +517,9 @@ static int complete_reply(struct errand *errand, json_t *reply, struct buf *outp
     size_t content = output->len;
     if (has(reply, "fail"))
         return 0;
+    if (has(reply, "content"))
+        json_object_set_new(reply, "content",
+                            value_cut(json_object_get(reply, "content"), max_output(errand->step->agent)));
     if (errand->step->agent->result_schema && !has(reply, "result")) {
         json_t *result = find_result(errand, output, &content, err);
         if (!result)
@@ -640,7 +647,7 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                          &(struct process_spec){
                              .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
                              .input = prompt, .input_len = len,
-                             .max_output = agent->max_output > 0 ? (size_t)agent->max_output : OUTPUT_DEFAULT,
+                             .max_output = max_output(agent),
                              .timeout_ms = agent->timeout_ms,
                              .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,

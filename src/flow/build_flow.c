@@ -218,6 +218,7 @@ static void take_agent(rondo_node *node, const struct flow_step *step)
     build_limit_calls(node, step->agent->timeout_ms);
     node->memory = memory_of(step);
     node->output_key = step->agent->output_key;
+    node->max_output = step->agent->max_output;
 }
 
 static rondo_node *include_node(const struct builder *b, struct flow_step *step, const char *name,

@@ -241,7 +241,7 @@ static const struct field agent_rows[] = {
     { "budget", F_OBJECT, IN_RONDO, IN(flow_agent, budget), .of = &budget_fields,
       .about = "What one call may use." },
     { "maxOutput", F_LONG, IN_RONDO, IN(flow_agent, max_output), RANGE(1, 1 << 30),
-      .about = "Bytes; what is longer is cut." },
+      .about = "Bytes of its content; what is longer is cut." },
     { "skills", F_OWN, IN_RONDO, CHECKED, .read = own_skills,
       .schema = "{anyOf: [{type: object, additionalProperties: {'$ref': skill}}, "
                 "{type: array, items: {'$text': true}}]}",

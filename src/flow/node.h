@@ -163,6 +163,7 @@ struct rondo_node {
     bool is_file;                   // a whole file: state and inputs are its own, breaks end here
     bool shows_all;                 // a file included by v1: its result lists its steps
     const char *memory, *output_key; // a file that is an agent: where its content goes, too, in the file around
+    int64_t max_output;              // and bytes after which that is cut; 0: any number
     rondo_producer output;          // graph: what it returns; NULL: its last step's output
     void *output_user;
     uint32_t start; // machine

@@ -401,6 +401,16 @@ TEST(the_pass_is_that_of_the_nearest_loop_also_around_a_foreach_and_0_without)
     CHECK_STR(step(&t, "l.1.i[2]"), "pass 1");
 }
 
+TEST(the_content_of_a_reply_is_cut_like_the_output)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    write_file("reply", "{\"content\": \"abcdef\", \"result\": {\"t\": \"abcdef\"}}");
+    travel(&t, ONE("'cat reply >$RONDO_REPLY'", "    maxOutput: 4\n    resultSchema: { type: object }\n"));
+    CHECK_STR(step(&t, "s"), "abcd\n[output cut: these are the first 4 of 6 bytes]");
+    CHECK_STR(result(&t, "s"), "{\"t\":\"abcdef\"}");
+}
+
 TEST(a_call_knows_where_it_is)
 {
     FOLDER;

@@ -520,8 +520,8 @@ TEST(passes_items_members_and_judges_have_the_time_of_one_call_each)
         char text[700];
         snprintf(text, sizeof text,
                  "agents: { a: { timeout: 400ms, script: [ { content: x, delay: 300ms } ] }, slow: { timeout: 200ms, "
-                 "script: [ { result: { done: true }, delay: 300ms } ], resultSchema: { type: object, required: [done], properties: { "
-                 "done: { type: boolean } } } } }\nsteps: [ { id: s, %s } ]", cases[i].step);
+                 "script: [ { result: { done: true }, delay: 300ms } ], resultSchema: { type: object, "
+                 "required: [done], properties: { done: { type: boolean } } } } }\nsteps: [ { id: s, %s } ]", cases[i].step);
         play_text(&p, text);
         CHECK_STR(play_told(&p, "@error"), cases[i].told);
     }
@@ -639,4 +639,56 @@ TEST(a_file_that_ran_out_of_the_time_of_a_call_gets_it_once_more_when_its_run_is
     CHECK_INT(res.status, RONDO_STATUS_COMPLETED);
     rondo_text_free(log);
     rondo_engine_free(engine);
+}
+
+/* ---- how much may be said ------------------------------------------------------------------------------------ */
+
+TEST(what_an_agent_says_is_cut_at_max_output)
+{
+    static const struct { const char *agent, *output; } cases[] = {
+        { "script: [ abcdef ]", "[steps.s.content]" },
+        { "script: [ { content: abcdef, result: { t: abcdefghi } } ]", "[steps.s.content, steps.s.result.t]" },
+        { "script: [ { result: abcdef } ], resultSchema: { type: string }", "[steps.s.result]" },
+        { "script: [ { result: [ abcdef ] } ]", "steps.s.result" },
+        { "script: [ aää ]", "[steps.s.content]" },
+        { "script: [ abcd ]", "[steps.s.content]" },
+        { "script: [ abcdef ], outputKey: k", "[state.k]" },
+    };
+    static const char *const outputs[] = {
+        "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\"]",
+        "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\",\"abcdefghi\"]",
+        "[\"abcdef\"]", "[\"abcdef\"]", "[\"aä\\n[output cut: these are the first 3 of 5 bytes]\"]", "[\"abcd\"]",
+        "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\"]",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[500];
+        snprintf(text, sizeof text, "agents: { a: { maxOutput: 4, %s } }\nsteps: [ { id: s, agent: a } ]\n"
+                                    "output: \"%s\"\n", cases[i].agent, cases[i].output);
+        errors(&p, text);
+        CHECK_STR(p.output, outputs[i]);
+    }
+}
+
+TEST(what_a_file_that_is_an_agent_says_is_cut_at_max_output)
+{
+    static const struct { const char *inner, *agent, *output; } cases[] = {
+        { "", "outputKey: k", "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\",true]" },
+        { "output: '{\"t\": \"abcdef\"}'\n", "outputKey: k", "[\"{\\\"t\\\":\\\"abcdef\\\"}\",true]" },
+        { "output: steps.a.content\n", "outputKey: k",
+          "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\",true]" },
+        { "output: steps.a.content\n", "outputKey: k, resultSchema: { type: string }", "[\"abcdef\",true]" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char inner[300], text[500];
+        snprintf(inner, sizeof inner, "agents: { s: { script: [ abcdef ] } }\n%ssteps: [ { id: a, agent: s } ]\n",
+                 cases[i].inner);
+        snprintf(text, sizeof text,
+                 "agents: { w: { description: d, workflow: inner.yaml, maxOutput: 4, %s } }\n"
+                 "steps: [ { id: s, agent: w } ]\noutput: '[dyn(steps.s.content), dyn(state.k) == steps.s.content || "
+                 "dyn(state.k) == steps.s.result]'\n", cases[i].agent);
+        errors_around(&p, inner, text);
+        CHECK_STR(p.output, cases[i].output);
+    }
 }
