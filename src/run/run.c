@@ -201,7 +201,7 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
                                            .ordinal = ordinal, .due_ns = due_ns };
 }
 
-/* Limits of time begin with the activation, as that of one call does; those of a step are shared by all its attempts. */
+/* Limits of time begin with the activation, as that of one call; those of a step are shared by all its attempts. */
 static void start_timers(struct run *run, struct act *act)
 {
     const rondo_options *opts = &act->node->opts;

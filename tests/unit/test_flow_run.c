@@ -521,7 +521,8 @@ TEST(passes_items_members_and_judges_have_the_time_of_one_call_each)
         snprintf(text, sizeof text,
                  "agents: { a: { timeout: 400ms, script: [ { content: x, delay: 300ms } ] }, slow: { timeout: 200ms, "
                  "script: [ { result: { done: true }, delay: 300ms } ], resultSchema: { type: object, "
-                 "required: [done], properties: { done: { type: boolean } } } } }\nsteps: [ { id: s, %s } ]", cases[i].step);
+                 "required: [done], properties: { done: { type: boolean } } } } }\nsteps: [ { id: s, %s } ]",
+                 cases[i].step);
         play_text(&p, text);
         CHECK_STR(play_told(&p, "@error"), cases[i].told);
     }
