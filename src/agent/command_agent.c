@@ -272,10 +272,8 @@ static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
     put_variable(setup, "RONDO_RUN", setup->see.run_id);
     put_variable(setup, "RONDO_PATH", path);
     put_variable(setup, "RONDO_KEY", rondo_task_key(setup->task));
-    if (pass >= 0) {
-        snprintf(number, sizeof number, "%lld", (long long)pass);
-        put_variable(setup, "RONDO_PASS", number);
-    }
+    snprintf(number, sizeof number, "%lld", (long long)MAX(pass, 0)); // without a loop there is one pass
+    put_variable(setup, "RONDO_PASS", number);
     if (setup->agent->skill_count)
         put_variable(setup, "RONDO_SKILL", rondo_task_skill(setup->task));
     put_item(setup);
@@ -404,6 +402,11 @@ static int fail_with(struct errand *errand, const rondo_error *err)
 
 /* ---- the end: results ------------------------------------------------------------------------------- */
 
+static size_t max_output(const struct flow_agent *agent)
+{
+    return agent->max_output > 0 ? (size_t)agent->max_output : OUTPUT_DEFAULT;
+}
+
 /* What was written, less the line breaks at its end, as a shell would take it. */
 static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
 {
@@ -416,8 +419,7 @@ static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
                        (unsigned long long)(len + dropped), len);
     secrets_put(errand->secrets, out, output, len, !dropped);
     if (dropped) {
-        buf_printf(out, "\n[output cut: these are the first %zu of %llu bytes]", len,
-                   (unsigned long long)(len + dropped));
+        buf_printf(out, VALUE_CUT_NOTE, len, (unsigned long long)(len + dropped));
         return 0;
     }
     while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
@@ -430,12 +432,33 @@ static json_t *parse(const char *text, size_t len, json_error_t *error)
     return json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, error);
 }
 
+/* A text without secrets is JSON, or was before they were taken out of its numbers.  What is said to be wrong is wrong
+   with the text that may be seen. */
+static json_t *parse_hidden(const char *text, size_t len, const char *softly, size_t soft_len, json_error_t *error)
+{
+    json_error_t other;
+    json_t *value = parse(text, len, error);
+    return value ? value : parse(softly, soft_len, &other);
+}
+
+/* What was printed as JSON, with short secrets left in the digits of its numbers: to be parsed, and not to be seen. */
+static void put_softly(struct errand *errand, struct buf *out)
+{
+    size_t len;
+    const char *output = process_output(errand->process, &len);
+    secrets_put_json(errand->secrets, out, output, len);
+    while (out->len && (out->data[out->len - 1] == '\n' || out->data[out->len - 1] == '\r'))
+        out->len--;
+}
+
 /* All of it is JSON, or its last line is; then *ret_content is what is before that line, if anything. */
-static json_t *find_result(struct buf *output, size_t *ret_content, rondo_error *err)
+static json_t *find_result(struct errand *errand, struct buf *output, size_t *ret_content, rondo_error *err)
 {
     json_error_t error;
-    const char *text = buf_text(output), *line = strrchr(text, '\n');
-    json_t *result = parse(text, output->len, &error);
+    auto_buf struct buf soft = { 0 };
+    put_softly(errand, &soft);
+    const char *text = buf_text(output), *line = strrchr(text, '\n'), *soft_line = strrchr(buf_text(&soft), '\n');
+    json_t *result = parse_hidden(text, output->len, buf_text(&soft), soft.len, &error);
     *ret_content = output->len;
     if (result || !line) {
         if (!result)
@@ -443,7 +466,8 @@ static json_t *find_result(struct buf *output, size_t *ret_content, rondo_error 
                     output->len ? error.text : "there is none");
         return result;
     }
-    result = parse(line + 1, strlen(line + 1), &error);
+    soft_line = soft_line ? soft_line : buf_text(&soft) - 1;
+    result = parse_hidden(line + 1, strlen(line + 1), soft_line + 1, strlen(soft_line + 1), &error);
     *ret_content = (size_t)(line - text);
     while (*ret_content && isspace((unsigned char)text[*ret_content - 1]))
         --*ret_content;
@@ -457,7 +481,7 @@ static json_t *find_result(struct buf *output, size_t *ret_content, rondo_error 
 /* The object in $RONDO_REPLY; NULL without an error (code 0) when there is none. */
 static json_t *read_reply(struct errand *errand, rondo_error *err)
 {
-    auto_buf struct buf bytes = { 0 }, text = { 0 };
+    auto_buf struct buf bytes = { 0 }, text = { 0 }, soft = { 0 };
     json_error_t error;
     err->code = 0;
     int rc = tempdir_read(errand->reply, REPLY_MAX, &bytes, err);
@@ -470,7 +494,8 @@ static json_t *read_reply(struct errand *errand, rondo_error *err)
         return NULL;
     }
     secrets_put(errand->secrets, &text, bytes.data, bytes.len, true);
-    json_t *reply = parse(text.data, text.len, &error);
+    secrets_put_json(errand->secrets, &soft, bytes.data, bytes.len);
+    json_t *reply = parse_hidden(text.data, text.len, soft.data, soft.len, &error);
     bool deep = value_is_deep(reply);
     if (reply && json_is_object(reply) && !deep)
         return reply;
@@ -492,8 +517,11 @@ static int complete_reply(struct errand *errand, json_t *reply, struct buf *outp
     size_t content = output->len;
     if (has(reply, "fail"))
         return 0;
+    if (has(reply, "content"))
+        json_object_set_new(reply, "content",
+                            value_cut(json_object_get(reply, "content"), max_output(errand->step->agent)));
     if (errand->step->agent->result_schema && !has(reply, "result")) {
-        json_t *result = find_result(output, &content, err);
+        json_t *result = find_result(errand, output, &content, err);
         if (!result)
             return err->code;
         json_object_set_new(reply, "result", result);
@@ -619,7 +647,7 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                          &(struct process_spec){
                              .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
                              .input = prompt, .input_len = len,
-                             .max_output = agent->max_output > 0 ? (size_t)agent->max_output : OUTPUT_DEFAULT,
+                             .max_output = max_output(agent),
                              .timeout_ms = agent->timeout_ms,
                              .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,

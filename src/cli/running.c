@@ -122,10 +122,20 @@ int running_draw_plan(struct running *r)
     return EXIT_OK;
 }
 
+/* What a file names is seen from its folder. */
+static const char *own_store(struct flow *flow)
+{
+    auto_buf struct buf full = { 0 };
+    if (!flow->store || *flow->store == '/' || !flow->folder || store_path_is_memory(flow->store))
+        return flow->store;
+    buf_printf(&full, "%s/%s", flow->folder, flow->store);
+    return arena_dup(&flow->arena, full.data, full.len);
+}
+
 /* Where the command line is silent, the file may say something. */
 static const char *store_place(const struct running *r)
 {
-    return r->args->store ? r->args->store : r->flow ? r->flow->store : NULL;
+    return r->args->store ? r->args->store : r->flow ? own_store(r->flow) : NULL;
 }
 
 static bool is_stored(const struct running *r)

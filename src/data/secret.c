@@ -200,6 +200,69 @@ size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *t
     return at;
 }
 
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+/* Where a reader of JSON is.  A line break ends a text: lines before the JSON may have quotes of their own. */
+struct reader {
+    bool in_text, is_escaped;
+};
+
+static void read_one(struct reader *reader, char c)
+{
+    if (c == '\n')
+        *reader = (struct reader){ 0 };
+    else if (reader->is_escaped || (reader->in_text && c == '\\'))
+        reader->is_escaped = !reader->is_escaped;
+    else if (c == '"')
+        reader->in_text = !reader->in_text;
+}
+
+static size_t number_len(const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && text[n] && strchr("0123456789+-.eE", text[n]))
+        n++;
+    return n;
+}
+
+enum digits { DIGITS_PLAIN, DIGITS_SECRET, DIGITS_PART }; // of a number; PART: of a secret that goes on behind it
+
+static enum digits look_at_digits(const struct secrets *secrets, const char *text, size_t len, size_t all)
+{
+    size_t sign = *text == '-';
+    enum digits found = DIGITS_PLAIN;
+    bool half;
+    for (size_t at = 0; at < len; at++) {
+        size_t n = match(secrets, text + at, all - at, &half);
+        if (at + n > len)
+            return DIGITS_PART;
+        if (n >= SECRET_FIRM || (n && at <= sign && at + n == len))
+            found = DIGITS_SECRET;
+    }
+    return found;
+}
+
+void secrets_put_json(const struct secrets *secrets, struct buf *out, const char *text, size_t len)
+{
+    struct reader reader = { 0 };
+    for (size_t at = 0, n; at < len; at += n) {
+        bool half, begins = !reader.in_text && (!at || !number_len(text + at - 1, 1));
+        size_t number = secrets->count && begins ? number_len(text + at, len - at) : 0;
+        enum digits digits = number ? look_at_digits(secrets, text + at, number, len - at) : DIGITS_PART;
+        if (digits != DIGITS_PART) {
+            n = number;
+            buf_put(out, digits == DIGITS_PLAIN ? text + at : "\"" SECRET_MARK "\"",
+                    digits == DIGITS_PLAIN ? n : strlen("\"" SECRET_MARK "\""));
+        } else if (secrets->count && (n = match(secrets, text + at, len - at, &half))) {
+            buf_puts(out, SECRET_MARK);
+        } else {
+            n = put_plain(out, text + at, 1, len - at, true);
+        }
+        for (size_t i = 0; i < n; i++)
+            read_one(&reader, text[at + i]);
+    }
+}
+
 void secret_stream_put(struct secret_stream *stream, const struct secrets *secrets, struct buf *out,
                        const char *text, size_t len, bool is_end)
 {

@@ -39,6 +39,11 @@ void secrets_free(struct secrets *secrets); // one that was made by mem_alloc();
 size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *text, size_t len,
                    bool is_end);
 
+/* The same for all of a text that is perhaps JSON: a number outside of its texts stays as it is when a few of its
+   digits only happen to be a short secret.  One that is a secret, or has a long one in it, becomes the mark as a text.
+   What is no JSON may show too much then, and is for nobody to see. */
+void secrets_put_json(const struct secrets *secrets, struct buf *out, const char *text, size_t len);
+
 /* Is there one in the text?  The text is not looked at otherwise. */
 bool secrets_are_in(const struct secrets *secrets, const char *text, size_t len);
 

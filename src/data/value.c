@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "data/peek.h"
+#include "data/utf8.h"
 
 #include <string.h>
 
@@ -115,6 +116,17 @@ static void put_array(struct buf *buf, const json_t *value)
         value_put_json(buf, json_array_get(value, i));
     }
     buf_putc(buf, ']');
+}
+
+json_t *value_cut(json_t *value, size_t max)
+{
+    size_t len = json_string_length(value), kept = utf8_fit(json_string_value(value), len, max);
+    auto_buf struct buf text = { 0 };
+    if (len <= max)
+        return json_incref(value);
+    buf_put(&text, json_string_value(value), kept);
+    buf_printf(&text, VALUE_CUT_NOTE, kept, (unsigned long long)len);
+    return json_stringn(text.data, text.len);
 }
 
 void value_put_json(struct buf *buf, const json_t *value)

@@ -19,6 +19,11 @@ bool value_is_empty(const json_t *value);
    with keys in their order. */
 void value_put_content(struct buf *buf, const json_t *value);
 
+/* A text of at most so many bytes, cut between characters, and a line behind it that says so; new.  Anything else, and
+   a text that fits, is given back as it is. */
+#define VALUE_CUT_NOTE "\n[output cut: these are the first %zu of %llu bytes]"
+json_t *value_cut(json_t *value, size_t max);
+
 /* Compact JSON text. */
 void value_put_json(struct buf *buf, const json_t *value);
 

@@ -3,6 +3,7 @@
 #include "io/file.h"
 #include "io/spawn.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,8 +29,27 @@ static int find_command(void *user, const char *folder, const char *command, ron
     return file_is_folder(folder) ? spawn_find(command, getenv("PATH"), folder, &path, err) : 0;
 }
 
+static int has_path(const char *folder, enum flow_need need, const char *path, rondo_error *err)
+{
+    auto_buf struct buf full = { 0 };
+    buf_printf(&full, "%s%s%s", *path == '/' ? "" : folder, *path == '/' ? "" : "/", path);
+    if (need == NEED_FOLDER && !file_is_folder(buf_text(&full)))
+        return err_set(err, RONDO_ENOTFOUND, "%.200s: there is no such folder", path);
+    if (need == NEED_FILE && access(buf_text(&full), R_OK) < 0)
+        return err_set(err, RONDO_ENOTFOUND, "%.200s: this file cannot be read: %s", path, strerror(errno));
+    return 0;
+}
+
+static int has_need(void *user, const char *folder, enum flow_need need, const char *name, rondo_error *err)
+{
+    if (need != NEED_VARIABLE)
+        return has_path(folder, need, name, err);
+    return getenv(name) ? 0 : err_set(err, RONDO_ENOTFOUND, "the variable '%.200s' is not set", name);
+}
+
 const struct flow_files flows_disk = { .read = read_beside, .look = look_beside };
-static const struct flow_files looked_at = { .read = read_beside, .look = look_beside, .find = find_command };
+static const struct flow_files looked_at = { .read = read_beside, .look = look_beside, .find = find_command,
+                                           .has = has_need };
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -144,6 +144,12 @@ int rondo_event_status(const rondo_event *ev)
     }
 }
 
+/* Is it a limit of time, of a step or of one call of its agent, that makes it fail? */
+static bool is_timeout(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_TIMER && (ev->code == TIMER_TIMEOUT || ev->code == TIMER_CALL);
+}
+
 int rondo_event_reason(const rondo_event *ev)
 {
     switch (ev->type) {
@@ -151,7 +157,7 @@ int rondo_event_reason(const rondo_event *ev)
     case RONDO_EV_REFUSED:
     case RONDO_EV_DETECTOR: return ev->code;
     case RONDO_EV_CANCEL: return ev->code == CLOSE_BUDGET ? (int)ev->ordinal : 0;
-    case RONDO_EV_TIMER: return ev->code == TIMER_BUDGET || ev->code == TIMER_TIMEOUT ? RONDO_REASON_TIME : 0;
+    case RONDO_EV_TIMER: return ev->code == TIMER_BUDGET || is_timeout(ev) ? RONDO_REASON_TIME : 0;
     default: return 0;
     }
 }
@@ -545,7 +551,7 @@ static void put_limit(struct line *l)
     if (!reason)
         return;
     put_text(l, "reason", rondo_reason_text(reason));
-    put_text(l, "limit", l->ev->type == RONDO_EV_TIMER && l->ev->code == TIMER_TIMEOUT ? "timeout" : "budget");
+    put_text(l, "limit", is_timeout(l->ev) ? "timeout" : "budget");
 }
 
 /* Zenflow says that what never began was skipped, whichever way it was kept from it. */

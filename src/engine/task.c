@@ -8,6 +8,7 @@
 #include "agent/recorder.h"
 #include "base/hash.h"
 #include "data/value.h"
+#include "flow/flow.h"
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
@@ -201,6 +202,25 @@ static APART void refuse_deep(struct work *work, json_t *value)
     say_failed(work, RONDO_ELIMIT, text);
 }
 
+/* maxOutput of an agent is for what it says: a result is not cut.  Commands are cut while they speak.  Takes value. */
+static json_t *cut_content(const struct act *act, json_t *value, uint16_t flags)
+{
+    const struct flow_step *step = act->node->step;
+    const struct flow_agent *agent = step && step->body == BODY_AGENT ? step->agent : NULL;
+    json_t *content = flags & EF_FULL ? json_object_get(value, "content") : value;
+    bool is_result = !(flags & EF_FULL) && output_schema(act);
+    if (!agent || agent->max_output <= 0 || agent->kind == AGENT_COMMAND || is_result ||
+        json_string_length(content) <= (size_t)agent->max_output)
+        return value;
+    json_t *cut = value_cut(content, (size_t)agent->max_output), *both = NULL;
+    if (flags & EF_FULL) {
+        both = json_copy(value);
+        json_object_set_new(both, "content", cut);
+    }
+    json_decref(value);
+    return both ? both : cut;
+}
+
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = act_of(work);
@@ -217,6 +237,8 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     }
     if (UNLIKELY(work->run->recorder))
         record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
+    if (UNLIKELY(act && act->node->step))
+        value = cut_content(act, value, flags);
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
         return;
     if (UNLIKELY(act && encore_is(act))) { // what its step came to stays as it is

@@ -275,6 +275,12 @@ rondo_node *build_finish(rondo_node *node)
     return node;
 }
 
+void build_limit_calls(rondo_node *node, int64_t ms)
+{
+    node->call_ms = ms;
+    node->hash = node_hash(node);
+}
+
 static size_t count_nodes(rondo_node *const *nodes)
 {
     size_t n = 0;

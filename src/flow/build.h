@@ -36,6 +36,9 @@ struct schema *build_schema(rondo_node *node, const char *field, const char *tex
 /* A graph; with a scope its steps are those of a file, and their dependencies are taken from there. */
 rondo_node *build_graph_of(const rondo_graph_spec *spec, const struct flow_scope *scope);
 
+/* So long may each activation take; 0: any time.  The node is finished, and stays so. */
+void build_limit_calls(rondo_node *node, int64_t ms);
+
 /* To be called last: hash, depth, and the checks that every node gets. */
 rondo_node *build_finish(rondo_node *node);
 

@@ -130,6 +130,8 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
     schema_free((char *)o.output_schema);
     if (skills)
         skills_free(skills);
+    if (agent->kind != AGENT_COMMAND) // which whoever runs it ends
+        build_limit_calls(node, agent->timeout_ms);
     if (step->team)
         take_team(b, node, step->team);
     return mark(b, node, step, NULL);
@@ -212,6 +214,15 @@ static rondo_node *file_node(const struct builder *b, struct flow *flow, const c
     return node;
 }
 
+/* A file that is an agent has what is common to agents; nothing is shown to it, since it has no prompt. */
+static void take_agent(rondo_node *node, const struct flow_step *step)
+{
+    build_limit_calls(node, step->agent->timeout_ms);
+    node->memory = memory_of(step);
+    node->output_key = step->agent->output_key;
+    node->max_output = step->agent->max_output;
+}
+
 static rondo_node *include_node(const struct builder *b, struct flow_step *step, const char *name,
                                 rondo_options o)
 {
@@ -230,6 +241,8 @@ static rondo_node *include_node(const struct builder *b, struct flow_step *step,
     schema_free((char *)o.output_schema);
     node->max_concurrency = file->max_concurrency;
     node->step = step;
+    if (step->agent)
+        take_agent(node, step);
     node->shows_all = step->body == BODY_INCLUDE && step->flow->dialect == FLOW_V1;
     return node;
 }

@@ -413,14 +413,38 @@ static void check_command(struct loading *l, const struct flow_agent *agent)
     diag_warn(l->diags, diag);
 }
 
+/* What it was promised: as above. */
+static void check_need(struct loading *l, enum flow_need need, const char *name, const struct doc_val *at)
+{
+    const struct flow_files *files = l->how->files;
+    rondo_error err;
+    if (at && *name && files->has(files->user, l->flow->folder, need, name, &err) < 0)
+        diag_warn(l->diags, load_error(l, STAGE_RONDO, at, "file", "%s", err.message));
+}
+
+static void check_needs(struct loading *l, const struct flow_agent *agent)
+{
+    const struct doc_val *map = load_get(agent->at, "env");
+    bool is_known = agent->cwd.text && !strstr(agent->cwd.text, "${") && !flow_isolates(l->flow);
+    for (uint32_t i = 0; i < agent->env_count; i++)
+        if (agent->env[i].from)
+            check_need(l, agent->env[i].kind == ENV_FROM_ENV ? NEED_VARIABLE : NEED_FILE, agent->env[i].from,
+                       load_get(map, agent->env[i].name));
+    if (is_known)
+        check_need(l, NEED_FOLDER, agent->cwd.text, load_get(agent->at, "cwd"));
+}
+
 static void check_commands(struct loading *l)
 {
     const struct flow_files *files = l->how->files;
-    if (!files || !files->find || !l->flow->folder)
+    if (!files || !files->find || !files->has || !l->flow->folder)
         return;
-    for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++)
-        if (l->flow->agents[i]->kind == AGENT_COMMAND && l->flow->agents[i]->comes_first)
-            check_command(l, l->flow->agents[i]);
+    for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++) {
+        if (l->flow->agents[i]->kind != AGENT_COMMAND || !l->flow->agents[i]->comes_first)
+            continue;
+        check_command(l, l->flow->agents[i]);
+        check_needs(l, l->flow->agents[i]);
+    }
 }
 
 /* ---- sandboxes ----------------------------------------------------------------------------------------------- */

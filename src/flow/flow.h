@@ -289,7 +289,7 @@ struct flow_step {
     const char **context_files;
     uint32_t context_count;
     const char *model;
-    int64_t timeout_ms;       // the agent's and options.stepTimeout applied to leaves; with a loop: of
+    int64_t timeout_ms;       // options.stepTimeout applied to leaves; with a loop: of
                               // each pass, and what the file says here is in loop->timeout_ms
     int max_retries;          // transport; -1: not given
     rondo_retry retry;        // without `on`
@@ -426,13 +426,18 @@ void flow_own_file(struct flow *flow, struct flow *file);
    look: is there such a file, that is only read when a step is shown it?  0 or a code; NULL: nobody asks.
 
    find: is there such a command, by its path from `folder` or by a name in PATH?  0 or a code: what is said of it is
-   only a warning; NULL: nobody asks. */
+   only a warning; NULL: nobody asks.
+
+   has: is there what a command was promised, by its name or by its path from `folder`?  As find. */
+enum flow_need { NEED_VARIABLE, NEED_FILE, NEED_FOLDER };
+
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
                 char **ret_folder, rondo_error *err);
     void *user;
     int (*look)(void *user, const char *folder, const char *path, rondo_error *err);
     int (*find)(void *user, const char *folder, const char *command, rondo_error *err);
+    int (*has)(void *user, const char *folder, enum flow_need need, const char *name, rondo_error *err);
 };
 
 struct flow_load {

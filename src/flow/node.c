@@ -159,6 +159,7 @@ void node_limits(const rondo_node *node, struct node_limit *ret)
         { "mode", node->mode }, // of failures, of a parallel, of items, what a forum shows
         { "max_concurrency", node->max_concurrency },
         { "max_iterations", node_is_loop(node) ? node->loop.cap : 0 },
+        { "call_ms", node->call_ms },
     };
     memcpy(ret, limits, sizeof limits);
 }

@@ -127,6 +127,7 @@ struct rondo_node {
     uint64_t hash;       // of kinds, names and limits, for recovery
     bool anonymous;      // the name is only the kind's
     bool has_budget;
+    int64_t call_ms;     // for each activation, whatever the time of all tries is; 0: none
     int max_concurrency; // parallel, graph, each
     int mode;            // parallel: mode; graph: failure policy; each: item failure; forum: show
     union {
@@ -163,6 +164,8 @@ struct rondo_node {
     const struct flow_scope *scope; // whose steps its children are
     bool is_file;                   // a whole file: state and inputs are its own, breaks end here
     bool shows_all;                 // a file included by v1: its result lists its steps
+    const char *memory, *output_key; // a file that is an agent: where its content goes, too, in the file around
+    int64_t max_output;              // and bytes after which that is cut; 0: any number
     rondo_producer output;          // graph: what it returns; NULL: its last step's output
     void *output_user;
     uint32_t start; // machine
@@ -189,7 +192,7 @@ static inline bool node_is_loop(const rondo_node *node)
 rondo_node *node_holder(rondo_node *node);
 
 /* What a stored log must agree with, 0 where there is none; in the order of the hash. */
-#define NODE_LIMITS 10
+#define NODE_LIMITS 11
 struct node_limit {
     const char *name;
     int64_t value;

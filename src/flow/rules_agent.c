@@ -66,6 +66,15 @@ static void check_companions(struct loading *l, const struct flow_agent *agent)
                        nouns[companions[i].kind], agent->name, nouns[agent->kind]);
 }
 
+/* Common to all agents, but only requests to models are kept. */
+static void check_cache(struct loading *l, const struct flow_agent *agent)
+{
+    if (agent->cache && agent->kind != AGENT_MODEL && !is_of_unknown_kind(l, agent))
+        diag_warn(l->diags, load_error(l, STAGE_RONDO, doc_key(agent->at, "cache"), "validation",
+                                       "`cache` has no effect: only answers of models are kept, and '%.80s' is %s",
+                                       agent->name, nouns[agent->kind]));
+}
+
 static bool takes_anything(const struct flow_skill *skill)
 {
     const json_t *schema = skill->input_schema;
@@ -120,6 +129,7 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
     find_kind(l, agent);
     agent->is_mute = gives_no_result(l, agent);
     check_companions(l, agent);
+    check_cache(l, agent);
     check_description(l, agent);
     if (agent->kind != AGENT_MODEL && agent->kind != AGENT_WORKFLOW)
         check_skills(l, agent);

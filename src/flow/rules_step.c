@@ -181,23 +181,14 @@ static void check_review(struct loading *l, const struct flow_step *step)
                   "put the body into `steps` with one step, and the review there");
 }
 
-/* An agent's own limit is for one call.  A command is stopped by whoever runs it, and may then be tried
-   again. */
-static int64_t default_timeout(const struct loading *l, const struct flow_step *step)
-{
-    const struct flow_agent *agent = step->agent;
-    if (!agent || !agent->timeout_ms)
-        return l->flow->step_timeout_ms;
-    return agent->kind == AGENT_COMMAND ? 0 : agent->timeout_ms;
-}
-
-/* A leaf is limited by its own timeout, its agent's, or the default of the file.  Around a loop the
-   step's timeout is the loop's. */
+/* A leaf is limited by its own timeout or, unless its agent has one for each call, by the default of the file.
+   Around a loop the step's timeout is the loop's. */
 static void settle_timeout(struct loading *l, struct flow_step *step)
 {
     bool is_workflow = step->agent && step->agent->kind == AGENT_WORKFLOW;
     bool is_leaf = step->body == BODY_AGENT && !loop_has_steps(step) && !is_workflow;
     bool is_given = !step->is_made && has(step, "timeout");
+    bool has_own = step->agent && step->agent->timeout_ms;
     if (step->loop) {
         if (is_given && load_get(step->loop->at, "timeout"))
             load_error(l, STAGE_RONDO, doc_key(step->loop->at, "timeout"), "validation",
@@ -208,7 +199,7 @@ static void settle_timeout(struct loading *l, struct flow_step *step)
         is_given = false;
     }
     if (is_leaf && !is_given)
-        step->timeout_ms = default_timeout(l, step);
+        step->timeout_ms = has_own ? 0 : l->flow->step_timeout_ms;
 }
 
 /* The default agent is a model without a schema. */

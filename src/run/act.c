@@ -63,6 +63,7 @@ struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
     act->start_ns = run->now_ns;
     act->start_seq = run->seq;
     act->idle_ns = run->idle_ns;
+    act->call_ns = run_driven_ns(run);
     act_move(act, ON_START);
     return act;
 }

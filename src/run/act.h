@@ -91,6 +91,9 @@ enum plan decide(const struct act *act, int type, struct rondo_event *ev);
 enum plan decide_fail(struct run *run, const struct act *act, int code, struct rondo_event *ev,
                       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* Ends what took too long, and names the limit. */
+enum plan decide_late(struct run *run, const struct act *act, struct rondo_event *ev);
+
 /* Ends a container because of its child's failure, with the child's error. */
 enum plan decide_fail_with(struct run *run, const struct act *act, const struct result *child,
                            struct rondo_event *ev);

@@ -193,6 +193,7 @@ static bool admits_timer(struct run *run, const struct rondo_event *ev)
     case TIMER_GATE: return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING && !act->tries;
     case TIMER_BACKOFF: return admits_backoff(run, act, ev);
     case TIMER_TIMEOUT:
+    case TIMER_CALL:
     case TIMER_BUDGET:
     case TIMER_CLEANUP: return true;
     case TIMER_CALLED_OFF: return act->off_ns != 0;

@@ -738,6 +738,10 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         loop_apply(run, act, ev);
         break;
     case TIMER_BACKOFF: end_backoff(run, act, ev); break;
+    case TIMER_CALL:
+        act->is_long = true;
+        act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false);
+        break;
     case TIMER_TIMEOUT: act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false); break;
     case TIMER_BUDGET: act_close(run, act, CLOSE_BUDGET, RONDO_REASON_TIME, false); break;
     case TIMER_CLEANUP:
@@ -799,9 +803,12 @@ static void apply_rule_failed(struct run *run, struct rondo_event *ev)
     run_touch(run, act);
 }
 
+/* What a file leaves behind is for the file around it. */
 static void apply_state(struct run *run, struct rondo_event *ev)
 {
-    json_t **state = run_state_at(run, run_act(run, ev->act));
+    struct act *act = run_act(run, ev->act);
+    json_t **state = run_state_at(run, node_is_leaf(act->node) ? act : run_act(run, act->parent));
+    act->left |= LEFT_STATE;
     if (state != &run->state)
         ev->flags |= EF_INNER;
     run_set_state(run, state, ev->value);
@@ -831,6 +838,7 @@ static void apply_memory(struct run *run, struct rondo_event *ev)
         uint64_t *loops = loops_around(run, act, &count);
         memory_add(&run->memory, scope,
                    &(struct memory_entry){ json_incref(entry), ev->seq, act->start_seq, loops, count });
+        act->left |= LEFT_MEMORY;
     }
     run_drop(run, ev->value);
 }

@@ -34,7 +34,8 @@ enum {
 };
 
 /* What the shell may find due. */
-enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP, TIMER_CALLED_OFF };
+enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP, TIMER_CALLED_OFF,
+             TIMER_CALL };
 
 /* No time and no length of time in an event is larger, so that sums of two do not overflow. */
 #define TIME_MAX_NS ((uint64_t)INT64_MAX / 4)

@@ -296,15 +296,60 @@ static json_t *output_of(struct run *run, struct act *act, const struct rondo_ev
     return value;
 }
 
+/* The text that it gives beside its output, or else that; new, NULL: nothing. */
+static json_t *content_of(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    struct result res = { 0 };
+    if (ev->flags & EF_VALUE)
+        return json_incref(ev->flags & EF_FULL ? json_object_get(ev->value, "content") : ev->value);
+    act->kind->project(run, act, &res);
+    const char *text = res.more ? res.more->content : NULL;
+    json_t *content = text && *text ? json_string(text) : json_incref(res.value);
+    result_clear(run, &res);
+    return content;
+}
+
+/* A text that is too long is cut; a result is not. */
+static void cut_content(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    auto_json json_t *content = content_of(run, act, ev), *output = output_of(run, act, ev);
+    size_t max = (size_t)act->node->max_output;
+    bool is_text = json_equal(content, output);
+    if (json_string_length(content) <= max || (is_text && act->node->output_schema))
+        return;
+    json_decref(ev->flags & EF_VALUE ? ev->value : NULL);
+    ev->flags = (uint16_t)((ev->flags & ~EF_FULL) | EF_VALUE | (is_text ? 0 : EF_FULL));
+    ev->value = is_text ? value_cut(content, max)
+                        : json_pack("{s:o, s:O}", "content", value_cut(content, max), "result", output);
+}
+
+enum plan graph_leave_behind(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const char *memory = act->left & LEFT_MEMORY ? NULL : act->node->memory;
+    const char *key = act->left & LEFT_STATE ? NULL : act->node->output_key;
+    if (UNLIKELY(act->node->max_output))
+        cut_content(run, act, ev);
+    if (LIKELY(!memory && !key))
+        return PLAN_DECIDE;
+    auto_json json_t *content = content_of(run, act, ev);
+    if (value_is_empty(content))
+        return PLAN_DECIDE;
+    json_decref(ev->flags & EF_VALUE ? ev->value : NULL);
+    decide(act, memory ? RONDO_EV_MEMORY : RONDO_EV_STATE, ev);
+    ev->flags = EF_VALUE;
+    ev->value = memory ? json_pack("{s:s, s:O}", "scope", memory, "entry", content) : json_pack("{s:O}", key, content);
+    return PLAN_DECIDE;
+}
+
 /* A workflow that is an agent keeps to the agent's schema. */
 static enum plan end_checked(struct run *run, struct act *act, struct rondo_event *ev)
 {
     rondo_error err;
     if (LIKELY(!act->node->output_schema))
-        return PLAN_DECIDE;
+        return graph_leave_behind(run, act, ev);
     auto_json json_t *output = output_of(run, act, ev);
     if (schema_check(act->node->output_schema, output, &err) == 0)
-        return PLAN_DECIDE;
+        return graph_leave_behind(run, act, ev);
     json_decref(ev->value);
     return decide_fail(run, act, err.code, ev, "output: %s", err.message);
 }

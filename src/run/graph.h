@@ -31,4 +31,8 @@ uint32_t graph_unsettled(const struct act *act, uint32_t i);
 /* Did a step fail, and another one that runs on failure see to it? */
 bool graph_is_handled(const struct act *act, uint32_t i);
 
+/* A file that is an agent, and is about to complete (ev): a text that is too long is cut, and what it came to goes into
+   memory and into the state around it first, each by an event of its own, which takes the place of *ev. */
+enum plan graph_leave_behind(struct run *run, struct act *act, struct rondo_event *ev);
+
 #endif

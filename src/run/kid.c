@@ -67,6 +67,12 @@ enum plan decide_fail(struct run *run, const struct act *act, int code, struct r
     return PLAN_DECIDE;
 }
 
+enum plan decide_late(struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
+                       (long long)(act->is_long ? act->node->call_ms : act->node->opts.timeout_ms));
+}
+
 enum plan decide_fail_with(struct run *run, const struct act *act, const struct result *child,
                            struct rondo_event *ev)
 {

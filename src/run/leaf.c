@@ -38,8 +38,7 @@ static enum plan decide_closed(struct run *run, struct act *act, struct rondo_ev
         return PLAN_DECIDE;
     }
     if (act->close == CLOSE_TIMEOUT)
-        return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
-                           (long long)act->node->opts.timeout_ms);
+        return decide_late(run, act, ev);
     return decide(act, RONDO_EV_STEP_CANCELLED, ev);
 }
 

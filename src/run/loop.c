@@ -53,8 +53,7 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
 {
     struct loop_act *l = act->loop;
     if (act->close == CLOSE_TIMEOUT)
-        return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
-                           (long long)act->node->opts.timeout_ms);
+        return decide_late(run, act, ev);
     if (l->reason == RONDO_REASON_CANCELLED || (act->close && act->close != CLOSE_BUDGET))
         return decide(act, RONDO_EV_STEP_CANCELLED, ev);
     if (l->reason == RONDO_REASON_FAILED)

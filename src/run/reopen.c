@@ -127,8 +127,8 @@ static void see_pass(struct ending *e, const struct act *act, const struct rondo
 
 static bool closes(const struct rondo_event *ev)
 {
-    return ev->type == RONDO_EV_CANCEL || ev->code == TIMER_TIMEOUT || ev->code == TIMER_BUDGET ||
-           ev->code == TIMER_CLEANUP;
+    return ev->type == RONDO_EV_CANCEL || ev->code == TIMER_TIMEOUT || ev->code == TIMER_CALL ||
+           ev->code == TIMER_BUDGET || ev->code == TIMER_CLEANUP;
 }
 
 void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event *ev)
@@ -387,12 +387,14 @@ static void put_kid_back(struct run *run, struct act *act, const struct row *row
 }
 
 /* What ran out of time gets it once more; what it has spent stays spent. */
-static void renew_time(struct run *run, const struct act *act)
+static void renew_time(struct run *run, struct act *act)
 {
-    int64_t limit_ns = act->slot ? act->node->opts.timeout_ms * MS : 0;
+    int64_t limit_ns = act->slot ? act->node->opts.timeout_ms * MS : 0, call_ns = act->node->call_ms * MS;
     struct kid *kid = limit_ns ? act_kid(run, act) : NULL;
     if (kid && run_driven_ns(run) - kid->first_ns >= limit_ns)
         kid->first_ns = run_driven_ns(run);
+    if (call_ns && run_driven_ns(run) - act->call_ns >= call_ns)
+        act->call_ns = run_driven_ns(run);
 }
 
 static bool has_failed(const struct row *row)

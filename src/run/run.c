@@ -8,6 +8,7 @@
 #include "run/each.h"
 #include "run/encore.h"
 #include "run/errand.h"
+#include "run/graph.h"
 #include "run/kinds.h"
 #include "run/loop.h"
 #include "run/mail.h"
@@ -200,7 +201,7 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
                                            .ordinal = ordinal, .due_ns = due_ns };
 }
 
-/* Limits of time begin with the activation; those of a step are shared by all its attempts. */
+/* Limits of time begin with the activation, as that of one call; those of a step are shared by all its attempts. */
 static void start_timers(struct run *run, struct act *act)
 {
     const rondo_options *opts = &act->node->opts;
@@ -210,6 +211,8 @@ static void start_timers(struct run *run, struct act *act)
         int64_t end_ns = act_kid(run, act)->first_ns + opts->timeout_ms * MS;
         run_timer(run, TIMER_TIMEOUT, act, 0, 0, end_ns + run->idle_ns);
     }
+    if (act->node->call_ms)
+        run_timer(run, TIMER_CALL, act, 0, 0, act->call_ns + act->node->call_ms * MS + run->idle_ns);
     if (!act->slot && run->timeout_ns)
         run_timer(run, TIMER_TIMEOUT, act, 0, 0, act->start_ns + run->timeout_ns + idle);
     if (budget->time_ms)
@@ -249,7 +252,7 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         act = run_act(run, ev->act);
         if (act->node->kind == RONDO_KIND_AGENT && !act->in_doubt && !act->is_idle)
             run_command(run, CMD_INVOKE, act);
-        if (act->node->opts.timeout_ms || act->node->opts.budget.time_ms)
+        if (act->node->opts.timeout_ms || act->node->call_ms || act->node->opts.budget.time_ms)
             start_timers(run, act);
         break;
     case RONDO_EV_DELAY:
@@ -411,12 +414,14 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
     if (what != PLAN_IDLE || act->open || node_is_leaf(act->node))
         return what;
     if (act->close == CLOSE_TIMEOUT)
-        return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
-                           (long long)act->node->opts.timeout_ms);
+        return decide_late(run, act, ev);
     if (act->close != CLOSE_BUDGET)
         return decide(act, RONDO_EV_STEP_CANCELLED, ev);
     const struct result *failure = kind->failure ? kind->failure(act) : NULL;
-    return failure ? decide_fail_with(run, act, failure, ev) : decide(act, RONDO_EV_STEP_END, ev);
+    if (failure)
+        return decide_fail_with(run, act, failure, ev);
+    decide(act, RONDO_EV_STEP_END, ev);
+    return graph_leave_behind(run, act, ev);
 }
 
 /* A container whose budget is used up ends with what it has; a loop sees to that itself when its pass is over or

@@ -38,6 +38,9 @@ enum close {
     CLOSE_CANCEL, // somebody asked
 };
 
+/* What a file that is an agent has left behind, before its end. */
+enum { LEFT_MEMORY = 1, LEFT_STATE = 2 };
+
 struct kind;
 struct ledger;
 struct reserve;
@@ -75,9 +78,12 @@ struct act {
     bool revoked;   // and was told to
     bool wound_down; // it has just said that this is done
     bool hurried;   // the time to clean up in it is over
+    bool is_long;   // CLOSE_TIMEOUT: it is the time of one call that is over
+    uint8_t left;   // file: what it has left behind, LEFT_*
     bool is_held;   // free, but its slot is not given to others
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
+    int64_t call_ns; // since when its call lasts, by run_driven_ns()
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer
     int64_t pause_ns; // agent: it does nothing until then, and takes no place meanwhile; 0: it is at work
     uint64_t start_seq;

@@ -251,10 +251,45 @@ F
 is=$(grep -h "warning\[file\]" out err | sed 's/^[^:]*://')
 want="4:14: warning[file]: command './generate' not found
 5:14: warning[file]: command './tools/plain' is not executable
-6:14: warning[file]: command 'no-such-command-3b1f' not found"
+6:14: warning[file]: command 'no-such-command-3b1f' not found
+10:31: warning[file]: not/there/yet: there is no such folder"
 if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL commands that are not there: $rc"; cat out err; fi
 "$RONDO" rehearse -q commands.yaml >out 2>err; rc=$?
 if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL nobody else minds: $rc"; cat err; fi
+
+# ---- what commands were promised -----------------------------------------------------------------------------
+echo key >tools/key
+cat >needs.yaml <<'F'
+rondo: 1
+name: needs
+agents:
+  a: { run: [echo], env: { A: "env:NOT_SET_3B1F", B: "env:HOME", C: "$NOT_SET_3B1F", D: plain } }
+  b: { run: [echo], env: { A: "file:nope", B: "file:tools/key", C: "file:/not/there", D: "file:../needs/tools/key" } }
+  c: { run: [echo], cwd: tools/key }
+  d: { run: [echo], cwd: tools }
+  e: { run: [echo], cwd: "tools/${inputs.where}" }
+  f: { run: [echo], env: [NOT_SET_3B1F] }
+  g: { run: [echo], cwd: nodir, env: { A: "file:made-by-a" } }
+  h: { run: [echo], cwd: nodir, env: { A: "env:NOT_SET_3B1F" } }
+inputs: { where: { type: string, default: nowhere } }
+steps:
+  - id: first
+    parallel:
+      steps: [{ id: a, agent: a }, { id: b, agent: b }, { id: c, agent: c }, { id: d, agent: d }, { id: e, agent: e },
+              { id: f, agent: f }]
+  - { id: last, agent: g, dependsOn: [first] }
+F
+mkdir -p needs && mv needs.yaml tools needs
+unset NOT_SET_3B1F
+"$RONDO" check needs/needs.yaml >out 2>err; rc=$?
+is=$(grep -h "warning\[file\]" out err | sed 's/^[^:]*://')
+want="4:31: warning[file]: the variable 'NOT_SET_3B1F' is not set
+5:31: warning[file]: nope: this file cannot be read: No such file or directory
+5:68: warning[file]: /not/there: this file cannot be read: No such file or directory
+6:26: warning[file]: tools/key: there is no such folder"
+if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL what commands were promised: $rc"; cat out err; fi
+"$RONDO" rehearse -q needs/needs.yaml >out 2>err; rc=$?
+if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL and nobody else minds: $rc"; cat err; fi
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

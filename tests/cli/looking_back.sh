@@ -169,7 +169,7 @@ has "all as recorded"
 : >calls
 look fork "$id" --at refine.1 --input topic=blues
 fork=$(cat out)
-check "a fork goes on from there" 0 "draft on blues, pass
+check "a fork goes on from there" 0 "draft on blues, pass 0
 the end" "$RONDO" resume --quiet "$fork"
 same "what came before is not done again" "$(tr '\n' ' ' <calls)" "refine.1.draft refine.2.draft publish "
 look history "$fork" refine

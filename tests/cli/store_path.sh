@@ -72,6 +72,15 @@ for store in x.db "it's here/x y.db"; do
 done
 "$RONDO" run named.yaml </dev/null >out 2>err
 has "the store that the file names" "--store $PWD/opt.db"
+mkdir beside
+sed 's|name: asks,|name: asks, options: { store: own.db },|' gate.yaml >beside/named.yaml
+"$RONDO" run beside/named.yaml </dev/null >out 2>err
+is "a store that the file names is beside it" "$(ls own.db beside/own.db 2>/dev/null)" beside/own.db
+has "the store beside the file" "--store $PWD/beside/own.db"
+"$RONDO" run - <beside/named.yaml >out 2>err
+is "a file on stdin names one from where we are" "$(ls own.db 2>/dev/null)" own.db
+"$RONDO" run beside/named.yaml --store option.db </dev/null >out 2>err
+is "an option is seen from where we are" "$(ls option.db beside/option.db 2>/dev/null)" option.db
 RONDO_STORE=$PWD/x.db "$RONDO" run gate.yaml --store x.db </dev/null >out 2>err
 hasnt "the store that the command finds itself" "--store"
 "$RONDO" run gate.yaml </dev/null >out 2>err

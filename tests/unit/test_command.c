@@ -282,8 +282,7 @@ TEST(only_what_is_allowed_is_passed_on)
     for (size_t i = 0; i < COUNT(there); i++)
         if (!strstr(text, there[i]))
             FAIL("no '%s' in: %s", there[i], text);
-    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_ITEM", "RONDO_PASS",
-                                   "RONDO_FEEDBACK" };
+    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_ITEM", "RONDO_FEEDBACK" };
     for (size_t i = 0; i < COUNT(absent); i++)
         if (strstr(text, absent[i]))
             FAIL("'%s' in: %s", absent[i], text);
@@ -331,6 +330,85 @@ TEST(secrets_are_hidden_in_what_is_shown_live_and_in_replies)
     CHECK_STR(result(&t, "s"), "{\"t\":\"***\"}");
     CHECK(t.partials >= 2);
     CHECK_STR(t.partial, "one *** two");
+}
+
+/* What a step said of a command with the secrets 123 and 98765432 that prints this. */
+static const char *printed(struct trip *t, const char *text, const char *reply)
+{
+    setenv("HUSH", "123", 1);
+    setenv("LONG", "98765432", 1);
+    write_file("out", text);
+    write_file("reply", reply);
+    travel(t, ONE("'cat out; cat reply >$RONDO_REPLY; cat out reply >&2'",
+                  "    env: { A: 'env:HUSH', B: 'env:LONG' }\n    resultSchema: { type: object }\n"));
+    return step(t, "s");
+}
+
+TEST(a_short_secret_among_the_digits_of_a_number_breaks_no_json)
+{
+    static const struct { const char *out, *reply, *said, *result; } cases[] = {
+        { "{\"n\": 51234}", "", "{\"n\": 5***4}", "{\"n\":51234}" },
+        { "{\"n\": 51234, \"t\": \"a 51234\", \"123\": [-0.1235, 12300]}\n", "",
+          "{\"n\": 5***4, \"t\": \"a 5***4\", \"***\": [-0.***5, ***00]}",
+          "{\"***\":[-0.1235,12300],\"n\":51234,\"t\":\"a 5***4\"}" },
+        { "{\"n\": 123, \"m\": -123, \"l\": 98765432, \"k\": 1987654321}", "",
+          "{\"n\": ***, \"m\": -***, \"l\": ***, \"k\": 1***1}",
+          "{\"k\":\"***\",\"l\":\"***\",\"m\":\"***\",\"n\":\"***\"}" },
+        { "said \"123 first\n51234 lines\n{\"n\": 51234}", "", "said \"*** first\n5***4 lines", "{\"n\":51234}" },
+        { "x", "{\"result\": {\"n\": 51234, \"t\": \"51234\"}}", "x", "{\"n\":51234,\"t\":\"5***4\"}" },
+        { "51234 oops", "", "! expected JSON on standard output, because of resultSchema: end of file expected near "
+                            "'*'", NULL },
+        { "x", "{\"result\": 51234 oops}", "! RONDO_REPLY: expected a JSON object, got '}' expected near '*'", NULL },
+        { "51234", "", "! output: expected object, got 5***4", NULL },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        FOLDER;
+        TRIP t = { 0 };
+        CHECK_STR(printed(&t, cases[i].out, cases[i].reply), cases[i].said);
+        if (cases[i].result)
+            CHECK_STR(result(&t, "s"), cases[i].result);
+    }
+}
+
+/* A secret that is JSON itself goes over several tokens, and so do its lines. */
+TEST(a_secret_that_is_json_stays_one)
+{
+    static const char *const prints[] = { "cat key", "sed -n '2s/.*/{& \"n\": 51234}/p' key", "sed 's/5/51234/' key",
+                                          "tr '\\n' ' ' <key | sed 's/5/51234/'" };
+    for (size_t i = 0; i < COUNT(prints); i++) {
+        FOLDER;
+        TRIP t = { 0 };
+        write_file("print", prints[i]);
+        setenv("HUSH", "123", 1);
+        write_file("key", "{\n  \"key\": \"ab-cd-ef\",\n  \"n\": 5\n}\n");
+        travel(&t, ONE("'sh print | tee $RONDO_REPLY'",
+                       "    env: { A: 'file:key', B: 'env:HUSH' }\n    resultSchema: { type: object }\n"));
+        CHECK(strstr(step(&t, "s"), "ab-cd") == NULL);
+    }
+}
+
+TEST(the_pass_is_that_of_the_nearest_loop_also_around_a_foreach_and_0_without)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n  a: { description: d, run: 'echo pass $RONDO_PASS' }\n"
+               "steps:\n  - { id: s, agent: a, instructions: x }\n"
+               "  - { id: e, agent: a, instructions: x, loop: { forEach: [1, 2] } }\n"
+               "  - id: l\n    loop:\n      maxIterations: 2\n      onMaxIterations: returnLast\n"
+               "      steps: [ { id: i, agent: a, instructions: x, loop: { forEach: [1, 2, 3] } } ]\n");
+    CHECK_STR(step(&t, "s"), "pass 0");
+    CHECK_STR(step(&t, "e[1]"), "pass 0");
+    CHECK_STR(step(&t, "l.1.i[2]"), "pass 1");
+}
+
+TEST(the_content_of_a_reply_is_cut_like_the_output)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    write_file("reply", "{\"content\": \"abcdef\", \"result\": {\"t\": \"abcdef\"}}");
+    travel(&t, ONE("'cat reply >$RONDO_REPLY'", "    maxOutput: 4\n    resultSchema: { type: object }\n"));
+    CHECK_STR(step(&t, "s"), "abcd\n[output cut: these are the first 4 of 6 bytes]");
+    CHECK_STR(result(&t, "s"), "{\"t\":\"abcdef\"}");
 }
 
 TEST(a_call_knows_where_it_is)

@@ -215,7 +215,7 @@ TEST(a_timeout_is_of_the_whole_loop_and_the_default_of_each_pass)
     CHECK_INT(step_of(flow, "plain")->timeout_ms, 5000);
     CHECK_INT(step_of(flow, "own")->timeout_ms, 1500);
     CHECK_INT(step_of(flow, "none")->timeout_ms, 0);
-    CHECK_INT(step_of(flow, "agents")->timeout_ms, 9000);
+    CHECK_INT(step_of(flow, "agents")->timeout_ms, 0); // the agent's own is for each call
     CHECK_INT(step_of(flow, "loop")->timeout_ms, 5000);
     CHECK_INT(step_of(flow, "loop")->loop->timeout_ms, 60000);
     CHECK_INT(step_of(flow, "loop")->loop->judge->timeout_ms, 5000);

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PLAY __attribute__((cleanup(play_end))) struct play
 
@@ -15,14 +17,19 @@ static void report(const rondo_problem *problem, void *user)
         FAIL("%s", problem->text);
 }
 
+static const char *place; // the file is there, and others are beside it; NULL: nowhere
+
 /* Plays a file of the rondo dialect, given without its first lines. */
 static void play_text(struct play *p, const char *body)
 {
     char text[4096];
     rondo_flow *flow;
+    rondo_flow_options options = { RONDO_FLOW, .report = report };
     int len = snprintf(text, sizeof text, "rondo: 1\nname: t\n%s", body);
-    CHECK_INT(rondo_flow_parse("t.yaml", text, (size_t)len,
-                               &(rondo_flow_options){ RONDO_FLOW, .report = report }, &flow, &p->err), 0);
+    FILE *file = place ? fopen(place, "w") : NULL;
+    CHECK(!place || (file && fputs(text, file) >= 0 && fclose(file) == 0));
+    CHECK_INT(place ? rondo_flow_load(place, &options, &flow, &p->err)
+                    : rondo_flow_parse("t.yaml", text, (size_t)len, &options, &flow, &p->err), 0);
     play_flow(p, rondo_flow_node(flow), "{}");
     rondo_flow_free(flow);
 }
@@ -116,6 +123,13 @@ static void save(struct play *p, const rondo_event *event)
     saves->count++;
 }
 
+/* What is in the scope `m`, as JSON text; freed by the caller. */
+static char *remembered(rondo_run *run)
+{
+    rondo_value *list = rondo_run_memory(run, "m");
+    return list ? rondo_value_text(list) : NULL;
+}
+
 static void go_on(struct play *p, const char *log, size_t len)
 {
     rondo_engine *engine;
@@ -130,6 +144,10 @@ static void go_on(struct play *p, const char *log, size_t len)
     CHECK_INT(res.status, p->res.status);
     CHECK_STR(res.error, p->res.error);
     CHECK_STR(res.content, p->res.content);
+    char *before = remembered(p->run), *now = remembered(run);
+    CHECK_STR(now ? now : "", before ? before : "");
+    rondo_text_free(before);
+    rondo_text_free(now);
     rondo_engine_free(engine);
 }
 
@@ -468,4 +486,224 @@ TEST(what_a_break_cuts_gives_nothing)
                "    steps: [ { id: q, agent: v }, { id: r, agent: v }, { id: s, agent: v } ] } ] } } ]\n"
                "output: steps.l.content\n");
     CHECK_STR(p.res.content, "enough");
+}
+
+/* ---- limits of one call ------------------------------------------------------------------------------------ */
+
+TEST(an_agents_timeout_is_for_each_call_and_the_steps_for_all_of_them)
+{
+    static const struct { const char *agent, *step, *told, *error; } cases[] = {
+        { "timeout: 200ms, script: [ { content: x, delay: 1s } ]", "timeout: 10s", "200 error s; 200 error",
+          "timed out after 200 ms" },
+        { "timeout: 500ms, script: [ { fail: one, delay: 300ms }, { content: two, delay: 300ms } ]",
+          "retry: { attempts: 2 }", "300 error s", "" },
+        { "timeout: 200ms, script: [ { content: x, delay: 1s }, y ]", "retry: { attempts: 2 }", "200 error s", "" },
+        { "timeout: 200ms, script: [ { content: x, delay: 1s } ]", "timeout: 500ms, retry: { attempts: 9 }",
+          "200 error s; 400 error s~1; 500 error s~2; 500 error", "timed out after 500 ms" },
+        { "timeout: 200ms, script: [ { content: x, delay: 1s } ]", "timeout: 100ms", "100 error s; 100 error",
+          "timed out after 100 ms" },
+        { "timeout: 40s, script: [ { content: x, delay: 30s } ]", "condition: 'true'", "", "" },
+        { "script: [ { content: x, delay: 30s } ]", "condition: 'true'", "20000 error s; 20000 error",
+          "timed out after 20000 ms" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[500];
+        snprintf(text, sizeof text, "agents: { a: { %s } }\noptions: { stepTimeout: 20s }\n"
+                                    "steps: [ { id: s, agent: a, %s } ]", cases[i].agent, cases[i].step);
+        errors(&p, text);
+        CHECK_STR(play_told(&p, "@error"), cases[i].told);
+        CHECK_STR(p.res.error, cases[i].error);
+    }
+}
+
+TEST(passes_items_members_and_judges_have_the_time_of_one_call_each)
+{
+    static const struct { const char *step, *told; } cases[] = {
+        { "agent: a, loop: { maxIterations: 3, onMaxIterations: returnLast }", "" },
+        { "agent: a, loop: { forEach: [1, 2, 3], maxConcurrency: 1 }", "" },
+        { "agent: a, loop: { maxIterations: 3, onMaxIterations: returnLast }, timeout: 700ms",
+          "700 error s; 700 error" },
+        { "forum: { members: [a, a], captain: a, rounds: 2 }", "" },
+        { "agent: a, loop: { maxIterations: 2, untilAgent: slow, onMaxIterations: returnLast }",
+          "500 error s.0.judge; 1000 error s.1.judge" }, // it goes on all the same
+        { "parallel: { agents: [a, slow], mode: collect }", "200 error s.slow" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[700];
+        snprintf(text, sizeof text,
+                 "agents: { a: { timeout: 400ms, script: [ { content: x, delay: 300ms } ] }, slow: { timeout: 200ms, "
+                 "script: [ { result: { done: true }, delay: 300ms } ], resultSchema: { type: object, "
+                 "required: [done], properties: { done: { type: boolean } } } } }\nsteps: [ { id: s, %s } ]",
+                 cases[i].step);
+        play_text(&p, text);
+        CHECK_STR(play_told(&p, "@error"), cases[i].told);
+    }
+}
+
+/* ---- files that are agents ---------------------------------------------------------------------------------- */
+
+/* The same with a file inner.yaml beside it, also given without its first lines. */
+static const char *errors_around(struct play *p, const char *inner, const char *body)
+{
+    char folder[] = "/tmp/flow-run-XXXXXX", path[100], outer[100];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/inner.yaml", folder);
+    snprintf(outer, sizeof outer, "%s/t.yaml", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file && fprintf(file, "rondo: 1\nname: inner\n%s", inner) > 0 && fclose(file) == 0);
+    place = outer;
+    const char *told = errors(p, body);
+    place = NULL;
+    unlink(path);
+    unlink(outer);
+    rmdir(folder);
+    return told;
+}
+
+#define TALKS "agents: { s: { script: [ one, two, three ] } }\nsteps: [ { id: a, agent: s } ]\n"
+#define KEEPS "agents: { w: { description: d, workflow: inner.yaml, outputKey: k, memory: m }, " \
+              "s: { script: [ { content: x, delay: 1s } ] } }\n"
+
+TEST(a_file_that_is_an_agent_leaves_its_content_in_state_and_memory)
+{
+    static const struct { const char *inner, *steps, *state, *memory; } cases[] = {
+        { TALKS, "[ { id: s, agent: w } ]", "\"one\"", "[\"one\"]" },
+        { TALKS "output: '{\"n\": 5}'\n", "[ { id: s, agent: w } ]", "{\"n\":5}", "[{\"n\":5}]" },
+        { TALKS "output: '\"\"'\n", "[ { id: s, agent: w } ]", "\"none\"", NULL },
+        { TALKS, "[ { id: s, agent: w, loop: { maxIterations: 2, onMaxIterations: returnLast } } ]", "\"two\"",
+          "[\"one\",\"two\"]" },
+        { TALKS, "[ { id: p, parallel: { agents: [w, s] } } ]", "\"one\"", "[\"one\"]" },
+        { TALKS, "[ { id: f, forum: { members: [s], captain: w } } ]", "\"one\"", "[\"one\"]" },
+        { "agents: { s: { script: [ APPROVE ] } }\nsteps: [ { id: a, agent: s } ]\n",
+          "[ { id: s, agent: s, review: { agent: w } } ]", "\"APPROVE\"", "[\"APPROVE\"]" },
+        { "agents: { s: { script: [ { fail: no } ] } }\nsteps: [ { id: a, agent: s } ]\n",
+          "[ { id: s, agent: w }, { id: b, agent: s } ]", "\"none\"", NULL },
+        { "agents: { s: { script: [ part, { content: more, delay: 2s } ] } }\nbudget: { time: 1s }\n"
+          "steps: [ { id: a, agent: s }, { id: b, agent: s, dependsOn: [a] } ]\n",
+          "[ { id: s, agent: w } ]", "\"part\"", "[\"part\"]" }, // it ends with what it has
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[700];
+        snprintf(text, sizeof text, KEEPS "steps: %s\noutput: state.?k.orValue('none')\n", cases[i].steps);
+        errors_around(&p, cases[i].inner, text);
+        char *memory = remembered(p.run);
+        CHECK_STR(p.output, cases[i].state);
+        CHECK_STR(memory, cases[i].memory);
+        rondo_text_free(memory);
+    }
+}
+
+TEST(what_a_file_leaves_behind_is_told_before_its_end_and_its_own_state_is_left_alone)
+{
+    PLAY p = { 0 };
+    errors_around(&p, "agents: { s: { script: [ one ] } }\noutput: string(has(state.k)) + steps.a.content\n"
+                      "steps: [ { id: a, agent: s } ]\n",
+                  KEEPS "steps: [ { id: s, agent: w } ]\noutput: state.k\n");
+    CHECK_STR(play_told(&p, "step_start memory state step_end"),
+              "step_start; step_start s; step_start s.a; step_end s.a; memory s; state s; step_end s; step_end");
+    CHECK_STR(p.res.content, "falseone");
+}
+
+TEST(a_file_that_is_an_agent_has_so_much_time_for_each_call)
+{
+    static const struct { const char *inner, *step, *told, *error; } cases[] = {
+        { "", "condition: 'true'", "200 error s; 200 error", "timed out after 200 ms" },
+        { "", "timeout: 300ms, retry: { attempts: 3 }", "200 error s; 300 error s~1; 300 error",
+          "timed out after 300 ms" },
+        { "options: { timeout: 100ms }\n", "condition: 'true'", "100 error s; 100 error", "timed out after 100 ms" },
+        { "", "loop: { maxIterations: 2, onError: continue, onMaxIterations: returnLast }",
+          "200 error s.0; 400 error s.1", "" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char inner[300], text[300];
+        snprintf(inner, sizeof inner, "agents: { s: { script: [ { content: x, delay: 1s } ] } }\n%s"
+                                      "steps: [ { id: a, agent: s } ]\n", cases[i].inner);
+        snprintf(text, sizeof text, "agents: { w: { description: d, workflow: inner.yaml, timeout: 200ms } }\n"
+                                    "steps: [ { id: s, agent: w, %s } ]", cases[i].step);
+        errors_around(&p, inner, text);
+        CHECK_STR(play_told(&p, "@error"), cases[i].told);
+        CHECK_STR(p.res.error, cases[i].error);
+    }
+}
+
+TEST(a_file_that_ran_out_of_the_time_of_a_call_gets_it_once_more_when_its_run_is_taken_up)
+{
+    PLAY p = { 0 };
+    size_t len;
+    rondo_engine *engine;
+    rondo_run *run;
+    rondo_result res;
+    rondo_error err;
+    errors_around(&p, "agents: { s: { script: [ { content: x, delay: 150ms } ] } }\n"
+                      "steps: [ { id: a, agent: s }, { id: b, agent: s, dependsOn: [a] } ]\n",
+                  "agents: { w: { description: d, workflow: inner.yaml, timeout: 200ms } }\n"
+                  "steps: [ { id: s, agent: w } ]");
+    CHECK_STR(p.res.error, "timed out after 200 ms");
+    char *log = rondo_run_save(p.run, &len);
+    CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .virtual_time = true }, &engine, NULL), 0);
+    CHECK_INT(rondo_run_recover(engine, p.node, log, len, &(rondo_run_options){ RONDO_RUN, .reopen = true }, &run,
+                                &err), 0);
+    while (rondo_run_next(run))
+        ;
+    CHECK_INT(rondo_run_result(run, &res), 0);
+    CHECK_STR(res.error, "");
+    CHECK_INT(res.status, RONDO_STATUS_COMPLETED);
+    rondo_text_free(log);
+    rondo_engine_free(engine);
+}
+
+/* ---- how much may be said ------------------------------------------------------------------------------------ */
+
+TEST(what_an_agent_says_is_cut_at_max_output)
+{
+    static const struct { const char *agent, *output; } cases[] = {
+        { "script: [ abcdef ]", "[steps.s.content]" },
+        { "script: [ { content: abcdef, result: { t: abcdefghi } } ]", "[steps.s.content, steps.s.result.t]" },
+        { "script: [ { result: abcdef } ], resultSchema: { type: string }", "[steps.s.result]" },
+        { "script: [ { result: [ abcdef ] } ]", "steps.s.result" },
+        { "script: [ aää ]", "[steps.s.content]" },
+        { "script: [ abcd ]", "[steps.s.content]" },
+        { "script: [ abcdef ], outputKey: k", "[state.k]" },
+    };
+    static const char *const outputs[] = {
+        "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\"]",
+        "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\",\"abcdefghi\"]",
+        "[\"abcdef\"]", "[\"abcdef\"]", "[\"aä\\n[output cut: these are the first 3 of 5 bytes]\"]", "[\"abcd\"]",
+        "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\"]",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char text[500];
+        snprintf(text, sizeof text, "agents: { a: { maxOutput: 4, %s } }\nsteps: [ { id: s, agent: a } ]\n"
+                                    "output: \"%s\"\n", cases[i].agent, cases[i].output);
+        errors(&p, text);
+        CHECK_STR(p.output, outputs[i]);
+    }
+}
+
+TEST(what_a_file_that_is_an_agent_says_is_cut_at_max_output)
+{
+    static const struct { const char *inner, *agent, *output; } cases[] = {
+        { "", "outputKey: k", "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\",true]" },
+        { "output: '{\"t\": \"abcdef\"}'\n", "outputKey: k", "[\"{\\\"t\\\":\\\"abcdef\\\"}\",true]" },
+        { "output: steps.a.content\n", "outputKey: k",
+          "[\"abcd\\n[output cut: these are the first 4 of 6 bytes]\",true]" },
+        { "output: steps.a.content\n", "outputKey: k, resultSchema: { type: string }", "[\"abcdef\",true]" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        PLAY p = { 0 };
+        char inner[300], text[500];
+        snprintf(inner, sizeof inner, "agents: { s: { script: [ abcdef ] } }\n%ssteps: [ { id: a, agent: s } ]\n",
+                 cases[i].inner);
+        snprintf(text, sizeof text,
+                 "agents: { w: { description: d, workflow: inner.yaml, maxOutput: 4, %s } }\n"
+                 "steps: [ { id: s, agent: w } ]\noutput: '[dyn(steps.s.content), dyn(state.k) == steps.s.content || "
+                 "dyn(state.k) == steps.s.result]'\n", cases[i].agent);
+        errors_around(&p, inner, text);
+        CHECK_STR(p.output, cases[i].output);
+    }
 }
