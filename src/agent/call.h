@@ -243,9 +243,8 @@ json_t *rehearse_script(rondo_task *task, const struct flow_step *step);
    sense.  A list of texts, new. */
 json_t *rehearse_check(const rondo_node *root, json_t *script);
 
-/* Is the step, in a loop of so many passes (0: any number), one that a rehearsal makes up answers of?  script: NULL
-   for none. */
-bool rehearse_makes_up(const struct step_names *names, json_t *script, const struct flow_step *step, int64_t passes);
+/* Where the answers of a step come from; script: NULL for none. */
+enum flow_answers rehearse_answers(const struct step_names *names, json_t *script, const struct flow_step *step);
 
 /* The answer to a gate in a rehearsal, for whoever drives it: new.  Its path now, and in the definition. */
 json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path, const char *plain);

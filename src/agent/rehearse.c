@@ -357,27 +357,27 @@ static json_t *by_step(json_t *script, const char *plain, const char *id)
     return reply ? reply : json_object_get(script, id);
 }
 
-/* Are all answers of a step that a loop repeats in the script?  Those that it has once count where there is one for
-   each of its passes. */
-static bool is_scripted(json_t *script, const struct step_names *names, const struct flow_step *step, int64_t passes)
+static bool is_scripted(json_t *script, const struct step_names *names, const struct flow_step *step)
 {
     const char *path;
     json_t *reply;
-    int64_t count = 0;
+    json_object_foreach(script, path, reply)
+        if (step_names_find(names, path) == step)
+            return true;
     for (uint32_t i = 0; i < names->count; i++)
         if (names->places[i].step == step && by_step(script, names->places[i].path, step->id))
             return true;
-    json_object_foreach(script, path, reply)
-        count += step_names_find(names, path) == step;
-    return passes > 0 && count >= passes;
+    return false;
 }
 
-bool rehearse_makes_up(const struct step_names *names, json_t *script, const struct flow_step *step, int64_t passes)
+enum flow_answers rehearse_answers(const struct step_names *names, json_t *script, const struct flow_step *step)
 {
     bool is_said = step->agent && (step->agent->kind == AGENT_SCRIPT || step->agent->kind == AGENT_WORKFLOW);
-    bool answers = step->body == BODY_GATE || (step->body == BODY_AGENT && !is_said);
+    bool answers = step->body == BODY_GATE || step->body == BODY_AGENT;
     bool has_steps = step->loop && step->loop->scope && step->loop->scope->count; // that are asked in its place
-    return answers && !has_steps && !(script && is_scripted(script, names, step, passes));
+    if (answers && !has_steps && script && is_scripted(script, names, step))
+        return ANSWERS_GIVEN;
+    return answers && !has_steps && !is_said ? ANSWERS_MADE_UP : ANSWERS_OWN;
 }
 
 static int check_replies(json_t *replies, rondo_error *err)

@@ -212,7 +212,7 @@ static bool failed_at_caps(const struct row *row)
 }
 
 /* Answers that were made up never satisfied a loop: that is worth a note, no more, and the flow goes on behind it
-   (flow_hooks.makes_up).  What the file's own scripts say may be meant to end so, and then it is; but that fails
+   (flow_hooks.answers).  What the file's own scripts say may be meant to end so, and then it is; but that fails
    no rehearsal either.  The answers of --script were meant. */
 static void on_end(struct drive *d)
 {

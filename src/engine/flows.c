@@ -366,10 +366,10 @@ struct rehearsed {
     json_t *script;
 };
 
-static bool makes_up(const struct flow_step *step, int64_t passes, const void *user)
+static enum flow_answers answers_of(const struct flow_step *step, const void *user)
 {
     const struct rehearsed *rehearsed = user;
-    return rehearse_makes_up(&rehearsed->names, rehearsed->script, step, passes);
+    return rehearse_answers(&rehearsed->names, rehearsed->script, step);
 }
 
 /* Paths are those of nodes: a script is looked up in what would be run. */
@@ -380,7 +380,7 @@ static rondo_node *build_rehearsal(struct flow *flow, json_t *script)
     struct flow_hooks ours = hooks;
     step_names_init(&rehearsed.names, plain);
     ours.passes_max = script ? SCRIPTED_PASSES_MAX : REHEARSED_PASSES_MAX;
-    ours.makes_up = makes_up;
+    ours.answers = answers_of;
     ours.user = &rehearsed;
     rondo_node *node = flow_build(flow, &ours);
     step_names_clear(&rehearsed.names);

@@ -316,22 +316,21 @@ static rondo_node *forum_node(const struct builder *b, struct flow_step *step, c
 
 struct search {
     const struct flow_hooks *hooks;
-    int64_t passes;
-    bool found;
+    bool has[ANSWERS_GIVEN + 1];
 };
 
-static void look_for_made_up(struct flow_step *step, void *user)
+static void look_for_answers(struct flow_step *step, void *user)
 {
     struct search *search = user;
-    search->found = search->found || search->hooks->makes_up(step, search->passes, search->hooks->user);
+    search->has[search->hooks->answers(step, search->hooks->user)] = true;
 }
 
-static bool has_made_up(const struct builder *b, struct flow_step *loop, int64_t passes)
+static bool has_only_made_up(const struct builder *b, struct flow_step *loop)
 {
-    struct search search = { b->hooks, MAX(passes, 0), false };
-    if (b->hooks->makes_up)
-        flow_each_step_in(loop, look_for_made_up, &search);
-    return search.found;
+    struct search search = { b->hooks, { false } };
+    if (b->hooks->answers)
+        flow_each_step_in(loop, look_for_answers, &search);
+    return search.has[ANSWERS_MADE_UP] && !search.has[ANSWERS_GIVEN];
 }
 
 static rondo_node *machine_node(const struct builder *b, struct flow_step *step, const char *name,
@@ -347,7 +346,7 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
         edges[i] = (rondo_edge){ edge->from, ends ? RONDO_END : edge->to,
                                  edge->when.program ? b->hooks->edge : NULL, edge };
     }
-    bool is_made_up = has_made_up(b, step, step->max_steps);
+    bool is_made_up = has_only_made_up(b, step);
     rondo_node *node = rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE,
                                                             .name = name ? name : name_of(b, step->id),
                                                             .start = step->start, .states = states,
@@ -462,7 +461,7 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
     const struct flow_hooks *h = b->hooks;
     bool is_free = loop->max_iterations <= 0; // `while` needs no cap
     bool is_held_back = is_free && h->passes_max;
-    bool is_made_up = has_made_up(b, step, loop->max_iterations);
+    bool is_made_up = has_only_made_up(b, step);
     rondo_node *node = rondo_loop(&(rondo_loop_spec){
         .size = RONDO_LOOP, .name = name_of(b, step->id), .body = loop_body_node(b, step),
         .while_ = loop->while_.program ? h->while_ : NULL,

@@ -469,16 +469,20 @@ void flow_each_step_in(struct flow_step *step, void (*visit)(struct flow_step *s
 
    Which nodes have a scope: a graph that was made of steps (a file, a group, the body of a loop), and
    also the loop, each, parallel, branch, forum or machine itself. */
+/* Where the answers of a step come from in a rehearsal: nobody asks it, or the file itself says them; they are made up;
+   somebody gave them. */
+enum flow_answers { ANSWERS_OWN, ANSWERS_MADE_UP, ANSWERS_GIVEN };
+
 struct flow_hooks {
     rondo_predicate when, retry, case_, edge, while_, until;
     rondo_producer input, pass, item, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none
-    /* What a rehearsal makes up leads loops to their caps: that does not fail them.  Is such a step in this one, which
-       has so many passes (0: any number)?  NULL: it is no rehearsal. */
-    bool (*makes_up)(const struct flow_step *step, int64_t passes, const void *user);
-    const void *user; // of makes_up
+    /* What a rehearsal makes up leads loops to their caps: that does not fail them, unless answers of a step in them
+       were given.  NULL: it is no rehearsal. */
+    enum flow_answers (*answers)(const struct flow_step *step, const void *user);
+    const void *user; // of answers
 };
 
 /* The node that runs the flow: a new reference.  It holds a reference to the flow. */

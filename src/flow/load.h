@@ -218,7 +218,7 @@ void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
 
-/* What the agent of a step wants its input to fit, NULL; and the loop whose items, which are written down, are its input,
+/* What the agent of a step wants its input to fit, NULL; and the loop whose items, written down, are its input,
    NULL. */
 json_t *load_agent_schema(const struct flow_step *step);
 const struct flow_loop *load_items_of(const struct flow_step *step);

@@ -183,7 +183,7 @@ if example loop-repeat-until.yaml; then # ZF-E06
     ends dev_cycle.0.implement completed dev_cycle.2.review completed dev_cycle.1.judge completed
     never "step_start dev_cycle.2.judge"
     at step_start dev_cycle.1.implement 10; at step_start dev_cycle.2.implement 20; at step_end dev_cycle 20
-    play loop-repeat-until-never 1 $f <<<'{ "implement": "code", "review": "no", "judge": { "result": { "done": false } } }'
+    play loop-repeat-until-never 1 $f <<<'{ "review": "no", "judge": { "result": { "done": false } } }'
     calls 16; of status '"partial"'; of exitCode 1; ends design completed dev_cycle failed
     at error dev_cycle 40
 fi

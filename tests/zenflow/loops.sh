@@ -39,7 +39,7 @@ fails cycle.0.judge "asleep"; ends cycle.1.judge failed cycle.2.judge failed cyc
 calls 13; of status '"completed"'
 
 # ZF-B03: the error says which conditions never held; without any it is a success.
-play "never content" 1 "$f" <<<'{ "write": "verse", "read": "no", "judge": { "result": { "done": false } } }'
+play "never content" 1 "$f" <<<'{ "read": "no", "judge": { "result": { "done": false } } }'
 calls 13; of status '"partial"'; fails cycle "exhausted 4 iterations"; fails cycle "until and untilAgent"; at error cycle 30
 capped() { # NAME STATUS LOOP
     flow capped.yaml <<END
