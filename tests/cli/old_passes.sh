@@ -524,5 +524,5 @@ F
 same "the pass that failed and went on" "$(field '[.status, .error, .content, .steps.g.steps.a.content, .steps.g.steps.b.content, .steps.c.result.s]')" \
     '["completed",null,"two","one","fine",5]'
 
-echo "$passed checks passed"
+echo "$passed passed, $failed failed"
 [ $failed = 0 ]
