@@ -346,7 +346,7 @@ static bool is_inner(const struct tell *tell, const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
     if (ev->type == RONDO_EV_RULE_FAILED)
-        return node && node->flow && !(ev->flags & EF_UNSTARTED);
+        return node && node->flow && node_is_loop(node) && !(ev->flags & EF_UNSTARTED);
     bool starts_or_ends = ev->type >= RONDO_EV_STEP_START && ev->type <= RONDO_EV_STEP_CANCELLED &&
                           !event_fails_alone(ev, node);
     return (ev->type == RONDO_EV_CANCEL && ev->act) ||

@@ -223,10 +223,12 @@ struct line {
     bool has_data;          // `data` is open
 };
 
-/* Files: `retry.on` could not be answered.  The step has told its own failure; this is another error of it. */
-static bool tells_no_retry(const struct line *l)
+/* Files: `retry.on` could not be answered, or `output` of a run of which something failed.  What failed has told so;
+   this is another error. */
+static bool is_one_more(const struct line *l)
 {
-    return l->ev->type == RONDO_EV_RULE_FAILED && l->ev->flags & EF_UNSTARTED && l->node && l->node->flow;
+    return l->ev->type == RONDO_EV_RULE_FAILED && l->node && l->node->flow &&
+           (l->ev->flags & EF_UNSTARTED || !node_is_loop(l->node));
 }
 
 static void put_literal(struct line *l, const char *text, size_t len)
@@ -750,7 +752,7 @@ static void put_talk(struct line *l)
 static void put_data(struct line *l)
 {
     const rondo_event *ev = l->ev;
-    bool is_put = ev->type == RONDO_EV_STEP_FAILED || tells_no_retry(l) || rows[ev->type].put == put_members ||
+    bool is_put = ev->type == RONDO_EV_STEP_FAILED || is_one_more(l) || rows[ev->type].put == put_members ||
                   rows[ev->type].put == put_letter || is_of_talk(ev) || is_ask(ev) ||
                   (l->encore && ev->type == RONDO_EV_STEP_START);
     if (is_of_talk(ev))
@@ -918,7 +920,7 @@ static void put_envelope(struct line *l)
         put_tokens(l, usage);
         buf_putc(l->out, '}');
     }
-    if (l->ev->type == RONDO_EV_STEP_FAILED || tells_no_retry(l)) {
+    if (l->ev->type == RONDO_EV_STEP_FAILED || is_one_more(l)) {
         PUT(l, KEY("error"));
         put_string(l, rondo_event_text(l->ev));
     }
@@ -940,7 +942,7 @@ static const char *coordinator_word(const struct line *l)
 
 static const char *type_text(const struct line *l)
 {
-    if (tells_no_retry(l))
+    if (is_one_more(l))
         return event_type_text(RONDO_EV_STEP_FAILED);
     if (l->is_scope)
         return "decision";

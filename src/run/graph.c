@@ -442,13 +442,16 @@ static enum plan end_partly(struct run *run, struct act *act, const struct resul
     return PLAN_DECIDE;
 }
 
-/* What a limit has cut off still says what it returns, if that can be said. */
+/* What a limit has cut off still says what it returns, if that can be said.  Here, too, it is told if not. */
 static enum plan end_cut(struct run *run, struct act *act, int type, struct rondo_event *ev)
 {
-    if (must_ask(run, act, ASK_OUTPUT, 0))
+    bool is_asked = !act->graph->no_output;
+    if (is_asked && must_ask(run, act, ASK_OUTPUT, 0))
         return PLAN_ASK;
+    if (is_asked && run->question.yes < 0)
+        return tell_no_output(run, act, ev);
     decide(act, type, ev);
-    if (run->question.yes >= 0 && run->question.value) {
+    if (is_asked && run->question.value) {
         ev->flags = EF_VALUE;
         ev->value = TAKE(run->question.value);
     }
