@@ -192,6 +192,21 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
     }
 }
 
+struct tries act_tries(struct run *run, const struct act *act)
+{
+    struct tries ret = { 0 };
+    for (; act->slot && !(ret.failure && ret.sent); act = run_act(run, act->parent)) {
+        const struct sent_back *sent = act->attempt ? act_kid(run, act)->sent : NULL;
+        if (!ret.failure)
+            ret.failure = act->failure;
+        if (!ret.sent && sent && sent->feedback)
+            ret.sent = sent;
+        if (!ret.attempt && (ret.failure || ret.sent))
+            ret.attempt = act->attempt;
+    }
+    return ret;
+}
+
 bool act_counts(const struct act *parent, uint32_t child)
 {
     const rondo_node *node = parent->node;

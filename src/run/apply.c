@@ -174,7 +174,9 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
         carry_over(act, kid->res.more);
     if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
         go_on(run, act, kid->res.more);
-    if (UNLIKELY(kid->base) && kid->base == act->attempt)
+    if (UNLIKELY(kid->sent))
+        act->before = json_incref(kid->sent->value);
+    else if (UNLIKELY(kid->base) && kid->base == act->attempt)
         act->before = json_incref(kid->res.value);
     result_clear(run, &kid->res);
     kid->state = KID_OPEN;

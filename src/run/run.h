@@ -88,7 +88,7 @@ struct act {
     struct ledger *ledger; // what it has cost; NULL: nothing
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
-    json_t *before; // what the attempt before gave, when a review sent it back
+    json_t *before; // what it gave before a review sent it back, or before the run was taken up again
     json_t *letters; // agent: messages that it was given, a list; NULL: none
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on

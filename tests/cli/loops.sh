@@ -1,0 +1,31 @@
+# loops.sh - loops of workflow files: nudges.
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data NO_COLOR=1
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+
+# ---- nudges --------------------------------------------------------------------------------------------------
+note="The last outputs were the same: try something different."
+nudge() { # LOOP: a loop that is nudged before its third pass, and what that pass is told, as text and as data
+    rm -rf log said
+    flow nudge.yaml <<F
+name: nudge
+agents: { c: { run: 'jq -r .feedback.text "\$RONDO_CONTEXT" >>log; echo "--" >>log; echo same' } }
+steps: [{ id: l, agent: c, instructions: t, loop: { maxIterations: 3, $1, stall: { repeats: 2, action: nudge } } }]
+F
+    check "a loop with $1" 0 same "$RONDO" run -q --store :memory: --prompts said nudge.yaml
+    same "its third pass" "$(sed -n '/^## Revision Instructions/,$p' said/l.2.txt)" "## Revision Instructions
+$2"
+    same "the same as data" "$(sed -e '1,/^--/d' log | sed -e '1,/^--/d' | sed -e '/^--/d')" "$2"
+}
+nudge "feedback: true" "Loop iteration 3 of 3. Improve on the previous output. $note"
+nudge 'feedback: "Once more, from ${content}."' "Once more, from same.
+$note"
+nudge "feedback: false" "$note"
+same "nothing else is told" "$(grep -c '^## ' said/l.2.txt)" 3 # Task, Iteration 3
+same "nor to the pass before" "$(grep -c Revision said/l.1.txt)" 0
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
