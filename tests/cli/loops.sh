@@ -1,4 +1,4 @@
-# loops.sh - loops of workflow files: nudges.
+# loops.sh - loops of workflow files: nudges, and items that an action has ended.
 cd "$(mktemp -d)" || exit 1
 scratch=$PWD
 trap 'cd /; rm -rf "$scratch"' EXIT
@@ -26,6 +26,25 @@ $note"
 nudge "feedback: false" "$note"
 same "nothing else is told" "$(grep -c '^## ' said/l.2.txt)" 3 # Task, Iteration 3
 same "nor to the pass before" "$(grep -c Revision said/l.1.txt)" 0
+
+# ---- items -----------------------------------------------------------------------------------------------------
+flow items.yaml <<'F'
+name: items
+agents:
+  a: { script: [one, two, three] }
+  c: { script: [{ content: c1, actions: { continue: true } }, c2, { content: c3, actions: { break: true } }] }
+steps:
+  - id: e
+    loop:
+      forEach: [1, 2, 3, 4]
+      maxConcurrency: 1
+      steps: [{ id: p, agent: a }, { id: q, agent: c, dependsOn: [p] }, { id: r, agent: a, dependsOn: [q] }]
+output: steps.e.result.iterations.map(i, i.status)
+F
+check "items that an action ends" 0 '["completed","completed","completed","cancelled"]' "$RONDO" run items.yaml
+says "3 of 4 items"
+id=$(run_id err)
+check "and later" 0 "completed completed completed" sh -c "\"$RONDO\" show --json $id | jq -r '[.steps[] | .. | objects | select(.path? // \"\" | test(\"^e.[0-9].$\")) | .status] | join(\" \")'"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
