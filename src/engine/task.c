@@ -151,7 +151,11 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
     loop = break_target(work, act);
     if (loop)
         ev->parent = loop->slot;
-    return loop != NULL;
+    else if (work->actions & EF_ESCALATE && !work->target && run_file_around(&work->run->core, act))
+        ev->flags &= (uint16_t)~EF_BREAK; // there is nothing to end: the step that runs the file has the flag
+    else
+        return false;
+    return true;
 }
 
 static const struct schema *output_schema(const struct act *act)

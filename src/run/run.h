@@ -64,9 +64,10 @@ struct act {
     uint16_t attempt;
     uint8_t state;  // enum act_state
     uint8_t close;  // enum close
-    uint8_t reason; // CLOSE_BUDGET: which
+    uint8_t reason; // which limit, its own or one around it; 0: none
     bool dirty, owns_input, adk;
     bool has_acted; // a break or continue for a loop further out came from inside of it
+    bool escalated; // a file: an agent in it did, and there was no loop to end
     bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
@@ -322,6 +323,9 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
 
 /* The nearest loop (loop, machine or each) around an activation, itself excluded; NULL. */
 struct act *run_loop_around(struct run *run, const struct act *act, bool eaches);
+
+/* The file that act is in, when a step of another one runs that; NULL. */
+struct act *run_file_around(struct run *run, const struct act *act);
 
 /* Where the state is that act lives in: the run's, or that of the file around it. */
 json_t **run_state_at(struct run *run, const struct act *act);

@@ -1,4 +1,4 @@
-# loops.sh - loops of workflow files: nudges, and items that an action has ended.
+# loops.sh - loops of workflow files: nudges, items that an action has ended, escalating out of a file.
 cd "$(mktemp -d)" || exit 1
 scratch=$PWD
 trap 'cd /; rm -rf "$scratch"' EXIT
@@ -45,6 +45,34 @@ check "items that an action ends" 0 '["completed","completed","completed","cance
 says "3 of 4 items"
 id=$(run_id err)
 check "and later" 0 "completed completed completed" sh -c "\"$RONDO\" show --json $id | jq -r '[.steps[] | .. | objects | select(.path? // \"\" | test(\"^e.[0-9].$\")) | .status] | join(\" \")'"
+
+# ---- out of a file -----------------------------------------------------------------------------------------------
+inner() { # ACTION
+    flow inner.yaml <<F
+name: inner
+agents: { a: { script: [{ content: one, actions: { $1: true } }] } }
+steps: [{ id: p, agent: a }, { id: q, agent: a, dependsOn: [p] }]
+F
+}
+flow outer.yaml <<'F'
+name: outer
+agents: { w: { workflow: inner.yaml } }
+steps:
+  - { id: x, include: inner.yaml }
+  - { id: y, agent: w }
+  - { id: z, steps: [{ id: u, include: inner.yaml }] }
+output: "[steps.x.content, steps.x.escalated, steps.y.escalated, steps.z.escalated, steps.z.steps.u.escalated]"
+F
+inner escalate
+check "who escalates without a loop completes" 0 '["one",true,true,false,true]' "$RONDO" run outer.yaml
+id=$(run_id err)
+check "and what has ended is seen in its log" 0 "" "$RONDO" replay -q "$id"
+check "a file of its own has nobody to tell" 1 "" "$RONDO" run --store :memory: inner.yaml
+says "break or continue outside of a loop"
+check "it may still be meant for another" 0 "" "$RONDO" check inner.yaml
+inner break
+check "break needs a loop" 2 "" "$RONDO" run --store :memory: outer.yaml
+says "there is no loop around any step of 'a'"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
