@@ -631,7 +631,7 @@ RONDO_API int rondo_task_attempt(rondo_task *task);       /* 0 for the first try
 
 /* From the second pass on, and on a retry: what the attempt before came to. */
 typedef struct rondo_feedback {
-    const char *text;        /* "Loop iteration 2 of 5. ...", a nudge, or the failure text */
+    const char *text;        /* "Loop iteration 2 of 5. ...", a nudge, then the failure text */
     rondo_value *previous;   /* this step's own previous output; NULL if it had none */
     rondo_value *last;       /* the previous pass's output */
     const char *judge;       /* what the judge said; NULL without */

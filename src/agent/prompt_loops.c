@@ -231,6 +231,7 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
         sheet->see.loop_now = NULL;
         if (code < 0)
             return err_in(err, "feedback of loop '%s'", loop->node->name);
+        loop_put_nudge(&text, loop);
     } else {
         loop_put_advice(&text, loop);
     }
@@ -239,11 +240,25 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
     return 0;
 }
 
+/* A loop that tells nothing of its passes still nudges: that is what it was asked for. */
+static int put_nudge(struct sheet *sheet, const struct act *loop, const char *which)
+{
+    auto_buf struct buf text = { 0 };
+    loop_put_nudge(&text, loop);
+    if (!text.len)
+        return 0;
+    text_heading(sheet->out, "## Revision Instructions%s", which);
+    buf_put(sheet->out, text.data, text.len);
+    return 0;
+}
+
 static int put_pass(struct sheet *sheet, const struct act *loop, const char *which, rondo_error *err)
 {
     const struct loop_act *l = loop->loop;
     text_heading(sheet->out, "## Iteration %u%s", l->history.count + 1, which);
-    if (!l->history.count || loop->node->loop.feedback == RONDO_FEEDBACK_OFF)
+    if (loop->node->loop.feedback == RONDO_FEEDBACK_OFF)
+        return put_nudge(sheet, loop, which);
+    if (!l->history.count)
         return 0;
     put_previous(sheet, loop, which);
     if (l->judge && *l->judge) {
@@ -258,7 +273,7 @@ static int put_visit(struct sheet *sheet, const struct act *machine)
 {
     const struct loop_act *l = machine->loop;
     if (!l->visits || value_is_empty(l->previous))
-        return 0;
+        return put_nudge(sheet, machine, "");
     text_heading(sheet->out, "## Previous Iteration Output (Iteration %u)", l->visits);
     sheet_put_content(sheet->out, l->previous, PROMPT_MAX);
     text_heading(sheet->out, "## Revision Instructions");
@@ -294,20 +309,30 @@ int put_passes(struct sheet *sheet, rondo_error *err)
     return put_passes_of(sheet, sheet->act, true, err);
 }
 
-/* What the attempt before failed of, or what a review did not like about it. */
+/* In the form in which its reviewer has seen it. */
+static void put_sent_back(struct sheet *sheet, const struct sent_back *sent)
+{
+    const json_t *value = sent->value;
+    if (sent->content || !value_is_empty(value)) {
+        text_heading(sheet->out, "## Previous Output");
+        if (sent->content)
+            sheet_put(sheet->out, sent->content, strlen(sent->content), PROMPT_MAX);
+        else
+            sheet_put_content(sheet->out, value, PROMPT_MAX);
+    }
+    if (sent->content && is_structured(value) && !value_is_empty(value)) {
+        text_heading(sheet->out, "### Structured Result");
+        sheet_put_json(sheet->out, value, PROMPT_MAX);
+    }
+    sheet_put_section(sheet->out, "## Review Feedback", sent->feedback);
+}
+
+/* What a review did not like, and what the attempt before failed of. */
 int put_attempt(struct sheet *sheet, rondo_error *err)
 {
-    const struct act *act = sheet->act;
-    while (act->slot && !act->failure)
-        act = sheet_parent(sheet, act);
-    if (!act->slot)
-        return 0;
-    const struct kid *kid = act_kid(sheet->run, act);
-    bool is_reviewed = kid->base && kid->base == act->attempt && !kid->reopened && sheet->step->part != AS_REVIEWER;
-    if (is_reviewed && !value_is_empty(act->before)) {
-        text_heading(sheet->out, "## Previous Output");
-        sheet_put_content(sheet->out, act->before, PROMPT_MAX);
-    }
-    sheet_put_section(sheet->out, is_reviewed ? "## Review Feedback" : "## Previous Attempt Failed", act->failure);
+    struct tries tries = act_tries(sheet->run, sheet->act);
+    if (tries.sent)
+        put_sent_back(sheet, tries.sent);
+    sheet_put_section(sheet->out, "## Previous Attempt Failed", tries.failure);
     return 0;
 }

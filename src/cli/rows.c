@@ -454,7 +454,7 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
         [RONDO_STATUS_FAILED] = ROW_FAILED,        [RONDO_STATUS_SKIPPED] = ROW_SKIPPED,
         [RONDO_STATUS_CANCELLED] = ROW_CANCELLED,
     };
-    row->state = states[rondo_event_status(ev)];
+    row->state = ev->flags & EF_KEPT ? ROW_DONE : states[rondo_event_status(ev)]; // a kept item is a completed one
     row->end_ns = ev->time_ns;
     row->seq = ev->seq;
     if (node_is_leaf(row->node)) {

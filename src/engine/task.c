@@ -152,7 +152,11 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
     loop = break_target(work, act);
     if (loop)
         ev->parent = loop->slot;
-    return loop != NULL;
+    else if (work->actions & EF_ESCALATE && !work->target && run_file_around(&work->run->core, act))
+        ev->flags &= (uint16_t)~EF_BREAK; // there is nothing to end: the step that runs the file has the flag
+    else
+        return false;
+    return true;
 }
 
 static const struct schema *output_schema(const struct act *act)
@@ -697,37 +701,47 @@ static json_t *own_previous(rondo_task *task, struct act *loop)
     return res ? res->value : NULL;
 }
 
-static bool retry_feedback(rondo_task *task, const struct act *act, rondo_feedback *ret)
+static bool is_heard(const struct act *loop)
 {
-    const char *error = act->failure ? act->failure : "the attempt before failed";
-    buf_clear(&task->text);
-    buf_puts(&task->text, error);
-    *ret = (rondo_feedback){ .text = buf_text(&task->text), .previous = act->before,
-                             .attempt = act->attempt };
-    return true;
+    const struct loop_act *l = loop->loop;
+    if (l->phase != LOOP_BODY || loop->node->loop.feedback == RONDO_FEEDBACK_OFF || !l->history.count)
+        return false;
+    return !loop_is_machine(loop) || (!loop->node->children[l->target].no_feedback && l->visits);
+}
+
+static void hear_loop(rondo_task *task, struct act *loop, rondo_feedback *ret)
+{
+    struct loop_act *l = loop->loop;
+    loop_put_advice(&task->text, loop);
+    ret->previous = own_previous(task, loop);
+    ret->last = history_last(&l->history)->out.value;
+    ret->judge = l->judge;
+    ret->attempt = loop_is_machine(loop) ? (int)l->visits : (int)l->history.count;
+}
+
+static void hear_tries(rondo_task *task, const struct act *act, rondo_feedback *ret)
+{
+    struct tries tries = act_tries(&task->work.run->core, act);
+    tries_put(&task->text, &tries);
+    if (act->before || (!ret->previous && tries.sent))
+        ret->previous = act->before ? act->before : tries.sent->value;
+    if (act->attempt || !ret->attempt)
+        ret->attempt = act->attempt ? act->attempt : tries.attempt;
 }
 
 bool rondo_task_feedback(rondo_task *task, rondo_feedback *ret)
 {
     struct act *act = act_of(&task->work), *loop = loop_of(task, false);
     *ret = (rondo_feedback){ 0 };
-    if (act && act->attempt)
-        return retry_feedback(task, act, ret);
-    if (!loop || loop->loop->phase != LOOP_BODY || loop->node->loop.feedback == RONDO_FEEDBACK_OFF ||
-        !loop->loop->history.count)
-        return false;
-    if (loop->node->kind == RONDO_KIND_MACHINE &&
-        (loop->node->children[loop->loop->target].no_feedback || !loop->loop->visits))
-        return false;
-    struct pass *last = history_last(&loop->loop->history);
     buf_clear(&task->text);
-    loop_put_advice(&task->text, loop);
-    *ret = (rondo_feedback){ .text = buf_text(&task->text), .previous = own_previous(task, loop),
-                             .last = last->out.value, .judge = loop->loop->judge,
-                             .attempt = loop->node->kind == RONDO_KIND_MACHINE
-                                            ? (int)loop->loop->visits
-                                            : (int)loop->loop->history.count };
-    return true;
+    if (loop && is_heard(loop))
+        hear_loop(task, loop, ret);
+    else if (loop && loop->loop->phase == LOOP_BODY)
+        loop_put_nudge(&task->text, loop);
+    if (act)
+        hear_tries(task, act, ret);
+    ret->text = buf_text(&task->text);
+    return *ret->text || ret->attempt;
 }
 
 rondo_value *rondo_task_output(rondo_task *task, const char *step)

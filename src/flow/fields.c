@@ -479,7 +479,7 @@ static const struct field review_rows[] = {
     { "maxRetries", F_INT, IN_RONDO, IN(flow_review, max_retries), RANGE(0, 1000000),
       .about = "Retries of the step; 2." },
     { "maxPredecessorRetries", F_INT, IN_RONDO, IN(flow_review, max_predecessor_retries), RANGE(0, 1000000),
-      .about = "Retries of a step before it; 2." },
+      .about = "Retries of each step before it; 2." },
     { "onExhausted", F_ENUM, IN_RONDO, IN(flow_review, on_exhausted), .words = exhausted,
       .about = "When there are none left." },
 };

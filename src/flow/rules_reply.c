@@ -28,6 +28,11 @@ static const struct doc_val *find_way(const struct doc_val *reply)
     return at;
 }
 
+static bool escalates(const struct doc_val *reply, const struct doc_val *way)
+{
+    return way == action_at(load_get_map(reply, "actions"), "escalate");
+}
+
 static void list_ways(struct loading *l, struct flow_agent *agent)
 {
     const struct doc_val *script = load_get(agent->at, "script");
@@ -40,7 +45,8 @@ static void list_ways(struct loading *l, struct flow_agent *agent)
         if (!agent->ways)
             agent->ways = arena_zalloc(&l->flow->arena, WAYS_MAX * sizeof *agent->ways);
         agent->ways[agent->way_count++] =
-            (struct flow_way){ .at = at, .loop = at->kind == DOC_TEXT ? at->text : NULL, .is_first = i == 0 };
+            (struct flow_way){ .at = at, .loop = at->kind == DOC_TEXT ? at->text : NULL, .is_first = i == 0,
+                               .escalates = escalates(script->items[i], at) };
     }
 }
 
@@ -65,19 +71,20 @@ static void try_ways(struct loading *l, struct flow_step *step)
     }
 }
 
-/* The first reply is given whenever the agent is called; whether others are is not known. */
+/* The first reply is given whenever the agent is called; whether others are is not known, nor whether another file runs
+   this one: then whoever escalates there needs no loop. */
 static void check_ways(struct loading *l, const struct flow_agent *agent)
 {
     for (uint32_t i = 0; i < agent->way_count; i++) {
         const struct flow_way *way = &agent->ways[i];
-        if (!way->is_used || way->is_open)
+        if (!way->is_used || way->is_open || (way->escalates && l->outer))
             continue;
         struct diag *diag =
             way->loop ? load_error(l, STAGE_RONDO, way->at, "unknown_reference",
                                    "there is no loop '%.80s' around any step of '%.80s'", way->loop, agent->name)
                       : load_error(l, STAGE_RONDO, way->at, "validation",
                                    "there is no loop around any step of '%.80s'", agent->name);
-        if (!way->is_first)
+        if (!way->is_first || way->escalates)
             diag_warn(l->diags, diag);
     }
 }

@@ -178,10 +178,13 @@ bool act_is_unknown(const struct run *run, const struct act *act)
            (act->in_flight && run->on_unknown == RONDO_UNKNOWN_ASK && !is_settled(act->answer));
 }
 
-/* A timeout fails only the node it belongs to; what runs inside it is cancelled. */
-static enum close inner_cause(enum close why)
+/* A timeout fails only the node it belongs to; what runs inside it is cancelled.  A loop keeps what its open pass has
+   come to: there containers end with what they have, as when its time is a budget. */
+static enum close inner_cause(const struct act *act, enum close why)
 {
-    return why == CLOSE_TIMEOUT ? CLOSE_SIBLING : why;
+    if (why != CLOSE_TIMEOUT)
+        return why;
+    return node_is_loop(act->node) ? CLOSE_BUDGET : CLOSE_SIBLING;
 }
 
 /* A step that is there to clean up is let finish, until somebody insists. */
@@ -203,8 +206,23 @@ void act_close(struct run *run, struct act *act, enum close why, uint8_t reason,
         struct act *inner = run_act(run, slot);
         inner->hurried |= act->hurried;
         if (act_is_hurried(run, inner) || !is_cleanup(act, inner))
-            act_close(run, inner, inner_cause(why), reason, gently);
+            act_close(run, inner, inner_cause(act, why), reason, gently);
     }
+}
+
+struct tries act_tries(struct run *run, const struct act *act)
+{
+    struct tries ret = { 0 };
+    for (; act->slot && !(ret.failure && ret.sent); act = run_act(run, act->parent)) {
+        const struct sent_back *sent = act->attempt ? act_kid(run, act)->sent : NULL;
+        if (!ret.failure)
+            ret.failure = act->failure;
+        if (!ret.sent && sent && sent->feedback)
+            ret.sent = sent;
+        if (!ret.attempt && (ret.failure || ret.sent))
+            ret.attempt = act->attempt;
+    }
+    return ret;
 }
 
 bool act_counts(const struct act *parent, uint32_t child)

@@ -85,6 +85,15 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
 bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
                     struct kid *kid, struct rondo_event *ev, enum plan *ret);
 
+/* What there is to tell an activation of tries before it: its own, else those of the nearest one around it that has
+   any.  A failure and a review are looked for apart; NULL, NULL and 0 when there was no such thing. */
+struct tries {
+    const char *failure;          // what the one before failed of
+    const struct sent_back *sent; // what a review sent it back with
+    int attempt;                  // of the one that was nearest
+};
+struct tries act_tries(struct run *run, const struct act *act);
+
 /* ---- decisions ---------------------------------------------------------------------------------- */
 
 enum plan decide(const struct act *act, int type, struct rondo_event *ev);

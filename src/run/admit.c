@@ -121,6 +121,13 @@ static bool admits_loop_end(struct run *run, const struct rondo_event *ev)
     return ev->code <= RONDO_REASON_CANCELLED && (!(ev->flags & EF_VALUE) || has_object(ev));
 }
 
+/* A limit may come before the next try of a body that has failed. */
+static bool has_body_ended(const struct act *loop)
+{
+    const struct kid *kid = loop_body(loop);
+    return kid->state == KID_ENDED || (loop->close && kid->res.status);
+}
+
 static bool admits_pass(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
@@ -129,8 +136,8 @@ static bool admits_pass(struct run *run, const struct rondo_event *ev)
     if (ev->ordinal != act->loop->history.count)
         return false;
     if (ev->type == RONDO_EV_ITERATION_END)
-        return ev->code <= RONDO_STATUS_PARTIAL && loop_body(act)->state == KID_ENDED &&
-               act->loop->phase != LOOP_RULES && act->loop->phase != LOOP_ENDED;
+        return ev->code <= RONDO_STATUS_PARTIAL && has_body_ended(act) && act->loop->phase != LOOP_RULES &&
+               act->loop->phase != LOOP_ENDED;
     return ev->child < act->node->count && act->node->children[ev->child].node;
 }
 

@@ -174,7 +174,9 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
         carry_over(act, kid->res.more);
     if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
         go_on(run, act, kid->res.more);
-    if (UNLIKELY(kid->base) && kid->base == act->attempt)
+    if (UNLIKELY(kid->sent))
+        act->before = json_incref(kid->sent->value);
+    else if (UNLIKELY(kid->base) && kid->base == act->attempt)
         act->before = json_incref(kid->res.value);
     result_clear(run, &kid->res);
     kid->state = KID_OPEN;
@@ -369,6 +371,8 @@ static void derive_value(struct run *run, struct act *act, struct rondo_event *e
 {
     act->kind->project(run, act, res);
     take_steps(act, res);
+    if (UNLIKELY(act->escalated))
+        result_more(res)->escalated = true;
     if (act->close == CLOSE_BUDGET && res->more && ev->type == RONDO_EV_STEP_END)
         res->more->reason = act->reason;
     if (ev->type == RONDO_EV_STEP_FAILED) {
@@ -471,6 +475,9 @@ static bool is_unscoped(const struct act *loop, const struct rondo_event *ev)
 /* Acts when a result is applied, while act is still linked. */
 static void apply_actions(struct run *run, struct act *act, struct rondo_event *ev)
 {
+    struct act *file = ev->flags & (EF_BREAK | EF_CONTINUE) ? NULL : run_file_around(run, act);
+    if (file)
+        file->escalated = true;
     if (ev->flags & EF_BREAK) {
         struct act *loop = run_act(run, ev->parent);
         if (loop->node->kind == RONDO_KIND_FORUM) {
@@ -624,7 +631,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         note_said(ev, &res);
     if (UNLIKELY(act->close || act->ledger) && node_is_leaf(act->node))
         note_limit(act, ev, &res);
-    if (ev->flags & (EF_BREAK | EF_CONTINUE)) {
+    if (ev->flags & (EF_BREAK | EF_CONTINUE | EF_ESCALATE)) {
         res.flags |= RES_SIGNAL;
         apply_actions(run, act, ev);
     }

@@ -139,7 +139,7 @@ static uint32_t count_passes(const struct each_act *each)
     return n;
 }
 
-/* Like a loop's: what ended it early, else that there are no more items. */
+/* Like a loop's: what ended it early, a limit around it as well, else that there are no more items. */
 static int each_reason(const struct act *act, int status)
 {
     if (act->close == CLOSE_TIMEOUT)
@@ -147,7 +147,7 @@ static int each_reason(const struct act *act, int status)
     if (status == RONDO_STATUS_FAILED)
         return RONDO_REASON_FAILED;
     if (status == RONDO_STATUS_CANCELLED)
-        return RONDO_REASON_CANCELLED;
+        return act->reason ? act->reason : RONDO_REASON_CANCELLED;
     if (act->close == CLOSE_BUDGET)
         return act->reason;
     return act->each->broke ? RONDO_REASON_BREAK : RONDO_REASON_ITEMS;

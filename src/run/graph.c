@@ -63,6 +63,8 @@ static void graph_open(struct run *run, struct act *act)
 
 static void graph_free(struct run *run, struct act *act)
 {
+    for (uint32_t i = 0; act->graph->reviews && i < act->node->count; i++)
+        mem_free(act->graph->reviews[i].predecessor_retries);
     mem_free(act->graph->waiting);
     mem_free(act->graph->reviews);
     mem_free(act->graph->ready.slots);

@@ -4,10 +4,11 @@
 
 #include "run/act.h"
 
-/* How often the step that a reviewer looks at was sent back. */
+/* How often the step that a reviewer looks at was sent back, and what it depends on. */
 struct review_count {
-    uint16_t retries, predecessor_retries;
-    bool was_unclear; // the reviewer was asked again
+    uint16_t retries;
+    uint16_t *predecessor_retries; // of each dependency of that step; NULL: none yet, owned
+    bool was_unclear; // the reviewer was asked again about what it looks at
 };
 
 struct graph_act {

@@ -246,12 +246,12 @@ static bool is_pass_paid(const struct act *act)
     return kid->res.status == RONDO_STATUS_COMPLETED || result_has_failed(&kid->res);
 }
 
-/* A pass that a budget cut is asked nothing. */
-static enum plan budget_closed(struct act *act, struct rondo_event *ev)
+/* A pass that a budget or the loop's timeout cut is asked nothing. */
+static enum plan limit_closed(struct act *act, struct rondo_event *ev)
 {
     if (is_pass_paid(act))
         return end_pass(act, NAN, ev);
-    if (act->loop->phase == LOOP_RULES && loop_pass_failed(act))
+    if (act->close == CLOSE_BUDGET && act->loop->phase == LOOP_RULES && loop_pass_failed(act))
         return loop_end_of_pass(act, ev);
     return loop_end_with(act, act->reason, ev);
 }
@@ -261,8 +261,8 @@ static enum plan loop_closed(struct run *run, struct act *act, struct rondo_even
 {
     if (act->loop->phase == LOOP_ENDED)
         return end_step(run, act, ev);
-    if (act->close == CLOSE_BUDGET)
-        return budget_closed(act, ev);
+    if (act->close == CLOSE_BUDGET || act->close == CLOSE_TIMEOUT)
+        return limit_closed(act, ev);
     return loop_end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 

@@ -2,6 +2,7 @@
 #include "run/pass_text.h"
 
 #include "data/value.h"
+#include "run/act.h"
 #include "run/loop.h"
 
 #include <stdarg.h>
@@ -82,6 +83,13 @@ void pass_put(struct buf *out, const struct pass *pass, int64_t n)
     buf_put(out, text.data, text.len);
 }
 
+#define NUDGE "The last outputs were the same: try something different."
+
+static bool is_nudged(const struct loop_act *l)
+{
+    return l->nudged && l->nudge_pass == l->history.count;
+}
+
 void loop_put_advice(struct buf *out, const struct act *loop)
 {
     const struct loop_act *l = loop->loop;
@@ -91,6 +99,29 @@ void loop_put_advice(struct buf *out, const struct act *loop)
     else
         buf_printf(out, "Loop iteration %u of %lld. ", pass, (long long)loop->node->loop.cap);
     buf_puts(out, "Improve on the previous output.");
-    if (l->nudged && l->nudge_pass == l->history.count)
-        buf_puts(out, " The last outputs were the same: try something different.");
+    if (is_nudged(l))
+        buf_puts(out, " " NUDGE);
+}
+
+void loop_put_nudge(struct buf *out, const struct act *loop)
+{
+    if (!is_nudged(loop->loop))
+        return;
+    text_line(out);
+    buf_puts(out, NUDGE);
+}
+
+static void put_apart(struct buf *out, const char *text)
+{
+    if (!text || !*text)
+        return;
+    if (out->len)
+        buf_puts(out, "\n\n");
+    buf_puts(out, text);
+}
+
+void tries_put(struct buf *out, const struct tries *tries)
+{
+    put_apart(out, tries->sent ? tries->sent->feedback : NULL);
+    put_apart(out, tries->failure);
 }

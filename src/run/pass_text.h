@@ -30,4 +30,12 @@ void judge_put_failure(struct buf *said, const char *why);
 /* "Loop iteration 2 of 5. Improve on the previous output.", for the pass that is under way. */
 void loop_put_advice(struct buf *out, const struct act *loop);
 
+/* The note of `stall: { action: nudge }`, on a line of its own, when it is for this pass: it is heard whatever else the
+   loop has or has not to say. */
+void loop_put_nudge(struct buf *out, const struct act *loop);
+
+/* What a review said and what the try before failed of, set apart by a blank line. */
+struct tries;
+void tries_put(struct buf *out, const struct tries *tries);
+
 #endif

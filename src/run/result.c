@@ -51,10 +51,32 @@ void result_let_go(struct run *run, struct result *res)
     *res = (struct result){ 0 };
 }
 
+static void sent_back_free(struct run *run, struct sent_back *sent)
+{
+    if (!sent)
+        return;
+    run_drop(run, sent->value);
+    mem_free(sent->feedback);
+    mem_free(sent->content);
+    mem_free(sent);
+}
+
+void kid_send_back(struct run *run, struct kid *kid, const char *feedback)
+{
+    const struct outcome *more = kid->res.more;
+    sent_back_free(run, kid->sent);
+    kid->sent = mem_zalloc(sizeof *kid->sent);
+    kid->sent->feedback = mem_strdup(feedback);
+    kid->sent->value = json_incref(kid->res.value);
+    kid->sent->content = mem_strdup(more ? more->content : NULL);
+}
+
 void kid_reset(struct run *run, struct kid *kid)
 {
     result_clear(run, &kid->res);
     run_drop(run, kid->given);
+    if (UNLIKELY(kid->sent))
+        sent_back_free(run, kid->sent);
     *kid = (struct kid){ 0 };
 }
 

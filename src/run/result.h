@@ -52,6 +52,13 @@ enum kid_asked {
     KID_UNTOLD = 1 << 4,
 };
 
+/* What a step is done again with, after a review: for all its tries until a review speaks again. */
+struct sent_back {
+    char *feedback; // NULL: it is done again only because one that it depends on is
+    json_t *value;  // what it had come to, owned
+    char *content;  // and the text that came with that; NULL
+};
+
 struct kid {
     struct result res;
     uint32_t act; // KID_OPEN
@@ -63,6 +70,7 @@ struct kid {
     int64_t first_ns; // start of the first attempt by run_driven_ns(): timeouts cover all of them
     int64_t due_ns;   // KID_BACKOFF: when it is tried again
     json_t *given;    // its input, if not the usual one, until it starts; owned
+    struct sent_back *sent; // by a review; NULL, owned
 };
 
 struct outcome {
@@ -106,6 +114,9 @@ static inline void result_clear(struct run *run, struct result *res)
 }
 
 void kid_reset(struct run *run, struct kid *kid); // as new
+
+/* A review wants it done again, with these words (NULL: with none).  What it came to is kept for the next tries. */
+void kid_send_back(struct run *run, struct kid *kid, const char *feedback);
 void kids_free(struct run *run, struct kid *kids, uint32_t count);
 
 /* Nothing went wrong: what comes after it may follow. */

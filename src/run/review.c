@@ -59,6 +59,19 @@ static enum review_code exhausted(const struct node_review *review)
     return codes[review->on_exhausted];
 }
 
+/* How often a step has sent back the one that it depends on. */
+static uint16_t *predecessor_retries(const struct act *act, uint32_t child, uint32_t predecessor)
+{
+    const struct node_child *of = &act->node->children[act->node->children[child].review->of];
+    struct review_count *count = &act->graph->reviews[child];
+    uint32_t d = 0;
+    while (d < of->dep_count && of->deps[d] != predecessor)
+        d++;
+    if (!count->predecessor_retries)
+        count->predecessor_retries = mem_zalloc((of->dep_count + 1) * sizeof *count->predecessor_retries);
+    return &count->predecessor_retries[d];
+}
+
 /* Is there no budget left to do it once more?  A reviewer that has this step done again would undo what is paid for. */
 static bool is_unaffordable(struct run *run, struct act *act, uint32_t i)
 {
@@ -75,7 +88,7 @@ static enum review_code decide_review(struct run *run, struct act *act, uint32_t
         said = REVIEW_UNCLEAR;
     if (said == REVIEW_RETRY && count->retries >= review->max_retries)
         return exhausted(review);
-    if (said == REVIEW_PREDECESSOR && count->predecessor_retries >= review->max_predecessor_retries)
+    if (said == REVIEW_PREDECESSOR && *predecessor_retries(act, child, predecessor) >= review->max_predecessor_retries)
         return exhausted(review);
     if (said == REVIEW_RETRY && is_unaffordable(run, act, review->of))
         return exhausted(review);
@@ -116,7 +129,7 @@ enum plan review_plan(struct run *run, struct act *act, uint32_t child, struct r
 
 /* ---- applying ------------------------------------------------------------------------------------------- */
 
-/* As if it had not started.  What it gave stays until it does, for the next attempt to see. */
+/* As if it had not started.  What it gave is kept for the next attempts to see. */
 static void unstart(struct run *run, struct act *act, uint32_t i, const char *feedback)
 {
     struct kid *kid = &act->kids[i];
@@ -126,9 +139,8 @@ static void unstart(struct run *run, struct act *act, uint32_t i, const char *fe
         act->graph->ordinary_left += graph_is_ordinary(act, i);
     }
     act->attention -= (kid->asked & KID_UNTOLD) != 0;
-    struct outcome *more = result_more(&kid->res);
-    mem_free(more->error);
-    more->error = mem_strdup(feedback);
+    kid_send_back(run, kid, feedback);
+    mem_free(TAKE(result_more(&kid->res)->error));
     kid->attempt++;
     kid->base = kid->attempt;
     kid->reopened = false;
@@ -169,6 +181,7 @@ static void wait_again(struct act *act, const uint8_t *marks)
     }
 }
 
+/* A reviewer that comes after something that is done again is to look at something new. */
 static void run_again(struct run *run, struct act *act, uint32_t first, const char *feedback)
 {
     auto_free uint8_t *marks = mem_zalloc(act->kid_count + 1);
@@ -177,8 +190,18 @@ static void run_again(struct run *run, struct act *act, uint32_t first, const ch
         if (marks[i]) {
             act_release_kid(run, act, i, 0);
             unstart(run, act, i, i == first ? feedback : NULL);
+            act->graph->reviews[i].was_unclear &= i == first;
         }
     wait_again(act, marks);
+}
+
+/* It was no review that did not like its answer: the attempt is as good as failed. */
+static void ask_again(struct run *run, struct act *act, uint32_t child)
+{
+    act->graph->reviews[child].was_unclear = true;
+    run_again(run, act, child, NULL);
+    act->kids[child].res.more->error =
+        mem_strdup("the answer was not understood: say approve, retry, retryPredecessor or reject");
 }
 
 /* The step had completed, and what waits for the reviewer has not begun. */
@@ -215,6 +238,7 @@ void review_reopen(struct run *run, struct act *act, uint32_t child)
 {
     uint32_t of = act->node->children[child].review->of;
     struct result *res = &act->kids[of].res;
+    mem_free(act->graph->reviews[child].predecessor_retries);
     act->graph->reviews[child] = (struct review_count){ 0 };
     if (!(res->flags & RES_UNREVIEWED))
         return;
@@ -236,17 +260,14 @@ void review_apply(struct run *run, struct rondo_event *ev)
     switch ((enum review_code)ev->code) {
     case REVIEW_RETRY:
         count->retries++;
-        run_again(run, act, ev->ordinal, feedback);
+        run_again(run, act, ev->ordinal, feedback ? feedback : "");
         break;
     case REVIEW_PREDECESSOR:
-        count->predecessor_retries++;
+        ++*predecessor_retries(act, ev->child, ev->ordinal);
         count->retries = 0;
-        run_again(run, act, ev->ordinal, feedback);
+        run_again(run, act, ev->ordinal, feedback ? feedback : "");
         break;
-    case REVIEW_UNCLEAR:
-        count->was_unclear = true;
-        run_again(run, act, ev->child, "the answer was not understood: say approve, retry, retryPredecessor or reject");
-        break;
+    case REVIEW_UNCLEAR: ask_again(run, act, ev->child); break;
     case REVIEW_FAILED: fail_unreviewed(run, act, of, &act->kids[ev->child].res); break;
     case REVIEW_REJECT: fail_step(run, act, of, "rejected by its review", feedback); break;
     case REVIEW_FLAG: result_more(&act->kids[of].res)->capped = true; break;

@@ -109,6 +109,16 @@ struct act *run_loop_around(struct run *run, const struct act *act, bool eaches)
     return NULL;
 }
 
+struct act *run_file_around(struct run *run, const struct act *act)
+{
+    while (act->slot && !act->node->is_file) {
+        act = run_act(run, act->parent);
+        if (node_is_leaf(act->node)) // an agent has called it
+            return NULL;
+    }
+    return act->slot && act->parent ? (struct act *)act : NULL;
+}
+
 json_t **run_state_at(struct run *run, const struct act *act)
 {
     for (; act->slot; act = run_act(run, act->parent))

@@ -67,9 +67,10 @@ struct act {
     uint16_t attempt;
     uint8_t state;  // enum act_state
     uint8_t close;  // enum close
-    uint8_t reason; // CLOSE_BUDGET: which
+    uint8_t reason; // which limit, its own or one around it; 0: none
     bool dirty, owns_input, adk;
     bool has_acted; // a break or continue for a loop further out came from inside of it
+    bool escalated; // a file: an agent in it did, and there was no loop to end
     bool starved, fed; // waits for a place; has its turn now
     bool begun;     // agents: the shell has called it
     bool in_flight; // was at work when its process died
@@ -94,7 +95,7 @@ struct act {
     struct ledger *ledger; // what it has cost; NULL: nothing
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
-    json_t *before; // what the attempt before gave, when a review sent it back
+    json_t *before; // what it gave before a review sent it back, or before the run was taken up again
     json_t *letters; // agent: messages that it was given, a list; NULL: none
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on
@@ -328,6 +329,9 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
 
 /* The nearest loop (loop, machine or each) around an activation, itself excluded; NULL. */
 struct act *run_loop_around(struct run *run, const struct act *act, bool eaches);
+
+/* The file that act is in, when a step of another one runs that; NULL. */
+struct act *run_file_around(struct run *run, const struct act *act);
 
 /* Where the state is that act lives in: the run's, or that of the file around it. */
 json_t **run_state_at(struct run *run, const struct act *act);

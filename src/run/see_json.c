@@ -163,7 +163,7 @@ static json_t *previous_of(const struct see *see, const struct act *loop)
 }
 
 /* What the file says the next pass shall hear; else the usual sentence. */
-static json_t *feedback_text(struct see *see, struct act *loop)
+static void put_feedback_text(struct buf *out, struct see *see, struct act *loop)
 {
     const struct flow_step *step = loop->node->step;
     bool is_given = step && step->loop && step->loop->feedback.text && loop->node->kind == RONDO_KIND_LOOP;
@@ -181,12 +181,13 @@ static json_t *feedback_text(struct see *see, struct act *loop)
     } else {
         is_given = false;
     }
-    if (!is_given) {
+    if (is_given) {
+        loop_put_nudge(&text, loop);
+    } else {
         buf_clear(&text);
         loop_put_advice(&text, loop);
     }
-    json_t *value = json_stringn(text.data ? text.data : "", text.len);
-    return value ? value : json_string("");
+    buf_put(out, text.data, text.len);
 }
 
 static bool is_heard(const struct act *loop)
@@ -197,26 +198,56 @@ static bool is_heard(const struct act *loop)
     return l->history.count && loop->node->loop.feedback != RONDO_FEEDBACK_OFF;
 }
 
+/* Words of the loop, then of a review, then why the try before failed. */
+static json_t *all_said(struct see *see, struct act *loop, const struct tries *tries)
+{
+    auto_buf struct buf text = { 0 };
+    if (loop && is_heard(loop))
+        put_feedback_text(&text, see, loop);
+    else if (loop)
+        loop_put_nudge(&text, loop);
+    tries_put(&text, tries);
+    json_t *value = json_stringn(text.data ? text.data : "", text.len);
+    return value ? value : json_string("");
+}
+
+/* What the loop's own text is about is the pass before, whichever try of this one is told it. */
+static struct tries tries_seen(const struct see *see)
+{
+    bool is_try = node_is_leaf(see->act->node) && !see->loop_now;
+    return is_try ? act_tries(see->run, see->act) : (struct tries){ 0 };
+}
+
+/* What it gave before it was sent back, else in the pass before; else what that gave which was sent back around it.
+   Borrowed. */
+static json_t *seen_before(const struct see *see, const struct act *loop, const struct tries *tries)
+{
+    if (!see->loop_now && see->act->before && node_is_leaf(see->act->node))
+        return see->act->before;
+    if (loop && is_heard(loop))
+        return previous_of(see, loop);
+    return tries->sent ? tries->sent->value : NULL;
+}
+
+static int64_t attempt_of(const struct see *see, const struct act *loop, const struct tries *tries)
+{
+    if (!see->loop_now && see->act->attempt && node_is_leaf(see->act->node))
+        return see->act->attempt;
+    if (loop && is_heard(loop))
+        return loop_is_machine(loop) ? loop->loop->visits : loop->loop->history.count;
+    return tries->attempt;
+}
+
 json_t *see_feedback_json(struct see *see)
 {
     struct act *loop = see_loop(see);
-    const struct act *act = see->act;
-    json_t *object = json_object();
-    if (act->attempt && node_is_leaf(act->node)) {
-        put(object, "text", json_string(act->failure ? act->failure : "the attempt before failed"));
-        put(object, "previous", act->before ? json_incref(act->before) : json_null());
-        put(object, "judge", json_string(""));
-        put(object, "attempt", json_integer(act->attempt));
-        return object;
-    }
-    bool heard = loop && is_heard(loop);
-    json_t *previous = heard ? previous_of(see, loop) : NULL;
-    const char *judge = heard ? loop->loop->judge : NULL;
-    put(object, "text", heard ? feedback_text(see, loop) : json_string(""));
+    struct tries tries = tries_seen(see);
+    json_t *object = json_object(), *previous = seen_before(see, loop, &tries);
+    const char *judge = loop && is_heard(loop) ? loop->loop->judge : NULL;
+    put(object, "text", all_said(see, loop, &tries));
     put(object, "previous", previous ? json_incref(previous) : json_null());
     put(object, "judge", json_string(judge ? judge : ""));
-    put(object, "attempt", json_integer(!heard ? 0 : loop_is_machine(loop) ? loop->loop->visits
-                                                                           : loop->loop->history.count));
+    put(object, "attempt", json_integer(attempt_of(see, loop, &tries)));
     return object;
 }
 

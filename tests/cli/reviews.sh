@@ -47,6 +47,7 @@ agents:
   back: { script: ["RETRY_PREDECESSOR plan: no"] }
   stern: { script: ["REJECT: dull"] }
   mumbles: { script: ["hm"] }
+  hums: { script: [hm, "RETRY: a", hm, APPROVE] }
   words: { script: [{ content: x, result: { decision: retry, feedback: again } }, { content: x, result: { decision: approve } }] }
   after: { script: [read] }
 steps:
@@ -79,6 +80,88 @@ same "once" "$(starts)" "plan write write.review write.review~1 "
 says "the review was not understood"
 limited "agent: words"
 check "a result says it, too" 0 two "$RONDO" run -q --store :memory: limited.yaml
+
+limited "agent: hums"
+check "not understood is asked once more about each output" 0 "two" "$RONDO" run --store :memory: limited.yaml
+same "both times" "$(starts)" "plan write write.review write.review~1 write~1 write.review~2 write.review~3 after "
+
+# A predecessor that was sent back as often as that may be does not use up the turns of another one.
+flow two.yaml <<'F'
+name: two
+agents:
+  p: { script: [p1, p2] }
+  q: { script: [q1, q2] }
+  writer: { script: [one, two, three, four] }
+  back: { script: ["RETRY_PREDECESSOR p: no", "RETRY_PREDECESSOR q: no", "RETRY_PREDECESSOR p: no"] }
+steps:
+  - { id: p, agent: p, instructions: x }
+  - { id: q, agent: q, instructions: x }
+  - { id: w, agent: writer, dependsOn: [p, q], instructions: x, review: { agent: back, maxPredecessorRetries: 1 } }
+output: "steps.p.content + steps.q.content + steps.w.content + (steps.w.capped ? ' capped' : '')"
+F
+check "each predecessor has its own turns" 0 "p2q2three capped" "$RONDO" run --store :memory: two.yaml
+same "and said" "$(decisions)" "p retryPredecessor: no;q retryPredecessor: no;w flagged: no;"
+
+# ---- what is told on the way ---------------------------------------------------------------------------------
+sections() { sed -n '/^## Previous Output/,$p' "$1"; }
+flow both.yaml <<'F'
+name: both
+agents:
+  s: { script: [{ content: long text one, result: { r: 1 } }, { fail: net }, { content: two, result: { r: 2 } }] }
+  rv: { script: ["RETRY: cite sources", APPROVE] }
+steps:
+  - { id: q, agent: s, instructions: t, retry: { attempts: 2 }, review: { agent: rv } }
+F
+check "text and result" 0 two "$RONDO" run -q --store :memory: --prompts both both.yaml
+same "are both shown" "$(sections both/q~1.txt)" "## Previous Output
+long text one
+
+### Structured Result
+{\"r\":1}
+
+## Review Feedback
+cite sources"
+same "as the reviewer has seen them" "$(sed -n '/^## Output Under Review/,$p' both/q.review.txt | tail -n +2)" \
+    "$(sections both/q~1.txt | sed '/^## Review/,$d' | tail -n +2 | sed -e '$d')"
+same "and again when that fails" "$(sections both/q~2.txt)" "$(sections both/q~1.txt)
+
+## Previous Attempt Failed
+net"
+
+flow inside.yaml <<'F'
+name: inside
+agents:
+  c: { run: 'jq -c ".feedback | [.text, .previous, .judge, .attempt]" "$RONDO_CONTEXT" >>log; [ "$(wc -l <log)" != 2 ] || exit 9; wc -l <log' }
+  rv: { script: ["RETRY: cite sources", APPROVE] }
+steps:
+  - { id: g, review: { agent: rv }, steps: [{ id: q, agent: c, instructions: t, retry: { attempts: 2 } }] }
+F
+check "a group is sent back" 0 3 "$RONDO" run -q --store :memory: --prompts inside inside.yaml
+same "what its step is told" "$(sections inside/g~1.q~1.txt)" "## Previous Output
+1
+
+## Review Feedback
+cite sources
+
+## Previous Attempt Failed
+exit status 9"
+same "and as data" "$(cat log)" '["",null,"",0]
+["cite sources","1","",1]
+["cite sources\n\nexit status 9","1","",1]'
+
+rm log
+flow loop.yaml <<'F'
+name: loop
+agents:
+  c: { run: 'jq -c ".feedback | [.text, .previous, .judge, .attempt]" "$RONDO_CONTEXT" >>log; [ "$(wc -l <log)" != 2 ] || exit 9; wc -l <log' }
+  j:
+    resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }
+    script: [{ content: more, result: { done: false } }, { content: enough, result: { done: true } }]
+steps:
+  - { id: l, loop: { maxIterations: 3, untilAgent: j, steps: [{ id: s, agent: c, instructions: t, retry: { attempts: 2 } }] } }
+F
+check "a try in a later pass" 0 3 "$RONDO" run -q --store :memory: loop.yaml
+same "has what the pass has" "$(tail -1 log)" '["Loop iteration 2 of 3. Improve on the previous output.\n\nexit status 9","1","more",1]'
 
 # ---- who sees them --------------------------------------------------------------------------------------------
 flow hidden.yaml <<'F'
@@ -121,7 +204,11 @@ says "gate 'write.review': expected APPROVE, RETRY: words"
 "$RONDO" answer -q --by ada "$id" write.review "RETRY: shorter"
 check "asks again" 5 "" "$RONDO" resume --prompts mine "$id"
 says "Fine? two"
-if grep -qF shorter "mine/write~1.txt"; then ok; else bad "the writer is told what the person said: $(ls mine)"; fi
+same "the writer is told what the person said, in another process too" "$(sections mine/write~1.txt)" "## Previous Output
+one
+
+## Review Feedback
+shorter"
 "$RONDO" answer -q --by bob "$id" write.review~1 approve
 check "and goes on" 0 two "$RONDO" resume -q "$id"
 same "who has said so" "$("$RONDO" show --json "$id" | jq -r '.answers | map(.path + " " + .by) | join(", ")')" "write.review ada, write.review~1 bob"

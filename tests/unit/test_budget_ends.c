@@ -20,6 +20,7 @@
     "  f: { script: [{ fail: a, usage: { prompt: 100, cost: 0.1, calls: 1 } }] }\n"                        \
     "  late: { script: [{ content: late, delay: 20ms, usage: { prompt: 100 } }] }\n"                       \
     "  slow: { script: [{ content: slow, delay: 400ms }] }\n"                                              \
+    "  judge: { script: [{ result: { score: 7 }, delay: 400ms }] }\n"                                      \
     "  no: { script: ['RETRY: more'] }\n"
 
 static void report(const rondo_problem *problem, void *user)
@@ -119,6 +120,49 @@ TEST(what_is_under_way_in_a_pass_may_end_and_cleaning_up_still_begins)
     CHECK_STR(play_told(&p, "@step_end iteration_end"),
               "0 step_end x.0.i; 20 step_end x.0.l; 20 step_end x.0.c; 20 step_end x.0; 20 iteration_end x 0; "
               "20 step_end x; 20 step_end");
+}
+
+/* ---- timeouts ------------------------------------------------------------------------------------------------ */
+
+/* A timeout is a failure, and keeps what a budget of time would: the pass that it cut as well. */
+TEST(a_loop_whose_time_is_over_has_what_its_open_pass_came_to)
+{
+    static const struct {
+        const char *loop, *ends;
+    } rows[] = {
+        { "loop: { maxIterations: 4, LIMIT, steps: [{ id: w, agent: ok }, { id: q, agent: slow, dependsOn: [w] }] }",
+          "loop_end x time 1" },
+        { "agent: ok, loop: { maxIterations: 4, LIMIT, scoreAgent: judge }", "loop_end x time 1" },
+        { "loop: { maxIterations: 4, LIMIT, steps: [{ id: i, loop: { maxIterations: 4, order: sequence, "
+          "steps: [{ id: w, agent: ok }, { id: q, agent: slow }] } }] }", "loop_end x.0.i time 1; loop_end x time 1" },
+    };
+    static const char *const limits[] = { "budget: { time: 200ms }", "timeout: 200ms" };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+            PLAY p = { 0 };
+            char text[400];
+            const char *at = strstr(rows[i].loop, "LIMIT");
+            snprintf(text, sizeof text, "steps: [{ id: x, %.*s%s%s }]", (int)(at - rows[i].loop), rows[i].loop,
+                     limits[k], at + strlen("LIMIT"));
+            play_text(&p, text);
+            CHECK_STR(play_told(&p, "loop_end"), rows[i].ends);
+            CHECK_STR(play_step(&p, "x").content, "ok");
+            CHECK_INT(play_step(&p, "x").status, k ? RONDO_STATUS_FAILED : RONDO_STATUS_COMPLETED);
+        }
+}
+
+/* It has failed when its time is over before the next try: the log of that can be read again, too. */
+TEST(a_body_whose_next_try_comes_too_late_has_failed)
+{
+    static const char *const limits[] = { "budget: { time: 200ms }", "timeout: 200ms" };
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        PLAY p = { 0 };
+        char text[300];
+        snprintf(text, sizeof text, "steps: [{ id: x, loop: { maxIterations: 4, %s, steps: [{ id: w, agent: f, "
+                 "retry: { attempts: 3, delay: 1s } }] } }]", limits[k]);
+        play_text(&p, text);
+        CHECK_INT(play_step(&p, "x").status, RONDO_STATUS_FAILED);
+    }
 }
 
 /* ---- failures ------------------------------------------------------------------------------------------------ */

@@ -334,6 +334,33 @@ TEST(an_each_tells_its_reason_like_a_loop)
     }
 }
 
+/* A limit around it is told like one of its own. */
+TEST(an_each_is_ended_by_limits_around_it_like_a_loop)
+{
+    static const struct { const char *around, *told; } rows[] = {
+        { "timeout: 7s, steps: [ BOTH ]", "loop_end b.e time 1; loop_end b.i time 1" },
+        { "loop: { maxIterations: 2, timeout: 7s, steps: [ BOTH ] }",
+          "loop_end b.0.e time 1; loop_end b.0.i time 1; loop_end b time 1" },
+    };
+    static const char both[] = "{ id: i, agent: s, loop: { maxIterations: 5 } }, "
+                               "{ id: e, agent: s, loop: { forEach: [1, 2, 3], maxConcurrency: 1 } }";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PLAY p = { 0 };
+        char text[600];
+        const char *at = strstr(rows[i].around, "BOTH");
+        snprintf(text, sizeof text,
+                 "agents: { s: { script: [ { content: x, delay: 5s } ] } }\nsteps: [ { id: b, %.*s%s%s } ]",
+                 (int)(at - rows[i].around), rows[i].around, both, at + strlen("BOTH"));
+        errors(&p, text);
+        CHECK_STR(play_told(&p, "loop_end"), rows[i].told);
+    }
+    PLAY p = { .options = { .timeout_ms = 7000 } };
+    char text[600];
+    snprintf(text, sizeof text, "agents: { s: { script: [ { content: x, delay: 5s } ] } }\nsteps: [ %s ]", both);
+    errors(&p, text);
+    CHECK_STR(play_told(&p, "loop_end"), "loop_end e time 1; loop_end i time 1");
+}
+
 TEST(a_cap_is_no_failure_where_while_ends_the_loop)
 {
     PLAY p = { 0 }, alone = { 0 };

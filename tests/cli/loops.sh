@@ -1,0 +1,78 @@
+# loops.sh - loops of workflow files: nudges, items that an action has ended, escalating out of a file.
+cd "$(mktemp -d)" || exit 1
+scratch=$PWD
+trap 'cd /; rm -rf "$scratch"' EXIT
+. "$ROOT/tests/cli/checks"
+export XDG_DATA_HOME=$scratch/data NO_COLOR=1
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+
+# ---- nudges --------------------------------------------------------------------------------------------------
+note="The last outputs were the same: try something different."
+nudge() { # LOOP: a loop that is nudged before its third pass, and what that pass is told, as text and as data
+    rm -rf log said
+    flow nudge.yaml <<F
+name: nudge
+agents: { c: { run: 'jq -r .feedback.text "\$RONDO_CONTEXT" >>log; echo "--" >>log; echo same' } }
+steps: [{ id: l, agent: c, instructions: t, loop: { maxIterations: 3, $1, stall: { repeats: 2, action: nudge } } }]
+F
+    check "a loop with $1" 0 same "$RONDO" run -q --store :memory: --prompts said nudge.yaml
+    same "its third pass" "$(sed -n '/^## Revision Instructions/,$p' said/l.2.txt)" "## Revision Instructions
+$2"
+    same "the same as data" "$(sed -e '1,/^--/d' log | sed -e '1,/^--/d' | sed -e '/^--/d')" "$2"
+}
+nudge "feedback: true" "Loop iteration 3 of 3. Improve on the previous output. $note"
+nudge 'feedback: "Once more, from ${content}."' "Once more, from same.
+$note"
+nudge "feedback: false" "$note"
+same "nothing else is told" "$(grep -c '^## ' said/l.2.txt)" 3 # Task, Iteration 3
+same "nor to the pass before" "$(grep -c Revision said/l.1.txt)" 0
+
+# ---- items -----------------------------------------------------------------------------------------------------
+flow items.yaml <<'F'
+name: items
+agents:
+  a: { script: [one, two, three] }
+  c: { script: [{ content: c1, actions: { continue: true } }, c2, { content: c3, actions: { break: true } }] }
+steps:
+  - id: e
+    loop:
+      forEach: [1, 2, 3, 4]
+      maxConcurrency: 1
+      steps: [{ id: p, agent: a }, { id: q, agent: c, dependsOn: [p] }, { id: r, agent: a, dependsOn: [q] }]
+output: steps.e.result.iterations.map(i, i.status)
+F
+check "items that an action ends" 0 '["completed","completed","completed","cancelled"]' "$RONDO" run items.yaml
+says "3 of 4 items"
+id=$(run_id err)
+check "and later" 0 "completed completed completed" sh -c "\"$RONDO\" show --json $id | jq -r '[.steps[] | .. | objects | select(.path? // \"\" | test(\"^e.[0-9].$\")) | .status] | join(\" \")'"
+
+# ---- out of a file -----------------------------------------------------------------------------------------------
+inner() { # ACTION
+    flow inner.yaml <<F
+name: inner
+agents: { a: { script: [{ content: one, actions: { $1: true } }] } }
+steps: [{ id: p, agent: a }, { id: q, agent: a, dependsOn: [p] }]
+F
+}
+flow outer.yaml <<'F'
+name: outer
+agents: { w: { workflow: inner.yaml } }
+steps:
+  - { id: x, include: inner.yaml }
+  - { id: y, agent: w }
+  - { id: z, steps: [{ id: u, include: inner.yaml }] }
+output: "[steps.x.content, steps.x.escalated, steps.y.escalated, steps.z.escalated, steps.z.steps.u.escalated]"
+F
+inner escalate
+check "who escalates without a loop completes" 0 '["one",true,true,false,true]' "$RONDO" run outer.yaml
+id=$(run_id err)
+check "and what has ended is seen in its log" 0 "" "$RONDO" replay -q "$id"
+check "a file of its own has nobody to tell" 1 "" "$RONDO" run --store :memory: inner.yaml
+says "break or continue outside of a loop"
+check "it may still be meant for another" 0 "" "$RONDO" check inner.yaml
+inner break
+check "break needs a loop" 2 "" "$RONDO" run --store :memory: outer.yaml
+says "there is no loop around any step of 'a'"
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
