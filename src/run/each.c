@@ -25,6 +25,7 @@ struct kid *each_begin(struct act *act, uint32_t ordinal)
     struct each_act *each = act->each;
     mem_grow(&each->open, &each->open_cap, each->open_count, sizeof *each->open);
     each->open[each->open_count] = (struct open_item){ .ordinal = ordinal };
+    json_decref(each->fresh.given); // that was refused
     each->fresh = (struct kid){ 0 };
     if (ordinal >= each->next)
         each->next = ordinal + 1;
@@ -57,6 +58,7 @@ static void each_free(struct run *run, struct act *act)
         result_clear(run, &each->results[i]);
     for (uint32_t i = 0; i < each->open_count; i++)
         kid_reset(run, &each->open[i].kid);
+    kid_reset(run, &each->fresh);
     run_drop(run, each->items);
     mem_free(each->results);
     mem_free(each->open);
@@ -104,6 +106,7 @@ static void finish_item(struct run *run, struct act *act, uint32_t at)
     struct kid *kid = &each->open[at].kid;
     struct result *res = &each->results[each->open[at].ordinal];
     *res = kid->res;
+    run_drop(run, TAKE(kid->given)); // that was refused
     each->failed += res->status == RONDO_STATUS_FAILED;
     each->completed += res->status == RONDO_STATUS_COMPLETED;
     if (act->node->each.output && res->more && res->status == RONDO_STATUS_COMPLETED)

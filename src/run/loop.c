@@ -369,7 +369,7 @@ static void set_pass_input(struct run *run, struct act *act, const struct rondo_
         input = carried_input(act, &seq);
     }
     l->input_seq = seq;
-    if (input == old)
+    if (input == old && !(ev->flags & EF_VALUE)) // else `next` gave the same one back, and a second reference
         return;
     l->input = input;
     l->owns_input = ev->flags & EF_VALUE;
