@@ -99,6 +99,26 @@ static void put_remedy(struct binding *b, const struct sight *sight, const struc
         snprintf(b->hint, sizeof b->hint, "step '%.80s' needs `dependsOn: [%.80s]`", sight->from->id, step->id);
 }
 
+/* What `while` cannot do without is not there before the first pass: the answer is no, and there is none. */
+static int doubt_first(const struct asked *p, uint32_t at)
+{
+    struct binding *b = p->b;
+    if (!b->is_certain || !(b->place.allows & ALLOW_FIRST))
+        return 0;
+    asked_refuse(p, at, NULL,
+                 "there is no '%.80s' before the first pass, so that the answer is no: the loop never begins",
+                 p->names[at].text);
+    snprintf(b->hint, sizeof b->hint, "iteration == 0 || ...");
+    return asked_doubt(p);
+}
+
+static bool is_in_scope(const struct flow_scope *scope, const struct flow_scope *outer)
+{
+    while (scope && scope != outer)
+        scope = scope->up;
+    return scope;
+}
+
 /* A step that cannot have ended is an error where its absence is one. */
 int look_at_step(const struct asked *p, const struct flow_step *step)
 {
@@ -107,6 +127,8 @@ int look_at_step(const struct asked *p, const struct flow_step *step)
     char text[300];
     if (b->place.allows & ALLOW_USER)
         return look_for_users(p, ANYWHERE, step->id);
+    if (is_in_scope(step->scope, b->place.scope) && doubt_first(p, 1) < 0)
+        return p->err->code;
     if (b->is_certain && !binding_is_v1(b) && !is_about(b, step))
         sight = sight_of(b->place.step, step);
     if (sight.kind == SIGHT_FINE)
@@ -249,6 +271,9 @@ int look_at_plain(const struct asked *p, const struct flow_ref *ref)
     switch (ref->root) {
     case REF_ITEM: return has_owner ? look_at_item(p, scope) : 0;
     case REF_INPUT: return look_at_input(p);
+    case REF_CONTENT:
+    case REF_RESULT:
+    case REF_STATUS: return doubt_first(p, 0);
     case REF_BEST:
     case REF_SCORE: return has_owner ? look_for_score(p, 0, scope->owner) : 0;
     default: return 0;

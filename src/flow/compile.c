@@ -170,7 +170,7 @@ static unsigned allows_of(const struct pending *p)
     bool is_asked = p->field->want == WANT_BOOL || p->field->want == WANT_NUMBER;
     unsigned absent = is_asked ? ALLOW_ABSENT : ALLOW_NONE;
     switch ((enum field_where)p->field->where) {
-    case AT_RULE: return ALLOW_PASS | absent;
+    case AT_RULE: return ALLOW_PASS | absent | (p->expr == &p->step->loop->while_ ? ALLOW_FIRST : ALLOW_NONE);
     case AT_RETRY: return ALLOW_ERROR | absent;
     case AT_AGENT: return ALLOW_USER;
     case AT_HEAD: return ALLOW_HEAD;

@@ -372,7 +372,6 @@ void yield_add_usage(struct yield *y)
     add_made(y, closed_schema(properties));
 }
 
-/* The steps of a pass, reviewers left out: with one there are more names. */
 static json_t *steps_schema(const struct flow_scope *scope)
 {
     json_t *properties = json_object();
@@ -381,18 +380,23 @@ static json_t *steps_schema(const struct flow_scope *scope)
     return closed_schema(properties);
 }
 
-static bool is_reviewed(const struct flow_scope *scope)
+/* The steps of a pass: those of the loop, or what is inside of the body; NULL: not known. */
+static const struct flow_scope *pass_scope(const struct flow_step *step)
 {
-    for (uint32_t i = 0; i < scope->count; i++)
-        if (scope->steps[i]->review)
-            return true;
-    return false;
+    static const struct flow_scope nothing;
+    if (step->loop && step->loop->scope->count)
+        return step->loop->scope;
+    if (step->inner)
+        return step->inner;
+    if (step->include)
+        return step->include->scope;
+    return flow_step_is_file(step) ? NULL : &nothing;
 }
 
 void yield_add_record(struct yield *y, const struct flow_step *step)
 {
-    const struct flow_scope *scope = step->loop ? step->loop->scope : step->inner;
-    bool is_known = scope && scope->count && scope->count <= STEPS_MAX && !is_reviewed(scope);
+    const struct flow_scope *scope = pass_scope(step);
+    bool is_known = scope && scope->count <= STEPS_MAX;
     json_t *properties = json_loads("{\"pass\": {\"type\": \"integer\"}, \"status\": {\"type\": \"string\"}, "
                                     "\"content\": {\"type\": \"string\"}, \"judge\": {\"type\": \"string\"}, "
                                     "\"error\": {\"type\": \"string\"}, \"result\": {}, \"score\": {}}", 0, NULL);
