@@ -401,6 +401,17 @@ static void say_all(struct run *run, const struct act *act, const struct result 
     ev->value = both;
 }
 
+static void say_output(struct run *run, const struct act *act, json_t *output, struct rondo_event *ev) // takes
+{
+    if (act->node->shows_all) {
+        say_all(run, act, &(struct result){ .value = output }, ev);
+        json_decref(output);
+        return;
+    }
+    ev->flags = EF_VALUE;
+    ev->value = output;
+}
+
 /* What the file says it returns. */
 static enum plan end_with_output(struct run *run, struct act *act, struct rondo_event *ev)
 {
@@ -409,14 +420,8 @@ static enum plan end_with_output(struct run *run, struct act *act, struct rondo_
     if (run->question.yes < 0)
         return decide_fail(run, act, RONDO_EFAILED, ev, "%s",
                            run->question.error ? run->question.error : "failed");
-    auto_json json_t *output = run->question.value ? TAKE(run->question.value) : json_null();
     decide(act, RONDO_EV_STEP_END, ev);
-    if (act->node->shows_all) {
-        say_all(run, act, &(struct result){ .value = output }, ev);
-    } else {
-        ev->flags = EF_VALUE;
-        ev->value = TAKE(output);
-    }
+    say_output(run, act, run->question.value ? TAKE(run->question.value) : json_null(), ev);
     return end_checked(run, act, ev);
 }
 
@@ -444,20 +449,21 @@ static enum plan end_partly(struct run *run, struct act *act, const struct resul
     return PLAN_DECIDE;
 }
 
-/* What a limit has cut off still says what it returns, if that can be said.  Here, too, it is told if not. */
+/* What a limit has cut off still says what it returns, if that can be said.  Here, too, it is told if not.  It has what
+   there is, which nobody has promised: no schema is asked. */
 static enum plan end_cut(struct run *run, struct act *act, int type, struct rondo_event *ev)
 {
-    bool is_asked = !act->graph->no_output;
+    bool is_asked = act->node->output && !act->graph->no_output;
     if (is_asked && must_ask(run, act, ASK_OUTPUT, 0))
         return PLAN_ASK;
     if (is_asked && run->question.yes < 0)
         return tell_no_output(run, act, ev);
     decide(act, type, ev);
-    if (is_asked && run->question.value) {
-        ev->flags = EF_VALUE;
-        ev->value = TAKE(run->question.value);
-    }
-    return PLAN_DECIDE;
+    if (is_asked && run->question.value)
+        say_output(run, act, TAKE(run->question.value), ev);
+    else if (act->node->shows_all)
+        say_all(run, act, last_completed(act), ev);
+    return type == RONDO_EV_STEP_END ? graph_leave_behind(run, act, ev) : PLAN_DECIDE;
 }
 
 static bool is_temporary(const struct result *res)
@@ -529,7 +535,7 @@ static enum plan graph_cut(struct run *run, struct act *act, struct rondo_event 
 {
     bool is_late = !act->parent && run_act(run, 0)->close == CLOSE_TIMEOUT && run->completed;
     const struct result *failure = act->close == CLOSE_BUDGET ? graph_failure(act) : NULL;
-    if (!act->node->output || (act->close != CLOSE_BUDGET && !is_late))
+    if (!(act->node->output || act->node->shows_all) || (act->close != CLOSE_BUDGET && !is_late))
         return PLAN_IDLE;
     return failure ? end_partly(run, act, failure, ev)
                    : end_cut(run, act, is_late ? RONDO_EV_STEP_CANCELLED : RONDO_EV_STEP_END, ev);
