@@ -296,6 +296,8 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
     bool is_input = ev.type == RONDO_EV_WORKFLOW_START || ev.type == RONDO_EV_FORKED;
     if (is_input && of->type != ev.type)
         part = json_object_get(value, "input");
+    else if (ev.type == RONDO_EV_STEP_FAILED && of->type != ev.type)
+        part = json_object_get(value, "output");
     else if (ev.flags & EF_FULL)
         part = json_object_get(value, "result");
     else if (ev.type == RONDO_EV_ITEMS && by.type == RONDO_EV_STEP_START)

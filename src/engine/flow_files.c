@@ -35,6 +35,8 @@ static int has_path(const char *folder, enum flow_need need, const char *path, r
     buf_printf(&full, "%s%s%s", *path == '/' ? "" : folder, *path == '/' ? "" : "/", path);
     if (need == NEED_FOLDER && !file_is_folder(buf_text(&full)))
         return err_set(err, RONDO_ENOTFOUND, "%.200s: there is no such folder", path);
+    if (need == NEED_FILE && file_is_folder(buf_text(&full)))
+        return err_set(err, RONDO_EINVAL, "%.200s: this is a folder, not a file", path);
     if (need == NEED_FILE && access(buf_text(&full), R_OK) < 0)
         return err_set(err, RONDO_ENOTFOUND, "%.200s: this file cannot be read: %s", path, strerror(errno));
     return 0;

@@ -69,14 +69,50 @@ static json_t *made(rondo_context *context, struct see *see, const struct flow_e
     return value;
 }
 
-static int ask_when(rondo_context *context, void *step)
+/* In a sequence: the result of the nearest step before that has something to show, else its content.
+   NULL: none has. */
+static json_t *previous_output(struct see *see, const struct flow_step *step)
 {
-    return asked(context, &((struct flow_step *)step)->condition);
+    for (uint32_t i = step->index; i-- > 0;) {
+        const struct result *res = see_result(see, step->scope, i);
+        if (!res || !result_has_output(res))
+            continue;
+        json_t *value = see_result_value(res);
+        return value ? json_incref(value) : json_incref(res->value);
+    }
+    return NULL;
 }
 
-static int ask_retry(rondo_context *context, void *step)
+/* What stands beside a step of a sequence sees the same input as the step. */
+static int asked_beside(rondo_context *context, const struct flow_step *step, const struct flow_expr *expr)
 {
-    return asked(context, &((struct flow_step *)step)->retry_on);
+    struct see see;
+    ask_see(context, &see);
+    auto_json json_t *before = step->takes_previous ? previous_output(&see, step) : NULL;
+    see.input = before ? before : see.input;
+    return truth(context, &see, expr, false);
+}
+
+static int ask_when(rondo_context *context, void *of)
+{
+    const struct flow_step *step = of;
+    return asked_beside(context, step, &step->condition);
+}
+
+/* The step had its input: what `with` says of it can be said again. */
+static int ask_retry(rondo_context *context, void *of)
+{
+    const struct flow_step *step = of;
+    struct see see;
+    rondo_error err;
+    json_t *values = NULL;
+    if (!step->has_with || step->loop)
+        return asked_beside(context, step, &step->retry_on);
+    ask_see(context, &see);
+    see_object(&see, step->with, step->with_count, &values, &err);
+    auto_json json_t *given = values;
+    see.input = given ? given : see.input;
+    return truth(context, &see, &step->retry_on, false);
 }
 
 static int ask_case(rondo_context *context, void *of)
@@ -153,20 +189,6 @@ static json_t *ask_text(rondo_context *context, void *step)
 }
 
 /* ---- inputs of steps ---------------------------------------------------------------------------------------- */
-
-/* In a sequence: the result of the nearest step before that has something to show, else its content.
-   NULL: none has. */
-static json_t *previous_output(struct see *see, const struct flow_step *step)
-{
-    for (uint32_t i = step->index; i-- > 0;) {
-        const struct result *res = see_result(see, step->scope, i);
-        if (!res || !result_has_output(res))
-            continue;
-        json_t *value = see_result_value(res);
-        return value ? json_incref(value) : json_incref(res->value);
-    }
-    return NULL;
-}
 
 /* The inputs of a file inside another: what `with` says and the file's defaults. */
 static json_t *file_inputs(rondo_context *context, const struct flow_step *step, json_t *given)

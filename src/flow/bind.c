@@ -63,6 +63,7 @@ static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, c
     struct flow_ref *ref = arena_zalloc(&p->b->place.scope->flow->arena, sizeof *ref);
     ref->root = (uint8_t)root;
     ref->is_v1 = binding_is_v1(p->b);
+    ref->is_certain = p->b->is_certain;
     ref->used = 1;
     *p->ret = ref;
     *p->ret_type = type;

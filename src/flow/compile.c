@@ -179,9 +179,16 @@ static unsigned allows_of(const struct pending *p)
     }
 }
 
+/* Whose steps see the text: beside a prompt a description is only for others. */
+static const struct flow_agent *reader_of(const struct pending *p)
+{
+    const struct flow_agent *agent = p->agent;
+    return agent && p->text == &agent->description && agent->prompt.text ? NULL : agent;
+}
+
 static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct scope_place place = { scope_of(l, p), p->step, p->agent, allows_of(p), given_of(l, p) };
+    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p) };
     if (!place.scope) // an error was reported
         return;
     if (p->expr)

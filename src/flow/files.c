@@ -451,7 +451,7 @@ static void check_commands(struct loading *l)
 
 static void note_first(struct loading *l, struct flow_step *step)
 {
-    if (step->agent && flow_step_comes_first(step))
+    if (step->agent && flow_step_comes_first(step) && flow_step_is_certain(step))
         step->agent->comes_first = true;
 }
 

@@ -395,6 +395,8 @@ static bool makes_of_items(const struct flow_step *step)
 static bool is_all_given(const struct flow_step *step)
 {
     const struct flow_step *giver = flow_giver(step);
+    if (step->include && step->takes_previous) // whose result may have some
+        return false;
     if (!giver->loop || !giver->loop->is_each)
         return giver->has_with || step->include;
     return makes_of_items(giver) && !step->include;
@@ -405,7 +407,8 @@ const struct flow_loop *load_items_of(const struct flow_step *step)
 {
     if (step->loop)
         return step->loop->is_each && step->loop->items && !makes_of_items(step) ? step->loop : NULL;
-    if (step->has_with || step->takes_previous || step->condition.at || flow_step_is_file(step))
+    if (step->has_with || step->takes_previous || step->condition.at || step->run_on != RONDO_ON_SUCCESS ||
+        flow_step_is_file(step))
         return NULL;
     const struct flow_step *owner = step->scope->owner;
     if (step->scope->kind == SCOPE_EACH)
@@ -452,7 +455,7 @@ static void fit_hole(struct loading *l, const struct flow_step *step, const stru
         const struct flow_ref *ref = (const struct flow_ref *)cel_program_ref_at(hole->program, i)->token;
         const struct flow_input *input = ref && ref->root == REF_INPUTS && ref->name ? flow_input(file, ref->name)
                                                                                     : NULL;
-        if (input && !input->default_)
+        if (input && !input->default_ && ref->is_certain)
             diag_hint(load_error(l, STAGE_RONDO, step->at, "validation",
                                  "the description of '%.100s' names its input '%.80s', which has no default: it cannot "
                                  "be shown before the file has inputs", file->source->name, input->name),

@@ -99,6 +99,7 @@ struct flow_ref {
     bool is_v1;    // in a v1 file: what means nothing there is empty, not absent
     bool is_whole; // budget.tokens: both of its numbers, as a map
     bool is_reviewed; // a step with a review
+    bool is_certain;  // the expression cannot do without it
     uint32_t index;  // of the step in its scope
     uint32_t number;
     uint32_t used;   // names of the path that it stands for,

@@ -34,8 +34,8 @@ static bool gives_text(const struct flow_step *step)
     const struct flow_agent *agent = step->agent;
     size_t i;
     json_t *reply;
-    if (step->body != BODY_AGENT || step->loop || step->condition.at || step->review || !agent ||
-        agent->kind != AGENT_SCRIPT)
+    if (step->body != BODY_AGENT || step->loop || step->condition.at || step->run_on != RONDO_ON_SUCCESS ||
+        step->review || !agent || agent->kind != AGENT_SCRIPT)
         return false;
     json_array_foreach(agent->script, i, reply)
         if (!is_text_alone(reply))
@@ -51,7 +51,7 @@ static enum known input_of(const struct flow_step *step)
         return step->run_on == RONDO_ON_SUCCESS && gives_text(step->scope->steps[step->index - 1]) ? KNOWN_TEXT
                                                                                                   : NOT_KNOWN;
     switch ((enum flow_scope_kind)step->scope->kind) {
-    case SCOPE_FILE: return KNOWN_INPUTS;
+    case SCOPE_FILE: return step->flow->outer ? NOT_KNOWN : KNOWN_INPUTS; // there it may be a pass, or an item
     case SCOPE_GROUP:
     case SCOPE_PARALLEL:
     case SCOPE_BRANCH: return step->scope->owner->loop ? NOT_KNOWN : input_of(step->scope->owner);

@@ -109,7 +109,7 @@ static bool admits_end(struct run *run, const struct rondo_event *ev)
     bool says = ev->flags & EF_VALUE && (!(ev->flags & EF_FULL) || json_is_object(ev->value));
     if (ev->type == RONDO_EV_STEP_END)
         return says || (!(ev->flags & EF_VALUE) && !node_is_leaf(act->node));
-    return !(ev->flags & EF_VALUE) || act->node->is_file;
+    return !(ev->flags & EF_VALUE) || (says && (act->node->is_file || act->node->kind == RONDO_KIND_EACH));
 }
 
 static bool admits_loop_end(struct run *run, const struct rondo_event *ev)
@@ -387,7 +387,8 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(RESUME_QUEUED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
-    if (ev->flags & EF_FULL && (ev->type != RONDO_EV_STEP_END || !has_object(ev)))
+    bool can_be_full = ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_CANCELLED;
+    if (ev->flags & EF_FULL && (!can_be_full || !has_object(ev)))
         return false;
     return !(ev->flags & EF_SCORED) || (ev->type == RONDO_EV_ITERATION_END && !(ev->flags & EF_REF));
 }

@@ -362,15 +362,18 @@ static void take_part(struct run *run, const struct rondo_event *ev, struct resu
         return;
     run_drop(run, res->value);
     res->value = json_incref(said);
-    res->seq = 0; // no event has it as its value
+    res->seq = ev->seq; // beside why it failed
     mem_free(TAKE(res->more->content));
 }
 
 /* The value of a container follows from its children: the event only says whose it is. */
 static void derive_value(struct run *run, struct act *act, struct rondo_event *ev, struct result *res)
 {
+    const struct act *parent = run_act(run, act->parent);
     act->kind->project(run, act, res);
     take_steps(act, res);
+    if (UNLIKELY(parent->node->kind == RONDO_KIND_EACH && parent->node->each.output))
+        each_choose(run, parent, act, res);
     if (UNLIKELY(act->escalated))
         result_more(res)->escalated = true;
     if (act->close == CLOSE_BUDGET && res->more && ev->type == RONDO_EV_STEP_END)
@@ -473,11 +476,24 @@ static bool is_unscoped(const struct act *loop, const struct rondo_event *ev)
 }
 
 /* Acts when a result is applied, while act is still linked. */
+/* It is a flag of the step that runs the file, also when that repeats it. */
+static void note_escalated(struct run *run, struct act *file)
+{
+    struct act *around = run_act(run, file->parent);
+    file->escalated = true;
+    if (around->node->step != file->node->step)
+        return;
+    if (around->node->kind == RONDO_KIND_EACH)
+        around->each->escalated = true;
+    else if (node_is_loop(around->node))
+        around->loop->escalated = true;
+}
+
 static void apply_actions(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct act *file = ev->flags & (EF_BREAK | EF_CONTINUE) ? NULL : run_file_around(run, act);
     if (file)
-        file->escalated = true;
+        note_escalated(run, file);
     if (ev->flags & EF_BREAK) {
         struct act *loop = run_act(run, ev->parent);
         if (loop->node->kind == RONDO_KIND_FORUM) {

@@ -10,6 +10,7 @@
 #include "run/kinds.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct kid *each_kid(struct act *act, uint32_t ordinal)
 {
@@ -85,18 +86,20 @@ static void close_item(struct run *run, struct act *act, uint32_t at)
         run_act(run, each->open[at].kid.act)->kid = at;
 }
 
-/* What the item came to is what that step did; without an output of its own, nothing. */
-static void take_output(struct run *run, struct result *res, const char *name)
+void each_choose(struct run *run, const struct act *each, const struct act *item, struct result *res)
 {
+    const char *name = each->node->each.output;
     const struct result *step = result_step(res, name);
     bool has_output = step && result_has_output(step);
     auto_buf struct buf text = { 0 };
+    if (!res->more || strcmp(item->node->name, name) == 0) // the body itself
+        return;
     if (has_output)
         result_put_content(&text, step);
     run_drop(run, res->value);
     mem_free(res->more->content);
     res->value = has_output ? json_incref(step->value) : NULL;
-    res->seq = has_output ? step->seq : res->seq;
+    res->seq = has_output ? step->seq : 0;
     res->more->content = mem_strdup(buf_text(&text));
 }
 
@@ -109,8 +112,6 @@ static void finish_item(struct run *run, struct act *act, uint32_t at)
     run_drop(run, TAKE(kid->given)); // that was refused
     each->failed += res->status == RONDO_STATUS_FAILED;
     each->completed += res->status == RONDO_STATUS_COMPLETED;
-    if (act->node->each.output && res->more && res->status == RONDO_STATUS_COMPLETED)
-        take_output(run, res, act->node->each.output);
     if (res->more && res->more->refs == 1) { // inner steps of an item are not visible from outside
         kids_free(run, res->more->steps, res->more->step_count);
         res->more->steps = NULL;
@@ -442,12 +443,19 @@ static const struct result *each_failure(const struct act *act)
     return NULL;
 }
 
-/* Everything inside has ended; how the step does then is the same for all containers. */
+/* Everything inside has ended; how the step does then is the same for all containers, but one of a file says what it
+   came to. */
 static enum plan each_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
     bool is_cut = act->close != CLOSE_BUDGET;
     int status = is_cut ? RONDO_STATUS_CANCELLED : each_failure(act) ? RONDO_STATUS_FAILED : RONDO_STATUS_COMPLETED;
-    return act->each->ended ? PLAN_IDLE : tell_end(act, status, ev);
+    if (!act->each->ended)
+        return tell_end(act, status, ev);
+    if (!act->node->flow || act->close == CLOSE_TIMEOUT || status == RONDO_STATUS_FAILED)
+        return PLAN_IDLE;
+    decide(act, is_cut ? RONDO_EV_STEP_CANCELLED : RONDO_EV_STEP_END, ev);
+    say_result(run, act, ev);
+    return PLAN_DECIDE;
 }
 
 static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,

@@ -34,6 +34,9 @@ void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt);
 
 void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq); // takes items
 
+/* What an item came to is what the step did that `output` names; without an output of its own, nothing. */
+void each_choose(struct run *run, const struct act *each, const struct act *item, struct result *res);
+
 /* loop_end: called by run_apply(). */
 void each_apply_end(struct run *run, struct act *act, struct rondo_event *ev);
 

@@ -177,6 +177,21 @@ gives "a scorer" "ok" "[{ id: m, agent: ok, loop: { maxIterations: 3, scoreAgent
 gives "a judge" "ok" "[{ id: m, agent: ok, loop: { maxIterations: 2, onMaxIterations: fail, untilAgent: marks } }]"
 gives "a reviewer" "ok" "[{ id: m, agent: ok, review: { agent: marks, onExhausted: fail } }]"
 
+# What stands beside a step sees the input of the step.
+flow beside.yaml <<'F'
+name: beside
+order: sequence
+agents: { t: { script: [x] }, r: { script: [{ result: { n: 5 } }] }, f: { script: [{ fail: no }, ok] } }
+steps:
+  - { id: a, agent: r }
+  - { id: b, agent: t, condition: input.n == 5 }
+  - { id: c, agent: r }
+  - { id: d, agent: f, retry: { attempts: 2, on: input.n == 5 } }
+  - { id: e, agent: f, with: { m: "1" }, retry: { attempts: 2, on: input.m == 1 } }
+output: "[steps.b.status, steps.d.content, steps.e.content]"
+F
+check "beside a step" 0 '["completed","ok","ok"]' "$RONDO" run --store :memory: --quiet beside.yaml
+
 # What does not fit is known before.
 flow needs.yaml <<'F'
 name: needs

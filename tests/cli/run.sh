@@ -99,6 +99,33 @@ output: steps.one.result.k
 END
 sed -i "s/^output: .*/output: \"{'k': steps.a.content}\"/" cut.yaml
 check "a budget of a file inside" 0 "x" "$RONDO" run --store :memory: inner.yaml
+sed -i 's/workflow: cut.yaml/workflow: cut.yaml, outputKey: key/; s/^output: .*/output: "[steps.one.content, state.key]"/' inner.yaml
+check "which does at its end what others do" 0 '["{\"k\":\"x\"}",{"k":"x"}]' "$RONDO" run --store :memory: inner.yaml
+cat >older.yaml <<'END'
+name: older
+agents: { z: { description: d } }
+steps: [{ id: y, include: cut.yaml }, { id: z, agent: z, dependsOn: [y], instructions: i, condition: "size(steps.y.result.innerSteps) == 3" }]
+END
+check "also for a v1 file" 0 "z answers for z (rehearsal of z)" "$RONDO" rehearse --quiet older.yaml
+# What is stored tells what was told.
+told() { # NAME FILE: live events against those that are read back
+    "$RONDO" run --json --store told.db "$2" 2>/dev/null | jq -cS 'select(.seq) | del(.timestamp, .duration)' >live
+    "$RONDO" events --json --store told.db "$(jq -r .runId live | head -1)" | jq -cS 'select(.seq) | del(.timestamp, .duration)' >stored
+    same "$1" "$(diff live stored | cut -c1-200)" ""
+}
+flow items_cut.yaml <<'END'
+name: items_cut
+agents: { s: { script: [{ content: one, usage: { prompt: 5 } }] }, slow: { run: [sleep, "30"] } }
+steps:
+  - { id: l, loop: { maxIterations: 4, steps: [{ id: e, agent: s, budget: { tokens: 9 }, loop: { forEach: [1, 2, 3], maxConcurrency: 1 } }] } }
+  - { id: g, timeout: 200ms, steps: [{ id: i, agent: slow, loop: { forEach: [1, 2] } }] }
+output: "steps.l.history.map(h, h.steps.e.result.iterations[0].id)"
+END
+told "items that a limit cut off" items_cut.yaml
+same "have their ids in all passes" "$(jq -r 'select(.type == "workflow_end").data.output | join(" ")' live)" "l.0.e[0] l.1.e[0] l.2.e[0] l.3.e[0]"
+{ cat partial.yaml; echo "output: \"'says ' + steps.one.content\""; } >says.yaml
+told "the output of a partial run" says.yaml
+same "is there" "$(jq -r 'select(.type == "workflow_end").data.output' stored)" "says fine"
 flow late.yaml <<'END'
 name: late
 options: { timeout: 300ms }
@@ -138,10 +165,12 @@ steps:
         - { id: c, agent: no, dependsOn: [a], condition: item == 3 }
 output: "[steps.l.content, steps.l.result.iterations.map(i, [i.status, i.content, i.?result.orValue('none')])]"
 END
-check "of each item" 0 '["{\"n\": 1}",[["completed","{\"n\": 1}",{"n":1}],["completed","","none"],["failed","later 3","none"]]]' \
+check "of each item" 0 '["{\"n\": 1}",[["completed","{\"n\": 1}",{"n":1}],["completed","","none"],["failed","{\"n\": 3}",{"n":3}]]]' \
       "$RONDO" run --store :memory: counts.yaml
+told "the same in its events" counts.yaml
+same "and alone" "$("$RONDO" show --store told.db "$(jq -r .runId live | head -1)" 'l[0]' | tail -1)" '{"n":1}'
 sed -i 's/output: a/output: a\n      outputMode: cumulative/' counts.yaml
-check "all of them" 0 '["## Item 0\n\n{\"n\": 1}",[["completed","{\"n\": 1}",{"n":1}],["completed","","none"],["failed","later 3","none"]]]' \
+check "all of them" 0 '["## Item 0\n\n{\"n\": 1}",[["completed","{\"n\": 1}",{"n":1}],["completed","","none"],["failed","{\"n\": 3}",{"n":3}]]]' \
       "$RONDO" run --store :memory: counts.yaml
 
 # ---- answers and statuses ----------------------------------------------------------------------
