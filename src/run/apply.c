@@ -762,7 +762,7 @@ static void apply_timer(struct run *run, struct rondo_event *ev)
         break;
     case TIMER_BACKOFF: end_backoff(run, act, ev); break;
     case TIMER_CALL:
-        act->is_long = true;
+        act->is_long = !act->close;
         act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false);
         break;
     case TIMER_TIMEOUT: act_close(run, act, CLOSE_TIMEOUT, RONDO_REASON_TIME, false); break;

@@ -61,10 +61,12 @@ steps:
   - { id: x, include: inner.yaml }
   - { id: y, agent: w }
   - { id: z, steps: [{ id: u, include: inner.yaml }] }
-output: "[steps.x.content, steps.x.escalated, steps.y.escalated, steps.z.escalated, steps.z.steps.u.escalated]"
+  - { id: l, include: inner.yaml, loop: { maxIterations: 2 } }
+  - { id: e, agent: w, loop: { forEach: [1] } }
+output: "[steps.x.content, steps.x.escalated, steps.y.escalated, steps.z.escalated, steps.z.steps.u.escalated, steps.l.escalated, steps.e.escalated]"
 F
 inner escalate
-check "who escalates without a loop completes" 0 '["one",true,true,false,true]' "$RONDO" run outer.yaml
+check "who escalates without a loop completes" 0 '["one",true,true,false,true,true,true]' "$RONDO" run outer.yaml
 id=$(run_id err)
 check "and what has ended is seen in its log" 0 "" "$RONDO" replay -q "$id"
 check "a file of its own has nobody to tell" 1 "" "$RONDO" run --store :memory: inner.yaml
