@@ -3,6 +3,7 @@
 #include "cli/answers.h"
 #include "cli/gates.h"
 #include "cli/given.h"
+#include "run/act.h"
 #include "test.h"
 
 #include <stdio.h>
