@@ -249,11 +249,23 @@ static rondo_node *include_node(const struct builder *b, struct flow_step *step,
 
 /* ---- other containers --------------------------------------------------------------------------------- */
 
+/* Only graphs know of reviews: elsewhere a step that has one is in a graph of its own. */
+static rondo_node *reviewed_node(const struct builder *b, struct flow_step *step)
+{
+    struct flow_scope *own = arena_zalloc(&b->flow->arena, sizeof *own);
+    *own = (struct flow_scope){ .kind = SCOPE_GROUP, .up = step->scope, .flow = step->flow, .owner = step,
+                                .steps = arena_zalloc(&b->flow->arena, sizeof *own->steps), .count = 1 };
+    own->steps[0] = step;
+    return graph_node(b, own, step->id, RONDO_CASCADE, no_options);
+}
+
 static rondo_node **inner_nodes(const struct builder *b, const struct flow_step *step, uint32_t count)
 {
     rondo_node **nodes = mem_zalloc((count + 1) * sizeof *nodes);
-    for (uint32_t i = 0; i < count; i++)
-        nodes[i] = build_step(b, step->inner->steps[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        struct flow_step *inner = step->inner->steps[i];
+        nodes[i] = inner->review ? reviewed_node(b, inner) : build_step(b, inner);
+    }
     return nodes;
 }
 
@@ -261,7 +273,7 @@ static rondo_node **inner_nodes(const struct builder *b, const struct flow_step 
 static void take_inputs(const struct builder *b, rondo_node *node, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < node->count && i < scope->count; i++)
-        if (has_input(scope->steps[i])) {
+        if (has_input(scope->steps[i]) && !scope->steps[i]->review) { // else it is there
             node->children[i].input = b->hooks->input;
             node->children[i].user = scope->steps[i];
         }

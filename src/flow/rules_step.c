@@ -175,7 +175,7 @@ static void check_retry(struct loading *l, const struct flow_step *step)
 
 static void check_review(struct loading *l, const struct flow_step *step)
 {
-    if (step->review && !load_is_graph(step->scope))
+    if (step->review && !load_is_graph(step->scope) && step->scope->kind != SCOPE_PARALLEL)
         diag_hint(load_error(l, STAGE_RONDO, doc_key(step->at, "review"), "validation",
                              "`review` is for steps in a list of steps"),
                   "put the body into `steps` with one step, and the review there");

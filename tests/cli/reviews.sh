@@ -213,5 +213,28 @@ shorter"
 check "and goes on" 0 two "$RONDO" resume -q "$id"
 same "who has said so" "$("$RONDO" show --json "$id" | jq -r '.answers | map(.path + " " + .by) | join(", ")')" "write.review ada, write.review~1 bob"
 
+# ---- side by side ---------------------------------------------------------------------------------------------------
+flow beside.yaml <<'F'
+name: beside
+agents:
+  w: { script: [bad, good] }
+  c: { run: [printf, "%s", "${string(input.k)}"] }
+  rv: { script: ["RETRY: better", APPROVE] }
+steps:
+  - id: p
+    parallel:
+      steps:
+        - { id: x, agent: w, instructions: do, review: { agent: rv } }
+        - { id: y, agent: c, with: { k: "7" } }
+        - { id: z, agent: c, with: { k: "8" }, review: { agent: rv } }
+output: "[steps.p.result, steps.p.steps.x.content]"
+F
+check "steps of a parallel may be reviewed" 0 '[["good","7","8"],"good"]' "$RONDO" run --store beside.db --prompts side beside.yaml
+says "review p.x.x retry: better"
+same "and are told why" "$(tail -5 side/p.x.x~1.txt | tr '\n' '|')" "## Previous Output|bad||## Review Feedback|better|"
+id=$(run_id err)
+check "drawn" 0 "" sh -c "\"$RONDO\" graph --store beside.db --run $id | grep -q 'review rv' || echo none"
+check "and replayed" 0 "" "$RONDO" replay -q --store beside.db "$id"
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
