@@ -227,16 +227,22 @@ static size_t number_len(const char *text, size_t len)
 
 enum digits { DIGITS_PLAIN, DIGITS_SECRET, DIGITS_PART }; // of a number; PART: of a secret that goes on behind it
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A short secret counts where it is all digits that stand together: 123 and 123.0, but not 51234. */
 static enum digits look_at_digits(const struct secrets *secrets, const char *text, size_t len, size_t all)
 {
-    size_t sign = *text == '-';
     enum digits found = DIGITS_PLAIN;
     bool half;
     for (size_t at = 0; at < len; at++) {
         size_t n = match(secrets, text + at, all - at, &half);
         if (at + n > len)
             return DIGITS_PART;
-        if (n >= SECRET_FIRM || (n && at <= sign && at + n == len))
+        bool is_apart = (!at || !is_digit(text[at - 1])) && (at + n == len || !is_digit(text[at + n]));
+        if (n >= SECRET_FIRM || (n && is_apart))
             found = DIGITS_SECRET;
     }
     return found;
