@@ -87,9 +87,7 @@ static json_t *parameters_of_file(const struct flow *file)
 static json_t *with_defaults(const struct flow *file, json_t *arguments)
 {
     json_t *inputs = json_copy(arguments);
-    for (uint32_t i = 0; i < file->input_count; i++)
-        if (file->inputs[i].default_ && !json_object_get(inputs, file->inputs[i].name))
-            json_object_set(inputs, file->inputs[i].name, file->inputs[i].default_);
+    flow_add_defaults(file, inputs);
     return inputs;
 }
 

@@ -262,14 +262,6 @@ static void fit_given(struct loading *l, struct flow_step *step)
 
 /* ---- what steps are given ------------------------------------------------------------------------------------ */
 
-/* What a file is not given it has by itself. */
-static void add_defaults(const struct flow *file, json_t *input)
-{
-    for (uint32_t i = 0; file && i < file->input_count; i++)
-        if (file->inputs[i].default_ && !json_object_get(input, file->inputs[i].name))
-            json_object_set(input, file->inputs[i].name, file->inputs[i].default_);
-}
-
 /* The input of a step as far as it is known: null stands for what is not.  New. */
 static json_t *known_input(const struct flow_step *step, bool *ret_all)
 {
@@ -286,7 +278,8 @@ static json_t *known_input(const struct flow_step *step, bool *ret_all)
         *ret_all = *ret_all && value;
         json_object_set_new(input, given->name, value ? value : json_null());
     }
-    add_defaults(step->include, input);
+    if (step->include)
+        flow_add_defaults(step->include, input);
     return input;
 }
 

@@ -83,6 +83,13 @@ const struct flow_input *flow_input(const struct flow *flow, const char *name)
     return NULL;
 }
 
+void flow_add_defaults(const struct flow *flow, json_t *inputs)
+{
+    for (uint32_t i = 0; i < flow->input_count; i++)
+        if (flow->inputs[i].default_ && !json_object_get(inputs, flow->inputs[i].name))
+            json_object_set(inputs, flow->inputs[i].name, flow->inputs[i].default_);
+}
+
 bool flow_step_is_file(const struct flow_step *step)
 {
     return step->body == BODY_INCLUDE ||

@@ -393,6 +393,7 @@ struct flow {
 bool flow_isolates(const struct flow *flow);
 
 const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
+void flow_add_defaults(const struct flow *flow, json_t *inputs); // what a file is not given it has by itself
 bool flow_step_is_file(const struct flow_step *step); // does it run a file, as an include or as an agent?
 
 /* A forEach around a body that is the step's own: then `with` is made for every item, as the input of its body. */

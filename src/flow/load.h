@@ -218,6 +218,10 @@ void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
 
+/* The names that `type` of a JSON Schema may have. */
+#define LOAD_TYPES 7
+extern const char *const load_types[LOAD_TYPES];
+
 /* What the agent of a step wants its input to fit, NULL; and the loop whose items, written down, are its input,
    NULL. */
 json_t *load_agent_schema(const struct flow_step *step);

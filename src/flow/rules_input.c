@@ -97,10 +97,9 @@ struct scope_given load_given_inside(const struct flow_step *step)
 /* What is no type was told, and could have been meant for any. */
 static bool is_type(const json_t *type, const char *name)
 {
-    static const char *const others[] = { "array", "boolean", "integer", "null", "number", "object", "string" };
     const char *own = json_string_value(type);
-    for (size_t i = 0; own && i < COUNT(others); i++)
-        if (strcmp(own, others[i]) == 0)
+    for (size_t i = 0; own && i < LOAD_TYPES; i++)
+        if (strcmp(own, load_types[i]) == 0)
             return strcmp(own, name) == 0;
     return true;
 }

@@ -21,8 +21,8 @@ enum scope_allow {
     ALLOW_ERROR = 2, // retry.on: why the step failed
     ALLOW_USER = 4,  // a text of an agent: what steps that use it can see, wherever they are
     ALLOW_ABSENT = 8, // a question: what has no value is a no
-    ALLOW_FIRST = 64, // of a loop before its first pass, too: then there is nothing of a pass
     ALLOW_HEAD = 32,  // before the file runs: nothing but its inputs is there
+    ALLOW_FIRST = 64, // of a loop before its first pass, too: then there is nothing of a pass
 };
 
 /* What an input is known to be before anything runs: what the `with` of a step gives, or the inputs of a file.  Of all
