@@ -189,7 +189,8 @@ struct cel_val op_path_any(const struct op *op, struct cel_frame *f)
                : unresolved(f, &op->refs[0].names[op->prefixes[0]]);
 }
 
-/* has(a.b.c): the resolver is asked for all of it, since it may know a.b.c without an a.b. */
+/* has(a.b.c): the resolver is asked for all of it, since it may know a.b.c without an a.b.  What has
+   nothing to show just now has no fields either. */
 struct cel_val op_has_path(const struct op *op, struct cel_frame *f)
 {
     struct cel_val v = { CEL_NULL };
@@ -201,10 +202,8 @@ struct cel_val op_has_path(const struct op *op, struct cel_frame *f)
         ref = resolve_any(op, f, &used, &v);
     if (UNLIKELY(used == 0))
         return unresolved(f, &op->refs[0].names[op->prefixes[0]]);
-    if (used == ref->count)
+    if (used == ref->count || v.kind == CEL_ABSENT)
         return cel_of_bool(v.kind != CEL_ABSENT);
-    if (v.kind == CEL_ABSENT)
-        return absent(f, &ref->names[used - 1]);
     for (; used + 1 < ref->count; used++)
         v = select_field(f, v, &ref->names[used]);
     return has_field(f, v, &ref->names[used]);

@@ -262,6 +262,15 @@ static int bind_inside(const struct asked *p, struct flow_ref *ref, const struct
     return describe(p, ref, &y);
 }
 
+/* v1 has the steps of an included file in its result.  Here a result is what a sequence hands on, so they
+   are found under that name and are not in it. */
+static bool is_inner_steps(const struct asked *p, const struct flow_ref *ref, const struct flow_step *step)
+{
+    bool is_file = step->body == BODY_INCLUDE && !step->loop && step->flow->dialect != FLOW_V1;
+    return is_file && ref->field == FIELD_RESULT && ref->used < p->count &&
+           asked_is(&p->names[ref->used], "innerSteps");
+}
+
 static int bind_field(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     const struct cel_name *name = &p->names[ref->used];
@@ -274,7 +283,11 @@ static int bind_field(const struct asked *p, struct flow_ref *ref, const struct 
     bool is_scored = field->field == FIELD_BEST || field->field == FIELD_SCORE;
     if (is_scored && look_for_score(p, ref->used - 1, step) < 0)
         return p->err->code;
-    return bind_inside(p, ref, step);
+    if (!is_inner_steps(p, ref, step))
+        return bind_inside(p, ref, step);
+    ref->field = FIELD_INNER_STEPS;
+    *p->ret_type = ANY_MAP;
+    return (int)++ref->used;
 }
 
 #define SEARCHES_MAX 1000 // in one file; then nothing is known any more

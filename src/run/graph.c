@@ -356,24 +356,12 @@ static enum plan end_checked(struct run *run, struct act *act, struct rondo_even
     return decide_fail(run, act, err.code, ev, "output: %s", err.message);
 }
 
-/* Everything that ran, in Zenflow's form; new. */
+/* Everything that ran; new. */
 static json_t *inner_steps(struct run *run, const struct act *act)
 {
-    json_t *inner = json_object();
     auto_buf struct buf path = { 0 };
     path_put_act_id(&path, run, act);
-    for (uint32_t i = 0; i < act->kid_count; i++) {
-        const struct result *res = &act->kids[i].res;
-        auto_buf struct buf id = { 0 }, text = { 0 };
-        if (!node_child_is_step(&act->node->children[i]))
-            continue;
-        buf_printf(&id, "%s.%s", buf_text(&path), act->node->children[i].name);
-        result_put_content(&text, res);
-        json_object_set_new(inner, buf_text(&id),
-                            json_pack("{s:s%, s:s}", "content", text.data ? text.data : "", text.len,
-                                      "status", rondo_status_text(res->status)));
-    }
-    return inner;
+    return kids_json(act->kids, act->kid_count, act->node, buf_text(&path));
 }
 
 static const struct result *last_completed(const struct act *act)

@@ -95,6 +95,22 @@ void result_put_content(struct buf *buf, const struct result *res)
         value_put_content(buf, res->value);
 }
 
+json_t *kids_json(const struct kid *kids, uint32_t count, const rondo_node *node, const char *id)
+{
+    json_t *all = json_object();
+    for (uint32_t i = 0; i < count; i++) {
+        auto_buf struct buf path = { 0 }, text = { 0 };
+        if (!node_child_is_step(&node->children[i]))
+            continue;
+        buf_printf(&path, "%s.%s", id, node->children[i].name);
+        result_put_content(&text, &kids[i].res);
+        json_object_set_new(all, buf_text(&path),
+                            json_pack("{s:s%, s:s}", "content", text.data ? text.data : "", text.len, "status",
+                                      rondo_status_text(kids[i].res.status)));
+    }
+    return all;
+}
+
 /* A loop shows the pass that is its output: the body, and its steps. */
 static const struct result *loop_step(const struct result *res, const char *name)
 {

@@ -119,6 +119,9 @@ void kid_reset(struct run *run, struct kid *kid); // as new
 void kid_send_back(struct run *run, struct kid *kid, const char *feedback);
 void kids_free(struct run *run, struct kid *kids, uint32_t count);
 
+/* The steps among them in Zenflow's form, { "ID.STEP": { content, status } }; new. */
+json_t *kids_json(const struct kid *kids, uint32_t count, const rondo_node *node, const char *id);
+
 /* Nothing went wrong: what comes after it may follow. */
 static inline bool result_went_well(const struct result *res)
 {

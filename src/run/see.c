@@ -220,6 +220,18 @@ static struct cel_val best_of(struct see *see, struct history *history)
     return has ? kept(see, see_pass_json(&history->best, history->best_pass)) : absent();
 }
 
+static const char *last_of(const char *way)
+{
+    const char *slash = strrchr(way, '/');
+    return slash ? slash + 1 : way;
+}
+
+static struct cel_val inner_steps_of(struct see *see, const struct outcome *more, const struct flow_ref *ref)
+{
+    const char *id = ref->root == REF_INNER ? last_of(ref->way) : ref->name;
+    return kept(see, kids_json(more->steps, more->step_count, more->steps_of, id));
+}
+
 static struct cel_val field_of(struct see *see, const struct result *res, const struct flow_ref *ref)
 {
     static const struct outcome none = { .best = -1 };
@@ -240,6 +252,7 @@ static struct cel_val field_of(struct see *see, const struct result *res, const 
     case FIELD_ESCALATED: return cel_of_bool(more->escalated);
     case FIELD_BY: return more->by ? text(more->by) : absent();
     case FIELD_STEPS: return kept(see, see_inner_json(see, more));
+    case FIELD_INNER_STEPS: return inner_steps_of(see, more, ref);
     default: return absent();
     }
 }

@@ -79,6 +79,26 @@ END
 check "a v1 file sees what it returns, and its steps" 0 "a answers for z (rehearsal of z)" "$RONDO" rehearse --quiet --prompts old old.yaml
 same "as a text, too" "$(sed -n '/### y (completed)/{n;p}' old/z.txt)" '{"k":"hi"}'
 
+flow newer.yaml <<'END'
+name: newer
+agents: { b: { script: [hi] } }
+steps: [{ id: x, agent: b }, { id: n, agent: b, condition: "false" }]
+END
+flow both.yaml <<'END'
+name: both
+agents: { told: { run: [cat] } }
+order: sequence
+steps:
+  - { id: g, steps: [{ id: inc, include: newer.yaml }] }
+  - { id: y, include: newer.yaml }
+  - { id: z, agent: told, instructions: "${input}" }
+output: "[steps.y.result.innerSteps, steps.g.steps.inc.result.innerSteps['inc.x'].content, has(steps.y.result), has(steps.y.result.innerSteps), string(steps.z.content.contains('innerSteps'))]"
+END
+check "in the other dialect, too" 0 '[{"y.x":{"content":"hi","status":"completed"},"y.n":{"content":"","status":"skipped"}},"hi",false,true,"false"]' "$RONDO" run --quiet --store :memory: both.yaml
+sed -i 's/innerSteps, steps.g/innerStep, steps.g/' both.yaml
+check "under that name" 0 "" "$RONDO" check both.yaml
+says "step 'y' never has a result"
+
 # ---- what a limit cut off ------------------------------------------------------------------------
 
 flow cut.yaml <<'END'

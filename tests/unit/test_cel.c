@@ -26,7 +26,7 @@ struct asked {
     char paths[8][64];
 };
 
-/* Knows "a.b.c" as a whole and "x"; "gone" is known and has no value. */
+/* Knows "a.b.c" as a whole and "x"; "gone", and of "late" its first name, are known and have no value. */
 static size_t know_paths(void *user, const struct cel_ref *ref, struct cel_val *ret)
 {
     struct asked *asked = user;
@@ -40,6 +40,8 @@ static size_t know_paths(void *user, const struct cel_ref *ref, struct cel_val *
         return *ret = cel_of_int(7), 1;
     if (strncmp(path, "gone", 4) == 0)
         return *ret = (struct cel_val){ CEL_ABSENT }, ref->count;
+    if (strncmp(path, "late", 4) == 0)
+        return *ret = (struct cel_val){ CEL_ABSENT }, 1;
     return 0;
 }
 
@@ -93,6 +95,8 @@ TEST(cel_tells_absent_from_wrong)
     CHECK(evaluate("x + 'y'", &v, &asked, &err) == RONDO_EFAILED);
     CHECK_INT(err.column, 3);
     CHECK(evaluate("has(gone.now)", &v, &asked, &err) == 0 && !v.truth);
+    CHECK(evaluate("has(late.or.never)", &v, &asked, &err) == 0 && !v.truth);
+    CHECK(evaluate("late.or.never", &v, &asked, &err) == RONDO_ENOTFOUND);
     CHECK(evaluate("has(a.b.c)", &v, &asked, &err) == 0 && v.truth);
 }
 
