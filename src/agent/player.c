@@ -50,6 +50,11 @@ void player_close(struct player *player)
     mem_free(player);
 }
 
+const json_t *player_session(const struct player *player)
+{
+    return recording_session(&player->rec);
+}
+
 /* ---- misses ----------------------------------------------------------------------------------------- */
 
 /* The first one stops the run; what else is asked on the way down does not matter. */
@@ -257,6 +262,13 @@ json_t *player_answer(struct player *player, rondo_run *run, const char *path, c
     *ret_by = json_string_value(json_object_get(record->reply, "by"));
     *ret_at_us = MAX(record->at_us, 0);
     return mask_lift(rondo_run_id(run), json_object_get(record->reply, "answer"));
+}
+
+void player_leave_gate(struct player *player, const char *path)
+{
+    struct record *record = recording_find(&player->rec, path);
+    if (record)
+        record->is_used = true;
 }
 
 void player_miss_gate(struct player *player, rondo_run *run, const char *path)

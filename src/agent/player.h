@@ -15,6 +15,9 @@ struct player;
 int player_open(const char *file, const struct flow *flow, struct player **ret, rondo_error *err);
 void player_close(struct player *player); // NULL is fine
 
+/* What the session held when this was recorded, { state, memory }; NULL: there was none, or nothing in it. */
+const json_t *player_session(const struct player *player);
+
 /* Answers for an agent, or stops the run. */
 void player_run(struct player *player, rondo_task *task, const struct flow_step *step, struct buf *system,
                 struct buf *user);
@@ -23,6 +26,9 @@ void player_run(struct player *player, rondo_task *task, const struct flow_step 
    nobody ever answered it. */
 json_t *player_answer(struct player *player, rondo_run *run, const char *path, const char **ret_by,
                       int64_t *ret_at_us);
+
+/* Somebody else answers this gate. */
+void player_leave_gate(struct player *player, const char *path);
 
 /* Nobody answers this gate: stops the run. */
 void player_miss_gate(struct player *player, rondo_run *run, const char *path);

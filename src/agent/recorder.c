@@ -76,16 +76,32 @@ static void write_line(struct recorder *rec, struct buf *line)
         file_write_fd(rec->fd, rec->file, line->data, line->len, &rec->err);
 }
 
-static void write_head(struct recorder *rec, const struct flow *flow)
+/* What the run begins with, from its session or from another recording; new, empty without. */
+static json_t *session_of(const json_t *start)
+{
+    static const char *const keys[] = { "state", "memory" };
+    json_t *session = json_object();
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (json_object_get(start, keys[i]))
+            json_object_set(session, keys[i], json_object_get(start, keys[i]));
+    return session;
+}
+
+void recorder_start(struct recorder *rec, const struct flow *flow, json_t *start)
 {
     auto_buf struct buf line = { 0 };
+    auto_json json_t *session = session_of(start);
     buf_printf(&line, "{\"rondo-recording\":%d,\"workflow\":", RECORDING_VERSION);
     buf_put_json_string(&line, flow->name, strlen(flow->name));
+    if (json_object_size(session)) {
+        buf_puts(&line, ",\"session\":");
+        value_put_json(&line, session);
+    }
     buf_putc(&line, '}');
     write_line(rec, &line);
 }
 
-int recorder_open(const char *file, const struct flow *flow, struct recorder **ret, rondo_error *err)
+int recorder_open(const char *file, struct recorder **ret, rondo_error *err)
 {
     err->code = 0;
     int fd = open_file(file, err);
@@ -95,7 +111,6 @@ int recorder_open(const char *file, const struct flow *flow, struct recorder **r
     rec->file = mem_strdup(file);
     rec->fd = fd;
     rec->turn = UINT64_MAX;
-    write_head(rec, flow);
     *ret = rec;
     return 0;
 }

@@ -10,8 +10,11 @@
 
 struct recorder;
 
-/* Makes the file, or begins it anew when it is a recording; anything else is not touched: RONDO_EINVAL. */
-int recorder_open(const char *file, const struct flow *flow, struct recorder **ret, rondo_error *err);
+/* Makes the file, or empties it when it is a recording; anything else is not touched: RONDO_EINVAL. */
+int recorder_open(const char *file, struct recorder **ret, rondo_error *err);
+
+/* A run starts, and the file begins: start is the value of its first event. */
+void recorder_start(struct recorder *recorder, const struct flow *flow, json_t *start);
 
 /* Writes down the calls that were never answered.  0, or why the file is not whole.  NULL is fine. */
 int recorder_close(struct recorder *recorder, rondo_error *err);

@@ -100,6 +100,19 @@ bool recording_is(const char *bytes, size_t len)
     return len >= sizeof start - 1 && memcmp(bytes, start, sizeof start - 1) == 0;
 }
 
+static int check_session(const json_t *session, rondo_error *err)
+{
+    const json_t *state = json_object_get(session, "state"), *memory = json_object_get(session, "memory"), *list;
+    const char *scope;
+    if ((session && !json_is_object(session)) || (state && !json_is_object(state)) ||
+        (memory && !json_is_object(memory)))
+        return err_set(err, RONDO_EINVAL, "session: expected { state: {...}, memory: {...} }");
+    json_object_foreach((json_t *)memory, scope, list)
+        if (!json_is_array(list))
+            return err_set(err, RONDO_EINVAL, "session: memory: '%.80s': expected a list of entries", scope);
+    return 0;
+}
+
 static int read_head(struct recording *rec, json_t *line, rondo_error *err) // takes line
 {
     json_int_t version = json_integer_value(json_object_get(line, MARK));
@@ -107,6 +120,8 @@ static int read_head(struct recording *rec, json_t *line, rondo_error *err) // t
     if (version < 1 || !json_is_string(json_object_get(line, "workflow")))
         return err_set(err, RONDO_EINVAL, "the first line of a recording is {\"" MARK "\":%d,\"workflow\":NAME}",
                        RECORDING_VERSION);
+    if (check_session(json_object_get(line, "session"), err) < 0)
+        return err->code;
     if (version > RECORDING_VERSION)
         return err_set(err, RONDO_EINVAL, "was recorded by a newer rondo: its version is %lld, and %d is known here",
                        (long long)version, RECORDING_VERSION);
@@ -204,6 +219,11 @@ void recording_clear(struct recording *rec)
 const char *recording_workflow(const struct recording *rec)
 {
     return json_string_value(json_object_get(rec->head, "workflow"));
+}
+
+const json_t *recording_session(const struct recording *rec)
+{
+    return json_object_get(rec->head, "session");
 }
 
 struct record *recording_find(const struct recording *rec, const char *path)

@@ -4,15 +4,16 @@
    what it is; then comes a line for every call of an agent and every answer of a gate, in the order in which
    they ended:
 
-       {"rondo-recording":1,"workflow":"article"}
+       {"rondo-recording":1,"workflow":"article","session":{"state":{...},"memory":{...}}}
        {"path":"refine.0.draft","step":"draft","agent":"writer","kind":"command",
         "prompt":{"user":"..."},"input":...,"reply":{"content":"..."},"at":12.345,"ms":3.21}
        {"path":"approve","step":"approve","kind":"gate","reply":{"answer":true,"by":"terminal"},"at":...}
 
-   `reply` is what scripts reply, and what is said on the way is in its `events`; `at` is when the answer
-   came, in milliseconds since the run began, and `ms` how long it took.  A script answers at once and has
-   neither.  A call without a reply was cancelled before it answered.  All the rest is the same whenever the
-   same is recorded. */
+   `session` is what the run's session held when it began, if there was anything.  `reply` is what scripts
+   reply, and what is said on the way is in its `events`; `at` is when the answer came, in milliseconds since
+   the run began, and `ms` how long it took.  A script answers at once and has neither.  A call
+   without a reply was cancelled before it answered.  All the rest is the same whenever the same is
+   recorded. */
 #ifndef RONDO_RECORDING_H
 #define RONDO_RECORDING_H
 
@@ -47,6 +48,7 @@ int recording_read(struct recording *recording, const char *file, rondo_error *e
 void recording_clear(struct recording *recording);
 
 const char *recording_workflow(const struct recording *recording);
+const json_t *recording_session(const struct recording *recording); // { state, memory }; NULL
 struct record *recording_find(const struct recording *recording, const char *path); // NULL
 
 /* Does a file begin as a recording does?  bytes are its first ones. */

@@ -9,7 +9,6 @@
 #include "cli/problems.h"
 #include "cli/running.h"
 #include "cli/show.h"
-#include "cli/store_path.h"
 #include "engine/flows.h"
 
 #include <stdio.h>
@@ -48,15 +47,9 @@ static int read_inputs(struct running *r)
 
 static int open_replay(struct running *r)
 {
-    const struct run_args *a = r->args;
+    const char *file = r->args->replay;
     rondo_error err;
-    if (a->replay && a->answers)
-        return usage_error(r->line->command, "--replay and --answers contradict each other");
-    if (a->replay && a->store && !store_path_is_memory(a->store))
-        return usage_error(r->line->command, "--replay and --store contradict each other: a replay is not kept");
-    if (a->record && a->session)
-        return usage_error(r->line->command, "--record and --session contradict each other: a replay has no session");
-    if (!a->replay || player_open(a->replay, r->flow, &r->env.player, &err) == 0)
+    if (!file || player_open(file, r->flow, &r->env.player, &err) == 0)
         return EXIT_OK;
     return command_fail(r->line->command, "--replay %s", err.message);
 }
@@ -65,7 +58,7 @@ static int open_replay(struct running *r)
 static int open_record(struct running *r)
 {
     rondo_error err;
-    if (!r->args->record || recorder_open(r->args->record, r->flow, &r->env.recorder, &err) == 0)
+    if (!r->args->record || recorder_open(r->args->record, &r->env.recorder, &err) == 0)
         return EXIT_OK;
     return command_fail(r->line->command, "--record %s", err.message);
 }
@@ -174,7 +167,8 @@ const struct cmd command_run_file = {
              "\n"
              "--record and --replay make tests of workflows: a replay calls no agent, waits for\n"
              "nothing, and fails when an agent is asked something else than what was recorded.\n"
-             "Both together record the replay anew.\n"
+             "Both together record the replay anew.  A replay is kept if --store or --session\n"
+             "says so, and gates that --answers knows are answered by it.\n"
              "\n"
              "Exit status: 0 completed; 1 failed or partial; 2 invalid file; 3 usage or\n"
              "configuration; 4 the run's budget is used up; 5 waiting for a person; 6 a detector\n"

@@ -293,6 +293,8 @@ static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 {
     json_t *value = answers_take(&gates->answers, gate->path, gate->plain, gate->id);
     gate->is_for_people = !value && !gates->rehearses && !gates->player;
+    if (value && gates->player)
+        player_leave_gate(gates->player, gate->path);
     if (value)
         answer(gates, gate->path, value, "answers");
     else if (gates->rehearses && is_gate(gate->node))

@@ -83,7 +83,7 @@ int means_open(struct means *means, const struct means_args *args, const struct 
     find_files(means);
     env->model = args->model;
     env->permit = means->permit;
-    env->network = args->network || args->yolo;
+    env->network = args->network || (args->yolo && !args->strict && !args->sandbox);
     env->local = args->local;
     env->require_prices = args->require_prices;
     env->approve_tools = args->approve_tools;

@@ -25,7 +25,7 @@ struct means_args {
     { "strict", 0, OPT_FLAG, MEANS_AT(type, strict), .help = "refuse what is not allowed, ask nobody" },              \
     { "sandbox", 0, OPT_FLAG, MEANS_AT(type, sandbox),                                                                \
       .help = "strict, with read, write, edit, glob and grep allowed, and no bash" },                                 \
-    { "yolo", 0, OPT_FLAG, MEANS_AT(type, yolo), .help = "allow every tool" },                                        \
+    { "yolo", 0, OPT_FLAG, MEANS_AT(type, yolo), .help = "ask nobody, allow what nothing else forbids" },             \
     { "network", 0, OPT_FLAG, MEANS_AT(type, network), .help = "commands that models choose may reach out" },         \
     { "local-network", 0, OPT_FLAG, MEANS_AT(type, local),                                                            \
       .help = "what models fetch may be on this machine and the networks around it" },                                \

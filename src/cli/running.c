@@ -138,9 +138,12 @@ static const char *store_place(const struct running *r)
     return r->args->store ? r->args->store : r->flow ? own_store(r->flow) : NULL;
 }
 
+/* A replay is kept when the command line says so. */
 static bool is_stored(const struct running *r)
 {
-    return !r->rehearses && !r->args->replay && !store_path_is_memory(store_place(r));
+    const struct run_args *a = r->args;
+    bool is_wanted = !r->rehearses && (!a->replay || a->store || a->session);
+    return is_wanted && !store_path_is_memory(store_place(r));
 }
 
 static int read_script(struct running *r)
@@ -210,7 +213,7 @@ int running_open_store(struct running *r, bool must_exist)
     unsigned flags = (r->only_looks ? STORE_READ_ONLY : must_exist ? 0 : STORE_CREATE) |
                      (durability && strcmp(durability, "power") == 0 ? STORE_POWER : 0);
     rondo_error err;
-    if ((store_path_is_memory(place) || r->args->replay) && r->args->session)
+    if (store_path_is_memory(place) && r->args->session)
         return command_fail(r->line->command, "--session %s: a run in memory cannot have one", r->args->session);
     if (!is_stored(r) || r->store)
         return EXIT_OK;
@@ -264,7 +267,11 @@ int running_open_engine(struct running *r)
     rondo_error err;
     rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses || r->args->replay,
                             .store = (rondo_store *)r->store };
-    return rondo_engine_new(&config, &r->engine, &err) == 0 ? EXIT_OK : running_fail(r, &err);
+    if (rondo_engine_new(&config, &r->engine, &err) < 0)
+        return running_fail(r, &err);
+    if (r->store) // what is kept has the date on which it was
+        r->engine->virtual_ns = loop_now_ns(r->engine->loop);
+    return EXIT_OK;
 }
 
 /* What is recorded or replayed meets the same chances every time. */

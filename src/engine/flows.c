@@ -5,6 +5,8 @@
    value fails its step. */
 #include "engine/flows.h"
 
+#include "agent/player.h"
+#include "agent/recorder.h"
 #include "agent/step_names.h"
 #include "data/value.h"
 #include "engine/cut.h"
@@ -420,7 +422,8 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
     if (engine->store && !o.in_memory)
         bundle_put(&definition, flow);
     struct run_origin origin = { .name = flow->name, .about = about, .definition = definition.data,
-                                 .definition_len = definition.len, .secrets = find_secrets(flow) };
+                                 .definition_len = definition.len, .secrets = find_secrets(flow),
+                                 .past = env && env->player ? player_session(env->player) : NULL };
     bool rehearses = env && env->rehearse;
     rondo_node *node = rehearses ? build_rehearsal(flow, env->script) : flow_build(flow, &hooks);
     int code = runs_begin(engine, node, inputs, &o, &origin, ret, err);
@@ -428,6 +431,8 @@ int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *
     if (code == 0) {
         (*ret)->env = env;
         (*ret)->recorder = env ? env->recorder : NULL;
+        if ((*ret)->recorder)
+            recorder_start((*ret)->recorder, flow, (*ret)->inbox[0].value);
     }
     return code;
 }

@@ -147,6 +147,8 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
         rondo_run_close(run);
         return err->code;
     }
+    if (origin && origin->past && !options.session)
+        sessions_put(start, json_object_get(origin->past, "state"), json_object_get(origin->past, "memory"));
     uint64_t seed = options.seed ? options.seed : hash_add(engine->seed ^ 0x5eed, engine->made);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_WORKFLOW_START, .num = (int64_t)seed,
                                                .flags = EF_VALUE, .value = start });

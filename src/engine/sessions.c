@@ -20,7 +20,17 @@ int sessions_check(const rondo_engine *engine, const rondo_run_options *options,
     return session_check_name(options->session, err);
 }
 
-/* What the caller gives is what keys are where the session does not know them. */
+void sessions_put(json_t *start, const json_t *state, const json_t *memory)
+{
+    auto_json json_t *all = json_object();
+    json_object_update(all, (json_t *)state);
+    json_object_update_missing(all, json_object_get(start, "state"));
+    if (json_object_size(all))
+        json_object_set(start, "state", all);
+    if (json_object_size(memory))
+        json_object_set(start, "memory", (json_t *)memory);
+}
+
 int sessions_begin(rondo_engine *engine, const char *session, json_t *start, rondo_error *err)
 {
     auto_json json_t *state = NULL, *memory = NULL;
@@ -28,11 +38,7 @@ int sessions_begin(rondo_engine *engine, const char *session, json_t *start, ron
         store_session_memory(engine->store, session, &memory, err) < 0)
         return err_in(err, "session '%s'", session);
     json_object_set_new(start, "session", json_string(session));
-    json_object_update_missing(state, json_object_get(start, "state"));
-    if (json_object_size(state))
-        json_object_set(start, "state", state);
-    if (json_object_size(memory))
-        json_object_set(start, "memory", memory);
+    sessions_put(start, state, memory);
     return 0;
 }
 

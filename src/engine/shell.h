@@ -324,6 +324,7 @@ struct run_origin {
     size_t definition_len;
     json_t *about;          // how it was started: an object; NULL
     struct secrets *secrets; // taken; NULL: none
+    const json_t *past;     // what a session held, { state, memory }, for a run without one; NULL
 };
 
 /* rondo_run_start() of a run whose origin is known (NULL: not). */
@@ -365,6 +366,10 @@ int sessions_check(const rondo_engine *engine, const rondo_run_options *options,
 
 /* Puts the session and what it holds into the value of a run's first event. */
 int sessions_begin(rondo_engine *engine, const char *session, json_t *start, rondo_error *err);
+
+/* The same with what it holds, and no name.  What is in start already counts where the session does not know a key;
+   NULL is nothing. */
+void sessions_put(json_t *start, const json_t *state, const json_t *memory);
 
 /* What the events of a turn did to the state and the memory of the run's session, into the open batch. */
 int sessions_write(rondo_run *run, const struct rondo_event *events, uint32_t count, rondo_error *err);

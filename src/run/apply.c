@@ -81,13 +81,13 @@ static void read_settings(struct run *run, const json_t *value)
     run_read_limits(run, value);
 }
 
-/* What the session held when the run began is part of its log: replay asks no store. */
+/* What the session held when the run began is part of its log: replay asks no store.  A run without one may
+   begin with what another's held. */
 static void begin_session(struct run *run, json_t *value)
 {
     const char *name = json_string_value(json_object_get(value, "session"));
-    if (!name)
-        return;
-    run->session = mem_strdup(name);
+    if (name)
+        run->session = mem_strdup(name);
     memory_begin(&run->memory, json_object_get(value, "memory"));
 }
 

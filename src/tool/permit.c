@@ -255,8 +255,6 @@ static int refuse(char why[160], const struct tool *tool, const char *reason)
 
 int permit_judge(const struct permit *permit, const struct tool *tool, const json_t *arguments, char why[160])
 {
-    if (permit->yolo)
-        return PERMIT_ALLOW;
     if (is_on(&permit->deny, tool, arguments, true))
         return refuse(why, tool, "is on the list of what may not be called");
     if (permit->sandbox && strcmp(tool->name, "bash") == 0)
@@ -267,7 +265,7 @@ int permit_judge(const struct permit *permit, const struct tool *tool, const jso
         return PERMIT_ALLOW;
     if (permit->strict || permit->sandbox)
         return refuse(why, tool, "is not on the list of what may be called");
-    if (is_on(&permit->always, tool, arguments, false))
+    if (permit->yolo || is_on(&permit->always, tool, arguments, false))
         return PERMIT_ALLOW;
     return permit->can_ask ? PERMIT_ASK : refuse(why, tool, "needs somebody to permit it, and nobody can be asked");
 }
@@ -306,20 +304,6 @@ static int check_list(const struct entries *entries, rondo_error *err)
     return 0;
 }
 
-static int check(const struct permit_spec *spec, const struct permit *permit, rondo_error *err)
-{
-    if (check_list(&permit->allow, err) < 0 || check_list(&permit->deny, err) < 0 || check_list(&permit->ask, err) < 0)
-        return err->code;
-    if (spec->yolo && (spec->allow || spec->deny || spec->ask || spec->strict || spec->sandbox))
-        return err_set(err, RONDO_EINVAL, "--yolo allows everything and goes with no other permission");
-    for (size_t i = 0; spec->sandbox && i < COUNT(boxed); i++)
-        for (uint32_t k = 0; k < permit->deny.count; k++)
-            if (!permit->deny.list[k].pattern && fits(permit->deny.list[k].name, boxed[i]))
-                return err_set(err, RONDO_EINVAL, "--deny %s contradicts --sandbox, which needs %s",
-                               permit->deny.list[k].name, boxed[i]);
-    return 0;
-}
-
 int permit_open(const struct permit_spec *spec, struct permit **ret, rondo_error *err)
 {
     struct permit *permit = mem_zalloc(sizeof *permit);
@@ -330,7 +314,8 @@ int permit_open(const struct permit_spec *spec, struct permit **ret, rondo_error
     read_list(&permit->allow, spec->allow);
     read_list(&permit->deny, spec->deny);
     read_list(&permit->ask, spec->ask);
-    if (check(spec, permit, err) < 0) {
+    if (check_list(&permit->allow, err) < 0 || check_list(&permit->deny, err) < 0 ||
+        check_list(&permit->ask, err) < 0) {
         permit_close(permit);
         return err->code;
     }

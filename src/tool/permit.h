@@ -2,16 +2,16 @@
 
    One decision per call, by the first row that applies:
 
-     1. yolo                              allow
-     2. on the deny list                  refuse
-     3. on the ask list                   ask
-     4. on the allow list                 allow
-     5. strict or sandbox                 refuse
-     6. answered "always" before          allow
-     7. somebody can be asked             ask
-     8. nobody can                        refuse
+     1. on the deny list                  refuse
+     2. on the ask list                   ask
+     3. on the allow list                 allow
+     4. strict or sandbox                 refuse
+     5. yolo, or answered "always" before allow
+     6. somebody can be asked             ask
+     7. nobody can                        refuse
 
-   The sandbox has read, write, edit, glob and grep on its allow list, and no bash at all.
+   The sandbox has read, write, edit, glob and grep on its allow list, and no bash at all.  So all of them combine, and
+   what permits less wins: yolo only answers the questions that nobody else has an answer to.
 
    Entries of the lists are names of tools, with * (`files__*`), optionally with a pattern for their main
    argument: `bash(git *)`, `write(docs*)`, `fetch(https://example.org*)`.  A refusal is a result that the
@@ -32,8 +32,7 @@ struct permit_spec {
 
 struct permit;
 
-/* Conflicts (yolo with anything else, denying what the sandbox needs), names of no tool and brackets without the
-   other one are RONDO_EINVAL. */
+/* Names of no tool and brackets without the other one are RONDO_EINVAL. */
 int permit_open(const struct permit_spec *spec, struct permit **ret, rondo_error *err);
 void permit_close(struct permit *permit); // NULL is fine
 

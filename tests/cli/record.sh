@@ -151,16 +151,55 @@ check "a folder" 3 "" "$RONDO" run -q short.yaml --record .
 cp short.rec both.rec
 check "both, and the same file" 0 "$("$RONDO" run -q short.yaml --replay short.rec)" "$RONDO" run -q short.yaml --record both.rec --replay both.rec
 check "which then has it again" 0 "$(cat out)" "$RONDO" run -q short.yaml --replay both.rec
-check "and answers" 3 "" "$RONDO" run -q short.yaml --replay short.rec --answers short.yaml
-says "contradict each other"
-check "a store" 3 "" "$RONDO" run -q short.yaml --replay short.rec --store x.db
-says "a replay is not kept"
-check "a session" 3 "" "$RONDO" run -q short.yaml --record a.rec --session x
-says "a replay has no session"
-check "a session in a replay" 3 "" "$RONDO" run -q short.yaml --replay short.rec --session x
 head -c $(($(wc -c <short.rec) - 20)) short.rec >cut.rec
 check "a file that was cut off" 1 "" "$RONDO" run -q short.yaml --replay cut.rec
 says "its last line is cut off"
+
+# ---- with other options ----------------------------------------------------------------------------------
+
+whole=$("$RONDO" run -q short.yaml --replay short.rec)
+check "no store knows a replay" 3 "" "$RONDO" show --store x.db
+check "a replay that is kept" 0 "$whole" "$RONDO" run -q short.yaml --replay short.rec --store x.db
+id=$("$RONDO" runs --store x.db --json | jq -r .id)
+if "$RONDO" show --store x.db "$id" | grep -q "3 passes"; then ok; else bad "is in the store: $("$RONDO" show --store x.db "$id")"; fi
+at=$("$RONDO" runs --store x.db --json | jq .startMs)
+if [ "$at" -gt 1700000000000 ]; then ok; else bad "its date: $at"; fi
+
+flow asks.yaml <<'END'
+name: asks
+steps: [ { id: one, gate: { ask: Which? } }, { id: two, gate: { ask: And? }, dependsOn: [one] } ]
+output: steps.one.content + steps.two.content
+END
+printf 'one: a\ntwo: b\n' >ab.yaml
+printf 'two: c\n' >c.yaml
+check "gates are recorded" 0 ab "$RONDO" run -q asks.yaml --record asks.rec --answers ab.yaml --store :memory:
+check "and answered again" 0 ab "$RONDO" run -q asks.yaml --replay asks.rec
+check "but those that --answers knows" 0 ac "$RONDO" run -q asks.yaml --replay asks.rec --answers c.yaml
+if [ ! -s err ]; then ok; else bad "it is said of them: $(cat err)"; fi
+
+# counts_up: every run of a session is told what the runs before it said
+flow counts_up.yaml <<'END'
+name: counts-up
+agents: { a: { run: "grep -c '^x' || true", memory: said }, b: { run: [echo, x], memory: said } }
+steps:
+  - { id: count, agent: a, instructions: "${state.?n.orValue(0)}" }
+  - { id: say, agent: b, dependsOn: [count] }
+  - { id: more, set: { n: "state.?n.orValue(0) + 1" }, dependsOn: [say] }
+output: "steps.count.content.trim() + ' ' + string(int(state.n))"
+END
+check "a session" 0 "0 1" "$RONDO" run -q counts_up.yaml --session s
+check "that is recorded" 0 "1 2" "$RONDO" run -q counts_up.yaml --session s --record up.rec
+check "the replay begins with what it held" 0 "1 2" "$RONDO" run -q counts_up.yaml --replay up.rec
+check "and leaves it alone" 0 "2 3" "$RONDO" run -q counts_up.yaml --session s
+check "a replay is recorded with it" 0 "1 2" "$RONDO" run -q counts_up.yaml --replay up.rec --record again.rec
+check "and replayed" 0 "1 2" "$RONDO" run -q counts_up.yaml --replay again.rec
+check "a session that holds something else" 1 "" "$RONDO" run -q counts_up.yaml --replay up.rec --session s
+says "is asked something else than what was recorded"
+check "a replay in a session" 0 "0 1" "$RONDO" run -q counts_up.yaml --session t --record first.rec
+check "writes to it" 0 "0 1" "$RONDO" run -q counts_up.yaml --replay first.rec --session u
+check "as the next run sees" 0 "1 2" "$RONDO" run -q counts_up.yaml --session u
+sed '1s/"memory":{"said":\[/"memory":{"said":[],"x":["/; 1s/"session":{/"session":[],"x":{/' up.rec >odd.rec
+check "a session that is none" 3 "" "$RONDO" run -q counts_up.yaml --replay odd.rec
 
 # ---- runs that did not end -------------------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ static const char *error_of(struct take *t)
 static void record(struct take *t, const char *text)
 {
     load(t, text);
-    CHECK_INT(recorder_open(file_name(), t->flow, &t->env.recorder, &t->err), 0);
+    CHECK_INT(recorder_open(file_name(), &t->env.recorder, &t->err), 0);
     go(t);
     CHECK_INT(recorder_close(TAKE(t->env.recorder), &t->err), 0);
 }
@@ -158,7 +158,7 @@ static void check_same(const char *text)
     load(&copy, text);
     write_recording(buf_text(&first));
     CHECK_INT(player_open(file, copy.flow, &copy.env.player, &copy.err), 0);
-    CHECK_INT(recorder_open(file, copy.flow, &copy.env.recorder, &copy.err), 0);
+    CHECK_INT(recorder_open(file, &copy.env.recorder, &copy.err), 0);
     go(&copy);
     CHECK_INT(recorder_close(TAKE(copy.env.recorder), &copy.err), 0);
     CHECK_STR(recorded(&copy), buf_text(&first));
@@ -583,6 +583,10 @@ TEST(what_is_wrong_with_a_file_is_said)
               "line 2: at: expected milliseconds since the run began");
     CHECK_STR(refusal_of(&t, FIRST "{\"path\":\"a\",\"kind\":\"gate\",\"reply\":{}}\n"),
               "line 2: the reply of a gate is { answer, by }");
+    CHECK_STR(refusal_of(&t, "{\"rondo-recording\":1,\"workflow\":\"t\",\"session\":{\"state\":[]}}\n"),
+              "line 1: session: expected { state: {...}, memory: {...} }");
+    CHECK_STR(refusal_of(&t, "{\"rondo-recording\":1,\"workflow\":\"t\",\"session\":{\"memory\":{\"s\":1}}}\n"),
+              "line 1: session: memory: 's': expected a list of entries");
     CHECK(strncmp(refusal_of(&t, FIRST "{\"path\":\n{}\n"), "line 2: expected a JSON object: ", 32) == 0);
 }
 
@@ -591,13 +595,13 @@ TEST(only_recordings_are_written_over)
     TAKE_ONE t = { 0 };
     load(&t, loop_text);
     write_recording("precious\n");
-    CHECK_INT(recorder_open(file, t.flow, &t.env.recorder, &t.err), RONDO_EINVAL);
+    CHECK_INT(recorder_open(file, &t.env.recorder, &t.err), RONDO_EINVAL);
     CHECK(strstr(t.err.message, "is there and is no recording, so it is not written over") != NULL);
     CHECK_STR(recorded(&t), "precious\n");
     write_recording(FIRST "garbage");
-    CHECK_INT(recorder_open(file, t.flow, &t.env.recorder, &t.err), 0);
-    CHECK_STR(recorded(&t), FIRST);
-    CHECK_INT(recorder_open("/nonexistent/x", t.flow, &t.env.recorder, &t.err), RONDO_EFAILED);
+    CHECK_INT(recorder_open(file, &t.env.recorder, &t.err), 0);
+    CHECK_STR(recorded(&t), "");
+    CHECK_INT(recorder_open("/nonexistent/x", &t.env.recorder, &t.err), RONDO_EFAILED);
     CHECK_STR(t.err.message, "/nonexistent/x: No such file or directory");
 }
 

@@ -155,8 +155,8 @@ TEST(a_session_that_is_no_session_is_passed_over)
         const char *value, *memory;
         bool in_session;
     } rows[] = {
-        { "{\"session\": 5, \"memory\": {\"m\": [1]}}", "[\"body#1\"]", false },
-        { "{\"memory\": {\"m\": [1]}}", "[\"body#1\"]", false },
+        { "{\"session\": 5, \"memory\": {\"m\": 1}}", "[\"body#1\"]", false },
+        { "{\"memory\": {\"m\": [1]}}", "[1,\"body#1\"]", false }, // a replay: what another's session held
         { "{\"session\": \"s\", \"memory\": 7}", "[\"body#1\"]", true },
         { "{\"session\": \"s\", \"memory\": {\"m\": {\"a\": 1}}}", "[\"body#1\"]", true },
         { "{\"session\": \"s\"}", "[\"body#1\"]", true },
