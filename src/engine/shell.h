@@ -379,6 +379,7 @@ int sessions_write(rondo_run *run, const struct rondo_event *events, uint32_t co
 void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen);
 void task_forget_values(rondo_engine *engine);
 void task_clear(rondo_task *task); // its function has returned
+struct act *work_act(const struct work *work); // NULL: it is gone
 
 /* Says in the run what an agent said: results, events, costs.  Takes ev->value; when it finishes,
    what work owns as well. */

@@ -26,7 +26,7 @@
 
 /* ---- from results to events ------------------------------------------------------------------------- */
 
-static struct act *act_of(const struct work *work)
+struct act *work_act(const struct work *work)
 {
     return run_find_act(&work->run->core, work->act, work->gen);
 }
@@ -101,7 +101,7 @@ static bool is_judge(const struct work *work, const struct act *act)
 /* said: what it had said before; NULL: nothing. */
 static void say_failed_saying(struct work *work, int code, const char *message, const char *said)
 {
-    struct act *act = act_of(work);
+    struct act *act = work_act(work);
     auto_json json_t *words = said && *said && act && is_judge(work, act) ? task_text(said) : NULL;
     if (UNLIKELY(work->run->recorder))
         record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message, .value = words });
@@ -227,7 +227,7 @@ static json_t *cut_content(const struct act *act, json_t *value, uint16_t flags)
 
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
-    struct act *act = act_of(work);
+    struct act *act = work_act(work);
     if (UNLIKELY(act && coordinator_is(&work->run->core, act))) { // it only rests
         if (work->run->recorder)
             record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
@@ -315,7 +315,7 @@ static void say_letter(struct work *work, const struct act *act, json_t *message
 
 void task_say(struct work *work, const struct rondo_event *ev, bool finishes)
 {
-    struct act *act = act_of(work);
+    struct act *act = work_act(work);
     if (ev->type == RONDO_EV_STEP_END) {
         say_completed(work, ev->value, ev->flags & EF_FULL);
     } else if (ev->type == RONDO_EV_STEP_FAILED) {
@@ -489,7 +489,7 @@ void task_forget_values(rondo_engine *engine)
 /* An input that was changed fails the step that did it, whatever it returns. */
 static bool is_tampered(rondo_task *task)
 {
-    struct act *act = act_of(&task->work);
+    struct act *act = work_act(&task->work);
     return task->work.run->engine->check_values && act && value_hash(act->input) != task->input_hash;
 }
 
@@ -604,159 +604,7 @@ int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...)
     return task_fail_saying(task, code, message, NULL);
 }
 
-/* ---- what a task may look at --------------------------------------------------------------------------------- */
-
-rondo_value *rondo_task_input(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    return act ? act->input : NULL;
-}
-
-const char *rondo_task_path(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    buf_clear(&task->path);
-    if (act)
-        path_put_act(&task->path, &task->work.run->core, act);
-    return buf_text(&task->path);
-}
-
-const rondo_node *rondo_task_node(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    return act ? act->node : NULL;
-}
-
-const char *rondo_task_skill(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    uint32_t skill = act ? act_skill(act) : SKILL_OPEN;
-    return skill != SKILL_OPEN ? act->node->agent.skills[skill].name : "";
-}
-
-static struct act *loop_of(rondo_task *task, int kind_each)
-{
-    struct act *act = act_of(&task->work);
-    while (act && act->slot) {
-        act = run_act(&task->work.run->core, act->parent);
-        if (kind_each ? act->node->kind == RONDO_KIND_EACH : node_is_loop(act->node))
-            return act;
-    }
-    return NULL;
-}
-
-/* A rule's node belongs to the pass that has just ended. */
-static int64_t pass_of(const struct act *loop)
-{
-    const struct loop_act *l = loop->loop;
-    return l->phase == LOOP_RULES ? (int64_t)l->history.count - 1 : l->history.count;
-}
-
-int64_t rondo_task_pass(rondo_task *task)
-{
-    struct act *loop = loop_of(task, false);
-    return loop ? pass_of(loop) : -1;
-}
-
-/* The activation just below `top` that the task is in. */
-static struct act *below(rondo_task *task, const struct act *top)
-{
-    struct act *act = act_of(&task->work);
-    while (act->parent != top->slot)
-        act = run_act(&task->work.run->core, act->parent);
-    return act;
-}
-
-int64_t rondo_task_index(rondo_task *task)
-{
-    struct act *each = loop_of(task, true);
-    return each ? (int64_t)below(task, each)->ordinal : -1;
-}
-
-rondo_value *rondo_task_item(rondo_task *task)
-{
-    struct act *each = loop_of(task, true);
-    return each ? json_array_get(each->each->items, below(task, each)->ordinal) : NULL;
-}
-
-int rondo_task_attempt(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    return act ? act->attempt : 0;
-}
-
-/* The output of the same step in the pass before. */
-static json_t *own_previous(rondo_task *task, struct act *loop)
-{
-    struct act *act = act_of(&task->work);
-    struct pass *last = history_last(&loop->loop->history);
-    if (loop->node->kind == RONDO_KIND_MACHINE) // same state, last visit
-        return loop->loop->previous;
-    if (!last)
-        return NULL;
-    if (act->parent == loop->slot)
-        return last->out.value;
-    const char *name = run_act(&task->work.run->core, act->parent)->node->children[act->child].name;
-    const struct result *res = result_step(&last->out, name);
-    return res ? res->value : NULL;
-}
-
-static bool is_heard(const struct act *loop)
-{
-    const struct loop_act *l = loop->loop;
-    if (l->phase != LOOP_BODY || loop->node->loop.feedback == RONDO_FEEDBACK_OFF || !l->history.count)
-        return false;
-    return !loop_is_machine(loop) || (!loop->node->children[l->target].no_feedback && l->visits);
-}
-
-static void hear_loop(rondo_task *task, struct act *loop, rondo_feedback *ret)
-{
-    struct loop_act *l = loop->loop;
-    loop_put_advice(&task->text, loop);
-    ret->previous = own_previous(task, loop);
-    ret->last = history_last(&l->history)->out.value;
-    ret->judge = l->judge;
-    ret->attempt = loop_is_machine(loop) ? (int)l->visits : (int)l->history.count;
-}
-
-static void hear_tries(rondo_task *task, const struct act *act, rondo_feedback *ret)
-{
-    struct tries tries = act_tries(&task->work.run->core, act);
-    tries_put(&task->text, &tries);
-    if (act->before || (!ret->previous && tries.sent))
-        ret->previous = act->before ? act->before : tries.sent->value;
-    if (act->attempt || !ret->attempt)
-        ret->attempt = act->attempt ? act->attempt : tries.attempt;
-}
-
-bool rondo_task_feedback(rondo_task *task, rondo_feedback *ret)
-{
-    struct act *act = act_of(&task->work), *loop = loop_of(task, false);
-    *ret = (rondo_feedback){ 0 };
-    buf_clear(&task->text);
-    if (loop && is_heard(loop))
-        hear_loop(task, loop, ret);
-    else if (loop && loop->loop->phase == LOOP_BODY)
-        loop_put_nudge(&task->text, loop);
-    if (act)
-        hear_tries(task, act, ret);
-    ret->text = buf_text(&task->text);
-    return *ret->text || ret->attempt;
-}
-
-rondo_value *rondo_task_output(rondo_task *task, const char *step)
-{
-    struct act *act = act_of(&task->work);
-    const struct result *res = act ? run_visible(&task->work.run->core, act, step) : NULL;
-    return res && res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
-}
-
-rondo_value *rondo_task_state(rondo_task *task, const char *key)
-{
-    json_t *fresh = json_object_get(task->work.delta, key);
-    return fresh ? (json_is_null(fresh) ? NULL : fresh)
-                 : json_object_get(*run_state_at(&task->work.run->core, act_of(&task->work)), key);
-}
+/* ---- what a task leaves behind ---------------------------------------------------------------------------------- */
 
 int rondo_task_set(rondo_task *task, const char *key, rondo_value *value)
 {
@@ -773,35 +621,9 @@ int rondo_task_set(rondo_task *task, const char *key, rondo_value *value)
     return json_object_set_new(task->work.delta, key, value ? value : json_null()) < 0 ? RONDO_EINVAL : 0;
 }
 
-static rondo_value *memory_list(const struct run *run, const char *scope)
-{
-    const struct memory_scope *found = scope ? memory_find(&run->memory, scope) : NULL;
-    json_t *list = json_array();
-    for (uint32_t i = 0; found && i < found->count; i++)
-        json_array_append(list, found->entries[i].value);
-    return list;
-}
-
-rondo_value *rondo_task_memory(rondo_task *task, const char *scope)
-{
-    struct act *act = act_of(&task->work);
-    json_decref(task->list);
-    task->list = memory_list(&task->work.run->core, scope || !act ? scope : act->node->agent.memory);
-    return task->list;
-}
-
-rondo_value *rondo_run_memory(rondo_run *run, const char *scope)
-{
-    if (!memory_find(&run->core.memory, scope))
-        return NULL;
-    json_decref(run->old_value);
-    run->old_value = memory_list(&run->core, scope);
-    return run->old_value;
-}
-
 int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry)
 {
-    struct act *act = act_of(&task->work);
+    struct act *act = work_act(&task->work);
     scope = scope || !act ? scope : act->node->agent.memory;
     if (is_over(task) || !scope || !entry || value_is_deep(entry)) {
         json_decref(entry);
@@ -811,24 +633,12 @@ int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry)
     return 0;
 }
 
-rondo_history *rondo_task_history(rondo_task *task)
-{
-    struct act *loop = loop_of(task, false);
-    return loop ? look_history(task->work.run, loop) : NULL;
-}
-
 int rondo_task_spend(rondo_task *task, const rondo_usage *usage)
 {
     if (is_over(task) || !usage_is_good(usage))
         return is_over(task) ? RONDO_ESTATE : RONDO_EINVAL;
     say(&task->work, RONDO_EV_BUDGET, 0, usage_value(usage));
     return 0;
-}
-
-int64_t rondo_task_left(rondo_task *task, int limit)
-{
-    struct act *act = act_of(&task->work);
-    return act ? budget_left(&task->work.run->core, act, limit) : 0;
 }
 
 int rondo_task_note(rondo_task *task, rondo_value *note)
@@ -841,42 +651,14 @@ int rondo_task_note(rondo_task *task, rondo_value *note)
     return 0;
 }
 
-rondo_value *rondo_task_notes(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    json_decref(task->list);
-    task->list = act && act->notes ? json_incref(act->notes) : json_array();
-    return task->list;
-}
-
 int rondo_task_send(rondo_task *task, const char *to, const char *text, const char *kind)
 {
     json_t *message;
     int rc = is_over(task) ? RONDO_ESTATE : mail_message("", to, text, kind, &message);
     if (rc < 0)
         return rc;
-    say_letter(&task->work, act_of(&task->work), message, 0);
+    say_letter(&task->work, work_act(&task->work), message, 0);
     return 0;
-}
-
-rondo_value *rondo_task_inbox(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    json_decref(task->list);
-    task->list = act && act->letters ? json_copy(act->letters) : json_array();
-    return task->list;
-}
-
-bool rondo_task_cancelled(rondo_task *task)
-{
-    struct act *act = act_of(&task->work);
-    return !act || act->close || task->work.run->ended;
-}
-
-const char *rondo_task_key(rondo_task *task)
-{
-    task_put_key(task->work.run, rondo_task_path(task), task->key);
-    return task->key;
 }
 
 /* ---- events and actions ----------------------------------------------------------------------------------------- */
@@ -907,7 +689,7 @@ int task_copy_emit(rondo_emit *ours, const rondo_emit *given)
 int rondo_task_emit(rondo_task *task, const rondo_emit *given)
 {
     rondo_emit e;
-    struct act *act = act_of(&task->work);
+    struct act *act = work_act(&task->work);
     if (is_over(task) || !act)
         return RONDO_ESTATE;
     int rc = task_copy_emit(&e, given);

@@ -5,6 +5,7 @@
 #include "data/value.h"
 #include "flow/flow.h"
 #include "run/act.h"
+#include "run/actions.h"
 #include "run/asks.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
@@ -420,102 +421,6 @@ static void note_usage(const struct run *run, struct act *act, struct result *re
     }
 }
 
-/* ---- actions --------------------------------------------------------------------------------------- */
-
-/* The activation just below `loop` on the way down to act; 0 when that is act itself.  What is on the way gives what it
-   has; what else is cut does not. */
-static uint32_t note_way(struct run *run, const struct act *loop, const struct act *act)
-{
-    uint32_t slot = 0;
-    while (act->parent != loop->slot) {
-        struct act *around = run_act(run, slot = act->parent);
-        around->has_acted = true;
-        act = around;
-    }
-    return slot;
-}
-
-/* Closes the pass (or item) of `loop` that act is in; act itself has ended. */
-static void close_pass(struct run *run, struct act *loop, const struct act *act, enum close why,
-                       bool gently)
-{
-    uint32_t body = note_way(run, loop, act);
-    if (body)
-        act_close(run, run_act(run, body), why, 0, gently);
-}
-
-/* The item that the break came from completes with what it has; the others are cancelled. */
-static void close_items(struct run *run, struct act *each, const struct act *act)
-{
-    uint32_t own = note_way(run, each, act);
-    for (uint32_t slot = each->first_child; slot; slot = run_act(run, slot)->next_sibling)
-        if (slot != act->slot)
-            act_close(run, run_act(run, slot), slot == own ? CLOSE_CONTINUE : CLOSE_BREAK, 0, false);
-}
-
-static void break_loop(struct run *run, struct act *loop, const struct act *act, bool escalate,
-                       bool gently)
-{
-    if (loop->node->kind == RONDO_KIND_EACH) {
-        loop->each->broke = true;
-        loop->each->escalated |= escalate;
-        close_items(run, loop, act);
-        return;
-    }
-    if (loop->loop->broke || loop->loop->continued)
-        return; // the pass is closing already: nothing changes that but a break further out
-    loop->loop->broke = true;
-    loop->loop->escalated |= escalate;
-    close_pass(run, loop, act, CLOSE_BREAK, gently);
-}
-
-/* ADK's escalate has no scope: it ends every loop on the way to the root. */
-static bool is_unscoped(const struct act *loop, const struct rondo_event *ev)
-{
-    return ev->flags & EF_ESCALATE && node_is_loop(loop->node) && loop->node->loop.compat_adk;
-}
-
-/* Acts when a result is applied, while act is still linked. */
-/* It is a flag of the step that runs the file, also when that repeats it. */
-static void note_escalated(struct run *run, struct act *file)
-{
-    struct act *around = run_act(run, file->parent);
-    file->escalated = true;
-    if (around->node->step != file->node->step)
-        return;
-    if (around->node->kind == RONDO_KIND_EACH)
-        around->each->escalated = true;
-    else if (node_is_loop(around->node))
-        around->loop->escalated = true;
-}
-
-static void apply_actions(struct run *run, struct act *act, struct rondo_event *ev)
-{
-    struct act *file = ev->flags & (EF_BREAK | EF_CONTINUE) ? NULL : run_file_around(run, act);
-    if (file)
-        note_escalated(run, file);
-    if (ev->flags & EF_BREAK) {
-        struct act *loop = run_act(run, ev->parent);
-        if (loop->node->kind == RONDO_KIND_FORUM) {
-            loop->won = loop->won ? loop->won : act->child + 1;
-            return;
-        }
-        bool unscoped = is_unscoped(loop, ev);
-        break_loop(run, loop, act, ev->flags & EF_ESCALATE, unscoped);
-        while (unscoped && (loop = run_loop_around(run, loop, false)))
-            break_loop(run, loop, act, true, true);
-    } else if (ev->flags & EF_CONTINUE) {
-        struct act *loop = run_loop_around(run, act, true);
-        if (!loop)
-            return;
-        if (node_is_loop(loop->node) && (loop->loop->broke || loop->loop->continued))
-            return;
-        if (node_is_loop(loop->node))
-            loop->loop->continued = true;
-        close_pass(run, loop, act, CLOSE_CONTINUE, false);
-    }
-}
-
 /* An item that was closed by continue has completed with what it has. */
 static void forgive_item(const struct act *parent, const struct act *act, struct result *res,
                          struct rondo_event *ev)
@@ -525,7 +430,6 @@ static void forgive_item(const struct act *parent, const struct act *act, struct
     res->status = RONDO_STATUS_COMPLETED;
     ev->flags |= EF_KEPT;
 }
-
 
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
                     uint32_t ordinal)
@@ -649,7 +553,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         note_limit(act, ev, &res);
     if (ev->flags & (EF_BREAK | EF_CONTINUE | EF_ESCALATE)) {
         res.flags |= RES_SIGNAL;
-        apply_actions(run, act, ev);
+        actions_apply(run, act, ev);
     }
     if (UNLIKELY(act->close == CLOSE_BREAK || act->close == CLOSE_CONTINUE) && act->has_acted)
         res.flags |= RES_BROKE;
