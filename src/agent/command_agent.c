@@ -184,17 +184,19 @@ static int put_listed(struct setup *setup, rondo_error *err)
 /* ---- what rondo says -------------------------------------------------------------------------------- */
 
 /* Large values are in the context; here they would be too much for the system. */
-static void put_small(struct setup *setup, const char *name, const char *text, size_t len)
+static void put_small(struct setup *setup, const char *name, struct buf *text)
 {
-    if (len && len < VARIABLE_MAX && !memchr(text, '\0', len))
-        put_variable(setup, name, arena_dup(&setup->arena, text, len));
+    if (text->len < VARIABLE_MAX && !memchr(buf_text(text), '\0', text->len))
+        put_variable(setup, name, arena_dup(&setup->arena, buf_text(text), text->len));
 }
 
 static void put_item(struct setup *setup)
 {
     auto_buf struct buf text = { 0 };
-    value_put_content(&text, rondo_task_item(setup->task));
-    put_small(setup, "RONDO_ITEM", text.data, text.len);
+    const json_t *item = rondo_task_item(setup->task);
+    value_put_content(&text, item);
+    if (item) // an empty one is one, too
+        put_small(setup, "RONDO_ITEM", &text);
 }
 
 /* The advice or the failure, then the judge's words. */
@@ -205,7 +207,8 @@ static void put_feedback(struct setup *setup, const json_t *feedback)
     value_put_content(&text, json_object_get(feedback, "text"));
     if (judge && *judge)
         buf_printf(&text, "%s%s", text.len ? "\n\n" : "", judge);
-    put_small(setup, "RONDO_FEEDBACK", text.data, text.len);
+    if (text.len)
+        put_small(setup, "RONDO_FEEDBACK", &text);
 }
 
 static int put_context(struct setup *setup, const char *path, rondo_error *err)

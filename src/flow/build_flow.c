@@ -232,7 +232,8 @@ static rondo_node *include_node(const struct builder *b, struct flow_step *step,
         return build_finish(node);
     }
     struct flow *file = step->include;
-    o.timeout_ms = o.timeout_ms ? o.timeout_ms : file->timeout_ms; // the step's own takes its place
+    if (!step->has_timeout || step->loop) // else that takes its place
+        o.timeout_ms = file->timeout_ms;
     o.budget = both_budgets(&o.budget, &file->budget);
     if (step->agent)
         o.budget = both_budgets(&o.budget, &step->agent->budget);

@@ -301,6 +301,7 @@ struct flow_step {
     int run_on;               // enum rondo_run_on
     struct flow_named *with;
     uint32_t with_count;
+    bool has_timeout;         // the file says one here, be it 0
     bool has_with;
     bool takes_previous;      // in a sequence: its input is the output of the step before
     json_t *input_schema;     // borrowed; NULL: the agent's

@@ -119,7 +119,10 @@ static bool has_body(const struct loading *l, const struct flow_step *step)
 
 static void check_something_to_do(struct loading *l, const struct flow_step *step)
 {
-    if (!l->is_v1 && step->at->kind == DOC_MAP && !has_body(l, step) && !load_has(l, step->at, "instructions"))
+    bool is_unread = !step->loop && load_has(l, step->at, "loop"); // that was told
+    if (l->is_v1 || is_unread || step->at->kind != DOC_MAP)
+        return;
+    if (!has_body(l, step) && !load_has(l, step->at, "instructions"))
         diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "this step does nothing"),
                   "give it `instructions`, an `agent`, or another body");
 }
@@ -182,7 +185,7 @@ static void check_review(struct loading *l, const struct flow_step *step)
 }
 
 /* A leaf is limited by its own timeout or, unless its agent has one for each call, by the default of the file.
-   Around a loop the step's timeout is the loop's. */
+   Around a loop the step's timeout is the loop's, and then there is no default for the passes. */
 static void settle_timeout(struct loading *l, struct flow_step *step)
 {
     bool is_workflow = step->agent && step->agent->kind == AGENT_WORKFLOW;
@@ -190,14 +193,16 @@ static void settle_timeout(struct loading *l, struct flow_step *step)
     bool is_given = !step->is_made && has(step, "timeout");
     bool has_own = step->agent && step->agent->timeout_ms;
     if (step->loop) {
-        if (is_given && load_get(step->loop->at, "timeout"))
+        bool is_loops = load_get(step->loop->at, "timeout");
+        if (is_given && is_loops)
             load_error(l, STAGE_RONDO, doc_key(step->loop->at, "timeout"), "validation",
                        "`timeout` is the same limit in the step and in its loop; give one of them");
         if (is_given)
             step->loop->timeout_ms = step->timeout_ms;
         step->timeout_ms = 0;
-        is_given = false;
+        is_given |= is_loops;
     }
+    step->has_timeout = is_given;
     if (is_leaf && !is_given)
         step->timeout_ms = has_own ? 0 : l->flow->step_timeout_ms;
 }

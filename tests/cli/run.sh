@@ -61,6 +61,29 @@ check "a group takes what fits" 0 "x" "$RONDO" run --store :memory: --input n=5 
 check "and nothing else" 1 "" "$RONDO" run --store :memory: --input n=6 group.yaml
 says 'error one: input: n'
 
+# ---- limits that a step lifts, and items that are empty -------------------------------------------
+
+flow sub.yaml <<'END'
+name: sub
+options: { timeout: 50ms }
+agents: { s: { run: "sleep 0.2; echo x" } }
+steps: [{ id: a, agent: s }]
+END
+flow lifted.yaml <<'END'
+name: lifted
+options: { stepTimeout: 50ms }
+agents: { s: { run: "sleep 0.2; echo x" }, i: { run: 'set -u; echo "<$RONDO_ITEM>"', timeout: 5s } }
+steps:
+  - { id: own, agent: s, timeout: 5s, loop: { maxIterations: 1 } }
+  - { id: none, agent: s, timeout: 0s, loop: { maxIterations: 1 } }
+  - { id: passes, agent: s, loop: { maxIterations: 1 } }
+  - { id: file, include: sub.yaml, timeout: 0s }
+  - { id: its, include: sub.yaml }
+  - { id: items, agent: i, loop: { forEach: ["a", "", null], outputMode: cumulative } }
+output: "[steps.transformMap(k, v, v.status), steps.items.result.iterations.map(i, i.content)]"
+END
+check "limits are lifted" 1 '[{"own":"completed","none":"completed","passes":"failed","file":"completed","its":"failed","items":"completed"},["<a>","<>","<>"]]' "$RONDO" run --quiet --store :memory: lifted.yaml
+
 # ---- a file of the other dialect -----------------------------------------------------------------
 
 flow new.yaml <<'END'

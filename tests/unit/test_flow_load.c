@@ -201,7 +201,7 @@ TEST(a_judge_is_a_step_in_the_scope_of_its_loop)
     flow_unref(flow);
 }
 
-TEST(a_timeout_is_of_the_whole_loop_and_the_default_of_each_pass)
+TEST(a_timeout_is_of_the_whole_loop_and_the_default_of_each_pass_without_one)
 {
     struct flow *flow = load("rondo: 1\nname: a\noptions: { stepTimeout: 5s }\n"
                              "agents: { w: { script: [x] }, slow: { script: [x], timeout: 9s }, "
@@ -211,12 +211,17 @@ TEST(a_timeout_is_of_the_whole_loop_and_the_default_of_each_pass)
                              "  - { id: plain, agent: w }\n  - { id: own, agent: w, timeout: 1.5s }\n"
                              "  - { id: none, agent: w, timeout: 0s }\n  - { id: agents, agent: slow }\n"
                              "  - { id: loop, agent: w, timeout: 1m, loop: { maxIterations: 2, untilAgent: j } }\n"
+                             "  - { id: inner, agent: w, loop: { maxIterations: 2, timeout: 0s } }\n"
+                             "  - { id: passes, agent: w, loop: { maxIterations: 2 } }\n"
                              "  - { id: group, steps: [{ id: x, agent: w }] }\n  - { id: gate, gate: { ask: x } }\n");
     CHECK_INT(step_of(flow, "plain")->timeout_ms, 5000);
     CHECK_INT(step_of(flow, "own")->timeout_ms, 1500);
     CHECK_INT(step_of(flow, "none")->timeout_ms, 0);
     CHECK_INT(step_of(flow, "agents")->timeout_ms, 0); // the agent's own is for each call
-    CHECK_INT(step_of(flow, "loop")->timeout_ms, 5000);
+    CHECK_INT(step_of(flow, "loop")->timeout_ms, 0);
+    CHECK_INT(step_of(flow, "inner")->timeout_ms, 0);
+    CHECK_INT(step_of(flow, "passes")->timeout_ms, 5000);
+    CHECK_INT(step_of(flow, "passes")->loop->timeout_ms, 0);
     CHECK_INT(step_of(flow, "loop")->loop->timeout_ms, 60000);
     CHECK_INT(step_of(flow, "loop")->loop->judge->timeout_ms, 5000);
     CHECK_INT(step_of(flow, "group")->timeout_ms, 0);
