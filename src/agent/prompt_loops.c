@@ -154,23 +154,6 @@ int put_items(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
-/* What act came to in an earlier pass of a loop, given what that pass's body came to. */
-static const struct result *own_result(const struct sheet *sheet, const struct act *loop,
-                                       const struct act *act, const struct result *body)
-{
-    const struct act *parent = sheet_parent(sheet, act);
-    if (parent == loop)
-        return body;
-    const struct result *outer = own_result(sheet, loop, parent, body);
-    const struct outcome *more = outer ? outer->more : NULL;
-    if (!more || parent->node->kind == RONDO_KIND_EACH)
-        return NULL;
-    if (node_is_loop(parent->node))
-        return more->body.status ? &more->body : NULL;
-    return act->child < more->step_count && more->steps_of == parent->node ? &more->steps[act->child].res
-                                                                          : NULL;
-}
-
 /* The last step of the body that has something to show; UINT32_MAX. */
 static uint32_t last_step(const struct outcome *more)
 {
@@ -180,22 +163,11 @@ static uint32_t last_step(const struct outcome *more)
     return UINT32_MAX;
 }
 
-/* Which step of the body act is, or is inside of. */
-static uint32_t place_in_body(const struct sheet *sheet, const struct act *loop, const struct act *act)
-{
-    const struct act *body = sheet_parent(sheet, act);
-    while (body->parent != loop->slot && body != loop) {
-        act = body;
-        body = sheet_parent(sheet, act);
-    }
-    return act->child;
-}
-
 /* The own output, then that of the body's last step; a body of one step has only its own. */
 static void put_pass_output(struct sheet *sheet, const struct act *loop, const struct pass *pass)
 {
     const struct outcome *more = pass->out.more;
-    const struct result *own = own_result(sheet, loop, sheet->act, &pass->out);
+    const struct result *own = loop_own_result(sheet->see.run, loop, sheet->act, &pass->out);
     uint32_t last = last_step(more);
     if (last == UINT32_MAX) {
         auto_buf struct buf text = { 0 };
@@ -203,10 +175,12 @@ static void put_pass_output(struct sheet *sheet, const struct act *loop, const s
         sheet_put_buf(sheet->out, &text, PROMPT_MAX);
         return;
     }
-    bool is_last = last == place_in_body(sheet, loop, sheet->act);
+    const struct result *end = &more->steps[last].res;
+    bool is_direct = sheet_parent(sheet, sheet->act)->node == more->steps_of;
+    bool is_last = own == end || (own && !is_direct && json_equal(own->value, end->value)); // it speaks for that
     if (own && !is_last)
         put_result(sheet->out, sheet->step->id, own, OWN);
-    put_result(sheet->out, more->steps_of->children[last].name, &more->steps[last].res, is_last ? OWN : OTHERS);
+    put_result(sheet->out, more->steps_of->children[last].name, end, is_last ? OWN : OTHERS);
 }
 
 static void put_previous(struct sheet *sheet, const struct act *loop, const char *which)

@@ -61,11 +61,11 @@ static int ruled(rondo_context *context, const struct flow_expr *expr, bool abse
     return truth(context, &see, expr, absent_fails);
 }
 
-static json_t *made(rondo_context *context, struct see *see, const struct flow_expr *expr)
+static json_t *made(rondo_context *context, struct see *see, const struct flow_expr *expr, bool is_list)
 {
     rondo_error err;
     json_t *value = NULL;
-    if (see_value(see, expr, &value, &err) < 0)
+    if ((is_list ? see_list : see_value)(see, expr, &value, &err) < 0)
         rondo_context_fail(context, err.code, "%s", err.message);
     see_clear(see);
     return value;
@@ -155,7 +155,7 @@ static json_t *ask_next(rondo_context *context, void *loop)
 {
     struct see see;
     rule_see(context, &see);
-    return made(context, &see, &((struct flow_loop *)loop)->next);
+    return made(context, &see, &((struct flow_loop *)loop)->next, false);
 }
 
 static json_t *ask_items(rondo_context *context, void *of)
@@ -165,14 +165,14 @@ static json_t *ask_items(rondo_context *context, void *of)
     if (loop->items)
         return json_incref(loop->items);
     ask_see(context, &see);
-    return made(context, &see, &loop->items_expr);
+    return made(context, &see, &loop->items_expr, true);
 }
 
 static json_t *ask_output(rondo_context *context, void *flow)
 {
     struct see see;
     ask_see(context, &see);
-    return made(context, &see, &((struct flow *)flow)->output);
+    return made(context, &see, &((struct flow *)flow)->output, false);
 }
 
 static json_t *ask_text(rondo_context *context, void *step)

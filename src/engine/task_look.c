@@ -98,10 +98,7 @@ static json_t *own_previous(rondo_task *task, struct act *loop)
         return loop->loop->previous;
     if (!last)
         return NULL;
-    if (act->parent == loop->slot)
-        return last->out.value;
-    const char *name = run_act(&task->work.run->core, act->parent)->node->children[act->child].name;
-    const struct result *res = result_step(&last->out, name);
+    const struct result *res = loop_own_result(&task->work.run->core, loop, act, &last->out);
     return res ? res->value : NULL;
 }
 

@@ -346,13 +346,28 @@ static int bind_step(const struct asked *p, struct flow_ref *ref, const struct f
     return ref->used < p->count ? bind_field(p, ref, step) : (int)ref->used;
 }
 
+static int bind_step_of_body(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
+{
+    const struct flow_step *own = p->b->place.step;
+    ref->root = REF_INNER;
+    ref->scope = own->scope;
+    ref->index = own->index;
+    ref->name = own->id;
+    ref->way = step->id;
+    return bind_step(p, ref, step);
+}
+
 static int bind_steps(const struct asked *p)
 {
     struct binding *b = p->b;
     struct flow_ref *ref = answer(p, REF_STEPS, ANY_MAP);
     if (p->count == 1)
         return 1;
-    const struct flow_step *far, *step = bind_visible_step(b->place.scope, p->names[1].text);
+    const struct flow_scope *body = bind_body_scope(b);
+    const struct flow_step *far, *step = body ? scope_step(body, p->names[1].text) : NULL;
+    if (step)
+        return bind_step_of_body(p, ref, step);
+    step = bind_visible_step(b->place.scope, p->names[1].text);
     ref->root = REF_STEP;
     if (used_steps(b, p->names[1].text, &far) > 1) { // which one is known when it is used
         ref->name = arena_dup(&b->place.scope->flow->arena, p->names[1].text, p->names[1].len);

@@ -60,6 +60,13 @@ const struct flow_scope *bind_inside_of(const struct flow_step *step)
     return step->include ? step->include->scope : NULL;
 }
 
+const struct flow_scope *bind_body_scope(const struct binding *b)
+{
+    const struct flow_step *own = b->place.allows & ALLOW_PASS ? b->place.step : NULL;
+    bool is_group = own && own->loop && !own->loop->scope->count && own->body == BODY_STEPS;
+    return is_group ? own->inner : NULL;
+}
+
 /* ---- ids with hyphens -------------------------------------------------------------------------------------- */
 
 static bool is_word(char c)
@@ -106,10 +113,12 @@ static size_t longest_input(const struct flow *flow, const char *text, size_t le
 }
 
 /* The scope whose ids may follow a path that ends in `steps`; NULL. */
-static const struct flow_scope *scope_after(const struct flow_scope *scope, const struct cel_name *path,
-                                            size_t count)
+static const struct flow_scope *scope_after(const struct binding *b, const struct cel_name *path, size_t count)
 {
-    const struct flow_step *step = count > 1 ? bind_visible_step(scope, path[1].text) : NULL;
+    const struct flow_scope *body = count > 1 ? bind_body_scope(b) : NULL;
+    const struct flow_step *step = body ? scope_step(body, path[1].text) : NULL;
+    if (!step && count > 1)
+        step = bind_visible_step(b->place.scope, path[1].text);
     for (size_t i = 2; step && i < count; i += 2) {
         const struct flow_scope *inner = asked_is(&path[i], "steps") ? bind_inside_of(step) : NULL;
         if (!inner || i + 1 == count)
@@ -127,11 +136,13 @@ size_t bind_hyphen(void *user, const struct cel_name *path, size_t count, const 
         return longest_input(b->place.scope->flow, text, len);
     if (!asked_is(&path[count - 1], "steps"))
         return 0;
-    if (count == 1)
+    if (count == 1) {
+        best = longest_id(bind_body_scope(b), text, len);
         for (const struct flow_scope *s = b->place.scope; s; s = s->up)
             best = MAX(best, longest_id(s, text, len));
+    }
     else if (asked_is(&path[0], "steps"))
-        best = longest_id(scope_after(b->place.scope, path, count), text, len);
+        best = longest_id(scope_after(b, path, count), text, len);
     else // best.steps.x
         best = longest_id(bind_loop_scope(b->place.scope), text, len);
     return best && (best == len || text[best] != '-') ? best : hyphened_word(text, len);

@@ -62,6 +62,9 @@ struct flow_step *bind_visible_step(const struct flow_scope *scope, const char *
 /* The steps inside a step, as they can be seen when it has ended; NULL. */
 const struct flow_scope *bind_inside_of(const struct flow_step *step);
 
+/* A rule of a loop around a group names the steps of the pass as if they were the loop's own; NULL: there is none. */
+const struct flow_scope *bind_body_scope(const struct binding *b);
+
 /* ---- bind_look.c: what means something, but is certain not to be there --------------------------------------- */
 
 /* All answer 0, after a warning perhaps, or a code. */

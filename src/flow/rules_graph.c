@@ -54,7 +54,10 @@ static bool sequence_of(const struct flow_scope *scope)
     const struct flow_step *owner = scope->owner;
     if (!owner)
         return scope->flow->is_sequence;
-    return owner->loop && owner->loop->scope == scope ? owner->loop->is_sequence : owner->is_sequence;
+    bool is_repeated = owner->loop && !owner->loop->scope->count; // a loop may say it of the group that it repeats
+    if (owner->loop && owner->loop->scope == scope)
+        return owner->loop->is_sequence;
+    return owner->is_sequence || (is_repeated && owner->loop->is_sequence);
 }
 
 static void add_dependency(struct flow_step *step, uint32_t *deps, uint32_t *count, uint32_t index,

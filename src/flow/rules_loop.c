@@ -217,17 +217,33 @@ static void check_repeat(struct loading *l, struct flow_step *step)
                        for_each[i]);
 }
 
+/* What a loop says about its steps holds for those of a group that it repeats. */
+static void settle_group(struct loading *l, struct flow_step *step)
+{
+    static const char *const for_steps[] = { "order", "onStepFailure" };
+    const struct flow_loop *loop = step->loop;
+    bool is_group = step->body == BODY_STEPS && step->inner;
+    for (size_t i = 0; i < COUNT(for_steps); i++) {
+        if (!has(loop, for_steps[i]) || load_has(l, loop->at, "steps"))
+            continue;
+        if (!is_group)
+            load_error(l, STAGE_RONDO, key_at(loop, for_steps[i]), "validation",
+                       "`%s` is about `steps`, and this loop has none", for_steps[i]);
+        else if (load_get(step->at, for_steps[i]))
+            load_error(l, STAGE_RONDO, key_at(loop, for_steps[i]), "validation",
+                       "`%s` is the same in the step and in its loop; give one of them", for_steps[i]);
+    }
+    if (is_group && has(loop, "onStepFailure"))
+        step->on_failure = loop->on_failure;
+}
+
 void rules_loop(struct loading *l, struct flow_step *step)
 {
     struct flow_loop *loop = step->loop;
-    static const char *const for_steps[] = { "order", "onStepFailure" };
     if (loop->is_each)
         check_each(l, loop);
     else
         check_repeat(l, step);
     check_output(l, step);
-    for (size_t i = 0; i < COUNT(for_steps); i++)
-        if (has(loop, for_steps[i]) && !load_has(l, loop->at, "steps"))
-            load_error(l, STAGE_RONDO, key_at(loop, for_steps[i]), "validation",
-                       "`%s` is about `steps`, and this loop has none", for_steps[i]);
+    settle_group(l, step);
 }

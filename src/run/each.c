@@ -346,7 +346,7 @@ static json_t *item_json(const struct act *act, uint32_t i, const char *path)
     return item;
 }
 
-/* What an each of a file comes to: { iterations: [...] }, and `failed` when that was allowed. */
+/* What an each of a file comes to: { iterations: [...] }, and `failed`, which is there whenever that is allowed. */
 static json_t *file_result(struct run *run, const struct act *act)
 {
     const struct each_act *each = act->each;
@@ -360,7 +360,7 @@ static json_t *file_result(struct run *run, const struct act *act)
         json_array_append_new(all, item);
     }
     json_object_set_new(ret, "iterations", all);
-    if (json_array_size(failed))
+    if (json_array_size(failed) || act->node->mode != RONDO_ERROR_FAILS)
         json_object_set(ret, "failed", failed);
     json_decref(failed);
     return ret;

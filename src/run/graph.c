@@ -530,21 +530,21 @@ static enum plan graph_cut(struct run *run, struct act *act, struct rondo_event 
 }
 
 /* After a cancel, an abort or a limit only `run_on: always` steps still start, and everything that
-   waits ends; a second cancel ends those too. */
+   waits ends; a second cancel, or the end of the time for that, ends those too. */
 static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if ((act->settled < act->kid_count || act->attention) && !act_is_hurried(run, act)) {
-        enum plan what = look_at_failures(run, act, ev);
+    bool is_left = act->settled < act->kid_count || act->attention;
+    enum plan what = PLAN_IDLE;
+    if (is_left && !act_is_hurried(run, act)) {
+        what = look_at_failures(run, act, ev);
         if (what == PLAN_IDLE)
             what = start_ready(run, act, ev);
-        if (what != PLAN_IDLE || act->open)
-            return what;
-        for (uint32_t i = 0; i < act->kid_count; i++)
-            if (act->kids[i].state == KID_NEW || act->kids[i].state == KID_BACKOFF)
-                return end_unstarted(run, act, i, ev);
     }
-    if (act->open)
-        return PLAN_IDLE;
+    if (what != PLAN_IDLE || act->open)
+        return what;
+    for (uint32_t i = 0; is_left && i < act->kid_count; i++)
+        if (act->kids[i].state == KID_NEW || act->kids[i].state == KID_BACKOFF)
+            return end_unstarted(run, act, i, ev);
     return act_is_aborted(act) ? graph_end(run, act, ev) : graph_cut(run, act, ev);
 }
 

@@ -128,6 +128,10 @@ void loop_project(struct run *run, struct act *act, struct result *ret);
 /* The output of the pass that is under way or has just ended, as far as there is one. */
 const struct result *loop_pass_output(const struct act *act);
 
+/* What act came to in an earlier pass of a loop around it, given what that pass came to; NULL. */
+const struct result *loop_own_result(struct run *run, const struct act *loop, const struct act *act,
+                                     const struct result *pass);
+
 /* Called by run_apply(). */
 void loop_apply(struct run *run, struct act *act, struct rondo_event *ev);
 

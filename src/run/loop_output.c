@@ -165,3 +165,19 @@ void loop_project(struct run *run, struct act *act, struct result *ret)
     *more->history = l->history; // moves out of the loop
     history_init(&l->history, 1);
 }
+
+const struct result *loop_own_result(struct run *run, const struct act *loop, const struct act *act,
+                                     const struct result *pass)
+{
+    const struct act *parent = run_act(run, act->parent);
+    if (parent == loop)
+        return pass;
+    const struct result *outer = loop_own_result(run, loop, parent, pass);
+    const struct outcome *more = outer ? outer->more : NULL;
+    if (!more || parent->node->kind == RONDO_KIND_EACH)
+        return NULL;
+    if (parent->node->kind == RONDO_KIND_LOOP)
+        return more->body.status ? &more->body : NULL;
+    bool is_kept = act->child < more->step_count && more->steps_of == parent->node;
+    return is_kept && more->steps[act->child].res.status ? &more->steps[act->child].res : NULL;
+}

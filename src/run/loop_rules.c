@@ -149,6 +149,12 @@ static int is_done(const json_t *value)
     return !value || json_is_null(value) ? 0 : -1;
 }
 
+/* The node of a rule may break its loop, too: that comes before what it says. */
+static bool has_broken(const struct act *act, struct rondo_event *ev)
+{
+    return act->loop->broke && loop_end_with(act, RONDO_REASON_BREAK, ev) == PLAN_DECIDE;
+}
+
 static int rule_until_node(struct run *run, struct act *act, struct rondo_event *ev)
 {
     enum plan what;
@@ -156,6 +162,8 @@ static int rule_until_node(struct run *run, struct act *act, struct rondo_event 
         return RULE_PASS;
     if (!loop_run_role(run, act, ROLE_UNTIL, ev, &what))
         return (int)what;
+    if (has_broken(act, ev))
+        return PLAN_DECIDE;
     const struct result *res = &act->kids[ROLE_UNTIL].res;
     if (res->status == RONDO_STATUS_FAILED)
         return (int)loop_end_failed(act, res->more->code, "until", res->more->error, ev);
@@ -181,6 +189,8 @@ static int rule_judge(struct run *run, struct act *act, struct rondo_event *ev)
         return RULE_PASS;
     if (!loop_run_role(run, act, ROLE_JUDGE, ev, &what))
         return (int)what;
+    if (has_broken(act, ev))
+        return PLAN_DECIDE;
     const struct result *res = &act->kids[ROLE_JUDGE].res;
     if (res->status == RONDO_STATUS_FAILED && is_misjudged(act))
         return (int)loop_end_failed(act, res->more->code, "untilAgent", res->more->error, ev);
@@ -215,6 +225,8 @@ static int rule_next(struct run *run, struct act *act, struct rondo_event *ev)
         return RULE_PASS;
     if (!loop_run_role(run, act, ROLE_NEXT, ev, &what))
         return (int)what;
+    if (has_broken(act, ev))
+        return PLAN_DECIDE;
     const struct result *res = &act->kids[ROLE_NEXT].res;
     if (res->status == RONDO_STATUS_FAILED)
         return (int)loop_end_failed(act, res->more->code, "next", res->more->error, ev);

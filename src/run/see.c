@@ -279,9 +279,17 @@ static struct cel_val see_step(struct see *see, const struct flow_ref *ref)
     return res ? field_of(see, res, ref) : absent();
 }
 
+/* A loop's own rule looks into its pass, whatever `output` names. */
+static const struct result *container_result(struct see *see, const struct flow_ref *ref)
+{
+    const struct act *now = see->loop_now;
+    bool is_own = now && now->node->kind == RONDO_KIND_LOOP && ref->scope && now->node->step == ref->scope->steps[ref->index];
+    return is_own ? body_now(now) : step_result(see, ref);
+}
+
 static struct cel_val see_inner_step(struct see *see, const struct flow_ref *ref)
 {
-    const struct result *res = step_result(see, ref);
+    const struct result *res = container_result(see, ref);
     const char *at = ref->way;
     char name[256];
     while (res && *at) {

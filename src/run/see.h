@@ -47,6 +47,7 @@ size_t see_resolve(void *see, const struct cel_ref *ref, struct cel_val *ret);
 /* Evaluates.  0, or RONDO_ENOTFOUND when something it names is absent just now, or another code; the
    message then has the expression and a caret, as "until: no such key 'x'\n  a.x > 1\n    ^". */
 int see_value(struct see *see, const struct flow_expr *expr, json_t **ret, rondo_error *err); // new
+int see_list(struct see *see, const struct flow_expr *expr, json_t **ret, rondo_error *err);  // new
 int see_truth(struct see *see, const struct flow_expr *expr, bool *ret, rondo_error *err);
 int see_number(struct see *see, const struct flow_expr *expr, double *ret, rondo_error *err);
 

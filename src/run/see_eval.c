@@ -68,6 +68,14 @@ int see_truth(struct see *see, const struct flow_expr *expr, bool *ret, rondo_er
     return 0;
 }
 
+int see_list(struct see *see, const struct flow_expr *expr, json_t **ret, rondo_error *err)
+{
+    struct cel_val value;
+    if (eval(see, expr, &value, err) < 0)
+        return err->code;
+    return value.kind == CEL_LIST ? to_json(expr, value, ret, err) : refuse(expr, value, "a list", err);
+}
+
 int see_number(struct see *see, const struct flow_expr *expr, double *ret, rondo_error *err)
 {
     struct cel_val value;

@@ -158,7 +158,7 @@ static json_t *previous_of(const struct see *see, const struct act *loop)
         return loop->loop->previous;
     if (!last || act == loop || act->parent == loop->slot || !act->node->step)
         return last ? last->out.value : NULL;
-    const struct result *res = see_inner(&last->out, act->node->step);
+    const struct result *res = loop_own_result(see->run, loop, act, &last->out);
     return res ? res->value : NULL;
 }
 
