@@ -175,12 +175,71 @@ void row_put_path(struct buf *out, const struct row *row)
         buf_printf(out, row_is_encore(row) ? "^%u" : "~%u", row->attempt);
 }
 
+/* ---- where failures began -------------------------------------------------------------------------------- */
+
+static bool has_completed(const void *user, uint32_t i)
+{
+    const struct row *graph = user;
+    return graph->kids[i] && graph->kids[i]->state == ROW_DONE;
+}
+
+/* What a reviewer failed of is told by the step that it was to look at. */
+static bool is_told_of(const struct row *graph, const struct row *reviewer)
+{
+    const struct node_review *review = graph->node->children[reviewer->place].review;
+    return review && graph->kids[review->of]->state == ROW_FAILED;
+}
+
+/* A captain is only asked when enough members have answered. */
+static bool has_quorum(const struct row *forum)
+{
+    return forum->state != ROW_FAILED || forum->kids[forum->node->forum.members]->state == ROW_FAILED;
+}
+
+/* Is it no reason for its container to fail that this one in it did?  The same as in run/reopen.c, where what is no
+   reason stays as it is. */
+static bool lives_with(const struct row *row, const struct row *kid)
+{
+    bool has_failed = row->state == ROW_FAILED;
+    if (kid->state != ROW_FAILED)
+        return false;
+    switch (row->node->kind) {
+    case RONDO_KIND_GRAPH:
+        return node_is_handled(row->node, kid->place, has_completed, row) || is_told_of(row, kid);
+    case RONDO_KIND_PARALLEL: return !has_failed && row->node->mode != RONDO_FAIL_FAST;
+    case RONDO_KIND_EACH: return !has_failed && row->node->mode != RONDO_ERROR_FAILS;
+    case RONDO_KIND_FORUM: return kid->place < row->node->forum.members && has_quorum(row);
+    case RONDO_KIND_LOOP:
+    case RONDO_KIND_MACHINE: return !has_failed;
+    default: return false;
+    }
+}
+
 bool row_is_origin(const struct row *row)
 {
     for (uint32_t i = 0; i < row->kid_count; i++)
-        if (row->kids[i] && row->kids[i]->state == ROW_FAILED)
+        if (row->kids[i] && row->kids[i]->state == ROW_FAILED && !lives_with(row, row->kids[i]))
             return false;
     return row->state == ROW_FAILED;
+}
+
+static uint32_t find_origins(const struct row *row, void (*see)(void *user, const struct row *row), void *user)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->kid_count; i++) {
+        const struct row *kid = row->kids[i];
+        if (kid && kid->state != ROW_DONE && !lives_with(row, kid))
+            count += find_origins(kid, see, user);
+    }
+    if (count || row->state != ROW_FAILED)
+        return count;
+    see(user, row);
+    return 1;
+}
+
+uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user)
+{
+    return find_origins(rows->root, see, user);
 }
 
 /* ---- what steps say ------------------------------------------------------------------------------------ */

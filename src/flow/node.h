@@ -199,6 +199,11 @@ struct node_limit {
 };
 void node_limits(const rondo_node *node, struct node_limit *ret);
 
+/* A failure of a step of a graph is handled when a step that depends on it and runs on failure has completed; whether
+   one has, `has_completed` says. */
+bool node_is_handled(const rondo_node *graph, uint32_t child, bool (*has_completed)(const void *user, uint32_t child),
+                     const void *user);
+
 /* Index of the child with that name; -1. */
 int64_t node_child_index(const rondo_node *node, const char *name);
 

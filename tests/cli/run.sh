@@ -206,6 +206,29 @@ check "a failure, quietly" 1 "" "$RONDO" run -q fails.yaml
 says "the reason"
 check "a partial run" 1 "fine" "$RONDO" run partial.yaml
 says "partial"
+# Why it is partial: not what was handled, nor what a container could live with.
+flow reasons.yaml <<'END'
+name: reasons
+agents: { o: { script: [ok] }, f: { script: [{ fail: bad }] }, mixed: { script: [ok, { fail: bad }] } }
+steps:
+  - { id: tolerated, parallel: { agents: [o, f], mode: collect } }
+  - { id: talk, forum: { members: [o, f], captain: o, quorum: 1 } }
+  - { id: items, agent: mixed, loop: { forEach: "[1, 2]", onItemFailure: continue } }
+  - { id: handled, agent: f }
+  - { id: h, agent: o, dependsOn: [handled], runOn: failure }
+  - { id: group, steps: [{ id: x, agent: f }] }
+  - { id: hg, agent: o, dependsOn: [group], runOn: failure }
+  - { id: unhandled, agent: f }
+  - { id: hu, agent: f, dependsOn: [unhandled], runOn: failure }
+  - { id: real, steps: [{ id: one, agent: f }, { id: h1, agent: o, dependsOn: [one], runOn: failure }, { id: two, agent: f }] }
+  - { id: led, forum: { members: [o, f], captain: f, quorum: 1 } }
+output: "'what there was'"
+END
+check "why it is partial" 1 "what there was" "$RONDO" run -q --store :memory: reasons.yaml
+same "each reason once, and no other" "$(tr '\n' ' ' <err)" "rondo run: partial: unhandled: bad \
+rondo run: partial: hu: bad rondo run: partial: real.two: bad rondo run: partial: led.captain: bad "
+check "in the summary" 1 "what there was" "$RONDO" run --store :memory: reasons.yaml
+same "the same reasons" "$(grep ' failed:$' err | tr '\n' ' ')" "unhandled failed: hu failed: real.two failed: led.captain failed: "
 flow lost.yaml <<'END'
 name: lost
 agents: { fine: { script: [fine] }, bad: { script: [{ fail: { message: oops } }] } }
