@@ -203,10 +203,11 @@ static void note_cap(struct drive *d, const rondo_event *ev)
 static void look_for_cap(void *user, const struct row *row)
 {
     bool *is_all = user;
-    *is_all = *is_all && row_is_loop(row) && row->reason == RONDO_REASON_MAX_ITERATIONS;
+    bool is_cap = row_is_loop(row) && row->reason == RONDO_REASON_MAX_ITERATIONS;
+    *is_all = *is_all && is_cap && !row->node->loop.is_given;
 }
 
-/* Did everything that failed do so because a loop reached its cap? */
+/* Did everything that failed do so because a loop reached its cap, and that was not meant? */
 static bool failed_at_caps(const struct rows *rows)
 {
     bool is_all = true;
@@ -216,12 +217,11 @@ static bool failed_at_caps(const struct rows *rows)
 
 /* Answers that were made up never satisfied a loop: that is worth a note, no more, and the flow goes on behind it
    (flow_hooks.answers).  What the file's own scripts say may be meant to end so, and then it is; but that fails
-   no rehearsal either.  The answers of --script were meant. */
+   no rehearsal either.  Where --script gave answers, they were meant. */
 static void on_end(struct drive *d)
 {
     bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;
-    bool is_meant = !d->options->rehearses || (d->options->env && d->options->env->script);
-    if (!is_meant && bad && d->capped_count && failed_at_caps(d->rows))
+    if (d->options->rehearses && bad && d->capped_count && failed_at_caps(d->rows))
         exit_set(d->run, EXIT_OK);
 }
 

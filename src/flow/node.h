@@ -100,7 +100,7 @@ struct node_loop {
     double min_gain;
     char *output;
     bool compat_adk;
-    bool is_made_up; // of what its steps say: see flow_hooks.answers
+    bool is_made_up, is_given; // what its steps say, all or some of it: see flow_hooks.answers
 };
 
 struct node_edge {
