@@ -361,9 +361,11 @@ static bool is_scripted(json_t *script, const struct step_names *names, const st
 {
     const char *path;
     json_t *reply;
-    json_object_foreach(script, path, reply)
-        if (step_names_find(names, path) == step)
+    json_object_foreach(script, path, reply) {
+        const rondo_node *once = step_names_find(names, path);
+        if (once && once->step == step)
             return true;
+    }
     for (uint32_t i = 0; i < names->count; i++)
         if (names->places[i].step == step && by_step(script, names->places[i].path, step->id))
             return true;
@@ -380,14 +382,101 @@ enum flow_answers rehearse_answers(const struct step_names *names, json_t *scrip
     return answers && !has_steps && !is_said ? ANSWERS_MADE_UP : ANSWERS_OWN;
 }
 
-static int check_replies(json_t *replies, rondo_error *err)
+/* ---- checking a script ------------------------------------------------------------------------------- */
+
+/* A key of a script, and what it says. */
+struct given {
+    const struct step_names *names;
+    json_t *script;
+    const char *key;
+    json_t *replies;
+    const rondo_node *once; // what has the key as its path once; NULL
+};
+
+/* Containers leave it to what is in them, and `set` only computes. */
+static bool is_asked(const rondo_node *node)
+{
+    return node_is_leaf(node) && node->step->body != BODY_SET;
+}
+
+/* The first in it that is asked; NULL. */
+static const char *asked_in(const struct step_names *names, const struct step_place *around)
+{
+    size_t len = strlen(around->path);
+    for (uint32_t i = 0; i < names->count; i++) {
+        const struct step_place *place = &names->places[i];
+        if (is_asked(place->node) && strncmp(place->path, around->path, len) == 0 && place->path[len] == '.')
+            return place->path;
+    }
+    return NULL;
+}
+
+static int check_asked(const struct given *given, rondo_error *err)
+{
+    const char *inner = NULL;
+    for (uint32_t i = 0; i < given->names->count; i++) {
+        const struct step_place *place = &given->names->places[i];
+        if (place->node != given->once && !step_place_has(place, given->key))
+            continue;
+        if (is_asked(place->node))
+            return 0;
+        inner = inner ? inner : asked_in(given->names, place);
+    }
+    return err_set(err, RONDO_EINVAL, "step '%.200s' asks nobody itself%s%s%s", given->key,
+                   inner ? "; did you mean '" : "", inner ? inner : "", inner ? "'?" : "");
+}
+
+/* What a gate is answered with by a reply. */
+static json_t *answer_in(json_t *reply)
+{
+    json_t *result = json_object_get(reply, "result");
+    return result ? result : reply;
+}
+
+/* `gate` is NULL where none is meant. */
+static int check_reply(json_t *reply, const rondo_node *gate, rondo_error *err)
+{
+    int rc = reply_check(reply, err);
+    return rc == 0 && gate && gate->gate.schema ? schema_check(gate->gate.schema, answer_in(reply), err) : rc;
+}
+
+static int check_replies(json_t *replies, const rondo_node *gate, rondo_error *err)
 {
     if (!json_is_array(replies))
-        return reply_check(replies, err);
+        return check_reply(replies, gate, err);
+    if (!json_array_size(replies))
+        return err_set(err, RONDO_EINVAL, "expected a reply or a list of replies, got []");
     for (size_t i = 0; i < json_array_size(replies); i++)
-        if (reply_check(json_array_get(replies, i), err) < 0)
+        if (check_reply(json_array_get(replies, i), gate, err) < 0)
             return err_in(err, "%zu", i + 1);
     return 0;
+}
+
+/* Paths go before ids: an id says nothing of a gate whose path is a key, too. */
+static bool is_meant(const struct given *given, const struct step_place *place)
+{
+    bool is_named = step_place_has(place, given->key) &&
+                    by_step(given->script, place->path, place->step->id) == given->replies;
+    return place->node->kind == RONDO_KIND_GATE && (place->node == given->once || is_named);
+}
+
+static int check_gates(const struct given *given, rondo_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; i < given->names->count && rc == 0; i++)
+        if (is_meant(given, &given->names->places[i]))
+            rc = check_replies(given->replies, given->names->places[i].node, err);
+    return rc;
+}
+
+static int check_given(const struct given *given, rondo_error *err)
+{
+    int rc = step_names_check(given->names, given->key, err);
+    if (rc == 0)
+        rc = check_asked(given, err);
+    if (rc == 0)
+        rc = check_replies(given->replies, NULL, err);
+    return rc == 0 ? check_gates(given, err) : rc;
 }
 
 json_t *rehearse_check(const rondo_node *root, json_t *script)
@@ -398,7 +487,8 @@ json_t *rehearse_check(const rondo_node *root, json_t *script)
     rondo_error err;
     step_names_init(&names, root);
     json_object_foreach(script, path, replies) {
-        if (step_names_check(&names, path, &err) < 0 || check_replies(replies, &err) < 0) {
+        struct given given = { &names, script, path, replies, step_names_find(&names, path) };
+        if (check_given(&given, &err) < 0) {
             err_in(&err, "%.80s", path);
             json_array_append_new(problems, json_string(err.message));
         }
@@ -465,9 +555,8 @@ json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate
 {
     json_t *once = json_object_get(env->script, path), *example = NULL;
     json_t *given = nth(once ? once : by_step(env->script, plain, gate->id), 0);
-    json_t *result = json_object_get(given, "result");
     if (given)
-        return json_incref(result ? result : given);
+        return json_incref(answer_in(given));
     if (gate->gate_schema)
         example = agreeing_example(gate, hash_bytes(0, path, strlen(path)));
     if (example)

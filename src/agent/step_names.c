@@ -19,7 +19,7 @@ static void add_place(struct step_names *names, const rondo_node *node, const ch
 {
     if (node->step) {
         mem_grow(&names->places, &names->cap, names->count, sizeof *names->places);
-        names->places[names->count++] = (struct step_place){ path, node->step };
+        names->places[names->count++] = (struct step_place){ path, node, node->step };
     }
     add_below(names, node, path);
 }
@@ -88,11 +88,10 @@ static bool read_name(const char **at, const char *name, const char *dot)
     return true;
 }
 
-static const struct flow_step *find_below(const rondo_node *node, const char *at, const char *dot, bool is_ask);
+static const rondo_node *find_below(const rondo_node *node, const char *at, const char *dot, bool is_ask);
 
 /* Attempts and encores may be named or not. */
-static const struct flow_step *find_in(const rondo_node *parent, uint32_t i, const char *at, const char *dot,
-                                       bool is_ask)
+static const rondo_node *find_in(const rondo_node *parent, uint32_t i, const char *at, const char *dot, bool is_ask)
 {
     const struct node_child *child = &parent->children[i];
     if (!child->node || !read_ordinal(&at, parent, i, dot) || !read_name(&at, child->name, dot))
@@ -103,19 +102,19 @@ static const struct flow_step *find_in(const rondo_node *parent, uint32_t i, con
         ;
     bool is_agent = child->node->kind == RONDO_KIND_AGENT;
     if (child->node->step && (!*at || (is_ask && is_agent && *at == '.')))
-        return child->node->step;
+        return child->node;
     return find_below(child->node, at, ".", is_ask);
 }
 
-static const struct flow_step *find_below(const rondo_node *node, const char *at, const char *dot, bool is_ask)
+static const rondo_node *find_below(const rondo_node *node, const char *at, const char *dot, bool is_ask)
 {
-    const struct flow_step *found = NULL;
+    const rondo_node *found = NULL;
     for (uint32_t i = 0; i < node->count && !found; i++)
         found = find_in(node, i, at, dot, is_ask);
     return found;
 }
 
-const struct flow_step *step_names_find(const struct step_names *names, const char *path)
+const rondo_node *step_names_find(const struct step_names *names, const char *path)
 {
     return find_below(names->root, path, "", false);
 }
@@ -128,11 +127,16 @@ static bool is_text(const char *text, const char *other, size_t len)
 }
 
 /* An encore is "refine.draft^1", whichever pass it was. */
-static bool is_known(const struct step_names *names, const char *name)
+bool step_place_has(const struct step_place *place, const char *name)
 {
     size_t len = strcspn(name, "^");
+    return is_text(place->path, name, len) || is_text(place->step->id, name, len);
+}
+
+static bool is_known(const struct step_names *names, const char *name)
+{
     for (uint32_t i = 0; i < names->count; i++)
-        if (is_text(names->places[i].path, name, len) || is_text(names->places[i].step->id, name, len))
+        if (step_place_has(&names->places[i], name))
             return true;
     return step_names_find(names, name) != NULL;
 }

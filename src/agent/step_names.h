@@ -10,7 +10,8 @@
 
 struct step_place {
     const char *path; // in the definition
-    const struct flow_step *step;
+    const rondo_node *node;
+    const struct flow_step *step; // the node's
 };
 
 struct step_names {
@@ -24,8 +25,11 @@ struct step_names {
 void step_names_init(struct step_names *names, const rondo_node *root);
 void step_names_clear(struct step_names *names);
 
-/* The step that has this path once; NULL: there is none. */
-const struct flow_step *step_names_find(const struct step_names *names, const char *path);
+/* Is it the name of the step, wherever that is, or its path in the definition?  "draft^1" is, too: an encore's. */
+bool step_place_has(const struct step_place *place, const char *name);
+
+/* What has this path once; NULL: there is none. */
+const rondo_node *step_names_find(const struct step_names *names, const char *path);
 
 /* Is it the name of a step, in one of the three ways?  0, or RONDO_EINVAL with the nearest. */
 int step_names_check(const struct step_names *names, const char *name, rondo_error *err);

@@ -200,25 +200,28 @@ static void note_cap(struct drive *d, const rondo_event *ev)
                loop->loop.is_made_up ? "made" : "given");
 }
 
-/* Did everything that failed do so because a loop reached its cap? */
-static bool failed_at_caps(const struct row *row)
+static void look_for_cap(void *user, const struct row *row)
 {
-    if (row_is_origin(row))
-        return row_is_loop(row) && row->reason == RONDO_REASON_MAX_ITERATIONS;
-    for (uint32_t i = 0; i < row->kid_count; i++)
-        if (row->kids[i] && !failed_at_caps(row->kids[i]))
-            return false;
-    return true;
+    bool *is_all = user;
+    bool is_cap = row_is_loop(row) && row->reason == RONDO_REASON_MAX_ITERATIONS;
+    *is_all = *is_all && is_cap && !row->node->loop.is_given;
+}
+
+/* Did everything that failed do so because a loop reached its cap, and that was not meant? */
+static bool failed_at_caps(const struct rows *rows)
+{
+    bool is_all = true;
+    rows_origins(rows, look_for_cap, &is_all);
+    return is_all;
 }
 
 /* Answers that were made up never satisfied a loop: that is worth a note, no more, and the flow goes on behind it
    (flow_hooks.answers).  What the file's own scripts say may be meant to end so, and then it is; but that fails
-   no rehearsal either.  The answers of --script were meant. */
+   no rehearsal either.  Where --script gave answers, they were meant. */
 static void on_end(struct drive *d)
 {
     bool bad = d->rows->status == RONDO_STATUS_FAILED || d->rows->status == RONDO_STATUS_PARTIAL;
-    bool is_meant = !d->options->rehearses || (d->options->env && d->options->env->script);
-    if (!is_meant && bad && d->capped_count && failed_at_caps(d->rows->root))
+    if (d->options->rehearses && bad && d->capped_count && failed_at_caps(d->rows))
         exit_set(d->run, EXIT_OK);
 }
 
@@ -545,18 +548,25 @@ static uint32_t failures_max(const struct drive *d)
     return d->options->verbose ? UINT32_MAX : FAILURES_MAX;
 }
 
-/* Returns how many steps began to fail in the row, of which the first were told; `before` were in others. */
-static uint32_t say_origins(const struct drive *d, const struct row *row, uint32_t before)
+/* Those that are told. */
+struct saying {
+    const struct drive *drive;
+    uint32_t left;
+};
+
+static void say_next(void *user, const struct row *row)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < row->kid_count; i++)
-        if (row->kids[i])
-            count += say_origins(d, row->kids[i], before + count);
-    if (!row_is_origin(row) || !row->error)
-        return count;
-    if (before + count < failures_max(d))
-        say_origin(d, row);
-    return count + 1;
+    struct saying *saying = user;
+    if (!saying->left)
+        return;
+    saying->left--;
+    say_origin(saying->drive, row);
+}
+
+/* Returns how many steps began to fail, of which the first were told. */
+static uint32_t say_origins(const struct drive *d)
+{
+    return rows_origins(d->rows, say_next, &(struct saying){ d, failures_max(d) });
 }
 
 /* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a person. */
@@ -566,7 +576,7 @@ static void say_failure(struct drive *d, const rondo_result *res)
     auto_buf struct buf why = { 0 };
     if (!exit_code(d->run) || !(bad || res->status == RONDO_STATUS_CANCELLED) || d->out_failed)
         return;
-    uint32_t count = bad && !d->run->core.end_reason ? say_origins(d, d->rows->root, 0) : 0;
+    uint32_t count = bad && !d->run->core.end_reason ? say_origins(d) : 0;
     show_lines(&why, res->error, strlen(res->error));
     if (!count)
         say_why(d, &why);

@@ -175,12 +175,103 @@ void row_put_path(struct buf *out, const struct row *row)
         buf_printf(out, row_is_encore(row) ? "^%u" : "~%u", row->attempt);
 }
 
+/* ---- where failures began -------------------------------------------------------------------------------- */
+
+static bool has_completed(const void *user, uint32_t i)
+{
+    const struct row *graph = user;
+    return graph->kids[i] && graph->kids[i]->state == ROW_DONE;
+}
+
+/* What a reviewer failed of is told by the step that it was to look at. */
+static bool is_told_of(const struct row *graph, const struct row *reviewer)
+{
+    const struct node_review *review = graph->node->children[reviewer->place].review;
+    return review && graph->kids[review->of]->state == ROW_FAILED;
+}
+
+/* A captain is only asked when enough members have answered. */
+static bool has_quorum(const struct row *forum)
+{
+    return forum->state != ROW_FAILED || forum->kids[forum->node->forum.members]->state == ROW_FAILED;
+}
+
+/* Judges and scorers are no passes: of what they failed only the loop says whether it matters.  Other states of a
+   machine are of earlier ones. */
+static bool is_last_pass(const struct row *loop, const struct row *kid)
+{
+    return loop->node->kind == RONDO_KIND_LOOP ? kid->place == ROLE_BODY : kid->of_pass == loop->pass;
+}
+
+/* Is it no reason for its container to fail that this one in it did?  The same as in run/reopen.c, where what is no
+   reason stays as it is. */
+static bool lives_with(const struct row *row, const struct row *kid)
+{
+    bool has_failed = row->state == ROW_FAILED;
+    if (kid->state != ROW_FAILED)
+        return false;
+    switch (row->node->kind) {
+    case RONDO_KIND_GRAPH:
+        return node_is_handled(row->node, kid->place, has_completed, row) || is_told_of(row, kid);
+    case RONDO_KIND_PARALLEL: return !has_failed && row->node->mode != RONDO_FAIL_FAST;
+    case RONDO_KIND_EACH: return !has_failed && row->node->mode != RONDO_ERROR_FAILS;
+    case RONDO_KIND_FORUM: return kid->place < row->node->forum.members && has_quorum(row);
+    case RONDO_KIND_LOOP:
+    case RONDO_KIND_MACHINE: return !has_failed || !is_last_pass(row, kid);
+    case RONDO_KIND_AGENT: return true; // it was told what came of its calls
+    default: return false;
+    }
+}
+
+static bool is_reason(const struct row *row, const struct row *kid)
+{
+    return kid && kid->state == ROW_FAILED && !lives_with(row, kid);
+}
+
+/* Something that failed hands its words on to what fails because of it, where they may be cut. */
+static bool has_words_of(const struct row *row, const struct row *kid)
+{
+    return strncmp(kid->error, row->error, strlen(row->error)) == 0;
+}
+
+/* Events say whether something in it is to blame, but neither of a loop, whose pass may have failed or a rule, nor of a
+   step whose next try did not come to be: there the words tell. */
+static bool fails_alone(const struct row *row, const rondo_event *ev)
+{
+    bool is_open = ev->flags & EF_UNSTARTED || (row_is_loop(row) && row->reason == RONDO_REASON_FAILED);
+    if (node_is_leaf(row->node) || !is_open)
+        return node_is_leaf(row->node) || ev->flags & EF_MINE;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (is_reason(row, row->kids[i]) && has_words_of(row, row->kids[i]))
+            return false;
+    return true;
+}
+
 bool row_is_origin(const struct row *row)
 {
-    for (uint32_t i = 0; i < row->kid_count; i++)
-        if (row->kids[i] && row->kids[i]->state == ROW_FAILED)
+    for (uint32_t i = 0; i < row->kid_count && !row->is_own; i++)
+        if (is_reason(row, row->kids[i]))
             return false;
     return row->state == ROW_FAILED;
+}
+
+static uint32_t find_origins(const struct row *row, void (*see)(void *user, const struct row *row), void *user)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->kid_count && !row->is_own; i++) {
+        const struct row *kid = row->kids[i];
+        if (kid && kid->state != ROW_DONE && !lives_with(row, kid))
+            count += find_origins(kid, see, user);
+    }
+    if (count || row->state != ROW_FAILED)
+        return count;
+    see(user, row);
+    return 1;
+}
+
+uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user)
+{
+    return find_origins(rows->root, see, user);
 }
 
 /* ---- what steps say ------------------------------------------------------------------------------------ */
@@ -255,6 +346,7 @@ static void row_reset(struct rows *rows, struct row *row)
     row->pass = row->of_pass = -1;
     row->passes = 0;
     row->reason = 0;
+    row->is_own = false;
     row->attempt = 0;
     buf_clear(&row->tail);
     mem_free(row->error);
@@ -400,6 +492,7 @@ static void on_retry(struct row *row)
         row->up->failed -= row->state == ROW_FAILED;
         row->up->kept--;
     }
+    row->is_own = false;
     row->state = ROW_RETRYING;
 }
 
@@ -412,6 +505,7 @@ static void come_back(struct row *row)
     row->state = ROW_RUNNING;
     row->end_ns = 0;
     row->reason = 0;
+    row->is_own = false;
     if (row->error)
         buf_clear(&row->tail);
     mem_free(row->error);
@@ -457,6 +551,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     row->state = ev->flags & EF_KEPT ? ROW_DONE : states[rondo_event_status(ev)]; // a kept item is a completed one
     row->end_ns = ev->time_ns;
     row->seq = ev->seq;
+    if (ev->flags & EF_UNSTARTED)
+        row->of_pass = row->up->pass;
     if (node_is_leaf(row->node)) {
         rows->ended[row->state] += !row_is_encore(row);
         if (row->state == ROW_DONE)
@@ -464,6 +560,7 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     }
     if (row->state == ROW_FAILED)
         fail(row, ev);
+    row->is_own = row->state == ROW_FAILED && fails_alone(row, ev);
     if (is_coordinator(row) ? row->state == ROW_FAILED : node_is_leaf(row->node))
         forget_slot(rows, row); // else it may come back: one that a budget cut short has completed, too
     if (row->is_item)

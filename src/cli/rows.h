@@ -31,6 +31,7 @@ struct row {
     uint8_t state;  // enum row_state, as events told it
     uint8_t reason; // loops: enum rondo_reason
     bool is_item;
+    bool is_own; // it failed for a reason of its own, whatever failed in it
     uint16_t attempt;
     int64_t start_ns, end_ns;
     int64_t first_ns;     // when its first try began; 0: it has not
@@ -106,8 +107,14 @@ static inline bool row_is_seen(const struct row *row)
     return row->up && (*row->name || row->is_item);
 }
 
-/* Did it fail, and nothing in it?  Everything around it then fails with it, in its words. */
+/* Did it fail for a reason of its own, or nothing in it that it could not live with?  What is around it then fails with
+   it, in its words. */
 bool row_is_origin(const struct row *row);
+
+/* Where everything began that the run did not get over, in the order of the rows; returns how many there are.  What was
+   handled is none of it, nor what a container could live with. */
+uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
+
 bool row_is_encore(const struct row *row); // of a step that has ended (run/encore.h)
 
 static inline bool row_is_loop(const struct row *row)

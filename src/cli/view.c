@@ -675,13 +675,9 @@ struct errors {
     uint32_t count; // all of them
 };
 
-static void find_errors(struct errors *errors, const struct row *row)
+static void add_error(void *user, const struct row *row)
 {
-    for (uint32_t i = 0; i < row->kid_count; i++)
-        if (row->kids[i])
-            find_errors(errors, row->kids[i]);
-    if (!row_is_origin(row) || !row->error)
-        return;
+    struct errors *errors = user;
     if (errors->count < ERRORS_MAX)
         errors->rows[errors->count] = row;
     errors->count++;
@@ -732,7 +728,7 @@ static bool put_error(struct line *line, const struct row *row, size_t most, str
 static bool put_errors(struct line *line, struct buf *out)
 {
     struct errors errors = { 0 };
-    find_errors(&errors, line->view->rows->root);
+    rows_origins(line->view->rows, add_error, &errors);
     uint32_t told = MIN(errors.count, ERRORS_MAX);
     size_t most = line->view->height ? MAX(ERROR_LINES / MAX(told, 1), ERROR_LEAST) : SIZE_MAX;
     bool is_all = true;

@@ -338,12 +338,13 @@ static void look_for_answers(struct flow_step *step, void *user)
     search->has[search->hooks->answers(step, search->hooks->user)] = true;
 }
 
-static bool has_only_made_up(const struct builder *b, struct flow_step *loop)
+/* What was given counts more than what was made up. */
+static enum flow_answers answers_in(const struct builder *b, struct flow_step *loop)
 {
     struct search search = { b->hooks, { false } };
     if (b->hooks->answers)
         flow_each_step_in(loop, look_for_answers, &search);
-    return search.has[ANSWERS_MADE_UP] && !search.has[ANSWERS_GIVEN];
+    return search.has[ANSWERS_GIVEN] ? ANSWERS_GIVEN : search.has[ANSWERS_MADE_UP] ? ANSWERS_MADE_UP : ANSWERS_OWN;
 }
 
 static rondo_node *machine_node(const struct builder *b, struct flow_step *step, const char *name,
@@ -359,7 +360,8 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
         edges[i] = (rondo_edge){ edge->from, ends ? RONDO_END : edge->to,
                                  edge->when.program ? b->hooks->edge : NULL, edge };
     }
-    bool is_made_up = has_only_made_up(b, step);
+    enum flow_answers answers = answers_in(b, step);
+    bool is_made_up = answers == ANSWERS_MADE_UP;
     rondo_node *node = rondo_machine(&(rondo_machine_spec){ .size = RONDO_MACHINE,
                                                             .name = name ? name : name_of(b, step->id),
                                                             .start = step->start, .states = states,
@@ -369,6 +371,7 @@ static rondo_node *machine_node(const struct builder *b, struct flow_step *step,
                                                             .on_max = is_made_up ? RONDO_RETURN_LAST : RONDO_FAIL,
                                                             .options = o });
     node->loop.is_made_up = is_made_up;
+    node->loop.is_given = answers == ANSWERS_GIVEN;
     take_inputs(b, node, step->inner);
     return mark(b, node, step, step->inner);
 }
@@ -474,7 +477,8 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
     const struct flow_hooks *h = b->hooks;
     bool is_free = loop->max_iterations <= 0; // `while` needs no cap
     bool is_held_back = is_free && h->passes_max;
-    bool is_made_up = has_only_made_up(b, step);
+    enum flow_answers answers = answers_in(b, step);
+    bool is_made_up = answers == ANSWERS_MADE_UP;
     rondo_node *node = rondo_loop(&(rondo_loop_spec){
         .size = RONDO_LOOP, .name = name_of(b, step->id), .body = loop_body_node(b, step),
         .while_ = loop->while_.program ? h->while_ : NULL,
@@ -494,6 +498,7 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
         .max_failures = loop->max_failures, .max_history = loop->max_history,
         .compat_adk = loop->compat_adk, .user = loop, .options = o });
     node->loop.is_made_up = is_made_up;
+    node->loop.is_given = answers == ANSWERS_GIVEN;
     return node;
 }
 

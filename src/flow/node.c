@@ -164,6 +164,18 @@ void node_limits(const rondo_node *node, struct node_limit *ret)
     memcpy(ret, limits, sizeof limits);
 }
 
+bool node_is_handled(const rondo_node *graph, uint32_t child, bool (*has_completed)(const void *user, uint32_t child),
+                     const void *user)
+{
+    const struct node_child *failed = &graph->children[child];
+    for (uint32_t k = 0; k < failed->user_count; k++) {
+        uint32_t by = failed->users[k];
+        if (graph->children[by].node->opts.run_on == RONDO_ON_FAILURE && has_completed(user, by))
+            return true;
+    }
+    return false;
+}
+
 int64_t node_child_index(const rondo_node *node, const char *name)
 {
     for (uint32_t i = 0; i < node->count; i++)

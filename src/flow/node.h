@@ -100,7 +100,7 @@ struct node_loop {
     double min_gain;
     char *output;
     bool compat_adk;
-    bool is_made_up; // of what its steps say: see flow_hooks.answers
+    bool is_made_up, is_given; // what its steps say, all or some of it: see flow_hooks.answers
 };
 
 struct node_edge {
@@ -198,6 +198,11 @@ struct node_limit {
     int64_t value;
 };
 void node_limits(const rondo_node *node, struct node_limit *ret);
+
+/* A failure of a step of a graph is handled when a step that depends on it and runs on failure has completed; whether
+   one has, `has_completed` says. */
+bool node_is_handled(const rondo_node *graph, uint32_t child, bool (*has_completed)(const void *user, uint32_t child),
+                     const void *user);
 
 /* Index of the child with that name; -1. */
 int64_t node_child_index(const rondo_node *node, const char *name);

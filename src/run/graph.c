@@ -273,17 +273,15 @@ static void graph_recount(struct act *act)
     }
 }
 
-/* A failure is handled when a step that runs on failure depends on it and completed. */
+static bool has_completed(const void *user, uint32_t i)
+{
+    const struct act *act = user;
+    return act->kids[i].res.status == RONDO_STATUS_COMPLETED;
+}
+
 bool graph_is_handled(const struct act *act, uint32_t i)
 {
-    const struct node_child *child = &act->node->children[i];
-    for (uint32_t k = 0; k < child->user_count; k++) {
-        uint32_t user = child->users[k];
-        if (act->node->children[user].node->opts.run_on == RONDO_ON_FAILURE &&
-            act->kids[user].res.status == RONDO_STATUS_COMPLETED)
-            return true;
-    }
-    return false;
+    return node_is_handled(act->node, i, has_completed, act);
 }
 
 /* What it is about to give: `ev` says so, or it follows from the steps; new. */

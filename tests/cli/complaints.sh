@@ -86,6 +86,34 @@ check "a path without numbers holds whenever the step runs" 0 "fine really" "$RO
 same "also in the rounds of a forum" "$(jq -r 'select(.type == "step_end" and .data.output == "I think so").path' out | xargs)" \
     "fo.r1.m fo.r2.m"
 
+# ---- replies that nobody can use -----------------------------------------------------------------------------------
+flow one.yaml <<'F'
+name: one
+agents: { m: { description: d, model: openai/x } }
+steps: [ { id: in, agent: m } ]
+F
+flow useless.yaml <<'F'
+name: useless
+agents: { m: { description: d, model: openai/x }, sub: { workflow: one.yaml } }
+steps:
+  - { id: a, agent: m }
+  - { id: g, steps: [ { id: i, agent: m } ] }
+  - { id: file, include: one.yaml }
+  - { id: whole, agent: sub, loop: { maxIterations: 2 } }
+  - { id: q, gate: { ask: "?", schema: { type: integer } } }
+output: string(steps.q.result) + steps.file.content
+F
+check "a script that says nothing useful" 3 "" "$RONDO" rehearse useless.yaml \
+    --script <(echo '{ a: [], g: mine, file: mine, whole: mine, whole.0: mine, q: text }')
+same "is told before the run" "$(sed 's|^.*/[^ ]*: ||' err)" "a: expected a reply or a list of replies, got []
+g: step 'g' asks nobody itself; did you mean 'g.i'?
+file: step 'file' asks nobody itself; did you mean 'file.in'?
+whole: step 'whole' asks nobody itself; did you mean 'whole.in'?
+whole.0: step 'whole.0' asks nobody itself; did you mean 'whole.in'?
+q: expected integer, got \"text\""
+check "what it tells to say is heard" 0 "5mine" "$RONDO" rehearse -q useless.yaml \
+    --script <(echo '{ a: [x], g.i: mine, file.in: mine, whole.in: mine, q: 5 }')
+
 # ---- places ------------------------------------------------------------------------------------------------------
 printf '{\n"a": 1,,}' >bad.json
 printf '\xef\xbb\xbf{"a": 123456789012345678901234}' >large.json

@@ -229,6 +229,29 @@ check "a failure, quietly" 1 "" "$RONDO" run -q fails.yaml
 says "the reason"
 check "a partial run" 1 "fine" "$RONDO" run partial.yaml
 says "partial"
+# Why it is partial: not what was handled, nor what a container could live with.
+flow reasons.yaml <<'END'
+name: reasons
+agents: { o: { script: [ok] }, f: { script: [{ fail: bad }] }, mixed: { script: [ok, { fail: bad }] } }
+steps:
+  - { id: tolerated, parallel: { agents: [o, f], mode: collect } }
+  - { id: talk, forum: { members: [o, f], captain: o, quorum: 1 } }
+  - { id: items, agent: mixed, loop: { forEach: "[1, 2]", onItemFailure: continue } }
+  - { id: handled, agent: f }
+  - { id: h, agent: o, dependsOn: [handled], runOn: failure }
+  - { id: group, steps: [{ id: x, agent: f }] }
+  - { id: hg, agent: o, dependsOn: [group], runOn: failure }
+  - { id: unhandled, agent: f }
+  - { id: hu, agent: f, dependsOn: [unhandled], runOn: failure }
+  - { id: real, steps: [{ id: one, agent: f }, { id: h1, agent: o, dependsOn: [one], runOn: failure }, { id: two, agent: f }] }
+  - { id: led, forum: { members: [o, f], captain: f, quorum: 1 } }
+output: "'what there was'"
+END
+check "why it is partial" 1 "what there was" "$RONDO" run -q --store :memory: reasons.yaml
+same "each reason once, and no other" "$(tr '\n' ' ' <err)" "rondo run: partial: unhandled: bad \
+rondo run: partial: hu: bad rondo run: partial: real.two: bad rondo run: partial: led.captain: bad "
+check "in the summary" 1 "what there was" "$RONDO" run --store :memory: reasons.yaml
+same "the same reasons" "$(grep ' failed:$' err | tr '\n' ' ')" "unhandled failed: hu failed: real.two failed: led.captain failed: "
 flow lost.yaml <<'END'
 name: lost
 agents: { fine: { script: [fine] }, bad: { script: [{ fail: { message: oops } }] } }
@@ -409,6 +432,68 @@ END
 check "a cap that fails the run" 1 "" "$RONDO" run capped.yaml
 check "does not fail a rehearsal" 0 "" "$RONDO" rehearse capped.yaml
 says "its cap of 3: the given answers never met its rules"
+
+# What failed in a loop is not why it ended at its cap.
+flow judged_cap.yaml <<'END'
+name: judged-cap
+agents:
+  w: { script: [a] }
+  j: { resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }, script: [{ result: { done: false } }, { fail: judge broke }] }
+steps: [ { id: x, agent: w, loop: { maxIterations: 2, untilAgent: j } } ]
+END
+flow failed_cap.yaml <<'END'
+name: failed-cap
+agents: { g: { script: [ok, { fail: b1 }] }, other: { script: [o] } }
+steps:
+  - { id: x, agent: g, loop: { maxIterations: 3, onError: continue, maxFailures: 9, until: "content == 'done'" } }
+  - { id: y, agent: other, runOn: always }
+END
+check "a cap behind a judge that failed" 1 "" "$RONDO" run -q --store :memory: judged_cap.yaml
+same "the loop says why" "$(cat err)" "rondo run: failed: x: loop 'x' exhausted 2 iterations: untilAgent never held"
+check "does not fail a rehearsal either" 0 "" "$RONDO" rehearse judged_cap.yaml
+says "'x' went on to its cap of 2: the given answers never met its rules"
+check "a cap behind a pass that failed" 1 "o" "$RONDO" run -q --store :memory: failed_cap.yaml
+same "the loop says why" "$(cat err)" "rondo run: partial: x: loop 'x' exhausted 3 iterations: until never held"
+check "in the summary" 1 "o" "$RONDO" run --store :memory: failed_cap.yaml
+same "nothing else" "$(sed -n '/ failed:$/,$p' err | tr '\n' ' ')" "x failed:   loop 'x' exhausted 3 iterations: until never held "
+check "nor does that" 0 "o" "$RONDO" rehearse -q failed_cap.yaml
+silent
+echo '{ y: mine }' >script.yaml
+check "nor with answers for others" 0 "mine" "$RONDO" rehearse -q failed_cap.yaml --script script.yaml
+echo '{ x: mine }' >script.yaml
+check "what was given was meant" 1 "o" "$RONDO" rehearse -q failed_cap.yaml --script script.yaml
+says "partial: x: loop 'x' exhausted 3 iterations"
+
+# A loop that failed by itself says so; one that failed of its pass lets that say it.
+flow own.yaml <<'END'
+name: own
+agents:
+  w: { script: [a] }
+  f: { script: [ok, { fail: b1 }] }
+  bad: { script: [{ fail: bad }] }
+  slow: { script: [{ content: x, delay: 5s }] }
+  j: { resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } }, script: [{ fail: judge broke }] }
+steps:
+  - { id: body, loop: { maxIterations: 3, until: "false", steps: [{ id: one, agent: w }, { id: two, agent: f }] } }
+  - { id: direct, agent: bad, loop: { maxIterations: 3, until: "false" } }
+  - { id: judged, agent: w, loop: { maxIterations: 9, untilAgent: j } }
+  - { id: stuck, agent: w, loop: { maxIterations: 9, until: "false", stall: { repeats: 2, action: fail } } }
+  - { id: ahead, agent: f, loop: { maxIterations: 9, onError: continue, maxFailures: 5, while: "iteration < 2 || int('x') > 2" } }
+  - { id: late, timeout: 100ms, loop: { maxIterations: 9, onError: continue, until: "false", steps: [{ id: b, agent: bad }, { id: s, agent: slow }] } }
+  - { id: outer, loop: { maxIterations: 2, until: "false", steps: [{ id: inner, agent: w, loop: { maxIterations: 2, until: "false" } }] } }
+  - { id: group, timeout: 100ms, steps: [{ id: t, parallel: { agents: [w, bad], mode: collect } }, { id: s, agent: slow }] }
+  - { id: states, machine: { start: p, states: { p: { agent: w }, q: { agent: bad } }, edges: [{ from: p, to: q }, { from: q, to: end }] } }
+END
+check "who failed by itself" 1 "" "$RONDO" rehearse -q own.yaml
+same "and who of what is in it" "$(sed 's/^rondo rehearse: failed: //; s/ failed in pass.*//' err)" "body.0.two: b1
+direct.0: bad
+judged: untilAgent of loop 'judged'
+stuck: loop 'stuck' is stalled after 2 passes
+ahead: while of loop 'ahead'
+late: timed out after 100 ms
+outer.0.inner: loop 'inner' exhausted 2 iterations: until never held
+group: timed out after 100 ms
+states.1.q: bad"
 
 # A text that is given as the result is that, too.
 flow said.yaml <<'END'

@@ -414,11 +414,19 @@ static const char *script_problem(const char *script)
 {
     static struct buf kept;
     PLAY p = { .env = { .script = json_of(script) } };
-    play_load(&p, SCRIPTED "steps:\n- { id: s, agent: a }\n"
+    play_load(&p, SCRIPTED "  j: { description: x, resultSchema: { type: object, required: [done], "
+                           "properties: { done: { type: boolean } } } }\n"
+                           "steps:\n- { id: s, agent: a }\n"
                            "- { id: l, loop: { maxIterations: 2, steps: [ { id: draft, agent: a } ] } }\n"
                            "- { id: one, agent: a, loop: { maxIterations: 4 } }\n"
                            "- { id: e, loop: { forEach: '[1]', steps: [ { id: deep, agent: a } ] } }\n"
-                           "- { id: fo, forum: { members: [a], captain: a, rounds: 2 } }\n");
+                           "- { id: fo, forum: { members: [a], captain: a, rounds: 2 } }\n"
+                           "- { id: g, steps: [ { id: inner, agent: a, "
+                           "loop: { maxIterations: 2, untilAgent: j } } ] }\n"
+                           "- { id: e1, agent: a, loop: { forEach: '[1]' }, review: { agent: j } }\n"
+                           "- { id: none, steps: [ { id: sum, set: { n: 1 + 1 } } ] }\n"
+                           "- { id: ask, gate: { ask: How many?, schema: { type: integer } } }\n"
+                           "- { id: o, steps: [ { id: ask, gate: { ask: Who?, schema: { type: string } } } ] }\n");
     rondo_node *root = flows_node(p.flow);
     json_t *problems = rehearse_check(root, p.env.script), *problem;
     size_t i;
@@ -438,6 +446,39 @@ TEST(a_script_that_cannot_be_meant_is_refused)
     CHECK_STR(script_problem("{\"s\": [\"x\", {\"contnt\": 1}]}"), "s: 2: unknown key 'contnt'");
     CHECK_STR(script_problem("{\"drft\": \"x\", \"s\": {\"contnt\": 1}}"),
               "drft: there is no step 'drft'; did you mean 'draft'?\ns: unknown key 'contnt'");
+}
+
+TEST(a_script_has_something_to_say_for_each_of_its_steps)
+{
+    CHECK_STR(script_problem("{\"s\": []}"), "s: expected a reply or a list of replies, got []");
+    CHECK_STR(script_problem("{\"s\": null}"), "s: expected a text or an object, got null");
+    CHECK_STR(script_problem("{\"ask\": []}"), "ask: expected a reply or a list of replies, got []");
+}
+
+TEST(a_script_names_steps_that_are_asked)
+{
+    CHECK_STR(script_problem("{\"one\": 1, \"inner\": 1, \"g.inner.judge\": 1, \"g.inner.1.judge\": 1, \"e1\": 1,"
+                             "\"e1[0]\": 1, \"e1.review\": 1, \"fo.a\": 1, \"fo.captain\": 1,"
+                             "\"ask\": 1, \"o.ask\": \"I\"}"),
+              "");
+    CHECK_STR(script_problem("{\"g\": 1}"), "g: step 'g' asks nobody itself; did you mean 'g.inner'?");
+    CHECK_STR(script_problem("{\"l\": 1}"), "l: step 'l' asks nobody itself; did you mean 'l.draft'?");
+    CHECK_STR(script_problem("{\"l.1\": 1}"), "l.1: step 'l.1' asks nobody itself; did you mean 'l.draft'?");
+    CHECK_STR(script_problem("{\"e[7]\": 1}"), "e[7]: step 'e[7]' asks nobody itself; did you mean 'e.deep'?");
+    CHECK_STR(script_problem("{\"fo\": 1}"), "fo: step 'fo' asks nobody itself; did you mean 'fo.a'?");
+    CHECK_STR(script_problem("{\"none\": 1, \"sum\": 1}"),
+              "none: step 'none' asks nobody itself\nsum: step 'sum' asks nobody itself");
+}
+
+TEST(a_script_answers_gates_with_what_fits)
+{
+    CHECK_STR(script_problem("{\"ask\": [3, {\"result\": 4}], \"o.ask\": \"I\"}"), "");
+    CHECK_STR(script_problem("{\"ask\": \"text\", \"o.ask\": \"I\"}"), "ask: expected integer, got \"text\"");
+    CHECK_STR(script_problem("{\"ask\": [3, \"text\"], \"o.ask\": \"I\"}"),
+              "ask: 2: expected integer, got \"text\"");
+    CHECK_STR(script_problem("{\"ask\": {\"result\": true}, \"o.ask\": \"I\"}"), "ask: expected integer, got true");
+    CHECK_STR(script_problem("{\"ask\": 3}"), "ask: expected string, got 3"); // both have this id
+    CHECK_STR(script_problem("{\"o.ask\": 3}"), "o.ask: expected string, got 3");
 }
 
 TEST(paths_in_a_script_are_looked_at_as_a_whole)
