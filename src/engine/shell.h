@@ -336,8 +336,10 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *options,
                 struct secrets *secrets, rondo_run **ret, rondo_error *err);
 
-/* What another process has added to a run that is only looked at. */
+/* What another process has added to a run that is only looked at: its events are handed out next.  Or they are passed
+   over, as if they had been. */
 int runs_catch_up(rondo_run *run, rondo_error *err);
+int runs_pass_over(rondo_run *run, rondo_error *err);
 
 /* A new run's place in the engine's store; then the run is stored. */
 int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,
