@@ -238,6 +238,23 @@ for row in "review|there is no step 'review'; did you mean 'refine.s.review'?" "
     says "${row##*|}"
 done
 
+# ---- how long it took -------------------------------------------------------------------------------------------
+flow slow.yaml <<'F'
+name: slow
+agents: { w: { script: [x] }, u: { script: [x] }, rv: { script: [APPROVE] } }
+steps:
+  - { id: sent, agent: w, instructions: do, review: { agent: rv } }
+  - { id: tried, agent: u, instructions: do, retry: { attempts: 2, delay: 1s } }
+F
+cat >slow.script <<'F'
+sent: [ { content: a, delay: 2s }, { content: b, delay: 2s }, { content: c, delay: 2s } ]
+sent.review: [ { content: "RETRY: x", delay: 1h }, { content: "RETRY: y", delay: 1h }, APPROVE ]
+tried: [ { fail: no, delay: 2s }, { content: b, delay: 2s } ]
+F
+"$RONDO" rehearse --script slow.script slow.yaml >out 2>err </dev/null
+same "a step that was sent back has the time of all its tries, without that of its reviewer" \
+    "$(sed -n 's/^[^ ]* \(sent\|tried\)  *\([^ ]*\)  try \([0-9]\).*/\1 \2 \3/p' err | tr '\n' ';')" "sent 6.0s 3;tried 5.0s 2;"
+
 # ---- side by side ---------------------------------------------------------------------------------------------------
 flow beside.yaml <<'F'
 name: beside
