@@ -508,6 +508,9 @@ json_t *deliver_content_at(rondo_run *run, uint64_t seq);
 
 rondo_history *look_history(rondo_run *run, struct act *loop);
 const rondo_node *look_loop(const rondo_history *h); // whose it is
+
+/* How a pass ended, or a step in it (NULL: the pass itself): false when it is not there.  Borrowed like its texts. */
+bool look_pass_result(rondo_history *h, int64_t pass, const char *step, rondo_result *ret);
 void look_free(rondo_run *run);
 
 /* Fills in what the public sees of a result. */

@@ -131,6 +131,51 @@ has '"output":{"score":9}'
 check "no such step in it" 3 "" "$RONDO" history "$id" refine --step darft
 says "did you mean 'draft'?"
 check "no such loop" 3 "" "$RONDO" history "$id" publish
+cat >failing.yaml <<'END'
+rondo: 1
+name: failing
+agents:
+  w: { script: [ "one", { fail: "no paper" }, "one", { fail: "no ink" } ] }
+  pack: { run: "[ $ITEM = 2 ] && { echo broken >&2; exit 1; }; echo packed $ITEM", env: { ITEM: "${string(item)}" } }
+  seal: { run: "echo sealed" }
+steps:
+  - { id: write, agent: w, instructions: x, loop: { maxIterations: 4, onError: continue } }
+  - id: each
+    loop:
+      forEach: "[1, 2, 3]"
+      steps: [ { id: pack, agent: pack }, { id: seal, agent: seal, dependsOn: [pack] } ]
+  - { id: single, agent: pack, loop: { forEach: "[1, 2]" } }
+  - { id: none, agent: pack, loop: { forEach: "[]" } }
+END
+timeout 60 "$RONDO" run --quiet failing.yaml >out 2>err </dev/null
+failing=$(newest)
+check "a pass that failed says why, and the next is compared with the one before it" 0 "pass 1
+    one
+pass 2  failed
+    no paper
+pass 3
+    as before
+pass 4  failed
+    no ink" "$RONDO" history "$failing" write
+look history --json "$failing" write
+has '"error":"no ink","output":null,"pass":3,"status":"failed"'
+check "the items of a forEach" 0 "item 1
+    sealed
+item 2  failed
+    exit status 1: broken
+item 3
+    sealed" "$RONDO" history "$failing" each
+check "one step of them" 0 "item 1
+    packed 1
+item 2  failed
+    exit status 1: broken
+item 3
+    packed 3" "$RONDO" history "$failing" each --step pack
+check "as JSON, of a forEach around one step" 0 '{"content":"packed 1","item":0,"output":"packed 1","status":"completed"}
+{"error":"exit status 1: broken","item":1,"status":"failed"}' "$RONDO" history "$failing" single --json
+check "of no items" 0 "" "$RONDO" history "$failing" none
+check "no such step in an item" 3 "" "$RONDO" history "$failing" each --step sael
+says "did you mean 'seal'?"
 
 # ---- runs that nobody drives ------------------------------------------------------------------------------
 
