@@ -1,5 +1,7 @@
-/* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next. */
+/* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next; or the items of a
+   forEach, which are no versions of each other. */
 #include "cli/commands.h"
+#include "cli/items.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/term.h"
@@ -44,15 +46,34 @@ static void put_text(struct passes *p, const char *text)
     }
 }
 
+/* "pass 3" or "item 3", with how it ended unless it went well. */
+static void put_head(struct passes *p, const char *what, int64_t number, const char *status)
+{
+    bool is_fine = strcmp(status, rondo_status_text(RONDO_STATUS_COMPLETED)) == 0;
+    buf_printf(&p->out, "%s%s %lld%s%s%s", term_style(&p->term, STYLE_BOLD), what, (long long)number + 1,
+               term_style(&p->term, STYLE_NONE), is_fine ? "" : "  ", is_fine ? "" : status);
+}
+
+/* A pass that failed has nothing to show but why; what follows is compared with what was before it. */
+static bool has_failed(struct passes *p, int64_t pass, rondo_result *ret)
+{
+    return look_pass_result(p->history, pass, p->step, ret) && ret->status != RONDO_STATUS_COMPLETED;
+}
+
 static void put_pass(struct passes *p, int64_t pass, const char *before)
 {
     double score;
-    const char *text = rondo_history_text(p->history, pass, p->step);
-    buf_printf(&p->out, "%spass %lld%s", term_style(&p->term, STYLE_BOLD), (long long)pass + 1,
-               term_style(&p->term, STYLE_NONE));
+    rondo_result res;
+    bool failed = has_failed(p, pass, &res);
+    put_head(p, "pass", pass, rondo_status_text(failed ? res.status : RONDO_STATUS_COMPLETED));
     if (rondo_history_score(p->history, pass, &score))
         buf_printf(&p->out, "  score %g%s", score, rondo_history_best(p->history) == pass ? " (best)" : "");
     buf_putc(&p->out, '\n');
+    if (failed) {
+        put_text(p, res.error);
+        return;
+    }
+    const char *text = rondo_history_text(p->history, pass, p->step);
     if (!before || p->r->args->full)
         put_text(p, text);
     else if (strcmp(before, text) == 0)
@@ -61,36 +82,73 @@ static void put_pass(struct passes *p, int64_t pass, const char *before)
         lines_diff(before, strlen(before), text, strlen(text), CONTEXT, put_mark, p);
 }
 
-static void put_json(struct passes *p, int64_t pass)
+static void put_line(struct passes *p, json_t *row)
 {
-    double score;
-    rondo_value *output = rondo_history_output(p->history, pass, p->step);
-    auto_json json_t *row = json_pack("{s:I, s:O?}", "pass", (json_int_t)pass, "output", output);
-    json_object_set_new(row, "content", json_string(rondo_history_text(p->history, pass, p->step)));
-    if (rondo_history_score(p->history, pass, &score))
-        json_object_set_new(row, "score", json_real(score));
-    json_object_set_new(row, "best", json_boolean(rondo_history_best(p->history) == pass));
     char *text = rondo_value_text(row);
     buf_printf(&p->out, "%s\n", text);
     rondo_text_free(text);
 }
 
+static void put_json(struct passes *p, int64_t pass)
+{
+    double score;
+    rondo_result res = { .error = "" };
+    has_failed(p, pass, &res);
+    rondo_value *output = rondo_history_output(p->history, pass, p->step);
+    auto_json json_t *row = json_pack("{s:I, s:O?}", "pass", (json_int_t)pass, "output", output);
+    json_object_set_new(row, "status", json_string(rondo_status_text(res.status)));
+    if (*res.error)
+        json_object_set_new(row, "error", json_string(res.error));
+    json_object_set_new(row, "content", json_string(rondo_history_text(p->history, pass, p->step)));
+    if (rondo_history_score(p->history, pass, &score))
+        json_object_set_new(row, "score", json_real(score));
+    json_object_set_new(row, "best", json_boolean(rondo_history_best(p->history) == pass));
+    put_line(p, row);
+}
+
 static void put_passes(struct passes *p)
 {
     char *before = NULL;
+    rondo_result res;
     int64_t count = rondo_history_count(p->history);
     for (int64_t i = 0; i < count; i++) {
         if (p->r->args->json) {
             put_json(p, i);
         } else {
             put_pass(p, i, before);
-            mem_free(before);
-            before = mem_strdup(rondo_history_text(p->history, i, p->step));
+            if (!has_failed(p, i, &res)) {
+                mem_free(before);
+                before = mem_strdup(rondo_history_text(p->history, i, p->step));
+            }
         }
         fwrite(p->out.data, 1, p->out.len, stdout);
         buf_clear(&p->out);
     }
     mem_free(before);
+}
+
+static void put_item(struct passes *p, const json_t *item)
+{
+    const char *content = json_string_value(json_object_get(item, "content"));
+    const char *error = json_string_value(json_object_get(item, "error"));
+    put_head(p, "item", json_integer_value(json_object_get(item, "item")),
+             json_string_value(json_object_get(item, "status")));
+    buf_putc(&p->out, '\n');
+    put_text(p, error ? error : content ? content : "");
+}
+
+static void put_items(struct passes *p, const struct items *items)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(items->list, i, item) {
+        if (p->r->args->json)
+            put_line(p, item);
+        else
+            put_item(p, item);
+    }
+    if (p->out.len)
+        fwrite(p->out.data, 1, p->out.len, stdout);
 }
 
 /* Calls visit with the names of the steps of a pass, until it says so: containers without one stand for what is in
@@ -122,11 +180,11 @@ static bool is_found(void *user, const char *name)
     return strcmp(name, s->step) == 0;
 }
 
-static int check_step(const struct passes *p)
+static int check_step(const struct passes *p, const rondo_node *node)
 {
     struct search s = { .step = p->step };
     const char *loop = p->r->line->args.list[1];
-    if (!p->step || each_name(look_loop(p->history), is_found, &s))
+    if (!p->step || each_name(node, is_found, &s))
         return EXIT_OK;
     const char *near = diag_nearest(p->step, s.names, s.count);
     if (near)
@@ -139,15 +197,20 @@ static int list(struct running *r)
 {
     const char *loop = r->line->args.list[1];
     struct passes p = { .r = r, .step = r->args->step };
-    while (rondo_run_next(r->run))
-        ;
-    p.history = rondo_run_history(r->run, loop);
-    if (!p.history)
+    struct items items = { .loop = loop, .step = p.step };
+    const rondo_event *ev;
+    while ((ev = rondo_run_next(r->run)))
+        items_event(&items, ev);
+    p.history = items.node ? NULL : rondo_run_history(r->run, loop);
+    if (!p.history && !items.node)
         return command_fail(r->line->command, "run %s has no loop '%s' that has begun", r->id, loop);
     term_init(&p.term, STDOUT_FILENO, r->line->no_color);
-    int code = check_step(&p);
-    if (code == EXIT_OK)
+    int code = check_step(&p, items.node ? items.node : look_loop(p.history));
+    if (code == EXIT_OK && items.node)
+        put_items(&p, &items);
+    else if (code == EXIT_OK)
         put_passes(&p);
+    items_clear(&items);
     buf_free(&p.out);
     return code;
 }
@@ -165,7 +228,7 @@ static int cmd_history(const struct cmdline *line)
 static const struct option options[] = {
     { "step", 0, OPT_TEXT, AT(step), "NAME", .help = "of this step of the body, not of the whole pass" },
     { "full", 0, OPT_FLAG, AT(full), .help = "every pass in full, not what changed" },
-    { "json", 0, OPT_FLAG, AT(json), .help = "a line of JSON for each pass" },
+    { "json", 0, OPT_FLAG, AT(json), .help = "a line of JSON for each pass or item" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
     { NULL }
 };
@@ -174,6 +237,7 @@ const struct cmd command_history = {
     .name = "history", .args = "RUN LOOP", .min_args = 2, .max_args = 2,
     .summary = "a loop of a run, pass by pass",
     .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  The first pass is shown in full, of\n"
-             "each later one what changed, with its score and which is the best.",
+             "each later one what changed, with its score and which is the best; of one that failed,\n"
+             "why.  Of a forEach every item is shown in full.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_history,
 };

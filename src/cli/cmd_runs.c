@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "cli/commands.h"
 #include "cli/show.h"
+#include "cli/standing.h"
 #include "cli/store_path.h"
 #include "cli/term.h"
 #include "cli/view.h"
@@ -28,13 +29,6 @@ struct listing {
     uint32_t count;
     int64_t now_ns;
 };
-
-static const char *status_of(const struct store_run *run)
-{
-    return run->waiting && !*run->holder ? rondo_status_text(RONDO_STATUS_WAITING)
-           : run->status == RONDO_STATUS_RUNNING && !*run->holder ? "stopped"
-                                                                  : rondo_status_text(run->status);
-}
 
 static enum term_style style_of(const struct store_run *run)
 {
@@ -88,7 +82,7 @@ static void put_row(struct listing *l, const struct store_run *run)
     buf_printf(&line, "%-17s  ", id);
     view_put_moment(&line, run->start_ns, false);
     buf_printf(&line, "  %8s  ", buf_text(&time));
-    buf_printf(&l->out, "%s%s%-9s%s  ", buf_text(&line), term_style(&l->term, style_of(run)), status_of(run),
+    buf_printf(&l->out, "%s%s%-9s%s  ", buf_text(&line), term_style(&l->term, style_of(run)), standing_text(run),
                term_style(&l->term, STYLE_NONE));
     size_t used = line.len + 11, width = (size_t)l->term.width;
     if (l->term.is_tty && width > used + 8)
@@ -103,7 +97,7 @@ static void put_json(struct listing *l, const struct store_run *run)
     auto_json json_t *row = run->about ? json_deep_copy(run->about) : json_object();
     json_object_set_new(row, "id", json_string(run->id));
     json_object_set_new(row, "name", json_string(run->name));
-    json_object_set_new(row, "status", json_string(status_of(run)));
+    json_object_set_new(row, "status", json_string(standing_text(run)));
     json_object_set_new(row, "startMs", json_integer(run->start_ns / 1000000));
     json_object_set_new(row, "endMs", json_integer(run->end_ns / 1000000));
     if (*run->session)
@@ -122,7 +116,7 @@ static void visit(const struct store_run *run, void *user)
     struct listing *l = user;
     const char *wanted = l->options->status;
     int64_t most = l->options->limit;
-    if ((wanted && strcmp(wanted, status_of(run)) != 0) || (most && l->count >= most))
+    if ((wanted && strcmp(wanted, standing_text(run)) != 0) || (most && l->count >= most))
         return;
     l->count++;
     if (l->options->as_json)

@@ -3,6 +3,7 @@
 #include "cli/gates.h"
 #include "cli/running.h"
 #include "cli/show.h"
+#include "cli/standing.h"
 #include "cli/view.h"
 #include "data/value.h"
 #include "engine/shell.h"
@@ -249,8 +250,8 @@ static void print_run(struct running *r, const struct rows *rows, const struct g
     for (uint32_t i = 0; i < gates->count; i++)
         json_array_append_new(asks, gates_open_json(&gates->open[i]));
     print_json(json_pack("{s:s, s:s, s:s, s:o, s:O, s:o, s:O}", "id", r->id, "name", r->flow->name, "status",
-                         rondo_status_text(r->status), "steps", steps, "about", r->about, "asks", asks, "answers",
-                         answers));
+                         standing_text(store_about(r->run->journal)), "steps", steps, "about", r->about, "asks", asks,
+                         "answers", answers));
 }
 
 /* How far time has come for a run that goes on: as 'rondo runs' has it, and when its process is gone, as its log
@@ -283,6 +284,7 @@ static int show_run(struct running *r)
         term_init(&term, STDOUT_FILENO, r->line->no_color);
         put_head(r, rows, &out);
         view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
+                                       .idle = standing_idle(store_about(r->run->journal)),
                                        .now_ns = seen_ns(r, rows) });
         put_people(&out, r, &gates, answers);
         fwrite(out.data, 1, out.len, stdout);

@@ -189,10 +189,14 @@ static void forget(struct gates *gates, const char *path)
     }
 }
 
+static bool is_of_review(const rondo_node *node)
+{
+    return is_gate(node) && node->step && node->step->part == AS_REVIEWER;
+}
+
 static bool is_review(const struct gate_open *gate)
 {
-    const struct flow_step *step = gate->node->step;
-    return is_gate(gate->node) && step && step->part == AS_REVIEWER;
+    return is_of_review(gate->node);
 }
 
 bool gates_is_unclear(const struct gate_open *gate, const json_t *value)
@@ -291,7 +295,8 @@ bool gates_play(struct gates *gates)
 /* True when it needs no more thought. */
 static bool is_seen_to(struct gates *gates, struct gate_open *gate)
 {
-    json_t *value = answers_take(&gates->answers, gate->path, gate->plain, gate->id);
+    struct gate_names names = { gate->path, gate->plain, gate->id, is_review(gate) };
+    json_t *value = answers_take(&gates->answers, &names);
     gate->is_for_people = !value && !gates->rehearses && !gates->player;
     if (value && gates->player)
         player_leave_gate(gates->player, gate->path);
@@ -336,8 +341,9 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
 {
     auto_buf struct buf path = { 0 }, plain = { 0 };
     buf_puts(&path, rondo_event_path(ev));
-    const char *id = rondo_event_step(ev), *p = buf_text(&path);
+    const char *p = buf_text(&path);
     put_plain(&plain, ev, p);
+    struct gate_names names = { p, buf_text(&plain), rondo_event_step(ev), is_of_review(rondo_event_node(ev)) };
     for (uint32_t i = 0; i < gates->count; i++) {
         if (strcmp(gates->open[i].path, p) != 0)
             continue;
@@ -346,8 +352,8 @@ static void on_refused(struct gates *gates, const rondo_event *ev)
         gates->is_asked = false;
         return;
     }
-    if (answers_has_more(&gates->answers, p, buf_text(&plain), id)) {
-        answer(gates, p, answers_take(&gates->answers, p, buf_text(&plain), id), "answers");
+    if (answers_has_more(&gates->answers, &names)) {
+        answer(gates, p, answers_take(&gates->answers, &names), "answers");
     } else {
         add(gates, ev);
         give_up(&gates->open[gates->count - 1], rondo_event_text(ev));

@@ -441,6 +441,16 @@ static struct row *row_of_start(struct rows *rows, struct row *up, const rondo_e
     return row_has_items(up) ? item_start(rows, up, ev) : kid_at(up, ev);
 }
 
+/* A try begins: when would the first one have begun, had one followed the other?  What a reviewer took between two
+   tries, who may be a person, was not the step's time; the delay before a next try was. */
+static int64_t first_try_ns(const struct row *row, const rondo_event *ev)
+{
+    if (row->state == ROW_RETRYING && row->first_ns)
+        return row->first_ns;
+    bool was_sent_back = ev->attempt && row->first_ns && row->state >= ROW_DONE && !row_is_encore(row);
+    return was_sent_back ? ev->time_ns - (row->end_ns - row->first_ns) : ev->time_ns;
+}
+
 static void on_start(struct rows *rows, const rondo_event *ev)
 {
     struct row *up = at_slot(rows, ev->parent);
@@ -453,12 +463,12 @@ static void on_start(struct rows *rows, const rondo_event *ev)
             rows->by_slot[ev->act] = NULL; // whose it was has ended
         return;
     }
-    int64_t first_ns = row->state == ROW_RETRYING ? row->first_ns : 0;
+    int64_t first_ns = first_try_ns(row, ev);
     row_reset(rows, row);
     make_kids(rows, row);
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
-    row->first_ns = first_ns ? first_ns : ev->time_ns;
+    row->first_ns = first_ns;
     row->attempt = ev->attempt;
     row->of_pass = up->pass;
     row->start_ns = ev->time_ns;

@@ -182,25 +182,33 @@ bool running_has_answers(const struct running *r)
     return r->rehearses || r->args->answers || r->args->replay || (drive_has_person() && !r->args->quiet);
 }
 
+/* The first gate of a file, or the first step whose reviewer is one. */
+struct first_gate {
+    const struct flow_step *step; // NULL: there is none
+    const char *rest; // of the gate's name, behind the step's
+};
+
 static void find_gate(struct flow_step *step, void *user)
 {
-    const struct flow_step **first = user;
-    if (step->body == BODY_GATE && !*first)
-        *first = step;
+    struct first_gate *first = user;
+    bool is_reviewed = step->review && step->review->reviewer->body == BODY_GATE;
+    if (!first->step && (step->body == BODY_GATE || is_reviewed))
+        *first = (struct first_gate){ step, step->body == BODY_GATE ? "" : ".review" };
 }
 
 /* Nobody could answer, and the run could not wait: better not to begin. */
 int running_check_gates(struct running *r)
 {
-    const struct flow_step *gate = NULL;
+    struct first_gate gate = { 0 };
     if (r->store || running_has_answers(r))
         return EXIT_OK;
     flow_each_step(r->flow, find_gate, &gate);
-    if (!gate)
+    if (!gate.step)
         return EXIT_OK;
-    command_fail(r->line->command, "gate '%s' asks a person, and there is no terminal to ask on", gate->id);
+    command_fail(r->line->command, "gate '%s%s' asks a person, and there is no terminal to ask on", gate.step->id,
+                 gate.rest);
     fprintf(stderr, "  run it in a terminal or with a store, or give its answer with --answers FILE, as\n"
-                    "  { %s: ANSWER }\n", gate->id);
+                    "  { %s%s: ANSWER }\n", gate.step->id, gate.rest);
     return EXIT_USAGE;
 }
 

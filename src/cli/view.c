@@ -204,7 +204,7 @@ static void put_sign(struct line *line, int state)
     static const char *const plain[] = { "|", "/", "-", "\\" };
     const struct view *view = line->view;
     const char *sign = view_sign(view->term, state);
-    if (state == ROW_RUNNING)
+    if (state == ROW_RUNNING && !view->idle)
         sign = view->term->is_utf8 ? turning[view->tick % COUNT(turning)] : plain[view->tick % COUNT(plain)];
     line_add(line, view_style(state), sign);
     line_add(line, STYLE_NONE, " ");
@@ -552,8 +552,11 @@ static void count_steps(const struct rows *rows, uint32_t *ret_ended, uint32_t *
     }
 }
 
-static int sign_of(const struct rows *rows)
+static int sign_of(const struct view *view)
 {
+    const struct rows *rows = view->rows;
+    if (view->idle && strcmp(view->idle, rondo_status_text(RONDO_STATUS_WAITING)) == 0)
+        return ROW_ASKING;
     switch (rows->end_ns ? rows->status : RONDO_STATUS_RUNNING) {
     case RONDO_STATUS_RUNNING: return ROW_RUNNING;
     case RONDO_STATUS_COMPLETED: return ROW_DONE;
@@ -569,12 +572,12 @@ static void put_head(struct line *line, struct buf *out)
     const struct rows *rows = view->rows;
     uint32_t ended, all;
     count_steps(rows, &ended, &all);
-    put_sign(line, sign_of(rows));
+    put_sign(line, sign_of(view));
     line_style(line, STYLE_BOLD);
     line_clean(line, view->title, strlen(view->title));
-    if (rows->end_ns) {
-        line_gap(line, looks[sign_of(rows)].style);
-        buf_puts(&line->text, rondo_status_text(rows->status));
+    if (rows->end_ns || view->idle) {
+        line_gap(line, looks[sign_of(view)].style);
+        buf_puts(&line->text, rows->end_ns ? rondo_status_text(rows->status) : view->idle);
     }
     line_gap(line, STYLE_NONE);
     view_put_time(&line->text, (rows->end_ns ? rows->end_ns : view->now_ns) - rows->start_ns);

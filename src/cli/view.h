@@ -16,6 +16,7 @@ struct view {
     int height;        // lines for rows at most, 0: any number
     int64_t now_ns;    // the engine's time
     unsigned tick;     // turns the spinner
+    const char *idle;  // how a run stands that nobody drives: "waiting", "stopped"; NULL: it runs, or has ended
 };
 
 /* The frame, each line with a newline.  Once the run has ended it is the summary, which is false when it

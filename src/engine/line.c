@@ -407,14 +407,18 @@ static void put_loop_end(struct line *l)
     put_best(l);
 }
 
-/* Where a step is in the order of its file; false for inner ones. */
+/* Where a step is in the order of the steps around it; those of a parallel have that of the file.  False for what is
+   none of several steps: reviewers, judges, cases, states. */
 static bool find_rank(const struct flow_step *step, uint32_t *ret)
 {
-    const struct flow *flow = step->flow;
-    if (step->scope != flow->scope || !flow->order)
+    const struct flow_scope *scope = step->scope;
+    if (!scope || step->index >= scope->count || scope->steps[step->index] != step)
         return false;
-    for (*ret = 0; *ret < flow->scope->count; ++*ret)
-        if (flow->order[*ret] == step->index)
+    *ret = step->index;
+    if (scope->kind == SCOPE_PARALLEL)
+        return true;
+    for (*ret = 0; scope->order && *ret < scope->count; ++*ret)
+        if (scope->order[*ret] == step->index)
             return true;
     return false;
 }

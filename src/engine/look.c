@@ -371,6 +371,17 @@ static const struct result *find_result(rondo_history *h, int64_t pass, const ch
     return res && res->status == RONDO_STATUS_COMPLETED ? res : NULL;
 }
 
+bool look_pass_result(rondo_history *h, int64_t pass, const char *step, rondo_result *ret)
+{
+    const struct pass *found = find_pass(h, pass);
+    const struct result *res = found && step ? result_step(&found->out, step) : NULL;
+    if (!found)
+        return false;
+    look_result(h->run, res ? res : &found->out, ret);
+    ret->status = res ? res->status : found->status;
+    return true;
+}
+
 rondo_value *rondo_history_output(rondo_history *h, int64_t pass, const char *step)
 {
     const struct result *res = find_result(h, pass, step);

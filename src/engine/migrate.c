@@ -292,7 +292,7 @@ static int check_sequence(struct run *core, const struct act *act, rondo_error *
 static int check(rondo_run *run, rondo_error *err)
 {
     struct run *core = &run->core;
-    if (runs_catch_up(run, err) < 0) {
+    if (runs_pass_over(run, err) < 0) {
         err->code = RONDO_EMISMATCH;
         return err_in(err, "the run does not fit the new definition");
     }

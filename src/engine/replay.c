@@ -324,7 +324,7 @@ static int begin_anew(struct replay *r, rondo_error *err)
     run->undone_count = 0;
     reader_clear(&run->reader);
     reader_reach(&run->reader, run, 0);
-    if (runs_catch_up(run, err) < 0)
+    if (runs_pass_over(run, err) < 0)
         return err->code;
     if (r->events[0].type == RONDO_EV_REOPENED && resume_undo(run, &r->events[0], err) < 0)
         return err->code;

@@ -346,7 +346,15 @@ static int undo(rondo_run *run, const struct rondo_event *ev, struct codec *code
     return resume_undo(run, ev, err);
 }
 
-static int replay_record(rondo_run *run, const char *record, size_t len, rondo_error *err)
+/* Nobody is handed this event any more, and the reader is to know its place for those that follow.  All others it
+   notes when it comes to them: a slot may belong to somebody else by then. */
+static void pass_over(rondo_run *run, const struct rondo_event *ev)
+{
+    reader_note(&run->reader, run, ev);
+    run->seen = ev->seq;
+}
+
+static int replay_record(rondo_run *run, const char *record, size_t len, bool passes_over, rondo_error *err)
 {
     struct codec codec;
     struct rondo_event ev;
@@ -367,7 +375,8 @@ static int replay_record(rondo_run *run, const char *record, size_t len, rondo_e
                            (unsigned long long)ev.seq, event_type_text(ev.type));
         }
         run_apply(&run->core, &ev);
-        reader_note(&run->reader, run, &ev);
+        if (passes_over)
+            pass_over(run, &ev);
     }
     run_settle(&run->core);
     if (rc < 0)
@@ -377,14 +386,14 @@ static int replay_record(rondo_run *run, const char *record, size_t len, rondo_e
 }
 
 /* From the run's own journal, which may be a store's: there seq is all that a place needs. */
-static int replay_journal(rondo_run *run, rondo_error *err)
+static int replay_journal(rondo_run *run, bool passes_over, rondo_error *err)
 {
     struct journal_pos pos = { .seq = run->core.seq + 1 };
     const char *record;
     size_t len;
     int rc;
     while ((rc = run->journal->ops->read(run->journal, &pos, &record, &len, err)) > 0)
-        if (replay_record(run, record, len, err) < 0)
+        if (replay_record(run, record, len, passes_over, err) < 0)
             return err->code;
     return rc;
 }
@@ -415,12 +424,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         rondo_run_close(run);
         return rc;
     }
-    run->seen = run->kept_seq = run->core.seq;
-    if (options->from_start) {
-        reader_clear(&run->reader);
-        reader_reach(&run->reader, run, 0);
-        run->seen = 0;
-    }
+    run->kept_seq = run->core.seq;
     run->summed_gates = reopens ? ~run->core.gate_moves : run->core.gate_moves; // then its row says that it has ended
     if (!goes_on)
         shell_stop(run);
@@ -444,7 +448,7 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
         return err->code;
     options.id = options.id ? options.id : saved.id;
     rondo_run *run = new_run(engine, node, &options, TAKE(saved.journal));
-    return recovered(run, replay_journal(run, err), &options, true, ret, err);
+    return recovered(run, replay_journal(run, !options.from_start, err), &options, true, ret, err);
 }
 
 /* A definition that was made in C is also told where it differs, and which function it lacks. */
@@ -486,7 +490,7 @@ static int read_back(rondo_engine *engine, rondo_node *node, const rondo_run_opt
     named.id = store_about(journal)->id;
     rondo_run *run = new_run(engine, node, &named, journal);
     own(run);
-    return recovered(run, replay_journal(run, err), options, goes_on, ret, err);
+    return recovered(run, replay_journal(run, !options->from_start, err), options, goes_on, ret, err);
 }
 
 int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo_run **ret,
@@ -502,11 +506,21 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     return read_back(engine, node, &options, journal, false, ret, err);
 }
 
-int runs_catch_up(rondo_run *run, rondo_error *err)
+static int catch_up(rondo_run *run, bool passes_over, rondo_error *err)
 {
-    int rc = replay_journal(run, err);
+    int rc = replay_journal(run, passes_over, err);
     run->kept_seq = run->core.seq;
     return rc;
+}
+
+int runs_catch_up(rondo_run *run, rondo_error *err)
+{
+    return catch_up(run, false, err);
+}
+
+int runs_pass_over(rondo_run *run, rondo_error *err)
+{
+    return catch_up(run, true, err);
 }
 
 static int resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *given,

@@ -336,8 +336,10 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *options,
                 struct secrets *secrets, rondo_run **ret, rondo_error *err);
 
-/* What another process has added to a run that is only looked at. */
+/* What another process has added to a run that is only looked at: its events are handed out next.  Or they are passed
+   over, as if they had been. */
 int runs_catch_up(rondo_run *run, rondo_error *err);
+int runs_pass_over(rondo_run *run, rondo_error *err);
 
 /* A new run's place in the engine's store; then the run is stored. */
 int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,
@@ -506,6 +508,9 @@ json_t *deliver_content_at(rondo_run *run, uint64_t seq);
 
 rondo_history *look_history(rondo_run *run, struct act *loop);
 const rondo_node *look_loop(const rondo_history *h); // whose it is
+
+/* How a pass ended, or a step in it (NULL: the pass itself): false when it is not there.  Borrowed like its texts. */
+bool look_pass_result(rondo_history *h, int64_t pass, const char *step, rondo_result *ret);
 void look_free(rondo_run *run);
 
 /* Fills in what the public sees of a result. */

@@ -70,8 +70,9 @@ void flow_own_file(struct flow *flow, struct flow *file)
 json_t *flow_order_json(const struct flow *flow)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; flow->order && i < flow->scope->count; i++)
-        json_array_append_new(list, json_string(flow->scope->steps[flow->order[i]]->id));
+    const struct flow_scope *scope = flow->scope;
+    for (uint32_t i = 0; scope && scope->order && i < scope->count; i++)
+        json_array_append_new(list, json_string(scope->steps[scope->order[i]]->id));
     return list;
 }
 

@@ -122,6 +122,7 @@ struct flow_scope {
     struct flow_step *owner;     // the step whose body this is; NULL at the top of a file
     struct flow_step **steps;
     uint32_t count;
+    uint32_t *order;             // topological: indexes into steps; NULL: they do not depend on each other
     uint32_t *slots, mask;       // where the first step of each id is, by hash; see scope_step()
     uint32_t *marks, mark, looks; // while it is loaded: who was looked at; see sight.c
 };
@@ -360,7 +361,6 @@ struct flow {
     struct flow_agent **agents;
     uint32_t agent_count;
     struct flow_scope *scope; // its steps
-    uint32_t *order;          // topological: indexes into scope->steps
     struct flow_keys *keys;   // that it writes to its state; flow/keys.h
     bool is_sequence;
     struct flow_expr output;
@@ -459,7 +459,7 @@ struct flow *flow_load(struct source *source, const struct flow_load *how, struc
 struct flow *flow_ref(struct flow *flow);
 void flow_unref(struct flow *flow); // NULL is fine
 
-/* The order in which v1 would start the steps, as ids; see flow->order. */
+/* The order in which v1 would start the steps, as ids; see flow_scope.order. */
 json_t *flow_order_json(const struct flow *flow);
 
 /* Every step of the flow, or of one step and in it: inner ones and included files too, outer before inner. */

@@ -183,8 +183,8 @@ static void find_order(struct loading *l, struct flow_scope *scope)
     waits_fill(&w, scope);
     if (sort_by_waits(&w, scope->count, order) < scope->count)
         report_cycles(l, scope, &w);
-    else if (!scope->owner)
-        l->flow->order = order;
+    else
+        scope->order = order;
     waits_free(&w);
 }
 

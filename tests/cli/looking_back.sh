@@ -131,14 +131,82 @@ has '"output":{"score":9}'
 check "no such step in it" 3 "" "$RONDO" history "$id" refine --step darft
 says "did you mean 'draft'?"
 check "no such loop" 3 "" "$RONDO" history "$id" publish
+cat >failing.yaml <<'END'
+rondo: 1
+name: failing
+agents:
+  w: { script: [ "one", { fail: "no paper" }, "one", { fail: "no ink" } ] }
+  pack: { run: "[ $ITEM = 2 ] && { echo broken >&2; exit 1; }; echo packed $ITEM", env: { ITEM: "${string(item)}" } }
+  seal: { run: "echo sealed" }
+steps:
+  - { id: write, agent: w, instructions: x, loop: { maxIterations: 4, onError: continue } }
+  - id: each
+    loop:
+      forEach: "[1, 2, 3]"
+      steps: [ { id: pack, agent: pack }, { id: seal, agent: seal, dependsOn: [pack] } ]
+  - { id: single, agent: pack, loop: { forEach: "[1, 2]" } }
+  - { id: none, agent: pack, loop: { forEach: "[]" } }
+END
+timeout 60 "$RONDO" run --quiet failing.yaml >out 2>err </dev/null
+failing=$(newest)
+check "a pass that failed says why, and the next is compared with the one before it" 0 "pass 1
+    one
+pass 2  failed
+    no paper
+pass 3
+    as before
+pass 4  failed
+    no ink" "$RONDO" history "$failing" write
+look history --json "$failing" write
+has '"error":"no ink","output":null,"pass":3,"status":"failed"'
+check "the items of a forEach" 0 "item 1
+    sealed
+item 2  failed
+    exit status 1: broken
+item 3
+    sealed" "$RONDO" history "$failing" each
+check "one step of them" 0 "item 1
+    packed 1
+item 2  failed
+    exit status 1: broken
+item 3
+    packed 3" "$RONDO" history "$failing" each --step pack
+check "as JSON, of a forEach around one step" 0 '{"content":"packed 1","item":0,"output":"packed 1","status":"completed"}
+{"error":"exit status 1: broken","item":1,"status":"failed"}' "$RONDO" history "$failing" single --json
+check "of no items" 0 "" "$RONDO" history "$failing" none
+check "no such step in an item" 3 "" "$RONDO" history "$failing" each --step sael
+says "did you mean 'seal'?"
 
-# ---- a store that cannot be written ---------------------------------------------------------------------
+# ---- runs that nobody drives ------------------------------------------------------------------------------
+
+# standing NAME ID STATUS: runs and show agree on how the run stands
+standing() {
+    same "$1, as runs has it" "$("$RONDO" runs --json | sed -n '/"id":"'"$2"'"/s/.*"status":"\([^"]*\)".*/\1/p')" "$3"
+    same "$1, as show has it" "$("$RONDO" show --json "$2" | sed 's/.*"status":"\([^"]*\)","steps":.*/\1/')" "$3"
+    look show "$2"
+    has "$4  $3  "
+}
 
 cat >asks.yaml <<'END'
 rondo: 1
 name: asks
 steps: [ { id: ok, gate: { ask: "Deploy?" } } ]
 END
+"$RONDO" run --quiet asks.yaml >/dev/null 2>&1 </dev/null
+standing "a run that waits for a person" "$(newest)" waiting "? asks"
+rm -f go begun
+"$RONDO" run --quiet slow.yaml >/dev/null 2>&1 </dev/null &
+driver=$!
+for _ in $(seq 500); do [ -e begun ] && break; sleep 0.02; done
+slow=$(newest)
+same "a run that somebody drives" "$("$RONDO" show --json "$slow" | sed 's/.*"status":"\([^"]*\)","steps":.*/\1/')" running
+kill -9 $driver
+wait $driver 2>/dev/null
+touch go
+standing "a run whose process is gone" "$slow" stopped "▸ slow"
+
+# ---- a store that cannot be written ---------------------------------------------------------------------
+
 other=
 [ "$(id -u)" != 0 ] || other="setpriv --reuid 65534 --regid 65534 --clear-groups"
 locked=$(mktemp -d)
@@ -182,7 +250,7 @@ same "how long it took, in both" "$("$RONDO" show "$fork" | sed -n 's/.* complet
 timeout 60 "$RONDO" run --quiet asks.yaml >out 2>err </dev/null
 sleep 0.2
 timeout 60 "$RONDO" resume --quiet "$(newest)" >out 2>err </dev/null
-same "how long it waits does not count, in both" "$("$RONDO" show "$(newest)" | sed -n 's/.* asks  \([0-9.]*m*s\)  .*/\1/p')" \
+same "how long it waits does not count, in both" "$("$RONDO" show "$(newest)" | sed -n 's/.* asks  waiting  \([0-9.]*m*s\)  .*/\1/p')" \
     "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  waiting .*/\1/')"
 cat >costs.yaml <<'END'
 rondo: 1

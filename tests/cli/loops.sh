@@ -76,5 +76,23 @@ inner break
 check "break needs a loop" 2 "" "$RONDO" run --store :memory: outer.yaml
 says "there is no loop around any step of 'a'"
 
+# ---- which of how many ------------------------------------------------------------------------------------------
+flow ranks.yaml <<'F'
+name: ranks
+agents: { w: { script: [x] }, rv: { script: [APPROVE] } }
+steps:
+  - { id: z, agent: w, instructions: x, dependsOn: [l, e, g, p], review: { agent: rv } }
+  - id: l
+    loop:
+      maxIterations: 2
+      steps: [ { id: b, agent: w, instructions: x, dependsOn: [a] }, { id: a, agent: w, instructions: x } ]
+  - { id: e, loop: { forEach: "[1]", steps: [ { id: d, agent: w, instructions: x } ] } }
+  - { id: g, order: sequence, steps: [ { id: f, agent: w, instructions: x }, { id: h, agent: w, instructions: x, loop: { maxIterations: 1 } } ] }
+  - { id: p, parallel: { steps: [ { id: u, agent: w, instructions: x }, { id: v, agent: w, instructions: x } ] } }
+F
+"$RONDO" run --store :memory: --json ranks.yaml >out 2>err </dev/null
+same "a step is counted among those around it" "$(jq -r 'select(.type == "step_start") | "\(.path) \(.data.index)/\(.data.total)"' out | sort | tr '\n' ' ')" \
+    "e 1/5 e[0].d 0/1 g 2/5 g.f 0/2 g.h 1/2 g.h.0 null/null l 0/5 l.0.a 0/2 l.0.b 1/2 l.1.a 0/2 l.1.b 1/2 p 3/5 p.u 0/2 p.v 1/2 z 4/5 z.review null/null "
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -213,6 +213,48 @@ shorter"
 check "and goes on" 0 two "$RONDO" resume -q "$id"
 same "who has said so" "$("$RONDO" show --json "$id" | jq -r '.answers | map(.path + " " + .by) | join(", ")')" "write.review ada, write.review~1 bob"
 
+check "nobody to ask: a name that works is told" 3 "" "$RONDO" run --store :memory: limited.yaml
+says "{ write.review: ANSWER }"
+flow answered.yaml <<'F'
+name: answered
+agents: { w: { script: [a, b, c] } }
+steps:
+  - id: refine
+    loop: { maxIterations: 2, steps: [ { id: s, agent: w, instructions: do, review: { gate: { ask: "fine?" } } } ] }
+  - { id: all, dependsOn: [refine], parallel: { steps: [ { id: t, agent: w, instructions: do, review: { gate: { ask: "good?" } } } ] } }
+F
+# answered MAP: the run with these answers, in its status and what was said
+answered() { "$RONDO" run -q --store :memory: --answers <(echo "$1") answered.yaml </dev/null >out 2>err; }
+for map in 's.review: APPROVE, t.review: APPROVE' 's: APPROVE, t: APPROVE' 'refine.s: APPROVE, all.t: APPROVE' \
+    'refine.0.s: APPROVE, refine.1.s.review: APPROVE, all.t.t: APPROVE' 's: ["RETRY: x", APPROVE, APPROVE], all.t.t.review: APPROVE'; do
+    answered "{ $map }"
+    same "answered by $map" $? 0
+done
+# What is accepted has an effect.
+for row in "review|there is no step 'review'; did you mean 'refine.s.review'?" "refine|the step asks nothing" \
+    "all|the step asks nothing" "s.reviews|there is no step 's.reviews'"; do
+    answered "{ s: APPROVE, t: APPROVE, ${row%%|*}: APPROVE }"
+    same "${row%%|*} is refused" $? 3
+    says "${row##*|}"
+done
+
+# ---- how long it took -------------------------------------------------------------------------------------------
+flow slow.yaml <<'F'
+name: slow
+agents: { w: { script: [x] }, u: { script: [x] }, rv: { script: [APPROVE] } }
+steps:
+  - { id: sent, agent: w, instructions: do, review: { agent: rv } }
+  - { id: tried, agent: u, instructions: do, retry: { attempts: 2, delay: 1s } }
+F
+cat >slow.script <<'F'
+sent: [ { content: a, delay: 2s }, { content: b, delay: 2s }, { content: c, delay: 2s } ]
+sent.review: [ { content: "RETRY: x", delay: 1h }, { content: "RETRY: y", delay: 1h }, APPROVE ]
+tried: [ { fail: no, delay: 2s }, { content: b, delay: 2s } ]
+F
+"$RONDO" rehearse --script slow.script slow.yaml >out 2>err </dev/null
+same "a step that was sent back has the time of all its tries, without that of its reviewer" \
+    "$(sed -n 's/^[^ ]* \(sent\|tried\)  *\([^ ]*\)  try \([0-9]\).*/\1 \2 \3/p' err | tr '\n' ';')" "sent 6.0s 3;tried 5.0s 2;"
+
 # ---- side by side ---------------------------------------------------------------------------------------------------
 flow beside.yaml <<'F'
 name: beside

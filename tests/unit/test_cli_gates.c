@@ -92,7 +92,7 @@ static void expect(struct answers *a, const char *path, const char *id, const ch
 {
     auto_buf struct buf plain = { 0 };
     path_put_plain(&plain, path);
-    json_t *value = answers_take(a, path, buf_text(&plain), id);
+    json_t *value = answers_take(a, &(struct gate_names){ path, buf_text(&plain), id, strcmp(id, "s.review") == 0 });
     char *text = rondo_value_text(value);
     CHECK_STR(value ? text : "none", wanted);
     rondo_text_free(text);
@@ -110,16 +110,32 @@ TEST(answers_are_found_by_path_then_by_id_and_lists_are_used_up)
     expect(&a, "refine.1.ok", "ok", "7");
     expect(&a, "refine.2.ok", "ok", "\"yes please\"");
     expect(&a, "each[3].ok", "ok", "8");
-    CHECK(!answers_has_more(&a, "refine.0.ok", "refine.ok", "ok"));
+    CHECK(!answers_has_more(&a, &(struct gate_names){ "refine.0.ok", "refine.ok", "ok", false }));
     expect(&a, "list", "list", "1");
-    CHECK(answers_has_more(&a, "list", "list", "list"));
+    CHECK(answers_has_more(&a, &(struct gate_names){ "list", "list", "list", false }));
     expect(&a, "list", "list", "[2]");
     expect(&a, "list", "list", "null");
-    CHECK(!answers_has_more(&a, "list", "list", "list"));
+    CHECK(!answers_has_more(&a, &(struct gate_names){ "list", "list", "list", false }));
     expect(&a, "list", "list", "none");
     expect(&a, "other", "other", "none");
     answers_clear(&a);
     expect(&a, "ok", "ok", "none");
+}
+
+TEST(the_gate_of_a_review_is_also_called_by_its_step)
+{
+    rondo_error err;
+    struct answers a = { 0 };
+    const char *path = written("s: 1\nrefine.s.review: 2\nrefine.3.s: 3\nlast.s.review: 4\nlast.s: 5\nall.s: 6\n");
+    CHECK_INT(answers_open(&a, path, &err), 0);
+    unlink(path);
+    expect(&a, "s.review~1", "s.review", "1");
+    expect(&a, "refine.3.s.review", "s.review", "2"); // its own names go first
+    expect(&a, "other.3.s.review", "s.review", "1");
+    expect(&a, "last.s.review", "s.review", "4");
+    expect(&a, "all.s.s~1.review", "s.review", "6");
+    expect(&a, "s.review", "review", "none"); // of a step that has this name
+    answers_clear(&a);
 }
 
 TEST(a_file_of_answers_that_is_wrong_is_refused)

@@ -617,7 +617,7 @@ TEST(ten_thousand_steps_are_put_in_order)
                    i, i - 1, i / 2);
     struct flow *flow = load(buf_text(&text));
     for (uint32_t i = 0; i < 10000; i++)
-        CHECK_UINT(flow->order[i], i);
+        CHECK_UINT(flow->scope->order[i], i);
     flow_unref(flow);
     buf_free(&text);
 }

@@ -1,0 +1,89 @@
+/* items.c - the items of a forEach, from the events of its run.
+
+   An item has a path, "each[3]", and so has what is in it, "each[3].draft"; of several tries the last one counts. */
+#include "cli/items.h"
+
+#include "flow/node.h"
+#include "run/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *new_item(size_t number)
+{
+    return json_pack("{s:I, s:s}", "item", (json_int_t)number, "status", "pending");
+}
+
+static void reach(struct items *items, size_t count)
+{
+    while (json_array_size(items->list) < count)
+        json_array_append_new(items->list, new_item(json_array_size(items->list)));
+}
+
+/* The number of the item that a path means, -1 when it means none. */
+static int64_t number_of(const struct items *items, const char *path)
+{
+    size_t len = strlen(items->loop), name = items->step ? strlen(items->step) : 0;
+    char *at;
+    if (strncmp(path, items->loop, len) != 0 || path[len] != '[')
+        return -1;
+    int64_t number = strtoll(path + len + 1, &at, 10);
+    at += *at == ']';
+    at += *at == '~' ? 1 + strspn(at + 1, "0123456789") : 0;
+    if (items->step && (*at != '.' || strncmp(at + 1, items->step, name) != 0))
+        return -1;
+    at += items->step ? 1 + name : 0;
+    return !*at || *at == '~' ? number : -1;
+}
+
+static void on_loop(struct items *items, const rondo_event *ev)
+{
+    const rondo_node *node = rondo_event_node(ev);
+    if (!node || node->kind != RONDO_KIND_EACH || strcmp(rondo_event_path(ev), items->loop) != 0)
+        return;
+    if (rondo_event_type(ev) == RONDO_EV_STEP_START) { // once more: as if it had never begun
+        items_clear(items);
+        items->node = node;
+        items->list = json_array();
+    }
+    if (rondo_event_type(ev) == RONDO_EV_ITEMS && items->list)
+        reach(items, json_array_size(rondo_event_value(ev)));
+}
+
+static void on_end(json_t *item, const rondo_event *ev)
+{
+    int status = ev->flags & EF_KEPT ? RONDO_STATUS_COMPLETED : rondo_event_status(ev); // an action ended it
+    json_object_set_new(item, "status", json_string(rondo_status_text(status)));
+    if (status == RONDO_STATUS_COMPLETED) {
+        json_object_set_new(item, "content", json_string(rondo_event_text(ev)));
+        json_object_set(item, "output", rondo_event_value(ev) ? rondo_event_value(ev) : json_null());
+    } else if (status == RONDO_STATUS_FAILED) {
+        json_object_set_new(item, "error", json_string(rondo_event_text(ev)));
+    }
+}
+
+void items_event(struct items *items, const rondo_event *ev)
+{
+    int type = rondo_event_type(ev);
+    bool begins = type == RONDO_EV_STEP_START;
+    bool ends = type >= RONDO_EV_STEP_END && type <= RONDO_EV_STEP_CANCELLED;
+    if (begins || type == RONDO_EV_ITEMS)
+        on_loop(items, ev);
+    int64_t number = items->list && (begins || ends) ? number_of(items, rondo_event_path(ev)) : -1;
+    if (number < 0)
+        return;
+    reach(items, (size_t)number + 1);
+    json_t *item = json_array_get(items->list, (size_t)number);
+    json_object_clear(item);
+    json_object_set_new(item, "item", json_integer(number));
+    json_object_set_new(item, "status", json_string(rondo_status_text(RONDO_STATUS_RUNNING)));
+    if (ends)
+        on_end(item, ev);
+}
+
+void items_clear(struct items *items)
+{
+    json_decref(items->list);
+    items->list = NULL;
+    items->node = NULL;
+}
