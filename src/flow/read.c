@@ -638,7 +638,7 @@ static void suggest_dialect(struct loading *l, struct diag *diag, const struct f
 }
 
 /* Keys that stand one level too high. */
-static void suggest_home(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+static void suggest_inner(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
 {
     auto_buf struct buf homes = { 0 };
     for (uint32_t i = 0; i < table->count; i++) {
@@ -649,6 +649,33 @@ static void suggest_home(struct diag *diag, const struct fields *table, const ch
     }
     if (homes.len)
         diag_hint(diag, "it belongs into %s", buf_text(&homes));
+}
+
+/* Where keys belong that stand too deep, or beside what they are about. */
+static const struct {
+    const struct fields *in, *home;
+    const char *place;
+} homes[] = {
+    { &step_fields, &agent_fields, "into the agent" },       { &body_fields, &agent_fields, "into the agent" },
+    { &case_fields, &agent_fields, "into the agent" },       { &loop_fields, &step_fields, "beside `loop`" },
+    { &loop_fields, &agent_fields, "into the agent" },       { &parallel_fields, &step_fields, "beside `parallel`" },
+    { &forum_fields, &step_fields, "beside `forum`" },       { &machine_fields, &step_fields, "beside `machine`" },
+    { &gate_fields, &step_fields, "beside `gate`" },         { &review_fields, &step_fields, "beside `review`" },
+    { &retry_fields, &step_fields, "beside `retry`" },       { &options_fields, &root_fields, "beside `options`" },
+};
+
+/* Words that anything may have: of something else they mean something else. */
+static bool is_common(const char *key)
+{
+    return strcmp(key, "name") == 0 || strcmp(key, "description") == 0 || strcmp(key, "version") == 0;
+}
+
+static void suggest_home(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+{
+    suggest_inner(diag, table, key, dialect);
+    for (size_t i = 0; i < COUNT(homes) && !diag->hint && !is_common(key); i++)
+        if (homes[i].in == table && fields_find(homes[i].home, key, dialect))
+            diag_hint(diag, "it belongs %s", homes[i].place);
 }
 
 /* What other systems call it; NULL. */
@@ -663,7 +690,8 @@ static const char *translate_key(const struct fields *table, const char *key, ui
         { "command", "run" }, { "cmd", "run" }, { "shell", "run" },
         { "repeat", "loop" }, { "foreach", "loop" }, { "tasks", "steps" },
         { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
-        { "parameters", "inputs" }, { "variables", "inputs" },
+        { "parameters", "inputs" }, { "variables", "inputs" }, { "name", "id" },
+        { "inputs", "with" }, { "input", "with" },
     };
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))
@@ -700,6 +728,16 @@ static const char *suggest(struct loading *l, struct diag *diag, const struct fi
     return meant;
 }
 
+/* All that there are, in the order of the manual. */
+static void list_keys(struct diag *diag, const struct fields *table, uint8_t dialect)
+{
+    auto_buf struct buf keys = { 0 };
+    for (uint32_t i = 0; i < table->count; i++)
+        if (field_is_in(table, &table->list[i], dialect))
+            buf_printf(&keys, "%s%s", keys.len ? ", " : "", table->list[i].key);
+    diag_hint(diag, "there are: %s", buf_text(&keys));
+}
+
 static void keep_slip(struct loading *l, const struct doc_val *map, const char *meant)
 {
     mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
@@ -719,6 +757,8 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
         meant = suggest(l, diag, &else_fields, key, map->items[i]);
     if (!diag->hint && l->is_v1)
         suggest_dialect(l, diag, table, key);
+    if (!diag->hint && diags_has_room(l->diags))
+        list_keys(diag, table, dialect_of(l));
     if (meant && !load_has(l, map, meant))
         keep_slip(l, map, meant);
 }
