@@ -116,31 +116,36 @@ static size_t block_indent(const struct source *source, const struct doc_val *va
     return 0;
 }
 
-/* A line of the text against one of the source; false when it does not reach `at`. */
-static bool locate_in_line(const struct doc_val *val, const char *line, size_t len, size_t at,
-                           size_t *done)
+/* A line of the text against one of the source; false when it does not reach `at`.  The line break is behind it. */
+static bool locate_in_line(const struct doc_val *val, size_t len, size_t at, size_t *done)
 {
-    size_t left = val->text_len - *done;
-    if (at < *done + MIN(len, left) || !left)
+    size_t end = *done + MIN(len, val->text_len - *done);
+    bool is_folded_away = len == 0 && val->text[end] != '\n';
+    if (at < end || (at == end && !is_folded_away))
         return true;
-    *done += MIN(len, left);
-    if (len == 0 && val->text[*done] != '\n')
-        return false;
-    if (at == *done)
-        return true;
-    *done += *done < val->text_len;   // the line break, or the blank it became
+    *done = is_folded_away ? end : MIN(end + 1, val->text_len); // the line break, or the blank it became
     return false;
+}
+
+/* Up to the last character that is more than a blank: nobody looks for what is wrong behind it. */
+static size_t content_len(const struct doc_val *val)
+{
+    size_t len = val->text_len;
+    while (len > 0 && strchr(" \t\n", val->text[len - 1]))
+        len--;
+    return len;
 }
 
 static size_t locate_block(const struct source *source, const struct doc_val *val, size_t at)
 {
-    size_t indent = block_indent(source, val, val->line + 1), done = 0, len;
+    size_t indent = block_indent(source, val, val->line + 1), content = content_len(val), done = 0, len;
     const char *text;
-    for (uint32_t line = val->line + 1; (text = source_line(source, line, &len)); line++) {
+    at = MIN(at, content);
+    for (uint32_t line = val->line + 1; content && (text = source_line(source, line, &len)); line++) {
         size_t skipped = MIN(indent, len);
         if ((size_t)(text - source->text) >= val->offset + val->len)
             break;
-        if (locate_in_line(val, text + skipped, len - skipped, at, &done))
+        if (locate_in_line(val, len - skipped, at, &done))
             return (size_t)(text - source->text) + skipped + (at - done);
     }
     return val->offset;

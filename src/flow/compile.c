@@ -187,9 +187,9 @@ static const struct flow_agent *reader_of(const struct pending *p)
     return agent && p->text == &agent->description && agent->prompt.text ? NULL : agent;
 }
 
-static void compile_one(struct loading *l, const struct pending *p)
+static void compile_one(struct loading *l, const struct pending *p, unsigned doubts)
 {
-    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p) };
+    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p), doubts };
     if (!place.scope) // an error was reported
         return;
     if (p->expr)
@@ -200,12 +200,13 @@ static void compile_one(struct loading *l, const struct pending *p)
 
 void load_compile(struct loading *l)
 {
+    unsigned doubts = load_doubts(l);
     for (uint32_t i = 0; i < l->schema_count; i++)
         check_schema(l, &l->schemas[i]);
     compile_inputs(l);
     find_users(l);
     keys_find(l->flow);
     for (uint32_t i = 0; i < l->pending_count; i++)
-        compile_one(l, &l->pendings[i]);
+        compile_one(l, &l->pendings[i], doubts);
     load_fit(l);
 }

@@ -359,7 +359,7 @@ static size_t edits(const char *a, size_t a_len, const char *b, size_t b_len, si
 
 const char *diag_nearest(const char *text, const char *const *names, size_t count)
 {
-    size_t len = strlen(text), best = len < 4 ? 1 : len < 8 ? 2 : 3;
+    size_t len = strlen(text), best = len < 6 ? 1 : len < 9 ? 2 : 3; // two other letters make a short word another one
     const char *nearest = NULL;
     if (len > NAME_MAX_LEN)
         return NULL;

@@ -21,13 +21,18 @@ static const struct fields *const tables[] = {
     &message_fields, &fail_fields,    &usage_fields,
 };
 
-#define ONE_BODY                                                                                            \
-    "{oneOf: [{required: [agent]}, {required: [include]}, {required: [steps]}, {required: [parallel]}, "    \
-    "{required: [branch]}, {required: [forum]}, {required: [gate]}, {required: [set]}, "                    \
-    "{required: [machine]}, {not: {anyOf: [{required: [agent]}, {required: [include]}, "                    \
-    "{required: [steps]}, {required: [parallel]}, {required: [branch]}, {required: [forum]}, "              \
-    "{required: [gate]}, {required: [set]}, {required: [machine]}]}}]}"
-#define NOT_BOTH(a, b) "{not: {required: [" a ", " b "]}}"
+/* null is the same as an absent key, so that only what is there and not null rules others out. */
+#define HAS(key)    "{required: [" key "], properties: {" key ": {not: {type: 'null'}}}}"
+#define HAS2(a, b)  HAS(a) ", " HAS(b)
+#define HAS3(a, ...) HAS(a) ", " HAS2(__VA_ARGS__)
+#define HAS5(a, b, ...) HAS2(a, b) ", " HAS3(__VA_ARGS__)
+#define BODIES      HAS5("agent", "include", "steps", "parallel", "branch") ", " HAS3("forum", "gate", "set") ", " \
+                    HAS("machine")
+#define AGENTS      HAS5("model", "run", "script", "workflow", "function")
+#define AT_MOST_ONE(all) "{oneOf: [" all ", {not: {anyOf: [" all "]}}]}"
+#define EITHER(a, b) "{oneOf: [" HAS2(a, b) "]}"
+#define NOT_BOTH(a, b) "{not: {allOf: [" HAS2(a, b) "]}}"
+#define NEEDS(a, b) "{if: " HAS(a) ", then: " HAS(b) "}"
 
 /* Rules between the keys of an object, in YAML. */
 static const struct {
@@ -36,34 +41,32 @@ static const struct {
     const char *rule;
 } rules[] = {
     { &step_fields, IN_V1,
-      "{if: {required: [include]}, then: {not: {anyOf: [{required: [agent]}, {required: [instructions]}, "
-      "{required: [loop]}, {required: [condition]}, {required: [contextFiles]}, {required: [model]}]}}}" },
-    { &step_fields, IN_RONDO, ONE_BODY },
-    { &body_fields, IN_RONDO, ONE_BODY },
-    { &case_fields, IN_RONDO, ONE_BODY },
+      "{if: " HAS("include") ", then: {not: {anyOf: [" HAS3("agent", "instructions", "loop") ", "
+      HAS3("condition", "contextFiles", "model") "]}}}" },
+    { &step_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
+    { &body_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
+    { &case_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
     { &step_fields, IN_RONDO, NOT_BOTH("retry", "retries") },
     { &loop_fields, IN_V1,
-      "{if: {required: [forEach]}, then: {not: {anyOf: [{required: [maxIterations]}, {required: [until]}, "
-      "{required: [untilAgent]}, {required: [delay], properties: {delay: {pattern: '[1-9]'}}}]}}, "
-      "else: {required: [maxIterations]}}" },
-    { &loop_fields, IN_V1, "{properties: {steps: {items: {not: {required: [loop]}}}}}" },
+      "{if: " HAS("forEach") ", then: {not: {anyOf: [" HAS3("maxIterations", "until", "untilAgent") ", "
+      "{required: [delay], properties: {delay: {type: string, pattern: '[1-9]'}}}]}}, "
+      "else: " HAS("maxIterations") "}" },
+    { &loop_fields, IN_V1, "{properties: {steps: {items: {not: " HAS("loop") "}}}}" },
     { &loop_fields, IN_RONDO,
-      "{if: {required: [forEach]}, then: {not: {anyOf: [{required: [maxIterations]}, {required: [until]}, "
-      "{required: [untilAgent]}, {required: [while]}, {required: [next]}, {required: [unbounded]}, "
-      "{required: [score]}, {required: [scoreAgent]}, {required: [patience]}, {required: [stall]}]}}, "
-      "else: {anyOf: [{required: [maxIterations]}, {required: [while]}, "
+      "{if: " HAS("forEach") ", then: {not: {anyOf: [" HAS5("maxIterations", "until", "untilAgent", "while", "next")
+      ", " HAS5("unbounded", "score", "scoreAgent", "patience", "stall") "]}}, "
+      "else: {anyOf: [" HAS2("maxIterations", "while") ", "
       "{required: [unbounded], properties: {unbounded: {const: true}}}]}}" },
     { &loop_fields, IN_RONDO, NOT_BOTH("score", "scoreAgent") },
-    { &agent_fields, IN_RONDO,
-      "{oneOf: [{required: [model]}, {required: [run]}, {required: [script]}, {required: [workflow]}, "
-      "{required: [function]}, {not: {anyOf: [{required: [model]}, {required: [run]}, {required: [script]}, "
-      "{required: [workflow]}, {required: [function]}]}}]}" },
+    { &agent_fields, IN_RONDO, AT_MOST_ONE(AGENTS) },
     { &agent_fields, IN_V1, "{properties: {description: {minLength: 1}}}" },
-    { &parallel_fields, IN_RONDO, "{oneOf: [{required: [agents]}, {required: [steps]}]}" },
-    { &review_fields, IN_RONDO, "{oneOf: [{required: [agent]}, {required: [gate]}]}" },
-    { &server_fields, IN_RONDO, "{oneOf: [{required: [command]}, {required: [url]}]}" },
-    { &server_fields, IN_RONDO, "{dependentRequired: {args: [command], env: [command], cwd: [command], "
-                                "headers: [url]}}" },
+    { &parallel_fields, IN_RONDO, EITHER("agents", "steps") },
+    { &review_fields, IN_RONDO, EITHER("agent", "gate") },
+    { &server_fields, IN_RONDO, EITHER("command", "url") },
+    { &server_fields, IN_RONDO, NEEDS("args", "command") },
+    { &server_fields, IN_RONDO, NEEDS("env", "command") },
+    { &server_fields, IN_RONDO, NEEDS("cwd", "command") },
+    { &server_fields, IN_RONDO, NEEDS("headers", "url") },
     { &server_fields, IN_RONDO, "{properties: {env: {propertyNames: {pattern: '^[^=]+$'}}}}" },
     { &reply_fields, IN_RONDO, "{properties: {cancel: {items: {minLength: 1}}}}" },
     { &message_fields, IN_RONDO, "{properties: {text: {pattern: '[^ \\t\\r\\n]'}}}" },

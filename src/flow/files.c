@@ -522,6 +522,8 @@ static void open_include(struct loading *l, struct flow_step *step)
         step->include_path = named->text;
     const struct loaded *file = shelf_get(l, step->include_path);
     step->include = file->is_good ? file->flow : NULL;
+    if (file->why && !named && !load_knows(l, l->flow->doc->root, "includes")) // it may be one of those
+        return;
     struct diag *diag = file->why ? complain(l, load_get(step->at, "include"), file->why) : NULL;
     if (diag && !named)
         suggest_include(l, diag, step->include_path);

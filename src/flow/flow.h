@@ -117,6 +117,7 @@ enum flow_scope_kind { SCOPE_FILE, SCOPE_GROUP, SCOPE_LOOP, SCOPE_EACH, SCOPE_PA
 
 struct flow_scope {
     uint8_t kind;                // enum flow_scope_kind
+    bool lacks_steps;            // while it is loaded: some could not be read, or not their ids, which was told
     struct flow_scope *up;       // NULL at the top of a file: files do not see each other's steps
     struct flow *flow;
     struct flow_step *owner;     // the step whose body this is; NULL at the top of a file
@@ -285,6 +286,7 @@ struct flow_step {
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
+    bool is_vague;            // while it is loaded: what names mean in it or about it was not all read, which was told
     struct flow_text instructions;
     const char **depends_on;
     uint32_t depends_count;

@@ -94,7 +94,7 @@ static void check_coordinator_tools(struct loading *l, const struct doc_val *too
 {
     for (uint32_t i = 0; tools && tools->kind == DOC_LIST && i < tools->count; i++) {
         const char *name = tools->items[i]->text;
-        if (name && !known_is_coordinating(name) && !known_is_tool(name))
+        if (name && tools->items[i]->kind != DOC_NULL && !known_is_coordinating(name) && !known_is_tool(name))
             load_error(l, STAGE_RONDO, tools->items[i], "unknown_reference",
                        "a coordinator has no tool '%.80s'; there are forward_to_agent, cancel_step, narrate and "
                        "finalize, and those that agents have", name);

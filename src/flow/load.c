@@ -106,12 +106,70 @@ struct doc_val *load_get(const struct doc_val *map, const char *key)
     return val && val->kind != DOC_NULL ? val : NULL;
 }
 
-bool load_has(const struct loading *l, const struct doc_val *map, const char *key)
+bool load_knows(const struct loading *l, const struct doc_val *map, const char *key)
 {
     for (uint32_t i = 0; i < l->slip_count; i++)
         if (l->slips[i].map == map && strcmp(l->slips[i].meant, key) == 0)
-            return true;
-    return load_get(map, key);
+            return false;
+    return true;
+}
+
+bool load_has(const struct loading *l, const struct doc_val *map, const char *key)
+{
+    return load_get(map, key) || !load_knows(l, map, key);
+}
+
+#define SLIPS_MAX (2 * DIAG_MAX) // what follows from more of them is not shown anyway
+
+void load_slip(struct loading *l, const struct doc_val *map, const char *meant)
+{
+    if (l->slip_count == SLIPS_MAX)
+        return;
+    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
+    l->slips[l->slip_count++] = (struct slip){ map, meant };
+}
+
+/* Keys that give meaning to names elsewhere. */
+static const struct {
+    const char *key;
+    uint8_t doubts;
+} sources[] = {
+    { "steps", DOUBT_STEPS | DOUBT_STEP }, { "id", DOUBT_STEPS | DOUBT_STEP },
+    { "include", DOUBT_STEP },    { "parallel", DOUBT_STEP },  { "agents", DOUBT_STEP },   { "branch", DOUBT_STEP },
+    { "forum", DOUBT_STEP },      { "members", DOUBT_STEP },   { "captain", DOUBT_STEP },  { "gate", DOUBT_STEP },
+    { "machine", DOUBT_STEP },    { "states", DOUBT_STEP },    { "review", DOUBT_STEP },   { "retry", DOUBT_STEP },
+    { "loop", DOUBT_STEP },       { "forEach", DOUBT_STEP },   { "score", DOUBT_STEP },    { "with", DOUBT_STEP },
+    { "scoreAgent", DOUBT_STEP }, { "outputMode", DOUBT_STEP }, { "inputs", DOUBT_INPUT },
+    { "set", DOUBT_STATE },       { "outputKey", DOUBT_STATE }, { "run", DOUBT_STATE },
+    { "script", DOUBT_STATE },    { "function", DOUBT_STATE },
+};
+
+static unsigned doubts_of(const struct slip *slip)
+{
+    for (size_t i = 0; i < COUNT(sources); i++)
+        if (strcmp(slip->meant, sources[i].key) == 0)
+            return sources[i].doubts;
+    return 0;
+}
+
+unsigned load_doubts(const struct loading *l)
+{
+    unsigned doubts = 0;
+    for (uint32_t i = 0; i < l->slip_count; i++)
+        doubts |= doubts_of(&l->slips[i]);
+    return doubts;
+}
+
+/* By where it is written. */
+static bool is_inside(const struct doc_val *outer, const struct doc_val *val)
+{
+    return val->offset >= outer->offset && val->offset < outer->offset + MAX(outer->len, 1);
+}
+
+static void find_vague(struct loading *l, struct flow_step *step)
+{
+    for (uint32_t i = 0; i < l->slip_count && !step->is_vague; i++)
+        step->is_vague = is_inside(step->at, l->slips[i].map) && doubts_of(&l->slips[i]) & DOUBT_STEP;
 }
 
 struct doc_val *load_get_map(const struct doc_val *map, const char *key)
@@ -164,10 +222,20 @@ static bool read_document(struct loading *l)
     return l->flow->doc;
 }
 
+/* The key `rondo`, or one that was probably meant for it: then it is that which is to be told. */
+static bool says_rondo(const struct doc_val *root)
+{
+    const char *const name = "rondo";
+    bool is_said = load_get(root, name);
+    for (uint32_t i = 0; !is_said && root->kind == DOC_MAP && !doc_key(root, name) && i < root->count; i++)
+        is_said = diag_is_slip(root->keys[i]->text, name) && !fields_find(&root_fields, root->keys[i]->text, IN_BOTH);
+    return is_said;
+}
+
 static bool find_dialect(struct loading *l)
 {
     const struct doc_val *root = l->flow->doc->root;
-    l->is_v1 = !load_get(root, "rondo");
+    l->is_v1 = !says_rondo(root);
     l->flow->dialect = l->is_v1 ? FLOW_V1 : FLOW_RONDO;
     if (root->kind != DOC_MAP)
         load_error(l, STAGE_DECODE, root, "validation", "a workflow has to be a map, not %s",
@@ -196,6 +264,8 @@ static void run_passes(struct loading *l)
         read_directions(l, l->flow->source);
     load_read(l);
     load_link(l);
+    if (l->slip_count)
+        load_each_step(l, find_vague);
     load_rules(l);
     load_files(l);
     rules_replies(l);

@@ -77,7 +77,7 @@ struct pending_schema {
     bool is_result; // has to be about objects
 };
 
-/* A key that is not known, and which one of the same map was probably meant by it. */
+/* A key whose value is not known: it was refused, or given to a key that is not known and probably meant this one. */
 struct slip {
     const struct doc_val *map;
     const char *meant;
@@ -116,6 +116,7 @@ struct loading {
     uint32_t schema_agent; // whose schema is the next, if it has one
     struct slip *slips;    // as many as are told
     uint32_t slip_count, slip_cap;
+    const struct doc_val *refused; // the last value that was
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
@@ -143,6 +144,14 @@ struct doc_val *load_get(const struct doc_val *map, const char *key);
 /* Whether a key is there and not null, or was probably meant by one that is not known: then all that has to be said
    about it was said. */
 bool load_has(const struct loading *l, const struct doc_val *map, const char *key);
+
+/* Whether a key says what was read, or is not there at all.  If not, that was told, and nothing that depends on it
+   can be said. */
+bool load_knows(const struct loading *l, const struct doc_val *map, const char *key);
+void load_slip(struct loading *l, const struct doc_val *map, const char *meant); // so it is not
+
+/* Which names may mean something that could not be read, somewhere in the file: enum scope_doubt. */
+unsigned load_doubts(const struct loading *l);
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);

@@ -40,6 +40,7 @@ const char *read_shown(struct loading *l, const struct doc_val *val)
 static struct diag *wrong_type(struct loading *l, const struct doc_val *val, const char *what,
                                const char *expected)
 {
+    l->refused = val;
     return load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be %s, not %s", what, expected,
                       read_shown(l, val));
 }
@@ -208,6 +209,7 @@ static void complain_word(struct loading *l, const struct field *field, const st
     const char *names[16];
     size_t count = 0;
     auto_buf struct buf all = { 0 };
+    l->refused = val;
     for (const struct word *w = field->words; w->name; w++)
         if (*w->name && (w->dialects & dialect_of(l)) && count < COUNT(names)) {
             buf_printf(&all, "%s%s", count ? ", " : "", w->name);
@@ -288,9 +290,10 @@ static void read_duration(struct loading *l, const struct field *field, const st
         wrong_type(l, val, field->key, "a duration such as '30s'");
     else if (l->how->is_json && val->kind != DOC_TEXT)
         wrong_type(l, val, field->key, "a duration such as '30s', in quotes");
-    else if (duration_parse(val->text, l->is_v1, &ms, &err) < 0)
+    else if (duration_parse(val->text, l->is_v1, &ms, &err) < 0) {
         load_error(l, STAGE_DECODE, val, "validation", "`%s`: %s", field->key, err.message);
-    else {
+        l->refused = val;
+    } else {
         doc_json_as_text(l->flow->doc, val);
         if (ret)
             *ret = ms;
@@ -567,6 +570,8 @@ static void read_steps(struct loading *l, const struct field *field, const struc
     for (uint32_t i = 0; i < val->count; i++) {
         if (val->items[i]->kind != DOC_MAP) {
             wrong_type(l, val->items[i], "steps[]", "a map that describes a step");
+            load_slip(l, val->items[i], "id");
+            scope->lacks_steps = true;
             continue;
         }
         struct flow_step *step = read_new_step(l, val->items[i]);
@@ -638,7 +643,7 @@ static void suggest_dialect(struct loading *l, struct diag *diag, const struct f
 }
 
 /* Keys that stand one level too high. */
-static void suggest_home(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
+static void suggest_inner(struct diag *diag, const struct fields *table, const char *key, uint8_t dialect)
 {
     auto_buf struct buf homes = { 0 };
     for (uint32_t i = 0; i < table->count; i++) {
@@ -649,6 +654,39 @@ static void suggest_home(struct diag *diag, const struct fields *table, const ch
     }
     if (homes.len)
         diag_hint(diag, "it belongs into %s", buf_text(&homes));
+}
+
+/* Where keys belong that stand too deep, or beside what they are about. */
+static const struct {
+    const struct fields *in, *home;
+    const char *place;
+} homes[] = {
+    { &step_fields, &agent_fields, "into the agent" },       { &body_fields, &agent_fields, "into the agent" },
+    { &case_fields, &agent_fields, "into the agent" },       { &loop_fields, &step_fields, "beside `loop`" },
+    { &loop_fields, &agent_fields, "into the agent" },       { &parallel_fields, &step_fields, "beside `parallel`" },
+    { &forum_fields, &step_fields, "beside `forum`" },       { &machine_fields, &step_fields, "beside `machine`" },
+    { &gate_fields, &step_fields, "beside `gate`" },         { &review_fields, &step_fields, "beside `review`" },
+    { &retry_fields, &step_fields, "beside `retry`" },       { &options_fields, &root_fields, "beside `options`" },
+};
+
+/* Words that anything may have: of something else they mean something else. */
+static bool is_common(const char *key)
+{
+    return strcmp(key, "name") == 0 || strcmp(key, "description") == 0 || strcmp(key, "version") == 0;
+}
+
+/* What a step is told in the wrong place it is told all the same. */
+static void suggest_home(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
+{
+    suggest_inner(diag, table, key, dialect_of(l));
+    for (size_t i = 0; i < COUNT(homes) && !diag->hint && !is_common(key); i++) {
+        const struct field *field = homes[i].in == table ? fields_find(homes[i].home, key, dialect_of(l)) : NULL;
+        if (!field)
+            continue;
+        diag_hint(diag, "it belongs %s", homes[i].place);
+        if (homes[i].home == &step_fields && l->step)
+            load_slip(l, l->step->at, field->key);
+    }
 }
 
 /* What other systems call it; NULL. */
@@ -663,7 +701,8 @@ static const char *translate_key(const struct fields *table, const char *key, ui
         { "command", "run" }, { "cmd", "run" }, { "shell", "run" },
         { "repeat", "loop" }, { "foreach", "loop" }, { "tasks", "steps" },
         { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
-        { "parameters", "inputs" }, { "variables", "inputs" },
+        { "parameters", "inputs" }, { "variables", "inputs" }, { "name", "id" },
+        { "inputs", "with" }, { "input", "with" },
     };
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))
@@ -694,16 +733,20 @@ static const char *suggest(struct loading *l, struct diag *diag, const struct fi
     const char *meant = translate_key(table, key, dialect_of(l));
     meant = meant ? meant : near;
     if (!near || !is_slip(table, key, val, near, dialect_of(l)))
-        suggest_home(diag, table, key, dialect_of(l));
+        suggest_home(l, diag, table, key);
     if (meant && !diag->hint)
         diag_hint(diag, "did you mean `%s`?", meant);
     return meant;
 }
 
-static void keep_slip(struct loading *l, const struct doc_val *map, const char *meant)
+/* All that there are, in the order of the manual. */
+static void list_keys(struct diag *diag, const struct fields *table, uint8_t dialect)
 {
-    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
-    l->slips[l->slip_count++] = (struct slip){ map, meant };
+    auto_buf struct buf keys = { 0 };
+    for (uint32_t i = 0; i < table->count; i++)
+        if (field_is_in(table, &table->list[i], dialect))
+            buf_printf(&keys, "%s%s", keys.len ? ", " : "", table->list[i].key);
+    diag_hint(diag, "there are: %s", buf_text(&keys));
 }
 
 static void unknown_key(struct loading *l, const struct fields *table, const struct doc_val *map, uint32_t i)
@@ -719,8 +762,10 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
         meant = suggest(l, diag, &else_fields, key, map->items[i]);
     if (!diag->hint && l->is_v1)
         suggest_dialect(l, diag, table, key);
+    if (!diag->hint && diags_has_room(l->diags))
+        list_keys(diag, table, dialect_of(l));
     if (meant && !load_has(l, map, meant))
-        keep_slip(l, map, meant);
+        load_slip(l, map, meant);
 }
 
 static void missing_keys(struct loading *l, const struct fields *table, const struct doc_val *at)
@@ -741,10 +786,13 @@ void read_object(struct loading *l, const struct fields *table, const struct doc
 {
     for (uint32_t i = 0; i < at->count; i++) {
         const struct field *field = fields_find(table, at->keys[i]->text, dialect_of(l));
+        l->refused = NULL;
         if (!field)
             unknown_key(l, table, at, i);
         else if (at->items[i]->kind != DOC_NULL || field->type == F_JSON)
             read_field(l, field, at->items[i], into);
+        if (field && l->refused == at->items[i])
+            load_slip(l, at, field->key);
     }
     missing_keys(l, table, at);
 }

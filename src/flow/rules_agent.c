@@ -52,7 +52,7 @@ static bool is_of_unknown_kind(const struct loading *l, const struct flow_agent 
         is_given |= !!load_get(agent->at, kinds[i].key);
         is_meant |= load_has(l, agent->at, kinds[i].key);
     }
-    return is_meant && !is_given;
+    return (is_meant && !is_given) || (agent->at->kind != DOC_MAP && agent->at->kind != DOC_NULL);
 }
 
 static void check_companions(struct loading *l, const struct flow_agent *agent)

@@ -80,7 +80,7 @@ static void link_dependencies(struct loading *l, struct flow_step *step, bool is
         const struct flow_step *other = scope_step(step->scope, step->depends_on[i]);
         if (other)
             add_dependency(step, deps, &count, other->index, names, other->id);
-        else
+        else if (!step->scope->lacks_steps)
             missing_dependency(l, step, i);
     }
     step->takes_previous = is_sequence && step->index > 0;
@@ -204,9 +204,18 @@ static void refuse_waiting(struct loading *l, const struct flow_step *step)
                        "`%s` makes no sense here: the steps of a parallel do not wait for each other", keys[i]);
 }
 
+/* Steps whose id is not known may be any. */
+static void find_nameless(struct loading *l, struct flow_scope *scope)
+{
+    for (uint32_t i = 0; i < scope->count; i++)
+        if (!*scope->steps[i]->id && !load_knows(l, scope->steps[i]->at, "id"))
+            scope->lacks_steps = true;
+}
+
 void rules_graph(struct loading *l, struct flow_scope *scope)
 {
     check_duplicates(l, scope);
+    find_nameless(l, scope);
     for (uint32_t i = 0; i < scope->count; i++) {
         if (load_is_graph(scope))
             link_dependencies(l, scope->steps[i], sequence_of(scope));

@@ -129,7 +129,8 @@ static void check_known(struct loading *l, const struct flow_step *step, const j
 {
     enum known known = input_of(step);
     bool is_text = known == KNOWN_TEXT;
-    if (known == NOT_KNOWN || json_object_get(schema, "$ref")) // beside which others may not count
+    if (known == NOT_KNOWN || json_object_get(schema, "$ref") || // beside which others may not count
+        load_doubts(l) & DOUBT_INPUT || scope_is_vague(step))
         return;
     bool is_of_type = allows_type(schema, is_text ? "string" : "object");
     const char *missing = is_text || !is_of_type ? NULL : find_missing(schema, l->flow);

@@ -118,6 +118,18 @@ static bool can_end(const struct flow_step *step)
            loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
 }
 
+/* Whether all that could end it was read. */
+static bool knows_ends(const struct loading *l, const struct flow_step *step)
+{
+    static const char *const keys[] = { "until", "while", "untilAgent", "next", "patience", "stall", "timeout",
+                                        "budget", "steps" };
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (!load_knows(l, step->loop->at, keys[i]) || !load_knows(l, step->at, keys[i]) ||
+            !load_knows(l, l->flow->doc->root, keys[i]))
+            return false;
+    return load_knows(l, l->flow->doc->root, "options");
+}
+
 /* Of a file inside another it is not known what is around it. */
 static void refuse_endless(struct loading *l, const struct flow_loop *loop, const char *key)
 {
@@ -136,10 +148,10 @@ static void check_cap(struct loading *l, struct flow_step *step)
     if (is_unbounded && has(loop, "maxIterations"))
         load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
                    "`unbounded` and `maxIterations` contradict each other");
-    else if ((is_unbounded || is_open_while) && !can_end(step))
+    else if ((is_unbounded || is_open_while) && !can_end(step) && knows_ends(l, step))
         refuse_endless(l, loop, is_unbounded ? "unbounded" : "while");
     else if (!is_unbounded && !load_has(l, loop->at, "maxIterations") && !load_has(l, loop->at, "while") &&
-             !load_has(l, loop->at, "forEach") && (!load_has(l, loop->at, "unbounded") || unbounded))
+             !load_has(l, loop->at, "forEach") && load_knows(l, loop->at, "unbounded"))
         diag_hint(load_error(l, STAGE_ITERATIONS, loop->at, "loop_missing_max_iterations",
                              "a loop needs `maxIterations`%s", l->is_v1 ? ", or `forEach`" : ""),
                   l->is_v1 ? "it is the most passes there can be"
@@ -180,7 +192,7 @@ static void check_memory(struct loading *l, const struct flow_loop *loop)
     if (is_window && !load_has(l, loop->at, "memoryWindow"))
         load_error(l, STAGE_RONDO, key_at(loop, "memoryMode"), "validation",
                    "`memoryMode: window` needs `memoryWindow`");
-    if (!is_window && has(loop, "memoryWindow") && (has(loop, "memoryMode") || !load_has(l, loop->at, "memoryMode")))
+    if (!is_window && has(loop, "memoryWindow") && load_knows(l, loop->at, "memoryMode"))
         load_error(l, STAGE_RONDO, key_at(loop, "memoryWindow"), "validation",
                    "`memoryWindow` needs `memoryMode: window`");
     if (loop->max_history && loop->output_mode == RONDO_OUTPUT_CUMULATIVE)
@@ -192,7 +204,7 @@ static void check_output(struct loading *l, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     const struct flow_scope *scope = loop->scope->count ? loop->scope : step->inner;
-    if (!loop->output || (scope && scope_step(scope, loop->output)))
+    if (!loop->output || (scope && scope_step(scope, loop->output)) || step->is_vague)
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(loop->at, "output"), "unknown_reference",
                                    "`output` names '%.80s', which is no step of the loop", loop->output);

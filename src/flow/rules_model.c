@@ -32,7 +32,7 @@ static void check_model(struct loading *l, const struct doc_val *at)
     if (!name || doc_get(load_get_map(l->flow->doc->root, "models"), name))
         return;
     size_t split = known_split(name);
-    if (!split && known_guess(name))
+    if (!split && (known_guess(name) || !load_knows(l, l->flow->doc->root, "models")))
         return;
     if (!split) {
         suggest_alias(l, load_error(l, STAGE_RONDO, at, "unknown_reference",

@@ -3,6 +3,7 @@
    A reply by itself was checked when it was read.  Here it is about the steps that have its agent: a reply that none
    of them can act on is wrong wherever it is given. */
 #include "flow/load.h"
+#include "flow/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,8 @@ static void check_address(struct loading *l, const struct doc_val *at, struct id
         qsort(ids->list, ids->count, sizeof *ids->list, compare_ids);
     }
     if (ids->count && bsearch(&name, ids->list, ids->count, sizeof *ids->list, compare_ids))
+        return;
+    if (load_doubts(l) & DOUBT_STEPS)
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference",
                                    "there is no step '%.80s': this reaches nobody", name);

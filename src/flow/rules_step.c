@@ -68,12 +68,23 @@ static void find_body(struct loading *l, struct flow_step *step)
     }
 }
 
+/* Whether a key that is not known was probably meant for a body. */
+static bool is_of_unknown_body(const struct loading *l, const struct flow_step *step)
+{
+    for (size_t i = 0; i < COUNT(bodies); i++)
+        if (!load_knows(l, step->at, bodies[i].key))
+            return true;
+    return false;
+}
+
 /* Keys that only some bodies know what to do with. */
 static void check_companions(struct loading *l, const struct flow_step *step)
 {
     static const char *const for_agents[] = { "instructions", "contextFiles", "model" };
     static const char *const for_steps[] = { "order", "onStepFailure" };
     bool makes_steps = step->body == BODY_FORUM || step->body == BODY_PARALLEL; // which are told the same
+    if (is_of_unknown_body(l, step))
+        return;
     if (step->body != BODY_AGENT && step->body != BODY_INCLUDE)
         for (size_t i = makes_steps; i < COUNT(for_agents); i++)
             if (has(step, for_agents[i]))
@@ -108,19 +119,26 @@ static void check_beside_loop(struct loading *l, struct flow_step *step)
     }
 }
 
+/* The steps of its loop, which are not known, may be its body. */
+static bool has_unread_loop(const struct loading *l, const struct flow_step *step)
+{
+    return !load_knows(l, step->at, "loop") || (step->loop && !load_knows(l, step->loop->at, "steps"));
+}
+
 /* Does the file say who or what does its work? */
 static bool has_body(const struct loading *l, const struct flow_step *step)
 {
+    const struct doc_val *root = l->flow->doc->root;
     for (size_t i = 0; i < COUNT(bodies); i++)
         if (load_has(l, step->at, bodies[i].key))
             return true;
-    return load_has(l, load_get(l->flow->doc->root, "options"), "agent") || load_has(l, step->at, "else");
+    return load_has(l, load_get(root, "options"), "agent") || !load_knows(l, root, "options") ||
+           load_has(l, step->at, "else") || has_unread_loop(l, step);
 }
 
 static void check_something_to_do(struct loading *l, const struct flow_step *step)
 {
-    bool is_unread = !step->loop && load_has(l, step->at, "loop"); // that was told
-    if (l->is_v1 || is_unread || step->at->kind != DOC_MAP)
+    if (l->is_v1 || step->at->kind != DOC_MAP)
         return;
     if (!has_body(l, step) && !load_has(l, step->at, "instructions"))
         diag_hint(load_error(l, STAGE_RONDO, step->at, "validation", "this step does nothing"),
@@ -162,7 +180,7 @@ static bool is_word(const struct doc_val *val, const char *word)
 
 static void check_gate(struct loading *l, const struct flow_step *step, const struct doc_val *at)
 {
-    bool has_timeout = step->gate_timeout_ms || (load_has(l, at, "timeout") && !load_get(at, "timeout")); // 0s is none
+    bool has_timeout = step->gate_timeout_ms || !load_knows(l, at, "timeout"); // 0s is none
     if (load_get(at, "onTimeout") && !has_timeout && !is_word(load_get(at, "onTimeout"), "fail"))
         load_error(l, STAGE_RONDO, doc_key(at, "onTimeout"), "validation", "`onTimeout` needs a `timeout`");
 }

@@ -3,8 +3,9 @@
 #include "flow/scope.h"
 
 #include "data/value.h"
-#include "flow/bind.h"
+#include "flow/bind_own.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,12 +113,57 @@ struct compiling {
     struct diags *diags;
 };
 
+bool scope_is_vague(const struct flow_step *step)
+{
+    while (step && !step->is_vague)
+        step = step->scope ? step->scope->owner : NULL;
+    return step;
+}
+
+/* Whether `steps.x`, which begins at `path`, may have been meant for something that could not be read. */
+static bool is_doubtful_step(const struct scope_place *place, const char *path)
+{
+    char id[80];
+    const char *at = path + strlen("steps");
+    at += strspn(at, ".?['\"`");
+    size_t len = 0;
+    while (isalnum((uint8_t)at[len]) || (at[len] && strchr("_-", at[len])))
+        len++;
+    snprintf(id, sizeof id, "%.*s", (int)MIN(len, sizeof id), at);
+    const struct flow_step *step = bind_visible_step(place->scope, id);
+    return step ? step->is_vague : place->doubts & DOUBT_STEPS;
+}
+
+static bool is_root(const char *path, const char *root)
+{
+    size_t len = strlen(root);
+    return strncmp(path, root, len) == 0 && !isalnum((uint8_t)path[len]) && path[len] != '_';
+}
+
+/* Whether what the path around the byte `at` names may have been lost by a mistake that was told. */
+static bool is_doubtful(const struct scope_place *place, const char *text, size_t at)
+{
+    unsigned doubts = place->doubts;
+    while (at > 0 && (isalnum((uint8_t)text[at - 1]) || strchr("_-.?[]'\"`", text[at - 1])))
+        at--;
+    if (!doubts || is_root(text + at, "state"))
+        return doubts & DOUBT_STATE;
+    if (is_root(text + at, "steps"))
+        return is_doubtful_step(place, text + at);
+    if (is_root(text + at, "inputs"))
+        return doubts & DOUBT_INPUT;
+    bool is_around = place->agent ? doubts & DOUBT_STEP
+                                  : scope_is_vague(place->step) || scope_is_vague(place->scope->owner);
+    return is_around || (is_root(text + at, "input") && doubts & DOUBT_INPUT);
+}
+
 static struct diag *complain_of_names(const struct compiling *c, rondo_error *err)
 {
     const struct binding *b = &c->binding;
     size_t at = b->code ? b->bad_at : offset_of(c->text, c->len, err->line, err->column);
     bool is_about = at == b->bad_at && b->bad_len;
     struct diag *diag = complain(c->from, at, b->code ? b->code : "cel", err, c->diags);
+    diag->is_guess |= b->code && is_doubtful(&b->place, c->text, at);
     if (is_about)
         diag->width = b->bad_len;
     if (is_about && *b->hint)

@@ -32,6 +32,15 @@ struct scope_given {
     const struct flow *file;      // NULL
 };
 
+/* What a mistake that was told has taken out of a file: names that begin with these may mean something all the
+   same. */
+enum scope_doubt {
+    DOUBT_STEPS = 1, // steps: which there are
+    DOUBT_INPUT = 2, // inputs, and input
+    DOUBT_STATE = 4, // state
+    DOUBT_STEP = 8,  // in a step, or about it: item, best, input, steps.x.result; that step is vague
+};
+
 /* Where an expression stands. */
 struct scope_place {
     struct flow_scope *scope;
@@ -39,6 +48,7 @@ struct scope_place {
     const struct flow_agent *agent; // whose text it is; NULL: nobody's
     unsigned allows;                // enum scope_allow
     struct scope_given input;       // what `input` is there
+    unsigned doubts;                // enum scope_doubt: what is wrong with these is not told
 };
 
 /* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong
@@ -52,6 +62,9 @@ int scope_constant(const struct cel_program *program, json_t **ret, rondo_error 
 
 /* CEL only says that it does not know a function.  The one that was probably meant where it does; NULL. */
 const char *scope_nearest_function(const char *message);
+
+/* Whether a step, or one around it, is vague: so is what `item` and `input` mean there. */
+bool scope_is_vague(const struct flow_step *step);
 
 /* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their
    scope when it is indexed. */

@@ -76,7 +76,7 @@ static void check_names(struct loading *l, const struct flow_agent *agent, const
 {
     const struct doc_val *list = load_get(agent->at, key);
     for (uint32_t i = 0; list && list->kind == DOC_LIST && i < list->count; i++)
-        if (list->items[i]->text)
+        if (list->items[i]->text && list->items[i]->kind != DOC_NULL)
             check(l, list->items[i], list->items[i]->text);
 }
 

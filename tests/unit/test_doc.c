@@ -475,6 +475,31 @@ TEST(every_byte_of_a_text_is_found_in_the_source)
     }
 }
 
+/* Behind the last word, wherever the text itself ends. */
+static const char *const ends[] = {
+    "a: plain\n  words@\n\nb: 1", "a: |\n  one\n  two@\n", "a: |\n  one\n  two@", "a: |\n  one\n  two@\nb: 1",
+    "a: |-\n  one\n  two@\nb: 1", "a: |-\n  two@\n\nb: 1", "a: |+\n  one\n  two@\n\n\nb: 1",
+    "a: |2\n   one\n  two@\n", "a: >\n  one\n  two@\n", "a: >-\n  one\n  two@\nb: 1",
+    "a: >+\n  one\n\n  two@\n\nb: 1", "a: |\r\n  one\r\n  two@\r\n", "a: |\n  one\n  two@  \n   \nb: 1",
+    "- a: >-\n    \xc3\xa4@\n  b: 1", "a: @|\nb: 1", "a: @|+\n\nb: 1",
+};
+
+TEST(the_end_of_a_text_is_found_behind_its_last_word)
+{
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        char text[80];
+        uint32_t line, column, want_line, want_column;
+        size_t mark = strcspn(ends[i], "@");
+        snprintf(text, sizeof text, "%.*s%s", (int)mark, ends[i], ends[i] + mark + 1);
+        auto_doc struct doc *doc = read_text(YAML, text);
+        const struct doc_val *val = first_text(doc->root);
+        source_place(doc->source, mark, &want_line, &want_column);
+        doc_locate(doc, val, val->text_len, &line, &column);
+        if (line != want_line || column != want_column)
+            FAIL("%s\nends at %u:%u, not at %u:%u", text, want_line, want_column, line, column);
+    }
+}
+
 static void check_located(const struct doc *doc, const struct doc_val *val, size_t at, uint32_t want_line,
                           uint32_t want_column)
 {

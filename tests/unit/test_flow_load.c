@@ -16,9 +16,22 @@
 
 static struct diags diags;
 
+/* The one file that there is beside another one. */
+static int read_beside(void *user, const char *folder, const char *path, size_t max, struct buf *out, char **ret_folder,
+                       rondo_error *err)
+{
+    if (strcmp(path, "f") != 0)
+        return err_set(err, RONDO_ENOTFOUND, "%s: No such file", path);
+    buf_puts(out, "name: f\nsteps: [{ id: a }]\n");
+    *ret_folder = mem_strdup(folder);
+    return 0;
+}
+
+static const struct flow_files beside = { .read = read_beside };
+
 static struct flow *try_text(const char *text, size_t len, const char *name)
 {
-    struct flow_load how = { .is_lenient = true };
+    struct flow_load how = { .is_lenient = true, .files = &beside, .folder = "." };
     struct source *source = source_new(name, text, len);
     diags_clear(&diags);
     struct flow *flow = flow_load(source, &how, &diags);
@@ -562,6 +575,38 @@ static const struct {
     { true, false, "agents: { w: { description: '' } }" },
     { true, true, "agents: { w: { description: 5, tools: [1], maxTurns: 2.0 } }" },
     { true, false, "agents: { w: { description: null } }" },
+    /* null rules nothing out, and is nothing that is needed */
+    { false, true, "steps: [{ id: a, agent: w, include: ~, steps: ~, parallel: ~, branch: ~, forum: ~, gate: ~, "
+                   "set: ~, machine: ~ }]" },
+    { false, true, "steps: [{ id: a, include: f, agent: ~, instructions: ~, contextFiles: ~, model: ~ }]" },
+    { false, true, "steps: [{ id: a, agent: w, retries: 1, retry: ~ }, { id: b, agent: w, retries: ~, retry: "
+                   "{ attempts: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, retries: 1, retry: { attempts: 2 } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { forEach: [1], maxIterations: ~, until: ~, untilAgent: ~, "
+                   "while: ~, next: ~, unbounded: ~, score: ~, scoreAgent: ~, patience: ~, stall: ~ } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, forEach: ~ } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: ~ } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: ~ } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], maxIterations: 2 } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, score: '1', scoreAgent: ~ } }]" },
+    { false, true, "steps: [{ id: a, parallel: { agents: [w], steps: ~ } }]" },
+    { false, false, "steps: [{ id: a, parallel: { agents: ~, steps: ~ } }]" },
+    { false, true, "steps: [{ id: a, agent: w, review: { agent: w, gate: ~ } }]" },
+    { false, false, "steps: [{ id: a, agent: w, review: { agent: ~ } }]" },
+    { false, true, "steps: [{ id: a, branch: [{ when: true, agent: w, set: ~ }, { else: { agent: w, gate: ~ } }] }]" },
+    { false, true, "agents: { w: { run: a, model: ~, script: ~, workflow: ~, function: ~ } }" },
+    { false, false, "agents: { w: { run: a, function: f } }" },
+    { false, true, "mcpServers: { s: { url: 'http://a/', command: ~, args: ~, env: ~, cwd: ~ } }" },
+    { false, true, "mcpServers: { s: { command: a, url: ~, headers: ~ } }" },
+    { true, true, "steps: [{ id: a, agent: w, include: ~ }]" },
+    { true, true, "steps: [{ id: a, include: f, agent: ~, instructions: ~, loop: ~, condition: ~, contextFiles: ~, "
+                  "model: ~ }]" },
+    { true, false, "steps: [{ id: a, include: f, agent: w }]" },
+    { true, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, forEach: ~ } }]" },
+    { true, true, "steps: [{ id: a, agent: w, loop: { forEach: [1], maxIterations: ~, until: ~, untilAgent: ~, "
+                  "delay: ~ } }]" },
+    { true, false, "steps: [{ id: a, agent: w, loop: { forEach: ~, maxIterations: ~ } }]" },
+    { true, true, "steps: [{ id: a, loop: { maxIterations: 2, steps: [{ id: b, agent: w, loop: ~ }] } }]" },
 };
 
 TEST(the_json_schema_and_the_loader_agree)
