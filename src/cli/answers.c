@@ -98,9 +98,9 @@ static const char *find_review(const struct step_names *names, const char *key)
 static int check_name(const struct step_names *names, const char *key, rondo_error *err)
 {
     auto_json json_t *keys = json_pack("{s:n}", key);
-    const struct flow_step *step = step_names_find(names, key);
+    const rondo_node *once = step_names_find(names, key);
     const char *review = find_review(names, key);
-    bool is_found = step && can_ask(step);
+    bool is_found = once && can_ask(once->step);
     for (uint32_t i = 0; i < names->count && !is_found; i++)
         is_found = is_name_of(&names->places[i], keys);
     if (is_found)

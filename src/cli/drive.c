@@ -576,9 +576,10 @@ static void say_failure(struct drive *d, const rondo_result *res)
     auto_buf struct buf why = { 0 };
     if (!exit_code(d->run) || !(bad || res->status == RONDO_STATUS_CANCELLED) || d->out_failed)
         return;
-    uint32_t count = bad && !d->run->core.end_reason ? say_origins(d) : 0;
+    bool is_late = d->run->core.end_reason && exit_code(d->run) != EXIT_BUDGET;
+    uint32_t count = bad ? say_origins(d) : 0;
     show_lines(&why, res->error, strlen(res->error));
-    if (!count)
+    if (!count || is_late)
         say_why(d, &why);
     if (count > failures_max(d))
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
