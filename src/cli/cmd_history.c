@@ -1,5 +1,5 @@
-/* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next; or the items of a
-   forEach, which are no versions of each other. */
+/* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next; or the
+   items of a forEach, which are no versions of each other. */
 #include "cli/commands.h"
 #include "cli/items.h"
 #include "cli/running.h"
