@@ -146,7 +146,8 @@ size_t cel_resolve_json(void *object, const struct cel_ref *ref, struct cel_val 
 
 /* ---- compiling --------------------------------------------------------------------------- */
 
-/* A variable that exists, "x" or "a.b.c"; its type as text, NULL for dyn. */
+/* A variable that exists, "x" or "a.b.c"; its type as text, NULL for dyn.  Beside the types of the language there is
+   "number": an int or a double, nobody knows which. */
 struct cel_decl {
     const char *name, *type;
 };
@@ -189,11 +190,15 @@ struct cel_options {
        has no value.  Not so in has(), and in what &&, ||, ?: and macros can do without. */
     bool *is_certain;
 
-    /* Asked about the fields of items, if not NULL: of a.b[0].c.d about c and then about d, when bind has answered for
-       all of a.b.  The last of the names is in question, the first `from` are those of the list.  Negative, with err
-       filled in: an error of the program. */
+    /* Asked about what is in lists, if not NULL, when bind has answered for all of a.b with list(dyn): of a.b[0].c.d
+       about an item of a.b, then about its c, then about d; the same for c.d of the variable x in a.b.map(x, x.c.d),
+       and wherever else items go.  The last of the names is in question, the first `from` are those of the list; of
+       the others, those that stand for an item have no text.
+       Positive: it is known, with the type if that is not left alone (which is not held against who compares the value
+       with others or puts it beside them).  0: nothing is known of it, nor of what is in it.  Negative, with err filled
+       in: an error of the program. */
     int (*item)(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
-                rondo_error *err);
+                const char **ret_type, rondo_error *err);
 
     /* Ids with hyphens: asked when a name behind a dot is followed by "-", with the names before
        it and the text from the name on.  Answers how many bytes of the text are one id; anything

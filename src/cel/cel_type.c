@@ -22,6 +22,8 @@ const struct cel_type cel_timestamp = { TYPE_TIMESTAMP, "google.protobuf.Timesta
 const struct cel_type cel_duration = { TYPE_DURATION, "google.protobuf.Duration" };
 const struct cel_type cel_ip = { TYPE_ABSTRACT, "net.IP" };
 const struct cel_type cel_cidr = { TYPE_ABSTRACT, "net.CIDR" };
+const struct cel_type cel_number = { .kind = TYPE_KNOWN, .name = "number",
+                                     .kinds = 1u << CEL_INT | 1u << CEL_DOUBLE };
 const struct cel_type cel_param_a = { TYPE_PARAM, "A" };
 const struct cel_type cel_param_b = { TYPE_PARAM, "B" };
 const struct cel_type cel_list_dyn = { TYPE_LIST, "list", 1, PARAMS(&cel_dyn) };
@@ -72,6 +74,7 @@ static const struct {
     { "net.IP", &cel_ip, true },
     { "net.CIDR", &cel_cidr, true },
     { "dyn", &cel_dyn, false },
+    { "number", &cel_number, false },
     { "timestamp", &cel_timestamp, false },
     { "duration", &cel_duration, false },
     { "google.protobuf.Any", &cel_dyn, false },
@@ -143,7 +146,7 @@ const struct cel_type *cel_type_new(struct arena *arena, enum cel_type_kind kind
     const struct cel_type **own = arena_alloc(arena, count * sizeof *own);
     if (count)
         memcpy(own, params, count * sizeof *own);
-    *type = (struct cel_type){ kind, name, count, own, size };
+    *type = (struct cel_type){ .kind = kind, .name = name, .count = count, .params = own, .size = size };
     return type;
 }
 
@@ -178,6 +181,8 @@ bool cel_type_is_same(const struct cel_type *a, const struct cel_type *b)
         return false;
     if (a->kind == TYPE_VAR)
         return true;   // counts are their ids
+    if (a->kind == TYPE_KNOWN)
+        return a->kinds == b->kinds && a->spot == b->spot;
     if ((a->kind == TYPE_ABSTRACT || a->kind == TYPE_PARAM) && strcmp(a->name, b->name) != 0)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
@@ -186,8 +191,19 @@ bool cel_type_is_same(const struct cel_type *a, const struct cel_type *b)
     return true;
 }
 
+/* Without its spot, which the copy may outlive. */
+static const struct cel_type *copy_known(struct arena *arena, const struct cel_type *type)
+{
+    struct cel_type *copy = arena_zalloc(arena, sizeof *copy);
+    *copy = (struct cel_type){ .kind = TYPE_KNOWN, .kinds = type->kinds };
+    copy->name = arena_dup(arena, type->name, strlen(type->name));
+    return copy;
+}
+
 const struct cel_type *cel_type_copy(struct arena *arena, const struct cel_type *type)
 {
+    if (type->kind == TYPE_KNOWN)
+        return copy_known(arena, type);
     uint32_t count = type->kind == TYPE_VAR ? 0 : type->count;
     const struct cel_type **params = arena_alloc(arena, count * sizeof *params);
     for (uint32_t i = 0; i < count; i++)

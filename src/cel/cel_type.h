@@ -2,7 +2,10 @@
 
    Simple types are constants that the overload tables point to; the others live in the arena of
    whoever made them.  A param stands for any type in a declaration; the checker replaces it by
-   a var of its own for each use, and finds out what the var is. */
+   a var of its own for each use, and finds out what the var is.
+
+   A known type is a dyn of which somebody knows what it can be, such as a number of JSON.  It fits only that; but
+   where it meets another type in a place for any type, both are dyn again, for values may be mixed freely there. */
 #ifndef RONDO_CEL_TYPE_H
 #define RONDO_CEL_TYPE_H
 
@@ -26,6 +29,7 @@ enum cel_type_kind {
     TYPE_TYPE,
     TYPE_WRAPPER,
     TYPE_ABSTRACT,
+    TYPE_KNOWN,
     TYPE_PARAM,
     TYPE_VAR,
 };
@@ -36,11 +40,15 @@ struct cel_type {
     uint32_t count;   // of params; the id of a TYPE_VAR
     const struct cel_type *const *params;
     uint32_t size;   // how many types it is made of; 0 counts as 1
+
+    /* Of a TYPE_KNOWN. */
+    uint32_t kinds;            // of values, as bits
+    const struct spot *spot;   // where they come from; NULL
 };
 
 extern const struct cel_type cel_dyn, cel_null, cel_bool, cel_int, cel_uint, cel_double,
     cel_string, cel_bytes, cel_timestamp, cel_duration, cel_list_dyn, cel_map_dyn, cel_type_dyn,
-    cel_ip, cel_cidr, cel_param_a, cel_param_b, cel_list_a, cel_list_int, cel_list_string,
+    cel_ip, cel_cidr, cel_number, cel_param_a, cel_param_b, cel_list_a, cel_list_int, cel_list_string,
     cel_list_list_a, cel_map_ab, cel_type_a, cel_optional_a, cel_list_optional_a;
 
 /* A type made of more than a thousand others is dyn: no walk over a type can take long. */

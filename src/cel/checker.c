@@ -8,6 +8,7 @@
 #include "cel/infer.h"
 #include "cel/re2.h"
 #include "cel/runes.h"
+#include "cel/spot.h"
 #include "cel/token.h"
 
 #include <stdarg.h>
@@ -83,6 +84,17 @@ static const struct cel_type *undeclared(struct checker *c, const struct ast *no
     return wrong(c, &at, "undeclared reference to '%s'%s", path->text, buf_text(&known));
 }
 
+/* Does somebody know that it may be, and that it can only be of that kind? */
+static bool may_be(const struct cel_type *type, enum cel_kind kind)
+{
+    return type->kind == TYPE_KNOWN && type->kinds >> kind & 1;
+}
+
+static bool must_be(const struct cel_type *type, enum cel_kind kind)
+{
+    return type->kind == TYPE_KNOWN && type->kinds == 1u << kind;
+}
+
 /* The type of a field; of an optional's field, an optional. */
 static const struct cel_type *select_type(struct checker *c, const struct ast *node,
                                           const struct cel_type *from)
@@ -98,7 +110,7 @@ static const struct cel_type *select_type(struct checker *c, const struct ast *n
         return from->params[1];
     if (from->kind == TYPE_VAR)
         infer_fit(&c->infer, &cel_dyn, from);
-    if (from->kind == TYPE_DYN || from->kind == TYPE_VAR)
+    if (from->kind == TYPE_DYN || from->kind == TYPE_VAR || may_be(from, CEL_MAP))
         return &cel_dyn;
     return wrong(c, node, "a value of type %s has no field '%s'", told(c, from),
                  node->name.text);
@@ -125,7 +137,7 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
     if (!found->used)
         return undeclared(c, node, path->names);
     node->found = found;
-    const struct cel_type *type = found->type;
+    const struct cel_type *type = node->is_test || found->is_type ? found->type : spot_of_list(c->lookup, path, found);
     if (found->is_type)
         type = cel_type_new(c->lookup->arena, TYPE_TYPE, "type", &found->is_type, 1);
     for (uint32_t i = found->used; type && i < path->count; i++)
@@ -142,37 +154,32 @@ static const struct cel_type *check_ident(struct checker *c, const struct lookup
     return lookup_local(vars, &node->name)->type;
 }
 
-/* The list that a node is an item of, or something in one: the path of its names, with those of the node behind them.
-   NULL when that is not what it is. */
-static const struct ast *list_of(const struct checker *c, const struct lookup_var *vars, const struct ast *node,
-                                 struct ast_path *ret)
+/* What is known of a part of a value: of the field of that name, or of an item if name is NULL. */
+static const struct cel_type *known_part(struct checker *c, const struct cel_type *from, const struct cel_name *name,
+                                         uint32_t offset)
 {
-    const struct ast *at = node;
-    uint32_t count = 0;
-    for (; at->kind == AST_SELECT && !at->is_optional; at = at->a)
-        count++;
-    const struct ast *list = at->kind == AST_INDEX && !at->is_optional ? at->a : NULL;
-    if (!list || !list->found || !lookup_path(c->lookup, vars, list, ret) || list->found->used != ret->count ||
-        ret->count + count > AST_PATH_MAX)
-        return NULL;
-    ret->count += count;
-    for (uint32_t i = ret->count; node != at; node = node->a)
-        ret->names[--i] = node->name;
-    return list;
+    rondo_error err = { 0 };
+    const struct cel_type *part = spot_enter(c->lookup, from, name, &err);
+    return part ? part : tell(c, offset, &err);
 }
 
-/* Does the caller object to this field of an item? */
-static bool has_item_field(struct checker *c, const struct lookup_var *vars, const struct ast *node)
+/* has(x.a) of a variable, or of something in it, is a question that may be asked of every item. */
+static bool is_question(const struct lookup_var *vars, const struct ast *node)
 {
-    const struct cel_options *o = c->lookup->options;
-    struct ast_path path;
-    rondo_error err = { 0 };
-    const struct ast *list = o->item ? list_of(c, vars, node, &path) : NULL;
-    if (!list || !list->found->token)
-        return true;
-    if (o->item(o->user, list->found->token, path.names, path.count, list->found->used, &err) >= 0)
-        return true;
-    return tell(c, node->offset, &err);
+    const struct ast *at = node->a;
+    while (at->kind == AST_SELECT || at->kind == AST_INDEX)
+        at = at->a;
+    return node->is_test && at->kind == AST_IDENT && lookup_local(vars, &at->name);
+}
+
+/* A field of what is no path.  Nobody is asked whether it is there when it may be missing. */
+static const struct cel_type *check_field(struct checker *c, const struct lookup_var *vars, struct ast *node)
+{
+    const struct cel_type *from = check(c, vars, node->a), *field = from ? select_type(c, node, from) : NULL;
+    from = from ? infer_resolve(&c->infer, from, false) : NULL;
+    if (!field || !may_be(from, CEL_MAP) || node->is_optional || is_question(vars, node))
+        return field;
+    return known_part(c, from, &node->name, node->offset);
 }
 
 /* a.b, has(a.b) or a.?b; the first two may be part of a longer name. */
@@ -180,13 +187,8 @@ static const struct cel_type *check_select(struct checker *c, const struct looku
                                            struct ast *node)
 {
     struct ast_path path;
-    const struct cel_type *from = NULL, *field;
-    if (lookup_path(c->lookup, vars, node, &path))
-        field = check_path(c, node, &path);
-    else
-        field = (from = check(c, vars, node->a)) ? select_type(c, node, from) : NULL;
-    if (field && from && !has_item_field(c, vars, node))
-        return NULL;
+    const struct cel_type *field = lookup_path(c->lookup, vars, node, &path) ? check_path(c, node, &path)
+                                                                             : check_field(c, vars, node);
     if (!field || node->is_test)
         return field ? &cel_bool : NULL;
     if (!node->is_optional || cel_type_is_optional(field))
@@ -302,19 +304,41 @@ static const struct cel_type *check_rows(struct checker *c, struct ast *node,
     return no_overload(c, node, rows[0].name, args, count, &possible);
 }
 
-static const struct cel_type *check_function(struct checker *c, struct ast *node,
-                                             const struct cel_type *const *args, uint32_t count,
-                                             enum overload_form form)
+static const struct cel_type *try_function(struct checker *c, const struct ast *node,
+                                           const struct cel_type *const *args, uint32_t count,
+                                           enum overload_form form)
 {
-    auto_buf struct buf possible = { 0 };
     const struct cel_type *result = NULL;
-    if (!node->row_count)
-        return wrong(c, node, "unknown function '%s'", node->function);
     for (uint32_t i = 0; i < node->row_count; i++)
         if (node->rows[i]->form == form)
             try_row(c, node->rows[i], args, count, &result);
-    if (result)
+    return result;
+}
+
+/* The result for arguments that fit.  What is known of them decides whether they do, but does not make the type of the
+   result any firmer: c ? a + b : 1 works when a and b are texts of JSON, and so it does when this is known. */
+static const struct cel_type *soft_result(struct checker *c, const struct ast *node, const struct cel_type **args,
+                                          uint32_t count, enum overload_form form, const struct cel_type *result)
+{
+    bool is_any_known = false;
+    for (uint32_t i = 0; i < count; i++)
+        is_any_known |= infer_has_known(&c->infer, args[i]);
+    if (!is_any_known || infer_has_known(&c->infer, result))
         return result;
+    for (uint32_t i = 0; i < count; i++)
+        args[i] = infer_loosen(&c->infer, args[i]);
+    return try_function(c, node, args, count, form);
+}
+
+static const struct cel_type *check_function(struct checker *c, struct ast *node, const struct cel_type **args,
+                                             uint32_t count, enum overload_form form)
+{
+    auto_buf struct buf possible = { 0 };
+    if (!node->row_count)
+        return wrong(c, node, "unknown function '%s'", node->function);
+    const struct cel_type *result = try_function(c, node, args, count, form);
+    if (result)
+        return soft_result(c, node, args, count, form, result);
     for (uint32_t i = 0; i < node->row_count && possible.len < POSSIBLE_MAX; i++)
         put_possible(c, &possible, node->rows[i], i == 0);
     return no_overload(c, node, node->function, args, count, &possible);
@@ -401,6 +425,18 @@ static const struct cel_type *check_call(struct checker *c, const struct lookup_
     return type && c->lookup->options->forgives ? check_literal(c, node, type) : type;
 }
 
+/* A field or an item by an index, if more is known of it than its type. */
+static const struct cel_type *indexed(struct checker *c, const struct ast *node, const struct cel_type *from,
+                                      const struct cel_type *type)
+{
+    from = infer_resolve(&c->infer, from, false);
+    if (from->kind != TYPE_KNOWN)
+        return type;
+    if (node->name.text && may_be(from, CEL_MAP))
+        return known_part(c, from, &node->name, node->name.offset);
+    return must_be(from, CEL_LIST) ? known_part(c, from, NULL, node->offset) : &cel_dyn;
+}
+
 static const struct cel_type *check_index(struct checker *c, const struct lookup_var *vars,
                                           struct ast *node)
 {
@@ -410,9 +446,10 @@ static const struct cel_type *check_index(struct checker *c, const struct lookup
         return check_path(c, node, &path);
     if (!(args[0] = check(c, vars, node->a)) || !(args[1] = check(c, vars, node->b)))
         return NULL;
-    return node->is_optional
-               ? check_rows(c, node, optional_index_rows, COUNT(optional_index_rows), args, 2)
-               : check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
+    if (node->is_optional)
+        return check_rows(c, node, optional_index_rows, COUNT(optional_index_rows), args, 2);
+    const struct cel_type *type = check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
+    return type ? indexed(c, node, args[0], type) : NULL;
 }
 
 static const struct cel_type *check_if(struct checker *c, const struct lookup_var *vars,
@@ -480,7 +517,8 @@ static bool is_key(struct checker *c, const struct cel_type *type)
 {
     type = infer_resolve(&c->infer, type, true);
     return type->kind == TYPE_DYN || type->kind == TYPE_WRAPPER || type->kind == TYPE_BOOL ||
-           type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_STRING;
+           type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_STRING ||
+           may_be(type, CEL_BOOL) || may_be(type, CEL_INT) || may_be(type, CEL_STRING);
 }
 
 static const struct cel_type *check_map(struct checker *c, const struct lookup_var *vars,
@@ -525,9 +563,11 @@ static bool range_of(struct checker *c, const struct ast *node, const struct cel
         *ret = (struct range){ &cel_int, type->params[0], false };
     else if (type->kind == TYPE_MAP)
         *ret = (struct range){ type->params[0], type->params[1], true };
-    else if (type->kind != TYPE_DYN && type->kind != TYPE_VAR)
+    else if (must_be(type, CEL_LIST))
+        *ret = (struct range){ &cel_number, known_part(c, type, NULL, node->offset), false };
+    else if (type->kind != TYPE_DYN && type->kind != TYPE_VAR && !may_be(type, CEL_LIST) && !may_be(type, CEL_MAP))
         return wrong(c, node, "expected a list or a map to go through, got %s", told(c, type));
-    return true;
+    return ret->value;
 }
 
 static const struct cel_type *loop_result(struct checker *c, struct ast *node,

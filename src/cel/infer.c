@@ -2,6 +2,8 @@
    fits what may be absent, and of two types that fit the more general one is kept. */
 #include "cel/infer.h"
 
+#include "cel/overload.h"
+
 #include <string.h>
 
 static bool fit(struct infer *in, const struct cel_type *a, const struct cel_type *b);
@@ -74,7 +76,17 @@ static const struct cel_type *more_general(struct infer *in, const struct cel_ty
     b = infer_resolve(in, b, false);
     if (a->kind == TYPE_NULL || b->kind == TYPE_NULL)
         return a->kind == TYPE_NULL ? b : a;
-    return is_more_general(a, b) ? a : b;
+    if (cel_type_is_same(a, b) || !(infer_has_known(in, a) || infer_has_known(in, b)))
+        return is_more_general(a, b) ? a : b;
+    a = infer_loosen(in, a);
+    b = infer_loosen(in, b);
+    return is_more_general(a, b) ? a : is_more_general(b, a) ? b : &cel_dyn;
+}
+
+/* Whether a fit of two types fails only because of what is known of a dyn in them. */
+static bool fit_loosely(struct infer *in, const struct cel_type *a, const struct cel_type *b)
+{
+    return (infer_has_known(in, a) || infer_has_known(in, b)) && fit(in, infer_loosen(in, a), infer_loosen(in, b));
 }
 
 /* Whether var may stand for type; *ret_known tells that it stood for something already. */
@@ -88,7 +100,7 @@ static bool fit_var(struct infer *in, const struct cel_type *type, const struct 
     if (is && cel_type_is_same(type, is))
         return true;
     if (is) {
-        if (!fit(in, type, is))
+        if (!fit(in, type, is) && !fit_loosely(in, type, is))
             return false;
         const struct cel_type *general = more_general(in, type, is);
         if (!occurs(in, var, general))
@@ -134,6 +146,8 @@ static bool fit(struct infer *in, const struct cel_type *a, const struct cel_typ
         return fit_var(in, b, a, &is_known);
     if (a->kind == TYPE_DYN || b->kind == TYPE_DYN)
         return true;
+    if (a->kind == TYPE_KNOWN || b->kind == TYPE_KNOWN)
+        return overload_mask(a) & overload_mask(b);
     if (a->kind == TYPE_NULL || b->kind == TYPE_NULL)
         return is_nullable(a->kind == TYPE_NULL ? b : a);
     if (a->kind == TYPE_WRAPPER && b->kind != TYPE_WRAPPER)
@@ -172,12 +186,14 @@ const struct cel_type *infer_join(struct infer *in, const struct cel_type *a,
     return infer_fit(in, a, b) ? more_general(in, a, b) : &cel_dyn;
 }
 
-const struct cel_type *infer_resolve(struct infer *in, const struct cel_type *type,
-                                     bool unknown_is_dyn)
+static const struct cel_type *resolve(struct infer *in, const struct cel_type *type, bool unknown_is_dyn,
+                                      bool known_is_dyn)
 {
     type = known(in, type);
     if (type->kind == TYPE_VAR)
         return unknown_is_dyn ? &cel_dyn : type;
+    if (type->kind == TYPE_KNOWN)
+        return known_is_dyn ? &cel_dyn : type;
     if (type->count == 0)
         return type;
     if (++in->work > WORK_MAX)
@@ -185,11 +201,33 @@ const struct cel_type *infer_resolve(struct infer *in, const struct cel_type *ty
     const struct cel_type **params = arena_alloc(in->arena, type->count * sizeof *params);
     bool is_changed = false;
     for (uint32_t i = 0; i < type->count; i++) {
-        params[i] = infer_resolve(in, type->params[i], unknown_is_dyn);
+        params[i] = resolve(in, type->params[i], unknown_is_dyn, known_is_dyn);
         is_changed |= params[i] != type->params[i];
     }
     return is_changed ? cel_type_new(in->arena, type->kind, type->name, params, type->count)
                       : type;
+}
+
+const struct cel_type *infer_resolve(struct infer *in, const struct cel_type *type,
+                                     bool unknown_is_dyn)
+{
+    return resolve(in, type, unknown_is_dyn, false);
+}
+
+bool infer_has_known(struct infer *in, const struct cel_type *type)
+{
+    type = known(in, type);
+    if (type->kind == TYPE_KNOWN || type->kind == TYPE_VAR || ++in->work > WORK_MAX)
+        return type->kind == TYPE_KNOWN;
+    for (uint32_t i = 0; i < type->count; i++)
+        if (infer_has_known(in, type->params[i]))
+            return true;
+    return false;
+}
+
+const struct cel_type *infer_loosen(struct infer *in, const struct cel_type *type)
+{
+    return resolve(in, type, false, true);
 }
 
 const struct cel_type *infer_fresh(struct infer *in, struct infer_map *map,

@@ -37,6 +37,10 @@ const struct cel_type *infer_join(struct infer *infer, const struct cel_type *a,
 const struct cel_type *infer_resolve(struct infer *infer, const struct cel_type *type,
                                      bool unknown_is_dyn);
 
+/* Whether something is known of a dyn in it, and type with plain dyn there. */
+bool infer_has_known(struct infer *infer, const struct cel_type *type);
+const struct cel_type *infer_loosen(struct infer *infer, const struct cel_type *type);
+
 /* type with new vars for its params; the same param is the same var as long as map is kept. */
 #define INFER_PARAMS_MAX 8
 struct infer_map {

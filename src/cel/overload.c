@@ -101,6 +101,8 @@ static const struct {
 
 uint32_t overload_mask(const struct cel_type *param)
 {
+    if (param->kind == TYPE_KNOWN)
+        return param->kinds;
     if (param->kind == TYPE_ABSTRACT)
         for (size_t i = 0; i < COUNT(abstracts); i++)
             if (strcmp(param->name, abstracts[i].name) == 0)

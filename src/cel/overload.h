@@ -46,7 +46,7 @@ const char *overload_spoken(const char *name);
 
 uint32_t overload_arity(const struct overload *row);
 
-/* Which kinds of value a parameter takes, as bits. */
+/* Which kinds of value a parameter takes, and which a type has, as bits. */
 uint32_t overload_mask(const struct cel_type *param);
 
 /* Short names for the tables. */

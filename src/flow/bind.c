@@ -90,8 +90,11 @@ static int refuse_property(const struct asked *p, uint32_t at, const struct yiel
         json_object_foreach(json_object_get(y->schemas[i], "properties"), key, value)
             if (!is_said(y, i, key))
                 names_add(&known, key);
+    uint32_t in = at - 1;
+    while (!p->names[in].text) // an item is called what its list is called
+        in--;
     int code = asked_refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
-                      p->names[at - 1].text);
+                            p->names[in].text);
     mem_free(known.list);
     return code;
 }
@@ -247,16 +250,22 @@ static const struct flow_step *go_inside(const struct asked *p, struct flow_ref 
     return step;
 }
 
-/* What a field of a step holds, where more is known than its type. */
+/* What a field of a step holds, where more is known than its type; else false. */
+static bool add_field(struct yield *y, const struct flow_step *step, enum flow_field field)
+{
+    switch (field) {
+    case FIELD_RESULT: yield_add_step(y, step); return true;
+    case FIELD_USAGE: yield_add_usage(y); return true;
+    case FIELD_BEST: yield_add_record(y, step); return true;
+    default: return false;
+    }
+}
+
 static int bind_inside(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     auto_yield struct yield y = { 0 };
-    switch (ref->field) {
-    case FIELD_RESULT: yield_add_step(&y, step); break;
-    case FIELD_USAGE: yield_add_usage(&y); break;
-    case FIELD_BEST: yield_add_record(&y, step); break;
-    default: return (int)ref->used;
-    }
+    if (!add_field(&y, step, ref->field))
+        return (int)ref->used;
     if (look_for_result(p, ref->used - 1, step, &y) < 0)
         return p->err->code;
     return describe(p, ref, &y);
@@ -573,20 +582,26 @@ static bool is_there(const struct binding *b, const struct root *root)
     }
 }
 
-/* A name that stands for itself: what is known of its value. */
-static int bind_value(const struct asked *p, struct flow_ref *ref)
+/* A name that stands for itself: what is known of its value, if anything; else false. */
+static bool add_value(struct yield *y, const struct binding *b, const struct flow_ref *ref)
 {
-    const struct binding *b = p->b;
     const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
     bool is_pass = b->place.allows & ALLOW_PASS && ref->scope == b->place.scope && ref->scope->kind == SCOPE_LOOP;
-    auto_yield struct yield y = { 0 };
     if (ref->root == REF_RESULT && is_pass && owner)
-        yield_add_pass(&y, owner);
+        yield_add_pass(y, owner);
     else if (ref->root == REF_BEST && owner)
-        yield_add_record(&y, owner);
+        yield_add_record(y, owner);
     else
+        return false;
+    return true;
+}
+
+static int bind_value(const struct asked *p, struct flow_ref *ref)
+{
+    auto_yield struct yield y = { 0 };
+    if (!add_value(&y, p->b, ref))
         return 1;
-    return look_for_result(p, 0, owner, &y) < 0 ? p->err->code : describe(p, ref, &y);
+    return look_for_result(p, 0, ref->scope->owner, &y) < 0 ? p->err->code : describe(p, ref, &y);
 }
 
 static int bind_plain(const struct asked *p, const struct root *root)
@@ -599,38 +614,83 @@ static int bind_plain(const struct asked *p, const struct root *root)
 
 /* ---- items ------------------------------------------------------------------------------------------------ */
 
-/* What is known of the items of a list; names are its path. */
-static void add_items(struct yield *y, const struct flow_ref *ref, const struct cel_name *names, size_t count)
+/* A list that is being asked about. */
+struct list {
+    const struct flow_ref *ref;
+    const struct flow_step *step; // in which it is; NULL
+    const struct flow_step *loop; // whose passes it has; NULL
+};
+
+static struct list list_of(const struct flow_ref *ref)
 {
-    const struct flow_step *owner = ref->scope ? ref->scope->owner : NULL;
-    const struct flow_step *step = ref->root == REF_STEP && ref->scope ? ref->scope->steps[ref->index] : NULL;
-    bool is_result = step && ref->field == FIELD_RESULT;
-    if (ref->root == REF_HISTORY && owner)
-        yield_add_record(y, owner);
-    else if (step && ref->field == FIELD_HISTORY)
-        yield_add_record(y, step);
-    else if (is_result)
-        yield_add_step(y, step);
-    for (size_t i = count - ref->inside; is_result && i < count; i++)
-        yield_enter(y, names[i].text);
-    if (is_result)
-        yield_enter_items(y);
+    struct list list = { .ref = ref };
+    if (ref->root == REF_STEP && ref->scope)
+        list.step = ref->scope->steps[ref->index];
+    if (ref->root == REF_HISTORY && ref->scope)
+        list.loop = ref->scope->owner;
+    else if (list.step && ref->field == FIELD_HISTORY)
+        list.loop = list.step;
+    return list;
+}
+
+/* The value that the path to a list begins with, if something is known of it; else false. */
+static bool add_whole(struct yield *y, const struct binding *b, const struct list *list)
+{
+    const struct flow_ref *ref = list->ref;
+    const struct flow_input *input = ref->root == REF_INPUTS ? flow_input(b->place.scope->flow, ref->name) : NULL;
+    if (!input)
+        return list->step ? add_field(y, list->step, ref->field) : add_value(y, b, ref);
+    yield_add(y, input->schema_doc);
+    return true;
+}
+
+/* What is known of its items; the first `count` names are its path. */
+static void add_items(struct yield *y, const struct asked *p, const struct list *list, size_t count)
+{
+    if (list->loop) {
+        yield_add_record(y, list->loop);
+        return;
+    }
+    if (!add_whole(y, p->b, list))
+        return;
+    for (size_t i = count - list->ref->inside; i < count; i++)
+        yield_enter(y, p->names[i].text);
+    yield_enter_items(y);
+}
+
+static enum yield_has enter(struct yield *y, const struct cel_name *name)
+{
+    if (name->text)
+        return yield_enter(y, name->text);
+    yield_enter_items(y);
+    return YIELD_HAS;
+}
+
+/* Items are asked about before their fields, so that only the last name may be unknown. */
+static int bind_in_items(const struct asked *p, const struct list *list, size_t from)
+{
+    enum yield_has has = YIELD_HAS;
+    auto_yield struct yield y = { 0 };
+    add_items(&y, p, list, from);
+    for (size_t i = from + 1; i < p->count && has == YIELD_HAS; i++) // the first is an item
+        has = enter(&y, &p->names[i]);
+    if (has == YIELD_LACKS)
+        return refuse_property(p, p->count - 1, &y);
+    *p->ret_type = yield_is_int(&y) ? "number" : yield_type(&y); // 3.0 is an integer, and stays a double here
+    return has == YIELD_HAS && yield_is_known(&y);
 }
 
 int bind_item(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
-              rondo_error *err)
+              const char **ret_type, rondo_error *err)
 {
-    struct asked p = { .b = user, .names = names, .count = (uint32_t)count, .err = err };
-    enum yield_has has = YIELD_HAS;
-    auto_yield struct yield y = { 0 };
+    struct asked p = { .b = user, .names = names, .count = (uint32_t)count, .ret_type = ret_type, .err = err };
+    struct list list = list_of((const struct flow_ref *)token);
     if (binding_is_v1(p.b))
         return 0;
-    add_items(&y, (const struct flow_ref *)token, names, from);
-    for (size_t i = from; i + 1 < count && has == YIELD_HAS; i++)
-        has = yield_enter(&y, names[i].text);
-    if (has == YIELD_HAS && yield_enter(&y, names[count - 1].text) == YIELD_LACKS)
-        return refuse_property(&p, p.count - 1, &y);
-    return 0;
+    if (!list.loop || count > from + 1)
+        return bind_in_items(&p, &list, from);
+    *ret_type = ANY_MAP; // a pass: for size(history) nobody has to know what is in it
+    return 1;
 }
 
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */

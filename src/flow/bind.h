@@ -20,7 +20,7 @@ struct binding {
 int bind_path(void *binding, const struct cel_name *names, size_t count, const char **ret_type,
               uintptr_t *ret_token, rondo_error *err);
 int bind_item(void *binding, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
-              rondo_error *err);
+              const char **ret_type, rondo_error *err);
 size_t bind_hyphen(void *binding, const struct cel_name *path, size_t count, const char *text,
                    size_t len);
 

@@ -29,24 +29,43 @@ static bool is_plain(const json_t *schema)
     return json_is_object(schema);
 }
 
+static const char *type_named(const json_t *schema)
+{
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    return type && is_plain(schema) ? type : "";
+}
+
 static bool is_of(const json_t *schema, const char *type)
 {
-    const char *given = json_string_value(json_object_get(schema, "type"));
-    return given && is_plain(schema) && strcmp(given, type) == 0;
+    return strcmp(type_named(schema), type) == 0;
+}
+
+/* A type of JSON in CEL; as an item of a list it says no more than is certain.  An integer may be written 3.0, and
+   that stays a double in a list. */
+static const struct row {
+    const char *json, *type, *list;
+} rows[] = {
+    { "integer", "int", "list(number)" }, { "number", "number", "list(number)" },
+    { "string", "string", "list(string)" }, { "boolean", "bool", "list(bool)" },
+    { "object", ANY_MAP, ANY_LIST }, { "array", ANY_LIST, ANY_LIST },
+};
+
+static const struct row *row_of(const json_t *schema)
+{
+    const char *type = type_named(schema);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(type, rows[i].json) == 0)
+            return &rows[i];
+    return NULL;
 }
 
 static const char *schema_type(const json_t *schema)
 {
-    static const char *const rows[][2] = {
-        { "integer", "int" }, { "string", "string" }, { "boolean", "bool" }, { "object", ANY_MAP },
-    };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (is_of(schema, rows[i][0]))
-            return rows[i][1];
-    if (!is_of(schema, "array"))
-        return NULL;
-    const json_t *items = json_object_get(schema, "prefixItems") ? NULL : json_object_get(schema, "items");
-    return is_of(items, "string") ? "list(string)" : is_of(items, "boolean") ? "list(bool)" : ANY_LIST;
+    const struct row *row = row_of(schema);
+    if (!row || strcmp(row->json, "array") != 0)
+        return row ? row->type : NULL;
+    row = row_of(json_object_get(schema, "prefixItems") ? NULL : json_object_get(schema, "items"));
+    return row ? row->list : ANY_LIST;
 }
 
 static bool is_closed(const json_t *schema)
@@ -86,15 +105,14 @@ bool yield_is_never(const struct yield *y)
     return y->mute && !y->count && !y->is_open;
 }
 
-/* Is every value it may have described? */
-static bool is_known(const struct yield *y)
+bool yield_is_known(const struct yield *y)
 {
     return y->count && !y->is_open && !y->mute;
 }
 
 const char *yield_type(const struct yield *y)
 {
-    const char *type = is_known(y) ? schema_type(y->schemas[0]) : NULL;
+    const char *type = yield_is_known(y) ? schema_type(y->schemas[0]) : NULL;
     for (uint32_t i = 1; type && i < y->count; i++) {
         const char *other = schema_type(y->schemas[i]);
         type = other && strcmp(other, type) == 0 ? type : NULL;
@@ -107,7 +125,7 @@ bool yield_is_int(const struct yield *y)
     for (uint32_t i = 0; i < y->count; i++)
         if (!is_of(y->schemas[i], "integer"))
             return false;
-    return is_known(y);
+    return yield_is_known(y);
 }
 
 static const json_t *property_of(const json_t *schema, const char *name)
@@ -119,7 +137,7 @@ static const json_t *property_of(const json_t *schema, const char *name)
 enum yield_has yield_enter(struct yield *y, const char *name)
 {
     struct yield inner = { 0 };
-    if (!is_known(y))
+    if (!yield_is_known(y))
         return YIELD_UNKNOWN;
     for (uint32_t i = 0; i < y->count; i++) {
         const json_t *property = property_of(y->schemas[i], name);

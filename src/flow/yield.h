@@ -40,7 +40,10 @@ void yield_add_usage(struct yield *yield);
 /* Is it certain that there is no value?  Then mute is one of those who should have given it. */
 bool yield_is_never(const struct yield *yield);
 
-/* Its type in CEL; NULL: dyn.  Numbers too, which may be int or double. */
+/* Is every value that it may have described? */
+bool yield_is_known(const struct yield *yield);
+
+/* Its type in CEL; NULL: dyn.  Whether it is a whole number, which may come as 3.0. */
 const char *yield_type(const struct yield *yield);
 bool yield_is_int(const struct yield *yield);
 

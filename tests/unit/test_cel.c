@@ -142,6 +142,82 @@ TEST(cel_lets_the_caller_bind_names_and_object_to_them)
     CHECK(cel_compile("steps.review.score + 'x'", 24, &options, &err) == NULL);
 }
 
+/* a.* are lists of { name, size, parts }, a list again, and `other`, of which nothing is known; n.* are numbers. */
+static int know_list(void *user, const struct cel_name *path, size_t count, const char **ret_type, uintptr_t *ret_token,
+                     rondo_error *err)
+{
+    *ret_type = strcmp(path[0].text, "a") == 0 ? "list(dyn)" : strcmp(path[0].text, "n") == 0 ? "number" : NULL;
+    *ret_token = 7;
+    return MIN((int)count, 2);
+}
+
+static int know_item(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+                     const char **ret_type, rondo_error *err)
+{
+    static const char *const fields[][2] = { { "name", "string" }, { "size", "number" }, { "parts", "list(dyn)" } };
+    const char *last = names[count - 1].text;
+    CHECK(token == 7 && from == 2 && !names[2].text);
+    if (!last) {
+        *ret_type = "map(string, dyn)";
+        return 1;
+    }
+    for (size_t i = 0; i < COUNT(fields); i++)
+        if (strcmp(last, fields[i][0]) == 0) {
+            *ret_type = fields[i][1];
+            return 1;
+        }
+    return strcmp(last, "other") == 0 ? 0 : err_set(err, RONDO_EINVAL, "no '%s'", last);
+}
+
+TEST(cel_asks_the_caller_what_items_have_wherever_they_go)
+{
+    static const struct { const char *text, *message; int column; } rows[] = {
+        { "a.list[0].nam", "no 'nam'", 11 },
+        { "a.list[0]['nam']", "no 'nam'", 11 },
+        { "a.list.map(e, e.nam)", "no 'nam'", 17 },
+        { "a.list.filter(e, e.size > 1).exists(e, e.nam == '')", "no 'nam'", 42 },
+        { "a.list.transformList(i, e, e.parts.map(e, e.nam))", "no 'nam'", 45 },
+        { "a.list.map(e, e.parts[0].nam)", "no 'nam'", 26 },
+        { "cel.bind(e, a.list[0], e.nam)", "no 'nam'", 26 },
+        { "a.list.first().value().nam", "no 'nam'", 24 },
+        { "{'k': a.list}.k[0].nam", "no 'nam'", 20 },
+        { "has(a.list[0].nam)", "no 'nam'", 15 },
+        { "a.list[0].name.x", "a value of type string has no field 'x'", 16 },
+        { "a.list.map(e, e.size.map(x, x))", "expected a list or a map to go through, got number", 17 },
+        { "n.x + 'a' == ''", "no matching overload for '+' applied to (number, string)", 5 },
+        { "-a.list[0].name", "no matching overload for '-' applied to (string)", 1 },
+    };
+    struct cel_options options = { .bind = know_list, .item = know_item };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rondo_error err = { 0 };
+        CHECK(cel_compile(rows[i].text, strlen(rows[i].text), &options, &err) == NULL);
+        err.message[strlen(rows[i].message)] = '\0';
+        CHECK_STR(err.message, rows[i].message);
+        CHECK_INT(err.column, rows[i].column);
+    }
+}
+
+TEST(cel_holds_nothing_that_is_known_against_values_beside_others)
+{
+    static const char *const texts[] = {
+        "a.list.map(e, has(e.nam))", "a.list.map(e, e.?nam)", "a.list[?0].nam", "a.list[0].other.nam",
+        "a.list.map(e, dyn(e).nam)", "(a.list + a.more).map(e, e.nam)", "[a.list[0], {'nam': 1}].map(e, e.nam)",
+        "[a.list, [{'nam': 1}]].map(l, l.map(e, e.nam))", "(true ? a.list[0] : a.more[0]).nam",
+        "a.list.map(e, [{'nam': 1}].map(e, e.nam))", "n.x == 'a' || 'a' == n.x || n.x in ['a'] || n.x == null",
+        "true ? n.x : 'a'", "[n.x] == ['a']", "[n.x] + ['a']", "{'k': n.x} == {'k': 'a'}",
+        "optional.of(n.x).orValue('a')",
+        "[n.x + 1, n.x + 1.5, n.x % 2, -n.x, n.x * n.x, math.abs(n.x)]", "{n.x: 1}", "[1, 2][n.x]",
+        "a.list.map(e, true ? e.name + e.name : 1)", "a.list.map(e, true ? e.parts + e.parts : 1)",
+        "a.list.map(e, e.parts.transformList(i, p, true ? i : 'a'))", "a.list[0].map(k, k.any)",
+        "cel.bind(v, [], [v + a.list, v + ['a']])",
+    };
+    struct cel_options options = { .bind = know_list, .item = know_item };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        auto_cel struct cel_program *program = compiled(texts[i], &options);
+        CHECK(program);
+    }
+}
+
 /* How many paths have to be there. */
 struct certainty {
     bool is_certain;

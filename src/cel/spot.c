@@ -1,0 +1,53 @@
+/* spot.c - asking the caller about what is in lists, step by step. */
+#include "cel/spot.h"
+
+#include <string.h>
+
+/* What the caller says about a spot.  Its type says what the value can be and no more: where values of any type may
+   stand, as on both sides of == and in the branches of ?:, it is dyn. */
+static const struct cel_type *ask(struct lookup *n, const struct spot *spot, rondo_error *err)
+{
+    const struct cel_options *o = n->options;
+    const char *text = NULL;
+    int known = o->item(o->user, spot->token, spot->names, spot->count, spot->from, &text, err);
+    if (known <= 0)
+        return known < 0 ? NULL : &cel_dyn;
+    const struct cel_type *told = text ? cel_type_parse(n->arena, text, err) : &cel_dyn;
+    if (!told)
+        return NULL;
+    struct cel_type *type = arena_zalloc(n->arena, sizeof *type);
+    *type = (struct cel_type){ .kind = TYPE_KNOWN, .name = told->name, .kinds = overload_mask(told), .spot = spot };
+    return type;
+}
+
+/* Names with one more behind them, and what is there. */
+static const struct cel_type *go_on(struct lookup *n, const struct spot *from, const struct cel_name *name,
+                                    rondo_error *err)
+{
+    if (from->count == AST_PATH_MAX)
+        return &cel_dyn;
+    struct cel_name *names = arena_alloc(n->arena, (from->count + 1) * sizeof *names);
+    memcpy(names, from->names, from->count * sizeof *names);
+    names[from->count] = name ? *name : (struct cel_name){ 0 };
+    struct spot *spot = arena_alloc(n->arena, sizeof *spot);
+    *spot = (struct spot){ from->token, from->from, from->count + 1, names };
+    return ask(n, spot, err);
+}
+
+const struct cel_type *spot_of_list(struct lookup *n, const struct ast_path *path, const struct lookup_found *found)
+{
+    const struct cel_type *type = found->type;
+    struct spot list = { found->token, path->count, path->count, path->names };
+    rondo_error err = { 0 };
+    bool is_any = type->kind == TYPE_LIST && type->params[0]->kind == TYPE_DYN;
+    if (!is_any || !n->options->item || !found->token || found->used != path->count)
+        return type;
+    const struct cel_type *item = go_on(n, &list, NULL, &err);
+    return item ? cel_type_list(n->arena, item) : type;
+}
+
+const struct cel_type *spot_enter(struct lookup *n, const struct cel_type *type, const struct cel_name *name,
+                                  rondo_error *err)
+{
+    return type->kind == TYPE_KNOWN && type->spot ? go_on(n, type->spot, name, err) : &cel_dyn;
+}
