@@ -283,7 +283,8 @@ static struct cel_val see_step(struct see *see, const struct flow_ref *ref)
 static const struct result *container_result(struct see *see, const struct flow_ref *ref)
 {
     const struct act *now = see->loop_now;
-    bool is_own = now && now->node->kind == RONDO_KIND_LOOP && ref->scope && now->node->step == ref->scope->steps[ref->index];
+    const struct flow_step *step = ref->scope ? ref->scope->steps[ref->index] : NULL;
+    bool is_own = step && now && now->node->kind == RONDO_KIND_LOOP && now->node->step == step;
     return is_own ? body_now(now) : step_result(see, ref);
 }
 

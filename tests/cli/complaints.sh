@@ -39,7 +39,18 @@ rondo run: failed: l.0.in: exit status 7: two three
 rondo run: failed: many[0].x: exit status 7: two three"
 same "and not without end" "$(tail -1 err); $(wc -l <err)" "rondo run: and 4 more failures; 11"
 check "a limit ends the run" 124 "" "$RONDO" run -q --timeout 1ms fails.yaml
-same "and no step" "$(cat err)" "rondo run: failed: the run timed out after 1 ms"
+same "behind the steps that had failed" "$(tail -1 err)" "rondo run: failed: the run timed out after 1 ms"
+flow late.yaml <<'F'
+name: late
+agents: { bad: { script: [{ fail: broken }] }, slow: { run: [sleep, "9"] } }
+steps: [{ id: x, agent: bad }, { id: s, agent: slow }]
+F
+check "which are named" 124 "" "$RONDO" run -q --timeout 300ms late.yaml
+same "one by one" "$(cat err)" "rondo run: failed: x: broken
+rondo run: failed: the run timed out after 300 ms"
+sed -i 's/^name: late/name: late\nbudget: { time: 300ms }/' late.yaml
+check "also by a budget" 4 "" "$RONDO" run -q late.yaml
+same "one by one again" "$(cat err)" "rondo run: failed: x: broken"
 
 # ---- answers for gates that there are not ----------------------------------------------------------------------
 flow gate.yaml <<'F'
