@@ -591,6 +591,8 @@ static bool add_value(struct yield *y, const struct binding *b, const struct flo
         yield_add_pass(y, owner);
     else if (ref->root == REF_BEST && owner)
         yield_add_record(y, owner);
+    else if (ref->root == REF_ITEM && owner && !(b->place.allows & ALLOW_USER)) // else it may be another's
+        yield_add_item(y, owner);
     else
         return false;
     return true;

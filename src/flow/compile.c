@@ -198,6 +198,11 @@ static void compile_one(struct loading *l, const struct pending *p, unsigned dou
         scope_text(&place, p->text, p->file, l->diags);
 }
 
+static bool is_list(const struct pending *p)
+{
+    return p->expr && p->field->want == WANT_LIST;
+}
+
 void load_compile(struct loading *l)
 {
     unsigned doubts = load_doubts(l);
@@ -206,7 +211,11 @@ void load_compile(struct loading *l)
     compile_inputs(l);
     find_users(l);
     keys_find(l->flow);
+    for (uint32_t i = 0; i < l->pending_count; i++) // what `item` is has to be known to all others
+        if (is_list(&l->pendings[i]))
+            compile_one(l, &l->pendings[i], doubts);
     for (uint32_t i = 0; i < l->pending_count; i++)
-        compile_one(l, &l->pendings[i], doubts);
+        if (!is_list(&l->pendings[i]))
+            compile_one(l, &l->pendings[i], doubts);
     load_fit(l);
 }

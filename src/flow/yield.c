@@ -256,22 +256,33 @@ static const struct flow_step *only_result(const struct flow_expr *expr, const s
     return is_all ? means->scope->steps[means->index] : NULL;
 }
 
-/* `output: steps.x.result.y` */
-static void add_output(struct yield *y, const struct flow_expr *output)
+/* `steps.x.result.y`, or an item of that; of all other expressions nothing is known. */
+static void add_expr(struct yield *y, const struct flow_expr *expr, bool is_item)
 {
     struct yield whole = { 0 };
     const struct cel_ref *ref;
-    const struct flow_step *step = only_result(output, &ref);
+    const struct flow_step *step = only_result(expr, &ref);
     if (step)
         yield_add_step(&whole, step);
     for (uint32_t i = 3; step && i < ref->count; i++)
         if (yield_enter(&whole, ref->names[i].text) != YIELD_HAS)
             step = NULL;
+    if (step && is_item)
+        yield_enter_items(&whole);
     for (uint32_t i = 0; step && i < whole.count; i++)
         yield_add(y, whole.schemas[i]);
     if (!step || whole.is_open || whole.mute || whole.made) // what was made goes
         yield_add(y, NULL);
     yield_clear(&whole);
+}
+
+void yield_add_item(struct yield *y, const struct flow_step *each)
+{
+    const struct flow_expr *items = &each->loop->items_expr;
+    if (items->program)
+        add_expr(y, items, true);
+    else
+        yield_add(y, NULL);
 }
 
 /* Without `output`: one of the steps that nobody else works on. */
@@ -282,7 +293,7 @@ static void add_file(struct yield *y, const struct flow_step *step)
     if (!file || shows_all || !is_small(y, file->scope) || rules_has_limit(&file->budget))
         yield_add(y, NULL);
     else if (file->output.program)
-        add_output(y, &file->output);
+        add_expr(y, &file->output, false);
     else
         add_any(y, file->scope);
 }

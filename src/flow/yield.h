@@ -33,6 +33,9 @@ void yield_add(struct yield *yield, const json_t *schema);
 void yield_add_step(struct yield *yield, const struct flow_step *step);
 void yield_add_pass(struct yield *yield, const struct flow_step *loop);
 
+/* An item of a forEach, whose expression has been compiled. */
+void yield_add_item(struct yield *yield, const struct flow_step *each);
+
 /* A pass of a loop as it is in `history`, and what a step has used. */
 void yield_add_record(struct yield *yield, const struct flow_step *loop);
 void yield_add_usage(struct yield *yield);
