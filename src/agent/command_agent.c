@@ -416,7 +416,7 @@ static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
     size_t len;
     const char *output = process_output(errand->process, &len);
     uint64_t dropped = process_dropped(errand->process);
-    if (dropped && errand->step->agent->result_schema)
+    if (dropped && errand->step->agent->result_schema.doc)
         return err_set(err, RONDO_ELIMIT,
                        "its output has %llu bytes, more than maxOutput (%zu), and cannot be read as a result",
                        (unsigned long long)(len + dropped), len);
@@ -523,7 +523,7 @@ static int complete_reply(struct errand *errand, json_t *reply, struct buf *outp
     if (has(reply, "content"))
         json_object_set_new(reply, "content",
                             value_cut(json_object_get(reply, "content"), max_output(errand->step->agent)));
-    if (errand->step->agent->result_schema && !has(reply, "result")) {
+    if (errand->step->agent->result_schema.doc && !has(reply, "result")) {
         json_t *result = find_result(errand, output, &content, err);
         if (!result)
             return err->code;

@@ -418,9 +418,9 @@ static json_t *schema_for(rondo_task *task, const struct flow_step *step)
     uint32_t skill = act_skill(task_act(task));
     if (!step->agent || step->only_answers)
         return NULL;
-    if (skill < step->agent->skill_count && step->agent->skills[skill].result_schema)
-        return json_incref(step->agent->skills[skill].result_schema);
-    return step->agent->is_loose ? json_pack("{ss}", "type", "object") : json_incref(step->agent->result_schema);
+    if (skill < step->agent->skill_count && step->agent->skills[skill].result_schema.doc)
+        return json_incref(step->agent->skills[skill].result_schema.doc);
+    return step->agent->is_loose ? json_pack("{ss}", "type", "object") : json_incref(step->agent->result_schema.doc);
 }
 
 static void fill_spec(struct stint *stint, rondo_task *task)

@@ -130,9 +130,9 @@ static int put_order(struct sheet *sheet, rondo_error *err)
 {
     const struct flow_agent *agent = sheet->step->agent;
     const struct flow_skill *skill = skill_of(sheet);
-    const json_t *schema = agent ? agent->result_schema : NULL;
-    if (skill && skill->result_schema)
-        schema = skill->result_schema;
+    const json_t *schema = agent ? agent->result_schema.doc : NULL;
+    if (skill && skill->result_schema.doc)
+        schema = skill->result_schema.doc;
     if (!schema || sheet->step->only_answers)
         return 0;
     text_heading(sheet->out, "## Required: Submit Structured Result");

@@ -154,8 +154,8 @@ static json_t *schema_doc_of(const struct scene *scene)
     if (!agent)
         return NULL;
     uint32_t i = skill_in(scene);
-    json_t *skill = i != SKILL_OPEN ? agent->skills[i].result_schema : NULL;
-    return skill ? skill : agent->result_schema;
+    json_t *skill = i != SKILL_OPEN ? agent->skills[i].result_schema.doc : NULL;
+    return skill ? skill : agent->result_schema.doc;
 }
 
 /* The same schema, but whatever may be there has to be, and lists are not empty: a rehearsal without
@@ -540,7 +540,7 @@ void rehearse_run(rondo_task *task, const struct flow_step *step)
 static json_t *agreeing_example(const struct flow_step *gate, uint64_t seed)
 {
     rondo_error err;
-    auto_schema struct schema *schema = schema_compile(gate->gate_schema, NULL, &err);
+    const struct schema *schema = gate->gate_schema.rules;
     json_t *example = schema ? schema_example(schema, seed) : NULL;
     auto_json json_t *yes = json_is_boolean(example) ? json_true() : json_copy(example);
     if (gate->part == AS_REVIEWER && json_is_object(yes))
@@ -557,7 +557,7 @@ json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate
     json_t *given = nth(once ? once : by_step(env->script, plain, gate->id), 0);
     if (given)
         return json_incref(answer_in(given));
-    if (gate->gate_schema)
+    if (gate->gate_schema.doc)
         example = agreeing_example(gate, hash_bytes(0, path, strlen(path)));
     if (example)
         return example;

@@ -146,8 +146,8 @@ static int put_question(struct buf *out, struct see *see, const struct routing *
         buf_printf(out, "\n\n## %s\n", agent->skills[i].name);
         if (see_fill(see, &agent->skills[i].description, out, err) < 0)
             return err_in(err, "the description of the skill '%s'", agent->skills[i].name);
-        put_schema(out, "Input", agent->skills[i].input_schema);
-        put_schema(out, "Result", agent->skills[i].result_schema);
+        put_schema(out, "Input", agent->skills[i].input_schema.doc);
+        put_schema(out, "Result", agent->skills[i].result_schema.doc);
     }
     return 0;
 }

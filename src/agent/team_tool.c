@@ -63,7 +63,7 @@ static bool is_object(const json_t *schema)
 /* What is not an object is given as { input }. */
 static json_t *parameters_of(const struct flow_step *member)
 {
-    json_t *own = member->agent->input_schema;
+    json_t *own = member->agent->input_schema.doc;
     if (is_object(own))
         return json_incref(own);
     json_t *input = own ? json_incref(own) : json_pack("{ss ss}", "type", "string", "description", "what it is to do");
@@ -76,7 +76,7 @@ static json_t *parameters_of_file(const struct flow *file)
     json_t *properties = json_object(), *required = json_array();
     for (uint32_t i = 0; i < file->input_count; i++) {
         const struct flow_input *input = &file->inputs[i];
-        json_object_set(properties, input->name, input->schema_doc);
+        json_object_set(properties, input->name, input->schema.doc);
         if (!input->default_)
             json_array_append_new(required, json_string(input->name));
     }
@@ -103,7 +103,7 @@ static void call_agent(struct tool_call *call)
         tool_fail(call, "there is no such agent");
     else if (member->include)
         begin(call, member->id, with_defaults(member->include, call->arguments));
-    else if (is_object(member->agent->input_schema))
+    else if (is_object(member->agent->input_schema.doc))
         begin(call, member->id, json_incref(call->arguments));
     else
         begin(call, member->id, json_incref(json_object_get(call->arguments, "input")));

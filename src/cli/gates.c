@@ -134,7 +134,7 @@ static json_t *schema_of(const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
     if (is_gate(node))
-        return node->step ? node->step->gate_schema : NULL;
+        return node->step ? node->step->gate_schema.doc : NULL;
     return json_object_get(ev->value, "schema");
 }
 

@@ -127,7 +127,7 @@ json_t *given_value(const char *text, size_t len, const struct schema *schema)
 static const struct schema *schema_of(const struct flow *flow, const char *name)
 {
     const struct flow_input *input = flow_input(flow, name);
-    return input ? input->schema : NULL;
+    return input ? input->schema.rules : NULL;
 }
 
 static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, rondo_error *err)

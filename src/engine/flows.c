@@ -262,7 +262,7 @@ static json_t *ask_pass(rondo_context *context, void *of)
     for (uint32_t i = 0; i < step->include->input_count; i++) {
         const struct flow_input *input = &step->include->inputs[i];
         json_t *value = json_object_get(given, input->name);
-        if (!value || !input->schema || schema_check(input->schema, value, &err) == 0)
+        if (!value || !input->schema.rules || schema_check(input->schema.rules, value, &err) == 0)
             continue;
         rondo_context_fail(context, RONDO_ESCHEMA, "input '%s': %s", input->name, err.message);
         return NULL;
@@ -311,7 +311,7 @@ static void check_input(const struct flow_input *input, json_t *inputs, struct d
         json_object_set(inputs, input->name, input->default_);
     else if (!value)
         diag_at(diags, NULL, NULL, "missing_input", "the input '%s' is missing", input->name);
-    else if (input->schema && schema_check(input->schema, value, &err) < 0)
+    else if (input->schema.rules && schema_check(input->schema.rules, value, &err) < 0)
         diag_at(diags, NULL, NULL, "bad_input", "input '%s': %s", input->name, err.message);
 }
 

@@ -72,24 +72,19 @@ static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, c
 
 /* ---- schemas -------------------------------------------------------------------------------------- */
 
-/* Has one of the schemas before that one said it? */
-static bool is_said(const struct yield *y, uint32_t before, const char *key)
+static void add_once(const char *name, void *user)
 {
-    for (uint32_t i = 0; i < before; i++)
-        if (json_object_get(json_object_get(y->schemas[i], "properties"), key))
-            return true;
-    return false;
+    struct names *known = user;
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->list[i], name) == 0)
+            return;
+    names_add(known, name);
 }
 
 static int refuse_property(const struct asked *p, uint32_t at, const struct yield *y)
 {
     struct names known = { 0 };
-    const char *key;
-    json_t *value;
-    for (uint32_t i = 0; i < y->count; i++)
-        json_object_foreach(json_object_get(y->schemas[i], "properties"), key, value)
-            if (!is_said(y, i, key))
-                names_add(&known, key);
+    prospect_each_name(y->value, add_once, &known);
     uint32_t in = at - 1;
     while (!p->names[in].text) // an item is called what its list is called
         in--;
@@ -393,9 +388,9 @@ static int bind_steps(const struct asked *p)
     return used > 0 && look_at_step(p, step) < 0 ? p->err->code : used;
 }
 
-static int bind_schema(const struct asked *p, struct flow_ref *ref, const json_t *schema)
+static int bind_schema(const struct asked *p, struct flow_ref *ref, const struct schema *schema)
 {
-    struct yield y = { 0 };
+    auto_yield struct yield y = { 0 };
     yield_add(&y, schema);
     return describe(p, ref, &y);
 }
@@ -413,7 +408,7 @@ static int bind_inputs(const struct asked *p)
             mem_free(known.list);
             ref->name = flow->inputs[i].name;
             ref->used = 2;
-            return bind_schema(p, ref, flow->inputs[i].schema_doc);
+            return bind_schema(p, ref, flow->inputs[i].schema.rules);
         }
         names_add(&known, flow->inputs[i].name);
     }
@@ -642,7 +637,7 @@ static bool add_whole(struct yield *y, const struct binding *b, const struct lis
     const struct flow_input *input = ref->root == REF_INPUTS ? flow_input(b->place.scope->flow, ref->name) : NULL;
     if (!input)
         return list->step ? add_field(y, list->step, ref->field) : add_value(y, b, ref);
-    yield_add(y, input->schema_doc);
+    yield_add(y, input->schema.rules);
     return true;
 }
 

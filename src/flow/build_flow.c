@@ -83,8 +83,8 @@ static rondo_skill *skills_of(const struct builder *b, struct flow_step *step)
     for (uint32_t i = 0; i < agent->skill_count; i++)
         skills[i] = (rondo_skill){ .name = agent->skills[i].name,
                                    .description = agent->skills[i].description.text,
-                                   .input_schema = schema_text(agent->skills[i].input_schema),
-                                   .output_schema = schema_text(agent->skills[i].result_schema),
+                                   .input_schema = schema_text(agent->skills[i].input_schema.doc),
+                                   .output_schema = schema_text(agent->skills[i].result_schema.doc),
                                    .run = b->hooks->run, .user = step };
     return skills;
 }
@@ -121,7 +121,7 @@ static rondo_node *agent_node(const struct builder *b, struct flow_step *step, r
     const struct flow_agent *agent = step->agent ? step->agent : &nobody;
     rondo_skill *skills = agent->skill_count ? skills_of(b, step) : NULL;
     o.budget = both_budgets(&o.budget, &agent->budget);
-    o.output_schema = schema_text(step->only_answers || agent->is_loose ? NULL : agent->result_schema);
+    o.output_schema = schema_text(step->only_answers || agent->is_loose ? NULL : agent->result_schema.doc);
     rondo_node *node = rondo_agent_node(&(rondo_agent){
         .size = RONDO_AGENT, .name = name_of(b, step->id), .description = agent->description.text,
         .run = skills ? NULL : b->hooks->run, .user = step, .skills = skills,
@@ -147,7 +147,7 @@ static rondo_node *set_node(const struct builder *b, struct flow_step *step, ron
 
 static rondo_node *gate_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
-    char *schema = schema_text(step->gate_schema), *answer = schema_text(step->gate_answer);
+    char *schema = schema_text(step->gate_schema.doc), *answer = schema_text(step->gate_answer);
     rondo_node *node = rondo_gate(&(rondo_gate_spec){ .size = RONDO_GATE, .name = name_of(b, step->id),
                                                       .ask = step->ask.text, .schema = schema,
                                                       .timeout_ms = step->gate_timeout_ms,
@@ -237,7 +237,7 @@ static rondo_node *include_node(const struct builder *b, struct flow_step *step,
     o.budget = both_budgets(&o.budget, &file->budget);
     if (step->agent)
         o.budget = both_budgets(&o.budget, &step->agent->budget);
-    o.output_schema = step->agent && !step->only_answers ? schema_text(step->agent->result_schema) : NULL;
+    o.output_schema = step->agent && !step->only_answers ? schema_text(step->agent->result_schema.doc) : NULL;
     rondo_node *node = file_node(b, file, name, o);
     schema_free((char *)o.output_schema);
     node->max_concurrency = file->max_concurrency;
@@ -401,17 +401,17 @@ static rondo_node *make_body(const struct builder *b, struct flow_step *step, co
    whenever that is asked. */
 static json_t *once_schema(const struct flow_step *step)
 {
-    return step->loop && !step->loop->is_each ? step->input_schema : NULL;
+    return step->loop && !step->loop->is_each ? step->input_schema.doc : NULL;
 }
 
 static json_t *agent_schema(const struct flow_step *step)
 {
-    return step->body == BODY_AGENT && step->agent ? step->agent->input_schema : NULL;
+    return step->body == BODY_AGENT && step->agent ? step->agent->input_schema.doc : NULL;
 }
 
 static json_t *body_schema(const struct flow_step *step)
 {
-    return step->input_schema && !once_schema(step) ? step->input_schema : agent_schema(step);
+    return step->input_schema.doc && !once_schema(step) ? step->input_schema.doc : agent_schema(step);
 }
 
 /* The body of a step.  Without a name when a loop around it has the step's. */

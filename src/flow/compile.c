@@ -12,12 +12,12 @@
 
 /* Whose result a schema is about; NULL.  Schemas come in the order of their agents, between those of inputs and
    skills. */
-static struct flow_agent *agent_of_schema(struct loading *l, const json_t *schema)
+static struct flow_agent *agent_of_schema(struct loading *l, const struct flow_schema *schema)
 {
     const struct flow *flow = l->flow;
-    while (l->schema_agent < flow->agent_count && !flow->agents[l->schema_agent]->result_schema)
+    while (l->schema_agent < flow->agent_count && !flow->agents[l->schema_agent]->result_schema.doc)
         l->schema_agent++;
-    if (l->schema_agent == flow->agent_count || flow->agents[l->schema_agent]->result_schema != schema)
+    if (l->schema_agent == flow->agent_count || &flow->agents[l->schema_agent]->result_schema != schema)
         return NULL;
     return flow->agents[l->schema_agent++];
 }
@@ -69,19 +69,21 @@ static void tell_wrong(const struct schema_problem *problem, void *user)
     diag_hint(diag, "the model is shown it, but no result is checked against it");
 }
 
-static struct schema *compile_schema(struct compiling c, json_t *json)
+static void compile_schema(struct compiling c, struct flow_schema *schema)
 {
     rondo_error err;
     c.is_loose = c.l->is_v1 && c.agent && !c.agent->judges;
-    return schema_compile(json, &(struct schema_options){ .report = tell_wrong, .user = &c }, &err);
+    schema->rules = schema_compile(schema->doc, &(struct schema_options){ .report = tell_wrong, .user = &c }, &err);
+    if (schema->rules)
+        flow_own_schema(c.l->flow, schema->rules);
 }
 
 static void check_schema(struct loading *l, const struct pending_schema *pending)
 {
-    struct flow_agent *agent = agent_of_schema(l, pending->json);
-    auto_schema struct schema *schema = compile_schema((struct compiling){ l, pending->at, agent }, pending->json);
-    if (schema && agent)
-        load_fit_script(l, agent, schema);
+    struct flow_agent *agent = agent_of_schema(l, pending->to);
+    compile_schema((struct compiling){ l, pending->at, agent }, pending->to);
+    if (pending->to->rules && agent)
+        load_fit_script(l, agent);
 }
 
 static void compile_inputs(struct loading *l)
@@ -89,11 +91,8 @@ static void compile_inputs(struct loading *l)
     const struct doc_val *inputs = load_get(l->flow->doc->root, "inputs");
     for (uint32_t i = 0; i < l->flow->input_count; i++) {
         struct flow_input *input = &l->flow->inputs[i];
-        if (!json_is_object(input->schema_doc) && !json_is_boolean(input->schema_doc))
-            continue;
-        input->schema = compile_schema((struct compiling){ l, inputs->items[i] }, input->schema_doc);
-        if (input->schema)
-            flow_own_schema(l->flow, input->schema);
+        if (json_is_object(input->schema.doc) || json_is_boolean(input->schema.doc))
+            compile_schema((struct compiling){ l, inputs->items[i] }, &input->schema);
     }
 }
 
@@ -208,6 +207,7 @@ void load_compile(struct loading *l)
     unsigned doubts = load_doubts(l);
     for (uint32_t i = 0; i < l->schema_count; i++)
         check_schema(l, &l->schemas[i]);
+    rules_far_judges(l);
     compile_inputs(l);
     find_users(l);
     keys_find(l->flow);

@@ -4,6 +4,7 @@
    that gates give themselves, replies of scripts, inputs that steps and files are given.  Only what is sure is
    said.  Of an expression that names nothing the value is known, of others perhaps the type. */
 #include "base/buf.h"
+#include "data/prospect.h"
 #include "data/value.h"
 #include "flow/load.h"
 #include "flow/scope.h"
@@ -93,13 +94,6 @@ static struct fitting fitting(struct loading *l, const struct doc_val *at, const
     return f;
 }
 
-/* What is wrong with the schema was told when it was compiled first. */
-static struct schema *schema_again(json_t *doc)
-{
-    rondo_error err;
-    return doc ? schema_compile(doc, NULL, &err) : NULL;
-}
-
 /* ---- inputs and gates ---------------------------------------------------------------------------------------- */
 
 static void fit_defaults(struct loading *l)
@@ -107,20 +101,19 @@ static void fit_defaults(struct loading *l)
     const struct doc_val *inputs = load_get(l->flow->doc->root, "inputs");
     for (uint32_t i = 0; i < l->flow->input_count; i++) {
         const struct flow_input *input = &l->flow->inputs[i];
-        if (input->schema && input->default_)
+        if (input->schema.rules && input->default_)
             fit(fitting(l, doc_get(inputs->items[i], "default"), "the default of '%.80s' does not fit its schema",
-                        input->name), input->schema, input->default_);
+                        input->name), input->schema.rules, input->default_);
     }
 }
 
 /* The answer that a gate gives itself has to be one that it would take. */
 static void fit_gate(struct loading *l, struct flow_step *step)
 {
-    auto_schema struct schema *schema = step->gate_answer ? schema_again(step->gate_schema) : NULL;
     const struct doc_val *gate = step->part == AS_REVIEWER ? step->at : load_get(step->at, "gate");
-    if (schema)
+    if (step->gate_answer && step->gate_schema.rules)
         fit(fitting(l, doc_get(load_get(gate, "onTimeout"), "answer"), "the answer does not fit the gate's schema"),
-            schema, step->gate_answer);
+            step->gate_schema.rules, step->gate_answer);
 }
 
 /* ---- scripts ------------------------------------------------------------------------------------------------- */
@@ -129,7 +122,7 @@ static void fit_gate(struct loading *l, struct flow_step *step)
 bool load_skill_decides(const struct flow_agent *agent)
 {
     for (uint32_t i = 0; i < agent->skill_count; i++)
-        if (agent->skills[i].result_schema)
+        if (agent->skills[i].result_schema.doc)
             return true;
     return false;
 }
@@ -153,7 +146,7 @@ static json_t *reply_value(const struct doc_val *at, const json_t *reply, const 
 }
 
 /* A reply that does not fit fails its step, which may be what is to be tried. */
-void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema)
+void load_fit_script(struct loading *l, const struct flow_agent *agent)
 {
     const struct doc_val *script = load_get(agent->at, "script");
     if (agent->kind != AGENT_SCRIPT || load_skill_decides(agent) || script->kind != DOC_LIST)
@@ -166,52 +159,54 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent, const st
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
                      : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
         if (value)
-            fit(f, schema, value);
+            fit(f, agent->result_schema.rules, value);
     }
 }
 
 /* ---- what expressions give ----------------------------------------------------------------------------------- */
 
-/* Which values of expressions can be JSON of a type. */
-static const struct {
-    const char *type;
+/* Which values of expressions can be JSON of a type.  A double may be whole. */
+static const struct json_type {
+    const char *name;
+    unsigned types; // see data/prospect.h
     enum cel_kind kinds[4];
 } json_types[] = {
-    { "string", { CEL_STRING, CEL_BYTES, CEL_TIMESTAMP, CEL_DURATION } },
-    { "integer", { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
-    { "number", { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
-    { "boolean", { CEL_BOOL, CEL_BOOL, CEL_BOOL, CEL_BOOL } },
-    { "null", { CEL_NULL, CEL_NULL, CEL_NULL, CEL_NULL } },
-    { "array", { CEL_LIST, CEL_LIST, CEL_LIST, CEL_LIST } },
-    { "object", { CEL_MAP, CEL_MAP, CEL_MAP, CEL_MAP } },
+    { "string", PROSPECT_STRING, { CEL_STRING, CEL_BYTES, CEL_TIMESTAMP, CEL_DURATION } },
+    { "number", 1u << JSON_REAL, { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
+    { "integer", PROSPECT_INTEGER, { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
+    { "boolean", PROSPECT_BOOLEAN, { CEL_BOOL, CEL_BOOL, CEL_BOOL, CEL_BOOL } },
+    { "array", PROSPECT_ARRAY, { CEL_LIST, CEL_LIST, CEL_LIST, CEL_LIST } },
+    { "object", PROSPECT_OBJECT, { CEL_MAP, CEL_MAP, CEL_MAP, CEL_MAP } },
+    { "null", PROSPECT_NULL, { CEL_NULL, CEL_NULL, CEL_NULL, CEL_NULL } },
 };
 
-static bool can_be_type(const struct cel_program *program, const json_t *type)
+static bool can_be(const struct cel_program *program, const struct json_type *type)
 {
-    for (size_t i = 0; json_is_string(type) && i < COUNT(json_types); i++) {
-        if (strcmp(json_types[i].type, json_string_value(type)) != 0)
-            continue;
-        for (size_t k = 0; k < COUNT(json_types[i].kinds); k++)
-            if (cel_program_can_be(program, json_types[i].kinds[k]))
-                return true;
-        return false;
-    }
-    return true; // what is not known is not wrong
+    for (size_t k = 0; k < COUNT(type->kinds); k++)
+        if (cel_program_can_be(program, type->kinds[k]))
+            return true;
+    return false;
 }
 
-/* `type` of a schema is a name or a list of them. */
-static bool can_fit(const struct cel_program *program, const json_t *schema)
+static bool can_fit(const struct cel_program *program, unsigned types)
 {
-    const json_t *type = json_object_get(schema, "type"), *one;
-    size_t i;
     if (cel_program_can_be(program, CEL_OPTIONAL)) // what is in it is not known
         return true;
-    if (!json_is_array(type))
-        return can_be_type(program, type);
-    json_array_foreach(type, i, one)
-        if (can_be_type(program, one))
+    for (size_t i = 0; i < COUNT(json_types); i++)
+        if (json_types[i].types & types && can_be(program, &json_types[i]))
             return true;
-    return json_array_size(type) == 0;
+    return false;
+}
+
+static void put_types(struct buf *out, unsigned types)
+{
+    if (types & 1u << JSON_REAL) // a whole number is one, too
+        types &= ~PROSPECT_INTEGER;
+    for (size_t i = 0; i < COUNT(json_types); i++)
+        if (json_types[i].types & types)
+            buf_printf(out, "%s%s", out->len ? " or " : "", json_types[i].name);
+    if (!types)
+        buf_puts(out, "of no value");
 }
 
 /* What an expression that names nothing always gives; NULL. */
@@ -222,13 +217,14 @@ static json_t *constant_of(const struct cel_program *program)
     return scope_constant(program, &value, &err) == 0 ? value : NULL;
 }
 
-static bool fit_type(struct loading *l, const struct flow_named *given, const json_t *schema, const char *whose)
+static bool fit_type(struct loading *l, const struct flow_named *given, const struct prospect *p, const char *whose)
 {
-    if (can_fit(given->expr.program, schema))
+    unsigned types = prospect_types(p);
+    if (can_fit(given->expr.program, types))
         return true;
     auto_free char *type = cel_type_text(cel_program_type(given->expr.program));
     auto_buf struct buf wanted = { 0 };
-    value_put_json(&wanted, json_object_get(schema, "type"));
+    put_types(&wanted, types);
     load_error(l, STAGE_RONDO, given->expr.at, "schema",
                "the input '%.80s' of '%.100s' has the type %.80s, this gives %s", given->name, whose,
                buf_text(&wanted), type);
@@ -247,16 +243,18 @@ static bool is_too_much(const struct flow_step *step)
 static void fit_given(struct loading *l, struct flow_step *step)
 {
     const struct flow_step *giver = flow_giver(step);
+    auto_arena struct arena arena = { 0 };
     for (uint32_t i = 0; step->include && !is_too_much(step) && i < giver->with_count; i++) {
         const struct flow_named *given = &giver->with[i];
         const struct flow_input *input = flow_input(step->include, given->name);
+        const struct schema *schema = input ? input->schema.rules : NULL;
         const char *file = step->include->source->name;
-        if (!input || !given->expr.program || !fit_type(l, given, input->schema_doc, file))
+        if (!schema || !given->expr.program || !fit_type(l, given, prospect_of_schema(&arena, schema), file))
             continue;
-        auto_json json_t *value = input->schema ? constant_of(given->expr.program) : NULL;
+        auto_json json_t *value = constant_of(given->expr.program);
         if (value)
             fit(fitting(l, given->expr.at, "the input '%.80s' of '%.100s' does not take this", given->name, file),
-                input->schema, value);
+                schema, value);
     }
 }
 
@@ -331,52 +329,54 @@ static struct schema *sure_schema(json_t *doc, json_t *input)
     return schema_compile(part, &(struct schema_options){ .sources = &whole, .source_count = 1 }, &err);
 }
 
-/* Whatever is in it, it is an object. */
-static bool takes_object(const json_t *doc)
-{
-    auto_json json_t *part = json_object(), *nothing = json_object();
-    rondo_error err;
-    json_object_set(part, "type", json_object_get(doc, "type"));
-    auto_schema struct schema *schema = schema_again(part);
-    return !schema || schema_check(schema, nothing, &err) == 0;
-}
-
 static const struct doc_val *with_at(const struct flow_step *step)
 {
     const struct doc_val *with = load_get(flow_giver(step)->at, "with");
     return with ? with : step->id_at;
 }
 
-static void fit_partly(struct loading *l, const struct flow_step *step, json_t *doc, json_t *input)
+/* Of values that are not known the type may be.  What cannot be there at all is told of the object. */
+static void fit_types(struct loading *l, const struct flow_step *step, const struct schema *schema, const json_t *input)
 {
     const struct flow_step *giver = flow_giver(step);
-    const struct doc_val *with = with_at(step);
-    const json_t *properties = json_object_get(doc, "properties");
-    auto_schema struct schema *schema = sure_schema(doc, input);
-    if (!schema)
-        return;
-    if (!takes_object(doc)) {
-        load_error(l, STAGE_RONDO, with, "schema", "`with` makes an object, which the `inputSchema` does not take");
-        return;
-    }
-    fit(fitting(l, with, "this does not fit the `inputSchema`"), schema, input);
+    auto_arena struct arena arena = { 0 };
+    const struct prospect *whole = prospect_of_schema(&arena, schema);
     for (uint32_t i = 0; i < giver->with_count; i++) {
         const struct flow_named *given = &giver->with[i];
-        const json_t *property = json_object_get(properties, given->name);
-        if (given->expr.program && property && json_is_null(json_object_get(input, given->name)))
-            fit_type(l, given, property, step->id);
+        const struct prospect *p = prospect_member(&arena, whole, given->name);
+        if (given->expr.program && p != &prospect_none && json_is_null(json_object_get(input, given->name)))
+            fit_type(l, given, p, step->id);
     }
 }
 
-static void fit_with(struct loading *l, const struct flow_step *step, json_t *doc)
+/* Whatever is in it, it is an object. */
+static bool takes_object(const struct schema *schema)
+{
+    auto_arena struct arena arena = { 0 };
+    return prospect_types(prospect_of_schema(&arena, schema)) & PROSPECT_OBJECT;
+}
+
+static void fit_partly(struct loading *l, const struct flow_step *step, struct flow_schema schema, json_t *input)
+{
+    const struct doc_val *with = with_at(step);
+    if (!takes_object(schema.rules)) {
+        load_error(l, STAGE_RONDO, with, "schema", "`with` makes an object, which the `inputSchema` does not take");
+        return;
+    }
+    auto_schema struct schema *sure = sure_schema(schema.doc, input);
+    if (sure)
+        fit(fitting(l, with, "this does not fit the `inputSchema`"), sure, input);
+    fit_types(l, step, schema.rules, input);
+}
+
+static void fit_with(struct loading *l, const struct flow_step *step, struct flow_schema schema)
 {
     bool is_whole;
     auto_json json_t *input = known_input(step, &is_whole);
-    auto_schema struct schema *schema = is_whole ? schema_again(doc) : NULL;
-    if (schema)
-        fit(fitting(l, with_at(step), "this does not fit the `inputSchema`"), schema, input);
-    if (!is_whole)
-        fit_partly(l, step, doc, input);
+    if (is_whole)
+        fit(fitting(l, with_at(step), "this does not fit the `inputSchema`"), schema.rules, input);
+    else
+        fit_partly(l, step, schema, input);
 }
 
 static bool makes_of_items(const struct flow_step *step)
@@ -410,33 +410,33 @@ const struct flow_loop *load_items_of(const struct flow_step *step)
 }
 
 /* The items of a loop that are written down are inputs, too. */
-static void fit_items(struct loading *l, const struct flow_step *step, const struct flow_loop *loop, json_t *doc)
+static void fit_items(struct loading *l, const struct flow_step *step, const struct flow_loop *loop,
+                      const struct schema *schema)
 {
     const struct doc_val *at = load_get(loop->at, "forEach");
-    auto_schema struct schema *schema = at->kind == DOC_LIST ? schema_again(doc) : NULL;
-    for (uint32_t i = 0; schema && i < at->count; i++) {
+    for (uint32_t i = 0; at->kind == DOC_LIST && i < at->count; i++) {
         struct fitting f = fitting(l, at->items[i], "the item does not fit the `inputSchema` of '%.80s'", step->id);
         f.hint = loop->on_item_failure == RONDO_ERROR_CONTINUES ? "the item fails then, and the others go on" : NULL;
         fit(f, schema, json_array_get(loop->items, i));
     }
 }
 
-static void fit_input_to(struct loading *l, const struct flow_step *step, json_t *doc)
+static void fit_input_to(struct loading *l, const struct flow_step *step, struct flow_schema schema)
 {
     const struct flow_loop *items = load_items_of(step);
     if (items)
-        fit_items(l, step, items, doc);
+        fit_items(l, step, items, schema.rules);
     else if (is_all_given(step))
-        fit_with(l, step, doc);
+        fit_with(l, step, schema);
 }
 
 static void fit_input(struct loading *l, struct flow_step *step)
 {
     bool is_given = step->part == AS_STEP || step->part == AS_MEMBER || step->part == AS_CAPTAIN;
-    json_t *docs[] = { step->input_schema, load_agent_schema(step) };
-    for (size_t i = 0; is_given && !is_too_much(step) && i < COUNT(docs); i++)
-        if (docs[i])
-            fit_input_to(l, step, docs[i]);
+    const struct flow_schema schemas[] = { step->input_schema, load_agent_schema(step) };
+    for (size_t i = 0; is_given && !is_too_much(step) && i < COUNT(schemas); i++)
+        if (schemas[i].rules)
+            fit_input_to(l, step, schemas[i]);
 }
 
 /* ---- what models are told of files ------------------------------------------------------------------------ */

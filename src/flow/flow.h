@@ -141,10 +141,17 @@ struct flow_env {
     const char *from;      // ENV_FROM_*: the variable or file; its value is a secret
 };
 
+/* A schema of the file: its text, borrowed from the document, and what was compiled of it, which the flow owns.  NULL:
+   there is none, or it is wrong. */
+struct flow_schema {
+    json_t *doc;
+    struct schema *rules;
+};
+
 struct flow_skill {
     const char *name;
     struct flow_text description, prompt;
-    json_t *input_schema, *result_schema; // borrowed from the document; NULL
+    struct flow_schema input_schema, result_schema;
 };
 
 /* A skill that is a folder with a SKILL.md (read_guides.c). */
@@ -171,7 +178,7 @@ struct flow_agent {
     uint8_t kind; // enum flow_agent_kind
     struct flow_text description;
     struct flow_text prompt; // its system text; without one that is the description
-    json_t *result_schema, *input_schema; // borrowed from the document; NULL
+    struct flow_schema result_schema, input_schema;
     bool judges;   // of a loop it is the untilAgent
     struct flow_step **users; // the steps that it works for
     uint32_t user_count;
@@ -307,7 +314,7 @@ struct flow_step {
     bool has_timeout;         // the file says one here, be it 0
     bool has_with;
     bool takes_previous;      // in a sequence: its input is the output of the step before
-    json_t *input_schema;     // borrowed; NULL: the agent's
+    struct flow_schema input_schema; // none: the agent's
     struct flow_review *review; // NULL
     struct flow_loop *loop;     // NULL
     /* bodies */
@@ -330,7 +337,8 @@ struct flow_step {
     const char *start;
     int max_steps;
     struct flow_text ask;       // GATE
-    json_t *gate_schema, *gate_answer; // borrowed; NULL
+    struct flow_schema gate_schema;
+    json_t *gate_answer;        // borrowed; NULL
     int64_t gate_timeout_ms;
     bool gate_exits; // onTimeout: exit
     struct flow_named *set;     // SET
@@ -343,8 +351,7 @@ struct call_env;
 
 struct flow_input {
     const char *name;
-    json_t *schema_doc;   // borrowed
-    struct schema *schema;
+    struct flow_schema schema;
     json_t *default_;     // borrowed; NULL: required
 };
 

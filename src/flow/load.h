@@ -73,8 +73,7 @@ struct naming {
 
 struct pending_schema {
     const struct doc_val *at;
-    json_t *json;
-    bool is_result; // has to be about objects
+    struct flow_schema *to;
 };
 
 /* A key whose value is not known: it was refused, or given to a key that is not known and probably meant this one. */
@@ -183,7 +182,6 @@ void read_expr(struct loading *l, const struct field *field, const char *what,
                const struct doc_val *val, struct flow_expr *ret);
 void read_holes(struct loading *l, const struct field *field, const char *what,
                 const struct doc_val *val, struct flow_text *ret);
-void read_schema(struct loading *l, const struct doc_val *val, json_t **ret, bool is_result);
 void read_agent_name(struct loading *l, const struct doc_val *val, struct flow_agent **ret,
                      const char *code, uint8_t stage);
 
@@ -212,6 +210,7 @@ bool rules_is_limited(const struct flow_step *step);             // is a budget 
 bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
 void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
 void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c
+void rules_far_judges(struct loading *l); // the rest of it, once schemas have been compiled
 void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
 void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
@@ -225,15 +224,15 @@ void load_guides(struct loading *l); // read_guides.c
 void load_compile(struct loading *l);
 void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
-void load_fit_script(struct loading *l, const struct flow_agent *agent, const struct schema *schema);
+void load_fit_script(struct loading *l, const struct flow_agent *agent);
 
 /* The names that `type` of a JSON Schema may have. */
 #define LOAD_TYPES 7
 extern const char *const load_types[LOAD_TYPES];
 
-/* What the agent of a step wants its input to fit, NULL; and the loop whose items, written down, are its input,
+/* What the agent of a step wants its input to fit, if anything; and the loop whose items, written down, are its input,
    NULL. */
-json_t *load_agent_schema(const struct flow_step *step);
+struct flow_schema load_agent_schema(const struct flow_step *step);
 const struct flow_loop *load_items_of(const struct flow_step *step);
 
 /* What is known of an input: of what stands beside a step, of what is in it, and of a file. */

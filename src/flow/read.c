@@ -495,23 +495,18 @@ static void read_exprs(struct loading *l, const struct field *field, const struc
     }
 }
 
-void read_schema(struct loading *l, const struct doc_val *val, json_t **ret, bool is_result)
-{
-    mem_grow(&l->schemas, &l->schema_cap, l->schema_count, sizeof *l->schemas);
-    json_t *json = doc_json(l->flow->doc, val);
-    l->schemas[l->schema_count++] = (struct pending_schema){ val, json, is_result };
-    if (ret)
-        *ret = json;
-}
-
-static void read_schema_field(struct loading *l, const struct field *field, const struct doc_val *val,
-                              json_t **ret)
+/* One that has to be about objects cannot be true. */
+static void read_schema(struct loading *l, const struct field *field, const struct doc_val *val,
+                        struct flow_schema *ret)
 {
     bool is_result = field->kind;
-    if (val->kind == DOC_MAP || (val->kind == DOC_BOOL && !is_result))
-        read_schema(l, val, ret, is_result);
-    else
+    if (val->kind != DOC_MAP && (val->kind != DOC_BOOL || is_result)) {
         wrong_type(l, val, field->key, "a JSON Schema, which is a map");
+        return;
+    }
+    ret->doc = doc_json(l->flow->doc, val);
+    mem_grow(&l->schemas, &l->schema_cap, l->schema_count, sizeof *l->schemas);
+    l->schemas[l->schema_count++] = (struct pending_schema){ val, ret };
 }
 
 /* ---- agents that are named ---------------------------------------------------------------------------- */
@@ -610,7 +605,7 @@ void read_field(struct loading *l, const struct field *field, const struct doc_v
         if (at)
             *(json_t **)at = doc_json(l->flow->doc, val);
         break;
-    case F_SCHEMA: read_schema_field(l, field, val, at); break;
+    case F_SCHEMA: read_schema(l, field, val, at); break;
     case F_OBJECT: read_one(l, field, val, at); break;
     case F_KEPT:
     case F_MAP:

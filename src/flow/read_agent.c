@@ -266,7 +266,7 @@ void own_inputs(struct loading *l, const struct field *field, const struct doc_v
         const struct doc_val *schema = val->items[i];
         struct flow_input *input = &flow->inputs[flow->input_count++];
         input->name = val->keys[i]->text;
-        input->schema_doc = schema->kind == DOC_NULL ? json_true() : doc_json(flow->doc, schema);
+        input->schema.doc = schema->kind == DOC_NULL ? json_true() : doc_json(flow->doc, schema);
         if (!is_input_name(input->name))
             load_error(l, STAGE_RONDO, val->keys[i], "validation",
                        "the input's name '%.80s' %s", input->name, input_rule(input->name));

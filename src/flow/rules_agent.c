@@ -77,7 +77,7 @@ static void check_cache(struct loading *l, const struct flow_agent *agent)
 
 static bool takes_anything(const struct flow_skill *skill)
 {
-    const json_t *schema = skill->input_schema;
+    const json_t *schema = skill->input_schema.doc;
     return !schema || json_is_true(schema) || (json_is_object(schema) && !json_object_size(schema));
 }
 

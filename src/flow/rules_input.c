@@ -12,10 +12,10 @@
 
 enum known { NOT_KNOWN, KNOWN_INPUTS, KNOWN_TEXT };
 
-json_t *load_agent_schema(const struct flow_step *step)
+struct flow_schema load_agent_schema(const struct flow_step *step)
 {
     bool has_agent = step->agent && !(step->loop && step->loop->scope->count);
-    return has_agent ? step->agent->input_schema : NULL;
+    return has_agent ? step->agent->input_schema : (struct flow_schema){ NULL, NULL };
 }
 
 /* ---- what it is ------------------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void check_known(struct loading *l, const struct flow_step *step, const j
 static void check_input(struct loading *l, struct flow_step *step)
 {
     bool is_each = step->loop && step->loop->is_each;
-    const json_t *schemas[] = { step->input_schema, load_agent_schema(step) };
+    const json_t *schemas[] = { step->input_schema.doc, load_agent_schema(step).doc };
     if (step->part != AS_STEP || is_each || load_items_of(step))
         return;
     for (size_t i = 0; i < COUNT(schemas); i++)

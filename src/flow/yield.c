@@ -13,165 +13,110 @@
 
 void yield_clear(struct yield *y)
 {
-    json_decref(TAKE(y->made));
+    arena_free(&y->arena);
+    y->value = NULL;
 }
 
-/* ---- schemas ------------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------------- */
 
-static const char *const references[] = { "$ref", "$dynamicRef", "$recursiveRef" };
-
-/* A reference may stand for anything, and in old drafts everything beside it is ignored. */
-static bool is_plain(const json_t *schema)
-{
-    for (size_t i = 0; i < COUNT(references); i++)
-        if (json_object_get(schema, references[i]))
-            return false;
-    return json_is_object(schema);
-}
-
-static const char *type_named(const json_t *schema)
-{
-    const char *type = json_string_value(json_object_get(schema, "type"));
-    return type && is_plain(schema) ? type : "";
-}
-
-static bool is_of(const json_t *schema, const char *type)
-{
-    return strcmp(type_named(schema), type) == 0;
-}
-
-/* A type of JSON in CEL; as an item of a list it says no more than is certain.  An integer may be written 3.0, and
-   that stays a double in a list. */
+/* Types of JSON in CEL; of items of a list no more is said than is certain.  An integer may be written 3.0, and that
+   stays a double in a list. */
 static const struct row {
-    const char *json, *type, *list;
+    unsigned json;
+    const char *type, *list;
 } rows[] = {
-    { "integer", "int", "list(number)" }, { "number", "number", "list(number)" },
-    { "string", "string", "list(string)" }, { "boolean", "bool", "list(bool)" },
-    { "object", ANY_MAP, ANY_LIST }, { "array", ANY_LIST, ANY_LIST },
+    { PROSPECT_INTEGER, "int", "list(number)" }, { PROSPECT_NUMBER, "number", "list(number)" },
+    { PROSPECT_STRING, "string", "list(string)" }, { PROSPECT_BOOLEAN, "bool", "list(bool)" },
+    { PROSPECT_OBJECT, ANY_MAP, ANY_LIST }, { PROSPECT_ARRAY, ANY_LIST, ANY_LIST },
 };
 
-static const struct row *row_of(const json_t *schema)
+/* NULL: several types are possible, or none. */
+static const struct row *row_of(const struct prospect *p)
 {
-    const char *type = type_named(schema);
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (strcmp(type, rows[i].json) == 0)
+    unsigned types = prospect_types(p);
+    for (size_t i = 0; types && i < COUNT(rows); i++)
+        if (!(types & ~rows[i].json))
             return &rows[i];
     return NULL;
 }
 
-static const char *schema_type(const json_t *schema)
-{
-    const struct row *row = row_of(schema);
-    if (!row || strcmp(row->json, "array") != 0)
-        return row ? row->type : NULL;
-    row = row_of(json_object_get(schema, "prefixItems") ? NULL : json_object_get(schema, "items"));
-    return row ? row->list : ANY_LIST;
-}
-
-static bool is_closed(const json_t *schema)
-{
-    return is_of(schema, "object") && json_is_false(json_object_get(schema, "additionalProperties")) &&
-           !json_object_get(schema, "patternProperties");
-}
-
-/* ---- what a value may be ------------------------------------------------------------------------------- */
-
-void yield_add(struct yield *y, const json_t *schema)
-{
-    for (uint32_t i = 0; i < y->count; i++)
-        if (y->schemas[i] == schema)
-            return;
-    if (schema && y->count < YIELD_MAX)
-        y->schemas[y->count++] = schema;
-    else
-        y->is_open = true;
-}
-
-/* Takes schema. */
-static void add_made(struct yield *y, json_t *schema)
-{
-    y->made = y->made ? y->made : json_array();
-    json_array_append_new(y->made, schema);
-    yield_add(y, schema);
-}
-
-static void add_text(struct yield *y, const char *schema)
-{
-    add_made(y, json_loads(schema, 0, NULL));
-}
-
 bool yield_is_never(const struct yield *y)
 {
-    return y->mute && !y->count && !y->is_open;
+    return y->mute && !y->value;
 }
 
 bool yield_is_known(const struct yield *y)
 {
-    return y->count && !y->is_open && !y->mute;
+    return y->value && y->value != &prospect_unknown && !y->mute;
 }
 
-const char *yield_type(const struct yield *y)
+const char *yield_type(struct yield *y)
 {
-    const char *type = yield_is_known(y) ? schema_type(y->schemas[0]) : NULL;
-    for (uint32_t i = 1; type && i < y->count; i++) {
-        const char *other = schema_type(y->schemas[i]);
-        type = other && strcmp(other, type) == 0 ? type : NULL;
-    }
-    return type;
+    const struct row *row = yield_is_known(y) ? row_of(y->value) : NULL;
+    if (!row || row->json != PROSPECT_ARRAY)
+        return row ? row->type : NULL;
+    row = row_of(prospect_item(&y->arena, y->value));
+    return row ? row->list : ANY_LIST;
 }
 
 bool yield_is_int(const struct yield *y)
 {
-    for (uint32_t i = 0; i < y->count; i++)
-        if (!is_of(y->schemas[i], "integer"))
-            return false;
-    return yield_is_known(y);
+    return yield_is_known(y) && prospect_types(y->value) == PROSPECT_INTEGER;
 }
 
-static const json_t *property_of(const json_t *schema, const char *name)
+/* ---- what a value may be ------------------------------------------------------------------------------- */
+
+static void add(struct yield *y, const struct prospect *p)
 {
-    return is_plain(schema) ? json_object_get(json_object_get(schema, "properties"), name) : NULL;
+    y->value = y->value ? prospect_either(&y->arena, y->value, p) : p;
 }
 
-/* A schema that is closed and does not have the property is out: then the value is of another one, or it fails. */
+static bool is_open(const struct yield *y)
+{
+    return y->value == &prospect_unknown;
+}
+
+void yield_add(struct yield *y, const struct schema *schema)
+{
+    add(y, schema ? prospect_of_schema(&y->arena, schema) : &prospect_unknown);
+}
+
+/* Of a value that is always a text or a number CEL knows better what is wrong. */
+static bool is_scalar(const struct prospect *p)
+{
+    const struct row *row = row_of(p);
+    return row && row->json != PROSPECT_OBJECT;
+}
+
+/* An alternative that cannot have the property is out: then the value is another one, or it fails. */
 enum yield_has yield_enter(struct yield *y, const char *name)
 {
-    struct yield inner = { 0 };
     if (!yield_is_known(y))
         return YIELD_UNKNOWN;
-    for (uint32_t i = 0; i < y->count; i++) {
-        const json_t *property = property_of(y->schemas[i], name);
-        if (!property && !is_closed(y->schemas[i]))
-            return YIELD_UNKNOWN;
-        if (property)
-            yield_add(&inner, property);
-    }
-    if (!inner.count)
-        return YIELD_LACKS;
-    inner.made = y->made;
-    *y = inner;
+    const struct prospect *inner = prospect_member(&y->arena, y->value, name);
+    if (inner == &prospect_none)
+        return is_scalar(y->value) ? YIELD_UNKNOWN : YIELD_LACKS;
+    if (inner == &prospect_unknown)
+        return YIELD_UNKNOWN;
+    y->value = inner;
     return YIELD_HAS;
 }
 
+/* Of a list that is always empty every item can be said to have everything. */
 void yield_enter_items(struct yield *y)
 {
-    struct yield inner = { .is_open = y->is_open || y->mute };
-    for (uint32_t i = 0; i < y->count; i++)
-        yield_add(&inner, is_of(y->schemas[i], "array") && !json_object_get(y->schemas[i], "prefixItems")
-                              ? json_object_get(y->schemas[i], "items")
-                              : NULL);
-    inner.made = y->made;
-    *y = inner;
+    const struct prospect *item = yield_is_known(y) ? prospect_item(&y->arena, y->value) : &prospect_unknown;
+    y->value = item == &prospect_none ? &prospect_unknown : item;
+    y->mute = NULL;
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
 static void add_body(struct yield *y, const struct flow_step *step);
 
-/* { name: ... }, and nothing else; takes properties. */
-static json_t *closed_schema(json_t *properties)
+static const struct prospect *typed(struct yield *y, unsigned types)
 {
-    return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
+    return prospect_of_types(&y->arena, types);
 }
 
 static void add_set(struct yield *y, const struct flow_step *step)
@@ -180,10 +125,10 @@ static void add_set(struct yield *y, const struct flow_step *step)
         yield_add(y, NULL);
         return;
     }
-    json_t *properties = json_object();
+    struct prospect_member members[STEPS_MAX];
     for (uint32_t i = 0; i < step->set_count; i++)
-        json_object_set_new(properties, step->set[i].name, json_object());
-    add_made(y, closed_schema(properties));
+        members[i] = (struct prospect_member){ step->set[i].name, typed(y, PROSPECT_ALL) };
+    add(y, prospect_of_record(&y->arena, members, step->set_count));
 }
 
 static bool is_small(struct yield *y, const struct flow_scope *scope)
@@ -202,7 +147,7 @@ static bool always_completes(const struct flow_step *step)
 /* Any step may have completed last when a pass is broken off. */
 static void add_any(struct yield *y, const struct flow_scope *scope)
 {
-    for (uint32_t i = 0; is_small(y, scope) && i < scope->count && !y->is_open; i++)
+    for (uint32_t i = 0; is_small(y, scope) && i < scope->count && !is_open(y); i++)
         yield_add_step(y, scope->steps[i]);
 }
 
@@ -231,7 +176,7 @@ static void add_group(struct yield *y, const struct flow_step *step)
         add_any(y, scope);
         return;
     }
-    for (uint32_t i = scope->count; i-- > 0 && !y->is_open && (!is_last || yield_is_never(y));) {
+    for (uint32_t i = scope->count; i-- > 0 && !is_open(y) && (!is_last || yield_is_never(y));) {
         yield_add_step(y, scope->steps[i]);
         is_last |= always_completes(scope->steps[i]);
     }
@@ -239,7 +184,7 @@ static void add_group(struct yield *y, const struct flow_step *step)
 
 static void add_cases(struct yield *y, const struct flow_step *step)
 {
-    for (uint32_t i = 0; is_small(y, step->inner) && i < step->case_count && !y->is_open; i++)
+    for (uint32_t i = 0; is_small(y, step->inner) && i < step->case_count && !is_open(y); i++)
         yield_add_step(y, step->cases[i].step);
 }
 
@@ -259,7 +204,7 @@ static const struct flow_step *only_result(const struct flow_expr *expr, const s
 /* `steps.x.result.y`, or an item of that; of all other expressions nothing is known. */
 static void add_expr(struct yield *y, const struct flow_expr *expr, bool is_item)
 {
-    struct yield whole = { 0 };
+    struct yield whole = { .arena = y->arena };
     const struct cel_ref *ref;
     const struct flow_step *step = only_result(expr, &ref);
     if (step)
@@ -269,11 +214,8 @@ static void add_expr(struct yield *y, const struct flow_expr *expr, bool is_item
             step = NULL;
     if (step && is_item)
         yield_enter_items(&whole);
-    for (uint32_t i = 0; step && i < whole.count; i++)
-        yield_add(y, whole.schemas[i]);
-    if (!step || whole.is_open || whole.mute || whole.made) // what was made goes
-        yield_add(y, NULL);
-    yield_clear(&whole);
+    y->arena = whole.arena;
+    add(y, step && yield_is_known(&whole) ? whole.value : &prospect_unknown);
 }
 
 void yield_add_item(struct yield *y, const struct flow_step *each)
@@ -314,7 +256,12 @@ static void add_agent(struct yield *y, const struct flow_step *step)
     else if (agent && load_skill_decides(agent))
         yield_add(y, NULL);
     else
-        yield_add(y, agent && !agent->is_loose ? agent->result_schema : NULL);
+        yield_add(y, agent && !agent->is_loose ? agent->result_schema.rules : NULL);
+}
+
+static void add_list(struct yield *y)
+{
+    add(y, prospect_of_list(&y->arena, &prospect_unknown));
 }
 
 static void add_body(struct yield *y, const struct flow_step *step)
@@ -323,8 +270,8 @@ static void add_body(struct yield *y, const struct flow_step *step)
     switch ((enum flow_body)step->body) {
     case BODY_AGENT: add_agent(y, step); return;
     case BODY_INCLUDE: add_file(y, step); return;
-    case BODY_GATE: yield_add(y, step->gate_schema); return;
-    case BODY_PARALLEL: add_text(y, "{\"type\": \"array\"}"); return;
+    case BODY_GATE: yield_add(y, step->gate_schema.rules); return;
+    case BODY_PARALLEL: add_list(y); return;
     case BODY_SET: add_set(y, step); return;
     case BODY_STEPS: inner ? add_group(y, step) : yield_add(y, NULL); return;
     case BODY_BRANCH: inner ? add_cases(y, step) : yield_add(y, NULL); return;
@@ -366,11 +313,15 @@ void yield_add_pass(struct yield *y, const struct flow_step *step)
 /* { iterations, failed }: lists of what came of each item */
 static void add_each(struct yield *y)
 {
-    json_t *item = closed_schema(json_pack("{s:{}, s:{s:s}, s:{}, s:{s:s}, s:{s:s}, s:{}, s:{s:s}}", "id", "index",
-                                           "type", "integer", "item", "content", "type", "string", "status", "type",
-                                           "string", "result", "error", "type", "string"));
-    add_made(y, closed_schema(json_pack("{s:{s:s, s:O}, s:{s:s, s:o}}", "iterations", "type", "array", "items", item,
-                                        "failed", "type", "array", "items", item)));
+    const struct prospect *any = typed(y, PROSPECT_ALL), *text = typed(y, PROSPECT_STRING);
+    const struct prospect_member item[] = { { "id", any },      { "index", typed(y, PROSPECT_INTEGER) },
+                                            { "item", any },    { "content", text },
+                                            { "status", text }, { "result", any },
+                                            { "error", text } };
+    const struct prospect *items =
+        prospect_of_list(&y->arena, prospect_of_record(&y->arena, item, COUNT(item)));
+    const struct prospect_member members[] = { { "iterations", items }, { "failed", items } };
+    add(y, prospect_of_record(&y->arena, members, COUNT(members)));
 }
 
 void yield_add_step(struct yield *y, const struct flow_step *step)
@@ -382,7 +333,7 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
     else if (loop && loop->is_each)
         add_each(y);
     else if (is_all)
-        add_text(y, "{\"type\": \"array\"}");
+        add_list(y);
     else if (loop)
         yield_add_pass(y, step);
     else
@@ -393,20 +344,20 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
 
 void yield_add_usage(struct yield *y)
 {
-    static const char *const counts[] = { "prompt", "completion", "total", "reasoning", "cacheRead", "cacheWrite",
-                                          "calls", "unpriced" };
-    json_t *properties = json_pack("{s:{s:s}}", "cost", "type", "number");
-    for (size_t i = 0; i < COUNT(counts); i++)
-        json_object_set_new(properties, counts[i], json_pack("{s:s}", "type", "integer"));
-    add_made(y, closed_schema(properties));
+    static const char *const names[] = { "cost", "prompt", "completion", "total", "reasoning", "cacheRead",
+                                         "cacheWrite", "calls", "unpriced" };
+    struct prospect_member members[COUNT(names)];
+    for (size_t i = 0; i < COUNT(names); i++)
+        members[i] = (struct prospect_member){ names[i], typed(y, i ? PROSPECT_INTEGER : PROSPECT_NUMBER) };
+    add(y, prospect_of_record(&y->arena, members, COUNT(members)));
 }
 
-static json_t *steps_schema(const struct flow_scope *scope)
+static const struct prospect *steps_record(struct yield *y, const struct flow_scope *scope)
 {
-    json_t *properties = json_object();
+    struct prospect_member members[STEPS_MAX];
     for (uint32_t i = 0; i < scope->count; i++)
-        json_object_set_new(properties, scope->steps[i]->id, json_object());
-    return closed_schema(properties);
+        members[i] = (struct prospect_member){ scope->steps[i]->id, typed(y, PROSPECT_ALL) };
+    return prospect_of_record(&y->arena, members, scope->count);
 }
 
 /* The steps of a pass: those of the loop, or what is inside of the body; NULL: not known. */
@@ -426,9 +377,11 @@ void yield_add_record(struct yield *y, const struct flow_step *step)
 {
     const struct flow_scope *scope = pass_scope(step);
     bool is_known = scope && scope->count <= STEPS_MAX;
-    json_t *properties = json_loads("{\"pass\": {\"type\": \"integer\"}, \"status\": {\"type\": \"string\"}, "
-                                    "\"content\": {\"type\": \"string\"}, \"judge\": {\"type\": \"string\"}, "
-                                    "\"error\": {\"type\": \"string\"}, \"result\": {}, \"score\": {}}", 0, NULL);
-    json_object_set_new(properties, "steps", is_known ? steps_schema(scope) : json_object());
-    add_made(y, closed_schema(properties));
+    const struct prospect *any = typed(y, PROSPECT_ALL), *text = typed(y, PROSPECT_STRING);
+    const struct prospect_member members[] = {
+        { "pass", typed(y, PROSPECT_INTEGER) }, { "status", text }, { "content", text }, { "judge", text },
+        { "error", text }, { "result", any }, { "score", any },
+        { "steps", is_known ? steps_record(y, scope) : any },
+    };
+    add(y, prospect_of_record(&y->arena, members, COUNT(members)));
 }

@@ -1,33 +1,31 @@
-/* yield.h - what is known of a value before there is one: the schemas that it may have.
+/* yield.h - what is known of the results of steps before there are any.
 
    A step's result is checked against its agent's resultSchema, and comes out of the containers around it unchanged; so
-   what a container gives has one of a few schemas, and a property that none of them has cannot be there. */
+   what a container gives fits one of a few schemas, and a property that none of them allows cannot be there. */
 #ifndef RONDO_YIELD_H
 #define RONDO_YIELD_H
 
+#include "data/prospect.h"
 #include "flow/flow.h"
 
 #define ANY_MAP  "map(string, dyn)"
 #define ANY_LIST "list(dyn)"
 
-#define YIELD_MAX   16   // schemas; of more nothing is known
-#define YIELD_LOOKS 2000 // steps; the same
+#define YIELD_LOOKS 2000 // steps; of more nothing is known
 
 /* In the caller's storage; it borrows from the flow. */
 struct yield {
-    const json_t *schemas[YIELD_MAX];
-    uint32_t count;
-    bool is_open; // it may be something else, too
+    const struct prospect *value; // NULL: nobody gives one
+    struct arena arena;           // where that is
     const struct flow_step *mute; // one that never has a result, and so gives none; a script before a model; NULL
     uint32_t looked; // steps that were looked at
-    json_t *made; // schemas that are in no file
 };
 #define auto_yield __attribute__((cleanup(yield_clear)))
 
 void yield_clear(struct yield *yield);
 
 /* One more schema that the value may have; NULL: anything. */
-void yield_add(struct yield *yield, const json_t *schema);
+void yield_add(struct yield *yield, const struct schema *schema);
 
 /* The result of a step, and of a pass of its loop. */
 void yield_add_step(struct yield *yield, const struct flow_step *step);
@@ -47,7 +45,7 @@ bool yield_is_never(const struct yield *yield);
 bool yield_is_known(const struct yield *yield);
 
 /* Its type in CEL; NULL: dyn.  Whether it is a whole number, which may come as 3.0. */
-const char *yield_type(const struct yield *yield);
+const char *yield_type(struct yield *yield);
 bool yield_is_int(const struct yield *yield);
 
 /* Goes on to the property of that name if it is known, and does not if it cannot be there or nobody knows. */

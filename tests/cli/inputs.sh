@@ -217,7 +217,7 @@ F
 check "inputs that agents in a list lack" 2 "" "$RONDO" check wrong.yaml
 says "wrong.yaml:5:37: error[validation]: 'needs.yaml' needs the input 'a'"
 says "wrong.yaml:6:34: error[unknown_reference]: none of the workflows that are listed has an input 'cc'"
-says "wrong.yaml:7:29: error[schema]: the input 'a' of 'needs.yaml' has the type \"string\", this gives int"
+says "wrong.yaml:7:29: error[schema]: the input 'a' of 'needs.yaml' has the type string, this gives int"
 same "and nothing else" "$(grep -c 'error\[' err)" 3
 
 # `inputSchema` is about what a step gets before it starts: a loop once, a forEach every item.
@@ -294,7 +294,7 @@ steps:
 F
 check "items and with" 2 "" "$RONDO" check items.yaml
 says "items.yaml:6:5: error[validation]: 'needs.yaml' needs the input 'a'"
-says "items.yaml:8:55: error[schema]: the input 'b' of 'needs.yaml' has the type \"integer\", this gives string"
+says "items.yaml:8:55: error[schema]: the input 'b' of 'needs.yaml' has the type integer, this gives string"
 says "items.yaml:9:25: error[unknown_reference]: a: 'item' exists only in a forEach"
 says "items.yaml:10:25: error[unknown_reference]: a: 'item' exists only in a forEach"
 says "items.yaml:11:25: error[schema]: this does not fit the \`inputSchema\`: n: expected integer"
