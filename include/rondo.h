@@ -168,7 +168,7 @@ typedef struct rondo_retry {
     int attempts;
     int64_t delay_ms;
     double factor;        /* 0 means 2 */
-    int64_t max_delay_ms; /* 0 means 60,000 */
+    int64_t max_delay_ms; /* 0 means 60,000, or delay_ms if that is more */
     double jitter;        /* 0 .. 1 */
     rondo_predicate on;
 } rondo_retry;

@@ -183,16 +183,27 @@ static void put_pass_output(struct sheet *sheet, const struct act *loop, const s
     put_result(sheet->out, more->steps_of->children[last].name, end, is_last ? OWN : OTHERS);
 }
 
+/* What the step had said before others failed, or it itself. */
+static void put_pass_failure(struct sheet *sheet, const struct act *loop, const struct pass *pass)
+{
+    const struct outcome *more = pass->out.more;
+    const struct result *own = loop_own_result(sheet->see.run, loop, sheet->act, &pass->out);
+    if (own && own != &pass->out && own->status == RONDO_STATUS_COMPLETED && result_has_output(own)) {
+        put_result(sheet->out, sheet->step->id, own, OWN);
+        buf_puts(sheet->out, "\n\n");
+    }
+    buf_printf(sheet->out, "(failed: %s)", more && more->error ? more->error : "no reason given");
+}
+
 static void put_previous(struct sheet *sheet, const struct act *loop, const char *which)
 {
     const struct pass *pass = history_last(&loop->loop->history);
-    const struct outcome *more = pass->out.more;
     text_heading(sheet->out, "## Previous Iteration Output (Iteration %u%s)", loop->loop->history.count,
                  which);
     if (pass->status == RONDO_STATUS_COMPLETED)
         put_pass_output(sheet, loop, pass);
     else
-        buf_printf(sheet->out, "(failed: %s)", more && more->error ? more->error : "no reason given");
+        put_pass_failure(sheet, loop, pass);
 }
 
 static int put_revision(struct sheet *sheet, const struct act *loop, const char *which, rondo_error *err)

@@ -71,7 +71,7 @@ static void put_bash(struct buf *out)
                   "        return\n"
                   "    fi\n"
                   "    case $command:$before in\n"
-                  "    help:help) words='");
+                  "    help:help) [ \"${word:0:1}\" = - ] || words='");
     put_names(out);
     buf_puts(out, "' ;;\n");
     for (size_t i = 0; commands[i]; i++)

@@ -114,7 +114,7 @@ static int describe(const struct asked *p, struct flow_ref *ref, struct yield *y
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
-        if (*scope->steps[i]->id) // else that was told elsewhere
+        if (*scope->steps[i]->id && scope_step(scope, scope->steps[i]->id) == scope->steps[i]) // else told elsewhere
             names_add(names, scope->steps[i]->id);
 }
 

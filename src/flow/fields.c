@@ -462,7 +462,7 @@ static const struct field retry_rows[] = {
     { "delay", F_DURATION, IN_RONDO, IN(flow_step, retry.delay_ms), .about = "Before the second try." },
     { "factor", F_NUMBER, IN_RONDO, IN(flow_step, retry.factor), RANGE(1, 1000),
       .about = "How the delay grows; 2." },
-    { "maxDelay", F_DURATION, IN_RONDO, IN(flow_step, retry.max_delay_ms), .about = "How far; 60s." },
+    { "maxDelay", F_DURATION, IN_RONDO, IN(flow_step, retry.max_delay_ms), .about = "How far; 60s, or `delay` if that is more." },
     { "jitter", F_NUMBER, IN_RONDO, IN(flow_step, retry.jitter), RANGE(0, 1),
       .about = "How much chance is in it." },
     { "on", F_EXPR, IN_RONDO, IN(flow_step, retry_on), .where = AT_RETRY, .want = WANT_BOOL, .not_empty = true,

@@ -289,6 +289,8 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
     return decide_start(run, act, child, ordinal, kid, TAKE(kid->given), ref, ev);
 }
 
+#define DELAY_MAX_MS 60000 // unless somebody says another
+
 /* delay * factor^(tries - 1), at most max_delay, times 1 - jitter .. 1 + jitter: the same numbers
    for the same run and path, however often it is planned. */
 static int64_t backoff_ns(struct run *run, struct act *act, uint32_t child, uint32_t ordinal,
@@ -296,7 +298,7 @@ static int64_t backoff_ns(struct run *run, struct act *act, uint32_t child, uint
 {
     const rondo_retry *retry = &act->node->children[child].node->opts.retry;
     double factor = retry->factor > 0 ? retry->factor : 2;
-    double max = retry->max_delay_ms ? (double)retry->max_delay_ms : 60000;
+    double max = (double)(retry->max_delay_ms ? retry->max_delay_ms : MAX(DELAY_MAX_MS, retry->delay_ms));
     double delay = MIN((double)retry->delay_ms * pow(factor, kid->attempt - kid->base), max);
     auto_buf struct buf path = { 0 };
     struct place place = { act->node, act->slot, child, ordinal, kid->attempt };

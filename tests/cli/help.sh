@@ -59,6 +59,8 @@ offers() { # wanted, words...
 offers "eval" rondo eva
 offers "--data" rondo eval --d
 offers "bash" rondo help --completion b
+offers "--completion" rondo help --comp
+offers "eval events" rondo help ev
 offers "mermaid" rondo graph -f m
 offers "mermaid" rondo graph --format m
 offers "mermaid" rondo graph --format = m

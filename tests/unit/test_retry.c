@@ -112,7 +112,7 @@ TEST(a_factor_of_1_keeps_the_delay_and_3_triples_it)
 
 TEST(delays_grow_up_to_the_longest)
 {
-    struct play p = { 0 }, q = { 0 };
+    struct play p = { 0 }, q = { 0 }, r = { 0 };
     struct actor bad = failing((rondo_retry){ .attempts = 5, .delay_ms = 100, .max_delay_ms = 250 });
     play_flow(&p, actor(&bad), NULL);
     CHECK_STR(starts(&p, "bad"), "0 100 300 550 800");
@@ -121,6 +121,10 @@ TEST(delays_grow_up_to_the_longest)
     play_flow(&q, actor(&slow), NULL);
     CHECK_STR(starts(&q, "bad"), "0 40000 100000 160000"); // at most a minute by default
     play_end(&q);
+    struct actor hours = failing((rondo_retry){ .attempts = 3, .delay_ms = 7200000 });
+    play_flow(&r, actor(&hours), NULL);
+    CHECK_STR(starts(&r, "bad"), "0 7200000 14400000"); // but never less than was asked for
+    play_end(&r);
 }
 
 TEST(many_tries_do_not_overflow_the_delay)
