@@ -147,6 +147,11 @@ printf 'name: "f\\u00fcr e\\u0301ine"\nsteps: [ { id: a, instructions: "caf\\u00
 play "characters" 0 unicode.yaml </dev/null
 shows a "café zero bell private tab	here" # composed, and without what cannot be seen
 same "the name" "$("$ndjson" type=workflow_start message <events)" '"für éine"'
+printf 'name: "n\xe2\x80\xa8"\nsteps:\n  - id: a # \xe2\x80\xa9 instructions: none\n    instructions: |\n      one\xc2\x85 line\n      and\xe2\x80\xa8 another\n' >unicode.yaml
+checked unicode.yaml a
+play "line ends of YAML 1.1" 0 unicode.yaml </dev/null
+lists a "one line" "and another"
+same "the name" "$("$ndjson" type=workflow_start message <events)" '"n"'
 for c in 202a 202e 2066 2069; do
     printf 'name: n\nsteps: [ { id: a, instructions: "x\\u%s" } ]\n' $c >unicode.yaml
     refused "U+$c" "direction" unicode.yaml
