@@ -139,7 +139,11 @@ long=$(xs 2000 z)
 printf 'name: t\nsteps: [ { id: a, instructions: "%s" } ]\n' "$long" >long-text.yaml
 play "instructions of 2000 bytes" 0 long-text.yaml </dev/null
 printf 'name: t\nsteps: [ { id: a, instructions: "%sz" } ]\n' "$long" >long-text.yaml
-refused "one more" "at most 2000" long-text.yaml
+refused "one more" '`instructions` have 2001 bytes; at most 2000 are allowed' long-text.yaml
+printf 'name: t\nsteps: [ { id: a, instructions: "%sä" } ]\n' "${long:1}" >long-text.yaml
+refused "2000 characters, one of two bytes" '`instructions` have 2001 bytes; at most 2000 are allowed' long-text.yaml
+printf 'name: t\ndescription: "%sä"\nsteps: [ { id: a, instructions: "%sä" } ]\n' "${long:1}" "${long:2}" >long-text.yaml
+play "a description of 2000 characters" 0 long-text.yaml </dev/null
 
 # ---- what is written how: ZF-B41 ZF-B42 -----------------------------------------------------------
 
