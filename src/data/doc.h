@@ -8,8 +8,9 @@
    whatever they look like; tags other than the core schema's are refused.
 
    Text from outside is bounded here: size, depth, and the number of values once aliases have been
-   followed; duplicate keys, tabs in indentation, line breaks of YAML 1.1 alone, bad UTF-8 and unbalanced
-   aliases are errors with a position.  Only the first document of a stream is read. */
+   followed; duplicate keys, tabs in indentation, bad UTF-8 and unbalanced aliases are errors with a
+   position.  Lines end at \n, \r\n and \r; what ended one in YAML 1.1 alone (U+0085, U+2028, U+2029) is a
+   character like any other.  Only the first document of a stream is read. */
 #ifndef RONDO_DOC_H
 #define RONDO_DOC_H
 

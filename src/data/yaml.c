@@ -2,10 +2,11 @@
 
    libyaml knows the grammar and nothing of what words mean: the core schema, tags, anchors, merge
    keys, limits and duplicate keys are ours.  Its marks count characters, which maker_offset() turns
-   into bytes; its lines are not used, since they end at more characters than ours do. */
+   into bytes.  For it lines end at more characters than ours do, so it is not shown those (standin.h). */
 #include "data/anchor.h"
 #include "data/doc_maker.h"
 #include "data/scalar.h"
+#include "data/standin.h"
 #include "data/utf8.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ struct yaml {
     yaml_parser_t parser;
     struct maker maker;
     struct anchors anchors;
+    struct standins standins;
 };
 
 /* ---- what libyaml says, in other words ------------------------------------------------------------ */
@@ -336,6 +338,7 @@ static int take_scalar(struct yaml *yaml, const yaml_event_t *event)
     bool has_properties = event->data.scalar.anchor || event->data.scalar.tag;
     size_t end = end_of(yaml, event), at = start_of(yaml, event, has_properties, end);
     struct scalar meaning;
+    standins_undo(&yaml->standins, (char *)event->data.scalar.value);   // names and tags are ASCII
     int rc = resolve(yaml, event, at, &meaning);
     if (rc < 0)
         return rc;
@@ -479,35 +482,17 @@ static int read_document(struct yaml *yaml)
     return rc;
 }
 
-/* A line ends there for libyaml, as in YAML 1.1, and for YAML 1.2 and most editors it does not: what looks like a
-   comment could be a key.  The rest of the text from there on; NULL: there is none. */
-static const char *find_odd_break(const struct source *source, unsigned *ret_code)
-{
-    static const struct {
-        char bytes[4];
-        unsigned code;
-    } odd[] = { { "\xc2\x85", 0x85 }, { "\xe2\x80\xa8", 0x2028 }, { "\xe2\x80\xa9", 0x2029 } };
-    const char *first = NULL;
-    for (size_t i = 0; i < COUNT(odd); i++) {
-        const char *found = strstr(source->text, odd[i].bytes);
-        if (!found || (first && first < found))
-            continue;
-        first = found;
-        *ret_code = odd[i].code;
-    }
-    return first;
-}
-
-static int check_breaks(struct yaml *yaml)
+/* What libyaml would take for the end of a line, and YAML 1.2 does not, is hidden from it. */
+static int hide_breaks(struct yaml *yaml)
 {
     const struct source *source = yaml->maker.doc->source;
-    unsigned code = 0;
-    const char *odd = yaml->maker.place.is_ascii ? NULL : find_odd_break(source, &code);
-    if (!odd)
+    uint32_t code = 0;
+    if (yaml->maker.place.is_ascii || standins_init(&yaml->standins, source->text, source->len))
         return 0;
+    const char *odd = standins_find(source->text, &code);
     return maker_fail(&yaml->maker, RONDO_EPARSE, (size_t)(odd - source->text),
                       "the character U+%04X ends a line for some programs only; break the line, or write \"\\u%04x\"",
-                      code, code);
+                      (unsigned)code, (unsigned)code);
 }
 
 /* libyaml compares every %TAG with all before it. */
@@ -527,36 +512,31 @@ static int check_directives(struct yaml *yaml)
 static int read_stream(struct yaml *yaml)
 {
     const struct source *source = yaml->maker.doc->source;
+    const char *text = yaml->standins.text ? yaml->standins.text : source->text;
     if (!yaml_parser_initialize(&yaml->parser))
         return maker_fail(&yaml->maker, RONDO_ELIMIT, 0, "there is not enough memory to read the file");
     yaml_parser_set_encoding(&yaml->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&yaml->parser, (unsigned char *)source->text + source->lines[0],
+    yaml_parser_set_input_string(&yaml->parser, (const unsigned char *)text + source->lines[0],
                                  source->len - source->lines[0]);
-    int rc = check_breaks(yaml);
-    if (rc == 0)
-        rc = check_directives(yaml);
-    if (rc == 0)
-        rc = read_document(yaml);
+    int rc = read_document(yaml);
     yaml_parser_delete(&yaml->parser);
     return rc;
 }
 
-/* JSON is YAML but for two things: it writes a character beyond U+FFFF as two escapes, which in YAML are none, and its
-   texts may have odd breaks. */
+/* JSON is YAML but for one thing: it writes a character beyond U+FFFF as two escapes, which in YAML are none. */
 static bool may_be_json(const struct source *source)
 {
     const char *text = source->text + source->lines[0];
     char first = text[strspn(text, " \t\r\n")];
-    unsigned code;
-    return (first == '{' || first == '[') &&
-           (strstr(text, "\\ud") || strstr(text, "\\uD") || find_odd_break(source, &code));
+    return (first == '{' || first == '[') && (strstr(text, "\\ud") || strstr(text, "\\uD"));
 }
 
 static struct doc *read_yaml(struct source *source, const struct doc_limits *limits, rondo_error *err)
 {
     struct yaml yaml = { 0 };
-    if (maker_begin(&yaml.maker, source, limits, err) == 0)
+    if (maker_begin(&yaml.maker, source, limits, err) == 0 && hide_breaks(&yaml) == 0 && check_directives(&yaml) == 0)
         read_stream(&yaml);
+    standins_clear(&yaml.standins);
     anchors_clear(&yaml.anchors);
     return maker_end(&yaml.maker);
 }

@@ -78,7 +78,7 @@ static const struct field root_rows[] = {
       .stage = STAGE_NAME, .code = "missing_name", .missing = "missing_name",
       .about = "The name of the workflow." },
     { "description", F_HOLES, IN_BOTH, IN(flow, description), .where = AT_HEAD, .stage = STAGE_CAPS,
-      .v1_chars = FLOW_TEXT_V1, .about = "What the workflow is for." },
+      .v1_bytes = FLOW_TEXT_V1, .about = "What the workflow is for." },
     { "version", F_OWN, IN_BOTH, CHECKED, .read = own_version, .stage = STAGE_VERSION,
       .schema = "{type: integer, const: 1}", .about = "Version of the format; 1." },
     { "agents", F_OWN, IN_BOTH, CHECKED, .read = own_agents, .stage = STAGE_AGENT_NAME,

@@ -82,7 +82,7 @@ struct field {
     bool not_empty;     // texts and lists
     bool or_text;       // F_OBJECT, F_LIST: a scalar will do as well
     double min, max;
-    uint32_t v1_chars;  // longest text in v1
+    uint32_t v1_bytes;  // longest text in v1
     const char *code;   // when the value is out of range; NULL: "validation"
     const char *missing; // when it is not there; NULL: "validation"
     const struct word *words;

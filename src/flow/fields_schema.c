@@ -153,8 +153,8 @@ static json_t *text_type(const struct field *field, uint8_t dialect)
     json_t *schema = scalar_type();
     if (field->not_empty)
         json_object_set_new(schema, "minLength", json_integer(1));
-    if (field->v1_chars && dialect == IN_V1)
-        json_object_set_new(schema, "maxLength", json_integer(field->v1_chars));
+    if (field->v1_bytes && dialect == IN_V1)
+        json_object_set_new(schema, "maxLength", json_integer(field->v1_bytes));   // of characters, nearest to it
     return schema;
 }
 

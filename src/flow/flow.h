@@ -21,7 +21,7 @@
 
 #define FLOW_BYTES_V1     (1024 * 1024)
 #define FLOW_STEPS_V1     100
-#define FLOW_TEXT_V1      2000
+#define FLOW_TEXT_V1      2000 // bytes
 #define FLOW_ITEMS_V1     100 // at a time
 #define FLOW_INCLUDES_MAX 5   // files in files in files
 #define FLOW_CHAIN_MAX    20  // @file that names another @file

@@ -155,14 +155,6 @@ bool read_is_upright(struct loading *l, const struct doc_val *val, const char *w
     return read_clean(l, val, what, &clean, &len);
 }
 
-static size_t count_chars(const char *text, size_t len)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < len; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
-}
-
 void read_no_holes(struct loading *l, const struct doc_val *val)
 {
     const char *hole = val->text && !l->is_v1 ? strstr(val->text, "${") : NULL;
@@ -473,9 +465,9 @@ void read_holes(struct loading *l, const struct field *field, const char *what,
         return;
     if (field->not_empty && !len)
         load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", what);
-    if (field->v1_chars && l->is_v1 && count_chars(text, len) > field->v1_chars)
-        load_error(l, field->stage, val, "validation", "`%s` has %zu characters; at most %u are allowed",
-                   field->key, count_chars(text, len), (unsigned)field->v1_chars);
+    if (field->v1_bytes && l->is_v1 && len > field->v1_bytes)
+        load_error(l, field->stage, val, "validation", "`%s` has %zu bytes; at most %u are allowed", field->key, len,
+                   (unsigned)field->v1_bytes);
     *ret = (struct flow_text){ .text = text, .len = len, .at = val };
     pending_add(l, field, what, val)->text = ret;
 }

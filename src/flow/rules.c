@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static size_t count_chars(const struct flow_text *text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text->len; i++)
-        count += ((unsigned char)text->text[i] & 0xc0) != 0x80;
-    return count;
-}
-
 /* What v1 allows at the top of a file. */
 static void check_v1_caps(struct loading *l)
 {
@@ -25,10 +17,10 @@ static void check_v1_caps(struct loading *l)
         if (read_is_name(step->id) && !read_is_strict_name(step->id))
             load_error(l, STAGE_CAPS, step->id_at, "invalid_step_id",
                        "the id '%.80s' has to be lower-case letters, digits, - and _, at most 64", step->id);
-        if (step->instructions.text && count_chars(&step->instructions) > FLOW_TEXT_V1)
+        if (step->instructions.len > FLOW_TEXT_V1)
             diag_hint(load_error(l, STAGE_CAPS, step->instructions.at, "validation",
-                                 "`instructions` have %zu characters; at most %d are allowed",
-                                 count_chars(&step->instructions), FLOW_TEXT_V1),
+                                 "`instructions` have %zu bytes; at most %d are allowed", step->instructions.len,
+                                 FLOW_TEXT_V1),
                       "longer ones can be in a file: instructions: \"@instructions/%s.md\"", step->id);
     }
 }

@@ -47,24 +47,16 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* libyaml folds lines also at U+0085, U+2028 and U+2029; there, places are not exact. */
-static bool has_odd_breaks(const struct source *source)
-{
-    return strstr(source->text, "\xc2\x85") || strstr(source->text, "\xe2\x80\xa8") ||
-           strstr(source->text, "\xe2\x80\xa9");
-}
-
 /* Letters stand for themselves, but in escapes. */
 static void check_letters(const struct doc *doc, const struct doc_val *val)
 {
-    bool is_odd = has_odd_breaks(doc->source);
     for (size_t i = 0; i < val->text_len; i++) {
         uint32_t line, column;
         doc_locate(doc, val, i, &line, &column);
         size_t at = offset_of(doc->source, line, column);
         require(at >= val->offset && at <= (size_t)val->offset + val->len, "a place outside of its value");
         char c = doc->source->text[at];
-        require(is_odd || !is_letter(val->text[i]) || c == (val->is_alias ? '*' : val->text[i]) || c == '\\',
+        require(!is_letter(val->text[i]) || c == (val->is_alias ? '*' : val->text[i]) || c == '\\',
                 "a letter at a wrong place");
     }
 }

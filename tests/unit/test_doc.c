@@ -207,12 +207,79 @@ TEST(json_of_a_part_and_of_the_whole_are_one)
     }
 }
 
-TEST(odd_breaks_are_read_when_it_is_clear_what_they_are)
+/* U+0085, U+2028 and U+2029 end a line in YAML 1.1, and only there. */
+#define NEL "\xc2\x85"
+#define LSEP "\xe2\x80\xa8"
+#define PSEP "\xe2\x80\xa9"
+
+static const struct outcome odd_breaks[] = {
+    { "a: 1 # x" LSEP "b: 2" NEL "c: 3" PSEP "d: 4\ne: 5", "{\"a\":1,\"e\":5}" },
+    { "a: x" NEL "y " LSEP " z" PSEP, "{\"a\":\"x" NEL "y " LSEP " z" PSEP "\"}" },
+    { "a: x" NEL "\n  y", "{\"a\":\"x" NEL " y\"}" },
+    { "a: 'x" NEL NEL "y'' " LSEP "'", "{\"a\":\"x" NEL NEL "y' " LSEP "\"}" },
+    { "a: \"x  " PSEP "  y" NEL "\\t\"", "{\"a\":\"x  " PSEP "  y" NEL "\\t\"}" },
+    { "a: |\n  x" NEL "y\n  z" PSEP "\n" "b: 1", "{\"a\":\"x" NEL "y\\nz" PSEP "\\n\",\"b\":1}" },
+    { "a: |\n  x\n  " LSEP "\n\nb: 1", "{\"a\":\"x\\n" LSEP "\\n\",\"b\":1}" },
+    { "a: >-\n  x" LSEP "y\n  z" NEL "\n\n  w", "{\"a\":\"x" LSEP "y z" NEL "\\nw\"}" },
+    { "x" NEL "y: 1\n'p" LSEP "': 2\n? q" PSEP "\n: 3", "{\"x" NEL "y\":1,\"p" LSEP "\":2,\"q" PSEP "\":3}" },
+    { NEL "a: 1", "{\"" NEL "a\":1}" },
+    { "- &n a" NEL "\n- *n\n- !!str 1" LSEP, "[\"a" NEL "\",\"a" NEL "\",\"1" LSEP "\"]" },
+    { "[1" NEL ", true" LSEP ", 7]", "[\"1" NEL "\",\"true" LSEP "\",7]" },
+    { "\xef\xbb\xbf" "a: " NEL "x\r\nb: 1", "{\"a\":\"" NEL "x\",\"b\":1}" },
+    { "a: \"x \\u2028 y\\N\\L\\P\"", "{\"a\":\"x " LSEP " y" NEL LSEP PSEP "\"}" },
+    { " {\"a\": \"x " LSEP " y" NEL "\"," NEL "b: 1}", "{\"a\":\"x " LSEP " y" NEL "\",\"" NEL "b\":1}" },
+    { "{\"a\": \"\\ud83d\\ude00" LSEP "\"}", "{\"a\":\"\xf0\x9f\x98\x80" LSEP "\"}" },
+
+    // what stands in for them is never what else is in the text, however that is written
+    { "a: \"\\u0100\\U00000101\\u0102" NEL "\"", "{\"a\":\"\xc4\x80\xc4\x81\xc4\x82" NEL "\"}" },
+    { "a: \"\\u4e00\\u4E01\\U00004e02" LSEP "\"", "{\"a\":\"\xe4\xb8\x80\xe4\xb8\x81\xe4\xb8\x82" LSEP "\"}" },
+    { "a: \"\\u5000" PSEP "\\u4e00" LSEP "\"", "{\"a\":\"\xe5\x80\x80" PSEP "\xe4\xb8\x80" LSEP "\"}" },
+    { "a: \xc4\x80\xe4\xb8\x80\xe5\x80\x80" NEL LSEP PSEP,
+      "{\"a\":\"\xc4\x80\xe4\xb8\x80\xe5\x80\x80" NEL LSEP PSEP "\"}" },
+    { "\"" NEL "\": 1\n\"\\u0100\": 2\n\"\\x85\": 3", "3:1: the key '" NEL "' is here twice; the first is in line 1" },
+
+    // they have a column, and no line
+    { "a: x" NEL LSEP ": y", "1:7: a text with ': ' in it needs quotes" },
+    { "# " PSEP "\na: ['" LSEP "', @x]", "2:10: a text that begins with '@' needs quotes" },
+    { "a: \"" NEL NEL "\\q\"", "1:7: an unknown escape: in \"...\" a backslash is written \\\\" },
+    { "a: \"\\" LSEP "\"", "1:5: an unknown escape: in \"...\" a backslash is written \\\\" },
+    { "a: " NEL "\x01", "1:5: the control character U+0001 is not allowed" },
+    { "a: |" NEL "\n  y", "1:5: the text of a '|' or '>' begins on the next line" },
+    { "a: &x" LSEP " y", "1:6: expected a name of letters and digits behind '&'" },
+    { "a: !x" NEL " y", "1:6: a tag that cannot be read; a text that begins with '!' needs quotes" },
+    { "a: !%c4%80 " NEL, "1:4: the tag '!\xc4\x80' does not fit here" },
+    { "a: " PSEP "\nb: *" PSEP, "2:5: expected a name of letters and digits behind '*'; "
+                                "a text that begins with '*' needs quotes" },
+};
+
+TEST(line_breaks_of_yaml_1_1_alone_are_characters)
 {
-    auto_doc struct doc *yaml = read_text(YAML, "a: \"x \\u2028 y\\N\"");
-    auto_doc struct doc *json = read_text(YAML, " {\"a\": \"x \xe2\x80\xa8 y\xc2\x85\"}");
-    CHECK_STR(doc_get(yaml->root, "a")->text, "x \xe2\x80\xa8 y\xc2\x85");
-    CHECK_STR(doc_get(json->root, "a")->text, "x \xe2\x80\xa8 y\xc2\x85");
+    check_all(YAML, odd_breaks, COUNT(odd_breaks));
+}
+
+/* A text with all letters that could stand in for a character, from `first` on. */
+static void check_letters_run_out(const char *odd, unsigned first, const char *want)
+{
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    buf_printf(&text, "[\"");
+    for (unsigned i = 0; i < 512; i++)
+        buf_printf(&text, i % 2 ? "\\u%04X" : "\\U%08x", first + i);
+    put_outcome(&out, YAML, buf_text(&text), text.len);
+    CHECK(strstr(buf_text(&out), "has no end"));
+    buf_clear(&out);
+    buf_printf(&text, "%s\"]", odd);
+    put_outcome(&out, YAML, buf_text(&text), text.len);
+    CHECK_STR(buf_text(&out), want);
+}
+
+TEST(who_uses_all_letters_cannot_have_odd_breaks)
+{
+    check_letters_run_out(NEL, 0x100, "1:4099: the character U+0085 ends a line for some programs only; "
+                                      "break the line, or write \"\\u0085\"");
+    check_letters_run_out(LSEP, 0x4e00, "1:4099: the character U+2028 ends a line for some programs only; "
+                                        "break the line, or write \"\\u2028\"");
+    check_letters_run_out(PSEP, 0x5000, "1:4099: the character U+2029 ends a line for some programs only; "
+                                        "break the line, or write \"\\u2029\"");
 }
 
 TEST(numbers_are_known_without_json)
@@ -268,12 +335,6 @@ static const struct outcome wrong[] = {
     { "a: \"\\u12\"", "1:7: an escape that lacks hexadecimal digits" },
     { "a: \"\\ud83d\\ude00\"",
       "1:7: an escape that is no character; beyond \\uffff it is written as \\U and eight digits" },
-    { "a: 1 # \xe2\x80\xa8" "b: 2", "1:8: the character U+2028 ends a line for some programs only; "
-                                   "break the line, or write \"\\u2028\"" },
-    { "a: |\n  x\xc2\x85y\n  z\xe2\x80\xa9", "2:4: the character U+0085 ends a line for some programs only; "
-                                          "break the line, or write \"\\u0085\"" },
-    { "[x\xe2\x80\xa9]", "1:3: the character U+2029 ends a line for some programs only; "
-                        "break the line, or write \"\\u2029\"" },
     { "a: @x", "1:4: a text that begins with '@' needs quotes" },
     { "\xc3\xa4: `x`", "1:4: a text that begins with '`' needs quotes" },
     { "a: %x", "1:4: a text that begins with '%' needs quotes" },
@@ -445,6 +506,9 @@ static const struct {
     { YAML, "a: >\n  @ one\n  @ two\n\n  @ three\n\n\n  @ four\n    @ five\n      @ six\n\n    @ seven\n  @ eight\n" },
     { YAML, "a: >+\n\n  @ one\n  @\n\n" },
     { YAML, "- a:\n    - >-\n      @ x\n      @ y\n" },
+    { YAML, "a: x" NEL "@ y " LSEP "\n   @ z" PSEP "@" },
+    { YAML, "a: \"" LSEP "@\\\n  " NEL "@ \\u2028@\n\n  " PSEP "@\"" },
+    { YAML, "a: >\n  " LSEP "@ one" NEL "\n  @ two\n\n  " PSEP "@ three\n" },
     { JSON, "[\"@ \\n @ \\ud83d\\ude00 @ \\u00e4\\\\ @ \\\"@\xc3\xa4@\"]" },
 };
 

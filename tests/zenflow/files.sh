@@ -139,7 +139,13 @@ long=$(xs 2000 z)
 printf 'name: t\nsteps: [ { id: a, instructions: "%s" } ]\n' "$long" >long-text.yaml
 play "instructions of 2000 bytes" 0 long-text.yaml </dev/null
 printf 'name: t\nsteps: [ { id: a, instructions: "%sz" } ]\n' "$long" >long-text.yaml
-refused "one more" "at most 2000" long-text.yaml
+refused "one more" '`instructions` have 2001 bytes; at most 2000 are allowed' long-text.yaml
+printf 'name: t\nsteps: [ { id: a, instructions: "%sä" } ]\n' "${long:1}" >long-text.yaml
+refused "2000 characters, one of two bytes" '`instructions` have 2001 bytes; at most 2000 are allowed' long-text.yaml
+printf 'name: t\ndescription: "%sä"\nsteps: [ { id: a, instructions: "%sä" } ]\n' "${long:1}" "${long:2}" >long-text.yaml
+refused "a description, too" '`description` has 2001 bytes; at most 2000 are allowed' long-text.yaml
+printf 'name: t\ndescription: "%sä"\nsteps: [ { id: a, instructions: "%sä" } ]\n' "${long:2}" "${long:2}" >long-text.yaml
+play "both with 2000 bytes" 0 long-text.yaml </dev/null
 
 # ---- what is written how: ZF-B41 ZF-B42 -----------------------------------------------------------
 
@@ -147,6 +153,11 @@ printf 'name: "f\\u00fcr e\\u0301ine"\nsteps: [ { id: a, instructions: "caf\\u00
 play "characters" 0 unicode.yaml </dev/null
 shows a "café zero bell private tab	here" # composed, and without what cannot be seen
 same "the name" "$("$ndjson" type=workflow_start message <events)" '"für éine"'
+printf 'name: "n\xe2\x80\xa8"\nsteps:\n  - id: a # \xe2\x80\xa9 instructions: none\n    instructions: |\n      one\xc2\x85 line\n      and\xe2\x80\xa8 another\n' >unicode.yaml
+checked unicode.yaml a
+play "line ends of YAML 1.1" 0 unicode.yaml </dev/null
+lists a "one line" "and another"
+same "the name" "$("$ndjson" type=workflow_start message <events)" '"n"'
 for c in 202a 202e 2066 2069; do
     printf 'name: n\nsteps: [ { id: a, instructions: "x\\u%s" } ]\n' $c >unicode.yaml
     refused "U+$c" "direction" unicode.yaml
