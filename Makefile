@@ -68,7 +68,8 @@ BENCHES   := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 CFLAGS   ?= $(if $(SAN)$(FAST),-O1,-O3) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wno-missing-field-initializers -Wno-unused-parameter $(if $(WERROR),-Werror)
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+# gcc warns of formats that only its sanitizers make it doubt.
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -Wno-format-truncation)
 # Asked for when something is compiled, and not before: help and clean need nothing.
 pkg_check  = $(if $(shell pkg-config --exists $(PKGS) libcurl 2>/dev/null && echo yes),,$(error packages that rondo \
              needs are missing: run `make bootstrap` ($(PKGS) libcurl, by pkg-config)))

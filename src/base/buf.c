@@ -1,7 +1,6 @@
 /* buf.c - bytes that grow by doubling. */
 #include "base/buf.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,15 +44,21 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
+    buf_vprintf(buf, fmt, args);
+    va_end(args);
+}
+
+void buf_vprintf(struct buf *buf, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-    if (n < 0)
-        return;
-    buf_reserve(buf, (size_t)n + 1);
-    va_start(args, fmt);
-    vsnprintf(buf->data + buf->len, (size_t)n + 1, fmt, args);
-    va_end(args);
-    buf->len += (size_t)n;
+    if (n > 0) {
+        buf_reserve(buf, (size_t)n + 1);
+        vsnprintf(buf->data + buf->len, (size_t)n + 1, fmt, again);
+        buf->len += (size_t)n;
+    }
+    va_end(again);
 }
 
 const char *buf_text(struct buf *buf)

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#include <stdarg.h>
+
 /* Lives in its owner's storage; all zero is an empty one.  data is NUL-terminated only after
    buf_text(). */
 struct buf {
@@ -19,6 +21,7 @@ void buf_reserve(struct buf *buf, size_t more);
 void buf_put(struct buf *buf, const void *bytes, size_t len);
 void buf_puts(struct buf *buf, const char *text);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *buf, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 const char *buf_text(struct buf *buf);              // NUL-terminated, borrowed until the next change
 char *buf_take(struct buf *buf);                    // NUL-terminated, the caller's; buf is empty again
 void buf_put_json_string(struct buf *buf, const char *text, size_t len); // quoted and escaped

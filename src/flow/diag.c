@@ -4,13 +4,11 @@
    terminal is replaced on its way out. */
 #include "flow/diag.h"
 
-#include "base/mem.h"
+#include "base/buf.h"
 #include "data/utf8.h"
 #include "data/width.h"
 
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,12 +91,9 @@ static uint32_t width_of(const struct source *source, const struct doc_val *at)
 
 static char *vformat(const char *fmt, va_list args)
 {
-    va_list again;
-    va_copy(again, args);
-    int len = vsnprintf(NULL, 0, fmt, args);
-    char *text = mem_alloc((size_t)MAX(len, 0) + 1);
-    vsnprintf(text, (size_t)MAX(len, 0) + 1, fmt, again);
-    va_end(again);
+    struct buf out = { 0 };
+    buf_vprintf(&out, fmt, args);
+    char *text = buf_take(&out);
     err_mend(text);
     return text;
 }

@@ -5,8 +5,6 @@
 #include "run/act.h"
 #include "run/loop.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void text_line(struct buf *out)
@@ -17,19 +15,13 @@ void text_line(struct buf *out)
 
 void text_heading(struct buf *out, const char *fmt, ...)
 {
-    va_list args, again;
+    va_list args;
     text_line(out);
     if (out->len)
         buf_putc(out, '\n');
     va_start(args, fmt);
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
-    size_t len = n > 0 ? (size_t)n : 0;
-    buf_reserve(out, len + 1);
-    vsnprintf(out->data + out->len, len + 1, fmt, again);
-    va_end(again);
+    buf_vprintf(out, fmt, args);
     va_end(args);
-    out->len += len;
     buf_putc(out, '\n');
 }
 

@@ -413,7 +413,7 @@ TEST(a_node_with_many_children_is_fine)
 {
     enum { N = 5000 };
     static rondo_node *children[N + 1];
-    static char names[N][12];
+    static char names[N][16];
     static struct bot bots[N];
     for (int i = 0; i < N; i++) {
         snprintf(names[i], sizeof names[i], "n%d", i);

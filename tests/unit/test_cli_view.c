@@ -305,7 +305,7 @@ TEST(what_can_no_longer_run_was_skipped_and_takes_no_place_from_what_ran)
     struct bot taken = { "taken", GIVE, .text = "1", .delay_ms = 10 };
     struct bot last = { "last", GIVE, .text = "2", .delay_ms = 10 };
     struct bot others[12] = { 0 };
-    char names[12][16];
+    char names[12][24];
     rondo_case cases[12];
     for (int i = 0; i < 12; i++) {
         snprintf(names[i], sizeof names[i], "other%d", i);

@@ -281,7 +281,7 @@ TEST(every_pass_tells_its_number_output_and_duration)
     int n = 0;
     for (size_t i = 0; i < p.count; i++)
         if (p.said[i].type == RONDO_EV_ITERATION_END) {
-            char want[16];
+            char want[24];
             snprintf(want, sizeof want, "slow#%d", ++n);
             CHECK_STR(p.said[i].text, want);
         }
