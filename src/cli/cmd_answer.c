@@ -2,8 +2,8 @@
 
    The first answer counts.  From looking at the gate until the answer is in the store nobody else can write there,
    so of two people who answer at once the second one sees that the first was there. */
+#include "cli/asked.h"
 #include "cli/commands.h"
-#include "cli/gates.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "data/value.h"
@@ -24,40 +24,6 @@ struct answer_args {
     const char *by;
 };
 
-/* An answer that nobody has taken yet; borrowed from letters. */
-static const json_t *find_letter(const json_t *letters, const char *path)
-{
-    const json_t *letter;
-    size_t i;
-    json_array_foreach(letters, i, letter) {
-        const json_t *what = json_object_get(letter, "what");
-        const char *kind = json_string_value(json_object_get(what, "kind"));
-        const char *to = json_string_value(json_object_get(what, "path"));
-        if (kind && to && strcmp(kind, "answer") == 0 && strcmp(to, path) == 0)
-            return what;
-    }
-    return NULL;
-}
-
-static void put_open(struct running *r, struct buf *out, json_t *all, const struct gate_open *gate,
-                     const json_t *first)
-{
-    const char *by = json_string_value(json_object_get(first, "by"));
-    json_t *about = gates_open_json(gate);
-    if (first)
-        json_object_set_new(about, "answered", json_pack("{s:O, s:O*}", "value", json_object_get(first, "value"),
-                                                         "by", json_object_get(first, "by")));
-    json_array_append_new(all, about);
-    gates_put_open(out, "", gate);
-    if (!first)
-        return;
-    buf_puts(out, "  answered by ");
-    show_line(out, by ? by : "somebody", strlen(by ? by : "somebody"));
-    buf_puts(out, "; go on with: ");
-    running_put_next(r, "resume", r->id, "", out);
-    buf_putc(out, '\n');
-}
-
 static int list(struct running *r, const struct gates *gates)
 {
     auto_buf struct buf out = { 0 };
@@ -66,8 +32,10 @@ static int list(struct running *r, const struct gates *gates)
     rondo_error err;
     if (store_inbox(r->run->journal, &letters, &err) < 0)
         return running_fail(r, &err);
-    for (uint32_t i = 0; i < gates->count; i++)
-        put_open(r, &out, all, &gates->open[i], find_letter(letters, gates->open[i].path));
+    for (uint32_t i = 0; i < gates->count; i++) {
+        json_array_append_new(all, asked_json(&gates->open[i], letters));
+        asked_put(&out, "", r, &gates->open[i], letters);
+    }
     if (r->args->json) {
         buf_clear(&out);
         char *text = rondo_value_text(all);
@@ -188,7 +156,7 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
     auto_json json_t *letters = NULL, *value = gates_typed(gate, text, strlen(text));
     if (store_inbox(r->run->journal, &letters, &err) < 0)
         return running_fail(r, &err);
-    const json_t *first = find_letter(letters, gate->path);
+    const json_t *first = asked_answer(letters, gate->path);
     if (first)
         return say_answered(r, gate->path, first, 0);
     if (!value)

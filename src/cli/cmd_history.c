@@ -54,23 +54,24 @@ static void put_head(struct passes *p, const char *what, int64_t number, const c
                term_style(&p->term, STYLE_NONE), is_fine ? "" : "  ", is_fine ? "" : status);
 }
 
-/* A pass that failed has nothing to show but why; what follows is compared with what was before it. */
-static bool has_failed(struct passes *p, int64_t pass, rondo_result *ret)
+/* What it came to, or that step in it.  A pass that failed has nothing to show but why, and one that `maxHistory` has
+   let go of nothing at all; what follows is compared with what was before them. */
+static bool has_shown(struct passes *p, int64_t pass, rondo_result *ret)
 {
-    return look_pass_result(p->history, pass, p->step, ret) && ret->status != RONDO_STATUS_COMPLETED;
+    return look_pass_result(p->history, pass, p->step, ret) && ret->status == RONDO_STATUS_COMPLETED;
 }
 
 static void put_pass(struct passes *p, int64_t pass, const char *before)
 {
     double score;
     rondo_result res;
-    bool failed = has_failed(p, pass, &res);
-    put_head(p, "pass", pass, rondo_status_text(failed ? res.status : RONDO_STATUS_COMPLETED));
+    bool is_kept = look_pass_result(p->history, pass, p->step, &res);
+    put_head(p, "pass", pass, is_kept ? rondo_status_text(res.status) : "not kept (maxHistory)");
     if (rondo_history_score(p->history, pass, &score))
         buf_printf(&p->out, "  score %g%s", score, rondo_history_best(p->history) == pass ? " (best)" : "");
     buf_putc(&p->out, '\n');
-    if (failed) {
-        put_text(p, res.error);
+    if (!is_kept || res.status != RONDO_STATUS_COMPLETED) {
+        put_text(p, is_kept ? res.error : "");
         return;
     }
     const char *text = rondo_history_text(p->history, pass, p->step);
@@ -92,10 +93,15 @@ static void put_line(struct passes *p, json_t *row)
 static void put_json(struct passes *p, int64_t pass)
 {
     double score;
-    rondo_result res = { .error = "" };
-    has_failed(p, pass, &res);
+    rondo_result res;
+    auto_json json_t *row = json_pack("{s:I}", "pass", (json_int_t)pass);
+    if (!look_pass_result(p->history, pass, p->step, &res)) {
+        json_object_set_new(row, "kept", json_false());
+        put_line(p, row);
+        return;
+    }
     rondo_value *output = rondo_history_output(p->history, pass, p->step);
-    auto_json json_t *row = json_pack("{s:I, s:O?}", "pass", (json_int_t)pass, "output", output);
+    json_object_set_new(row, "output", output ? json_incref(output) : json_null());
     json_object_set_new(row, "status", json_string(rondo_status_text(res.status)));
     if (*res.error)
         json_object_set_new(row, "error", json_string(res.error));
@@ -116,7 +122,7 @@ static void put_passes(struct passes *p)
             put_json(p, i);
         } else {
             put_pass(p, i, before);
-            if (!has_failed(p, i, &res)) {
+            if (has_shown(p, i, &res)) {
                 mem_free(before);
                 before = mem_strdup(rondo_history_text(p->history, i, p->step));
             }

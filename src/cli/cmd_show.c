@@ -1,6 +1,6 @@
 /* cmd_show.c - rondo show RUN [PATH]: what a run came to, as a tree, or one step of it in full. */
+#include "cli/asked.h"
 #include "cli/commands.h"
-#include "cli/gates.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/standing.h"
@@ -88,8 +88,10 @@ static void put_facts(struct buf *out, const rondo_result *res)
     buf_puts(out, rondo_status_text(res->status));
     buf_puts(out, "  ");
     view_put_time(out, res->duration_ms * 1000000);
-    if (res->reason)
-        buf_printf(out, "  %lld passes, %s", (long long)res->passes, rondo_reason_text(res->reason));
+    if (res->reason) {
+        buf_puts(out, "  ");
+        view_put_passes(out, res->passes, res->reason);
+    }
     if (res->reason && res->best >= 0)
         buf_printf(out, ", best %lld with %g", (long long)res->best + 1, res->score);
     put_usage(out, "  ", &res->usage);
@@ -231,24 +233,35 @@ static void put_answer(struct buf *out, const json_t *answer)
     buf_putc(out, '\n');
 }
 
+/* Is there a question that nobody has answered yet? */
+static bool is_asking(const struct gates *gates, const json_t *letters)
+{
+    for (uint32_t i = 0; i < gates->count; i++)
+        if (!asked_answer(letters, gates->open[i].path))
+            return true;
+    return false;
+}
+
 /* The last answers, and what is open. */
-static void put_people(struct buf *out, const struct running *r, const struct gates *gates, const json_t *answers)
+static void put_people(struct buf *out, struct running *r, const struct gates *gates, const json_t *answers,
+                       const json_t *letters)
 {
     size_t count = json_array_size(answers);
     for (size_t i = count > ANSWERS_SHOWN ? count - ANSWERS_SHOWN : 0; i < count; i++)
         put_answer(out, json_array_get(answers, i));
     for (uint32_t i = 0; i < gates->count; i++)
-        gates_put_open(out, "asks ", &gates->open[i]);
-    if (gates->count)
+        asked_put(out, "asks ", r, &gates->open[i], letters);
+    if (is_asking(gates, letters))
         put_next(out, "answer with: ", r, "answer", " PATH VALUE");
 }
 
-static void print_run(struct running *r, const struct rows *rows, const struct gates *gates, json_t *answers)
+static void print_run(struct running *r, const struct rows *rows, const struct gates *gates, json_t *answers,
+                      const json_t *letters)
 {
     json_t *steps = json_array(), *asks = json_array();
     put_kids(steps, rows->root);
     for (uint32_t i = 0; i < gates->count; i++)
-        json_array_append_new(asks, gates_open_json(&gates->open[i]));
+        json_array_append_new(asks, asked_json(&gates->open[i], letters));
     print_json(json_pack("{s:s, s:s, s:s, s:o, s:O, s:o, s:O}", "id", r->id, "name", r->flow->name, "status",
                          standing_text(store_about(r->run->journal)), "steps", steps, "about", r->about, "asks", asks,
                          "answers", answers));
@@ -269,8 +282,11 @@ static int show_run(struct running *r)
     struct term term;
     const rondo_event *ev;
     auto_buf struct buf out = { 0 };
-    auto_json json_t *answers = json_array();
+    auto_json json_t *answers = json_array(), *letters = NULL;
     struct gates gates = { 0 };
+    rondo_error err;
+    if (store_inbox(r->run->journal, &letters, &err) < 0)
+        return running_fail(r, &err);
     struct rows *rows = rows_new(r->run->node);
     rows->keeps_all = r->args->json;
     while ((ev = rondo_run_next(r->run))) {
@@ -279,14 +295,14 @@ static int show_run(struct running *r)
         add_answer(answers, ev);
     }
     if (r->args->json) {
-        print_run(r, rows, &gates, answers);
+        print_run(r, rows, &gates, answers, letters);
     } else {
         term_init(&term, STDOUT_FILENO, r->line->no_color);
         put_head(r, rows, &out);
         view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
                                        .idle = standing_idle(store_about(r->run->journal)),
                                        .now_ns = seen_ns(r, rows) });
-        put_people(&out, r, &gates, answers);
+        put_people(&out, r, &gates, answers, letters);
         fwrite(out.data, 1, out.len, stdout);
     }
     rows_free(rows);

@@ -38,7 +38,7 @@ static void put_outcome(struct buf *out, const struct row *row)
         buf_printf(out, ", attempt %u", row->attempt + 1u);
     if (row_is_loop(row) && row->passes) {
         buf_puts(out, ", ");
-        view_put_passes(out, row);
+        view_put_passes(out, row->passes, row->reason);
     }
     if (row->items)
         buf_printf(out, ", %llu of %llu items", (unsigned long long)row->done,

@@ -227,11 +227,11 @@ static void put_usage(struct line *line, const rondo_usage *usage)
     view_put_usage(&line->text, usage, "  ");
 }
 
-void view_put_passes(struct buf *out, const struct row *row)
+void view_put_passes(struct buf *out, int64_t passes, int reason)
 {
-    buf_printf(out, "%lld pass%s", (long long)row->passes, row->passes == 1 ? "" : "es");
-    if (row->reason)
-        buf_printf(out, ", %s", rondo_reason_text(row->reason));
+    buf_printf(out, "%lld pass%s", (long long)passes, passes == 1 ? "" : "es");
+    if (reason)
+        buf_printf(out, ", %s", rondo_reason_text(reason));
 }
 
 static void put_passes(struct line *line, const struct row *row)
@@ -243,7 +243,7 @@ static void put_passes(struct line *line, const struct row *row)
         return;
     line_gap(line, row->reason == RONDO_REASON_MAX_ITERATIONS ? STYLE_YELLOW : STYLE_NONE);
     if (!open) {
-        view_put_passes(out, row);
+        view_put_passes(out, row->passes, row->reason);
         return;
     }
     buf_printf(out, "pass %lld", (long long)row->pass + 1);

@@ -28,7 +28,7 @@ const char *view_sign(const struct term *term, int state);
 enum term_style view_style(int state);
 
 /* "3 passes, until" */
-void view_put_passes(struct buf *out, const struct row *row);
+void view_put_passes(struct buf *out, int64_t passes, int reason);
 
 /* Lengths of time and amounts as people read them: "12ms", "1.2s", "3m05s"; "1.2k", "3.4M"; "$0.012". */
 void view_put_time(struct buf *out, int64_t ns);

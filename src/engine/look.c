@@ -346,12 +346,18 @@ static struct pass *read_pass(rondo_history *h, uint64_t start, int64_t pass)
     return &h->old;
 }
 
+/* Of a loop with a limit only the last passes are kept, and the best. */
+static bool is_kept(const rondo_history *h, const struct history *passes, int64_t pass)
+{
+    int keep = node_is_loop(h->node) ? h->node->loop.max_history : 0;
+    return !keep || pass >= passes->count - keep || pass == passes->best_pass;
+}
+
 /* The pass in memory, or read back into the handle; NULL. */
 static struct pass *find_pass(rondo_history *h, int64_t pass)
 {
     struct history *passes = passes_of(h);
-    int keep = node_is_loop(h->node) ? h->node->loop.max_history : 0;
-    if (!passes || pass < 0 || pass >= passes->count || (keep && pass < passes->count - keep))
+    if (!passes || pass < 0 || pass >= passes->count || !is_kept(h, passes, pass))
         return NULL;
     struct pass *kept = history_get(passes, pass);
     return kept ? kept : read_pass(h, passes->seqs[pass], pass);

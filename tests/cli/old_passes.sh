@@ -457,6 +457,27 @@ same "maxHistory 2" "$(kept 2)" '["gone","gone","gone","gone","five","six"]'
 same "maxHistory 4" "$(kept 4)" '["gone","gone","three","four","five","six"]'
 same "and the best" "$(kept 3 ', score: "iteration == 1 ? 9 : 0"')" '["gone","two","gone","four","five","six"]'
 
+id=$("$RONDO" runs --json | jq -sr '.[0].id')
+same "what history shows of it" "$("$RONDO" history "$id" l)" 'pass 1  not kept (maxHistory)
+pass 2  score 9 (best)
+    two
+pass 3  not kept (maxHistory)
+pass 4  score 0
+  - two
+  + four
+pass 5  score 0
+  - four
+  + five
+pass 6  score 0
+  - five
+  + six'
+same "and as JSON" "$("$RONDO" history --json "$id" l | jq -c '[.pass, .kept, .status, .content]')" '[0,false,null,null]
+[1,null,"completed","two"]
+[2,false,null,null]
+[3,null,"completed","four"]
+[4,null,"completed","five"]
+[5,null,"completed","six"]'
+
 # ---- judges --------------------------------------------------------------------------------------------------------
 
 # judged NAME: what a judge is shown of the first two passes when the next one has ended, and after the fifth

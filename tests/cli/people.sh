@@ -261,6 +261,9 @@ says "kept; go on with: rondo resume $id"
 check "is told of" 0 "ok: Deploy?
   expected: one of go, stay
   answered by ada; go on with: rondo resume $id" "$RONDO" answer "$id"
+"$RONDO" show "$id" >out; has "  answered by ada; go on with: rondo resume $id"
+if grep -q "answer with:" out; then bad "show wants another answer:"; cat out; else ok; fi
+same "and as JSON" "$("$RONDO" show --json "$id" | jq -c '.asks[0].answered')" '{"by":"ada","value":"go"}'
 check "a second one, before anybody has taken the first" 3 "" "$RONDO" answer --by bob "$id" ok stay
 says "gate 'ok' was answered already by ada: \"go\""
 check "the first counts" 0 "go by ada" "$RONDO" resume "$id"
