@@ -355,7 +355,8 @@ static struct ast *read_primary(struct parser *p)
     }
 }
 
-/* An id such as run-tests reads as a subtraction; who knows the ids can say otherwise. */
+/* An id such as run-tests reads as a subtraction, and `in` is a word of the language; who knows the ids can say
+   otherwise. */
 static void widen_hyphens(struct parser *p, const struct ast *operand)
 {
     struct ast_path path;
@@ -365,7 +366,7 @@ static void widen_hyphens(struct parser *p, const struct ast *operand)
     uint32_t offset = p->token.offset;
     size_t len = p->options->hyphen(p->options->user, path.names, path.count, s->text + offset,
                                     s->len - offset);
-    if (len <= p->token.len || len > s->len - offset)
+    if (len < p->token.len || len > s->len - offset)
         return;
     p->token.kind = TOKEN_NAME;   // even if it begins with a reserved word
     p->token.len = p->token.text_len = (uint32_t)len;
@@ -380,7 +381,8 @@ static struct ast *read_select(struct parser *p, struct ast *operand)
         return NULL;
     bool is_word = p->token.text && p->token.text == p->source.text + p->token.offset;
     const struct token_source *s = &p->source;
-    if (is_word && p->options->hyphen && s->at < s->len && s->text[s->at] == '-')
+    bool is_odd = p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED;
+    if (is_word && p->options->hyphen && (is_odd || (s->at < s->len && s->text[s->at] == '-')))
         widen_hyphens(p, operand);
     if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_RESERVED &&
         p->token.kind != TOKEN_QUOTED)
