@@ -21,6 +21,10 @@ static const struct fields *const tables[] = {
     &message_fields, &fail_fields,    &usage_fields,
 };
 
+#define STRICT_NAME "^[a-z][a-z0-9_-]{0,63}$"
+#define DIGITS(n)   #n
+#define AS_TEXT(n)  DIGITS(n)
+
 /* null is the same as an absent key, so that only what is there and not null rules others out. */
 #define HAS(key)    "{required: [" key "], properties: {" key ": {not: {type: 'null'}}}}"
 #define HAS2(a, b)  HAS(a) ", " HAS(b)
@@ -40,6 +44,9 @@ static const struct {
     uint8_t dialects;
     const char *rule;
 } rules[] = {
+    { &root_fields, IN_V1, // what holds for the steps of the file, and not for those of loops
+      "{properties: {steps: {items: {properties: {id: {pattern: '" STRICT_NAME "'}, instructions: {maxLength: "
+      AS_TEXT(FLOW_TEXT_V1) "}}}}}}" },
     { &step_fields, IN_V1,
       "{if: " HAS("include") ", then: {not: {anyOf: [" HAS3("agent", "instructions", "loop") ", "
       HAS3("condition", "contextFiles", "model") "]}}}" },
@@ -103,7 +110,7 @@ static json_t *scalar_type(void)
    `$null`: in the rondo dialect it may be empty. */
 static json_t *resolve(json_t *schema, uint8_t dialect)
 {
-    static const char strict[] = "^[a-z][a-z0-9_-]{0,63}$", loose[] = "^[a-zA-Z][a-zA-Z0-9_-]*$";
+    static const char strict[] = STRICT_NAME, loose[] = "^[a-zA-Z][a-zA-Z0-9_-]*$";
     const char *table = json_string_value(json_object_get(schema, "$ref")), *key;
     json_t *part;
     size_t i;

@@ -607,7 +607,31 @@ static const struct {
                   "delay: ~ } }]" },
     { true, false, "steps: [{ id: a, agent: w, loop: { forEach: ~, maxIterations: ~ } }]" },
     { true, true, "steps: [{ id: a, loop: { maxIterations: 2, steps: [{ id: b, agent: w, loop: ~ }] } }]" },
+    /* names of steps: strict in v1, but not in loops */
+    { true, false, "steps: [{ id: A }]" },
+    { true, true, "steps: [{ id: a, loop: { maxIterations: 2, steps: [{ id: B }] } }]" },
+    { false, true, "steps: [{ id: A, agent: w }]" },
 };
+
+TEST(the_json_schema_knows_how_long_texts_of_v1_can_be)
+{
+    struct buf text = { 0 };
+    rondo_error err;
+    json_t *doc = fields_schema();
+    struct schema *rules = schema_compile(doc, NULL, &err);
+    for (int len = 2000; len <= 2001; len++) {
+        buf_clear(&text);
+        buf_printf(&text, "name: a\nsteps: [{ id: a, instructions: x%0*d }]", len - 1, 1);
+        struct source *source = source_new("long", buf_text(&text), text.len);
+        struct doc *values = doc_read_yaml(source, NULL, &err);
+        CHECK((schema_check(rules, doc_json(values, values->root), &err) == 0) == (len == 2000));
+        doc_free(values);
+        source_unref(source);
+    }
+    buf_free(&text);
+    schema_unref(rules);
+    json_decref(doc);
+}
 
 TEST(the_json_schema_and_the_loader_agree)
 {
