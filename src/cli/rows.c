@@ -542,6 +542,8 @@ static void on_reopened(struct rows *rows, const rondo_event *ev)
         if (!row || !row->end_ns)
             continue;
         on_retry(row);
+        if (!row->first_ns) // it never began
+            row->state = ROW_PENDING;
         row->first_ns = 0; // nobody was at it meanwhile
     }
 }
@@ -626,22 +628,24 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     }
 }
 
-/* A fork has spent nothing yet: neither has what goes on in it. */
-static void forget_usage(struct row *row)
+/* A fork has spent nothing yet, neither money nor time: neither has what goes on in it. */
+static void begin_anew(struct row *row, int64_t now_ns)
 {
     if (row->up && !row_is_open(row))
         return;
     row->usage = (rondo_usage){ 0 };
+    if (row->first_ns)
+        row->start_ns = row->first_ns = now_ns;
     for (uint32_t i = 0; i < row->kid_count; i++)
         if (row->kids[i])
-            forget_usage(row->kids[i]);
+            begin_anew(row->kids[i], now_ns);
 }
 
 static void on_forked(struct rows *rows, const rondo_event *ev)
 {
     rows->start_ns = ev->time_ns;
     usage_add(&rows->inherited, &rows->root->usage);
-    forget_usage(rows->root);
+    begin_anew(rows->root, ev->time_ns);
 }
 
 /* An item that never begins has a row where all are wanted, or when it says why. */

@@ -8,6 +8,7 @@
 #include "run/asks.h"
 #include "run/budget.h"
 #include "run/encore.h"
+#include "run/inherit.h"
 #include "run/review.h"
 #include "run/see.h"
 #include "run/usage.h"
@@ -792,10 +793,9 @@ static void put_data(struct line *l)
 /* When that began which the event ends; 0 when it ends nothing, or that is not known. */
 static int64_t began_ns(const struct line *l)
 {
-    const struct run *run = &l->run->core;
     const struct loop_seen *loop;
     switch (l->ev->type) {
-    case RONDO_EV_WORKFLOW_END: return run->forked_ns ? run->forked_ns : run->acts[0]->start_ns;
+    case RONDO_EV_WORKFLOW_END: return l->run->core.acts[0]->start_ns;
     case RONDO_EV_ITERATION_END:
         loop = reader_loop(&l->run->reader, l->ev->act);
         return loop ? loop->pass_ns : 0;
@@ -916,7 +916,7 @@ static void put_envelope(struct line *l)
     }
     if (start_ns) {
         PUT(l, KEY("duration") "\"");
-        put_duration(l->out, MAX(l->ev->time_ns - start_ns, 0));
+        put_duration(l->out, inherit_length_ns(&l->run->core, start_ns, l->ev->time_ns));
         buf_putc(l->out, '"');
     }
     if (usage) {

@@ -6,6 +6,7 @@
 
 #include "data/value.h"
 #include "run/budget.h"
+#include "run/inherit.h"
 #include "run/loop.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ void look_result(rondo_run *run, const struct result *res, rondo_result *ret)
     ret->escalated = more->escalated;
     ret->usage = *ledger_spent(more->ledger);
     ret->lost = *ledger_lost(more->ledger);
-    ret->duration_ms = (more->end_ns - more->start_ns) / MS;
+    ret->duration_ms = inherit_length_ns(&run->core, more->start_ns, more->end_ns) / MS;
 }
 
 /* What a coordinator spends, and steps that speak once more, is nobody's but the run's. */
@@ -141,9 +142,9 @@ static void keep_found(rondo_run *run, const struct rondo_event *ev)
 }
 
 /* How long the step took whose end is this event. */
-static int64_t duration_ms(const struct rondo_event *ev, const struct place *place)
+static int64_t duration_ms(const rondo_run *run, const struct rondo_event *ev, const struct place *place)
 {
-    return place->start_ns ? MAX(ev->time_ns - place->start_ns, 0) / MS : 0;
+    return place->start_ns ? inherit_length_ns(&run->core, place->start_ns, ev->time_ns) / MS : 0;
 }
 
 static rondo_usage usage_at(const struct reader *reader, const struct rondo_event *ev)
@@ -172,7 +173,7 @@ static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
             if (strcmp(buf_text(&run->path), path) == 0) {
                 keep_found(run, &ev);
                 *ret = ev.flags & EF_UNSTARTED ? (rondo_result){ .best = -1 } : notes[ev.act].so_far;
-                ret->duration_ms = duration_ms(&ev, &place);
+                ret->duration_ms = duration_ms(run, &ev, &place);
                 ret->usage = usage_at(&reader, &ev);
                 found = true;
             }
@@ -231,7 +232,7 @@ static int64_t find_duration_ms(rondo_run *run, const char *path, const struct r
         if (!is_end(&ev) || !reader_place(&reader, &ev, &place))
             continue;
         if (res->seq ? ev.seq == res->seq : ends_at(&reader, &place, path))
-            found_ms = duration_ms(&ev, &place);
+            found_ms = duration_ms(run, &ev, &place);
     }
     reader_clear(&reader);
     return found_ms;

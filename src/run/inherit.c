@@ -52,3 +52,9 @@ void inherit_apply(struct run *run, struct rondo_event *ev)
         run_set_state(run, &run->state, state);
     run_drop(run, ev->value);
 }
+
+int64_t inherit_length_ns(const struct run *run, int64_t start_ns, int64_t end_ns)
+{
+    bool is_own = end_ns >= run->forked_ns;
+    return MAX(end_ns - (is_own ? MAX(start_ns, run->forked_ns) : start_ns), 0);
+}

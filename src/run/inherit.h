@@ -12,4 +12,7 @@
    it was), state: final values, null removes, migrated: see migrate.h }; num: how long nobody drove it. */
 void inherit_apply(struct run *run, struct rondo_event *ev);
 
+/* How long something took in this run: what was open when it was forked goes on since then. */
+int64_t inherit_length_ns(const struct run *run, int64_t start_ns, int64_t end_ns);
+
 #endif

@@ -247,6 +247,13 @@ look replay "$fork"
 has "all as recorded"
 same "how long it took, in both" "$("$RONDO" show "$fork" | sed -n 's/.* completed  \([0-9.]*m*s\) .*/\1/p')" \
     "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  completed .*/\1/')"
+sleep 0.5
+quick=$("$RONDO" fork "$id" --at refine.1)
+"$RONDO" resume --quiet "$quick" >out 2>err </dev/null
+most=$("$RONDO" runs -n 1 --json | jq '.endMs - .startMs')
+same "what was open takes no longer than the fork" \
+    "$("$RONDO" show --json "$quick" | jq -c '[.. | .durationMs? // empty | . <= '"$most"'] | unique')" "[true]"
+same "nor does one step" "$("$RONDO" show --json "$quick" refine | jq ".durationMs <= $most")" true
 timeout 60 "$RONDO" run --quiet asks.yaml >out 2>err </dev/null
 sleep 0.2
 timeout 60 "$RONDO" resume --quiet "$(newest)" >out 2>err </dev/null

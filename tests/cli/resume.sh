@@ -52,6 +52,21 @@ rm chain.yaml
 check "nor does one that is gone" 0 quick "$RONDO" resume "$id"
 mv kept.yaml chain.yaml
 
+flow later.yaml <<'END'
+name: later
+agents: { b: { run: test -e mended }, w: { script: [x] } }
+steps:
+  - { id: bad, agent: b, instructions: x }
+  - { id: ask, dependsOn: [bad], gate: { ask: "go?" } }
+  - { id: last, dependsOn: [ask], agent: w, instructions: x }
+END
+"$RONDO" run --quiet later.yaml >out 2>err </dev/null
+id=$("$RONDO" runs -n 1 --json | jq -r .id)
+touch mended
+check "goes on up to the gate" 5 "" "$RONDO" resume --quiet "$id"
+same "what had no try yet is still to come" "$("$RONDO" show --json "$id" | jq -c '[.steps[0, 2].status]')" \
+    '["completed","pending"]'
+
 # ZF-B25
 # ---- failed and cancelled runs ------------------------------------------------------------------------
 
