@@ -146,10 +146,11 @@ static uint32_t place_kid(struct run *run, struct act *parent, const struct rond
 }
 
 /* What a new attempt inherits from the one before: why it failed, and what it has cost. */
-static void carry_over(struct act *act, const struct outcome *before)
+static void carry_over(const struct run *run, struct act *act, const struct kid *kid)
 {
-    act->failure = mem_strdup(before->error);
-    act->ledger = ledger_carry(before->ledger);
+    act->failure = mem_strdup(kid->res.more->error);
+    act->ledger = ledger_carry(kid->res.more->ledger);
+    budget_go_on(run, act, kid);
 }
 
 /* Whoever takes up a run again, perhaps without knowing what it failed of, has not said that this is to be
@@ -172,7 +173,7 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
     act->in_doubt = is_doubtful(act, kid);
     if (act->attempt && kid->res.more)
-        carry_over(act, kid->res.more);
+        carry_over(run, act, kid);
     if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
         go_on(run, act, kid->res.more);
     if (UNLIKELY(kid->sent))
@@ -409,6 +410,7 @@ static void note_limit(const struct act *act, const struct rondo_event *ev, stru
 
 static void note_usage(const struct run *run, struct act *act, struct result *res)
 {
+    budget_end_try(run, act);
     if (!act->ledger && !res->more)
         return;
     struct outcome *more = result_more(res);
