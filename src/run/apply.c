@@ -487,6 +487,22 @@ static void apply_told(struct run *run, struct act *parent, struct kid *kid, str
     run_touch(run, parent);
 }
 
+/* Its time was over before its next try: what the last one came to stays, but for why it failed. */
+static void end_overdue(const struct run *run, struct kid *kid)
+{
+    struct outcome *more = result_more(&kid->res);
+    more->reason = more->reason ? RONDO_REASON_TIME : 0; // a loop's
+    more->end_ns = run->now_ns;
+    kid->res.flags = RES_NO_RETRY;
+    kid->asked &= (uint8_t)~KID_OVERDUE;
+}
+
+static void end_unbegun(struct run *run, struct kid *kid)
+{
+    clear_result(run, &kid->res);
+    kid->res.flags = RES_NO_RETRY | RES_UNBEGUN;
+}
+
 static void apply_unstarted(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -499,10 +515,11 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     }
     if (ev->attempt > kid->base && kid->state == KID_NEW)
         shift_attention(parent, -1);
-    clear_result(run, &kid->res);
-    kid->asked &= (uint8_t)~KID_OVERDUE;
+    if (UNLIKELY(kid->asked & KID_OVERDUE))
+        end_overdue(run, kid);
+    else
+        end_unbegun(run, kid);
     kid->res.status = end_status[ev->type];
-    kid->res.flags = RES_NO_RETRY | RES_UNBEGUN;
     kid->res.attempt = ev->attempt;
     if (parent->node->kind == RONDO_KIND_GRAPH && !(ev->flags & EF_MINE))
         kid->res.flags |= RES_CUT;
