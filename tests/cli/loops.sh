@@ -23,6 +23,8 @@ $2"
 nudge "feedback: true" "Loop iteration 3 of 3. Improve on the previous output. $note"
 nudge 'feedback: "Once more, from ${content}."' "Once more, from same.
 $note"
+nudge 'feedback: "Mind: ${feedback.text}"' "Mind: Loop iteration 3 of 3. Improve on the previous output.
+$note"
 nudge "feedback: false" "$note"
 same "nothing else is told" "$(grep -c '^## ' said/l.2.txt)" 3 # Task, Iteration 3
 same "nor to the pass before" "$(grep -c Revision said/l.1.txt)" 0
