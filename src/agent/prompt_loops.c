@@ -212,8 +212,10 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
     auto_buf struct buf text = { 0 };
     if (def && def->feedback.text) {
         sheet->see.loop_now = (struct act *)loop; // its text is about the pass before
+        sheet->see.is_nested = true;
         int code = see_fill(&sheet->see, &def->feedback, &text, err);
         sheet->see.loop_now = NULL;
+        sheet->see.is_nested = false;
         if (code < 0)
             return err_in(err, "feedback of loop '%s'", loop->node->name);
         loop_put_nudge(&text, loop);

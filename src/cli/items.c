@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PENDING "pending"
+
 static json_t *new_item(size_t number)
 {
-    return json_pack("{s:I, s:s}", "item", (json_int_t)number, "status", "pending");
+    return json_pack("{s:I, s:s}", "item", (json_int_t)number, "status", PENDING);
 }
 
 static void reach(struct items *items, size_t count)
@@ -36,6 +38,16 @@ static int64_t number_of(const struct items *items, const char *path)
     return !*at || *at == '~' ? number : -1;
 }
 
+/* Items that have not begun by the end of the loop never will. */
+static void close_items(struct items *items)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(items->list, i, item)
+        if (strcmp(json_string_value(json_object_get(item, "status")), PENDING) == 0)
+            json_object_set_new(item, "status", json_string(rondo_status_text(RONDO_STATUS_CANCELLED)));
+}
+
 static void on_loop(struct items *items, const rondo_event *ev)
 {
     const rondo_node *node = rondo_event_node(ev);
@@ -48,6 +60,8 @@ static void on_loop(struct items *items, const rondo_event *ev)
     }
     if (rondo_event_type(ev) == RONDO_EV_ITEMS && items->list)
         reach(items, json_array_size(rondo_event_value(ev)));
+    if (rondo_event_type(ev) == RONDO_EV_LOOP_END)
+        close_items(items);
 }
 
 static void on_end(json_t *item, const rondo_event *ev)
@@ -67,7 +81,7 @@ void items_event(struct items *items, const rondo_event *ev)
     int type = rondo_event_type(ev);
     bool begins = type == RONDO_EV_STEP_START;
     bool ends = type >= RONDO_EV_STEP_END && type <= RONDO_EV_STEP_CANCELLED;
-    if (begins || type == RONDO_EV_ITEMS)
+    if (begins || type == RONDO_EV_ITEMS || type == RONDO_EV_LOOP_END)
         on_loop(items, ev);
     int64_t number = items->list && (begins || ends) ? number_of(items, rondo_event_path(ev)) : -1;
     if (number < 0)

@@ -553,6 +553,13 @@ static bool is_coordinator(const struct row *row)
     return row->up && !row->up->up && row->place && !row_is_encore(row);
 }
 
+/* Its timeout has ended it before its next try: a loop's own end had another reason. */
+static bool is_overdue(const struct row *row, const rondo_event *ev)
+{
+    return ev->flags & EF_UNSTARTED && row->state == ROW_RETRYING &&
+           json_integer_value(json_object_get(ev->value, "code")) == RONDO_ETIME;
+}
+
 static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
 {
     static const uint8_t states[] = {
@@ -560,6 +567,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
         [RONDO_STATUS_FAILED] = ROW_FAILED,        [RONDO_STATUS_SKIPPED] = ROW_SKIPPED,
         [RONDO_STATUS_CANCELLED] = ROW_CANCELLED,
     };
+    if (row->reason && is_overdue(row, ev))
+        row->reason = RONDO_REASON_TIME;
     row->state = ev->flags & EF_KEPT ? ROW_DONE : states[rondo_event_status(ev)]; // a kept item is a completed one
     row->end_ns = ev->time_ns;
     row->seq = ev->seq;

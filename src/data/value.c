@@ -5,6 +5,7 @@
 #include "data/peek.h"
 #include "data/utf8.h"
 
+#include <math.h>
 #include <string.h>
 
 #define REAL_TEXT         40 // "-2.2250738585072014e-308" and less
@@ -145,11 +146,14 @@ void value_put_json(struct buf *buf, const json_t *value)
     }
 }
 
-static uint64_t hash_double(double d)
+/* A double that is a 64-bit integer hashes as one. */
+static uint64_t hash_real(double d)
 {
     uint64_t bits;
+    if (d >= -0x1p63 && d < 0x1p63 && d == floor(d))
+        return hash_add(JSON_INTEGER + 1, (uint64_t)(int64_t)d);
     memcpy(&bits, &d, sizeof bits);
-    return bits;
+    return hash_add(JSON_REAL + 1, bits);
 }
 
 /* Pairs are added up, so that their order does not matter. */
@@ -177,7 +181,7 @@ uint64_t value_hash(const json_t *value)
         return hash_add(hash, json_array_size(value));
     case JSON_STRING: return hash_bytes(hash, json_string_value(value), json_string_length(value));
     case JSON_INTEGER: return hash_add(hash, (uint64_t)json_integer_value(value));
-    case JSON_REAL: return hash_add(hash, hash_double(json_real_value(value)));
+    case JSON_REAL: return hash_real(json_real_value(value));
     default: return hash_mix(hash);
     }
 }

@@ -32,7 +32,7 @@ void value_put_json(struct buf *buf, const json_t *value);
 #define VALUE_DEPTH_MAX 1024
 bool value_is_deep(const json_t *value);
 
-/* Equal values have equal hashes, whatever the order of their keys. */
+/* Equal values have equal hashes, whatever the order of their keys and the type of their numbers. */
 uint64_t value_hash(const json_t *value);
 
 #endif

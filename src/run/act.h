@@ -103,6 +103,10 @@ enum plan decide_fail(struct run *run, const struct act *act, int code, struct r
 /* Ends what took too long, and names the limit. */
 enum plan decide_late(struct run *run, const struct act *act, struct rondo_event *ev);
 
+/* A budget ended it: it completes with what it has.  When that is nothing and a review had sent it back, it has what it
+   had come to before. */
+enum plan decide_spent(struct run *run, struct act *act, struct rondo_event *ev);
+
 /* Ends a container because of its child's failure, with the child's error. */
 enum plan decide_fail_with(struct run *run, const struct act *act, const struct result *child,
                            struct rondo_event *ev);

@@ -146,10 +146,11 @@ static uint32_t place_kid(struct run *run, struct act *parent, const struct rond
 }
 
 /* What a new attempt inherits from the one before: why it failed, and what it has cost. */
-static void carry_over(struct act *act, const struct outcome *before)
+static void carry_over(const struct run *run, struct act *act, const struct kid *kid)
 {
-    act->failure = mem_strdup(before->error);
-    act->ledger = ledger_carry(before->ledger);
+    act->failure = mem_strdup(kid->res.more->error);
+    act->ledger = ledger_carry(kid->res.more->ledger);
+    budget_go_on(run, act, kid);
 }
 
 /* Whoever takes up a run again, perhaps without knowing what it failed of, has not said that this is to be
@@ -172,7 +173,7 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
     act->in_doubt = is_doubtful(act, kid);
     if (act->attempt && kid->res.more)
-        carry_over(act, kid->res.more);
+        carry_over(run, act, kid);
     if (UNLIKELY(kid->reopened) && kid->base == act->attempt && kid->res.more)
         go_on(run, act, kid->res.more);
     if (UNLIKELY(kid->sent))
@@ -409,6 +410,7 @@ static void note_limit(const struct act *act, const struct rondo_event *ev, stru
 
 static void note_usage(const struct run *run, struct act *act, struct result *res)
 {
+    budget_end_try(run, act);
     if (!act->ledger && !res->more)
         return;
     struct outcome *more = result_more(res);
@@ -485,6 +487,22 @@ static void apply_told(struct run *run, struct act *parent, struct kid *kid, str
     run_touch(run, parent);
 }
 
+/* Its time was over before its next try: what the last one came to stays, but for why it failed. */
+static void end_overdue(const struct run *run, struct kid *kid)
+{
+    struct outcome *more = result_more(&kid->res);
+    more->reason = more->reason ? RONDO_REASON_TIME : 0; // a loop's
+    more->end_ns = run->now_ns;
+    kid->res.flags = RES_NO_RETRY;
+    kid->asked &= (uint8_t)~KID_OVERDUE;
+}
+
+static void end_unbegun(struct run *run, struct kid *kid)
+{
+    clear_result(run, &kid->res);
+    kid->res.flags = RES_NO_RETRY | RES_UNBEGUN;
+}
+
 static void apply_unstarted(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -497,10 +515,11 @@ static void apply_unstarted(struct run *run, struct rondo_event *ev)
     }
     if (ev->attempt > kid->base && kid->state == KID_NEW)
         shift_attention(parent, -1);
-    clear_result(run, &kid->res);
-    kid->asked &= (uint8_t)~KID_OVERDUE;
+    if (UNLIKELY(kid->asked & KID_OVERDUE))
+        end_overdue(run, kid);
+    else
+        end_unbegun(run, kid);
     kid->res.status = end_status[ev->type];
-    kid->res.flags = RES_NO_RETRY | RES_UNBEGUN;
     kid->res.attempt = ev->attempt;
     if (parent->node->kind == RONDO_KIND_GRAPH && !(ev->flags & EF_MINE))
         kid->res.flags |= RES_CUT;

@@ -37,6 +37,8 @@ struct ledger *ledger_carry(const struct ledger *ledger)
     next->spent = ledger->spent;
     next->lost = ledger->lost;
     next->waived = ledger->waived;
+    next->time_ns = ledger->time_ns;
+    next->until_ns = ledger->until_ns;
     return next;
 }
 
@@ -105,11 +107,16 @@ static int64_t amount(const rondo_usage *u, int limit)
     }
 }
 
-/* How much of a limit is used, by what the ledger says and by a time. */
+static int64_t time_of(const struct ledger *ledger, int64_t elapsed_ns)
+{
+    return ledger ? ledger->time_ns + elapsed_ns : elapsed_ns;
+}
+
+/* How much of a limit is used, by what the ledger says and by a time since then. */
 static int64_t used_of(const struct ledger *ledger, int64_t elapsed_ns, int limit)
 {
     if (limit == RONDO_LIMIT_TIME_MS)
-        return elapsed_ns / MS;
+        return time_of(ledger, elapsed_ns) / MS;
     return ledger ? amount(&ledger->spent, limit) + amount(&ledger->lost, limit) - amount(&ledger->waived, limit) : 0;
 }
 
@@ -161,10 +168,40 @@ int budget_reason(const struct run *run, const struct act *act)
     return spent_reason(budget_of(run, act), act->ledger, act_elapsed_ns(run, act));
 }
 
-bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *node, const struct kid *kid)
+int64_t budget_end_ns(const struct run *run, const struct act *act)
+{
+    return run->now_ns + budget_of(run, act)->time_ms * MS - time_of(act->ledger, act_elapsed_ns(run, act));
+}
+
+/* A log may say that time jumps to and fro. */
+static void add_time(struct ledger *ledger, int64_t ns)
+{
+    ledger->time_ns = MAX(0, MIN(ledger->time_ns + ns, (int64_t)TIME_MAX_NS));
+}
+
+void budget_go_on(const struct run *run, struct act *act, const struct kid *kid)
+{
+    if (!act->ledger || !act->node->opts.budget.time_ms)
+        return;
+    if (act->attempt > kid->base)
+        add_time(act->ledger, run_driven_ns(run) - act->ledger->until_ns);
+    else if (kid->reopened)
+        act->ledger->time_ns = 0;
+}
+
+void budget_end_try(const struct run *run, struct act *act)
+{
+    if (LIKELY(!act->node->opts.budget.time_ms))
+        return;
+    add_time(ledger_at(act), act_elapsed_ns(run, act));
+    act->ledger->until_ns = run_driven_ns(run);
+}
+
+bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *node, const struct kid *kid,
+                         int64_t wait_ns)
 {
     const struct ledger *ledger = kid->res.more ? kid->res.more->ledger : NULL;
-    if (node->has_budget && spent_reason(&node->opts.budget, ledger, run_driven_ns(run) - kid->first_ns))
+    if (node->has_budget && spent_reason(&node->opts.budget, ledger, wait_ns))
         return false;
     for (;; parent = run_act(run, parent->parent)) {
         if (budget_reason(run, parent))
@@ -210,13 +247,11 @@ void budget_forgive(struct act *act)
 
 void budget_renew(struct run *run, struct act *act)
 {
-    struct ledger *ledger = act->ledger;
     budget_forgive(act);
     if (!act->slot || !budget_reason(run, act))
         return;
-    act->idle_ns -= act_elapsed_ns(run, act); // its time begins now
-    if (!ledger)
-        return;
+    struct ledger *ledger = ledger_at(act);
+    ledger->time_ns = -act_elapsed_ns(run, act); // it begins now
     ledger->waived = ledger->spent;
     usage_add(&ledger->waived, &ledger->lost);
 }

@@ -13,6 +13,8 @@
 struct ledger {
     rondo_usage spent, held, lost;
     rondo_usage waived; // of those: what does not count against its own limits any more
+    int64_t time_ns;  // of a budget of time: what earlier tries took, and the waits between those of one round
+    int64_t until_ns; // when the last of them ended, by run_driven_ns()
     uint32_t open;    // calls that are held
     uint32_t blocked; // reserve.c: the round in which a call waited for room in this budget
     uint8_t refused;  // enum rondo_reason: a call did not fit in, and none will any more
@@ -32,9 +34,18 @@ int budget_reason(const struct run *run, const struct act *act);
 /* Which limit of this activation's own budget has no room for so much more: a reason, or 0. */
 int budget_lacks(const struct run *run, const struct act *act, const rondo_usage *most);
 
-/* May a child that has ended be done again?  Not when its own budget is used up, which all its tries share, or one
-   around it: then what it came to is what there is. */
-bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *node, const struct kid *kid);
+/* May a child that has ended be done again, after so long a wait?  Not when its own budget is used up by then, which
+   all its tries share, or one around it is: then what it came to is what there is. */
+bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *node, const struct kid *kid,
+                         int64_t wait_ns);
+
+/* A try begins with the ledger of the one before.  It has the time that this has left, without the wait since then; all
+   of it when somebody took up the run.  That a review took its time is not on the step's account. */
+void budget_go_on(const struct run *run, struct act *act, const struct kid *kid);
+void budget_end_try(const struct run *run, struct act *act);
+
+/* When its budget of time ends. */
+int64_t budget_end_ns(const struct run *run, const struct act *act);
 
 /* The innermost loop, act included, whose budget is used up, and which nobody has closed yet; NULL.  A pass may end
    with what is under way in it, but nothing starts in it any more. */

@@ -9,6 +9,7 @@
 #include "run/budget.h"
 #include "run/each.h"
 #include "run/errand.h"
+#include "run/loop.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -71,6 +72,31 @@ enum plan decide_late(struct run *run, const struct act *act, struct rondo_event
 {
     return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
                        (long long)(act->is_long ? act->node->call_ms : act->node->opts.timeout_ms));
+}
+
+static bool has_output(struct run *run, struct act *act)
+{
+    struct result res = { 0 };
+    if (node_is_leaf(act->node))
+        return false; // it was cut
+    if (node_is_loop(act->node))
+        return history_good(&act->loop->history) != NULL;
+    act->kind->project(run, act, &res);
+    bool says = result_says(&res);
+    result_clear(run, &res);
+    return says;
+}
+
+enum plan decide_spent(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    const struct sent_back *sent = act_kid(run, act)->sent;
+    decide(act, RONDO_EV_STEP_END, ev);
+    if (!sent || !sent->feedback || has_output(run, act))
+        return PLAN_DECIDE;
+    ev->flags = EF_VALUE | (sent->content ? EF_FULL : 0);
+    ev->value = sent->content ? json_pack("{s:s, s:O*}", "content", sent->content, "result", sent->value)
+                              : json_incref(sent->value ? sent->value : json_null());
+    return PLAN_DECIDE;
 }
 
 enum plan decide_fail_with(struct run *run, const struct act *act, const struct result *child,
@@ -321,11 +347,14 @@ static bool is_final(const rondo_node *node, const struct result *res)
     return code == RONDO_EFINAL || (code == RONDO_EUNKNOWN && node->agent.effects == RONDO_ONCE);
 }
 
-static bool may_retry(struct run *run, struct act *act, const rondo_node *node, const struct kid *kid)
+/* A wait that would take the rest of its budget is not begun. */
+static bool may_retry(struct run *run, struct act *act, uint32_t child, uint32_t ordinal, const struct kid *kid)
 {
+    const rondo_node *node = act->node->children[child].node;
     return kid->res.status == RONDO_STATUS_FAILED && !act->close &&
            kid->attempt - kid->base + 1 < node->opts.retry.attempts && !(kid->res.flags & RES_NO_RETRY) &&
-           !is_out_of_time(run, node, kid) && !is_final(node, &kid->res) && budget_allows_again(run, act, node, kid);
+           !is_out_of_time(run, node, kid) && !is_final(node, &kid->res) &&
+           budget_allows_again(run, act, node, kid, backoff_ns(run, act, child, ordinal, kid));
 }
 
 /* `retry.on` could not be answered: that is told, and there is no further try. */
@@ -345,7 +374,7 @@ bool kid_is_settled(struct run *run, struct act *act, uint32_t child, uint32_t o
     *ret = PLAN_IDLE;
     if (kid->state != KID_ENDED)
         return false;
-    if (!may_retry(run, act, node, kid))
+    if (!may_retry(run, act, child, ordinal, kid))
         return true;
     if (node->opts.retry.on) {
         if (must_ask_about(run, act, ASK_RETRY, child, ordinal, kid)) {

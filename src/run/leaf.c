@@ -32,9 +32,9 @@ static bool must_linger(struct run *run, struct act *act)
 static enum plan decide_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
     if (act->close == CLOSE_BUDGET && act->node->has_budget && !run_act(run, act->parent)->close) {
-        decide(act, RONDO_EV_STEP_END, ev); // its own time is over: it completes with what it has
-        ev->flags = EF_VALUE;
-        ev->value = json_null();
+        decide_spent(run, act, ev); // its own time is over
+        ev->flags |= EF_VALUE;
+        ev->value = ev->value ? ev->value : json_null();
         return PLAN_DECIDE;
     }
     if (act->close == CLOSE_TIMEOUT)

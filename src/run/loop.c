@@ -63,8 +63,11 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
     if (loop_is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
         return decide_fail(run, act, RONDO_ESTALLED, ev, "loop '%s' is %s after %u passes",
                            act->node->name, rondo_reason_text(l->reason), l->history.count);
-    decide(act, RONDO_EV_STEP_END, ev);
-    if (act->node->flow && act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
+    if (act->close == CLOSE_BUDGET)
+        decide_spent(run, act, ev);
+    else
+        decide(act, RONDO_EV_STEP_END, ev);
+    if (act->node->flow && act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE && !(ev->flags & EF_VALUE))
         loop_say_all(act, ev);
     return PLAN_DECIDE;
 }

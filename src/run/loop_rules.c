@@ -36,8 +36,8 @@ enum plan loop_end_failed(struct act *act, int code, const char *rule, const cha
     size_t len = strlen(rule);
     if (why && strncmp(why, rule, len) == 0 && strncmp(why + len, ": ", 2) == 0)
         why += len + 2; // expressions of files say themselves which they are
-    snprintf(text, sizeof text, "%s of loop '%s' failed in pass %u: %s", rule, act->node->name,
-             pass ? pass : 1, why ? why : "no reason given");
+    snprintf(text, sizeof text, "%s of %s '%s' failed in pass %u: %s", rule, rondo_kind_text(act->node->kind),
+             act->node->name, pass ? pass : 1, why ? why : "no reason given");
     loop_end_with(act, RONDO_REASON_FAILED, ev);
     ev->flags |= EF_VALUE;
     ev->value = json_pack("{s:i, s:s}", "code", code, "message", text);

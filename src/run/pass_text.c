@@ -82,16 +82,20 @@ static bool is_nudged(const struct loop_act *l)
     return l->nudged && l->nudge_pass == l->history.count;
 }
 
-void loop_put_advice(struct buf *out, const struct act *loop)
+void loop_put_usual(struct buf *out, const struct act *loop)
 {
-    const struct loop_act *l = loop->loop;
-    uint32_t pass = l->history.count + 1;
+    uint32_t pass = loop->loop->history.count + 1;
     if (loop->node->loop.cap == RONDO_UNBOUNDED)
         buf_printf(out, "Loop iteration %u. ", pass);
     else
         buf_printf(out, "Loop iteration %u of %lld. ", pass, (long long)loop->node->loop.cap);
     buf_puts(out, "Improve on the previous output.");
-    if (is_nudged(l))
+}
+
+void loop_put_advice(struct buf *out, const struct act *loop)
+{
+    loop_put_usual(out, loop);
+    if (is_nudged(loop->loop))
         buf_puts(out, " " NUDGE);
 }
 

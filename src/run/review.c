@@ -75,7 +75,7 @@ static uint16_t *predecessor_retries(const struct act *act, uint32_t child, uint
 /* Is there no budget left to do it once more?  A reviewer that has this step done again would undo what is paid for. */
 static bool is_unaffordable(struct run *run, struct act *act, uint32_t i)
 {
-    return act->close == CLOSE_BUDGET || !budget_allows_again(run, act, act->node->children[i].node, &act->kids[i]);
+    return act->close == CLOSE_BUDGET || !budget_allows_again(run, act, act->node->children[i].node, &act->kids[i], 0);
 }
 
 /* What was said, within the limits of how often a step may be sent back, and of what that may cost. */
@@ -141,6 +141,8 @@ static void unstart(struct run *run, struct act *act, uint32_t i, const char *fe
     act->attention -= (kid->asked & KID_UNTOLD) != 0;
     kid_send_back(run, kid, feedback);
     mem_free(TAKE(result_more(&kid->res)->error));
+    if (!feedback && kid->res.more->ledger)
+        kid->res.more->ledger->time_ns = 0; // it was not what was sent back
     kid->attempt++;
     kid->base = kid->attempt;
     kid->reopened = false;

@@ -215,8 +215,6 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
 static void start_timers(struct run *run, struct act *act)
 {
     const rondo_options *opts = &act->node->opts;
-    int64_t idle = run->idle_ns - act->idle_ns;
-    const rondo_budget *budget = budget_of(run, act);
     if (act->slot && opts->timeout_ms) {
         int64_t end_ns = act_kid(run, act)->first_ns + opts->timeout_ms * MS;
         run_timer(run, TIMER_TIMEOUT, act, 0, 0, end_ns + run->idle_ns);
@@ -224,9 +222,9 @@ static void start_timers(struct run *run, struct act *act)
     if (act->node->call_ms)
         run_timer(run, TIMER_CALL, act, 0, 0, act->call_ns + act->node->call_ms * MS + run->idle_ns);
     if (!act->slot && run->timeout_ns)
-        run_timer(run, TIMER_TIMEOUT, act, 0, 0, act->start_ns + run->timeout_ns + idle);
-    if (budget->time_ms)
-        run_timer(run, TIMER_BUDGET, act, 0, 0, act->start_ns + budget->time_ms * MS + idle);
+        run_timer(run, TIMER_TIMEOUT, act, 0, 0, act->start_ns + run->timeout_ns + run->idle_ns - act->idle_ns);
+    if (budget_of(run, act)->time_ms)
+        run_timer(run, TIMER_BUDGET, act, 0, 0, budget_end_ns(run, act));
 }
 
 /* A wait for the next try ends with the step's time at the latest. */
@@ -430,7 +428,7 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
     const struct result *failure = kind->failure ? kind->failure(act) : NULL;
     if (failure)
         return decide_fail_with(run, act, failure, ev);
-    decide(act, RONDO_EV_STEP_END, ev);
+    decide_spent(run, act, ev);
     return graph_leave_behind(run, act, ev);
 }
 

@@ -36,7 +36,7 @@ struct see {
     void *zone_user;
     json_t *made;                // values that were made for an answer, a list; owned
     json_t *steps;               // `steps` as a whole, made once: an expression may ask for it often; NULL
-    bool is_nested;              // a text is filled in for the sake of another one
+    bool is_nested;              // the feedback of a loop is being filled in: what it asks of itself is the usual one
 };
 
 void see_clear(struct see *see);

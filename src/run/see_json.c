@@ -169,7 +169,11 @@ static void put_feedback_text(struct buf *out, struct see *see, struct act *loop
     bool is_given = step && step->loop && step->loop->feedback.text && loop->node->kind == RONDO_KIND_LOOP;
     auto_buf struct buf text = { 0 };
     rondo_error err;
-    if (is_given && !see->is_nested) { // an evaluation may be under way: it has its own scratch
+    if (see->is_nested) { // the text itself asks: whoever has it filled in puts the note of a nudge behind it
+        loop_put_usual(out, loop);
+        return;
+    }
+    if (is_given) { // an evaluation may be under way: it has its own scratch
         struct see inner = *see;
         inner.made = inner.steps = NULL;
         inner.is_nested = true;
@@ -178,8 +182,6 @@ static void put_feedback_text(struct buf *out, struct see *see, struct act *loop
         is_given = see_fill(&inner, &step->loop->feedback, &text, &err) == 0;
         see_clear(&inner);
         cel_scratch_free(inner.scratch);
-    } else {
-        is_given = false;
     }
     if (is_given) {
         loop_put_nudge(&text, loop);

@@ -23,6 +23,8 @@ $2"
 nudge "feedback: true" "Loop iteration 3 of 3. Improve on the previous output. $note"
 nudge 'feedback: "Once more, from ${content}."' "Once more, from same.
 $note"
+nudge 'feedback: "Mind: ${feedback.text}"' "Mind: Loop iteration 3 of 3. Improve on the previous output.
+$note"
 nudge "feedback: false" "$note"
 same "nothing else is told" "$(grep -c '^## ' said/l.2.txt)" 3 # Task, Iteration 3
 same "nor to the pass before" "$(grep -c Revision said/l.1.txt)" 0
@@ -45,6 +47,26 @@ check "items that an action ends" 0 '["completed","completed","completed","cance
 says "3 of 4 items"
 id=$(run_id err)
 check "and later" 0 "completed completed completed" sh -c "\"$RONDO\" show --json $id | jq -r '[.steps[] | .. | objects | select(.path? // \"\" | test(\"^e.[0-9].$\")) | .status] | join(\" \")'"
+
+# ---- a timeout before the next try ------------------------------------------------------------------------------
+late() { # LOOP SUMMARY: its second pass, or item, fails, and its time is over before it is tried again
+    flow late.yaml <<F
+name: late
+agents: { o: { script: [ok] }, w: { script: [good, { fail: x }] } }
+steps:
+  - { id: o, agent: o }
+  - { id: k, agent: w, timeout: 100ms, retry: { attempts: 2, delay: 10s }, loop: { $1 } }
+output: "[steps.k.content, steps.k.reason, steps.k.passes]"
+F
+    check "what a loop came to stays: $1" 1 '["good","time",2]' "$RONDO" run late.yaml
+    says "$2  timed out after 100 ms"
+    id=$(run_id err)
+    check "and its time is why it ended" 0 "" sh -c "\"$RONDO\" show $id k | grep -q '^failed *[1-9][0-9]*ms  2 passes, time$'"
+    check "the log says so, too" 0 "" "$RONDO" replay -q "$id"
+}
+late "maxIterations: 5" "2 passes, time"
+late "forEach: [1, 2, 3], maxConcurrency: 1" "1 failed"
+same "its items" "$("$RONDO" history --json "$id" k | jq -r .status | tr '\n' ' ')" "completed failed cancelled "
 
 # ---- out of a file -----------------------------------------------------------------------------------------------
 inner() { # ACTION

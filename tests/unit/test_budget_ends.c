@@ -21,7 +21,12 @@
     "  late: { script: [{ content: late, delay: 20ms, usage: { prompt: 100 } }] }\n"                       \
     "  slow: { script: [{ content: slow, delay: 400ms }] }\n"                                              \
     "  judge: { script: [{ result: { score: 7 }, delay: 400ms }] }\n"                                      \
-    "  no: { script: ['RETRY: more'] }\n"
+    "  no: { script: ['RETRY: more'] }\n"                                                                  \
+    "  again: { script: [{ fail: x, delay: 250ms }, { content: late, delay: 250ms }] }\n"                  \
+    "  brief: { script: [{ fail: x, delay: 250ms }, { delay: 250ms }], budget: { time: 300ms } }\n"        \
+    "  once: { script: [good, { content: better, delay: 2s }] }\n"                                         \
+    "  steady: { script: [{ content: good, delay: 100ms }] }\n"                                            \
+    "  slowly: { script: [{ content: 'RETRY: more', delay: 500ms }], budget: { time: 600ms } }\n"
 
 static void report(const rondo_problem *problem, void *user)
 {
@@ -250,7 +255,7 @@ TEST(a_steps_own_budget_is_that_of_all_its_tries)
         { "agent: f, budget: { tokens: 150 }, retry: { attempts: 5 }", 200 },
         { "agent: f, budget: { calls: 1 }, retry: { attempts: 5 }", 100 },
         { "agent: f, budget: { tokens: 1000 }, retry: { attempts: 5 }", 500 },
-        { "agent: f, budget: { time: 25ms }, retry: { attempts: 5, delay: 10ms, factor: 1 }", 400 },
+        { "agent: f, budget: { time: 25ms }, retry: { attempts: 5, delay: 10ms, factor: 1 }", 300 },
         { "budget: { tokens: 150 }, retry: { attempts: 5 }, steps: [{ id: y, agent: f }]", 200 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -260,6 +265,69 @@ TEST(a_steps_own_budget_is_that_of_all_its_tries)
         play_text(&p, body);
         CHECK_INT(p.rc, RONDO_EFAILED);
         CHECK_INT(spent(&p), rows[i].spent);
+    }
+}
+
+/* Tries and the waits between them.  A wait that would take the rest is not begun. */
+TEST(a_steps_own_time_is_that_of_all_its_tries)
+{
+    static const struct {
+        const char *step;
+        int64_t ms;
+        int status;
+    } rows[] = {
+        { "agent: again, budget: { time: 300ms }, retry: { attempts: 2 }", 300, RONDO_STATUS_COMPLETED },
+        { "agent: again, budget: { time: 600ms }, retry: { attempts: 2 }", 500, RONDO_STATUS_COMPLETED },
+        { "agent: again, budget: { time: 600ms }, retry: { attempts: 2, delay: 200ms }", 600, RONDO_STATUS_COMPLETED },
+        { "agent: brief, retry: { attempts: 2 }", 300, RONDO_STATUS_COMPLETED },
+        { "steps: [{ id: y, agent: again }], budget: { time: 300ms }, retry: { attempts: 2 }", 300,
+          RONDO_STATUS_COMPLETED },
+        { "agent: f, budget: { time: 300ms }, retry: { attempts: 2, delay: 3s }", 0, RONDO_STATUS_FAILED },
+        { "agent: f, budget: { time: 300ms }, retry: { attempts: 2, delay: 300ms }", 0, RONDO_STATUS_FAILED },
+        { "agent: f, budget: { time: 300ms }, retry: { attempts: 2, delay: 299ms }", 299, RONDO_STATUS_FAILED },
+        { "agent: f, loop: { maxIterations: 2, budget: { time: 300ms } }, retry: { attempts: 2, delay: 10s }", 0,
+          RONDO_STATUS_FAILED },
+        { "agent: f, loop: { forEach: '[1]' }, budget: { time: 300ms }, retry: { attempts: 2, delay: 10s }", 0,
+          RONDO_STATUS_FAILED },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PLAY p = { 0 };
+        char body[300];
+        snprintf(body, sizeof body, "steps: [{ id: x, %s }]", rows[i].step);
+        play_text(&p, body);
+        CHECK_INT(play_ms(&p), rows[i].ms);
+        CHECK_INT(play_step(&p, "x").status, rows[i].status);
+    }
+}
+
+/* What a round is cut in that has said nothing yet is what the review had seen.  The reviewer's time is its own, and
+   begins anew with each round. */
+TEST(a_steps_own_time_is_that_of_all_rounds_of_its_review)
+{
+    static const struct {
+        const char *step;
+        int64_t ms, rounds;
+    } rows[] = {
+        { "agent: once, budget: { time: 300ms }, review: { agent: no, maxRetries: 1 }", 300, 2 },
+        { "steps: [{ id: y, agent: once }], budget: { time: 300ms }, review: { agent: no, maxRetries: 1 }", 300, 2 },
+        { "agent: once, loop: { maxIterations: 1 }, budget: { time: 300ms }, review: { agent: no, maxRetries: 1 }",
+          300, 2 },
+        { "steps: [{ id: y, agent: once }, { id: z, agent: late, dependsOn: [y] }], budget: { time: 300ms }, "
+          "review: { agent: no, maxRetries: 1 }", 300, 2 },
+        { "agent: once, loop: { maxIterations: 1, outputMode: cumulative }, budget: { time: 300ms }, "
+          "review: { agent: no, maxRetries: 1 }", 300, 2 },
+        { "agent: steady, budget: { time: 300ms }, review: { agent: slowly, maxRetries: 9 }", 1800, 3 },
+        { "agent: steady, budget: { time: 400ms }, review: { agent: slowly, maxRetries: 2 }", 1800, 3 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PLAY p = { 0 };
+        char body[300];
+        snprintf(body, sizeof body, "steps: [{ id: x, %s }]", rows[i].step);
+        play_text(&p, body);
+        CHECK_INT(p.rc, 0);
+        CHECK_INT(play_ms(&p), rows[i].ms);
+        CHECK_INT(play_count(&p, RONDO_EV_REVIEW, NULL), rows[i].rounds);
+        CHECK_STR(p.res.content, i == 3 ? "late" : i == 4 ? "## Iteration 1\ngood" : "good");
     }
 }
 

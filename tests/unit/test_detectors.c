@@ -91,6 +91,21 @@ TEST(values_are_compared_not_the_order_of_their_keys)
     play_end(&p);
 }
 
+TEST(equal_numbers_are_so_whatever_their_type)
+{
+    PLAYED(p, SAYS("={\"a\": [2, 0]}", "={\"a\": [2.0, -0.0]}"), .stall_repeats = 2);
+    CHECK_INT(p.res.reason, RONDO_REASON_STALLED);
+    play_end(&p);
+}
+
+TEST(numbers_that_differ_are_different_however_little)
+{
+    PLAYED(p, SAYS("=2", "=2.5", "=9223372036854775807", "=9223372036854775808.0", "=1700000000000000001",
+                   "=1700000000000000002", "=1e300"), .stall_repeats = 2, .max_iterations = 7);
+    CHECK_INT(p.res.reason, RONDO_REASON_MAX_ITERATIONS);
+    play_end(&p);
+}
+
 TEST(lists_in_another_order_a_number_and_its_text_are_different)
 {
     PLAYED(p, SAYS("=[1, 2]", "=[2, 1]", "=1", "1", "=null", "=false", "=0", "=\"\"", "=[]", "={}"),

@@ -788,6 +788,27 @@ TEST(a_step_that_ran_out_of_time_gets_it_once_more)
     CHECK_INT(a.calls, 1);
 }
 
+TEST(a_step_whose_time_was_over_before_its_next_try_gets_it_once_more)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 30, .fails = 1, .options.timeout_ms = 50,
+                     .options.retry = { .attempts = 2, .delay_ms = 1000 } };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, SEQ("s", bot_node(&a)), "1");
+    CHECK_INT(t.rc, RONDO_ETIME);
+    CHECK_INT(t.took_ms, 50);
+    CHECK_STR(u.output, "2");
+}
+
+TEST(a_step_that_failed_has_its_budget_of_time_once_more)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 30, .fails = 2, .options.budget.time_ms = 50,
+                     .options.retry = { .attempts = 2, .delay_ms = 30 } };
+    TRIAL t = { 0 }, u = { 0 };
+    twice(&t, &u, SEQ("s", bot_node(&a)), "1");
+    CHECK_INT(t.took_ms, 30);
+    CHECK_STR(u.output, "2");
+}
+
 static void try_limits(rondo_run_options options, rondo_run_options larger, const char *refusal, int rc)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 30 }, b = { "b", ADD, 1, .delay_ms = 30 };
