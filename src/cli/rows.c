@@ -567,9 +567,10 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
         [RONDO_STATUS_FAILED] = ROW_FAILED,        [RONDO_STATUS_SKIPPED] = ROW_SKIPPED,
         [RONDO_STATUS_CANCELLED] = ROW_CANCELLED,
     };
+    bool is_kept = ev->flags & EF_KEPT && row->up->node->kind == RONDO_KIND_EACH; // a kept item is a completed one
     if (row->reason && is_overdue(row, ev))
         row->reason = RONDO_REASON_TIME;
-    row->state = ev->flags & EF_KEPT ? ROW_DONE : states[rondo_event_status(ev)]; // a kept item is a completed one
+    row->state = is_kept ? ROW_DONE : states[rondo_event_status(ev)];
     row->end_ns = ev->time_ns;
     row->seq = ev->seq;
     if (ev->flags & EF_UNSTARTED)

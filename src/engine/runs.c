@@ -501,9 +501,11 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     struct journal *journal;
     err = err ? err : &scratch;
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
-        store_look(engine->store, id, &journal, err) < 0)
+        store_look(engine->store, id, &journal, err) < 0 ||
+        read_back(engine, node, &options, journal, false, ret, err) < 0)
         return err->code;
-    return read_back(engine, node, &options, journal, false, ret, err);
+    stored_recall_exit(*ret);
+    return 0;
 }
 
 static int catch_up(rondo_run *run, bool passes_over, rondo_error *err)
@@ -515,7 +517,9 @@ static int catch_up(rondo_run *run, bool passes_over, rondo_error *err)
 
 int runs_catch_up(rondo_run *run, rondo_error *err)
 {
-    return catch_up(run, false, err);
+    int rc = catch_up(run, false, err);
+    stored_recall_exit(run);
+    return rc;
 }
 
 int runs_pass_over(rondo_run *run, rondo_error *err)

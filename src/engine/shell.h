@@ -345,6 +345,9 @@ int runs_pass_over(rondo_run *run, rondo_error *err);
 int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,
                  rondo_error *err);
 
+/* Who only looks at a run that has ended knows what its driver knew of the end: that it was a signal, say. */
+void stored_recall_exit(rondo_run *run);
+
 /* With each turn: the summary when there is something new in it, and what was taken out of the inbox. */
 int stored_turn(rondo_run *run, rondo_error *err);
 

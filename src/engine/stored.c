@@ -55,6 +55,14 @@ static void put_end(rondo_run *run)
         json_object_del(run->about, "error");
 }
 
+void stored_recall_exit(rondo_run *run)
+{
+    const struct store_run *row = run->core.status ? store_about(run->journal) : NULL;
+    const json_t *code = row ? json_object_get(row->about, "exitCode") : NULL;
+    if (json_is_integer(code))
+        exit_set(run, (int)json_integer_value(code));
+}
+
 static int sum_up(rondo_run *run, rondo_error *err)
 {
     struct run *core = &run->core;

@@ -237,6 +237,47 @@ void build_check_names(rondo_node *node)
     check_duplicates(node);
 }
 
+static bool has_path(const rondo_node *node, const char *path);
+
+static bool is_on_path(const struct node_child *child, const char *path)
+{
+    size_t len = child->node ? strlen(child->name) : 0;
+    if (!child->node || strncmp(path, child->name, len) != 0)
+        return false;
+    if (len && path[len] != '.')
+        return !path[len];
+    return has_path(child->node, path + len + (len != 0));
+}
+
+/* Is there something at that path below?  Where numbers stand before names no made child is. */
+static bool has_path(const rondo_node *node, const char *path)
+{
+    bool is_numbered = node_is_leaf(node) || node_is_loop(node) || node->kind == RONDO_KIND_EACH;
+    uint32_t i = node->kind == RONDO_KIND_FORUM ? node->forum.members : 0;
+    while (!is_numbered && i < node->count && !is_on_path(&node->children[i], path))
+        i++;
+    return !is_numbered && i < node->count;
+}
+
+static bool is_met(const rondo_node *node, uint32_t at)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (i != at && is_on_path(&node->children[i], node->children[at].name))
+            return true;
+    return false;
+}
+
+void build_name_apart(rondo_node *node, uint32_t at)
+{
+    auto_free char *name = mem_strdup(node->children[at].name);
+    for (unsigned n = 2; name && is_met(node, at); n++) {
+        char *apart = mem_alloc(strlen(name) + 16);
+        snprintf(apart, strlen(name) + 16, "%s#%u", name, n);
+        mem_free(node->children[at].name);
+        node->children[at].name = apart;
+    }
+}
+
 static uint64_t text_hash(uint64_t hash, const char *text)
 {
     return hash_bytes(hash, text ? text : "", text ? strlen(text) : 0);

@@ -30,6 +30,10 @@ void build_check_range(rondo_node *node, const char *field, int64_t value, int64
 void build_check_output(rondo_node *node, const rondo_node *body, const char *output); // a step of the body, or NULL
 void build_check_names(rondo_node *node); // required, allowed characters, no duplicates
 
+/* A child that has its name from us, and not from whoever wrote the workflow: where a step has that path already, it is
+   "judge#2". */
+void build_name_apart(rondo_node *node, uint32_t at);
+
 /* A schema from its text; NULL for NULL.  ret_doc, if given, gets the document. */
 struct schema *build_schema(rondo_node *node, const char *field, const char *text, json_t **ret_doc);
 

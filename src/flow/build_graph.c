@@ -212,6 +212,9 @@ rondo_node *build_graph_of(const rondo_graph_spec *given, const struct flow_scop
         take_reviews(node, scope);
     if (build_is_good(node))
         build_check_names(node);
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node->children[i].review)
+            build_name_apart(node, i);
     for (uint32_t i = 0; !scope && i < node->count && build_is_good(node); i++)
         take_deps(node, i, spec.steps[i].depends_on);
     if (scope && build_is_good(node))

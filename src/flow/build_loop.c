@@ -132,6 +132,8 @@ rondo_node *rondo_loop(const rondo_loop_spec *given)
             build_take(node, i, roles[i], i == ROLE_BODY && roles[i]->anonymous ? "" : names[i]);
     node->loop = loop_from(&spec);
     build_check_names(node);
+    for (uint32_t i = ROLE_BODY + 1; i < count; i++)
+        build_name_apart(node, i);
     if (!spec.body)
         build_refuse(node, "has no body");
     if (build_is_good(node))

@@ -433,6 +433,14 @@ static void forgive_item(const struct act *parent, const struct act *act, struct
     ev->flags |= EF_KEPT;
 }
 
+/* Who reads a list of outputs from a log, and there alone it is not written down, is told which of them count. */
+static void keep_listed(const struct act *parent, const struct result *res, struct rondo_event *ev)
+{
+    const rondo_node *node = parent->node;
+    bool is_list = node->kind == RONDO_KIND_PARALLEL || (node->kind == RONDO_KIND_EACH && !node->flow);
+    ev->flags |= is_list && res->flags & RES_BROKE ? EF_KEPT : 0;
+}
+
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
                     uint32_t ordinal)
 {
@@ -591,6 +599,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     if (UNLIKELY(act->notes) && res.status == RONDO_STATUS_CANCELLED && act->node->kind == RONDO_KIND_AGENT)
         keep_notes(act, &res);
     forgive_item(parent, act, &res, ev);
+    keep_listed(parent, &res, ev);
     act_move(act, ON_END);
     run->busy -= act_takes_place(act);
     act->pause_ns = 0;

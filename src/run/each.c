@@ -297,8 +297,11 @@ static const struct result *first_failure(const struct each_act *each)
     return NULL;
 }
 
+/* Of an each that was cut it is the last item that says something. */
 static bool is_shown(const struct act *act, const struct result *res)
 {
+    if (UNLIKELY(act->close))
+        return result_is_kept(res) && result_says(res);
     return res->status == RONDO_STATUS_COMPLETED && (res->value || !act->node->each.output);
 }
 
@@ -468,10 +471,14 @@ static json_t *each_input(struct run *run, struct act *act, uint32_t child, uint
 static void each_project(struct run *run, struct act *act, struct result *ret)
 {
     struct each_act *each = act->each;
+    bool is_mute = act->close;
     ret->value = act->node->flow ? file_result(run, act) : json_array();
+    for (uint32_t i = 0; is_mute && i < each->count; i++)
+        is_mute = !result_gives(&each->results[i]);
+    ret->flags |= is_mute ? RES_MUTE : 0;
     for (uint32_t i = 0; !act->node->flow && i < each->count; i++) {
         const struct result *res = &each->results[i];
-        json_t *value = res->status == RONDO_STATUS_COMPLETED ? res->value : NULL;
+        json_t *value = result_is_kept(res) ? res->value : NULL;
         json_array_append_new(ret->value, value ? json_incref(value) : json_null());
     }
     struct outcome *more = result_more(ret);

@@ -528,18 +528,21 @@ static enum plan graph_cut(struct run *run, struct act *act, struct rondo_event 
 }
 
 /* After a cancel, an abort or a limit only `run_on: always` steps still start, and everything that
-   waits ends; a second cancel, or the end of the time for that, ends those too. */
+   waits ends; a second cancel, or the end of the time for that, ends those too.  Who is still ready when
+   nothing follows has only found no place yet. */
 static enum plan graph_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    bool is_left = act->settled < act->kid_count || act->attention;
+    bool is_left = act->settled < act->kid_count || act->attention, has_time = is_left && !act_is_hurried(run, act);
     enum plan what = PLAN_IDLE;
-    if (is_left && !act_is_hurried(run, act)) {
+    if (has_time) {
         what = look_at_failures(run, act, ev);
         if (what == PLAN_IDLE)
             what = start_ready(run, act, ev);
     }
     if (what != PLAN_IDLE || act->open)
         return what;
+    if (has_time && act->graph->ready.count)
+        return PLAN_WAIT;
     for (uint32_t i = 0; is_left && i < act->kid_count; i++)
         if (act->kids[i].state == KID_NEW || act->kids[i].state == KID_BACKOFF)
             return end_unstarted(run, act, i, ev);

@@ -40,6 +40,7 @@ void project_kid(const struct kid *kid, struct result *ret)
     const struct outcome *more = kid->res.more;
     ret->value = json_incref(kid->res.value);
     ret->seq = kid->res.seq;
+    ret->flags |= kid->res.flags & RES_MUTE;
     if (UNLIKELY(more && more->content))
         result_more(ret)->content = mem_strdup(more->content);
 }

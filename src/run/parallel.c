@@ -126,12 +126,14 @@ static void parallel_project(struct run *run, struct act *act, struct result *re
             project_kid(winner, ret);
         return;
     }
+    bool is_mute = act->close;
     ret->value = json_array();
     for (uint32_t i = 0; i < act->kid_count; i++) {
-        json_t *value = act->kids[i].res.status == RONDO_STATUS_COMPLETED ? act->kids[i].res.value
-                                                                          : NULL;
+        json_t *value = result_is_kept(&act->kids[i].res) ? act->kids[i].res.value : NULL;
+        is_mute &= !result_gives(&act->kids[i].res);
         json_array_append_new(ret->value, value ? json_incref(value) : json_null());
     }
+    ret->flags |= is_mute ? RES_MUTE : 0;
 }
 
 const struct kind parallel_kind = {

@@ -16,7 +16,8 @@ struct ledger;
 /* SIGNAL: came with an action.  NO_RETRY: not to be tried again.  CUT: did not run because something
    before it failed.  BROKE: a container that was closed by an action inside it; what it has counts.
    UNBEGUN: ended without having started.  SHORT: an agent that a budget around it refused a call: with more, it
-   would have gone on.  UNREVIEWED: it completed, and failed because its reviewer did. */
+   would have gone on.  UNREVIEWED: it completed, and failed because its reviewer did.  MUTE: a list that was cut before
+   anybody in it had said something. */
 enum {
     RES_SIGNAL = 1 << 0,
     RES_NO_RETRY = 1 << 1,
@@ -25,6 +26,7 @@ enum {
     RES_UNBEGUN = 1 << 4,
     RES_SHORT = 1 << 5,
     RES_UNREVIEWED = 1 << 6,
+    RES_MUTE = 1 << 7,
 };
 
 /* value is owned; seq is the event that holds it. */
@@ -134,11 +136,17 @@ static inline bool result_has_failed(const struct result *res)
     return res->status == RONDO_STATUS_FAILED && !(res->flags & RES_SHORT);
 }
 
+/* It completed, or what it has counts all the same. */
+static inline bool result_is_kept(const struct result *res)
+{
+    return res->status == RONDO_STATUS_COMPLETED || res->flags & RES_BROKE;
+}
+
 /* Completed, and something to show: what only signalled does not count. */
 static inline bool result_has_output(const struct result *res)
 {
-    if (UNLIKELY(res->flags & (RES_SIGNAL | RES_BROKE)))
-        return !value_is_empty(res->value);
+    if (UNLIKELY(res->flags & (RES_SIGNAL | RES_BROKE | RES_MUTE)))
+        return !value_is_empty(res->value) && !(res->flags & RES_MUTE);
     return res->status == RONDO_STATUS_COMPLETED && res->value;
 }
 
@@ -146,7 +154,15 @@ static inline bool result_has_output(const struct result *res)
 static inline bool result_says(const struct result *res)
 {
     const char *content = res->more ? res->more->content : NULL;
+    if (UNLIKELY(res->flags & RES_MUTE))
+        return false;
     return content ? *content : !value_is_empty(res->value);
+}
+
+/* It counts, and has something to show, be it words or a value. */
+static inline bool result_gives(const struct result *res)
+{
+    return result_is_kept(res) && !(res->flags & RES_MUTE) && (result_says(res) || !value_is_empty(res->value));
 }
 
 /* Its content: the text that came with it, or its value as text. */

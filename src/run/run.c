@@ -243,11 +243,18 @@ static void time_off(struct run *run, const struct act *act)
         run_timer(run, TIMER_CALLED_OFF, act, 0, 0, act->off_ns);
 }
 
-/* What a cancel, an abort or a limit of the run has left to be done is not done for ever. */
+/* Has a cancel, an abort or a limit left something to be done?  What is paid for may come in: of the limits around some
+   steps only that of time hurries them. */
+static bool cleans_up(const struct act *act)
+{
+    bool is_late = act->close == CLOSE_TIMEOUT || (act->close == CLOSE_BUDGET && act->reason == RONDO_REASON_TIME);
+    return act->slot ? act_is_aborted(act) || (is_late && !node_is_leaf(act->node)) : act->close;
+}
+
+/* That is not done for ever. */
 static void time_cleanup(struct run *run, const struct act *act)
 {
-    bool cleans_up = act->slot ? act_is_aborted(act) : act->close;
-    if (cleans_up && !act_is_hurried(run, act))
+    if (cleans_up(act) && !act_is_hurried(run, act))
         run_timer(run, TIMER_CLEANUP, act, 0, 0, run->now_ns + run->cleanup_ns);
 }
 
@@ -419,6 +426,8 @@ static enum plan plan_closed(struct run *run, struct act *act, struct rondo_even
     if (act->open && !early)
         return PLAN_IDLE;
     enum plan what = kind->closed ? kind->closed(run, act, ev) : PLAN_IDLE;
+    if (UNLIKELY(what == PLAN_WAIT))
+        return PLAN_IDLE;
     if (what != PLAN_IDLE || act->open || node_is_leaf(act->node))
         return what;
     if (act->close == CLOSE_TIMEOUT)

@@ -261,7 +261,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev);
 /* Applies an event that is new, and notes the commands that follow from it. */
 void run_decide(struct run *run, struct rondo_event *ev);
 
-enum plan { PLAN_IDLE, PLAN_DECIDE, PLAN_ASK };
+/* PLAN_WAIT is a kind's word about what is closed: nothing is open in it, and yet it is not at its end. */
+enum plan { PLAN_IDLE, PLAN_DECIDE, PLAN_ASK, PLAN_WAIT };
 
 /* What follows: a decision in *ev, or a question in run->question, or nothing for now. */
 enum plan run_plan(struct run *run, struct rondo_event *ev);

@@ -116,5 +116,39 @@ F
 same "a step is counted among those around it" "$(jq -r 'select(.type == "step_start") | "\(.path) \(.data.index)/\(.data.total)"' out | sort | tr '\n' ' ')" \
     "e 1/5 e[0].d 0/1 g 2/5 g.f 0/2 g.h 1/2 g.h.0 null/null l 0/5 l.0.a 0/2 l.0.b 1/2 l.1.a 0/2 l.1.b 1/2 p 3/5 p.u 0/2 p.v 1/2 z 4/5 z.review null/null "
 
+# ---- steps that are called like somebody whom the loader made ------------------------------------------------------
+flow made.yaml <<'F'
+name: made
+agents:
+  a: { run: 'echo "$RONDO_PATH $RONDO_KEY" >>keys; echo "$RONDO_PATH"' }
+  j: { run: 'echo "$RONDO_PATH $RONDO_KEY" >>keys; echo "{\"done\": true, \"score\": 1}"', resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+  s: { run: 'echo "$RONDO_PATH $RONDO_KEY" >>keys; echo 1' }
+  r: { run: 'echo "$RONDO_PATH $RONDO_KEY" >>keys; echo APPROVE' }
+steps:
+  - { id: l, loop: { maxIterations: 2, untilAgent: j, scoreAgent: s, steps: [{ id: judge, agent: a }, { id: score, agent: a }] } }
+  - { id: f, loop: { maxIterations: 2, untilAgent: j }, parallel: { steps: [{ id: judge, agent: a }] } }
+  - { id: g, review: { agent: r }, steps: [{ id: review, agent: a }] }
+  - { id: p, parallel: { steps: [{ id: judge, agent: a, review: { agent: r } }] } }
+  - { id: z, review: { agent: r }, loop: { maxIterations: 1, steps: [{ id: review, agent: a }] } }
+output: "[steps.l.steps.judge.content, steps.g.steps.review.content, steps.l.history[0].judge.contains('true')]"
+F
+rm -rf keys said
+check "they keep their names" 0 '["l.0.judge","g.review",true]' "$RONDO" run --store made.db --record made.rec --prompts said made.yaml
+id=$(run_id err)
+same "and the others get another" "$(cut -d' ' -f1 keys | sort | tr '\n' ' ')" "f.0.judge f.0.judge#2 g.review g.review#2 l.0.judge l.0.judge#2 l.0.score l.0.score#2 p.judge.judge p.judge.judge.review z.0.review z.review "
+same "every piece of work has a key" "$(cut -d' ' -f2 keys | sort -u | wc -l)" 12
+same "and a prompt" "$(ls said | wc -l)" 12
+check "what was recorded is played" 0 '["l.0.judge","g.review",true]' "$RONDO" run --store :memory: --replay made.rec made.yaml
+check "the step is found" 0 "completed" sh -c "\"$RONDO\" show --store made.db --json $id l.0.judge | jq -r .status"
+"$RONDO" show --store made.db "$id" 'l.0.judge#2' >out 2>err
+has '"done": true'
+cat >script.json <<'F'
+{ "l.judge": ["one", "two"], "l.judge#2": [{ "content": "no", "result": { "done": false } }, { "result": { "done": true } }], "g.review": "three", "g.review#2": "APPROVE" }
+F
+check "they are named apart" 0 '["two","three",false]' "$RONDO" rehearse -q --script script.json made.yaml
+sed 's/r: .*/r: { script: [APPROVE] }/; s/{ id: g, review: { agent: r }/{ id: g, review: { gate: { ask: fine? } }/' made.yaml >gate.yaml
+echo '{ "g.review#2": "approve" }' >answers.json
+check "a gate that reviews, too" 0 '["l.0.judge","g.review",true]' "$RONDO" run --store :memory: --answers answers.json gate.yaml
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -50,6 +50,9 @@ if [ -e cleaned ]; then ok; else bad "runOn: always did not run: $(cat err)"; fi
 if grep -q "cancelled" err && grep -q "SIGINT" err; then ok; else bad "no summary: $(cat err)"; fi
 stop "SIGTERM" 143 polite.yaml TERM
 if [ -e cleaned ]; then ok; else bad "runOn: always did not run after SIGTERM"; fi
+id=$(sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' err)
+told=$("$RONDO" events --json "$id" | sed -n 's/.*"exitCode":\([0-9]*\).*/\1/p')
+if [ "$told" = 143 ]; then ok; else bad "events --json tells another exit code later: $told"; fi
 stop "a child that ignores SIGTERM" 130 stubborn.yaml INT
 if [ -e cleaned ]; then ok; else bad "runOn: always did not run after a stubborn child"; fi
 stop "SIGHUP" 129 polite.yaml HUP
@@ -71,6 +74,19 @@ for i in 1 2 3; do
     took=$((($(date +%s%N) - begun) / 1000000))
     if [ $took -lt 2900 ]; then ok; else bad "deaf ones took $took ms: $(cat err)"; fi
 done
+
+# Who follows it hears the same.
+rm -f child
+"$RONDO" run polite.yaml >out 2>err </dev/null &
+job=$!
+until_true test -s child
+id=$(sed -n 's/.*workflow_start [^(]*(\(r[0-9a-f]*\)).*/\1/p' err)
+"$RONDO" events --json --follow "$id" >followed &
+until_true test -s followed
+kill -TERM $job
+wait
+told=$(sed -n 's/.*"exitCode":\([0-9]*\).*/\1/p' followed)
+if [ "$told" = 143 ]; then ok; else bad "events --follow --json tells another exit code: $told"; fi
 
 sed -i 's/grace: 300ms/grace: 60s/; s/\[touch, cleaned\]/"sleep 60; touch cleaned"/' stubborn.yaml
 stop "Ctrl-C twice" 130 stubborn.yaml INT INT

@@ -140,6 +140,67 @@ TEST(an_abort_inside_hurries_nobody_else)
     play_end(&p);
 }
 
+/* What has one place: a graph that ends early as its options say, and somebody who takes 100 ms beside it. */
+static void play_crowded(struct play *p, struct actor *first, rondo_options options, int mode)
+{
+    static struct actor last = { .name = "last", .options.run_on = RONDO_ON_ALWAYS };
+    static struct actor wide = { .name = "wide", .takes_ms = 100 };
+    last.calls = wide.calls = first->calls = 0;
+    rondo_node *early = rondo_graph(&(rondo_graph_spec){
+        RONDO_GRAPH, .name = "g", .options = options, .step_count = 2, .on_failure = mode,
+        .steps = (rondo_step[]){ { .node = actor(first) }, { .node = actor(&last) } } });
+    rondo_node *each = rondo_each(&(rondo_each_spec){ RONDO_EACH, .name = "e", .body = actor(&wide) });
+    p->max_concurrency = 1;
+    play_flow(p, rondo_parallel(&(rondo_parallel_spec){ RONDO_PARALLEL_SPEC, .name = "p", .mode = RONDO_COLLECT,
+                                                        .children = RONDO_NODES(each, early) }), "[1, 2, 3, 4]");
+}
+
+TEST(an_always_step_that_finds_no_place_waits_for_one)
+{
+    struct actor bad = { .name = "bad", .says = SAYS("!no") }, mid = { .name = "mid", .takes_ms = 50 };
+    static const rondo_options limits[] = { { .timeout_ms = 110 }, { .budget.time_ms = 110 } };
+    struct play p = { 0 };
+    play_crowded(&p, &bad, (rondo_options){ 0 }, RONDO_ABORT);
+    CHECK_INT(play_step(&p, "p.g.last").status, RONDO_STATUS_COMPLETED);
+    CHECK_INT(play_count(&p, RONDO_EV_STEP_FAILED, "p.g"), 1);
+    play_end(&p);
+    for (size_t i = 0; i < 2; i++) {
+        p = (struct play){ 0 };
+        play_crowded(&p, &mid, limits[i], RONDO_CASCADE);
+        CHECK_INT(play_step(&p, "p.g.mid").status, RONDO_STATUS_CANCELLED);
+        CHECK_INT(play_step(&p, "p.g.last").status, RONDO_STATUS_COMPLETED);
+        play_end(&p);
+    }
+}
+
+TEST(it_does_not_wait_longer_than_for_cleanup)
+{
+    struct actor mid = { .name = "mid", .takes_ms = 50 };
+    struct play p = { .options.cleanup_ms = 30 };
+    play_crowded(&p, &mid, (rondo_options){ .timeout_ms = 20 }, RONDO_CASCADE);
+    CHECK_INT(play_step(&p, "p.g.last").status, RONDO_STATUS_CANCELLED);
+    CHECK_INT(play_find(&p, RONDO_EV_STEP_FAILED, "p.g")->at_ms, 50);
+    play_end(&p);
+}
+
+TEST(cleaning_up_after_a_limit_of_time_has_that_limit_too)
+{
+    struct actor mid = { .name = "mid", .takes_ms = 50 };
+    struct actor last = { .name = "last", .takes_ms = 400, .options.run_on = RONDO_ON_ALWAYS };
+    static const rondo_options limits[] = { { .timeout_ms = 20 }, { .budget.time_ms = 20 } };
+    for (size_t i = 0; i < 2; i++) {
+        struct play p = { .options.cleanup_ms = 60 };
+        rondo_node *late = rondo_graph(&(rondo_graph_spec){
+            RONDO_GRAPH, .name = "g", .options = limits[i], .step_count = 2,
+            .steps = (rondo_step[]){ { .node = actor(&mid) }, { .node = actor(&last) } } });
+        play_flow(&p, rondo_sequence(&(rondo_sequence_spec){ RONDO_SEQUENCE_SPEC, .name = "s",
+                                                             .children = RONDO_NODES(late) }), NULL);
+        CHECK_INT(play_step(&p, "s.g.last").status, RONDO_STATUS_CANCELLED);
+        CHECK_INT(play_ms(&p), 80);
+        play_end(&p);
+    }
+}
+
 TEST(an_always_step_in_a_loop_in_a_sequence_still_runs)
 {
     struct play p = { .on_event = cancel_at, .user = "s.l.1.g.slow" };
