@@ -12,8 +12,10 @@
 #include "data/schema_check.h"
 #include "data/value.h"
 
-#define LOOKS_MAX  500   // nodes, rules and values that are looked at for one answer
-#define CHECKS_MAX 10000 // steps of patterns and names, likewise
+/* A file may ask tens of thousands of questions, so each of them has to be cheap. */
+#define LOOKS_MAX  500  // nodes, rules and values that are looked at for one answer
+#define CHECKS_MAX 1000 // steps of patterns and names, likewise
+#define NAMES_MAX  20   // answers that all names together may cost: they are only asked for when something is wrong
 
 enum prospect_kind { P_NONE, P_UNKNOWN, P_TYPES, P_NODE, P_VALUE, P_LIST, P_RECORD, P_BOTH, P_EITHER };
 
@@ -110,46 +112,52 @@ struct look {
     struct arena *arena;
     const char *name; // of a member; NULL: an item
     size_t len;
-    int left; // looks
+    int left;      // looks; 0: there were not enough
+    int64_t steps; // of checks
     const struct schema *schema; // the one that is looked at
     struct check check; // for patterns; begun when first needed
+
+    /* Used when names are asked for, of which impossible ones are not told. */
+    const struct prospect *whole;
     void (*told)(const char *name, void *user);
     void *user;
 };
 
 static bool may_look(struct look *l)
 {
-    return l->left > 0 && l->left--;
+    return l->left && --l->left;
+}
+
+static void check_end(struct look *l)
+{
+    if (!l->check.schema)
+        return;
+    l->steps = l->check.steps;
+    schema_check_end(&l->check);
+    l->check.schema = NULL;
 }
 
 static struct check *check_of(struct look *l)
 {
-    if (l->check.schema == l->schema)
-        return &l->check;
-    int64_t left = l->check.schema ? l->check.steps : CHECKS_MAX;
-    if (l->check.schema)
-        schema_check_end(&l->check);
-    schema_check_begin(&l->check, l->schema);
-    l->check.steps = MIN(left, l->check.steps);
+    if (l->check.schema != l->schema) {
+        check_end(l);
+        schema_check_begin_inside(&l->check, l->schema, l->steps);
+    }
     return &l->check;
 }
 
-static void look_end(struct look *l)
+/* The answer of a check counts only if it came to its end. */
+static bool is_over(struct look *l)
 {
-    if (l->check.schema)
-        schema_check_end(&l->check);
+    if (l->check.code)
+        l->left = 0;
+    return !l->left;
 }
 
-/* What a reference means.  The resource of the root is the outermost one on every way, so its dynamic anchors decide;
-   where it has none, that depends on the way.  NULL: nobody knows. */
-static const struct schema_node *target_of(const struct look *l, const struct rule *rule)
+/* What a reference means.  NULL: that depends on the way here, which nobody knows. */
+static const struct schema_node *target_of(const struct rule *rule)
 {
-    const struct schema_anchor *a = l->schema->root->resource->dynamic;
-    if (!rule->ref.dynamic)
-        return rule->ref.node;
-    while (a && strcmp(a->name, rule->ref.dynamic) != 0)
-        a = a->next;
-    return a ? a->node : NULL;
+    return rule->ref.is_sure ? rule->ref.node : NULL;
 }
 
 /* ---- members and items of schemas ------------------------------------------------------------------------ */
@@ -182,6 +190,12 @@ static struct part part_either(const struct look *l, struct part a, struct part 
 
 static struct part node_part(struct look *l, const struct schema_node *node);
 
+/* What has members or items, as asked for. */
+static unsigned whole_type(const struct look *l)
+{
+    return l->name ? PROSPECT_OBJECT : PROSPECT_ARRAY;
+}
+
 /* Looked at, and it has to fit. */
 static struct part fitting(const struct look *l, const struct schema_node *node)
 {
@@ -195,7 +209,7 @@ static struct part members_part(struct look *l, const struct rule *rule)
     struct part part = entry && entry->node ? fitting(l, entry->node) : untouched;
     for (uint32_t i = 0; l->name && i < members->pattern_count; i++) {
         bool fits = may_look(l) && schema_pattern_fits(check_of(l), &members->patterns[i], l->name, l->len);
-        if (!l->left || l->check.code)
+        if (is_over(l))
             return unknown;
         part = fits ? part_both(l, part, fitting(l, members->patterns[i].node)) : part;
     }
@@ -209,9 +223,9 @@ static struct part items_part(struct look *l, const struct rule *rule)
     struct part part = items->rest ? fitting(l, items->rest) : untouched;
     if (l->name)
         return untouched;
-    for (uint32_t i = 0; i < items->prefix_count; i++)
-        part = may_look(l) ? part_either(l, part, fitting(l, items->prefix[i])) : unknown;
-    return part;
+    for (uint32_t i = 0; i < items->prefix_count && may_look(l); i++)
+        part = part_either(l, part, fitting(l, items->prefix[i]));
+    return is_over(l) ? unknown : part;
 }
 
 static struct part contains_part(struct look *l, const struct rule *rule)
@@ -227,38 +241,33 @@ static struct part names_part(struct look *l, const struct rule *rule)
         return untouched;
     auto_json json_t *name = json_stringn(l->name, l->len);
     bool fits = name && schema_node_check(check_of(l), rule->node, name);
-    return fits || !name || l->check.code ? untouched : impossible;
+    return fits || !name || is_over(l) ? untouched : impossible;
 }
 
 /* What the others say holds only if their property is there. */
 static struct part dependents_part(struct look *l, const struct rule *rule)
 {
     struct part part = untouched;
-    for (uint32_t i = 0; l->name && i < rule->dependents.count; i++) {
+    for (uint32_t i = 0; l->name && i < rule->dependents.count && may_look(l); i++) {
         const struct dependent *entry = &rule->dependents.entries[i];
-        bool is_asked = entry->len == l->len && memcmp(entry->name, l->name, l->len) == 0;
         if (!entry->node)
             continue;
         struct part own = node_part(l, entry->node);
+        bool is_asked = entry->len == l->len && memcmp(entry->name, l->name, l->len) == 0;
         part = part_both(l, part, is_asked ? own : part_either(l, own, untouched));
     }
-    return part;
+    return is_over(l) ? unknown : part;
 }
 
-/* A constant is known to its last item, and looks at none of them. */
-static struct part value_part(const struct look *l, const json_t *value)
+/* Each item of a constant is a look. */
+static struct part value_part(struct look *l, const json_t *value)
 {
     const struct prospect *p = &prospect_none;
-    size_t i;
-    json_t *item;
     if (l->name)
         p = of_value(l->arena, json_object_getn(value, l->name, l->len));
-    else if (json_array_size(value) > LOOKS_MAX)
-        p = &prospect_unknown;
-    else
-        json_array_foreach(value, i, item)
-            p = prospect_either(l->arena, p, of_value(l->arena, item));
-    return (struct part){ &prospect_none, p };
+    for (size_t i = 0; !l->name && i < json_array_size(value) && may_look(l); i++)
+        p = prospect_either(l->arena, p, of_value(l->arena, json_array_get(value, i)));
+    return is_over(l) ? unknown : (struct part){ &prospect_none, p };
 }
 
 static struct part const_part(struct look *l, const struct rule *rule)
@@ -269,31 +278,33 @@ static struct part const_part(struct look *l, const struct rule *rule)
 static struct part enum_part(struct look *l, const struct rule *rule)
 {
     struct part part = impossible;
-    for (uint32_t i = 0; i < rule->constants->count; i++)
-        part = may_look(l) ? part_either(l, part, value_part(l, rule->constants->list[i].value)) : unknown;
-    return part;
+    if (!(rule->constants->types & whole_type(l)))
+        return impossible;
+    for (uint32_t i = 0; i < rule->constants->count && may_look(l); i++)
+        part = part_either(l, part, value_part(l, rule->constants->list[i].value));
+    return is_over(l) ? unknown : part;
 }
 
 static struct part ref_part(struct look *l, const struct rule *rule)
 {
-    const struct schema_node *target = target_of(l, rule);
+    const struct schema_node *target = target_of(rule);
     return target ? node_part(l, target) : unknown;
 }
 
 static struct part all_part(struct look *l, const struct rule *rule)
 {
     struct part part = untouched;
-    for (uint32_t i = 0; i < rule->list.count; i++)
+    for (uint32_t i = 0; i < rule->list.count && !is_over(l); i++)
         part = part_both(l, part, node_part(l, rule->list.nodes[i]));
-    return part;
+    return is_over(l) ? unknown : part;
 }
 
 static struct part any_part(struct look *l, const struct rule *rule)
 {
     struct part part = impossible;
-    for (uint32_t i = 0; i < rule->list.count; i++)
+    for (uint32_t i = 0; i < rule->list.count && !is_over(l); i++)
         part = part_either(l, part, node_part(l, rule->list.nodes[i]));
-    return part;
+    return is_over(l) ? unknown : part;
 }
 
 static struct part if_part(struct look *l, const struct rule *rule)
@@ -312,34 +323,26 @@ static struct part if_part(struct look *l, const struct rule *rule)
 
 static unsigned node_types(struct look *l, const struct schema_node *node);
 
-static unsigned value_types(const json_t *value)
-{
-    return schema_number_is_whole(value) ? PROSPECT_INTEGER : 1u << json_typeof(value);
-}
-
 static unsigned const_types(struct look *l, const struct rule *rule)
 {
-    return value_types(rule->value);
+    return schema_type_of(rule->value);
 }
 
 static unsigned enum_types(struct look *l, const struct rule *rule)
 {
-    unsigned types = 0;
-    for (uint32_t i = 0; i < rule->constants->count; i++)
-        types |= value_types(rule->constants->list[i].value);
-    return types;
+    return rule->constants->types;
 }
 
 static unsigned ref_types(struct look *l, const struct rule *rule)
 {
-    const struct schema_node *target = target_of(l, rule);
+    const struct schema_node *target = target_of(rule);
     return target ? node_types(l, target) : PROSPECT_ALL;
 }
 
 static unsigned all_types(struct look *l, const struct rule *rule)
 {
     unsigned types = PROSPECT_ALL;
-    for (uint32_t i = 0; i < rule->list.count; i++)
+    for (uint32_t i = 0; i < rule->list.count && l->left; i++)
         types &= node_types(l, rule->list.nodes[i]);
     return types;
 }
@@ -347,7 +350,7 @@ static unsigned all_types(struct look *l, const struct rule *rule)
 static unsigned any_types(struct look *l, const struct rule *rule)
 {
     unsigned types = 0;
-    for (uint32_t i = 0; i < rule->list.count; i++)
+    for (uint32_t i = 0; i < rule->list.count && types != PROSPECT_ALL; i++)
         types |= node_types(l, rule->list.nodes[i]);
     return types;
 }
@@ -363,21 +366,21 @@ static unsigned if_types(struct look *l, const struct rule *rule)
 
 static void node_names(struct look *l, const struct schema_node *node);
 
+static void tell(struct look *l, const char *name);
+
 static void members_names(struct look *l, const struct rule *rule)
 {
     const struct name_table *table = &rule->members->table;
     for (uint32_t i = 0; i < table->count && may_look(l); i++)
-        if (table->names[i].node && table->names[i].node->types)
-            l->told(table->names[i].name, l->user);
+        if (table->names[i].node)
+            tell(l, table->names[i].name);
 }
 
 static void value_names(struct look *l, const json_t *value)
 {
-    const char *name;
-    json_t *member;
-    json_object_foreach((json_t *)value, name, member)
-        if (may_look(l))
-            l->told(name, l->user);
+    json_t *object = (json_t *)value;
+    for (void *i = json_object_iter(object); i && may_look(l); i = json_object_iter_next(object, i))
+        tell(l, json_object_iter_key(i));
 }
 
 static void const_names(struct look *l, const struct rule *rule)
@@ -393,14 +396,14 @@ static void enum_names(struct look *l, const struct rule *rule)
 
 static void ref_names(struct look *l, const struct rule *rule)
 {
-    const struct schema_node *target = target_of(l, rule);
+    const struct schema_node *target = target_of(rule);
     if (target)
         node_names(l, target);
 }
 
 static void list_names(struct look *l, const struct rule *rule)
 {
-    for (uint32_t i = 0; i < rule->list.count; i++)
+    for (uint32_t i = 0; i < rule->list.count && l->left; i++)
         node_names(l, rule->list.nodes[i]);
 }
 
@@ -414,7 +417,7 @@ static void if_names(struct look *l, const struct rule *rule)
 
 static void dependents_names(struct look *l, const struct rule *rule)
 {
-    for (uint32_t i = 0; i < rule->dependents.count; i++)
+    for (uint32_t i = 0; i < rule->dependents.count && may_look(l); i++)
         if (rule->dependents.entries[i].node)
             node_names(l, rule->dependents.entries[i].node);
 }
@@ -471,7 +474,7 @@ static struct part node_part(struct look *l, const struct schema_node *node)
     struct part part = untouched;
     if (!may_look(l))
         return unknown;
-    if (!(node->types & (l->name ? T_OBJECT : T_ARRAY)))
+    if (!(node->types & whole_type(l)))
         return impossible;
     for (uint32_t i = 0; i < node->rule_count; i++) {
         const struct rule *rule = &node->rules[i];
@@ -530,7 +533,7 @@ static const struct prospect *inside(struct look *l, const struct prospect *p)
     case P_NONE: return p;
     case P_UNKNOWN: return p;
     case P_TYPES:
-        return p->types & (l->name ? PROSPECT_OBJECT : PROSPECT_ARRAY) ? &prospect_unknown : &prospect_none;
+        return p->types & whole_type(l) ? &prospect_unknown : &prospect_none;
     case P_NODE: return node_inside(l, p);
     case P_VALUE: return value_part(l, p->value).left;
     case P_LIST: return l->name ? &prospect_none : p->item;
@@ -550,7 +553,7 @@ static unsigned types_of(struct look *l, const struct prospect *p)
     case P_UNKNOWN: return PROSPECT_ALL;
     case P_TYPES: return p->types;
     case P_NODE: l->schema = p->schema; return node_types(l, p->node);
-    case P_VALUE: return value_types(p->value);
+    case P_VALUE: return schema_type_of(p->value);
     case P_LIST: return PROSPECT_ARRAY;
     case P_RECORD: return PROSPECT_OBJECT;
     case P_BOTH: return types_of(l, p->a) & types_of(l, p->b);
@@ -563,23 +566,46 @@ static unsigned types_of(struct look *l, const struct prospect *p)
 static const struct prospect *ask(struct look *l, const struct prospect *p)
 {
     const struct prospect *found = inside(l, p);
-    look_end(l);
-    return prospect_types(found) ? found : &prospect_none;
+    check_end(l);
+    return types_of(l, found) ? found : &prospect_none;
+}
+
+static struct look look_for(struct arena *arena, const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    return (struct look){ .arena = arena, .name = name, .len = len, .left = LOOKS_MAX, .steps = CHECKS_MAX };
 }
 
 const struct prospect *prospect_member(struct arena *arena, const struct prospect *p, const char *name)
 {
-    return ask(&(struct look){ .arena = arena, .name = name, .len = strlen(name), .left = LOOKS_MAX }, p);
+    struct look l = look_for(arena, name);
+    return ask(&l, p);
 }
 
 const struct prospect *prospect_item(struct arena *arena, const struct prospect *p)
 {
-    return ask(&(struct look){ .arena = arena, .left = LOOKS_MAX }, p);
+    struct look l = look_for(arena, NULL);
+    return ask(&l, p);
 }
 
 unsigned prospect_types(const struct prospect *p)
 {
     return types_of(&(struct look){ .left = LOOKS_MAX }, p);
+}
+
+/* Each name is a question of its own, for which all of them pay together. */
+static void tell(struct look *l, const char *name)
+{
+    struct look one = look_for(l->arena, name);
+    one.left = MIN(one.left, l->left);
+    one.steps = MIN(one.steps, l->steps);
+    l->left -= one.left;
+    l->steps -= one.steps;
+    if (ask(&one, l->whole) != &prospect_none)
+        l->told(name, l->user);
+    l->left += one.left; // what it did not need
+    l->steps += one.steps;
+    arena_clear(l->arena);
 }
 
 static void names_of(struct look *l, const struct prospect *p)
@@ -589,7 +615,7 @@ static void names_of(struct look *l, const struct prospect *p)
     case P_VALUE: value_names(l, p->value); break;
     case P_RECORD:
         for (uint32_t i = 0; i < p->count; i++)
-            l->told(p->members[i].name, l->user);
+            tell(l, p->members[i].name);
         break;
     case P_BOTH:
     case P_EITHER: names_of(l, p->a); names_of(l, p->b); break;
@@ -599,5 +625,12 @@ static void names_of(struct look *l, const struct prospect *p)
 
 void prospect_each_name(const struct prospect *p, void (*told)(const char *name, void *user), void *user)
 {
-    names_of(&(struct look){ .left = LOOKS_MAX, .told = told, .user = user }, p);
+    auto_arena struct arena arena = { 0 };
+    struct look l = look_for(&arena, NULL);
+    l.left *= NAMES_MAX;
+    l.steps *= NAMES_MAX;
+    l.whole = p;
+    l.told = told;
+    l.user = user;
+    names_of(&l, p);
 }

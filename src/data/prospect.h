@@ -48,7 +48,7 @@ const struct prospect *prospect_item(struct arena *arena, const struct prospect 
 /* The types that it can have.  0: there is no such value. */
 unsigned prospect_types(const struct prospect *p);
 
-/* Calls back for the names that it gives to members, some of them more than once. */
+/* Calls back for the names that it gives to members, as far as those are possible; some of them more than once. */
 void prospect_each_name(const struct prospect *p, void (*told)(const char *name, void *user), void *user);
 
 #endif

@@ -184,6 +184,7 @@ static void compile_clear(struct compile *c)
     schema_table_free(&c->nodes);
     schema_table_free(&c->resources);
     schema_table_free(&c->anchors);
+    schema_table_free(&c->dynamics);
     schema_table_free(&c->told);
     mem_free(c->pending);
 }
@@ -214,7 +215,7 @@ struct schema *schema_compile(json_t *doc, const struct schema_options *options,
         .max_nesting = options->max_nesting ? options->max_nesting : MAX_NESTING,
     };
     c.last = &c.first;
-    c.nodes.seed = c.resources.seed = c.anchors.seed = c.told.seed =
+    c.nodes.seed = c.resources.seed = c.anchors.seed = c.dynamics.seed = c.told.seed =
         hash_mix((uintptr_t)schema);
     const char *uri = options->base_uri ? options->base_uri : "";
     bool ok = schema_document_compile(&c, doc, uri, false, &schema->root) == 0 &&

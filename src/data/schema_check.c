@@ -284,7 +284,9 @@ bool schema_rule_length(struct check *check, const struct rule *rule, json_t *va
 bool schema_pattern_fits(struct check *check, const struct pattern_entry *pattern,
                          const char *text, size_t len)
 {
-    uint64_t tries = TRIES_MAX + len * TRIES_PER_BYTE, left = tries;
+    uint64_t steps = (uint64_t)MAX(check->steps, 0);
+    uint64_t paid = MIN((TRIES_MAX + len * TRIES_PER_BYTE) / TRIES_PER_STEP, steps);
+    uint64_t tries = paid * TRIES_PER_STEP, left = tries;
     if (!check->match)
         check->match = regex_match_new();
     int answer = regex_find(pattern->regex, check->match, text, len, &left);
@@ -338,10 +340,16 @@ bool schema_rule_content(struct check *check, const struct rule *rule, json_t *v
 
 /* ---- references and combinations -------------------------------------------------------------- */
 
-/* The outermost resource on the way here that has the anchor decides. */
+/* The outermost resource on the way here that has the anchor decides.  NULL: nobody knows. */
 static const struct schema_node *dynamic_target(struct check *check, const struct rule *rule)
 {
     const struct schema_node *target = rule->ref.node;
+    if (rule->ref.is_sure)
+        return target;
+    if (check->is_inside) {
+        schema_check_limit(check, "way");
+        return NULL;
+    }
     for (const struct scope *scope = check->scope; scope; scope = scope->up)
         for (const struct schema_anchor *a = scope->resource->dynamic; a; a = a->next) {
             check->steps--;
@@ -355,7 +363,7 @@ bool schema_rule_ref(struct check *check, const struct rule *rule, json_t *value
 {
     const struct schema_node *target =
         rule->ref.dynamic ? dynamic_target(check, rule) : rule->ref.node;
-    return schema_node_check(check, target, value);
+    return target && schema_node_check(check, target, value);
 }
 
 bool schema_rule_all_of(struct check *check, const struct rule *rule, json_t *value)
@@ -423,6 +431,13 @@ void schema_check_begin(struct check *check, const struct schema *schema)
     check->depth = schema->max_depth;
     if (schema->regex_count)
         check->match = __atomic_exchange_n(&shared->spare_match, NULL, __ATOMIC_ACQ_REL);
+}
+
+void schema_check_begin_inside(struct check *check, const struct schema *schema, int64_t steps)
+{
+    schema_check_begin(check, schema);
+    check->steps = MIN(steps, check->steps);
+    check->is_inside = true;
 }
 
 void schema_check_end(struct check *check)

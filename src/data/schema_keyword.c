@@ -198,9 +198,10 @@ static void constants_index(struct arena *arena, struct constants *constants)
     for (uint32_t n = 0; n < count; n++) {
         json_t *value = constants->list[n].value;
         uint32_t i = (uint32_t)schema_hash(value, constants->seed, &steps) & constants->mask;
-        while (constants->slots[i])
+        while (constants->slots[i] &&
+               !schema_equal(constants->list[constants->slots[i] - 1].value, value))
             i = (i + 1) & constants->mask;
-        constants->slots[i] = n + 1;
+        constants->slots[i] = n + 1;   // the same once more takes no other place
     }
 }
 
@@ -218,6 +219,7 @@ static int read_enum(struct compile *c, struct schema_node *node, const struct k
         json_t *one = json_array_get(value, i);
         constants->list[i] =
             (struct constant){ one, json_string_value(one), json_string_length(one) };
+        constants->types |= schema_type_of(one);
     }
     if (constants->count > FEW_CONSTANTS)
         constants_index(arena, constants);

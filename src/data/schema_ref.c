@@ -204,27 +204,32 @@ static struct schema_resource *resource_new(struct compile *c, struct schema_nod
     return resource;
 }
 
-static void anchor_put(struct compile *c, const struct schema_resource *resource,
+static void anchor_put(struct table *anchors, const struct schema_resource *resource,
                        const char *name, struct schema_node *node)
 {
     auto_buf struct buf key = { 0 };
     buf_put(&key, &resource, sizeof resource);
     buf_puts(&key, name);
-    schema_table_put(&c->anchors, key.data, key.len, node);
+    schema_table_put(anchors, key.data, key.len, node);
 }
 
-static struct schema_node *anchor_get(struct compile *c, const struct schema_resource *resource,
-                                      const char *name, size_t len)
+static struct schema_node *anchor_get(const struct table *anchors,
+                                      const struct schema_resource *resource, const char *name,
+                                      size_t len)
 {
     auto_buf struct buf key = { 0 };
     buf_put(&key, &resource, sizeof resource);
     buf_put(&key, name, len);
-    return schema_table_get(&c->anchors, key.data, key.len);
+    return schema_table_get(anchors, key.data, key.len);
 }
 
+/* The first of a name stays, as with other anchors. */
 static void dynamic_put(struct compile *c, struct schema_resource *resource, const char *name,
                         struct schema_node *node)
 {
+    if (anchor_get(&c->dynamics, resource, name, strlen(name)))
+        return;
+    anchor_put(&c->dynamics, resource, name, node);
     struct schema_anchor *anchor = arena_alloc(&c->schema->arena, sizeof *anchor);
     *anchor = (struct schema_anchor){ name, node, resource->dynamic };
     resource->dynamic = anchor;
@@ -242,7 +247,7 @@ static int anchors_enter(struct compile *c, struct schema_node *node, const char
     if (resource->draft == SCHEMA_DRAFT_07) {
         const char *hash = id ? strchr(id, '#') : NULL;
         if (hash && hash[1])
-            anchor_put(c, resource, hash + 1, node);
+            anchor_put(&c->anchors, resource, hash + 1, node);
         return 0;
     }
     for (size_t i = 0; i < COUNT(keywords); i++) {
@@ -252,7 +257,7 @@ static int anchors_enter(struct compile *c, struct schema_node *node, const char
             return rc;
         if (!json_is_string(name) || (i == 1 && resource->draft != SCHEMA_2020_12))
             continue;
-        anchor_put(c, resource, json_string_value(name), node);
+        anchor_put(&c->anchors, resource, json_string_value(name), node);
         if (i == 1)
             dynamic_put(c, resource, json_string_value(name), node);
     }
@@ -398,7 +403,7 @@ static int fragment_follow(struct compile *c, const struct rule *rule,
 {
     if (len && fragment[0] == '/')
         return pointer_follow(c, rule, root, fragment, len, ret);
-    *ret = len ? anchor_get(c, root->resource, fragment, len) : root;
+    *ret = len ? anchor_get(&c->anchors, root->resource, fragment, len) : root;
     if (*ret)
         return 0;
     return schema_fail(c, (struct spot){ rule->owner, rule->keyword },
@@ -438,6 +443,17 @@ static int ref_resolve(struct compile *c, struct pending_ref ref)
     return 0;
 }
 
+/* The outermost resource on the way to a dynamic reference decides.  That is the schema's own if it
+   has the anchor; otherwise it depends on the way. */
+static void ref_settle(struct compile *c, struct rule *rule)
+{
+    const char *name = rule->ref.dynamic;
+    const struct schema_node *own =
+        name ? anchor_get(&c->dynamics, c->schema->root->resource, name, strlen(name)) : NULL;
+    rule->ref.is_sure = !name || own;
+    rule->ref.node = own ? own : rule->ref.node;
+}
+
 int schema_refs_resolve(struct compile *c)
 {
     for (uint32_t i = 0; i < c->pending_count; i++) {
@@ -445,6 +461,8 @@ int schema_refs_resolve(struct compile *c)
         if (rc < 0)
             return rc;
     }
+    for (uint32_t i = 0; i < c->pending_count; i++)
+        ref_settle(c, c->pending[i].rule);
     return 0;
 }
 

@@ -52,7 +52,7 @@ struct finding;
 struct rule;
 struct schema_node;
 
-/* The dynamic anchors of a resource; the name "" stands for $recursiveAnchor. */
+/* The dynamic anchors of a resource, each name once; "" stands for $recursiveAnchor. */
 struct schema_anchor {
     const char *name;
     const struct schema_node *node;
@@ -146,6 +146,7 @@ struct range {   // minimum, exclusiveMinimum, maximum, exclusiveMaximum
 
 struct constants {   // enum; hashed when there are many
     json_t *values;
+    uint8_t types;   // that they have, integers being those of JSON Schema
     struct constant {
         json_t *value;
         const char *text;   // of a string, else NULL
@@ -200,6 +201,7 @@ struct rule {
         struct {
             const struct schema_node *node;
             const char *dynamic;   // name of the dynamic anchor to look for, or NULL
+            bool is_sure;   // node is what it means on every way
         } ref;
         struct {
             struct dependent *entries;
@@ -261,6 +263,7 @@ struct compile {
     struct schema_node *first, **last;   // all of them, as they were made
     struct table resources;              // by URI
     struct table anchors;                // by (resource, name)
+    struct table dynamics;               // the same, of dynamic anchors alone
     struct table told;                   // by what was said where
     uint32_t problems;
     rondo_error *err;   // gets the first of them
@@ -370,6 +373,7 @@ struct number schema_number_of(const json_t *value);
 void schema_range_limit(struct range *range, int bound, struct number to);
 int schema_number_compare(struct number a, struct number b);
 bool schema_number_is_whole(const json_t *value);
+uint8_t schema_type_of(const json_t *value);   // 3.0 is an integer
 bool schema_number_is_multiple(const json_t *value, const json_t *of);
 bool schema_equal(const json_t *a, const json_t *b);   // as JSON Schema has it: 1 equals 1.0
 

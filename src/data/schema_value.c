@@ -97,6 +97,11 @@ bool schema_number_is_whole(const json_t *value)
     return isfinite(n) && floor(n) == n;
 }
 
+uint8_t schema_type_of(const json_t *value)
+{
+    return schema_number_is_whole(value) ? T_INTEGER : (uint8_t)(1 << json_typeof(value));
+}
+
 /* ---- multiples -------------------------------------------------------------------------------- */
 
 /* digits * 10^exponent */

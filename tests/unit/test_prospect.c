@@ -57,6 +57,11 @@ static const struct prospect *follow(struct arena *arena, const struct prospect 
     return p;
 }
 
+/* A resource whose names have one letter, unless there is another anchor further out. */
+#define SHORT \
+    "{\"$id\":\"b\",\"propertyNames\":{\"$dynamicRef\":\"#n\"},\"$defs\":{\"n\":{\"$dynamicAnchor\":\"n\"," \
+    "\"maxLength\":1}}}"
+
 static const struct {
     const char *schema, *path, *types;
 } rows[] = {
@@ -119,6 +124,17 @@ static const struct {
       "kid.kind", "-" },
     { "{\"$id\":\"http://a/\",\"$ref\":\"b\",\"$defs\":{\"b\":{\"$id\":\"b\",\"properties\":{\"x\":{\"$dynamicRef\":"
       "\"#n\"}},\"$defs\":{\"n\":{\"$dynamicAnchor\":\"n\",\"type\":\"null\"}}}}}", "x", "any" }, // the way decides
+    { "{\"$id\":\"http://a/\",\"$ref\":\"b\",\"$defs\":{\"n\":{\"$dynamicAnchor\":\"n\",\"maxLength\":2},\"b\":"
+      SHORT "}}", "xy", "?" },
+    { "{\"$id\":\"http://a/\",\"$ref\":\"b\",\"$defs\":{\"n\":{\"$dynamicAnchor\":\"n\",\"maxLength\":2},\"b\":"
+      SHORT "}}", "xyz", "-" },
+    { "{\"$id\":\"http://a/\",\"$ref\":\"c\",\"$defs\":{\"c\":{\"$id\":\"c\",\"$ref\":\"b\",\"$defs\":{\"n\":{"
+      "\"$dynamicAnchor\":\"n\",\"maxLength\":2},\"b\":" SHORT "}}}}", "xy", "?" }, // the way decides, and c is on it
+    { "{\"properties\":{\"a\":{\"$dynamicRef\":\"#n\"}},\"$defs\":{\"x\":{\"$dynamicAnchor\":\"n\",\"type\":"
+      "\"string\"},\"y\":{\"$dynamicAnchor\":\"n\",\"type\":\"null\"}}}", "a", "string" }, // the first stays
+    { "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$recursiveAnchor\":true,\"type\":\"object\","
+      "\"properties\":{\"a\":{\"$recursiveAnchor\":true,\"type\":\"string\"},\"b\":{\"$recursiveRef\":\"#\"}}}", "b.b",
+      "object" },
     { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"#/definitions/a\",\"type\":\"null\","
       "\"definitions\":{\"a\":{\"type\":\"string\"}}}", "", "string" },
     { "{\"items\":{\"type\":\"string\"}}", "[]", "string" },
@@ -184,10 +200,40 @@ TEST(names_are_found_wherever_they_are)
         compile("{\"properties\":{\"a\":{},\"gone\":false},\"required\":[\"r\"],"
                 "\"allOf\":[{\"properties\":{\"b\":{}}}],\"$ref\":\"#/$defs/c\","
                 "\"if\":{\"properties\":{\"d\":{}}},\"dependentSchemas\":{\"a\":{\"properties\":{\"e\":{}}}},"
-                "\"anyOf\":[{\"const\":{\"f\":1}},{\"enum\":[{\"g\":1}]}],"
+                "\"anyOf\":[{\"const\":{\"f\":1}},{\"enum\":[{\"g\":1}]},{\"type\":\"object\"}],"
                 "\"$defs\":{\"c\":{\"properties\":{\"c\":{}}}}}");
     prospect_each_name(prospect_of_schema(&arena, schema), add_name, text);
     CHECK_STR(text, " c a e b f g d");
+}
+
+TEST(names_that_cannot_be_there_are_not_told)
+{
+    char text[200] = "";
+    auto_arena struct arena arena = { 0 };
+    auto_schema struct schema *schema =
+        compile("{\"properties\":{\"a\":{},\"b\":{\"allOf\":[{\"type\":\"null\"},{\"type\":\"array\"}]},\"long\":{}},"
+                "\"propertyNames\":{\"maxLength\":1}}");
+    prospect_each_name(prospect_of_schema(&arena, schema), add_name, text);
+    CHECK_STR(text, " a");
+}
+
+static void count_name(const char *name, void *user)
+{
+    ++*(int *)user;
+}
+
+TEST(names_are_found_behind_many_others)
+{
+    int count = 0;
+    auto_buf struct buf text = { 0 };
+    auto_arena struct arena arena = { 0 };
+    buf_puts(&text, "{\"additionalProperties\":false,\"properties\":{\"a\":{}");
+    for (int i = 1; i < 2000; i++)
+        buf_printf(&text, ",\"p%d\":{}", i);
+    buf_puts(&text, "}}");
+    auto_schema struct schema *schema = compile(buf_text(&text));
+    prospect_each_name(prospect_of_schema(&arena, schema), count_name, &count);
+    CHECK_INT(count, 2000);
 }
 
 /* Every level doubles the alternatives. */
@@ -204,4 +250,56 @@ TEST(what_would_take_too_long_is_not_known)
     const struct prospect *p = prospect_of_schema(&arena, schema);
     CHECK(prospect_member(&arena, p, "a") == &prospect_unknown);
     CHECK(prospect_types(p) == PROSPECT_ALL);
+}
+
+/* The head, "item,item,item", the tail. */
+static struct schema *compile_list(const char *head, const char *item, int count, const char *tail)
+{
+    auto_buf struct buf text = { 0 };
+    buf_puts(&text, head);
+    for (int i = 0; i < count; i++)
+        buf_printf(&text, "%s%s", i ? "," : "", item);
+    buf_puts(&text, tail);
+    return compile(buf_text(&text));
+}
+
+/* As a file may that has as many expressions: if one of them takes milliseconds, this takes minutes. */
+static void ask_often(const struct schema *schema, const char *path)
+{
+    for (int i = 0; i < 3000; i++) {
+        auto_arena struct arena arena = { 0 };
+        prospect_types(follow(&arena, prospect_of_schema(&arena, schema), path));
+    }
+}
+
+TEST(many_questions_about_large_schemas_are_answered_soon)
+{
+    auto_buf struct buf refs = { 0 }, row = { 0 };
+    auto_schema struct schema *texts = compile_list("{\"enum\":[{\"a\":1},", "\"x\"", 60000, "]}");
+    for (int i = 0; i < 400; i++)
+        buf_printf(&refs, "%s{\"$ref\":\"#/$defs/e\"}", i ? "," : "{\"anyOf\":[");
+    buf_puts(&refs, "],\"$defs\":{\"e\":{\"enum\":[");
+    auto_schema struct schema *objects = compile_list(buf_text(&refs), "{\"a\":1}", 60000, "]}}}");
+    for (int i = 0; i < 490; i++)
+        buf_printf(&row, "%s%d", i ? "," : "[", i);
+    buf_puts(&row, "]");
+    auto_schema struct schema *lists = compile_list("{\"enum\":[", buf_text(&row), 450, "]}");
+    ask_often(texts, "a");
+    ask_often(objects, "b");
+    ask_often(objects, "");
+    ask_often(lists, "[]");
+}
+
+TEST(many_questions_about_slow_patterns_are_answered_soon)
+{
+    char name[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa0";
+    auto_schema struct schema *patterns =
+        compile("{\"patternProperties\":{\"^(a|aa|a?a)*$\":{}},\"additionalProperties\":false}");
+    auto_schema struct schema *choices =
+        compile_list("{\"propertyNames\":{\"anyOf\":[", "{\"pattern\":\"^(a|aa|a?a)*$\"}", 1000, "]}}");
+    auto_schema struct schema *dependents =
+        compile_list("{\"allOf\":[", "{\"dependentRequired\":{\"a\":[],\"b\":[],\"c\":[]}}", 20000, "]}");
+    ask_often(patterns, name);
+    ask_often(choices, name);
+    ask_often(dependents, name);
 }
