@@ -72,10 +72,12 @@ static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, c
 
 /* ---- schemas -------------------------------------------------------------------------------------- */
 
+#define LISTED_MAX 100 // names; more do not fit into a hint, where the nearest may be there twice
+
 static void add_once(const char *name, void *user)
 {
     struct names *known = user;
-    for (size_t i = 0; i < known->count; i++)
+    for (size_t i = 0; i < known->count && i < LISTED_MAX; i++)
         if (strcmp(known->list[i], name) == 0)
             return;
     names_add(known, name);
@@ -84,7 +86,8 @@ static void add_once(const char *name, void *user)
 static int refuse_property(const struct asked *p, uint32_t at, const struct yield *y)
 {
     struct names known = { 0 };
-    prospect_each_name(y->value, add_once, &known);
+    if (!p->b->is_quiet)
+        prospect_each_name(y->value, add_once, &known);
     uint32_t in = at - 1;
     while (!p->names[in].text) // an item is called what its list is called
         in--;
