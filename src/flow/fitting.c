@@ -165,25 +165,28 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
 
 /* ---- what expressions give ----------------------------------------------------------------------------------- */
 
-/* Which values of expressions can be JSON of a type.  A double may be whole. */
+#define A(kind) (1u << CEL_##kind)
+
+/* Which values of expressions can be JSON of a type: see cel_val_to_json().  A double may be whole. */
 static const struct json_type {
     const char *name;
     unsigned types; // see data/prospect.h
-    enum cel_kind kinds[4];
+    unsigned kinds;
 } json_types[] = {
-    { "string", PROSPECT_STRING, { CEL_STRING, CEL_BYTES, CEL_TIMESTAMP, CEL_DURATION } },
-    { "number", 1u << JSON_REAL, { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
-    { "integer", PROSPECT_INTEGER, { CEL_INT, CEL_UINT, CEL_DOUBLE, CEL_INT } },
-    { "boolean", PROSPECT_BOOLEAN, { CEL_BOOL, CEL_BOOL, CEL_BOOL, CEL_BOOL } },
-    { "array", PROSPECT_ARRAY, { CEL_LIST, CEL_LIST, CEL_LIST, CEL_LIST } },
-    { "object", PROSPECT_OBJECT, { CEL_MAP, CEL_MAP, CEL_MAP, CEL_MAP } },
-    { "null", PROSPECT_NULL, { CEL_NULL, CEL_NULL, CEL_NULL, CEL_NULL } },
+    { "string", PROSPECT_STRING,
+      A(STRING) | A(BYTES) | A(TIMESTAMP) | A(DURATION) | A(TYPE) | A(IP) | A(CIDR) },
+    { "number", 1u << JSON_REAL, A(INT) | A(UINT) | A(DOUBLE) },
+    { "integer", PROSPECT_INTEGER, A(INT) | A(UINT) | A(DOUBLE) },
+    { "boolean", PROSPECT_BOOLEAN, A(BOOL) },
+    { "array", PROSPECT_ARRAY, A(LIST) },
+    { "object", PROSPECT_OBJECT, A(MAP) },
+    { "null", PROSPECT_NULL, A(NULL) },
 };
 
 static bool can_be(const struct cel_program *program, const struct json_type *type)
 {
-    for (size_t k = 0; k < COUNT(type->kinds); k++)
-        if (cel_program_can_be(program, type->kinds[k]))
+    for (int kind = 0; kind < CEL_ERROR; kind++)
+        if (type->kinds >> kind & 1 && cel_program_can_be(program, (enum cel_kind)kind))
             return true;
     return false;
 }
