@@ -207,7 +207,7 @@ void load_compile(struct loading *l)
     unsigned doubts = load_doubts(l);
     for (uint32_t i = 0; i < l->schema_count; i++)
         check_schema(l, &l->schemas[i]);
-    rules_far_judges(l);
+    rules_judges(l);
     compile_inputs(l);
     find_users(l);
     keys_find(l->flow);

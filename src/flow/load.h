@@ -210,7 +210,7 @@ bool rules_is_limited(const struct flow_step *step);             // is a budget 
 bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
 void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
 void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c
-void rules_far_judges(struct loading *l); // the rest of it, once schemas have been compiled
+void rules_judges(struct loading *l); // the rest of it, once schemas have been compiled
 void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
 void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name

@@ -3,6 +3,7 @@
    That follows from their `resultSchema`, and from replies that are written down: these are read by the functions that
    will read them in a run (flow/verdict.h). */
 #include "data/prospect.h"
+#include "data/value.h"
 #include "flow/load.h"
 #include "flow/verdict.h"
 
@@ -29,14 +30,13 @@ static bool is_required(const json_t *schema, const char *name)
     return false;
 }
 
-/* What a schema says is not in it, but in others: that is known when it has been compiled. */
-static bool is_elsewhere(const json_t *schema)
+/* Does a result fit that does not have it?  Asked of an example, so that yes is certain and no is not. */
+static bool fits_without(const struct schema *schema, const char *name)
 {
-    static const char *const keywords[] = { "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if" };
-    for (size_t i = 0; i < COUNT(keywords); i++)
-        if (json_object_get(schema, keywords[i]))
-            return true;
-    return false;
+    rondo_error err;
+    auto_json json_t *example = schema_example(schema, 0);
+    json_object_del(example, name);
+    return example && schema_check(schema, example, &err) == 0;
 }
 
 /* ---- the judge --------------------------------------------------------------------------------------------- */
@@ -52,24 +52,37 @@ static void refuse_judge(struct loading *l, const struct flow_loop *loop, const 
 
 static const char lacks_done[] = "has no property `done` in its `resultSchema`";
 static const char other_done[] = "has a `done` that is no boolean";
+static const char may_lack_done[] = "does not require `done` in its `resultSchema`";
+
+/* What is wrong with a judge's schema, by the letter as Zenflow has it; NULL. */
+static const char *wrong_in_v1(const json_t *schema)
+{
+    const json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
+    if (!done || !is_type(done, "boolean"))
+        return done ? other_done : lacks_done;
+    return is_required(schema, "done") ? NULL : may_lack_done;
+}
+
+/* The same by what its results can be.  Some alternatives may do without `done`: then the loop goes on. */
+static const char *wrong_in_rondo(const struct schema *schema)
+{
+    rondo_error err;
+    auto_arena struct arena arena = { 0 };
+    auto_json json_t *nothing = json_object();
+    const struct prospect *done = prospect_member(&arena, prospect_of_schema(&arena, schema), "done");
+    if (!(prospect_types(done) & PROSPECT_BOOLEAN))
+        return done == &prospect_none ? lacks_done : other_done;
+    if (done == &prospect_unknown)
+        return fits_without(schema, "done") ? lacks_done : NULL;
+    return schema_check(schema, nothing, &err) == 0 ? may_lack_done : NULL;
+}
 
 static void check_judge(struct loading *l, const struct flow_loop *loop)
 {
-    struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
-    if (!agent)
-        return;
-    agent->judges = true;
-    json_t *schema = agent->result_schema.doc;
-    json_t *done = json_object_get(json_object_get(schema, "properties"), "done");
-    bool may_be = !l->is_v1 && done && !json_object_get(done, "type");
-    if (!l->is_v1 && is_elsewhere(schema))
-        return;
-    const char *why = !schema                      ? "has no `resultSchema`"
-                      : !done                      ? lacks_done
-                      : !is_type(done, "boolean") && !may_be ? other_done
-                      : !is_required(schema, "done") ? "does not require `done` in its `resultSchema`"
-                                                     : NULL;
-    if (why && (schema || !load_has(l, agent->at, "resultSchema")))
+    const struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
+    const struct schema *schema = agent ? agent->result_schema.rules : NULL;
+    const char *why = schema ? wrong_in_rondo(schema) : NULL;
+    if (why)
         refuse_judge(l, loop, why);
 }
 
@@ -93,26 +106,33 @@ static bool some_reply(const struct flow_agent *agent, bool (*says)(const json_t
 
 /* ---- the scorer -------------------------------------------------------------------------------------------- */
 
-static bool is_number(const json_t *schema)
-{
-    return is_type(schema, "number") || is_type(schema, "integer");
-}
-
 static bool scores(const json_t *value, const char *content)
 {
     return isfinite(verdict_score(value));
 }
 
+/* A text may be a number, too.  What may be anything has not been said to be one. */
+static bool can_score_by(const struct schema *schema)
+{
+    enum { READ = PROSPECT_NUMBER | PROSPECT_STRING };
+    auto_arena struct arena arena = { 0 };
+    const struct prospect *whole = prospect_of_schema(&arena, schema), *score = prospect_member(&arena, whole, "score");
+    unsigned types = prospect_types(whole);
+    if (types != PROSPECT_ALL && types & READ)
+        return true;
+    return score == &prospect_unknown ? !fits_without(schema, "score") : prospect_types(score) & READ;
+}
+
 /* Functions and workflows may give more than their schema says, and a command may print a number. */
 static bool can_score(const struct flow_agent *agent)
 {
-    const json_t *schema = agent->result_schema.doc;
     if (agent->kind == AGENT_SCRIPT)
         return some_reply(agent, scores);
-    const json_t *score = json_object_get(json_object_get(schema, "properties"), "score");
-    if (agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW || (!schema && agent->kind == AGENT_COMMAND))
+    if (agent->kind == AGENT_FUNCTION || agent->kind == AGENT_WORKFLOW)
         return true;
-    return is_number(schema) || is_number(score) || (score && !json_object_get(score, "type")) || is_elsewhere(schema);
+    if (!agent->result_schema.doc)
+        return agent->kind == AGENT_COMMAND;
+    return !agent->result_schema.rules || can_score_by(agent->result_schema.rules);
 }
 
 static const char script_hint[] = "script: [{ result: { score: 7 } }]";
@@ -142,45 +162,28 @@ static void check_scorer(struct loading *l, const struct flow_loop *loop)
 
 void rules_judge(struct loading *l, const struct flow_loop *loop)
 {
-    check_judge(l, loop);
-    check_scorer(l, loop);
+    struct flow_agent *agent = loop->judge ? loop->judge->agent : NULL;
+    if (!agent)
+        return;
+    agent->judges = true;
+    const json_t *schema = agent->result_schema.doc;
+    const char *why = schema && l->is_v1 ? wrong_in_v1(schema) : schema ? NULL : "has no `resultSchema`";
+    if (why && (schema || !load_has(l, agent->at, "resultSchema")))
+        refuse_judge(l, loop, why);
 }
 
-/* ---- schemas that refer to others ---------------------------------------------------------------------------- */
-
-/* What an agent's result can be, if that is said elsewhere; else NULL. */
-static const struct prospect *far_result(struct arena *arena, const struct flow_step *step)
+static void check_loop(struct loading *l, struct flow_step *step)
 {
-    const struct flow_agent *agent = step ? step->agent : NULL;
-    bool is_far = agent && agent->result_schema.rules && is_elsewhere(agent->result_schema.doc);
-    return is_far ? prospect_of_schema(arena, agent->result_schema.rules) : NULL;
+    if (!step->loop)
+        return;
+    check_judge(l, step->loop);
+    check_scorer(l, step->loop);
 }
 
-/* Of others can_score() has asked more. */
-static bool scores_by_schema(const struct flow_step *scorer)
+void rules_judges(struct loading *l)
 {
-    const struct flow_agent *agent = scorer ? scorer->agent : NULL;
-    return agent && (agent->kind == AGENT_MODEL || agent->kind == AGENT_COMMAND);
-}
-
-static void check_far(struct loading *l, struct flow_step *step)
-{
-    auto_arena struct arena arena = { 0 };
-    const struct flow_loop *loop = step->loop;
-    const struct prospect *judged = loop ? far_result(&arena, loop->judge) : NULL;
-    const struct prospect *scored = loop && scores_by_schema(loop->scorer) ? far_result(&arena, loop->scorer) : NULL;
-    const struct prospect *done = judged ? prospect_member(&arena, judged, "done") : &prospect_unknown;
-    const struct prospect *score = scored ? prospect_member(&arena, scored, "score") : &prospect_unknown;
-    if (!(prospect_types(done) & PROSPECT_BOOLEAN))
-        refuse_judge(l, loop, done == &prospect_none ? lacks_done : other_done);
-    if (!(prospect_types(score) & PROSPECT_NUMBER) && !(prospect_types(scored) & PROSPECT_NUMBER))
-        refuse_scorer(l, loop);
-}
-
-void rules_far_judges(struct loading *l)
-{
-    if (!l->is_v1) // where that is looked at as in Zenflow, and nothing is elsewhere
-        load_each_step(l, check_far);
+    if (!l->is_v1)
+        load_each_step(l, check_loop);
 }
 
 /* ---- the reviewer ------------------------------------------------------------------------------------------ */
