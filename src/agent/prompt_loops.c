@@ -183,7 +183,7 @@ static void put_pass_output(struct sheet *sheet, const struct act *loop, const s
     put_result(sheet->out, more->steps_of->children[last].name, end, is_last ? OWN : OTHERS);
 }
 
-/* What the step had said before others failed, or it itself. */
+/* What the step had said before another one failed.  If it failed itself, that is the reason. */
 static void put_pass_failure(struct sheet *sheet, const struct act *loop, const struct pass *pass)
 {
     const struct outcome *more = pass->out.more;
