@@ -275,12 +275,35 @@ static bool is_inner_steps(const struct asked *p, const struct flow_ref *ref, co
            asked_is(&p->names[ref->used], "innerSteps");
 }
 
+/* In the rules of a loop its own step is the pass that has ended, and not the loop.  That pass may be another loop: a
+   machine, or what `output` names. */
+static bool is_of_pass(const struct asked *p, const struct flow_step *step, const struct field *field)
+{
+    bool may_be_loop = step->body == BODY_MACHINE || (step->loop && step->loop->output);
+    return bind_is_own_rule(p->b, step) && !binding_is_v1(p->b) && !may_be_loop &&
+           !(field->of & (OF_ALL | OF_CONTAINERS));
+}
+
+static int refuse_whole(const struct asked *p, uint32_t at, const struct flow_step *step, enum flow_field field)
+{
+    const char *name = p->names[at].text;
+    asked_refuse(p, at, NULL, "in the rules of its loop '%.80s' is the pass that has ended, which has no '%.80s'", step->id,
+                 name);
+    if (field == FIELD_PASSES)
+        snprintf(p->b->hint, sizeof p->b->hint, "`iteration` counts the passes, from 0");
+    else if (field != FIELD_CAPPED)
+        snprintf(p->b->hint, sizeof p->b->hint, "`%s` is that of the loop", name);
+    return p->err->code;
+}
+
 static int bind_field(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     const struct cel_name *name = &p->names[ref->used];
     const struct field *field = find_field(step_fields, COUNT(step_fields), name->text);
     if (!field || !(field->of & sorts_of(step)))
         return refuse_field(p, ref->used, step);
+    if (is_of_pass(p, step, field))
+        return refuse_whole(p, ref->used, step, field->field);
     ref->field = field->field;
     ref->used++;
     *p->ret_type = field->type;

@@ -65,10 +65,16 @@ int look_for_users(const struct asked *p, enum where where, const char *step)
 
 /* ---- what is not there yet --------------------------------------------------------------------------------- */
 
+/* The edges of a machine are asked inside of it. */
+bool bind_is_own_rule(const struct binding *b, const struct flow_step *step)
+{
+    return b->place.step == step && b->place.allows & ALLOW_PASS && step->loop && b->place.scope == step->loop->scope;
+}
+
 /* A rule is asked about the pass that has ended, and retry.on about the failure. */
 static bool is_about(const struct binding *b, const struct flow_step *step)
 {
-    return b->place.step == step && b->place.allows & (ALLOW_PASS | ALLOW_ERROR);
+    return bind_is_own_rule(b, step) || (b->place.step == step && b->place.allows & ALLOW_ERROR);
 }
 
 static void put_sight(char *text, size_t size, const struct flow_step *asks, const struct sight *sight,
@@ -93,7 +99,8 @@ static void put_sight(char *text, size_t size, const struct flow_step *asks, con
 static void put_remedy(struct binding *b, const struct sight *sight, const struct flow_step *step)
 {
     bool is_loop = step->loop ? !step->loop->is_each : step->body == BODY_MACHINE;
-    if (sight->from == step && is_loop && b->place.step != step)
+    bool is_edge = b->place.allows & ALLOW_PASS && b->place.scope == step->inner;
+    if (sight->from == step && is_loop && (b->place.step != step || is_edge))
         snprintf(b->hint, sizeof b->hint, "the passes that have ended are in `history`");
     else if (sight->kind == SIGHT_RACE && step->scope->kind != SCOPE_PARALLEL)
         snprintf(b->hint, sizeof b->hint, "step '%.80s' needs `dependsOn: [%.80s]`", sight->from->id, step->id);
