@@ -287,8 +287,8 @@ static bool is_of_pass(const struct asked *p, const struct flow_step *step, cons
 static int refuse_whole(const struct asked *p, uint32_t at, const struct flow_step *step, enum flow_field field)
 {
     const char *name = p->names[at].text;
-    asked_refuse(p, at, NULL, "in the rules of its loop '%.80s' is the pass that has ended, which has no '%.80s'", step->id,
-                 name);
+    asked_refuse(p, at, NULL, "in the rules of its loop '%.80s' is the pass that has ended, which has no '%.80s'",
+                 step->id, name);
     if (field == FIELD_PASSES)
         snprintf(p->b->hint, sizeof p->b->hint, "`iteration` counts the passes, from 0");
     else if (field != FIELD_CAPPED)
