@@ -213,19 +213,6 @@ static int refuse_step(const struct asked *p, uint32_t at, const struct flow_sco
     return code;
 }
 
-/* "a", then "a/b": the way to an inner step. */
-static const char *joined(struct arena *arena, const char *way, const char *id)
-{
-    if (!way)
-        return id;
-    size_t a = strlen(way), b = strlen(id);
-    char *text = arena_alloc(arena, a + b + 2);
-    memcpy(text, way, a);
-    text[a] = '/';
-    memcpy(text + a + 1, id, b + 1);
-    return text;
-}
-
 /* Follows .steps.y as long as there is one; ref->used counts.  NULL when something is wrong. */
 static const struct flow_step *go_inside(const struct asked *p, struct flow_ref *ref,
                                          const struct flow_step *step)
@@ -239,7 +226,7 @@ static const struct flow_step *go_inside(const struct asked *p, struct flow_ref 
         if (!step)
             return refuse_step(p, ref->used + 1, scope, false), NULL;
         ref->root = REF_INNER;
-        ref->way = joined(&p->b->place.scope->flow->arena, ref->way, step->id);
+        ref->way = ref->way ? arena_join(&p->b->place.scope->flow->arena, ref->way, '/', step->id) : step->id;
         ref->used += 2;
     }
     return step;
@@ -252,6 +239,7 @@ static bool add_field(struct yield *y, const struct flow_step *step, enum flow_f
     case FIELD_RESULT: yield_add_step(y, step); return true;
     case FIELD_USAGE: yield_add_usage(y); return true;
     case FIELD_BEST: yield_add_record(y, step); return true;
+    case FIELD_INNER_STEPS: yield_add_inner_steps(y, step); return true;
     default: return false;
     }
 }
@@ -310,11 +298,11 @@ static int bind_field(const struct asked *p, struct flow_ref *ref, const struct 
     bool is_scored = field->field == FIELD_BEST || field->field == FIELD_SCORE;
     if (is_scored && look_for_score(p, ref->used - 1, step) < 0)
         return p->err->code;
-    if (!is_inner_steps(p, ref, step))
-        return bind_inside(p, ref, step);
-    ref->field = FIELD_INNER_STEPS;
-    *p->ret_type = ANY_MAP;
-    return (int)++ref->used;
+    if (is_inner_steps(p, ref, step)) {
+        ref->field = FIELD_INNER_STEPS;
+        ref->used++;
+    }
+    return bind_inside(p, ref, step);
 }
 
 #define SEARCHES_MAX 1000 // in one file; then nothing is known any more
