@@ -296,6 +296,13 @@ static const struct prospect *as_item(struct yield *y, const struct yield *part)
     return prospect_either(&y->arena, value, typed(y, PROSPECT_STRING | PROSPECT_NULL));
 }
 
+void yield_add_output(struct yield *y, const struct flow_step *step)
+{
+    struct yield part = part_of(y, yield_add_step, step);
+    add(y, yield_is_known(&part) ? prospect_either(&y->arena, part.value, typed(y, PROSPECT_STRING))
+                                 : &prospect_unknown);
+}
+
 static void add_passes(struct yield *y, const struct flow_step *step)
 {
     struct yield pass = part_of(y, yield_add_pass, step);

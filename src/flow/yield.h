@@ -31,6 +31,9 @@ void yield_add(struct yield *yield, const struct schema *schema);
 void yield_add_step(struct yield *yield, const struct flow_step *step);
 void yield_add_pass(struct yield *yield, const struct flow_step *loop);
 
+/* What a step of a sequence hands on: its result, or its text. */
+void yield_add_output(struct yield *yield, const struct flow_step *step);
+
 /* An item of a forEach, whose expression has been compiled. */
 void yield_add_item(struct yield *yield, const struct flow_step *each);
 
