@@ -207,7 +207,7 @@ struct cel_options {
                      size_t len);
     /* Told of every error that the check finds, as it goes through the parts of the text.  True: it goes on, to find
        more; there will be no program.  NULL: the first one ends it.  With the hook, texts that duration() and
-       timestamp() cannot read are errors already now. */
+       timestamp() cannot read are errors already now, and so are indexes below 0. */
     bool (*forgives)(void *user, const rondo_error *err);
     void *user;   // for all of them
 

@@ -599,6 +599,8 @@ static bool add_value(struct yield *y, const struct binding *b, const struct flo
         yield_add_record(y, owner);
     else if (ref->root == REF_ITEM && owner && !(b->place.allows & ALLOW_USER)) // else it may be another's
         yield_add_item(y, owner);
+    else if (ref->root == REF_CONTRIBUTIONS)
+        yield_add_contributions(y);
     else if (ref->root == REF_INPUT && b->place.input.before)
         yield_add_output(y, b->place.input.before);
     else
@@ -611,7 +613,7 @@ static int bind_value(const struct asked *p, struct flow_ref *ref)
     auto_yield struct yield y = { 0 };
     if (!add_value(&y, p->b, ref))
         return 1;
-    if (ref->root != REF_INPUT && look_for_result(p, 0, ref->scope->owner, &y) < 0)
+    if (ref->root == REF_RESULT && look_for_result(p, 0, ref->scope->owner, &y) < 0)
         return p->err->code;
     return describe(p, ref, &y);
 }

@@ -423,6 +423,17 @@ void yield_add_usage(struct yield *y)
     add(y, record_of(y, usage, COUNT(usage)));
 }
 
+void yield_add_contributions(struct yield *y)
+{
+    static const struct shape said[] = {
+        { "name", PROSPECT_STRING },
+        { "round", PROSPECT_INTEGER },
+        { "output", PROSPECT_ALL },
+        { "content", PROSPECT_STRING },
+    };
+    add(y, prospect_of_list(&y->arena, record_of(y, said, COUNT(said))));
+}
+
 /* A step as it is in a pass: which of these it has is another question, and none has a history. */
 static const struct prospect *step_record(struct yield *y)
 {
