@@ -137,7 +137,7 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
     if (!found->used)
         return undeclared(c, node, path->names);
     node->found = found;
-    const struct cel_type *type = node->is_test || found->is_type ? found->type : spot_of_list(c->lookup, path, found);
+    const struct cel_type *type = node->is_test || found->is_type ? found->type : spot_of_path(c->lookup, path, found);
     if (found->is_type)
         type = cel_type_new(c->lookup->arena, TYPE_TYPE, "type", &found->is_type, 1);
     for (uint32_t i = found->used; type && i < path->count; i++)

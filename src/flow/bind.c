@@ -628,7 +628,7 @@ static int bind_plain(const struct asked *p, const struct root *root)
 
 /* ---- items ------------------------------------------------------------------------------------------------ */
 
-/* A list that is being asked about. */
+/* A list or map that is being asked about. */
 struct list {
     const struct flow_ref *ref;
     const struct flow_step *step; // in which it is; NULL
@@ -647,29 +647,26 @@ static struct list list_of(const struct flow_ref *ref)
     return list;
 }
 
-/* The value that the path to a list begins with, if something is known of it; else false. */
+/* The value that its path begins with, if something is known of it; else false. */
 static bool add_whole(struct yield *y, const struct binding *b, const struct list *list)
 {
     const struct flow_ref *ref = list->ref;
-    const struct flow_input *input = ref->root == REF_INPUTS ? flow_input(b->place.scope->flow, ref->name) : NULL;
+    bool is_input = ref->root == REF_INPUTS && ref->name;
+    const struct flow_input *input = is_input ? flow_input(b->place.scope->flow, ref->name) : NULL;
     if (!input)
         return list->step ? add_field(y, list->step, ref->field) : add_value(y, b, ref);
     yield_add(y, input->schema.rules);
     return true;
 }
 
-/* What is known of its items; the first `count` names are its path. */
-static void add_items(struct yield *y, const struct asked *p, const struct list *list, size_t count)
+/* What is known of it; the first `count` names are its path. */
+static void add_list(struct yield *y, const struct asked *p, const struct list *list, size_t count)
 {
-    if (list->loop) {
-        yield_add_record(y, list->loop);
-        return;
-    }
-    if (!add_whole(y, p->b, list))
-        return;
-    for (size_t i = count - list->ref->inside; i < count; i++)
-        yield_enter(y, p->names[i].text);
-    yield_enter_items(y);
+    if (list->loop)
+        yield_add_history(y, list->loop);
+    else if (add_whole(y, p->b, list))
+        for (size_t i = count - list->ref->inside; i < count; i++)
+            yield_enter(y, p->names[i].text);
 }
 
 static enum yield_has enter(struct yield *y, const struct cel_name *name)
@@ -685,8 +682,8 @@ static int bind_in_items(const struct asked *p, const struct list *list, size_t 
 {
     enum yield_has has = YIELD_HAS;
     auto_yield struct yield y = { 0 };
-    add_items(&y, p, list, from);
-    for (size_t i = from + 1; i < p->count && has == YIELD_HAS; i++) // the first is an item
+    add_list(&y, p, list, from);
+    for (size_t i = from; i < p->count && has == YIELD_HAS; i++)
         has = enter(&y, &p->names[i]);
     if (has == YIELD_LACKS)
         return refuse_property(p, p->count - 1, &y);

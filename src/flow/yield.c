@@ -482,6 +482,12 @@ static const struct flow_scope *pass_scope(const struct flow_step *step)
     return flow_step_is_file(step) ? NULL : &nothing;
 }
 
+void yield_add_history(struct yield *y, const struct flow_step *step)
+{
+    struct yield pass = part_of(y, yield_add_record, step);
+    add(y, prospect_of_list(&y->arena, pass.value));
+}
+
 void yield_add_record(struct yield *y, const struct flow_step *step)
 {
     const struct flow_scope *scope = pass_scope(step);

@@ -39,6 +39,7 @@ void yield_add_item(struct yield *yield, const struct flow_step *each);
 
 /* A pass of a loop as it is in `history`, what a step has used, and the steps of an included file by "ID.STEP". */
 void yield_add_record(struct yield *yield, const struct flow_step *loop);
+void yield_add_history(struct yield *yield, const struct flow_step *loop);
 void yield_add_usage(struct yield *yield);
 void yield_add_contributions(struct yield *yield); // what was said in a forum
 void yield_add_inner_steps(struct yield *yield, const struct flow_step *include);
