@@ -75,6 +75,16 @@ char *arena_dup(struct arena *arena, const void *bytes, size_t len)
     return copy;
 }
 
+char *arena_join(struct arena *arena, const char *a, char between, const char *b)
+{
+    size_t at = strlen(a), len = strlen(b);
+    char *text = arena_alloc(arena, at + len + 2);
+    memcpy(text, a, at);
+    text[at] = between;
+    memcpy(text + at + 1, b, len + 1);
+    return text;
+}
+
 static void free_from(struct arena_block *block)
 {
     while (block) {

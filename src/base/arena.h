@@ -23,6 +23,7 @@ void arena_clear(
     struct arena *arena);   // everything handed out is gone; keeps the largest block
 void *arena_grow(struct arena *arena, size_t size);   // the slow half of arena_alloc()
 char *arena_dup(struct arena *arena, const void *bytes, size_t len);   // with a NUL behind them
+char *arena_join(struct arena *arena, const char *a, char between, const char *b);
 
 /* Lets an empty arena begin in memory of the caller's, for instance on the stack, which has to
    stay as long as what is handed out.  Clearing does not come back to it. */

@@ -193,7 +193,8 @@ struct cel_options {
     /* Asked about what is in lists, if not NULL, when bind has answered for all of a.b with list(dyn): of a.b[0].c.d
        about an item of a.b, then about its c, then about d; the same for c.d of the variable x in a.b.map(x, x.c.d),
        and wherever else items go.  The last of the names is in question, the first `from` are those of the list; of
-       the others, those that stand for an item have no text.
+       the others, those that stand for an item have no text.  With map(string, dyn) it is asked about a.b itself, then
+       about what it has wherever it goes: in cel.bind(x, a.b, x.c) about c.
        Positive: it is known, with the type if that is not left alone (which is not held against who compares the value
        with others or puts it beside them).  0: nothing is known of it, nor of what is in it.  Negative, with err filled
        in: an error of the program. */
@@ -207,7 +208,7 @@ struct cel_options {
                      size_t len);
     /* Told of every error that the check finds, as it goes through the parts of the text.  True: it goes on, to find
        more; there will be no program.  NULL: the first one ends it.  With the hook, texts that duration() and
-       timestamp() cannot read are errors already now. */
+       timestamp() cannot read are errors already now, and so are indexes below 0. */
     bool (*forgives)(void *user, const rondo_error *err);
     void *user;   // for all of them
 

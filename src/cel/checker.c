@@ -137,7 +137,7 @@ static const struct cel_type *check_path(struct checker *c, struct ast *node,
     if (!found->used)
         return undeclared(c, node, path->names);
     node->found = found;
-    const struct cel_type *type = node->is_test || found->is_type ? found->type : spot_of_list(c->lookup, path, found);
+    const struct cel_type *type = node->is_test || found->is_type ? found->type : spot_of_path(c->lookup, path, found);
     if (found->is_type)
         type = cel_type_new(c->lookup->arena, TYPE_TYPE, "type", &found->is_type, 1);
     for (uint32_t i = found->used; type && i < path->count; i++)
@@ -437,6 +437,13 @@ static const struct cel_type *indexed(struct checker *c, const struct ast *node,
     return must_be(from, CEL_LIST) ? known_part(c, from, NULL, node->offset) : &cel_dyn;
 }
 
+/* An index that no list has, whatever is in it. */
+static bool is_below(const struct ast *node, const struct cel_type *from)
+{
+    const struct ast *at = node->b;
+    return from->kind == TYPE_LIST && at->kind == AST_CONST && at->value.kind == CEL_INT && at->value.i < 0;
+}
+
 static const struct cel_type *check_index(struct checker *c, const struct lookup_var *vars,
                                           struct ast *node)
 {
@@ -448,6 +455,8 @@ static const struct cel_type *check_index(struct checker *c, const struct lookup
         return NULL;
     if (node->is_optional)
         return check_rows(c, node, optional_index_rows, COUNT(optional_index_rows), args, 2);
+    if (c->lookup->options->forgives && is_below(node, infer_resolve(&c->infer, args[0], false)))
+        return wrong(c, node->b, "index %lld is out of range: lists begin at 0", (long long)node->b->value.i);
     const struct cel_type *type = check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
     return type ? indexed(c, node, args[0], type) : NULL;
 }

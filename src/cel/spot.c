@@ -20,29 +20,56 @@ static const struct cel_type *ask(struct lookup *n, const struct spot *spot, ron
     return type;
 }
 
+/* The same names in the arena, with room for one more; NULL: there are too many. */
+static struct spot *copy_of(struct lookup *n, const struct spot *from)
+{
+    if (from->count == AST_PATH_MAX)
+        return NULL;
+    struct cel_name *names = arena_alloc(n->arena, (from->count + 1) * sizeof *names);
+    memcpy(names, from->names, from->count * sizeof *names);
+    names[from->count] = (struct cel_name){ 0 };
+    struct spot *spot = arena_alloc(n->arena, sizeof *spot);
+    *spot = (struct spot){ from->token, from->from, from->count, names };
+    return spot;
+}
+
 /* Names with one more behind them, and what is there. */
 static const struct cel_type *go_on(struct lookup *n, const struct spot *from, const struct cel_name *name,
                                     rondo_error *err)
 {
-    if (from->count == AST_PATH_MAX)
+    struct spot *spot = copy_of(n, from);
+    if (!spot)
         return &cel_dyn;
-    struct cel_name *names = arena_alloc(n->arena, (from->count + 1) * sizeof *names);
-    memcpy(names, from->names, from->count * sizeof *names);
-    names[from->count] = name ? *name : (struct cel_name){ 0 };
-    struct spot *spot = arena_alloc(n->arena, sizeof *spot);
-    *spot = (struct spot){ from->token, from->from, from->count + 1, names };
+    if (name)
+        ((struct cel_name *)spot->names)[spot->count] = *name;
+    spot->count++;
     return ask(n, spot, err);
 }
 
-const struct cel_type *spot_of_list(struct lookup *n, const struct ast_path *path, const struct lookup_found *found)
+/* A map itself, not what is in it. */
+static const struct cel_type *ask_map(struct lookup *n, const struct spot *map, const struct cel_type *type)
+{
+    rondo_error err = { 0 };
+    const struct spot *spot = copy_of(n, map);
+    const struct cel_type *known = spot ? ask(n, spot, &err) : NULL;
+    return known && known != &cel_dyn ? known : type;
+}
+
+static bool is_any(const struct cel_type *type, uint8_t kind)
+{
+    return type->kind == kind && type->params[type->count - 1]->kind == TYPE_DYN;
+}
+
+const struct cel_type *spot_of_path(struct lookup *n, const struct ast_path *path, const struct lookup_found *found)
 {
     const struct cel_type *type = found->type;
-    struct spot list = { found->token, path->count, path->count, path->names };
+    struct spot spot = { found->token, path->count, path->count, path->names };
     rondo_error err = { 0 };
-    bool is_any = type->kind == TYPE_LIST && type->params[0]->kind == TYPE_DYN;
-    if (!is_any || !n->options->item || !found->token || found->used != path->count)
+    if (!n->options->item || !found->token || found->used != path->count)
         return type;
-    const struct cel_type *item = go_on(n, &list, NULL, &err);
+    if (is_any(type, TYPE_MAP))
+        return ask_map(n, &spot, type);
+    const struct cel_type *item = is_any(type, TYPE_LIST) ? go_on(n, &spot, NULL, &err) : NULL;
     return item ? cel_type_list(n->arena, item) : type;
 }
 

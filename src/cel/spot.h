@@ -1,8 +1,9 @@
 /* spot.h - where in the caller's data a value comes from.
 
-   bind answers for paths.  What is behind a list has no path: its items, their fields, and the items of these.  The
-   hook `item` knows about them if it is told the way, and a spot is that way.  It travels in types of the kind
-   TYPE_KNOWN, so that it comes through whatever hands values on: indexes, variables of macros, filters, sorting. */
+   bind answers for paths.  What is behind a list has no path: its items, their fields, and the items of these; nor has
+   what a map has where that goes by another name.  The hook `item` knows about them if it is told the way, and a spot
+   is that way.  It travels in types of the kind TYPE_KNOWN, so that it comes through whatever hands values on: indexes,
+   variables of macros, filters, sorting. */
 #ifndef RONDO_CEL_SPOT_H
 #define RONDO_CEL_SPOT_H
 
@@ -16,8 +17,8 @@ struct spot {
     const struct cel_name *names; // without a text: an item
 };
 
-/* The type of a path that was found, with what is known of its items if it is a list of anything. */
-const struct cel_type *spot_of_list(struct lookup *lookup, const struct ast_path *path,
+/* The type of a path that was found, with what is known of it if it is a map or list of anything. */
+const struct cel_type *spot_of_path(struct lookup *lookup, const struct ast_path *path,
                                     const struct lookup_found *found);
 
 /* What a value of that type has under a name, or as an item if that is NULL; dyn when nobody knows.  NULL with err

@@ -216,19 +216,6 @@ static int refuse_step(const struct asked *p, uint32_t at, const struct flow_sco
     return code;
 }
 
-/* "a", then "a/b": the way to an inner step. */
-static const char *joined(struct arena *arena, const char *way, const char *id)
-{
-    if (!way)
-        return id;
-    size_t a = strlen(way), b = strlen(id);
-    char *text = arena_alloc(arena, a + b + 2);
-    memcpy(text, way, a);
-    text[a] = '/';
-    memcpy(text + a + 1, id, b + 1);
-    return text;
-}
-
 /* Follows .steps.y as long as there is one; ref->used counts.  NULL when something is wrong. */
 static const struct flow_step *go_inside(const struct asked *p, struct flow_ref *ref,
                                          const struct flow_step *step)
@@ -242,7 +229,7 @@ static const struct flow_step *go_inside(const struct asked *p, struct flow_ref 
         if (!step)
             return refuse_step(p, ref->used + 1, scope, false), NULL;
         ref->root = REF_INNER;
-        ref->way = joined(&p->b->place.scope->flow->arena, ref->way, step->id);
+        ref->way = ref->way ? arena_join(&p->b->place.scope->flow->arena, ref->way, '/', step->id) : step->id;
         ref->used += 2;
     }
     return step;
@@ -255,6 +242,7 @@ static bool add_field(struct yield *y, const struct flow_step *step, enum flow_f
     case FIELD_RESULT: yield_add_step(y, step); return true;
     case FIELD_USAGE: yield_add_usage(y); return true;
     case FIELD_BEST: yield_add_record(y, step); return true;
+    case FIELD_INNER_STEPS: yield_add_inner_steps(y, step); return true;
     default: return false;
     }
 }
@@ -278,23 +266,46 @@ static bool is_inner_steps(const struct asked *p, const struct flow_ref *ref, co
            asked_is(&p->names[ref->used], "innerSteps");
 }
 
+/* In the rules of a loop its own step is the pass that has ended, and not the loop.  That pass may be another loop: a
+   machine, or what `output` names. */
+static bool is_of_pass(const struct asked *p, const struct flow_step *step, const struct field *field)
+{
+    bool may_be_loop = step->body == BODY_MACHINE || (step->loop && step->loop->output);
+    return bind_is_own_rule(p->b, step) && !binding_is_v1(p->b) && !may_be_loop &&
+           !(field->of & (OF_ALL | OF_CONTAINERS));
+}
+
+static int refuse_whole(const struct asked *p, uint32_t at, const struct flow_step *step, enum flow_field field)
+{
+    const char *name = p->names[at].text;
+    asked_refuse(p, at, NULL, "in the rules of its loop '%.80s' is the pass that has ended, which has no '%.80s'",
+                 step->id, name);
+    if (field == FIELD_PASSES)
+        snprintf(p->b->hint, sizeof p->b->hint, "`iteration` counts the passes, from 0");
+    else if (field != FIELD_CAPPED)
+        snprintf(p->b->hint, sizeof p->b->hint, "`%s` is that of the loop", name);
+    return p->err->code;
+}
+
 static int bind_field(const struct asked *p, struct flow_ref *ref, const struct flow_step *step)
 {
     const struct cel_name *name = &p->names[ref->used];
     const struct field *field = find_field(step_fields, COUNT(step_fields), name->text);
     if (!field || !(field->of & sorts_of(step)))
         return refuse_field(p, ref->used, step);
+    if (is_of_pass(p, step, field))
+        return refuse_whole(p, ref->used, step, field->field);
     ref->field = field->field;
     ref->used++;
     *p->ret_type = field->type;
     bool is_scored = field->field == FIELD_BEST || field->field == FIELD_SCORE;
     if (is_scored && look_for_score(p, ref->used - 1, step) < 0)
         return p->err->code;
-    if (!is_inner_steps(p, ref, step))
-        return bind_inside(p, ref, step);
-    ref->field = FIELD_INNER_STEPS;
-    *p->ret_type = ANY_MAP;
-    return (int)++ref->used;
+    if (is_inner_steps(p, ref, step)) {
+        ref->field = FIELD_INNER_STEPS;
+        ref->used++;
+    }
+    return bind_inside(p, ref, step);
 }
 
 #define SEARCHES_MAX 1000 // in one file; then nothing is known any more
@@ -591,6 +602,10 @@ static bool add_value(struct yield *y, const struct binding *b, const struct flo
         yield_add_record(y, owner);
     else if (ref->root == REF_ITEM && owner && !(b->place.allows & ALLOW_USER)) // else it may be another's
         yield_add_item(y, owner);
+    else if (ref->root == REF_CONTRIBUTIONS)
+        yield_add_contributions(y);
+    else if (ref->root == REF_INPUT && b->place.input.before)
+        yield_add_output(y, b->place.input.before);
     else
         return false;
     return true;
@@ -601,7 +616,9 @@ static int bind_value(const struct asked *p, struct flow_ref *ref)
     auto_yield struct yield y = { 0 };
     if (!add_value(&y, p->b, ref))
         return 1;
-    return look_for_result(p, 0, ref->scope->owner, &y) < 0 ? p->err->code : describe(p, ref, &y);
+    if (ref->root == REF_RESULT && look_for_result(p, 0, ref->scope->owner, &y) < 0)
+        return p->err->code;
+    return describe(p, ref, &y);
 }
 
 static int bind_plain(const struct asked *p, const struct root *root)
@@ -614,7 +631,7 @@ static int bind_plain(const struct asked *p, const struct root *root)
 
 /* ---- items ------------------------------------------------------------------------------------------------ */
 
-/* A list that is being asked about. */
+/* A list or map that is being asked about. */
 struct list {
     const struct flow_ref *ref;
     const struct flow_step *step; // in which it is; NULL
@@ -633,29 +650,26 @@ static struct list list_of(const struct flow_ref *ref)
     return list;
 }
 
-/* The value that the path to a list begins with, if something is known of it; else false. */
+/* The value that its path begins with, if something is known of it; else false. */
 static bool add_whole(struct yield *y, const struct binding *b, const struct list *list)
 {
     const struct flow_ref *ref = list->ref;
-    const struct flow_input *input = ref->root == REF_INPUTS ? flow_input(b->place.scope->flow, ref->name) : NULL;
+    bool is_input = ref->root == REF_INPUTS && ref->name;
+    const struct flow_input *input = is_input ? flow_input(b->place.scope->flow, ref->name) : NULL;
     if (!input)
         return list->step ? add_field(y, list->step, ref->field) : add_value(y, b, ref);
     yield_add(y, input->schema.rules);
     return true;
 }
 
-/* What is known of its items; the first `count` names are its path. */
-static void add_items(struct yield *y, const struct asked *p, const struct list *list, size_t count)
+/* What is known of it; the first `count` names are its path. */
+static void add_list(struct yield *y, const struct asked *p, const struct list *list, size_t count)
 {
-    if (list->loop) {
-        yield_add_record(y, list->loop);
-        return;
-    }
-    if (!add_whole(y, p->b, list))
-        return;
-    for (size_t i = count - list->ref->inside; i < count; i++)
-        yield_enter(y, p->names[i].text);
-    yield_enter_items(y);
+    if (list->loop)
+        yield_add_history(y, list->loop);
+    else if (add_whole(y, p->b, list))
+        for (size_t i = count - list->ref->inside; i < count; i++)
+            yield_enter(y, p->names[i].text);
 }
 
 static enum yield_has enter(struct yield *y, const struct cel_name *name)
@@ -671,8 +685,8 @@ static int bind_in_items(const struct asked *p, const struct list *list, size_t 
 {
     enum yield_has has = YIELD_HAS;
     auto_yield struct yield y = { 0 };
-    add_items(&y, p, list, from);
-    for (size_t i = from + 1; i < p->count && has == YIELD_HAS; i++) // the first is an item
+    add_list(&y, p, list, from);
+    for (size_t i = from; i < p->count && has == YIELD_HAS; i++)
         has = enter(&y, &p->names[i]);
     if (has == YIELD_LACKS)
         return refuse_property(p, p->count - 1, &y);

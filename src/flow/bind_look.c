@@ -65,10 +65,16 @@ int look_for_users(const struct asked *p, enum where where, const char *step)
 
 /* ---- what is not there yet --------------------------------------------------------------------------------- */
 
+/* The edges of a machine are asked inside of it. */
+bool bind_is_own_rule(const struct binding *b, const struct flow_step *step)
+{
+    return b->place.step == step && b->place.allows & ALLOW_PASS && step->loop && b->place.scope == step->loop->scope;
+}
+
 /* A rule is asked about the pass that has ended, and retry.on about the failure. */
 static bool is_about(const struct binding *b, const struct flow_step *step)
 {
-    return b->place.step == step && b->place.allows & (ALLOW_PASS | ALLOW_ERROR);
+    return bind_is_own_rule(b, step) || (b->place.step == step && b->place.allows & ALLOW_ERROR);
 }
 
 static void put_sight(char *text, size_t size, const struct flow_step *asks, const struct sight *sight,
@@ -93,7 +99,8 @@ static void put_sight(char *text, size_t size, const struct flow_step *asks, con
 static void put_remedy(struct binding *b, const struct sight *sight, const struct flow_step *step)
 {
     bool is_loop = step->loop ? !step->loop->is_each : step->body == BODY_MACHINE;
-    if (sight->from == step && is_loop && b->place.step != step)
+    bool is_edge = b->place.allows & ALLOW_PASS && b->place.scope == step->inner;
+    if (sight->from == step && is_loop && (b->place.step != step || is_edge))
         snprintf(b->hint, sizeof b->hint, "the passes that have ended are in `history`");
     else if (sight->kind == SIGHT_RACE && step->scope->kind != SCOPE_PARALLEL)
         snprintf(b->hint, sizeof b->hint, "step '%.80s' needs `dependsOn: [%.80s]`", sight->from->id, step->id);
@@ -170,6 +177,15 @@ static void put_cure(struct binding *b, const struct flow_step *mute)
 
 /* Models have a result when a schema asks for it, scripts when they say so.  In a rehearsal others may answer for a
    script: that is told, and no more. */
+static int doubt_mute(const struct asked *p, const struct flow_step *mute)
+{
+    put_cure(p->b, mute);
+    if (!mute->agent || mute->agent->kind != AGENT_SCRIPT)
+        return asked_doubt(p);
+    p->b->warn(p->b, p->err);
+    return 0;
+}
+
 int look_for_result(const struct asked *p, uint32_t at, const struct flow_step *step, const struct yield *y)
 {
     struct binding *b = p->b;
@@ -178,11 +194,7 @@ int look_for_result(const struct asked *p, uint32_t at, const struct flow_step *
     const struct flow_agent *agent = y->mute->agent;
     asked_refuse(p, at, NULL, "step '%.80s' never has a result: %s '%.80s' gives only text", step->id,
                  agent ? "the agent" : "without an agent", agent ? agent->name : y->mute->id);
-    put_cure(b, y->mute);
-    if (!agent || agent->kind != AGENT_SCRIPT)
-        return asked_doubt(p);
-    b->warn(b, p->err);
-    return 0;
+    return doubt_mute(p, y->mute);
 }
 
 /* A key that nothing in the file writes.  The outermost file may have it from the runs of its session before. */
@@ -245,12 +257,26 @@ static bool is_read(const struct flow *file)
     return !inputs || inputs->kind == DOC_MAP || inputs->kind == DOC_NULL;
 }
 
+/* A text has no fields. */
+static int look_at_text(const struct asked *p, const struct flow_step *before)
+{
+    auto_yield struct yield y = { 0 };
+    yield_add_step(&y, before);
+    if (!yield_is_never(&y))
+        return 0;
+    asked_refuse(p, 1, NULL, "`input` is the text of step '%.80s', which has no '%.80s'", before->id, p->names[1].text);
+    return doubt_mute(p, y.mute);
+}
+
 /* `with`, or the inputs of the file, say what there is. */
 static int look_at_input(const struct asked *p)
 {
     const struct scope_given *given = &p->b->place.input;
     struct names known = { 0 };
-    bool lacks = p->count > 1 && p->b->is_certain && (given->with || (given->file && is_read(given->file)));
+    bool is_asked = p->count > 1 && p->b->is_certain;
+    if (is_asked && given->before)
+        return look_at_text(p, given->before);
+    bool lacks = is_asked && (given->with || (given->file && is_read(given->file)));
     if (lacks)
         add_given(&known, given);
     for (uint32_t i = 0; lacks && i < known.count; i++)

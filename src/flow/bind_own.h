@@ -67,6 +67,9 @@ const struct flow_scope *bind_body_scope(const struct binding *b);
 
 /* ---- bind_look.c: what means something, but is certain not to be there --------------------------------------- */
 
+/* Is it a rule of that step's loop?  Then the step is the pass that has ended. */
+bool bind_is_own_rule(const struct binding *b, const struct flow_step *step);
+
 /* All answer 0, after a warning perhaps, or a code. */
 int look_at_step(const struct asked *p, const struct flow_step *step);
 int look_for_users(const struct asked *p, enum where where, const char *step); // of an agent's text; step: NULL

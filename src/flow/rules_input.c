@@ -76,10 +76,52 @@ static struct scope_given given_around(const struct flow_step *step)
     }
 }
 
+static bool is_in_loop(const struct flow_step *step)
+{
+    while (step && !step->loop)
+        step = step->scope->owner;
+    return step;
+}
+
+/* Has every reply something to hand on, and not only an action? */
+static bool always_replies(const json_t *script)
+{
+    size_t i;
+    json_t *reply;
+    json_array_foreach(script, i, reply)
+        if (!is_text_alone(reply) && !json_object_get(reply, "result"))
+            return false;
+    return json_array_size(script) > 0;
+}
+
+/* Where it has completed, there is something that it hands on.  In a loop models can say that it is over, and no
+   more. */
+static bool always_gives(const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    if (step->condition.at || step->run_on != RONDO_ON_SUCCESS || step->review || rules_is_limited(step))
+        return false;
+    if (step->loop)
+        return step->loop->is_each;
+    if (step->body != BODY_AGENT || !agent)
+        return step->body == BODY_SET;
+    return agent->kind == AGENT_SCRIPT ? always_replies(agent->script)
+                                       : agent->kind == AGENT_MODEL && !is_in_loop(step);
+}
+
+/* Who gives nothing is passed over. */
+static struct scope_given given_before(const struct flow_step *step)
+{
+    const struct flow_step *before = step->scope->steps[step->index - 1];
+    bool is_known = step->run_on == RONDO_ON_SUCCESS && always_gives(before);
+    return (struct scope_given){ .before = is_known ? before : NULL };
+}
+
 struct scope_given load_given_beside(const struct flow_step *step)
 {
-    bool is_known = step->part == AS_STEP && !step->takes_previous;
-    return is_known ? given_around(step) : (struct scope_given){ 0 };
+    if (step->part != AS_STEP)
+        return (struct scope_given){ 0 };
+    return step->takes_previous ? given_before(step) : given_around(step);
 }
 
 struct scope_given load_given_inside(const struct flow_step *step)

@@ -25,11 +25,12 @@ enum scope_allow {
     ALLOW_FIRST = 64, // of a loop before its first pass, too: then there is nothing of a pass
 };
 
-/* What an input is known to be before anything runs: what the `with` of a step gives, or the inputs of a file.  Of all
-   others nothing is known. */
+/* What an input is known to be before anything runs: what the `with` of a step gives, the inputs of a file, or what a
+   step of a sequence hands on.  Of all others nothing is known. */
 struct scope_given {
-    const struct flow_step *with; // NULL
-    const struct flow *file;      // NULL
+    const struct flow_step *with;   // NULL
+    const struct flow *file;        // NULL
+    const struct flow_step *before; // NULL
 };
 
 /* What a mistake that was told has taken out of a file: names that begin with these may mean something all the

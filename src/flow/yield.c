@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STEPS_MAX 100 // of one list that are looked at, and keys of one step
+#define SHAPE_MAX 13  // members of our own records
 
 void yield_clear(struct yield *y)
 {
@@ -201,12 +202,30 @@ static const struct flow_step *only_result(const struct flow_expr *expr, const s
     return is_all ? means->scope->steps[means->index] : NULL;
 }
 
-/* `steps.x.result.y`, or an item of that; of all other expressions nothing is known. */
+/* What its type says; of texts and maps nothing. */
+static const struct prospect *of_type(struct yield *y, const struct cel_program *program)
+{
+    static const unsigned types[CEL_CIDR + 1] = {
+        [CEL_NULL] = PROSPECT_NULL,   [CEL_BOOL] = PROSPECT_BOOLEAN,  [CEL_INT] = PROSPECT_INTEGER,
+        [CEL_UINT] = PROSPECT_NUMBER, [CEL_DOUBLE] = PROSPECT_NUMBER, [CEL_LIST] = PROSPECT_ARRAY,
+    };
+    unsigned all = 0;
+    for (int kind = 0; kind <= CEL_CIDR; kind++)
+        if (cel_program_can_be(program, kind))
+            all |= types[kind] ? types[kind] : PROSPECT_ALL;
+    return all && all != PROSPECT_ALL ? typed(y, all) : &prospect_unknown;
+}
+
+/* `steps.x.result.y`, or an item of that; of all other expressions no more than the type. */
 static void add_expr(struct yield *y, const struct flow_expr *expr, bool is_item)
 {
-    struct yield whole = { .arena = y->arena };
+    struct yield whole = { .arena = y->arena, .looked = y->looked };
     const struct cel_ref *ref;
     const struct flow_step *step = only_result(expr, &ref);
+    if (!step && !is_item) {
+        add(y, of_type(y, expr->program));
+        return;
+    }
     if (step)
         yield_add_step(&whole, step);
     for (uint32_t i = 3; step && i < ref->count; i++)
@@ -259,9 +278,46 @@ static void add_agent(struct yield *y, const struct flow_step *step)
         yield_add(y, agent && !agent->is_loose ? agent->result_schema.rules : NULL);
 }
 
-static void add_list(struct yield *y)
+/* What is known of a result that is a part of this one. */
+static struct yield part_of(struct yield *y, void (*add_to)(struct yield *y, const struct flow_step *step),
+                            const struct flow_step *step)
 {
-    add(y, prospect_of_list(&y->arena, &prospect_unknown));
+    struct yield part = { .arena = y->arena, .looked = y->looked };
+    add_to(&part, step);
+    y->arena = part.arena;
+    y->looked = part.looked;
+    return part;
+}
+
+/* The same as an item of a list, where texts stand for themselves, and null for what did not complete. */
+static const struct prospect *as_item(struct yield *y, const struct yield *part)
+{
+    const struct prospect *value = part->value ? part->value : part->mute ? &prospect_none : &prospect_unknown;
+    return prospect_either(&y->arena, value, typed(y, PROSPECT_STRING | PROSPECT_NULL));
+}
+
+void yield_add_output(struct yield *y, const struct flow_step *step)
+{
+    struct yield part = part_of(y, yield_add_step, step);
+    add(y, yield_is_known(&part) ? prospect_either(&y->arena, part.value, typed(y, PROSPECT_STRING))
+                                 : &prospect_unknown);
+}
+
+static void add_passes(struct yield *y, const struct flow_step *step)
+{
+    struct yield pass = part_of(y, yield_add_pass, step);
+    add(y, prospect_of_list(&y->arena, as_item(y, &pass)));
+}
+
+static void add_parallel(struct yield *y, const struct flow_step *step)
+{
+    const struct flow_scope *scope = step->inner;
+    const struct prospect *item = scope && scope->count <= STEPS_MAX ? &prospect_none : &prospect_unknown;
+    for (uint32_t i = 0; item != &prospect_unknown && i < scope->count; i++) {
+        struct yield one = part_of(y, yield_add_step, scope->steps[i]);
+        item = prospect_either(&y->arena, item, as_item(y, &one));
+    }
+    add(y, prospect_of_list(&y->arena, item));
 }
 
 static void add_body(struct yield *y, const struct flow_step *step)
@@ -271,7 +327,7 @@ static void add_body(struct yield *y, const struct flow_step *step)
     case BODY_AGENT: add_agent(y, step); return;
     case BODY_INCLUDE: add_file(y, step); return;
     case BODY_GATE: yield_add(y, step->gate_schema.rules); return;
-    case BODY_PARALLEL: add_list(y); return;
+    case BODY_PARALLEL: add_parallel(y, step); return;
     case BODY_SET: add_set(y, step); return;
     case BODY_STEPS: inner ? add_group(y, step) : yield_add(y, NULL); return;
     case BODY_BRANCH: inner ? add_cases(y, step) : yield_add(y, NULL); return;
@@ -281,7 +337,7 @@ static void add_body(struct yield *y, const struct flow_step *step)
         else
             add_body(y, inner->steps[inner->count - 1]);
         return;
-    case BODY_MACHINE: yield_add(y, NULL); return;
+    case BODY_MACHINE: inner ? add_any(y, inner) : yield_add(y, NULL); return; // whichever was the last
     }
 }
 
@@ -311,13 +367,14 @@ void yield_add_pass(struct yield *y, const struct flow_step *step)
 }
 
 /* { iterations, failed }: lists of what came of each item */
-static void add_each(struct yield *y)
+static void add_each(struct yield *y, const struct flow_step *step)
 {
+    struct yield pass = part_of(y, yield_add_pass, step);
     const struct prospect *any = typed(y, PROSPECT_ALL), *text = typed(y, PROSPECT_STRING);
     const struct prospect_member item[] = { { "id", any },      { "index", typed(y, PROSPECT_INTEGER) },
                                             { "item", any },    { "content", text },
-                                            { "status", text }, { "result", any },
-                                            { "error", text } };
+                                            { "status", text }, { "error", text },
+                                            { "result", yield_is_known(&pass) ? pass.value : any } };
     const struct prospect *items =
         prospect_of_list(&y->arena, prospect_of_record(&y->arena, item, COUNT(item)));
     const struct prospect_member members[] = { { "iterations", items }, { "failed", items } };
@@ -331,9 +388,9 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
     if (y->looked++ >= YIELD_LOOKS)
         yield_add(y, NULL);
     else if (loop && loop->is_each)
-        add_each(y);
+        add_each(y, step);
     else if (is_all)
-        add_list(y);
+        add_passes(y, step);
     else if (loop)
         yield_add_pass(y, step);
     else
@@ -342,22 +399,74 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
+/* An object with these members and no others. */
+struct shape {
+    const char *name;
+    unsigned types;
+};
+
+static const struct prospect *record_of(struct yield *y, const struct shape *shape, size_t count)
+{
+    struct prospect_member members[SHAPE_MAX];
+    for (size_t i = 0; i < count; i++)
+        members[i] = (struct prospect_member){ shape[i].name, typed(y, shape[i].types) };
+    return prospect_of_record(&y->arena, members, count);
+}
+
 void yield_add_usage(struct yield *y)
 {
-    static const char *const names[] = { "cost", "prompt", "completion", "total", "reasoning", "cacheRead",
-                                         "cacheWrite", "calls", "unpriced" };
-    struct prospect_member members[COUNT(names)];
-    for (size_t i = 0; i < COUNT(names); i++)
-        members[i] = (struct prospect_member){ names[i], typed(y, i ? PROSPECT_INTEGER : PROSPECT_NUMBER) };
-    add(y, prospect_of_record(&y->arena, members, COUNT(members)));
+    static const struct shape usage[] = {
+        { "cost", PROSPECT_NUMBER },       { "prompt", PROSPECT_INTEGER },     { "completion", PROSPECT_INTEGER },
+        { "total", PROSPECT_INTEGER },     { "reasoning", PROSPECT_INTEGER },  { "cacheRead", PROSPECT_INTEGER },
+        { "cacheWrite", PROSPECT_INTEGER }, { "calls", PROSPECT_INTEGER },     { "unpriced", PROSPECT_INTEGER },
+    };
+    add(y, record_of(y, usage, COUNT(usage)));
+}
+
+void yield_add_contributions(struct yield *y)
+{
+    static const struct shape said[] = {
+        { "name", PROSPECT_STRING },
+        { "round", PROSPECT_INTEGER },
+        { "output", PROSPECT_ALL },
+        { "content", PROSPECT_STRING },
+    };
+    add(y, prospect_of_list(&y->arena, record_of(y, said, COUNT(said))));
+}
+
+/* A step as it is in a pass: which of these it has is another question, and none has a history. */
+static const struct prospect *step_record(struct yield *y)
+{
+    static const struct shape step[] = {
+        { "content", PROSPECT_STRING },  { "result", PROSPECT_ALL },        { "status", PROSPECT_STRING },
+        { "error", PROSPECT_STRING },    { "usage", PROSPECT_OBJECT },      { "reason", PROSPECT_STRING },
+        { "passes", PROSPECT_INTEGER },  { "best", PROSPECT_OBJECT },       { "score", PROSPECT_NUMBER },
+        { "capped", PROSPECT_BOOLEAN },  { "escalated", PROSPECT_BOOLEAN }, { "by", PROSPECT_STRING },
+        { "steps", PROSPECT_OBJECT },
+    };
+    return record_of(y, step, COUNT(step));
 }
 
 static const struct prospect *steps_record(struct yield *y, const struct flow_scope *scope)
 {
     struct prospect_member members[STEPS_MAX];
+    const struct prospect *step = step_record(y);
     for (uint32_t i = 0; i < scope->count; i++)
-        members[i] = (struct prospect_member){ scope->steps[i]->id, typed(y, PROSPECT_ALL) };
+        members[i] = (struct prospect_member){ scope->steps[i]->id, step };
     return prospect_of_record(&y->arena, members, scope->count);
+}
+
+void yield_add_inner_steps(struct yield *y, const struct flow_step *step)
+{
+    static const struct shape inner[] = { { "content", PROSPECT_STRING }, { "status", PROSPECT_STRING } };
+    const struct flow_scope *scope = step->include->scope;
+    struct prospect_member members[STEPS_MAX];
+    if (!is_small(y, scope))
+        return;
+    for (uint32_t i = 0; i < scope->count; i++)
+        members[i] = (struct prospect_member){ arena_join(&y->arena, step->id, '.', scope->steps[i]->id),
+                                               record_of(y, inner, COUNT(inner)) };
+    add(y, prospect_of_record(&y->arena, members, scope->count));
 }
 
 /* The steps of a pass: those of the loop, or what is inside of the body; NULL: not known. */
@@ -371,6 +480,12 @@ static const struct flow_scope *pass_scope(const struct flow_step *step)
     if (step->include)
         return step->include->scope;
     return flow_step_is_file(step) ? NULL : &nothing;
+}
+
+void yield_add_history(struct yield *y, const struct flow_step *step)
+{
+    struct yield pass = part_of(y, yield_add_record, step);
+    add(y, prospect_of_list(&y->arena, pass.value));
 }
 
 void yield_add_record(struct yield *y, const struct flow_step *step)

@@ -31,12 +31,18 @@ void yield_add(struct yield *yield, const struct schema *schema);
 void yield_add_step(struct yield *yield, const struct flow_step *step);
 void yield_add_pass(struct yield *yield, const struct flow_step *loop);
 
+/* What a step of a sequence hands on: its result, or its text. */
+void yield_add_output(struct yield *yield, const struct flow_step *step);
+
 /* An item of a forEach, whose expression has been compiled. */
 void yield_add_item(struct yield *yield, const struct flow_step *each);
 
-/* A pass of a loop as it is in `history`, and what a step has used. */
+/* A pass of a loop as it is in `history`, what a step has used, and the steps of an included file by "ID.STEP". */
 void yield_add_record(struct yield *yield, const struct flow_step *loop);
+void yield_add_history(struct yield *yield, const struct flow_step *loop);
 void yield_add_usage(struct yield *yield);
+void yield_add_contributions(struct yield *yield); // what was said in a forum
+void yield_add_inner_steps(struct yield *yield, const struct flow_step *include);
 
 /* Is it certain that there is no value?  Then mute is one of those who should have given it. */
 bool yield_is_never(const struct yield *yield);

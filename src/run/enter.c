@@ -28,8 +28,7 @@ static void take_steps(struct run *run, struct act *act, struct outcome *more)
     more->step_count = 0;
 }
 
-/* Items of an each are not kept by their places, the inputs and state of an included file not at all, and
-   a loop in a pass of another has no history. */
+/* Items of an each are not kept by their places, the inputs and state of an included file not at all. */
 static bool has_insides(const struct act *up, const rondo_node *node, const struct outcome *more)
 {
     if (!more || more->steps_of != node || (node->is_file && up->slot))

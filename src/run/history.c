@@ -19,6 +19,16 @@ void history_clear(struct run *run, struct history *history)
     history_init(history, history->keep);
 }
 
+void history_shrink(struct run *run, struct history *history)
+{
+    struct pass best = history->best;
+    int64_t best_pass = history->best_pass;
+    history->best = (struct pass){ 0 };
+    history_clear(run, history);
+    history->best = best;
+    history->best_pass = best_pass;
+}
+
 void history_begin(struct history *history, uint64_t seq)
 {
     mem_grow(&history->seqs, &history->seq_cap, history->seq_count, sizeof *history->seqs);

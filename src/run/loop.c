@@ -427,7 +427,8 @@ static void take_pass_result(struct act *act, struct result *out)
     kid->state = KID_ENDED;
 }
 
-/* A loop inside a pass keeps its result, not its history: the journal has that. */
+/* A loop inside of a pass that is one of many keeps its result and its best pass.  Its history is not to be seen from
+   there, and the journal has that. */
 static void slim(struct run *run, struct result *res)
 {
     struct outcome *more = res->more;
@@ -435,8 +436,8 @@ static void slim(struct run *run, struct result *res)
         slim(run, &more->steps[i].res);
     if (!more || !more->history)
         return;
-    history_clear(run, more->history);
-    mem_free(TAKE(more->history));
+    history_shrink(run, more->history);
+    slim(run, &more->body);
 }
 
 static void apply_iteration_end(struct run *run, struct act *act, struct rondo_event *ev)
@@ -453,7 +454,7 @@ static void apply_iteration_end(struct run *run, struct act *act, struct rondo_e
     pass->scored = ev->flags & EF_SCORED;
     pass->score = pass->scored ? ev->score : 0;
     pass->state = UNLIKELY(loop_is_machine(act)) ? act->node->children[l->target].name : NULL;
-    if (pass->out.more)
+    if (pass->out.more && l->history.keep > HISTORY_KEEP)
         slim(run, &pass->out);
     if (pass->status == RONDO_STATUS_COMPLETED && pass->out.status != RONDO_STATUS_SKIPPED)
         pass->out.status = RONDO_STATUS_COMPLETED;
