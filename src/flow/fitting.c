@@ -127,18 +127,26 @@ bool load_skill_decides(const struct flow_agent *agent)
     return false;
 }
 
-/* What a reply comes to, as reply_finish() (agent/call.h) has it: its result, else its text, which is not read as
-   JSON.  New; NULL when it fails, or is no reply. */
-static json_t *reply_value(const struct doc_val *at, const json_t *reply, const struct doc_val **ret_at)
+static bool takes_null(const struct schema *schema)
+{
+    rondo_error err;
+    return schema_check(schema, json_null(), &err) == 0;
+}
+
+/* What a reply comes to, as reply_finish() (agent/call.h) has it: its result, which may be null where the schema takes
+   it, else its text, which is not read as JSON.  New; NULL when it fails, or is no reply. */
+static json_t *reply_value(const struct doc_val *at, const json_t *reply, const struct schema *schema,
+                           const struct doc_val **ret_at)
 {
     bool is_map = at->kind == DOC_MAP;
     if ((is_map && load_get(at, "fail")) || (!is_map && !at->text) || at->kind == DOC_NULL)
         return NULL;
-    const char *key = is_map && load_get(at, "result") ? "result" : "content";
+    json_t *result = is_map ? json_object_get(reply, "result") : NULL;
+    const char *key = result && (!json_is_null(result) || takes_null(schema)) ? "result" : "content";
     const struct doc_val *part = is_map ? load_get(at, key) : at;
     json_t *value = is_map ? json_object_get(reply, key) : (json_t *)reply;
     *ret_at = part ? part : at;
-    if (part && strcmp(key, "result") == 0)
+    if (value && strcmp(key, "result") == 0)
         return json_incref(value);
     auto_buf struct buf text = { 0 };
     value_put_content(&text, value);
@@ -153,7 +161,7 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
         return;
     for (uint32_t i = 0; i < script->count; i++) {
         const struct doc_val *at = script->items[i];
-        auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), &at);
+        auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), agent->result_schema.rules, &at);
         struct fitting f = fitting(l, at, "the reply does not fit the `resultSchema` of '%.80s'", agent->name);
         f.hint = load_get(script->items[i], "result")
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
