@@ -149,8 +149,8 @@ static inline bool result_says(const struct result *res)
     return content ? *content : !value_is_empty(res->value);
 }
 
-/* Is its value its content, and no result?  A text, and null, is a result where it came with a text beside it, and where
-   people gave it as an answer. */
+/* Is its value its content, and no result?  A text, and null, is a result where it came with a text beside it, and
+   where people gave it as an answer. */
 static inline bool result_is_plain(const struct result *res)
 {
     bool is_told = res->more && (res->more->content || res->more->is_answer);

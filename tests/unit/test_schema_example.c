@@ -58,11 +58,15 @@ static const struct {
       "{\"done\":false,\"reason\":\"\"}" },
     { "{\"items\": {\"type\": \"integer\"}, \"minItems\": 3, \"uniqueItems\": true}",
       "[0,1,2]" },
-    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], \"type\": \"array\"}", "[\"\",0]" },
-    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], \"items\": false, \"type\": \"array\"}", "[\"\",0]" },
-    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], \"maxItems\": 1, \"type\": \"array\"}", "[\"\"]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], "
+      "\"type\": \"array\"}", "[\"\",0]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], "
+      "\"items\": false, \"type\": \"array\"}", "[\"\",0]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], "
+      "\"maxItems\": 1, \"type\": \"array\"}", "[\"\"]" },
     { "{\"prefixItems\": [{\"type\": \"string\"}, false], \"type\": \"array\"}", NULL },
-    { "{\"$schema\": \"http://json-schema.org/draft-07/schema#\", \"type\": \"array\", \"items\": [{\"type\": \"string\"}]}",
+    { "{\"$schema\": \"http://json-schema.org/draft-07/schema#\", \"type\": \"array\", "
+      "\"items\": [{\"type\": \"string\"}]}",
       "[\"\"]" },
     { "{\"prefixItems\": [{\"type\": \"string\"}], \"contains\": {\"type\": \"number\"}}",
       NULL },
