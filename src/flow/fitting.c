@@ -266,6 +266,46 @@ static void fit_given(struct loading *l, struct flow_step *step)
     }
 }
 
+static bool is_given(const struct flow_step *giver, const char *name)
+{
+    for (uint32_t i = 0; i < giver->with_count; i++)
+        if (strcmp(giver->with[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* An item that does not fit fails, and the loop with it or not. */
+static const char *hint_of_item(const struct flow_loop *loop)
+{
+    return loop->on_item_failure == RONDO_ERROR_CONTINUES ? "the item fails then, and the others go on" : NULL;
+}
+
+static void fit_item(struct loading *l, const struct flow_step *step, const struct doc_val *at, const json_t *item)
+{
+    const struct flow_step *giver = flow_giver(step);
+    for (uint32_t i = 0; i < step->include->input_count; i++) {
+        const struct flow_input *input = &step->include->inputs[i];
+        json_t *value = json_object_get(item, input->name);
+        if (!value || !input->schema.rules || is_given(giver, input->name))
+            continue;
+        struct fitting f = fitting(l, doc_get(at, input->name), "the input '%.80s' of '%.100s' does not take this",
+                                   input->name, step->include->source->name);
+        f.hint = hint_of_item(giver->loop);
+        fit(f, input->schema.rules, value);
+    }
+}
+
+/* What `with` does not give a file has from its item, which may be written down. */
+static void fit_given_items(struct loading *l, const struct flow_step *step)
+{
+    const struct flow_step *giver = flow_giver(step);
+    const json_t *items = step->include && flow_step_repeats_items(giver) ? giver->loop->items : NULL;
+    const struct doc_val *at = items && !is_too_much(step) ? load_get(giver->loop->at, "forEach") : NULL;
+    for (uint32_t i = 0; at && at->kind == DOC_LIST && i < at->count; i++)
+        if (at->items[i]->kind == DOC_MAP)
+            fit_item(l, step, at->items[i], json_array_get(items, i));
+}
+
 /* ---- what steps are given ------------------------------------------------------------------------------------ */
 
 /* The input of a step as far as it is known: null stands for what is not.  New. */
@@ -424,7 +464,7 @@ static void fit_items(struct loading *l, const struct flow_step *step, const str
     const struct doc_val *at = load_get(loop->at, "forEach");
     for (uint32_t i = 0; at->kind == DOC_LIST && i < at->count; i++) {
         struct fitting f = fitting(l, at->items[i], "the item does not fit the `inputSchema` of '%.80s'", step->id);
-        f.hint = loop->on_item_failure == RONDO_ERROR_CONTINUES ? "the item fails then, and the others go on" : NULL;
+        f.hint = hint_of_item(loop);
         fit(f, schema, json_array_get(loop->items, i));
     }
 }
@@ -479,6 +519,7 @@ static void fit_step(struct loading *l, struct flow_step *step)
     fit_description(l, step);
     fit_gate(l, step);
     fit_given(l, step);
+    fit_given_items(l, step);
     fit_input(l, step);
 }
 
