@@ -8,6 +8,7 @@
 #include "data/value.h"
 #include "flow/load.h"
 #include "flow/scope.h"
+#include "flow/yield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -487,6 +488,57 @@ static void fit_input(struct loading *l, struct flow_step *step)
             fit_input_to(l, step, schemas[i]);
 }
 
+/* ---- what files return ------------------------------------------------------------------------------------ */
+
+static void refuse_output(struct loading *l, const struct flow_step *step, const char *what, const char *why)
+{
+    const struct flow_agent *agent = step->agent;
+    load_error(l, STAGE_RONDO, load_get(agent->at, "resultSchema"), "schema",
+               "what '%.100s' returns does not fit the `resultSchema` of '%.80s': %s%s",
+               step->include->source->name, agent->name, what, why);
+}
+
+/* Which types the result can have.  A file without `output` may give the text of a step that has no result, and null
+   when none has completed.  In v1 loops have texts beside what is known of their results. */
+static unsigned returned_types(const struct flow_step *step)
+{
+    const struct flow_expr *output = &step->include->output;
+    auto_yield struct yield y = { 0 };
+    if (step->include->dialect == FLOW_V1)
+        return PROSPECT_ALL;
+    yield_add_file(&y, step);
+    unsigned types = yield_is_never(&y) ? 0 : y.value ? prospect_types(y.value) : PROSPECT_ALL;
+    return output->program ? types : types | PROSPECT_NULL | (y.mute ? PROSPECT_STRING : 0);
+}
+
+/* Of what the expression gives the type may be known, of results that it names perhaps more. */
+static bool can_return(const struct flow_step *step, unsigned types)
+{
+    const struct cel_program *output = step->include->output.program;
+    return (!output || can_fit(output, types)) && returned_types(step) & types;
+}
+
+/* The result of a workflow that is an agent has to fit what the agent promises. */
+static void fit_output(struct loading *l, const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    bool is_file = step->body == BODY_AGENT && agent && agent->kind == AGENT_WORKFLOW && step->include;
+    const struct schema *schema = is_file && !agent->is_loose ? agent->result_schema.rules : NULL;
+    rondo_error err;
+    if (!schema)
+        return;
+    const struct cel_program *output = step->include->output.program;
+    auto_json json_t *value = output ? constant_of(output) : NULL;
+    auto_arena struct arena arena = { 0 };
+    auto_buf struct buf wanted = { 0 };
+    unsigned types = prospect_types(prospect_of_schema(&arena, schema));
+    put_types(&wanted, types);
+    if (value && schema_check(schema, value, &err) == RONDO_ESCHEMA)
+        refuse_output(l, step, "", err.message);
+    else if (!value && types && !can_return(step, types))
+        refuse_output(l, step, "it is never of the type ", buf_text(&wanted));
+}
+
 /* ---- what models are told of files ------------------------------------------------------------------------ */
 
 static void fit_hole(struct loading *l, const struct flow_step *step, const struct flow_expr *hole)
@@ -521,6 +573,7 @@ static void fit_step(struct loading *l, struct flow_step *step)
     fit_given(l, step);
     fit_given_items(l, step);
     fit_input(l, step);
+    fit_output(l, step);
 }
 
 void load_fit(struct loading *l)

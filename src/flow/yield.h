@@ -31,6 +31,9 @@ void yield_add(struct yield *yield, const struct schema *schema);
 void yield_add_step(struct yield *yield, const struct flow_step *step);
 void yield_add_pass(struct yield *yield, const struct flow_step *loop);
 
+/* What the file of a step returns. */
+void yield_add_file(struct yield *yield, const struct flow_step *step);
+
 /* An item of a forEach, whose expression has been compiled. */
 void yield_add_item(struct yield *yield, const struct flow_step *each);
 
