@@ -85,7 +85,7 @@ static void suggest_property(struct compiling *c, struct diag *diag, const struc
     const char *names[200], *last = strrchr(pointer, '/');
     size_t len = last ? (size_t)(last - pointer) : 0, own = strlen(keyword);
     uint32_t count = 0;
-    if (len < own || memcmp(last - own, keyword, own) != 0)
+    if (at->kind != DOC_TEXT || len < own || memcmp(last - own, keyword, own) != 0)
         return;
     auto_buf struct buf around = { 0 };
     buf_put(&around, pointer, len - own);
