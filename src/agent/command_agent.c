@@ -514,6 +514,15 @@ static bool has(const json_t *object, const char *key)
     return value && !json_is_null(value);
 }
 
+/* null is one if it may be. */
+static bool has_result(const struct errand *errand, const json_t *reply)
+{
+    rondo_error err;
+    json_t *result = json_object_get(reply, "result");
+    const struct schema *schema = errand->step->agent->result_schema.rules;
+    return has(reply, "result") || (result && schema && schema_check(schema, result, &err) == 0);
+}
+
 /* What the reply does not say comes from the output. */
 static int complete_reply(struct errand *errand, json_t *reply, struct buf *output, rondo_error *err)
 {
@@ -523,13 +532,13 @@ static int complete_reply(struct errand *errand, json_t *reply, struct buf *outp
     if (has(reply, "content"))
         json_object_set_new(reply, "content",
                             value_cut(json_object_get(reply, "content"), max_output(errand->step->agent)));
-    if (errand->step->agent->result_schema.doc && !has(reply, "result")) {
+    if (errand->step->agent->result_schema.doc && !has_result(errand, reply)) {
         json_t *result = find_result(errand, output, &content, err);
         if (!result)
             return err->code;
         json_object_set_new(reply, "result", result);
     }
-    if (!has(reply, "content") && (content || !has(reply, "result")))
+    if (!has(reply, "content") && (content || !json_object_get(reply, "result")))
         json_object_set_new(reply, "content", json_stringn(output->len ? output->data : "", content));
     return 0;
 }

@@ -101,8 +101,9 @@ struct yield {
 static void say_yield(struct yield *yield)
 {
     struct stint *stint = yield->stint;
-    if (yield->result && *yield->content)
-        rondo_later_return_both(stint->later, yield->content, TAKE(yield->result));
+    const char *text = json_string_value(yield->result), *content = *yield->content || !text ? yield->content : text;
+    if (yield->result && *content) // a text alone would be content
+        rondo_later_return_both(stint->later, content, TAKE(yield->result));
     else if (yield->result)
         rondo_later_return(stint->later, TAKE(yield->result));
     else

@@ -158,6 +158,16 @@ static json_t *schema_doc_of(const struct scene *scene)
     return skill ? skill : agent->result_schema.doc;
 }
 
+static void demand_more(json_t *schema);
+
+static void demand_more_of_all(json_t *schemas)
+{
+    size_t i;
+    json_t *schema;
+    json_array_foreach(schemas, i, schema)
+        demand_more(schema);
+}
+
 /* The same schema, but whatever may be there has to be, and lists are not empty: a rehearsal without
    items would show little. */
 static void demand_more(json_t *schema)
@@ -165,6 +175,8 @@ static void demand_more(json_t *schema)
     json_t *properties = json_object_get(schema, "properties"), *items = json_object_get(schema, "items");
     json_t *required = json_array(), *value;
     const char *key;
+    demand_more_of_all(json_object_get(schema, "prefixItems"));
+    demand_more_of_all(items); // of a tuple in draft-07
     json_object_foreach(properties, key, value) {
         json_array_append_new(required, json_string(key));
         demand_more(value);

@@ -256,12 +256,14 @@ static void put_failure(const struct addressee *to, const json_t *fail)
     say_failed(to, code ? code : RONDO_EFAILED, *text ? text : "failed", said);
 }
 
-/* A text alone would be content: one that is given as the result is both. */
+/* A text alone would be content: one that is given as the result is both.  Whether null is a result, who is told
+   decides. */
 static void put_output(const struct addressee *to, const json_t *reply)
 {
-    json_t *result = json_is_object(reply) ? get(reply, "result") : NULL;
+    json_t *result = json_is_object(reply) ? json_object_get(reply, "result") : NULL;
     const json_t *content = json_is_object(reply) ? get(reply, "content") : reply;
-    if (!content && json_is_string(result))
+    bool is_plain = json_is_string(result) || json_is_null(result);
+    if (!content && is_plain)
         content = result;
     auto_free char *text = text_of(content);
     if (result && content)

@@ -59,6 +59,12 @@ const struct prospect *prospect_of_schema(struct arena *arena, const struct sche
     return of_node(arena, schema, schema->root);
 }
 
+const struct prospect *prospect_of_node(struct arena *arena, const struct schema *schema,
+                                        const struct schema_node *node)
+{
+    return of_node(arena, schema, node);
+}
+
 const struct prospect *prospect_of_types(struct arena *arena, unsigned types)
 {
     return keep(arena, (struct prospect){ .kind = P_TYPES, .types = types });
@@ -333,6 +339,67 @@ static unsigned enum_types(struct look *l, const struct rule *rule)
     return rule->constants->types;
 }
 
+/* All types but these, if none of their values can fit. */
+static unsigned unless(bool is_void, unsigned types)
+{
+    return is_void ? PROSPECT_ALL & ~types : PROSPECT_ALL;
+}
+
+static bool is_empty(const struct range *range, int low, int high)
+{
+    bool has_both = range->has >> low & range->has >> high & 1, is_open = low == MORE_THAN || high == LESS_THAN;
+    int order = has_both ? schema_number_compare(range->bound[low], range->bound[high]) : -1;
+    return order > 0 || (order == 0 && is_open);
+}
+
+#define EXACT_MAX 9e15 // up to there doubles tell whole numbers apart
+
+/* Beyond that it is not known whether there is a whole number between the bounds. */
+static bool has_no_integer(const struct range *range)
+{
+    return range->least_real > -EXACT_MAX && range->most_real < EXACT_MAX && range->least_int > range->most_int;
+}
+
+static unsigned range_types(struct look *l, const struct rule *rule)
+{
+    const struct range *range = rule->range;
+    bool is_void = is_empty(range, AT_LEAST, AT_MOST) || is_empty(range, AT_LEAST, LESS_THAN) ||
+                   is_empty(range, MORE_THAN, AT_MOST) || is_empty(range, MORE_THAN, LESS_THAN);
+    return unless(is_void, PROSPECT_NUMBER) & unless(has_no_integer(range), PROSPECT_INTEGER);
+}
+
+static unsigned length_types(struct look *l, const struct rule *rule)
+{
+    return unless(rule->length.min > rule->length.max, PROSPECT_STRING);
+}
+
+static unsigned members_types(struct look *l, const struct rule *rule)
+{
+    const struct members *members = rule->members;
+    uint64_t least = MAX(members->min, (uint64_t)members->required_count);
+    return unless(members->has_size && least > members->max, PROSPECT_OBJECT);
+}
+
+static unsigned items_types(struct look *l, const struct rule *rule)
+{
+    const struct items *items = rule->items;
+    bool is_closed = items->rest && !items->rest->types;
+    uint64_t most = is_closed ? MIN(items->max, (uint64_t)items->prefix_count) : items->max;
+    return unless(items->min > most, PROSPECT_ARRAY);
+}
+
+static unsigned contains_types(struct look *l, const struct rule *rule)
+{
+    bool is_never = rule->contains.min && !rule->contains.node->types;
+    return unless(is_never || rule->contains.min > rule->contains.max, PROSPECT_ARRAY);
+}
+
+/* What passes whatever else it is. */
+static unsigned not_types(struct look *l, const struct rule *rule)
+{
+    return PROSPECT_ALL & ~(unsigned)rule->node->passing;
+}
+
 static unsigned ref_types(struct look *l, const struct rule *rule)
 {
     const struct schema_node *target = target_of(rule);
@@ -425,16 +492,19 @@ static void dependents_names(struct look *l, const struct rule *rule)
 /* ---- nodes of schemas ------------------------------------------------------------------------------------ */
 
 /* What rules have to say; NULL, and rules that are not here: nothing.  `not` says what a value is not, which rules out
-   no member and no type by itself. */
+   no member. */
 static const struct saying {
     rule_check *check;
     struct part (*part)(struct look *l, const struct rule *rule);
     unsigned (*types)(struct look *l, const struct rule *rule);
     void (*names)(struct look *l, const struct rule *rule);
 } sayings[] = {
-    { schema_rule_members, members_part, NULL, members_names },
-    { schema_rule_items, items_part, NULL, NULL },
-    { schema_rule_contains, contains_part, NULL, NULL },
+    { schema_rule_members, members_part, members_types, members_names },
+    { schema_rule_items, items_part, items_types, NULL },
+    { schema_rule_contains, contains_part, contains_types, NULL },
+    { schema_rule_range, NULL, range_types, NULL },
+    { schema_rule_length, NULL, length_types, NULL },
+    { schema_rule_not, NULL, not_types, NULL },
     { schema_rule_property_names, names_part, NULL, NULL },
     { schema_rule_dependents, dependents_part, NULL, dependents_names },
     { schema_rule_const, const_part, const_types, const_names },

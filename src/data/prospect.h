@@ -13,6 +13,7 @@
 #include "data/schema.h"
 
 struct prospect;
+struct schema_node;
 
 extern const struct prospect prospect_none;    // there is no value
 extern const struct prospect prospect_unknown; // nothing is known, not even that somebody described it
@@ -28,12 +29,15 @@ extern const struct prospect prospect_unknown; // nothing is known, not even tha
 #define PROSPECT_NULL    (1u << JSON_NULL)
 #define PROSPECT_ALL     0xffu
 
-/* A value that fits the schema; one of these types; a list; an object that has some of these members and no others. */
+/* A value that fits the schema, or a part of it; one of these types; a list; an object that has some of these members
+   and no others. */
 struct prospect_member {
     const char *name; // borrowed
     const struct prospect *value;
 };
 const struct prospect *prospect_of_schema(struct arena *arena, const struct schema *schema);
+const struct prospect *prospect_of_node(struct arena *arena, const struct schema *schema,
+                                        const struct schema_node *node);
 const struct prospect *prospect_of_types(struct arena *arena, unsigned types);
 const struct prospect *prospect_of_list(struct arena *arena, const struct prospect *item);
 const struct prospect *prospect_of_record(struct arena *arena, const struct prospect_member *members, size_t count);

@@ -3,7 +3,7 @@
    What has to hold of a value at one place is collected first: the nodes that apply there, through
    references, allOf, and one branch each of anyOf, oneOf and if.  From their rules the smallest
    value is put together: a constant if there is one, the required members and no others, the
-   bound nearest to zero, and null only where nothing else may stand.  It is then checked.  If it
+   places of a tuple, the bound nearest to zero, and null only where nothing else may stand.  It is then checked.  If it
    does not fit (the branch was the wrong one, or a `not` stands against it), other choices are
    tried, here first and then further out, until one fits or the work allowed is used up. */
 #include "data/ecma_sample.h"
@@ -24,7 +24,7 @@ struct maker {
     struct check check;
     uint64_t state;      // of chance
     bool is_first_try;   // the simplest choices
-    bool shuns_null;     // as long as something else may fit
+    bool is_generous;    // no null, and all places of tuples, as long as that may fit
     uint32_t salt;       // to make items differ
     bool is_apart;       // they have to: salt alone decides
     int work;            // left
@@ -64,7 +64,7 @@ static void wish_add(struct maker *m, struct wish *wish, const struct schema_nod
 static const struct schema_node *pick_branch(struct maker *m, const struct rule *rule)
 {
     uint32_t count = rule->list.count, start = pick(m, count);
-    for (uint32_t i = 0; m->shuns_null && i < count; i++) {
+    for (uint32_t i = 0; m->is_generous && i < count; i++) {
         const struct schema_node *node = rule->list.nodes[(start + i) % count];
         if (node->types != T_NULL)
             return node;
@@ -139,7 +139,7 @@ static json_t *make_listed(struct maker *m, const struct wish *wish,
         json_t *value = constants->list[(start + i) % constants->count].value;
         if (!wish_fits(m, wish, value))
             continue;
-        if (!m->shuns_null || !json_is_null(value))
+        if (!m->is_generous || !json_is_null(value))
             return json_deep_copy(value);
         last = value;
     }
@@ -436,14 +436,27 @@ static uint64_t least_items(const struct wish *wish, size_t first)
     return least;
 }
 
+/* How many places a tuple has, as far as they may all be there. */
+static uint64_t places(const struct wish *wish)
+{
+    uint64_t count = 0, most = UINT64_MAX;
+    EACH_RULE(items, wish, schema_rule_items) {
+        count = MAX(count, items->items->prefix_count);
+        most = MIN(most, items->items->max);
+    }
+    return MIN(count, most);
+}
+
 static json_t *make_array(struct maker *m, const struct wish *wish)
 {
     size_t first = 0;
     EACH_RULE(items, wish, schema_rule_items)
         first = MAX(first, items->items->prefix_count);
+    uint64_t all = m->is_generous ? places(wish) : 0;
     if (pick(m, 2))
         first = pick(m, (uint32_t)first + 1);
-    uint64_t least = least_items(wish, first) + (m->salt && !least_items(wish, first));
+    uint64_t least = MAX(all, least_items(wish, first));
+    least += m->salt && !least;
     bool is_unique = wish_rule(wish, schema_rule_unique) != NULL;
     uint32_t salt = m->salt;
     bool was_apart = m->is_apart, is_apart = is_unique && pick(m, 4) < 3;
@@ -479,7 +492,7 @@ static uint8_t choose_type(struct maker *m, const struct wish *wish)
         wish->types & wish->hints && pick(m, 4) < 2 ? wish->types & wish->hints : wish->types;
     if (m->salt && allowed & ~(T_NULL | T_BOOLEAN))
         allowed &= (uint8_t) ~(T_NULL | T_BOOLEAN);   // there are too few of them
-    if (m->shuns_null && allowed != T_NULL && !(m->is_first_try && wish->types == T_ANY))
+    if (m->is_generous && allowed != T_NULL && !(m->is_first_try && wish->types == T_ANY))
         allowed &= (uint8_t)~T_NULL;
     uint8_t found[COUNT(types_by_size)];
     uint32_t count = 0;
@@ -530,14 +543,14 @@ static bool roots_fit(struct maker *m, const struct schema_node *const *roots, u
 /* A value that fits all roots: new, or NULL. */
 static json_t *make(struct maker *m, const struct schema_node *const *roots, uint32_t count)
 {
-    bool was_first_try = m->is_first_try, shunned_null = m->shuns_null;
+    bool was_first_try = m->is_first_try, was_generous = m->is_generous;
     json_t *value = NULL;
     if (m->depth >= DEPTH_MAX)
         return NULL;
     m->depth++;
     for (int i = 0; i < TRIES && !value && m->work-- > 0; i++) {
         m->is_first_try = was_first_try && i == 0;
-        m->shuns_null = i < TRIES / 2;
+        m->is_generous = i < TRIES / 2;
         value = make_once(m, roots, count);
         if (value && !roots_fit(m, roots, count, value)) {
             json_decref(value);
@@ -546,7 +559,7 @@ static json_t *make(struct maker *m, const struct schema_node *const *roots, uin
     }
     m->depth--;
     m->is_first_try = was_first_try;
-    m->shuns_null = shunned_null;
+    m->is_generous = was_generous;
     return value;
 }
 

@@ -225,9 +225,29 @@ static json_t *cut_content(const struct act *act, json_t *value, uint16_t flags)
     return both ? both : cut;
 }
 
+/* null is a result where a schema takes it, and has a text beside it then (result_is_plain()).  Elsewhere it says no
+   more than that there is none.  Takes value. */
+static json_t *settle_null(const struct act *act, json_t *value, uint16_t *flags)
+{
+    rondo_error err;
+    json_t *result = *flags & EF_FULL ? json_object_get(value, "result") : value;
+    const char *content = *flags & EF_FULL ? json_string_value(json_object_get(value, "content")) : "";
+    const struct schema *schema = output_schema(act);
+    bool is_result = schema && json_is_null(result) && schema_check(schema, result, &err) == 0;
+    if (!json_is_null(result) || (!is_result && !(*flags & EF_FULL)))
+        return value;
+    *flags = is_result ? EF_FULL : 0;
+    json_t *settled = is_result ? task_both(*content ? content : "null", result) : task_text(content);
+    json_decref(value);
+    return settled;
+}
+
 static void say_completed(struct work *work, json_t *value, uint16_t flags)
 {
     struct act *act = work_act(work);
+    bool is_file = act && act->node->step;
+    if (is_file)
+        value = settle_null(act, value, &flags);
     if (UNLIKELY(act && coordinator_is(&work->run->core, act))) { // it only rests
         if (work->run->recorder)
             record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
@@ -241,7 +261,7 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     }
     if (UNLIKELY(work->run->recorder))
         record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
-    if (UNLIKELY(act && act->node->step))
+    if (UNLIKELY(is_file))
         value = cut_content(act, value, flags);
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
         return;

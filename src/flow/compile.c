@@ -53,36 +53,76 @@ static void suggest_type(struct loading *l, struct diag *diag, const struct doc_
         load_suggest(l, diag, at->text, load_types, LOAD_TYPES);
 }
 
+/* NULL: it was told before. */
+static struct diag *tell(struct compiling *c, const struct schema_problem *problem, const struct doc_val *at,
+                         bool is_warning)
+{
+    if (is_told(c->l, at, is_warning))
+        return NULL;
+    struct diag *diag = load_error(c->l, STAGE_RONDO, at, wrong_schema, "%s", problem->message);
+    if (is_warning)
+        diag_warn(c->l->diags, diag);
+    return diag;
+}
+
 static void tell_wrong(const struct schema_problem *problem, void *user)
 {
     struct compiling *c = user;
     const struct doc_val *at = load_follow(c->at, problem->value_at, problem->key);
+    struct diag *diag = tell(c, problem, at, c->is_loose);
     if (c->is_loose)
         c->agent->is_loose = true;
-    if (is_told(c->l, at, c->is_loose))
-        return;
-    struct diag *diag = load_error(c->l, STAGE_RONDO, at, wrong_schema, "%s", problem->message);
-    suggest_type(c->l, diag, at, problem->value_at);
-    if (!c->is_loose)
-        return;
-    diag_warn(c->l->diags, diag);
-    diag_hint(diag, "the model is shown it, but no result is checked against it");
+    if (diag && c->is_loose)
+        diag_hint(diag, "the model is shown it, but no result is checked against it");
+    else if (diag)
+        suggest_type(c->l, diag, at, problem->value_at);
 }
 
-static void compile_schema(struct compiling c, struct flow_schema *schema)
+/* A name that is required is most often one of the properties beside it. */
+static void suggest_property(struct compiling *c, struct diag *diag, const struct doc_val *at, const char *pointer)
+{
+    static const char keyword[] = "/required";
+    const char *names[200], *last = strrchr(pointer, '/');
+    size_t len = last ? (size_t)(last - pointer) : 0, own = strlen(keyword);
+    uint32_t count = 0;
+    if (at->kind != DOC_TEXT || len < own || memcmp(last - own, keyword, own) != 0)
+        return;
+    auto_buf struct buf around = { 0 };
+    buf_put(&around, pointer, len - own);
+    const struct doc_val *properties = load_get_map(load_follow(c->at, buf_text(&around), NULL), "properties");
+    for (; properties && count < properties->count && count < COUNT(names); count++)
+        names[count] = properties->keys[count]->text;
+    if (properties && !doc_get(properties, at->text)) // else nothing fits that
+        load_suggest(c->l, diag, at->text, names, count);
+}
+
+/* v1 does not look into schemas. */
+static void tell_void(const struct schema_problem *problem, void *user)
+{
+    struct compiling *c = user;
+    const struct doc_val *at = load_follow(c->at, problem->value_at, problem->key);
+    struct diag *diag = tell(c, problem, at, c->l->is_v1);
+    if (diag)
+        suggest_property(c, diag, at, problem->value_at);
+}
+
+/* False: it is no schema, or nothing fits it. */
+static bool compile_schema(struct compiling c, struct flow_schema *schema)
 {
     rondo_error err;
     c.is_loose = c.l->is_v1 && c.agent && !c.agent->judges;
     schema->rules = schema_compile(schema->doc, &(struct schema_options){ .report = tell_wrong, .user = &c }, &err);
-    if (schema->rules)
-        flow_own_schema(c.l->flow, schema->rules);
+    if (!schema->rules)
+        return false;
+    flow_own_schema(c.l->flow, schema->rules);
+    return !schema_is_void(schema->rules, tell_void, &c);
 }
 
 static void check_schema(struct loading *l, const struct pending_schema *pending)
 {
     struct flow_agent *agent = agent_of_schema(l, pending->to);
-    compile_schema((struct compiling){ l, pending->at, agent }, pending->to);
-    if (pending->to->rules && agent)
+    bool is_good = compile_schema((struct compiling){ l, pending->at, agent }, pending->to);
+    if (is_good && agent)
         load_fit_script(l, agent);
 }
 

@@ -8,6 +8,7 @@
 #include "data/value.h"
 #include "flow/load.h"
 #include "flow/scope.h"
+#include "flow/yield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -127,18 +128,26 @@ bool load_skill_decides(const struct flow_agent *agent)
     return false;
 }
 
-/* What a reply comes to, as reply_finish() (agent/call.h) has it: its result, else its text, which is not read as
-   JSON.  New; NULL when it fails, or is no reply. */
-static json_t *reply_value(const struct doc_val *at, const json_t *reply, const struct doc_val **ret_at)
+static bool takes_null(const struct schema *schema)
+{
+    rondo_error err;
+    return schema_check(schema, json_null(), &err) == 0;
+}
+
+/* What a reply comes to, as reply_finish() (agent/call.h) has it: its result, which may be null where the schema takes
+   it, else its text, which is not read as JSON.  New; NULL when it fails, or is no reply. */
+static json_t *reply_value(const struct doc_val *at, const json_t *reply, const struct schema *schema,
+                           const struct doc_val **ret_at)
 {
     bool is_map = at->kind == DOC_MAP;
     if ((is_map && load_get(at, "fail")) || (!is_map && !at->text) || at->kind == DOC_NULL)
         return NULL;
-    const char *key = is_map && load_get(at, "result") ? "result" : "content";
+    json_t *result = is_map ? json_object_get(reply, "result") : NULL;
+    const char *key = result && (!json_is_null(result) || takes_null(schema)) ? "result" : "content";
     const struct doc_val *part = is_map ? load_get(at, key) : at;
     json_t *value = is_map ? json_object_get(reply, key) : (json_t *)reply;
     *ret_at = part ? part : at;
-    if (part && strcmp(key, "result") == 0)
+    if (value && strcmp(key, "result") == 0)
         return json_incref(value);
     auto_buf struct buf text = { 0 };
     value_put_content(&text, value);
@@ -153,7 +162,7 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
         return;
     for (uint32_t i = 0; i < script->count; i++) {
         const struct doc_val *at = script->items[i];
-        auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), &at);
+        auto_json json_t *value = reply_value(at, json_array_get(agent->script, i), agent->result_schema.rules, &at);
         struct fitting f = fitting(l, at, "the reply does not fit the `resultSchema` of '%.80s'", agent->name);
         f.hint = load_get(script->items[i], "result")
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
@@ -259,6 +268,46 @@ static void fit_given(struct loading *l, struct flow_step *step)
             fit(fitting(l, given->expr.at, "the input '%.80s' of '%.100s' does not take this", given->name, file),
                 schema, value);
     }
+}
+
+static bool is_given(const struct flow_step *giver, const char *name)
+{
+    for (uint32_t i = 0; i < giver->with_count; i++)
+        if (strcmp(giver->with[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* An item that does not fit fails, and the loop with it or not. */
+static const char *hint_of_item(const struct flow_loop *loop)
+{
+    return loop->on_item_failure == RONDO_ERROR_CONTINUES ? "the item fails then, and the others go on" : NULL;
+}
+
+static void fit_item(struct loading *l, const struct flow_step *step, const struct doc_val *at, const json_t *item)
+{
+    const struct flow_step *giver = flow_giver(step);
+    for (uint32_t i = 0; i < step->include->input_count; i++) {
+        const struct flow_input *input = &step->include->inputs[i];
+        json_t *value = json_object_get(item, input->name);
+        if (!value || !input->schema.rules || is_given(giver, input->name))
+            continue;
+        struct fitting f = fitting(l, doc_get(at, input->name), "the input '%.80s' of '%.100s' does not take this",
+                                   input->name, step->include->source->name);
+        f.hint = hint_of_item(giver->loop);
+        fit(f, input->schema.rules, value);
+    }
+}
+
+/* What `with` does not give a file has from its item, which may be written down. */
+static void fit_given_items(struct loading *l, const struct flow_step *step)
+{
+    const struct flow_step *giver = flow_giver(step);
+    const json_t *items = step->include && flow_step_repeats_items(giver) ? giver->loop->items : NULL;
+    const struct doc_val *at = items && !is_too_much(step) ? load_get(giver->loop->at, "forEach") : NULL;
+    for (uint32_t i = 0; at && at->kind == DOC_LIST && i < at->count; i++)
+        if (at->items[i]->kind == DOC_MAP)
+            fit_item(l, step, at->items[i], json_array_get(items, i));
 }
 
 /* ---- what steps are given ------------------------------------------------------------------------------------ */
@@ -419,7 +468,7 @@ static void fit_items(struct loading *l, const struct flow_step *step, const str
     const struct doc_val *at = load_get(loop->at, "forEach");
     for (uint32_t i = 0; at->kind == DOC_LIST && i < at->count; i++) {
         struct fitting f = fitting(l, at->items[i], "the item does not fit the `inputSchema` of '%.80s'", step->id);
-        f.hint = loop->on_item_failure == RONDO_ERROR_CONTINUES ? "the item fails then, and the others go on" : NULL;
+        f.hint = hint_of_item(loop);
         fit(f, schema, json_array_get(loop->items, i));
     }
 }
@@ -440,6 +489,57 @@ static void fit_input(struct loading *l, struct flow_step *step)
     for (size_t i = 0; is_given && !is_too_much(step) && i < COUNT(schemas); i++)
         if (schemas[i].rules)
             fit_input_to(l, step, schemas[i]);
+}
+
+/* ---- what files return ------------------------------------------------------------------------------------ */
+
+static void refuse_output(struct loading *l, const struct flow_step *step, const char *what, const char *why)
+{
+    const struct flow_agent *agent = step->agent;
+    load_error(l, STAGE_RONDO, load_get(agent->at, "resultSchema"), "schema",
+               "what '%.100s' returns does not fit the `resultSchema` of '%.80s': %s%s",
+               step->include->source->name, agent->name, what, why);
+}
+
+/* Which types the result can have.  A file without `output` may give the text of a step that has no result, and null
+   when none has completed.  In v1 loops have texts beside what is known of their results. */
+static unsigned returned_types(const struct flow_step *step)
+{
+    const struct flow_expr *output = &step->include->output;
+    auto_yield struct yield y = { 0 };
+    if (step->include->dialect == FLOW_V1)
+        return PROSPECT_ALL;
+    yield_add_file(&y, step);
+    unsigned types = yield_is_never(&y) ? 0 : y.value ? prospect_types(y.value) : PROSPECT_ALL;
+    return output->program ? types : types | PROSPECT_NULL | (y.mute ? PROSPECT_STRING : 0);
+}
+
+/* Of what the expression gives the type may be known, of results that it names perhaps more. */
+static bool can_return(const struct flow_step *step, unsigned types)
+{
+    const struct cel_program *output = step->include->output.program;
+    return (!output || can_fit(output, types)) && returned_types(step) & types;
+}
+
+/* The result of a workflow that is an agent has to fit what the agent promises. */
+static void fit_output(struct loading *l, const struct flow_step *step)
+{
+    const struct flow_agent *agent = step->agent;
+    bool is_file = step->body == BODY_AGENT && agent && agent->kind == AGENT_WORKFLOW && step->include;
+    const struct schema *schema = is_file && !agent->is_loose ? agent->result_schema.rules : NULL;
+    rondo_error err;
+    if (!schema)
+        return;
+    const struct cel_program *output = step->include->output.program;
+    auto_json json_t *value = output ? constant_of(output) : NULL;
+    auto_arena struct arena arena = { 0 };
+    auto_buf struct buf wanted = { 0 };
+    unsigned types = prospect_types(prospect_of_schema(&arena, schema));
+    put_types(&wanted, types);
+    if (value && schema_check(schema, value, &err) == RONDO_ESCHEMA)
+        refuse_output(l, step, "", err.message);
+    else if (!value && types && !can_return(step, types))
+        refuse_output(l, step, "it is never of the type ", buf_text(&wanted));
 }
 
 /* ---- what models are told of files ------------------------------------------------------------------------ */
@@ -474,7 +574,9 @@ static void fit_step(struct loading *l, struct flow_step *step)
     fit_description(l, step);
     fit_gate(l, step);
     fit_given(l, step);
+    fit_given_items(l, step);
     fit_input(l, step);
+    fit_output(l, step);
 }
 
 void load_fit(struct loading *l)

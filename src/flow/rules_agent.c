@@ -105,11 +105,12 @@ static void check_description(struct loading *l, const struct flow_agent *agent)
                    agent->name);
 }
 
-static bool has_results(const json_t *replies)
+/* null is one where a schema takes it. */
+static bool has_results(const json_t *replies, bool has_schema)
 {
     for (size_t i = 0; i < json_array_size(replies); i++) {
         const json_t *result = json_object_get(json_array_get(replies, i), "result");
-        if (result && !json_is_null(result))
+        if (result && (has_schema || !json_is_null(result)))
             return true;
     }
     return false;
@@ -120,9 +121,10 @@ static bool gives_no_result(const struct loading *l, const struct flow_agent *ag
 {
     if (l->is_v1 || load_skill_decides(agent) || is_of_unknown_kind(l, agent))
         return false;
+    bool has_schema = load_has(l, agent->at, "resultSchema");
     if (agent->kind == AGENT_SCRIPT)
-        return json_array_size(agent->script) && !has_results(agent->script);
-    return agent->kind == AGENT_MODEL && !load_has(l, agent->at, "resultSchema");
+        return json_array_size(agent->script) && !has_results(agent->script, has_schema);
+    return agent->kind == AGENT_MODEL && !has_schema;
 }
 
 static void check_agent(struct loading *l, struct flow_agent *agent)

@@ -96,11 +96,12 @@ void each_choose(struct run *run, const struct act *each, const struct act *item
         return;
     if (has_output)
         result_put_content(&text, step);
+    bool is_plain = has_output && result_is_plain(step); // and a text beside it would make a result of it
     run_drop(run, res->value);
     mem_free(res->more->content);
     res->value = has_output ? json_incref(step->value) : NULL;
     res->seq = has_output ? step->seq : 0;
-    res->more->content = mem_strdup(buf_text(&text));
+    res->more->content = is_plain ? NULL : mem_strdup(buf_text(&text));
 }
 
 static void finish_item(struct run *run, struct act *act, uint32_t at)
@@ -342,7 +343,7 @@ static json_t *item_json(const struct act *act, uint32_t i, const char *path)
     json_object_set_new(item, "content", json_stringn(text.data ? text.data : "", text.len));
     json_object_set_new(item, "status",
                         json_string(rondo_status_text(began ? res->status : RONDO_STATUS_CANCELLED)));
-    if (res->value && !json_is_string(res->value) && !json_is_null(res->value))
+    if (!result_is_plain(res))
         json_object_set(item, "result", res->value);
     if (res->more && res->more->error)
         json_object_set_new(item, "error", json_string(res->more->error));

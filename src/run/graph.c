@@ -314,7 +314,7 @@ static void cut_content(struct run *run, struct act *act, struct rondo_event *ev
 {
     auto_json json_t *content = content_of(run, act, ev), *output = output_of(run, act, ev);
     size_t max = (size_t)act->node->max_output;
-    bool is_text = json_equal(content, output);
+    bool is_text = json_equal(content, output) || json_is_null(output);
     if (json_string_length(content) <= max || (is_text && act->node->output_schema))
         return;
     json_decref(ev->flags & EF_VALUE ? ev->value : NULL);
@@ -398,6 +398,16 @@ static void say_output(struct run *run, const struct act *act, json_t *output, s
     ev->value = output;
 }
 
+/* A text or null alone would be content: where a schema takes it as the result it is both. */
+static void tell_result(struct rondo_event *ev)
+{
+    if (!json_is_string(ev->value) && !json_is_null(ev->value))
+        return;
+    json_t *content = json_is_null(ev->value) ? json_string("null") : json_incref(ev->value);
+    ev->flags |= EF_FULL;
+    ev->value = json_pack("{s:o, s:o}", "content", content, "result", ev->value);
+}
+
 /* What the file says it returns. */
 static enum plan end_with_output(struct run *run, struct act *act, struct rondo_event *ev)
 {
@@ -408,6 +418,8 @@ static enum plan end_with_output(struct run *run, struct act *act, struct rondo_
                            run->question.error ? run->question.error : "failed");
     decide(act, RONDO_EV_STEP_END, ev);
     say_output(run, act, run->question.value ? TAKE(run->question.value) : json_null(), ev);
+    if (UNLIKELY(act->node->output_schema))
+        tell_result(ev);
     return end_checked(run, act, ev);
 }
 

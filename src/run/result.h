@@ -165,6 +165,14 @@ static inline bool result_gives(const struct result *res)
     return result_is_kept(res) && !(res->flags & RES_MUTE) && (result_says(res) || !value_is_empty(res->value));
 }
 
+/* Is its value its content, and no result?  A text, and null, is a result where it came with a text beside it, and
+   where people gave it as an answer. */
+static inline bool result_is_plain(const struct result *res)
+{
+    bool is_told = res->more && (res->more->content || res->more->is_answer);
+    return !res->value || (!is_told && (json_is_string(res->value) || json_is_null(res->value)));
+}
+
 /* Its content: the text that came with it, or its value as text. */
 void result_put_content(struct buf *buf, const struct result *res);
 

@@ -116,9 +116,8 @@ struct act *see_file(const struct see *see)
 
 json_t *see_result_value(const struct result *res)
 {
-    bool is_text = json_is_string(res->value) && !(res->more && (res->more->content || res->more->is_answer));
     bool is_kept = res->status == RONDO_STATUS_COMPLETED || res->status == RONDO_STATUS_FAILED; // as its content
-    return is_kept && !is_text && !json_is_null(res->value) ? res->value : NULL;
+    return is_kept && !result_is_plain(res) ? res->value : NULL;
 }
 
 /* The pass in question: the one that has just ended. */
@@ -207,11 +206,11 @@ static struct cel_val content_of(struct see *see, const struct result *res)
     return kept(see, json_stringn(buf.data, buf.len));
 }
 
-/* In v1 an absent result behaves as an empty map. */
+/* In v1 an absent result behaves as an empty map, and null means that. */
 static struct cel_val result_of(struct see *see, const struct result *res, bool is_v1)
 {
     json_t *value = res ? see_result_value(res) : NULL;
-    return value || !is_v1 ? json(value) : kept(see, json_object());
+    return is_v1 && (!value || json_is_null(value)) ? kept(see, json_object()) : json(value);
 }
 
 static struct cel_val best_of(struct see *see, struct history *history)

@@ -63,6 +63,40 @@ agents:
 steps: [ { id: c, agent: count, instructions: x } ]
 E
 has "a result that does not fit" "$(cat err)" "n"
+printf 'rondo: 1\nname: sub\ninputs: { n: { default: null } }\nagents: { x: { script: [x] } }\nsteps: [ { id: x, agent: x } ]\noutput: inputs.n\n' >sub.yaml
+run "null is a result where the schema takes it" 0 '[null,"null",null,"text",true,"null",null,"c",null,"c",null,"null","c"]' <<'E'
+agents:
+  c: { run: 'echo null', resultSchema: { type: [object, "null"] } }
+  d: { run: 'echo "text"; echo null', resultSchema: { type: [object, "null"] } }
+  e: { run: 'echo "{\"result\": null}" >$RONDO_REPLY', resultSchema: { type: [object, "null"] } }
+  f: { script: [ { result: null, content: c } ], resultSchema: { type: [object, "null"] } }
+  g: { script: [ { result: null, content: c } ], resultSchema: { type: [string, "null"] } }
+  w: { workflow: sub.yaml, resultSchema: { type: [object, "null"] } }
+  h: { script: [ { result: null, content: c } ] }
+order: sequence
+steps: [ { id: c, agent: c }, { id: d, agent: d }, { id: e, agent: e }, { id: f, agent: f }, { id: g, agent: g }, { id: w, agent: w }, { id: h, agent: h } ]
+output: >-
+  [steps.c.result, steps.c.content, steps.d.result, steps.d.content, steps.e.result == null, steps.e.content, steps.f.result, steps.f.content,
+  steps.g.result, steps.g.content, steps.w.result, steps.w.content, steps.h.content]
+E
+run "and elsewhere it is none" 1 '' <<'E'
+agents: { c: { run: 'echo null', resultSchema: { type: object } } }
+steps: [ { id: c, agent: c } ]
+E
+has "and elsewhere it is none" "$(cat err)" 'expected object, got "null"'
+run "results of items that are texts, or null" 0 '["a",null,["c"],"d"]' <<'E'
+agents:
+  s: { script: [ { result: a }, { result: null }, { result: [c] }, { result: d, content: other } ], resultSchema: { type: [string, array, "null"] } }
+steps: [ { id: f, agent: s, loop: { forEach: [1, 2, 3, 4], maxConcurrency: 1 } } ]
+output: steps.f.result.iterations.map(i, i.result)
+E
+run "and a text that is only content is none" 0 '[false,true]' <<'E'
+agents: { s: { script: [a] }, c: { run: 'echo "\"b\""', resultSchema: { type: string } } }
+steps:
+  - { id: f, loop: { forEach: [1], output: s, steps: [ { id: s, agent: s }, { id: t, agent: c, dependsOn: [s] } ] } }
+  - { id: g, loop: { forEach: [1], output: t, steps: [ { id: s, agent: s }, { id: t, agent: c, dependsOn: [s] } ] } }
+output: "[has(steps.f.result.iterations[0].result), has(steps.g.result.iterations[0].result)]"
+E
 run "a loop that a command ends, with state" 0 'pass 3 of 3' <<'E'
 agents:
   a:

@@ -145,6 +145,14 @@ serve < <(text "I think so.")
 check "none at all" 1 "" "$RONDO" run -q result.yaml
 says "without a result"
 same "after two reminders" "$(requests)" 3
+flow word.yaml <<'F'
+name: word
+agents: { w: { prompt: p, model: compat/m, resultSchema: { type: string } } }
+steps: [{ id: a, agent: w, instructions: x }]
+output: "[steps.a.result, steps.a.content]"
+F
+serve < <(calls c1 submit_result '{"result":"yes"}'; then_; text never)
+check "a result that is a text" 0 '["yes","yes"]' "$RONDO" run -q word.yaml
 cat >loose.yaml <<'F'
 name: loose
 agents: { w: { description: d, model: compat/m, resultSchema: { type: object, properties: { score: { type: any } }, required: [score] } } }

@@ -58,6 +58,16 @@ static const struct {
       "{\"done\":false,\"reason\":\"\"}" },
     { "{\"items\": {\"type\": \"integer\"}, \"minItems\": 3, \"uniqueItems\": true}",
       "[0,1,2]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], "
+      "\"type\": \"array\"}", "[\"\",0]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], "
+      "\"items\": false, \"type\": \"array\"}", "[\"\",0]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, {\"type\": \"number\"}], "
+      "\"maxItems\": 1, \"type\": \"array\"}", "[\"\"]" },
+    { "{\"prefixItems\": [{\"type\": \"string\"}, false], \"type\": \"array\"}", NULL },
+    { "{\"$schema\": \"http://json-schema.org/draft-07/schema#\", \"type\": \"array\", "
+      "\"items\": [{\"type\": \"string\"}]}",
+      "[\"\"]" },
     { "{\"prefixItems\": [{\"type\": \"string\"}], \"contains\": {\"type\": \"number\"}}",
       NULL },
     { "{\"oneOf\": [{\"minimum\": 0}, {\"type\": \"integer\"}], \"type\": \"integer\"}", NULL },
@@ -116,6 +126,17 @@ static void check_seeds(const char *schema, const char *never)
         const char *made = example(schema, seed);
         if (strcmp(made, "nothing") == 0 || (never && strstr(made, never)))
             FAIL("%s for %s", made, schema);
+    }
+}
+
+TEST(schema_example_fills_the_places_of_a_tuple)
+{
+    const char *const more[] = { "", ", \"items\": false", ", \"items\": {}, \"maxItems\": 5" };
+    char schema[200];
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        snprintf(schema, sizeof schema, "{\"type\": \"array\", \"prefixItems\": [{\"type\": \"string\"}, "
+                 "{\"type\": \"number\"}]%s}", more[i]);
+        check_seeds(schema, "[]");
     }
 }
 
