@@ -38,7 +38,8 @@ struct check {
     struct seen *seen;   // NULL when nobody asks
     const struct scope *scope;
     struct regex_match *match;   // made when first needed
-    const char *limit;           // what was exceeded
+    const char *limit;           // what was exceeded,
+    int64_t left;                // and the steps that were left then
 
     /* Used when loud. */
     const struct step *path;

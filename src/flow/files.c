@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#define INPUTS_MAX   1000 // of a file, that are looked at for the nearest
 #define COMMANDS_MAX 500 // agents whose commands are looked for: each may take a look into every folder of PATH
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -241,22 +242,15 @@ static struct loaded *shelf_get(struct loading *l, const char *path)
 
 /* ---- what included files are given ------------------------------------------------------------------------- */
 
-static bool is_given(const struct flow_step *step, const char *name)
-{
-    for (uint32_t i = 0; i < step->with_count; i++)
-        if (strcmp(step->with[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void unknown_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
 {
-    auto_free const char **names = mem_alloc((file->input_count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < file->input_count; i++)
+    const char *names[INPUTS_MAX];
+    uint32_t count = diags_wants_names(l->diags) ? MIN(file->input_count, INPUTS_MAX) : 0;
+    for (uint32_t i = 0; i < count; i++)
         names[i] = file->inputs[i].name;
     const struct doc_val *at = doc_key(load_get(step->at, "with"), name);
     load_suggest_name(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "'%s' has no input '%.80s'",
-                                    file->source->name, name), name, names, file->input_count);
+                                    file->source->name, name), name, names, count);
 }
 
 static void missing_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
@@ -346,7 +340,7 @@ static void check_with(struct loading *l, struct flow_step *step)
             unknown_input(l, step, file->flow, step->with[i].name);
     for (uint32_t i = 0; file && i < file->flow->input_count; i++) {
         const struct flow_input *input = &file->flow->inputs[i];
-        if (!input->default_ && !is_given(giver, input->name) && !is_in_items(giver, input->name))
+        if (!input->default_ && !flow_step_gives(giver, input->name) && !is_in_items(giver, input->name))
             missing_input(l, step, file->flow, input->name);
     }
 }

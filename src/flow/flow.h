@@ -365,7 +365,7 @@ struct flow {
     struct flow *outer;   // the file that includes this one, borrowed
     const char *name;
     struct flow_text description;
-    struct flow_input *inputs;
+    struct flow_input *inputs;  // as the document has them
     uint32_t input_count;
     struct flow_agent **agents;
     uint32_t agent_count;
@@ -404,6 +404,8 @@ struct flow {
 bool flow_isolates(const struct flow *flow);
 
 const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
+const struct flow_input *flow_input_of(const struct flow *flow, const char *name, size_t len); // the same
+bool flow_step_gives(const struct flow_step *step, const char *name); // by `with`
 void flow_add_defaults(const struct flow *flow, json_t *inputs); // what a file is not given it has by itself
 bool flow_step_is_file(const struct flow_step *step); // does it run a file, as an include or as an agent?
 

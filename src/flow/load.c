@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SUGGESTED_FROM 1000 // names that are looked at
+#define CHECK_STEPS_MAX 21000000 // of schemas: half a second; one value alone may take nearly all
 
 /* ---- diagnostics --------------------------------------------------------------------------------------- */
 
@@ -62,7 +63,7 @@ uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
 
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
 {
-    const char *near = diags_has_room(l->diags) ? diag_nearest(text, names, count) : NULL;
+    const char *near = diags_nearest(l->diags, text, names, count);
     if (near)
         diag_hint(diag, "did you mean `%s`?", near);
 }
@@ -70,7 +71,7 @@ void load_suggest(struct loading *l, struct diag *diag, const char *text, const 
 void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
                        size_t count)
 {
-    const char *near = diags_has_room(l->diags) ? diag_nearest(text, names, count) : NULL;
+    const char *near = diags_nearest(l->diags, text, names, count);
     if (near)
         diag_hint(diag, "did you mean '%s'?", near);
 }
@@ -78,7 +79,7 @@ void load_suggest_name(struct loading *l, struct diag *diag, const char *text, c
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 {
     const char *names[SUGGESTED_FROM];
-    uint32_t count = diags_has_room(l->diags) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
+    uint32_t count = diags_wants_names(l->diags) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = l->flow->agents[i]->name;
     load_suggest_name(l, diag, text, names, count);
@@ -87,10 +88,10 @@ void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 const char *load_nearest_step(const struct loading *l, const char *text, const struct flow_scope *scope)
 {
     const char *names[SUGGESTED_FROM];
-    uint32_t count = diags_has_room(l->diags) ? MIN(scope->count, SUGGESTED_FROM) : 0;
+    uint32_t count = diags_wants_names(l->diags) ? MIN(scope->count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = scope->steps[i]->id;
-    return diag_nearest(text, names, count);
+    return diags_nearest(l->diags, text, names, count);
 }
 
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
@@ -311,7 +312,7 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 
 struct flow *flow_load(struct source *source, const struct flow_load *how, struct diags *diags)
 {
-    struct load_totals totals = { .bundle = bundle_new(how) };
+    struct load_totals totals = { .bundle = bundle_new(how), .check_steps = CHECK_STEPS_MAX };
     const char *slash = strrchr(source->name, '/');
     struct loading l = { .diags = diags, .how = how, .totals = &totals,
                          .file_name = slash ? slash + 1 : source->name };

@@ -85,6 +85,7 @@ struct slip {
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
 struct load_totals {
     uint32_t files, steps;
+    int64_t check_steps; // left, to look at values that have to fit a schema
     struct bundle *bundle; // everything that was read
 };
 

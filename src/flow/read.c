@@ -618,7 +618,7 @@ static const char *nearest_key(const struct loading *l, const struct fields *tab
     for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
         if (field_is_in(table, &table->list[i], dialect))
             names[count++] = table->list[i].key;
-    return diags_has_room(l->diags) ? diag_nearest(key, names, count) : NULL;
+    return diags_nearest(l->diags, key, names, count);
 }
 
 /* What v1 does not know may be meant all the same. */

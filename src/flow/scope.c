@@ -251,7 +251,7 @@ static void check_constant(struct compiling *c, const struct cel_program *progra
 static struct cel_program *compile(const struct scope_place *place, const struct origin *from, const char *what,
                                    const char *text, size_t len, struct diags *diags)
 {
-    struct compiling c = { .binding = { .place = *place, .warn = take_warning, .is_quiet = !diags_has_room(diags) },
+    struct compiling c = { .binding = { .place = *place, .warn = take_warning, .diags = diags },
                            .from = from, .what = what, .text = text, .len = len, .diags = diags };
     struct cel_options options = { .bind = bind_path, .is_certain = &c.binding.is_certain, .item = bind_item,
                                    .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
