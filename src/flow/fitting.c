@@ -160,7 +160,7 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
         f.hint = load_get(script->items[i], "result")
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
                      : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
-        if (value)
+        if (value && !(load_doubts_in(l, script->items[i]) & DOUBT_REPLY))
             fit(f, agent->result_schema.rules, value);
     }
 }
@@ -390,7 +390,7 @@ static bool makes_of_items(const struct flow_step *step)
 static bool is_all_given(const struct flow_step *step)
 {
     const struct flow_step *giver = flow_giver(step);
-    if (step->include && step->takes_previous) // whose result may have some
+    if (step->include && (step->takes_previous || step->scope->hides_order)) // whose result may have some
         return false;
     if (!giver->loop || !giver->loop->is_each)
         return giver->has_with || step->include;

@@ -144,7 +144,7 @@ bool flow_step_comes_first(const struct flow_step *step)
     const struct flow *flow = step->flow;
     for (; step; step = step->scope->owner)
         if (step->depends_count || step->takes_previous || step->loop || step->is_made ||
-            step->run_on != RONDO_ON_SUCCESS || is_later_state(step))
+            step->run_on != RONDO_ON_SUCCESS || step->hides_waits || is_later_state(step))
             return false;
     return !flow->outer;
 }

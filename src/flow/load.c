@@ -122,43 +122,50 @@ bool load_has(const struct loading *l, const struct doc_val *map, const char *ke
 
 #define SLIPS_MAX (2 * DIAG_MAX) // what follows from more of them is not shown anyway
 
-void load_slip(struct loading *l, const struct doc_val *map, const char *meant)
-{
-    if (l->slip_count == SLIPS_MAX)
-        return;
-    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
-    l->slips[l->slip_count++] = (struct slip){ map, meant };
-}
-
-/* Keys that give meaning to names elsewhere. */
+/* Keys that others rely on. */
 static const struct {
     const char *key;
-    uint8_t doubts;
+    unsigned doubts;
 } sources[] = {
-    { "steps", DOUBT_STEPS | DOUBT_STEP }, { "id", DOUBT_STEPS | DOUBT_STEP },
-    { "include", DOUBT_STEP },    { "parallel", DOUBT_STEP },  { "agents", DOUBT_STEP },   { "branch", DOUBT_STEP },
-    { "forum", DOUBT_STEP },      { "members", DOUBT_STEP },   { "captain", DOUBT_STEP },  { "gate", DOUBT_STEP },
-    { "machine", DOUBT_STEP },    { "states", DOUBT_STEP },    { "review", DOUBT_STEP },   { "retry", DOUBT_STEP },
-    { "loop", DOUBT_STEP },       { "forEach", DOUBT_STEP },   { "score", DOUBT_STEP },    { "with", DOUBT_STEP },
-    { "scoreAgent", DOUBT_STEP }, { "outputMode", DOUBT_STEP }, { "inputs", DOUBT_INPUT },
-    { "set", DOUBT_STATE },       { "outputKey", DOUBT_STATE }, { "run", DOUBT_STATE },
-    { "script", DOUBT_STATE },    { "function", DOUBT_STATE },
+    { "steps", DOUBT_STEPS | DOUBT_STEP | DOUBT_STATE }, { "id", DOUBT_STEPS | DOUBT_STEP },
+    { "name", DOUBT_STEP }, // of a case
+    { "include", DOUBT_STEP }, { "members", DOUBT_STEP }, { "captain", DOUBT_STEP }, { "forum", DOUBT_STEP },
+    { "gate", DOUBT_STEP }, { "review", DOUBT_STEP }, { "retry", DOUBT_STEP }, { "outputMode", DOUBT_STEP },
+    { "parallel", DOUBT_STEP | DOUBT_STATE }, { "branch", DOUBT_STEP | DOUBT_STATE },
+    { "else", DOUBT_STEP | DOUBT_STATE }, { "machine", DOUBT_STEP | DOUBT_STATE },
+    { "states", DOUBT_STEP | DOUBT_STATE }, { "agents", DOUBT_STEP | DOUBT_STATE },
+    { "loop", DOUBT_STEP | DOUBT_INSIDE | DOUBT_STATE }, { "forEach", DOUBT_STEP | DOUBT_INSIDE },
+    { "score", DOUBT_STEP | DOUBT_INSIDE }, { "scoreAgent", DOUBT_STEP | DOUBT_INSIDE },
+    { "with", DOUBT_STEP | DOUBT_INSIDE }, { "inputs", DOUBT_INPUT }, { "set", DOUBT_STATE },
+    { "outputKey", DOUBT_STATE }, { "state", DOUBT_STATE }, { "events", DOUBT_STATE },
+    { "run", DOUBT_STATE | DOUBT_REPLY }, { "script", DOUBT_STATE | DOUBT_REPLY },
+    { "function", DOUBT_STATE | DOUBT_REPLY }, { "actions", DOUBT_STATE | DOUBT_REPLY }, { "model", DOUBT_REPLY },
+    { "workflow", DOUBT_REPLY }, { "result", DOUBT_REPLY }, { "content", DOUBT_REPLY }, { "fail", DOUBT_REPLY },
+    { "break", DOUBT_REPLY }, { "escalate", DOUBT_REPLY },
 };
 
-static unsigned doubts_of(const struct slip *slip)
+static unsigned doubts_of(const char *key)
 {
     for (size_t i = 0; i < COUNT(sources); i++)
-        if (strcmp(slip->meant, sources[i].key) == 0)
-            return sources[i].doubts;
-    return 0;
+        if (strcmp(key, sources[i].key) == 0)
+            return sources[i].doubts | DOUBT_ANY;
+    return DOUBT_ANY;
 }
 
-unsigned load_doubts(const struct loading *l)
+void load_slip(struct loading *l, const struct doc_val *map, const char *meant)
 {
-    unsigned doubts = 0;
-    for (uint32_t i = 0; i < l->slip_count; i++)
-        doubts |= doubts_of(&l->slips[i]);
-    return doubts;
+    const struct slip *last = l->slip_count ? &l->slips[l->slip_count - 1] : NULL;
+    if (l->slip_count == SLIPS_MAX || (last && last->map == map && last->meant == meant))
+        return;
+    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
+    l->slips[l->slip_count++] = (struct slip){ map, meant, doubts_of(meant) };
+    l->doubts |= doubts_of(meant);
+}
+
+void load_refuse(struct loading *l)
+{
+    if (l->key)
+        load_slip(l, l->map, l->key);
 }
 
 /* By where it is written. */
@@ -167,10 +174,40 @@ static bool is_inside(const struct doc_val *outer, const struct doc_val *val)
     return val->offset >= outer->offset && val->offset < outer->offset + MAX(outer->len, 1);
 }
 
+unsigned load_doubts_in(const struct loading *l, const struct doc_val *val)
+{
+    unsigned doubts = 0;
+    for (uint32_t i = 0; val && i < l->slip_count; i++)
+        if (is_inside(val, l->slips[i].map))
+            doubts |= l->slips[i].doubts;
+    return doubts;
+}
+
+/* Names in a step rely on its own keys, and on those of its loop. */
+static bool hides_names(const struct loading *l, const struct flow_step *step)
+{
+    for (uint32_t i = 0; i < l->slip_count; i++) {
+        bool is_own = l->slips[i].map == step->at || (step->loop && l->slips[i].map == step->loop->at);
+        if (is_own && l->slips[i].doubts & DOUBT_INSIDE)
+            return true;
+    }
+    return false;
+}
+
 static void find_vague(struct loading *l, struct flow_step *step)
 {
-    for (uint32_t i = 0; i < l->slip_count && !step->is_vague; i++)
-        step->is_vague = is_inside(step->at, l->slips[i].map) && doubts_of(&l->slips[i]) & DOUBT_STEP;
+    step->is_vague = load_doubts_in(l, step->at) & DOUBT_STEP;
+    step->hides_names = hides_names(l, step);
+    if (step->loop && (!load_knows(l, step->loop->at, "steps") || !load_knows(l, step->at, "steps")))
+        step->loop->scope->lacks_steps = true;
+}
+
+static void find_doubts(struct loading *l)
+{
+    load_each_step(l, find_vague);
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        l->flow->agents[i]->is_vague = load_doubts_in(l, l->flow->agents[i]->at) & DOUBT_REPLY;
+    l->flow->scope->lacks_steps |= !load_knows(l, l->flow->doc->root, "steps");
 }
 
 struct doc_val *load_get_map(const struct doc_val *map, const char *key)
@@ -264,9 +301,10 @@ static void run_passes(struct loading *l)
     if (!l->is_v1)
         read_directions(l, l->flow->source);
     load_read(l);
+    l->flow->knows_inputs = load_knows(l, l->flow->doc->root, "inputs");
     load_link(l);
     if (l->slip_count)
-        load_each_step(l, find_vague);
+        find_doubts(l);
     load_rules(l);
     load_files(l);
     rules_replies(l);

@@ -118,7 +118,7 @@ static bool has_results(const json_t *replies)
 /* Models hand over a result only where a schema asks for one, and scripts only what they say. */
 static bool gives_no_result(const struct loading *l, const struct flow_agent *agent)
 {
-    if (l->is_v1 || load_skill_decides(agent) || is_of_unknown_kind(l, agent))
+    if (l->is_v1 || load_skill_decides(agent) || is_of_unknown_kind(l, agent) || agent->is_vague)
         return false;
     if (agent->kind == AGENT_SCRIPT)
         return json_array_size(agent->script) && !has_results(agent->script);

@@ -89,7 +89,7 @@ static bool step_breaks(const struct flow_step *step)
         return true;
     if (step->agent->kind == AGENT_WORKFLOW)
         return false;
-    return step->agent->kind != AGENT_SCRIPT || script_breaks(step->agent->script);
+    return step->agent->kind != AGENT_SCRIPT || step->agent->is_vague || script_breaks(step->agent->script);
 }
 
 /* What is around counts as well; only the timeout of the step itself is one of each pass. */
@@ -118,16 +118,24 @@ static bool can_end(const struct flow_step *step)
            loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
 }
 
-/* Whether all that could end it was read. */
-static bool knows_ends(const struct loading *l, const struct flow_step *step)
+/* Whether it was read what the keys of a map that may end a loop say. */
+static bool knows_limits(const struct loading *l, const struct doc_val *map)
 {
     static const char *const keys[] = { "until", "while", "untilAgent", "next", "patience", "stall", "timeout",
-                                        "budget", "steps" };
+                                        "budget", "options", "steps", "loop" };
     for (size_t i = 0; i < COUNT(keys); i++)
-        if (!load_knows(l, step->loop->at, keys[i]) || !load_knows(l, step->at, keys[i]) ||
-            !load_knows(l, l->flow->doc->root, keys[i]))
+        if (!load_knows(l, map, keys[i]))
             return false;
-    return load_knows(l, l->flow->doc->root, "options");
+    return !load_doubts_in(l, load_get(map, "budget")) && !load_doubts_in(l, load_get(map, "options"));
+}
+
+/* Whether all that could end it was read: in it, and around it. */
+static bool knows_ends(const struct loading *l, const struct flow_step *step)
+{
+    for (; step; step = step->scope->owner)
+        if (!knows_limits(l, step->at) || (step->loop && !knows_limits(l, step->loop->at)))
+            return false;
+    return knows_limits(l, l->flow->doc->root);
 }
 
 /* Of a file inside another it is not known what is around it. */
@@ -204,7 +212,9 @@ static void check_output(struct loading *l, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     const struct flow_scope *scope = loop->scope->count ? loop->scope : step->inner;
-    if (!loop->output || (scope && scope_step(scope, loop->output)) || step->is_vague)
+    bool is_list = scope && load_is_graph(scope);
+    bool lacks_steps = loop->scope->lacks_steps || (is_list ? scope->lacks_steps : step->is_vague);
+    if (!loop->output || (scope && scope_step(scope, loop->output)) || lacks_steps)
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(loop->at, "output"), "unknown_reference",
                                    "`output` names '%.80s', which is no step of the loop", loop->output);
