@@ -212,7 +212,8 @@ static void find_nameless(struct loading *l, struct flow_scope *scope)
 {
     for (uint32_t i = 0; i < scope->count; i++) {
         const struct flow_step *step = scope->steps[i];
-        if (scope->kind == SCOPE_BRANCH ? !load_knows(l, step->at, "name") : !*step->id && !load_knows(l, step->at, "id"))
+        bool is_case = scope->kind == SCOPE_BRANCH;
+        if ((is_case || !*step->id) && !load_knows(l, step->at, is_case ? "name" : "id"))
             scope->lacks_steps = true;
     }
 }

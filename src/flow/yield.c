@@ -300,7 +300,8 @@ void yield_add_pass(struct yield *y, const struct flow_step *step)
     const struct flow_scope *scope = own ? own : step->inner;
     const char *output = step->loop ? step->loop->output : NULL;
     const struct flow_step *named = output && scope ? scope_step(scope, output) : NULL;
-    if (step->is_vague || (output && (!named || is_in_loop(step->scope->owner)))) // a break further out does not ask for it
+    bool is_open = output && (!named || is_in_loop(step->scope->owner)); // a break further out does not ask for it
+    if (step->is_vague || is_open)
         yield_add(y, NULL);
     else if (named)
         add_named(y, step, named);

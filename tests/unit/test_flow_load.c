@@ -576,6 +576,35 @@ static const struct {
     { true, false, "agents: { w: { description: '' } }" },
     { true, true, "agents: { w: { description: 5, tools: [1], maxTurns: 2.0 } }" },
     { true, false, "agents: { w: { description: null } }" },
+    { false, false, "agents: { w: { script: [{ actions: { break: '' } }] } }" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, outputMode: best, score: 1 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, outputMode: best } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, patience: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, score: 1, minGain: 1 } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, score: 1, patience: 2, minGain: 1 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, onItemFailure: stop } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, memoryMode: window } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, memoryWindow: 2 } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, memoryMode: window, memoryWindow: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, outputMode: cumulative, maxHistory: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, unbounded: true } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, unbounded: false } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { forEach: [1], outputMode: cumulative, delay: 0s } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], delay: 1s } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], outputMode: finalStep } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], feedback: true } }]" },
+    { false, true, "steps: [{ id: a, gate: { ask: x, onTimeout: fail } }]" },
+    { false, true, "steps: [{ id: a, gate: { ask: x, onTimeout: { answer: 1 }, timeout: 1s } }]" },
+    { false, false, "steps: [{ id: a, gate: { ask: x, onTimeout: exit } }]" },
+    { false, false, "steps: [{ id: a, gate: { ask: x, onTimeout: { answer: 1 }, timeout: 0s } }]" },
+    { false, true, "models: { m: { provider: openai, model: x, baseUrl: 'http://a/v1' } }" },
+    { false, false, "models: { m: { provider: openai, model: x, baseUrl: 'ftp://a' } }" },
+    { false, false, "models: { m: { provider: openai, model: x, baseUrl: 5 } }" },
+    { false, false, "mcpServers: { s: { url: a } }" },
+    { false, true, "models: { m: { provider: openai, model: x, baseUrl: ~ } }" },
+    { false, true, "steps: [{ id: a, gate: { ask: x, onTimeout: ~ } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, minGain: ~, patience: ~, outputMode: ~, "
+                   "memoryMode: ~, memoryWindow: ~, onItemFailure: ~, maxHistory: ~ } }]" },
     /* null rules nothing out, and is nothing that is needed */
     { false, true, "steps: [{ id: a, agent: w, include: ~, steps: ~, parallel: ~, branch: ~, forum: ~, gate: ~, "
                    "set: ~, machine: ~ }]" },
@@ -747,8 +776,7 @@ TEST(of_many_patterns_that_never_end_only_some_are_tried)
     struct buf text = { 0 };
     buf_puts(&text, "rondo: 1\nname: a\nagents: { w: { script: [x] } }\nsteps: [{ id: a, agent: w }]\ninputs:\n");
     for (int i = 0; i < 2000; i++)
-        buf_printf(&text, "  i%d: { type: string, pattern: '^(a+)+$', default: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! }\n",
-                   i);
+        buf_printf(&text, "  i%d: { pattern: '^(a+)+$', default: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! }\n", i);
     CHECK_NULL(try_text(buf_text(&text), text.len, "patterns.yaml"));
     CHECK(diags.errors > 10);
     CHECK(diags.errors < 500);
