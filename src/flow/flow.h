@@ -297,7 +297,8 @@ struct flow_step {
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
     bool is_vague;            // while it is loaded: what names mean about it was not all read, which was told,
     bool hides_names;         // nor what they mean in it,
-    bool hides_waits;         // nor for whom it waits
+    bool hides_waits;         // nor for whom it waits,
+    bool hides_limits;        // nor what may end its loop, or one around it
     struct flow_text instructions;
     const char **depends_on;
     uint32_t depends_count;

@@ -127,21 +127,24 @@ static const struct {
     const char *key;
     unsigned doubts;
 } sources[] = {
-    { "steps", DOUBT_STEPS | DOUBT_STEP | DOUBT_STATE }, { "id", DOUBT_STEPS | DOUBT_STEP },
+    { "steps", DOUBT_STEPS | DOUBT_STEP | DOUBT_STATE | DOUBT_LIMIT }, { "id", DOUBT_STEPS | DOUBT_STEP },
     { "name", DOUBT_STEP }, // of a case
     { "include", DOUBT_STEP }, { "members", DOUBT_STEP }, { "captain", DOUBT_STEP }, { "forum", DOUBT_STEP },
     { "gate", DOUBT_STEP }, { "review", DOUBT_STEP }, { "retry", DOUBT_STEP }, { "outputMode", DOUBT_STEP },
     { "parallel", DOUBT_STEP | DOUBT_STATE }, { "branch", DOUBT_STEP | DOUBT_STATE },
     { "else", DOUBT_STEP | DOUBT_STATE }, { "machine", DOUBT_STEP | DOUBT_STATE },
     { "states", DOUBT_STEP | DOUBT_STATE }, { "agents", DOUBT_STEP | DOUBT_STATE },
-    { "loop", DOUBT_STEP | DOUBT_INSIDE | DOUBT_STATE }, { "forEach", DOUBT_STEP | DOUBT_INSIDE },
+    { "loop", DOUBT_STEP | DOUBT_INSIDE | DOUBT_STATE | DOUBT_LIMIT }, { "forEach", DOUBT_STEP | DOUBT_INSIDE },
     { "score", DOUBT_STEP | DOUBT_INSIDE }, { "scoreAgent", DOUBT_STEP | DOUBT_INSIDE },
     { "with", DOUBT_STEP | DOUBT_INSIDE }, { "inputs", DOUBT_INPUT }, { "set", DOUBT_STATE },
     { "outputKey", DOUBT_STATE }, { "state", DOUBT_STATE }, { "events", DOUBT_STATE },
     { "run", DOUBT_STATE | DOUBT_REPLY }, { "script", DOUBT_STATE | DOUBT_REPLY },
     { "function", DOUBT_STATE | DOUBT_REPLY }, { "actions", DOUBT_STATE | DOUBT_REPLY }, { "model", DOUBT_REPLY },
     { "workflow", DOUBT_REPLY }, { "result", DOUBT_REPLY }, { "content", DOUBT_REPLY }, { "fail", DOUBT_REPLY },
-    { "break", DOUBT_REPLY }, { "escalate", DOUBT_REPLY },
+    { "break", DOUBT_REPLY }, { "escalate", DOUBT_REPLY }, { "until", DOUBT_LIMIT }, { "while", DOUBT_LIMIT },
+    { "untilAgent", DOUBT_LIMIT }, { "next", DOUBT_LIMIT }, { "patience", DOUBT_LIMIT }, { "stall", DOUBT_LIMIT },
+    { "timeout", DOUBT_LIMIT }, { "options", DOUBT_LIMIT }, { "budget", DOUBT_LIMIT }, { "tokens", DOUBT_LIMIT },
+    { "cost", DOUBT_LIMIT }, { "time", DOUBT_LIMIT }, { "calls", DOUBT_LIMIT },
 };
 
 static unsigned doubts_of(const char *key)
@@ -183,21 +186,23 @@ unsigned load_doubts_in(const struct loading *l, const struct doc_val *val)
     return doubts;
 }
 
-/* Names in a step rely on its own keys, and on those of its loop. */
-static bool hides_names(const struct loading *l, const struct flow_step *step)
+unsigned load_own_doubts(const struct loading *l, const struct doc_val *map)
 {
-    for (uint32_t i = 0; i < l->slip_count; i++) {
-        bool is_own = l->slips[i].map == step->at || (step->loop && l->slips[i].map == step->loop->at);
-        if (is_own && l->slips[i].doubts & DOUBT_INSIDE)
-            return true;
-    }
-    return false;
+    unsigned limits = load_doubts_in(l, load_get(map, "budget")) | load_doubts_in(l, load_get(map, "options"));
+    unsigned doubts = limits & DOUBT_LIMIT;
+    for (uint32_t i = 0; i < l->slip_count; i++)
+        if (l->slips[i].map == map)
+            doubts |= l->slips[i].doubts;
+    return doubts;
 }
 
+/* Names in a step rely on its own keys, and on those of its loop. */
 static void find_vague(struct loading *l, struct flow_step *step)
 {
+    unsigned own = load_own_doubts(l, step->at) | (step->loop ? load_own_doubts(l, step->loop->at) : 0);
     step->is_vague = load_doubts_in(l, step->at) & DOUBT_STEP;
-    step->hides_names = hides_names(l, step);
+    step->hides_names = own & DOUBT_INSIDE;
+    step->hides_limits = own & DOUBT_LIMIT;
     if (step->loop && (!load_knows(l, step->loop->at, "steps") || !load_knows(l, step->at, "steps")))
         step->loop->scope->lacks_steps = true;
 }

@@ -157,6 +157,7 @@ void load_refuse(struct loading *l); // nor is the key that is being read
 /* What may mean something that could not be read, somewhere in a value: enum scope_doubt, DOUBT_ANY with all others.
    Of the whole file it is l->doubts. */
 unsigned load_doubts_in(const struct loading *l, const struct doc_val *val);
+unsigned load_own_doubts(const struct loading *l, const struct doc_val *map); // its own keys, and its limits
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);

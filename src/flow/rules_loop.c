@@ -118,24 +118,12 @@ static bool can_end(const struct flow_step *step)
            loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
 }
 
-/* Whether it was read what the keys of a map that may end a loop say. */
-static bool knows_limits(const struct loading *l, const struct doc_val *map)
-{
-    static const char *const keys[] = { "until", "while", "untilAgent", "next", "patience", "stall", "timeout",
-                                        "budget", "options", "steps", "loop" };
-    for (size_t i = 0; i < COUNT(keys); i++)
-        if (!load_knows(l, map, keys[i]))
-            return false;
-    return !load_doubts_in(l, load_get(map, "budget")) && !load_doubts_in(l, load_get(map, "options"));
-}
-
 /* Whether all that could end it was read: in it, and around it. */
 static bool knows_ends(const struct loading *l, const struct flow_step *step)
 {
-    for (; step; step = step->scope->owner)
-        if (!knows_limits(l, step->at) || (step->loop && !knows_limits(l, step->loop->at)))
-            return false;
-    return knows_limits(l, l->flow->doc->root);
+    while (step && !step->hides_limits)
+        step = step->scope->owner;
+    return !step && !(load_own_doubts(l, l->flow->doc->root) & DOUBT_LIMIT);
 }
 
 /* Of a file inside another it is not known what is around it. */

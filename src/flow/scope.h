@@ -41,6 +41,7 @@ enum scope_doubt {
     DOUBT_STEP = 8,  // about a step: steps.x.result, steps.x.steps; that step is vague
     DOUBT_INSIDE = 16, // in a step: item, best, input; that step hides names
     DOUBT_REPLY = 32, // not names, but what an agent says and does; that agent is vague
+    DOUBT_LIMIT = 64, // what may end a loop in or around a step
     DOUBT_ANY = 128,
 };
 
