@@ -239,9 +239,14 @@ uint32_t doc_put(struct doc_val *map, struct doc_val *key, struct doc_val *item)
     return DOC_NEW;
 }
 
+uint32_t doc_find(const struct doc_val *val, const char *key, size_t len)
+{
+    return val && val->kind == DOC_MAP ? find_key(val, key, len) : DOC_NEW;
+}
+
 static uint32_t look_up(const struct doc_val *val, const char *key)
 {
-    return val && val->kind == DOC_MAP ? find_key(val, key, strlen(key)) : DOC_NEW;
+    return doc_find(val, key, strlen(key));
 }
 
 struct doc_val *doc_get(const struct doc_val *val, const char *key)

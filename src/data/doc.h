@@ -100,6 +100,7 @@ void doc_free_at(struct doc **at);
 /* The value of a key; NULL when it is not there or val is no map (or NULL).  Linear for small maps,
    by hash for large ones. */
 struct doc_val *doc_get(const struct doc_val *val, const char *key);
+uint32_t doc_find(const struct doc_val *val, const char *key, size_t len); // its number; none is UINT32_MAX
 struct doc_val *doc_key(const struct doc_val *val, const char *key); // the key itself, for positions
 
 /* The value as JSON, borrowed from its doc: made when it is first asked for, since most parts of a file never are.  A

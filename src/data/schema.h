@@ -83,6 +83,12 @@ int schema_check_all(const struct schema *schema, json_t *value,
                      void (*report)(const struct schema_problem *problem, void *user),
                      void *user, rondo_error *err);
 
+/* The same, with fewer steps perhaps: no more than *steps, of which those that it took are taken.  RONDO_ELIMIT with
+   *steps 0 says nothing about the value. */
+int schema_check_within(const struct schema *schema, json_t *value, int64_t *steps,
+                        void (*report)(const struct schema_problem *problem, void *user),
+                        void *user, rondo_error *err);
+
 /* A small value that fits: new, the caller's.  The same seed gives the same value; another one
    may give another.  NULL when none was found, which can also mean that there is none. */
 json_t *schema_example(const struct schema *schema, uint64_t seed);

@@ -457,14 +457,24 @@ int schema_check_all(const struct schema *schema, json_t *value,
                      void (*report)(const struct schema_problem *problem, void *user),
                      void *user, rondo_error *err)
 {
+    int64_t steps = INT64_MAX;
+    return schema_check_within(schema, value, &steps, report, user, err);
+}
+
+int schema_check_within(const struct schema *schema, json_t *value, int64_t *steps,
+                        void (*report)(const struct schema_problem *problem, void *user),
+                        void *user, rondo_error *err)
+{
     struct check check;
     schema_check_begin(&check, schema);
+    int64_t first = check.steps = MIN(check.steps, *steps);
     bool ok = schema_node_check(&check, schema->root, value);
     int rc = 0;
     if (UNLIKELY(check.code))
         rc = schema_explain_limit(&check, err);
     else if (UNLIKELY(!ok))
         rc = schema_explain(&check, value, report, user, err);
+    *steps -= MIN(*steps, first - (check.code ? check.left : check.steps));
     schema_check_end(&check);
     return rc;
 }

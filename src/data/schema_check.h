@@ -39,7 +39,8 @@ struct check {
     const struct scope *scope;
     bool is_inside;              // it began inside the schema: nobody knows by which way
     struct regex_match *match;   // made when first needed
-    const char *limit;           // what was exceeded
+    const char *limit;           // what was exceeded,
+    int64_t left;                // and the steps that were left then
 
     /* Used when loud. */
     const struct step *path;

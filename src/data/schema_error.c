@@ -176,6 +176,7 @@ bool schema_check_limit(struct check *check, const char *what)
     if (!check->code) {
         check->code = RONDO_ELIMIT;
         check->limit = what;
+        check->left = MAX(check->steps, 0);
         check->steps = INT64_MIN / 2;   // whatever is asked from now on ends at once
     }
     return false;
@@ -340,6 +341,7 @@ int schema_explain(struct check *quiet, json_t *value,
     };
     schema_node_check(&check, check.schema->root, value);
     quiet->match = check.match;
+    quiet->steps -= check.schema->max_steps - (check.code ? check.left : check.steps);
     if (!e.count)   // the reasons were too many to find one
         err_set(err, RONDO_ESCHEMA, "does not fit the schema");
     return err->code;

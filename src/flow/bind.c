@@ -11,26 +11,50 @@
 
 /* ---- saying no ----------------------------------------------------------------------------------- */
 
+struct names names_new(const struct asked *p)
+{
+    const struct diags *diags = p->b->diags;
+    return (struct names){ .is_off = diags && !diags_wants_names(diags) };
+}
+
 void names_add(struct names *names, const char *name)
 {
+    if (!names_has_room(names))
+        return;
     mem_grow(&names->list, &names->cap, names->count, sizeof *names->list);
     names->list[names->count++] = name;
+}
+
+/* Several schemas may have the same. */
+static bool is_listed(const struct names *known, uint32_t at)
+{
+    uint32_t i = 0;
+    while (strcmp(known->list[i], known->list[at]) != 0)
+        i++;
+    return i < at;
+}
+
+static void list_names(struct binding *b, const struct names *known)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < known->count && len < sizeof b->hint; i++)
+        if (!is_listed(known, i))
+            len += (size_t)snprintf(b->hint + len, sizeof b->hint - len, "%s%s", i ? ", " : "there are: ",
+                                    known->list[i]);
+    if (len >= sizeof b->hint)
+        b->hint[0] = '\0';
 }
 
 void asked_suggest(const struct asked *p, uint32_t at, const struct names *known)
 {
     struct binding *b = p->b;
-    const char *near = b->is_quiet ? NULL : diag_nearest(p->names[at].text, known->list, known->count);
-    size_t len = 0;
-    if (near) {
+    const char *text = p->names[at].text;
+    const char *near = b->diags ? diags_nearest(b->diags, text, known->list, known->count)
+                                : diag_nearest(text, known->list, known->count);
+    if (near)
         snprintf(b->hint, sizeof b->hint, "did you mean '%s'?", near);
-        return;
-    }
-    for (uint32_t i = 0; i < known->count && len < sizeof b->hint; i++)
-        len += (size_t)snprintf(b->hint + len, sizeof b->hint - len, "%s%s",
-                                i ? ", " : "there are: ", known->list[i]);
-    if (len >= sizeof b->hint)
-        b->hint[0] = '\0';
+    else
+        list_names(b, known);
 }
 
 int asked_refuse(const struct asked *p, uint32_t at, const struct names *known, const char *fmt, ...)
@@ -72,22 +96,16 @@ static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, c
 
 /* ---- schemas -------------------------------------------------------------------------------------- */
 
-#define LISTED_MAX 100 // names; more do not fit into a hint, where the nearest may be there twice
-
-static void add_once(const char *name, void *user)
+static void add_name(const char *name, void *known)
 {
-    struct names *known = user;
-    for (size_t i = 0; i < known->count && i < LISTED_MAX; i++)
-        if (strcmp(known->list[i], name) == 0)
-            return;
     names_add(known, name);
 }
 
 static int refuse_property(const struct asked *p, uint32_t at, const struct yield *y)
 {
-    struct names known = { 0 };
-    if (!p->b->is_quiet)
-        prospect_each_name(y->value, add_once, &known);
+    struct names known = names_new(p);
+    if (names_has_room(&known))
+        prospect_each_name(y->value, add_name, &known);
     uint32_t in = at - 1;
     while (!p->names[in].text) // an item is called what its list is called
         in--;
@@ -116,7 +134,7 @@ static int describe(const struct asked *p, struct flow_ref *ref, struct yield *y
 
 static void add_ids(struct names *names, const struct flow_scope *scope)
 {
-    for (uint32_t i = 0; i < scope->count && names->count < NAMES_MAX; i++)
+    for (uint32_t i = 0; i < scope->count && names_has_room(names); i++)
         if (*scope->steps[i]->id && scope_step(scope, scope->steps[i]->id) == scope->steps[i]) // else told elsewhere
             names_add(names, scope->steps[i]->id);
 }
@@ -193,7 +211,7 @@ static const char *why_without(const struct flow_step *step, enum flow_field fie
 static int refuse_field(const struct asked *p, uint32_t at, const struct flow_step *step)
 {
     unsigned sorts = sorts_of(step);
-    struct names known = { 0 };
+    struct names known = names_new(p);
     const struct field *other = find_field(step_fields, COUNT(step_fields), p->names[at].text);
     for (size_t i = 0; i < COUNT(step_fields); i++)
         if (step_fields[i].of & sorts)
@@ -208,7 +226,7 @@ static int refuse_field(const struct asked *p, uint32_t at, const struct flow_st
 
 static int refuse_step(const struct asked *p, uint32_t at, const struct flow_scope *scope, bool outwards)
 {
-    struct names known = { 0 };
+    struct names known = names_new(p);
     for (; scope; scope = outwards ? scope->up : NULL)
         add_ids(&known, scope);
     int code = asked_refuse(p, at, &known, "there is no step '%.80s'", p->names[at].text);
@@ -413,19 +431,18 @@ static int bind_inputs(const struct asked *p)
 {
     const struct flow *flow = p->b->place.scope->flow;
     struct flow_ref *ref = answer(p, REF_INPUTS, ANY_MAP);
-    struct names known = { 0 };
+    struct names known = names_new(p);
     const struct doc_val *inputs = doc_get(flow->doc->root, "inputs");
     if (p->count == 1 || (inputs && inputs->kind != DOC_MAP && inputs->kind != DOC_NULL)) // that was told
         return 1;
-    for (uint32_t i = 0; i < flow->input_count; i++) {
-        if (asked_is(&p->names[1], flow->inputs[i].name)) {
-            mem_free(known.list);
-            ref->name = flow->inputs[i].name;
-            ref->used = 2;
-            return bind_schema(p, ref, flow->inputs[i].schema.rules);
-        }
-        names_add(&known, flow->inputs[i].name);
+    const struct flow_input *input = flow_input(flow, p->names[1].text);
+    if (input) {
+        ref->name = input->name;
+        ref->used = 2;
+        return bind_schema(p, ref, input->schema.rules);
     }
+    for (uint32_t i = 0; names_has_room(&known) && i < flow->input_count; i++)
+        names_add(&known, flow->inputs[i].name);
     int code = asked_refuse(p, 1, &known, "there is no input '%.80s'%s", p->names[1].text,
                             flow->input_count ? "" : ": the file has none");
     mem_free(known.list);
@@ -447,7 +464,7 @@ static int bind_state(const struct asked *p)
 /* A name that is nothing without the next one; at is that one's place. */
 static int refuse_member(const struct asked *p, uint32_t at, const struct field *fields, size_t count)
 {
-    struct names known = { 0 };
+    struct names known = names_new(p);
     for (size_t i = 0; i < count; i++)
         names_add(&known, fields[i].name);
     int code = at < p->count
@@ -711,7 +728,7 @@ int bind_item(void *user, uintptr_t token, const struct cel_name *names, size_t 
 static int note_unknown(const struct asked *p)
 {
     struct binding *b = p->b;
-    struct names known = { 0 };
+    struct names known = names_new(p);
     for (size_t i = 0; i < COUNT(roots); i++)
         if (is_there(b, &roots[i]))
             names_add(&known, roots[i].name);

@@ -9,7 +9,7 @@
 struct binding {
     struct scope_place place;
     bool is_certain;   // CEL's: the path that is asked for has to have a value
-    bool is_quiet;     // so much is wrong already that hints will not be shown
+    struct diags *diags; // where it goes, as long as hints are wanted there; NULL: they are
     void (*warn)(struct binding *binding, const rondo_error *err); // of what is noted below; it goes on
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none

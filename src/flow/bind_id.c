@@ -74,15 +74,6 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-/* The length of the name if the text begins with it and it ends there. */
-static size_t begins_with(const char *text, size_t len, const char *name)
-{
-    size_t n = strlen(name);
-    if (n > len || memcmp(text, name, n) != 0 || (n < len && is_word(text[n])))
-        return 0;
-    return n;
-}
-
 /* The whole word with its hyphens: nothing can be subtracted from a step, so it was meant to be an id. */
 static size_t hyphened_word(const char *text, size_t len)
 {
@@ -94,12 +85,17 @@ static size_t hyphened_word(const char *text, size_t len)
     return end;
 }
 
+static bool may_end(const char *text, size_t len, size_t end)
+{
+    return end == len || !is_word(text[end]);
+}
+
 /* Every place where an id may end is tried, so that the number of steps hardly matters. */
 static size_t longest_id(const struct flow_scope *scope, const char *text, size_t len)
 {
     size_t best = 0;
     for (size_t end = 1; scope && end <= len && (is_word(text[end - 1]) || text[end - 1] == '-'); end++)
-        if ((end == len || !is_word(text[end])) && find_step(scope, text, end))
+        if (may_end(text, len, end) && find_step(scope, text, end))
             best = end;
     return best;
 }
@@ -107,8 +103,9 @@ static size_t longest_id(const struct flow_scope *scope, const char *text, size_
 static size_t longest_input(const struct flow *flow, const char *text, size_t len)
 {
     size_t best = 0;
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        best = MAX(best, begins_with(text, len, flow->inputs[i].name));
+    for (size_t end = 1; end <= len && (is_word(text[end - 1]) || text[end - 1] == '-'); end++)
+        if (may_end(text, len, end) && flow_input_of(flow, text, end))
+            best = end;
     return best;
 }
 

@@ -205,7 +205,7 @@ int look_for_key(const struct asked *p)
     const char *key = p->names[1].text;
     if (!b->is_certain || binding_is_v1(b) || !flow->keys || !keys_lack(flow->keys, key))
         return 0;
-    struct names known = { flow->keys->names, MIN(flow->keys->count, NAMES_MAX), 0 };
+    struct names known = { .list = flow->keys->names, .count = MIN(flow->keys->count, NAMES_MAX) };
     asked_refuse(p, 1, &known, "nothing in this file writes '%.80s' into its state", key);
     if (flow->outer)
         return asked_doubt(p);
@@ -231,7 +231,7 @@ static bool has_item(const json_t *items, const char *name)
 static int look_at_item(const struct asked *p, const struct flow_scope *each)
 {
     const json_t *items = each && each->owner ? each->owner->loop->items : NULL, *value;
-    struct names known = { 0 };
+    struct names known = names_new(p);
     const char *key;
     if (!p->b->is_certain || binding_is_v1(p->b) || p->count < 2 || !items || has_item(items, p->names[1].text))
         return 0;
@@ -242,11 +242,16 @@ static int look_at_item(const struct asked *p, const struct flow_scope *each)
     return asked_doubt(p);
 }
 
+static bool is_given(const struct scope_given *given, const char *name)
+{
+    return given->with ? flow_step_gives(given->with, name) : flow_input(given->file, name) != NULL;
+}
+
 static void add_given(struct names *names, const struct scope_given *given)
 {
-    for (uint32_t i = 0; given->with && i < given->with->with_count; i++)
+    for (uint32_t i = 0; given->with && names_has_room(names) && i < given->with->with_count; i++)
         names_add(names, given->with->with[i].name);
-    for (uint32_t i = 0; given->file && i < given->file->input_count; i++)
+    for (uint32_t i = 0; given->file && names_has_room(names) && i < given->file->input_count; i++)
         names_add(names, given->file->inputs[i].name);
 }
 
@@ -272,22 +277,20 @@ static int look_at_text(const struct asked *p, const struct flow_step *before)
 static int look_at_input(const struct asked *p)
 {
     const struct scope_given *given = &p->b->place.input;
-    struct names known = { 0 };
+    struct names known = names_new(p);
     bool is_asked = p->count > 1 && p->b->is_certain;
     if (is_asked && given->before)
         return look_at_text(p, given->before);
-    bool lacks = is_asked && (given->with || (given->file && is_read(given->file)));
-    if (lacks)
-        add_given(&known, given);
-    for (uint32_t i = 0; lacks && i < known.count; i++)
-        lacks = !asked_is(&p->names[1], known.list[i]);
-    if (lacks && given->with)
+    if (!is_asked || !(given->with || (given->file && is_read(given->file))) || is_given(given, p->names[1].text))
+        return 0;
+    add_given(&known, given);
+    if (given->with)
         asked_refuse(p, 1, &known, "`with` gives no '%.80s'", p->names[1].text);
-    else if (lacks)
+    else
         asked_refuse(p, 1, &known, "the file has no input '%.80s', and nothing else is in `input` here",
                      p->names[1].text);
     mem_free(known.list);
-    return lacks ? asked_doubt(p) : 0;
+    return asked_doubt(p);
 }
 
 int look_at_plain(const struct asked *p, const struct flow_ref *ref)

@@ -27,15 +27,22 @@ static inline bool binding_is_v1(const struct binding *b)
     return b->place.scope->flow->dialect == FLOW_V1;
 }
 
-/* Names to choose from. */
+/* Names to choose from; more than NAMES_MAX are not looked at, and none when nobody will see the hint. */
 struct names {
     const char **list;
     uint32_t count, cap;
+    bool is_off;
 };
 
-#define NAMES_MAX 1000 // that are looked at for the nearest
+#define NAMES_MAX 4000
 
+struct names names_new(const struct asked *p);
 void names_add(struct names *names, const char *name);
+
+static inline bool names_has_room(const struct names *names)
+{
+    return !names->is_off && names->count < NAMES_MAX;
+}
 
 /* A hint at the nearest name, or at all that there are if they are few. */
 void asked_suggest(const struct asked *p, uint32_t at, const struct names *known);

@@ -226,9 +226,9 @@ static const struct flow_agent *reader_of(const struct pending *p)
     return agent && p->text == &agent->description && agent->prompt.text ? NULL : agent;
 }
 
-static void compile_one(struct loading *l, const struct pending *p, unsigned doubts)
+static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p), doubts };
+    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p), l->doubts };
     if (!place.scope) // an error was reported
         return;
     if (p->expr)
@@ -244,7 +244,6 @@ static bool is_list(const struct pending *p)
 
 void load_compile(struct loading *l)
 {
-    unsigned doubts = load_doubts(l);
     for (uint32_t i = 0; i < l->schema_count; i++)
         check_schema(l, &l->schemas[i]);
     rules_judges(l);
@@ -253,9 +252,9 @@ void load_compile(struct loading *l)
     keys_find(l->flow);
     for (uint32_t i = 0; i < l->pending_count; i++) // what `item` is has to be known to all others
         if (is_list(&l->pendings[i]))
-            compile_one(l, &l->pendings[i], doubts);
+            compile_one(l, &l->pendings[i]);
     for (uint32_t i = 0; i < l->pending_count; i++)
         if (!is_list(&l->pendings[i]))
-            compile_one(l, &l->pendings[i], doubts);
+            compile_one(l, &l->pendings[i]);
     load_fit(l);
 }

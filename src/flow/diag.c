@@ -16,6 +16,7 @@
 #define NAME_MAX_LEN 64
 #define LIST_MAX   (5 * DIAG_MAX)  // until those go that would come last
 #define EFFORT_MAX (20 * DIAG_MAX) // errors that are worth a search, even when most of them are the same
+#define LOOKS_MAX  250000 // at names for the nearest, of all searches together
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -326,18 +327,31 @@ static char folded(char c)
     return c == '_' ? '-' : (char)tolower((unsigned char)c);
 }
 
+/* What both begin with is the same whatever the edits are. */
+static size_t same_start(const char *a, const char *b, size_t len)
+{
+    size_t i = 0;
+    while (i < len && folded(a[i]) == folded(b[i]))
+        i++;
+    return i;
+}
+
 /* Edits from a to b, a swap of neighbours being one; more than limit: limit + 1.  Only cells that
-   can still be within the limit are looked at. */
+   can still be within the limit are looked at: those near the diagonal, and `far` beside them. */
 static size_t edits(const char *a, size_t a_len, const char *b, size_t b_len, size_t limit)
 {
     size_t rows[3][NAME_MAX_LEN + 2];
-    size_t far = limit + 1;
+    size_t far = limit + 1, start = same_start(a, b, MIN(a_len, b_len));
+    a += start, b += start, a_len -= start, b_len -= start;
+    if (MAX(a_len, b_len) - MIN(a_len, b_len) > limit)
+        return far;
     for (size_t j = 0; j <= b_len; j++)
         rows[0][j] = MIN(j, far);
     for (size_t i = 1; i <= a_len; i++) {
         size_t *now = rows[i % 3], *above = rows[(i - 1) % 3], *above2 = rows[(i + 1) % 3];
-        size_t least = now[0] = MIN(i, far);
-        for (size_t j = 1; j <= b_len; j++) {
+        size_t first = i > limit ? i - limit : 1, last = MIN(b_len, i + limit);
+        size_t least = now[first - 1] = first > 1 ? far : i;
+        for (size_t j = first; j <= last; j++) {
             size_t same = folded(a[i - 1]) == folded(b[j - 1]);
             size_t best = MIN(above[j] + 1, now[j - 1] + 1);
             best = MIN(best, above[j - 1] + !same);
@@ -346,6 +360,7 @@ static size_t edits(const char *a, size_t a_len, const char *b, size_t b_len, si
             now[j] = MIN(best, far);
             least = MIN(least, now[j]);
         }
+        now[last + 1] = far;
         if (least > limit)
             return far;
     }
@@ -369,6 +384,19 @@ const char *diag_nearest(const char *text, const char *const *names, size_t coun
         best = d;
     }
     return nearest;
+}
+
+bool diags_wants_names(const struct diags *diags)
+{
+    return diags_has_room(diags) && diags->looks < LOOKS_MAX;
+}
+
+const char *diags_nearest(struct diags *diags, const char *text, const char *const *names, size_t count)
+{
+    if (!diags_wants_names(diags))
+        return NULL;
+    diags->looks += (uint32_t)MIN(count, LOOKS_MAX);
+    return diag_nearest(text, names, count);
 }
 
 bool diag_is_slip(const char *text, const char *name)

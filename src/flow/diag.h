@@ -37,6 +37,7 @@ struct diags {
     uint32_t no_errors, no_warnings; // of these: what turned out not to be worth saying; see diags_sort()
     uint32_t kept, seen;       // errors that were left by the last cut, and told until then
     uint32_t numbers;          // given so far
+    uint32_t looks;            // at names, for the nearest; see diags_nearest()
     struct source **files;     // with a reference each, as they were first told about
     uint32_t file_count, file_cap;
 };
@@ -75,6 +76,12 @@ json_t *diag_json(const struct diag *diag); // file, line, column, code, message
 /* The nearest of the names to `text` (insertions, deletions, changes, swaps; also another case or
    - for _), or NULL when none is near. */
 const char *diag_nearest(const char *text, const char *const *names, size_t count);
+
+/* The same for a hint, as long as it is likely to be shown and all searches together have not cost too much: a hint is
+   not worth seconds.  Warnings and guesses are not told from errors yet when their names are looked for. */
+const char *diags_nearest(struct diags *diags, const char *text, const char *const *names, size_t count);
+bool diags_wants_names(const struct diags *diags); // if not, they need not even be listed
+
 bool diag_is_slip(const char *text, const char *name); // not more than one edit
 
 #endif

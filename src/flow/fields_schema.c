@@ -37,6 +37,10 @@ static const struct fields *const tables[] = {
 #define EITHER(a, b) "{oneOf: [" HAS2(a, b) "]}"
 #define NOT_BOTH(a, b) "{not: {allOf: [" HAS2(a, b) "]}}"
 #define NEEDS(a, b) "{if: " HAS(a) ", then: " HAS(b) "}"
+#define IS(key, word) "{required: [" key "], properties: {" key ": {const: " word "}}}"
+#define NOT_ZERO(key) "{required: [" key "], properties: {" key ": {type: string, pattern: '[1-9]'}}}"
+#define ON_THE_WEB(key) "{properties: {" key ": {type: [string, 'null'], pattern: '^https?://'}}}"
+#define SCORED      "{anyOf: [" HAS2("score", "scoreAgent") "]}"
 
 /* Rules between the keys of an object, in YAML. */
 static const struct {
@@ -56,7 +60,7 @@ static const struct {
     { &step_fields, IN_RONDO, NOT_BOTH("retry", "retries") },
     { &loop_fields, IN_V1,
       "{if: " HAS("forEach") ", then: {not: {anyOf: [" HAS3("maxIterations", "until", "untilAgent") ", "
-      "{required: [delay], properties: {delay: {type: string, pattern: '[1-9]'}}}]}}, "
+      NOT_ZERO("delay") "]}}, "
       "else: " HAS("maxIterations") "}" },
     { &loop_fields, IN_V1, "{properties: {steps: {items: {not: " HAS("loop") "}}}}" },
     { &loop_fields, IN_RONDO,
@@ -64,7 +68,25 @@ static const struct {
       ", " HAS5("unbounded", "score", "scoreAgent", "patience", "stall") "]}}, "
       "else: {anyOf: [" HAS2("maxIterations", "while") ", "
       "{required: [unbounded], properties: {unbounded: {const: true}}}]}}" },
+    { &loop_fields, IN_RONDO,
+      "{if: " HAS("forEach") ", then: {properties: {outputMode: {not: {enum: [best, finalStep]}}}, not: {anyOf: ["
+      HAS5("onMaxIterations", "minGain", "memoryMode", "memoryWindow", "feedback") ", "
+      HAS2("onError", "maxFailures") ", " HAS2("maxHistory", "compat") ", " NOT_ZERO("delay") "]}}}" },
+    { &loop_fields, IN_RONDO, "{not: {allOf: [" HAS("maxIterations") ", " IS("unbounded", "true") "]}}" },
     { &loop_fields, IN_RONDO, NOT_BOTH("score", "scoreAgent") },
+    { &loop_fields, IN_RONDO, "{if: " IS("outputMode", "best") ", then: " SCORED "}" },
+    { &loop_fields, IN_RONDO, "{if: " HAS("patience") ", then: " SCORED "}" },
+    { &loop_fields, IN_RONDO, NEEDS("minGain", "patience") },
+    { &loop_fields, IN_RONDO, NEEDS("onItemFailure", "forEach") },
+    { &loop_fields, IN_RONDO,
+      "{if: " IS("memoryMode", "window") ", then: " HAS("memoryWindow") ", else: {not: " HAS("memoryWindow") "}}" },
+    { &loop_fields, IN_RONDO, "{if: " IS("outputMode", "cumulative") ", then: {not: " HAS("maxHistory") "}}" },
+    { &gate_fields, IN_RONDO,
+      "{if: {required: [onTimeout], properties: {onTimeout: {not: {enum: [fail, null]}}}}, then: " NOT_ZERO("timeout")
+      "}" },
+    { &model_fields, IN_RONDO, ON_THE_WEB("baseUrl") },
+    { &server_fields, IN_RONDO, ON_THE_WEB("url") },
+    { &actions_fields, IN_RONDO, "{properties: {break: {minLength: 1}}}" },
     { &agent_fields, IN_RONDO, AT_MOST_ONE(AGENTS) },
     { &agent_fields, IN_V1, "{properties: {description: {minLength: 1}}}" },
     { &parallel_fields, IN_RONDO, EITHER("agents", "steps") },

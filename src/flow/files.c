@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#define INPUTS_MAX   1000 // of a file, that are looked at for the nearest
 #define COMMANDS_MAX 500 // agents whose commands are looked for: each may take a look into every folder of PATH
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -241,22 +242,15 @@ static struct loaded *shelf_get(struct loading *l, const char *path)
 
 /* ---- what included files are given ------------------------------------------------------------------------- */
 
-static bool is_given(const struct flow_step *step, const char *name)
-{
-    for (uint32_t i = 0; i < step->with_count; i++)
-        if (strcmp(step->with[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void unknown_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
 {
-    auto_free const char **names = mem_alloc((file->input_count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < file->input_count; i++)
+    const char *names[INPUTS_MAX];
+    uint32_t count = diags_wants_names(l->diags) ? MIN(file->input_count, INPUTS_MAX) : 0;
+    for (uint32_t i = 0; i < count; i++)
         names[i] = file->inputs[i].name;
     const struct doc_val *at = doc_key(load_get(step->at, "with"), name);
     load_suggest_name(l, load_error(l, STAGE_RONDO, at, "unknown_reference", "'%s' has no input '%.80s'",
-                                    file->source->name, name), name, names, file->input_count);
+                                    file->source->name, name), name, names, count);
 }
 
 static void missing_input(struct loading *l, const struct flow_step *step, const struct flow *file, const char *name)
@@ -286,7 +280,7 @@ static const struct loaded **listed_files(const struct loading *l, const struct 
     const struct loaded **files = mem_zalloc((listed->count + 1) * sizeof *files);
     for (uint32_t i = 0, count = 0; i < listed->count; i++) {
         const struct loaded *file = file_of(l, listed->steps[i]);
-        if (!file || !file->is_good) {
+        if (!file || !file->flow->knows_inputs) {
             files[0] = NULL;
             break;
         }
@@ -336,19 +330,34 @@ static bool is_in_items(const struct flow_step *step, const char *name)
     return items;
 }
 
+/* Whether all was read that gives a step inputs. */
+static bool knows_given(const struct loading *l, const struct flow_step *giver)
+{
+    return load_knows(l, giver->at, "with") && load_knows(l, giver->at, "loop") &&
+           (!giver->loop || load_knows(l, giver->loop->at, "forEach"));
+}
+
+/* A schema that is wrong, which was told, may have been meant to have a default. */
+static void check_missing(struct loading *l, const struct flow_step *step, const struct flow *file)
+{
+    const struct flow_step *giver = flow_giver(step);
+    for (uint32_t i = 0; i < file->input_count; i++) {
+        const struct flow_input *input = &file->inputs[i];
+        bool is_needed = input->schema.rules && !input->default_;
+        if (is_needed && !flow_step_gives(giver, input->name) && !is_in_items(giver, input->name))
+            missing_input(l, step, file, input->name);
+    }
+}
+
 static void check_with(struct loading *l, struct flow_step *step)
 {
     const struct loaded *file = step->part == AS_TOOL ? NULL : file_of(l, step); // a model says what it is given
-    const struct flow_step *giver = flow_giver(step);
     check_listed(l, step);
-    for (uint32_t i = 0; file && file->is_good && i < step->with_count; i++)
+    for (uint32_t i = 0; file && file->flow->knows_inputs && i < step->with_count; i++)
         if (!flow_input(file->flow, step->with[i].name))
             unknown_input(l, step, file->flow, step->with[i].name);
-    for (uint32_t i = 0; file && i < file->flow->input_count; i++) {
-        const struct flow_input *input = &file->flow->inputs[i];
-        if (!input->default_ && !is_given(giver, input->name) && !is_in_items(giver, input->name))
-            missing_input(l, step, file->flow, input->name);
-    }
+    if (file && knows_given(l, flow_giver(step)))
+        check_missing(l, step, file->flow);
 }
 
 /* ---- files that steps are shown ------------------------------------------------------------------------------ */

@@ -74,11 +74,13 @@ static void tell_misfit(const struct schema_problem *problem, void *user)
     diag_hint(diag, "%s", f->hint);
 }
 
+/* Once much has been done to look at the values of a workflow, those that are left are not known before it runs. */
 static void fit(struct fitting f, const struct schema *schema, json_t *value)
 {
     rondo_error err;
-    int rc = schema_check_all(schema, value, tell_misfit, &f, &err);
-    if (rc < 0 && !f.problems) // a limit: nobody knows
+    int64_t *steps = &f.l->totals->check_steps;
+    int rc = *steps ? schema_check_within(schema, value, steps, tell_misfit, &f, &err) : 0;
+    if (rc < 0 && !f.problems && *steps) // a limit: it would be one in a run, too
         tell_misfit(&(struct schema_problem){ .value_at = "", .message = err.message }, &f);
 }
 
@@ -167,7 +169,7 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
         f.hint = load_get(script->items[i], "result")
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
                      : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
-        if (value)
+        if (value && !(load_doubts_in(l, script->items[i]) & DOUBT_REPLY))
             fit(f, agent->result_schema.rules, value);
     }
 }
@@ -440,7 +442,7 @@ static bool makes_of_items(const struct flow_step *step)
 static bool is_all_given(const struct flow_step *step)
 {
     const struct flow_step *giver = flow_giver(step);
-    if (step->include && step->takes_previous) // whose result may have some
+    if (step->include && (step->takes_previous || step->scope->hides_order)) // whose result may have some
         return false;
     if (!giver->loop || !giver->loop->is_each)
         return giver->has_with || step->include;

@@ -76,12 +76,20 @@ json_t *flow_order_json(const struct flow *flow)
     return list;
 }
 
+const struct flow_input *flow_input_of(const struct flow *flow, const char *name, size_t len)
+{
+    uint32_t count = flow->input_count, at = count ? doc_find(doc_get(flow->doc->root, "inputs"), name, len) : 0;
+    return at < count ? &flow->inputs[at] : NULL;
+}
+
 const struct flow_input *flow_input(const struct flow *flow, const char *name)
 {
-    for (uint32_t i = 0; i < flow->input_count; i++)
-        if (strcmp(flow->inputs[i].name, name) == 0)
-            return &flow->inputs[i];
-    return NULL;
+    return flow_input_of(flow, name, strlen(name));
+}
+
+bool flow_step_gives(const struct flow_step *step, const char *name)
+{
+    return step->with_count && doc_key(doc_get(step->at, "with"), name);
 }
 
 void flow_add_defaults(const struct flow *flow, json_t *inputs)
@@ -136,7 +144,7 @@ bool flow_step_comes_first(const struct flow_step *step)
     const struct flow *flow = step->flow;
     for (; step; step = step->scope->owner)
         if (step->depends_count || step->takes_previous || step->loop || step->is_made ||
-            step->run_on != RONDO_ON_SUCCESS || is_later_state(step))
+            step->run_on != RONDO_ON_SUCCESS || step->hides_waits || is_later_state(step))
             return false;
     return !flow->outer;
 }

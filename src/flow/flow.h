@@ -117,7 +117,8 @@ enum flow_scope_kind { SCOPE_FILE, SCOPE_GROUP, SCOPE_LOOP, SCOPE_EACH, SCOPE_PA
 
 struct flow_scope {
     uint8_t kind;                // enum flow_scope_kind
-    bool lacks_steps;            // while it is loaded: some could not be read, or not their ids, which was told
+    bool lacks_steps;            // while it is loaded: some could not be read, or not their ids, which was told,
+    bool hides_order;            // nor whether they are a sequence
     struct flow_scope *up;       // NULL at the top of a file: files do not see each other's steps
     struct flow *flow;
     struct flow_step *owner;     // the step whose body this is; NULL at the top of a file
@@ -183,6 +184,7 @@ struct flow_agent {
     struct flow_step **users; // the steps that it works for
     uint32_t user_count;
     bool is_mute;  // it gives texts and never a result
+    bool is_vague; // while it is loaded: what it says and does was not all read, which was told
     bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
@@ -293,7 +295,10 @@ struct flow_step {
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
-    bool is_vague;            // while it is loaded: what names mean in it or about it was not all read, which was told
+    bool is_vague;            // while it is loaded: what names mean about it was not all read, which was told,
+    bool hides_names;         // nor what they mean in it,
+    bool hides_waits;         // nor for whom it waits,
+    bool hides_limits;        // nor what may end its loop, or one around it
     struct flow_text instructions;
     const char **depends_on;
     uint32_t depends_count;
@@ -365,8 +370,9 @@ struct flow {
     struct flow *outer;   // the file that includes this one, borrowed
     const char *name;
     struct flow_text description;
-    struct flow_input *inputs;
+    struct flow_input *inputs;  // as the document has them
     uint32_t input_count;
+    bool knows_inputs;          // while it is loaded: their names could be read
     struct flow_agent **agents;
     uint32_t agent_count;
     struct flow_scope *scope; // its steps
@@ -404,6 +410,8 @@ struct flow {
 bool flow_isolates(const struct flow *flow);
 
 const struct flow_input *flow_input(const struct flow *flow, const char *name); // NULL: there is none
+const struct flow_input *flow_input_of(const struct flow *flow, const char *name, size_t len); // the same
+bool flow_step_gives(const struct flow_step *step, const char *name); // by `with`
 void flow_add_defaults(const struct flow *flow, json_t *inputs); // what a file is not given it has by itself
 bool flow_step_is_file(const struct flow_step *step); // does it run a file, as an include or as an agent?
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SUGGESTED_FROM 1000 // names that are looked at
+#define CHECK_STEPS_MAX 21000000 // of schemas: half a second; one value alone may take nearly all
 
 /* ---- diagnostics --------------------------------------------------------------------------------------- */
 
@@ -62,7 +63,7 @@ uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
 
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names, size_t count)
 {
-    const char *near = diags_has_room(l->diags) ? diag_nearest(text, names, count) : NULL;
+    const char *near = diags_nearest(l->diags, text, names, count);
     if (near)
         diag_hint(diag, "did you mean `%s`?", near);
 }
@@ -70,7 +71,7 @@ void load_suggest(struct loading *l, struct diag *diag, const char *text, const 
 void load_suggest_name(struct loading *l, struct diag *diag, const char *text, const char *const *names,
                        size_t count)
 {
-    const char *near = diags_has_room(l->diags) ? diag_nearest(text, names, count) : NULL;
+    const char *near = diags_nearest(l->diags, text, names, count);
     if (near)
         diag_hint(diag, "did you mean '%s'?", near);
 }
@@ -78,7 +79,7 @@ void load_suggest_name(struct loading *l, struct diag *diag, const char *text, c
 void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 {
     const char *names[SUGGESTED_FROM];
-    uint32_t count = diags_has_room(l->diags) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
+    uint32_t count = diags_wants_names(l->diags) ? MIN(l->flow->agent_count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = l->flow->agents[i]->name;
     load_suggest_name(l, diag, text, names, count);
@@ -87,10 +88,10 @@ void load_suggest_agent(struct loading *l, struct diag *diag, const char *text)
 const char *load_nearest_step(const struct loading *l, const char *text, const struct flow_scope *scope)
 {
     const char *names[SUGGESTED_FROM];
-    uint32_t count = diags_has_room(l->diags) ? MIN(scope->count, SUGGESTED_FROM) : 0;
+    uint32_t count = diags_wants_names(l->diags) ? MIN(scope->count, SUGGESTED_FROM) : 0;
     for (uint32_t i = 0; i < count; i++)
         names[i] = scope->steps[i]->id;
-    return diag_nearest(text, names, count);
+    return diags_nearest(l->diags, text, names, count);
 }
 
 void load_suggest_step(struct loading *l, struct diag *diag, const char *text, const struct flow_scope *scope)
@@ -121,43 +122,53 @@ bool load_has(const struct loading *l, const struct doc_val *map, const char *ke
 
 #define SLIPS_MAX (2 * DIAG_MAX) // what follows from more of them is not shown anyway
 
-void load_slip(struct loading *l, const struct doc_val *map, const char *meant)
-{
-    if (l->slip_count == SLIPS_MAX)
-        return;
-    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
-    l->slips[l->slip_count++] = (struct slip){ map, meant };
-}
-
-/* Keys that give meaning to names elsewhere. */
+/* Keys that others rely on. */
 static const struct {
     const char *key;
-    uint8_t doubts;
+    unsigned doubts;
 } sources[] = {
-    { "steps", DOUBT_STEPS | DOUBT_STEP }, { "id", DOUBT_STEPS | DOUBT_STEP },
-    { "include", DOUBT_STEP },    { "parallel", DOUBT_STEP },  { "agents", DOUBT_STEP },   { "branch", DOUBT_STEP },
-    { "forum", DOUBT_STEP },      { "members", DOUBT_STEP },   { "captain", DOUBT_STEP },  { "gate", DOUBT_STEP },
-    { "machine", DOUBT_STEP },    { "states", DOUBT_STEP },    { "review", DOUBT_STEP },   { "retry", DOUBT_STEP },
-    { "loop", DOUBT_STEP },       { "forEach", DOUBT_STEP },   { "score", DOUBT_STEP },    { "with", DOUBT_STEP },
-    { "scoreAgent", DOUBT_STEP }, { "outputMode", DOUBT_STEP }, { "inputs", DOUBT_INPUT },
-    { "set", DOUBT_STATE },       { "outputKey", DOUBT_STATE }, { "run", DOUBT_STATE },
-    { "script", DOUBT_STATE },    { "function", DOUBT_STATE },
+    { "steps", DOUBT_STEPS | DOUBT_STEP | DOUBT_STATE | DOUBT_LIMIT }, { "id", DOUBT_STEPS | DOUBT_STEP },
+    { "name", DOUBT_STEP }, // of a case
+    { "include", DOUBT_STEP }, { "members", DOUBT_STEP }, { "captain", DOUBT_STEP }, { "forum", DOUBT_STEP },
+    { "gate", DOUBT_STEP }, { "review", DOUBT_STEP }, { "retry", DOUBT_STEP }, { "outputMode", DOUBT_STEP },
+    { "parallel", DOUBT_STEP | DOUBT_STATE }, { "branch", DOUBT_STEP | DOUBT_STATE },
+    { "else", DOUBT_STEP | DOUBT_STATE }, { "machine", DOUBT_STEP | DOUBT_STATE },
+    { "states", DOUBT_STEP | DOUBT_STATE }, { "agents", DOUBT_STEP | DOUBT_STATE },
+    { "loop", DOUBT_STEP | DOUBT_INSIDE | DOUBT_STATE | DOUBT_LIMIT }, { "forEach", DOUBT_STEP | DOUBT_INSIDE },
+    { "score", DOUBT_STEP | DOUBT_INSIDE }, { "scoreAgent", DOUBT_STEP | DOUBT_INSIDE },
+    { "with", DOUBT_STEP | DOUBT_INSIDE }, { "inputs", DOUBT_INPUT }, { "set", DOUBT_STATE },
+    { "outputKey", DOUBT_STATE }, { "state", DOUBT_STATE }, { "events", DOUBT_STATE },
+    { "run", DOUBT_STATE | DOUBT_REPLY }, { "script", DOUBT_STATE | DOUBT_REPLY },
+    { "function", DOUBT_STATE | DOUBT_REPLY }, { "actions", DOUBT_STATE | DOUBT_REPLY }, { "model", DOUBT_REPLY },
+    { "workflow", DOUBT_REPLY }, { "result", DOUBT_REPLY }, { "content", DOUBT_REPLY }, { "fail", DOUBT_REPLY },
+    { "break", DOUBT_REPLY }, { "escalate", DOUBT_REPLY }, { "until", DOUBT_LIMIT }, { "while", DOUBT_LIMIT },
+    { "untilAgent", DOUBT_LIMIT }, { "next", DOUBT_LIMIT }, { "patience", DOUBT_LIMIT }, { "stall", DOUBT_LIMIT },
+    { "timeout", DOUBT_LIMIT }, { "options", DOUBT_LIMIT }, { "budget", DOUBT_LIMIT }, { "tokens", DOUBT_LIMIT },
+    { "cost", DOUBT_LIMIT }, { "time", DOUBT_LIMIT }, { "calls", DOUBT_LIMIT },
 };
 
-static unsigned doubts_of(const struct slip *slip)
+static unsigned doubts_of(const char *key)
 {
     for (size_t i = 0; i < COUNT(sources); i++)
-        if (strcmp(slip->meant, sources[i].key) == 0)
-            return sources[i].doubts;
-    return 0;
+        if (strcmp(key, sources[i].key) == 0)
+            return sources[i].doubts | DOUBT_ANY;
+    return DOUBT_ANY;
 }
 
-unsigned load_doubts(const struct loading *l)
+void load_slip(struct loading *l, const struct doc_val *map, const char *meant)
 {
-    unsigned doubts = 0;
-    for (uint32_t i = 0; i < l->slip_count; i++)
-        doubts |= doubts_of(&l->slips[i]);
-    return doubts;
+    const struct slip *last = l->slip_count ? &l->slips[l->slip_count - 1] : NULL;
+    if (l->slip_count == SLIPS_MAX || (last && last->map == map && last->meant == meant))
+        return;
+    mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
+    l->slips[l->slip_count++] = (struct slip){ map, meant, doubts_of(meant) };
+    l->doubts |= doubts_of(meant);
+}
+
+void load_refuse(struct loading *l)
+{
+    if (l->key)
+        load_slip(l, l->map, l->key);
 }
 
 /* By where it is written. */
@@ -166,10 +177,42 @@ static bool is_inside(const struct doc_val *outer, const struct doc_val *val)
     return val->offset >= outer->offset && val->offset < outer->offset + MAX(outer->len, 1);
 }
 
+unsigned load_doubts_in(const struct loading *l, const struct doc_val *val)
+{
+    unsigned doubts = 0;
+    for (uint32_t i = 0; val && i < l->slip_count; i++)
+        if (is_inside(val, l->slips[i].map))
+            doubts |= l->slips[i].doubts;
+    return doubts;
+}
+
+unsigned load_own_doubts(const struct loading *l, const struct doc_val *map)
+{
+    unsigned limits = load_doubts_in(l, load_get(map, "budget")) | load_doubts_in(l, load_get(map, "options"));
+    unsigned doubts = limits & DOUBT_LIMIT;
+    for (uint32_t i = 0; i < l->slip_count; i++)
+        if (l->slips[i].map == map)
+            doubts |= l->slips[i].doubts;
+    return doubts;
+}
+
+/* Names in a step rely on its own keys, and on those of its loop. */
 static void find_vague(struct loading *l, struct flow_step *step)
 {
-    for (uint32_t i = 0; i < l->slip_count && !step->is_vague; i++)
-        step->is_vague = is_inside(step->at, l->slips[i].map) && doubts_of(&l->slips[i]) & DOUBT_STEP;
+    unsigned own = load_own_doubts(l, step->at) | (step->loop ? load_own_doubts(l, step->loop->at) : 0);
+    step->is_vague = load_doubts_in(l, step->at) & DOUBT_STEP;
+    step->hides_names = own & DOUBT_INSIDE;
+    step->hides_limits = own & DOUBT_LIMIT;
+    if (step->loop && (!load_knows(l, step->loop->at, "steps") || !load_knows(l, step->at, "steps")))
+        step->loop->scope->lacks_steps = true;
+}
+
+static void find_doubts(struct loading *l)
+{
+    load_each_step(l, find_vague);
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        l->flow->agents[i]->is_vague = load_doubts_in(l, l->flow->agents[i]->at) & DOUBT_REPLY;
+    l->flow->scope->lacks_steps |= !load_knows(l, l->flow->doc->root, "steps");
 }
 
 struct doc_val *load_get_map(const struct doc_val *map, const char *key)
@@ -263,9 +306,10 @@ static void run_passes(struct loading *l)
     if (!l->is_v1)
         read_directions(l, l->flow->source);
     load_read(l);
+    l->flow->knows_inputs = load_knows(l, l->flow->doc->root, "inputs");
     load_link(l);
     if (l->slip_count)
-        load_each_step(l, find_vague);
+        find_doubts(l);
     load_rules(l);
     load_files(l);
     rules_replies(l);
@@ -311,7 +355,7 @@ struct flow *load_inner(struct loading *l, struct source *source, char *folder, 
 
 struct flow *flow_load(struct source *source, const struct flow_load *how, struct diags *diags)
 {
-    struct load_totals totals = { .bundle = bundle_new(how) };
+    struct load_totals totals = { .bundle = bundle_new(how), .check_steps = CHECK_STEPS_MAX };
     const char *slash = strrchr(source->name, '/');
     struct loading l = { .diags = diags, .how = how, .totals = &totals,
                          .file_name = slash ? slash + 1 : source->name };

@@ -80,11 +80,13 @@ struct pending_schema {
 struct slip {
     const struct doc_val *map;
     const char *meant;
+    unsigned doubts; // enum scope_doubt
 };
 
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
 struct load_totals {
     uint32_t files, steps;
+    int64_t check_steps; // left, to look at values that have to fit a schema
     struct bundle *bundle; // everything that was read
 };
 
@@ -115,7 +117,9 @@ struct loading {
     uint32_t schema_agent; // whose schema is the next, if it has one
     struct slip *slips;    // as many as are told
     uint32_t slip_count, slip_cap;
-    const struct doc_val *refused; // the last value that was
+    unsigned doubts;       // of all of them
+    const struct doc_val *map; // whose key is being read,
+    const char *key;           // and which; NULL: one that is not known
 };
 
 #define FLOW_FILES_MAX 500 // of one workflow, all includes together
@@ -148,9 +152,12 @@ bool load_has(const struct loading *l, const struct doc_val *map, const char *ke
    can be said. */
 bool load_knows(const struct loading *l, const struct doc_val *map, const char *key);
 void load_slip(struct loading *l, const struct doc_val *map, const char *meant); // so it is not
+void load_refuse(struct loading *l); // nor is the key that is being read
 
-/* Which names may mean something that could not be read, somewhere in the file: enum scope_doubt. */
-unsigned load_doubts(const struct loading *l);
+/* What may mean something that could not be read, somewhere in a value: enum scope_doubt, DOUBT_ANY with all others.
+   Of the whole file it is l->doubts. */
+unsigned load_doubts_in(const struct loading *l, const struct doc_val *val);
+unsigned load_own_doubts(const struct loading *l, const struct doc_val *map); // its own keys, and its limits
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);
@@ -178,6 +185,10 @@ void read_no_holes(struct loading *l, const struct doc_val *val);
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into);
 void read_field(struct loading *l, const struct field *field, const struct doc_val *val, void *into);
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what);
+
+/* A map among others that have names: if it is none, that says nothing about the names.  meant is what it may have
+   said all the same. */
+bool read_expect_entry(struct loading *l, const struct doc_val *val, const char *name, const char *meant);
 void read_expr(struct loading *l, const struct field *field, const char *what,
                const struct doc_val *val, struct flow_expr *ret);
 void read_holes(struct loading *l, const struct field *field, const char *what,

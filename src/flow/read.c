@@ -40,7 +40,7 @@ const char *read_shown(struct loading *l, const struct doc_val *val)
 static struct diag *wrong_type(struct loading *l, const struct doc_val *val, const char *what,
                                const char *expected)
 {
-    l->refused = val;
+    load_refuse(l);
     return load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be %s, not %s", what, expected,
                       read_shown(l, val));
 }
@@ -51,6 +51,17 @@ bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kin
         return true;
     wrong_type(l, val, what, kind == DOC_MAP ? "a map" : kind == DOC_LIST ? "a list" : "true or false");
     return false;
+}
+
+bool read_expect_entry(struct loading *l, const struct doc_val *val, const char *name, const char *meant)
+{
+    const char *key = l->key;
+    l->key = NULL;
+    bool is_map = read_expect(l, val, DOC_MAP, name);
+    l->key = key;
+    if (!is_map)
+        load_slip(l, val, meant);
+    return is_map;
 }
 
 static bool is_whole(const struct field *field)
@@ -68,6 +79,7 @@ static void complain_range(struct loading *l, const struct field *field, const s
 {
     double n = doc_number(val);
     bool is_open = field->max >= INT_MAX || is_clamped(l, field);
+    load_refuse(l);
     if (is_open && n > field->max)
         load_error(l, field->stage, val, "validation", "`%s` has to be at most %.16g, not %s", field->key,
                    field->max, val->text);
@@ -81,6 +93,7 @@ static void complain_range(struct loading *l, const struct field *field, const s
 
 static void complain_empty(struct loading *l, const struct field *field, const struct doc_val *val)
 {
+    load_refuse(l);
     load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", field->key);
 }
 
@@ -144,6 +157,7 @@ bool read_clean(struct loading *l, const struct doc_val *val, const char *what, 
         return false;
     if (doc_clean_text(&l->flow->arena, val->text, val->text_len, ret, ret_len, &bad))
         return true;
+    load_refuse(l);
     refuse_overrides(l, val);
     return false;
 }
@@ -201,7 +215,7 @@ static void complain_word(struct loading *l, const struct field *field, const st
     const char *names[16];
     size_t count = 0;
     auto_buf struct buf all = { 0 };
-    l->refused = val;
+    load_refuse(l);
     for (const struct word *w = field->words; w->name; w++)
         if (*w->name && (w->dialects & dialect_of(l)) && count < COUNT(names)) {
             buf_printf(&all, "%s%s", count ? ", " : "", w->name);
@@ -248,6 +262,7 @@ static bool number_of(struct loading *l, const struct field *field, const struct
     }
     *ret = doc_number(val);
     if (is_whole(field) && val->kind == DOC_REAL && fabs(*ret) >= 0x1p63) {
+        load_refuse(l);
         load_error(l, STAGE_DECODE, val, "validation", "`%s` is too large: %s", field->key, val->text);
         return false;
     }
@@ -284,7 +299,7 @@ static void read_duration(struct loading *l, const struct field *field, const st
         wrong_type(l, val, field->key, "a duration such as '30s', in quotes");
     else if (duration_parse(val->text, l->is_v1, &ms, &err) < 0) {
         load_error(l, STAGE_DECODE, val, "validation", "`%s`: %s", field->key, err.message);
-        l->refused = val;
+        load_refuse(l);
     } else {
         doc_json_as_text(l->flow->doc, val);
         if (ret)
@@ -366,7 +381,7 @@ static void check_map(struct loading *l, const struct field *field, const struct
 {
     if (read_expect(l, val, DOC_MAP, field->key))
         for (uint32_t i = 0; i < val->count; i++)
-            if (read_expect(l, val->items[i], DOC_MAP, val->keys[i]->text))
+            if (read_expect_entry(l, val->items[i], val->keys[i]->text, ""))
                 read_object(l, field->of, val->items[i], NULL);
 }
 
@@ -447,6 +462,7 @@ void read_expr(struct loading *l, const struct field *field, const char *what,
         return;
     }
     if (!val->text_len) {
+        load_refuse(l);
         load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", what);
         return;
     }
@@ -536,7 +552,7 @@ static void read_steps(struct loading *l, const struct field *field, const struc
     if (!read_expect(l, val, DOC_LIST, field->key))
         return;
     if (!val->count)
-        load_error(l, field->stage, val, code_of(field), "`%s` must not be empty", field->key);
+        complain_empty(l, field, val);
     if (val->count > NODE_COUNT_MAX) {
         load_error(l, STAGE_RONDO, val, "validation", "%u steps are more than the %d that one place may have",
                    (unsigned)val->count, NODE_COUNT_MAX);
@@ -618,7 +634,7 @@ static const char *nearest_key(const struct loading *l, const struct fields *tab
     for (uint32_t i = 0; i < table->count && count < COUNT(names); i++)
         if (field_is_in(table, &table->list[i], dialect))
             names[count++] = table->list[i].key;
-    return diags_has_room(l->diags) ? diag_nearest(key, names, count) : NULL;
+    return diags_nearest(l->diags, key, names, count);
 }
 
 /* What v1 does not know may be meant all the same. */
@@ -742,7 +758,7 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
     struct diag *diag = load_error(l, STAGE_DECODE, map->keys[i], "validation", "unknown key `%.80s` in %s", key,
                                    table->noun);
     if (l->is_v1 && fields_find(table, key, IN_RONDO))
-        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", key);
+        diag_hint(diag, "`%s` is known in the rondo dialect: add `rondo: 1` at the top", meant = key);
     else
         meant = suggest(l, diag, table, key, map->items[i]);
     if (!diag->hint && table == &case_fields)
@@ -751,7 +767,7 @@ static void unknown_key(struct loading *l, const struct fields *table, const str
         suggest_dialect(l, diag, table, key);
     if (!diag->hint && diags_has_room(l->diags))
         list_keys(diag, table, dialect_of(l));
-    if (meant && !load_has(l, map, meant))
+    if (meant && (meant == key || !load_has(l, map, meant)))
         load_slip(l, map, meant);
 }
 
@@ -771,15 +787,18 @@ static void missing_keys(struct loading *l, const struct fields *table, const st
 
 void read_object(struct loading *l, const struct fields *table, const struct doc_val *at, void *into)
 {
+    const struct doc_val *outer_map = l->map;
+    const char *outer_key = l->key;
     for (uint32_t i = 0; i < at->count; i++) {
         const struct field *field = fields_find(table, at->keys[i]->text, dialect_of(l));
-        l->refused = NULL;
+        l->map = at;
+        l->key = field ? field->key : NULL;
         if (!field)
             unknown_key(l, table, at, i);
         else if (at->items[i]->kind != DOC_NULL || field->type == F_JSON)
             read_field(l, field, at->items[i], into);
-        if (field && l->refused == at->items[i])
-            load_slip(l, at, field->key);
     }
+    l->map = outer_map;
+    l->key = outer_key;
     missing_keys(l, table, at);
 }

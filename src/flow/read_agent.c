@@ -91,7 +91,7 @@ static struct flow_agent *read_one_agent(struct loading *l, const struct doc_val
     agent->grace_ms = -1;
     check_agent_name(l, key);
     l->agent = agent;
-    if (val->kind == DOC_NULL || read_expect(l, val, DOC_MAP, key->text))
+    if (val->kind == DOC_NULL || read_expect_entry(l, val, key->text, "script"))
         read_object(l, &agent_fields, val, agent);
     l->agent = NULL;
     return agent;
@@ -114,8 +114,10 @@ void own_memory(struct loading *l, const struct field *field, const struct doc_v
         *ret = "";
     else if (val->kind != DOC_BOOL && read_is_text(l, val) && val->text_len)
         *ret = val->text;
-    else
+    else {
+        load_refuse(l);
         load_error(l, field->stage, val, "validation", "`memory` has to be the name of a scope, or false");
+    }
 }
 
 /* The program itself is fixed; holes are for its arguments. */
@@ -148,9 +150,11 @@ void own_run(struct loading *l, const struct field *field, const struct doc_val 
         read_argv(l, field, val, agent);
     else if (read_is_text(l, val) && val->text_len)
         agent->shell = read_is_upright(l, val, "run") ? val->text : NULL;
-    else
+    else {
+        load_refuse(l);
         load_error(l, STAGE_DECODE, val, "validation",
                    "`run` has to be a list of words, or text for the shell, not %s", read_shown(l, val));
+    }
 }
 
 static void read_variable(struct loading *l, const struct field *field, const struct doc_val *key,
@@ -230,7 +234,7 @@ void own_skills(struct loading *l, const struct field *field, const struct doc_v
         if (!read_is_name(skill->name))
             load_error(l, STAGE_RONDO, val->keys[i], "validation",
                        "the skill's name '%.80s' %s", skill->name, read_name_rule(skill->name));
-        if (read_expect(l, val->items[i], DOC_MAP, skill->name))
+        if (read_expect_entry(l, val->items[i], skill->name, ""))
             read_object(l, &skill_fields, val->items[i], skill);
     }
 }
@@ -296,7 +300,9 @@ void own_map(struct loading *l, const struct field *field, const struct doc_val 
 
 void own_name_or_flag(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
-    if (val->kind != DOC_BOOL && val->kind != DOC_TEXT)
-        load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be true, false or the name of a loop, not %s",
-                   field->key, read_shown(l, val));
+    if (val->kind == DOC_BOOL || val->kind == DOC_TEXT)
+        return;
+    load_refuse(l);
+    load_error(l, STAGE_DECODE, val, "validation", "`%s` has to be true, false or the name of a loop, not %s",
+               field->key, read_shown(l, val));
 }

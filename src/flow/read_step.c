@@ -107,6 +107,8 @@ static const char *unique_id(struct loading *l, const struct flow_scope *scope, 
 
 static bool has_room(struct loading *l, const struct field *field, const struct doc_val *val)
 {
+    if (!val->count || val->count > MEMBERS_MAX)
+        load_refuse(l);
     if (!val->count)
         load_error(l, field->stage, val, "validation", "`%s` must not be empty", field->key);
     if (val->count > MEMBERS_MAX)
@@ -162,7 +164,7 @@ void own_case_name(struct loading *l, const struct field *field, const struct do
     if (name && !read_is_name(name))
         load_error(l, field->stage, val, "validation",
                    "the case's name '%.80s' %s", name, read_name_rule(name));
-    else if (name)
+    if (name)
         step->id = name;
     step->id_at = val;
 }
@@ -249,7 +251,7 @@ void own_states(struct loading *l, const struct field *field, const struct doc_v
             load_error(l, STAGE_RONDO, state->id_at, "validation", "the state's name '%.80s' %s", state->id,
                        is_end ? "is taken: it is where a machine stops" : read_name_rule(state->id));
         scope_add(step->inner, state);
-        if (read_expect(l, val->items[i], DOC_MAP, state->id))
+        if (read_expect_entry(l, val->items[i], state->id, "steps"))
             read_as(l, state, &body_fields, val->items[i]);
     }
 }
@@ -259,8 +261,10 @@ void own_edges(struct loading *l, const struct field *field, const struct doc_va
     struct flow_step *step = into;
     if (!read_expect(l, val, DOC_LIST, field->key))
         return;
-    if (!val->count)
+    if (!val->count) {
+        load_refuse(l);
         load_error(l, field->stage, val, "validation", "`%s` must not be empty", field->key);
+    }
     step->edges = arena_zalloc(&l->flow->arena, (val->count + 1) * sizeof *step->edges);
     for (uint32_t i = 0; i < val->count; i++)
         if (read_expect(l, val->items[i], DOC_MAP, field->key))
@@ -355,6 +359,8 @@ void own_for_each(struct loading *l, const struct field *field, const struct doc
         read_expr(l, field, field->key, val, &loop->items_expr);
         return;
     }
+    if (val->kind != DOC_LIST || !val->count)
+        load_refuse(l);
     if (val->kind != DOC_LIST)
         load_error(l, field->stage, val, "loop_validation",
                    "`forEach` has to be a list, or CEL that gives one, not %s", read_shown(l, val));

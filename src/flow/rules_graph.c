@@ -76,8 +76,11 @@ static void link_dependencies(struct loading *l, struct flow_step *step, bool is
     uint32_t count = 0;
     uint32_t *deps = arena_alloc(&l->flow->arena, (step->depends_count + 1) * sizeof *deps);
     const char **names = arena_alloc(&l->flow->arena, (step->depends_count + 2) * sizeof *names);
+    step->hides_waits = step->scope->hides_order || !load_knows(l, step->at, "dependsOn") ||
+                        !load_knows(l, step->at, "runOn");
     for (uint32_t i = 0; i < step->depends_count; i++) {
         const struct flow_step *other = scope_step(step->scope, step->depends_on[i]);
+        step->hides_waits |= !other;
         if (other)
             add_dependency(step, deps, &count, other->index, names, other->id);
         else if (!step->scope->lacks_steps)
@@ -204,18 +207,31 @@ static void refuse_waiting(struct loading *l, const struct flow_step *step)
                        "`%s` makes no sense here: the steps of a parallel do not wait for each other", keys[i]);
 }
 
-/* Steps whose id is not known may be any. */
+/* Steps whose id is not known may be any, and so may cases whose name is not. */
 static void find_nameless(struct loading *l, struct flow_scope *scope)
 {
-    for (uint32_t i = 0; i < scope->count; i++)
-        if (!*scope->steps[i]->id && !load_knows(l, scope->steps[i]->at, "id"))
+    for (uint32_t i = 0; i < scope->count; i++) {
+        const struct flow_step *step = scope->steps[i];
+        bool is_case = scope->kind == SCOPE_BRANCH;
+        if ((is_case || !*step->id) && !load_knows(l, step->at, is_case ? "name" : "id"))
             scope->lacks_steps = true;
+    }
+}
+
+/* Whether it was read if one step waits for the one before. */
+static bool knows_order(const struct loading *l, const struct flow_scope *scope)
+{
+    const struct flow_step *owner = scope->owner;
+    if (!owner)
+        return load_knows(l, l->flow->doc->root, "order");
+    return load_knows(l, owner->at, "order") && (!owner->loop || load_knows(l, owner->loop->at, "order"));
 }
 
 void rules_graph(struct loading *l, struct flow_scope *scope)
 {
     check_duplicates(l, scope);
     find_nameless(l, scope);
+    scope->hides_order = !knows_order(l, scope);
     for (uint32_t i = 0; i < scope->count; i++) {
         if (load_is_graph(scope))
             link_dependencies(l, scope->steps[i], sequence_of(scope));

@@ -45,7 +45,7 @@ static bool gives_text(const struct flow_step *step)
 
 static enum known input_of(const struct flow_step *step)
 {
-    if (step->has_with || flow_step_is_file(step)) // what a file gets are its own inputs
+    if (step->has_with || flow_step_is_file(step) || step->scope->hides_order) // what a file gets are its own inputs
         return NOT_KNOWN;
     if (step->takes_previous)
         return step->run_on == RONDO_ON_SUCCESS && gives_text(step->scope->steps[step->index - 1]) ? KNOWN_TEXT
@@ -119,7 +119,7 @@ static struct scope_given given_before(const struct flow_step *step)
 
 struct scope_given load_given_beside(const struct flow_step *step)
 {
-    if (step->part != AS_STEP)
+    if (step->part != AS_STEP || step->scope->hides_order)
         return (struct scope_given){ 0 };
     return step->takes_previous ? given_before(step) : given_around(step);
 }
@@ -172,7 +172,7 @@ static void check_known(struct loading *l, const struct flow_step *step, const j
     enum known known = input_of(step);
     bool is_text = known == KNOWN_TEXT;
     if (known == NOT_KNOWN || json_object_get(schema, "$ref") || // beside which others may not count
-        load_doubts(l) & DOUBT_INPUT || scope_is_vague(step))
+        l->doubts & DOUBT_INPUT || scope_hides_names(step))
         return;
     bool is_of_type = allows_type(schema, is_text ? "string" : "object");
     const char *missing = is_text || !is_of_type ? NULL : find_missing(schema, l->flow);

@@ -89,7 +89,7 @@ static bool step_breaks(const struct flow_step *step)
         return true;
     if (step->agent->kind == AGENT_WORKFLOW)
         return false;
-    return step->agent->kind != AGENT_SCRIPT || script_breaks(step->agent->script);
+    return step->agent->kind != AGENT_SCRIPT || step->agent->is_vague || script_breaks(step->agent->script);
 }
 
 /* What is around counts as well; only the timeout of the step itself is one of each pass. */
@@ -118,16 +118,12 @@ static bool can_end(const struct flow_step *step)
            loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
 }
 
-/* Whether all that could end it was read. */
+/* Whether all that could end it was read: in it, and around it. */
 static bool knows_ends(const struct loading *l, const struct flow_step *step)
 {
-    static const char *const keys[] = { "until", "while", "untilAgent", "next", "patience", "stall", "timeout",
-                                        "budget", "steps" };
-    for (size_t i = 0; i < COUNT(keys); i++)
-        if (!load_knows(l, step->loop->at, keys[i]) || !load_knows(l, step->at, keys[i]) ||
-            !load_knows(l, l->flow->doc->root, keys[i]))
-            return false;
-    return load_knows(l, l->flow->doc->root, "options");
+    while (step && !step->hides_limits)
+        step = step->scope->owner;
+    return !step && !(load_own_doubts(l, l->flow->doc->root) & DOUBT_LIMIT);
 }
 
 /* Of a file inside another it is not known what is around it. */
@@ -204,7 +200,9 @@ static void check_output(struct loading *l, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     const struct flow_scope *scope = loop->scope->count ? loop->scope : step->inner;
-    if (!loop->output || (scope && scope_step(scope, loop->output)) || step->is_vague)
+    bool is_list = scope && load_is_graph(scope);
+    bool lacks_steps = loop->scope->lacks_steps || (is_list ? scope->lacks_steps : step->is_vague);
+    if (!loop->output || (scope && scope_step(scope, loop->output)) || lacks_steps)
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(loop->at, "output"), "unknown_reference",
                                    "`output` names '%.80s', which is no step of the loop", loop->output);

@@ -48,16 +48,20 @@ static const struct flow_step *state_meant(const struct loading *l, const struct
     return near ? scope_step(step->inner, near) : state;
 }
 
-/* Every state has a way out, and a way in; an edge that does not say from where, or to where, may be any. */
+/* Every state has a way out, and a way in; what an edge does not say, or says of a state that there is not, may be
+   any. */
 static void check_ways(struct loading *l, const struct flow_step *step)
 {
     auto_free bool *leads_out = mem_zalloc(step->inner->count + 1), *is_entered = mem_zalloc(step->inner->count + 1);
-    bool knows_from = true, knows_to = true;
+    const struct flow_step *first = state_meant(l, step, step->start);
+    bool knows_from = true, knows_to = first;
+    if (first)
+        is_entered[first->index] = true;
     for (uint32_t i = 0; i < step->edge_count; i++) {
         const struct flow_edge *edge = &step->edges[i];
         const struct flow_step *from = state_meant(l, step, edge->from), *to = state_meant(l, step, edge->to);
-        knows_from &= !!edge->from;
-        knows_to &= !!edge->to;
+        knows_from &= from != NULL;
+        knows_to &= to || (edge->to && strcmp(edge->to, "end") == 0);
         if (from)
             leads_out[from->index] = true;
         if (to)
@@ -69,7 +73,7 @@ static void check_ways(struct loading *l, const struct flow_step *step)
             diag_hint(load_error(l, STAGE_RONDO, state->id_at, "validation",
                                  "no edge leads out of the state '%.80s'", state->id),
                       "to stop there: { from: %.80s, to: end }", state->id);
-        if (knows_to && !is_entered[i] && step->start && strcmp(step->start, state->id) != 0)
+        if (knows_to && !is_entered[i])
             diag_warn(l->diags, load_error(l, STAGE_RONDO, state->id_at, "validation",
                                            "no edge leads to the state '%.80s'", state->id));
     }
@@ -153,11 +157,13 @@ static void check_end(struct loading *l, const struct flow_step *step, const str
 void rules_machine(struct loading *l, const struct flow_step *step)
 {
     const struct doc_val *at = load_get(step->at, "machine"), *edges = load_get(at, "edges");
-    if (!step->inner || step->inner->kind != SCOPE_MACHINE || !edges || edges->kind != DOC_LIST)
+    if (!step->inner || step->inner->kind != SCOPE_MACHINE || !edges || edges->kind != DOC_LIST ||
+        !load_knows(l, at, "states"))
         return;
     bool is_good = check_names(l, step, at);
     uint32_t errors = l->diags->errors;
-    check_ways(l, step);
-    if (is_good && edges->count == step->edge_count && l->diags->errors == errors)
+    if (load_knows(l, at, "edges"))
+        check_ways(l, step);
+    if (is_good && !load_doubts_in(l, edges) && load_knows(l, at, "edges") && l->diags->errors == errors)
         check_end(l, step, at);
 }

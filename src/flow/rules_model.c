@@ -59,7 +59,7 @@ static void check_fallbacks(struct loading *l, const char *alias, const struct d
     struct known_chain chain;
     rondo_error err;
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i]->text && !doc_get(models, list->items[i]->text))
+        if (list->items[i]->text && list->items[i]->kind != DOC_NULL && !doc_get(models, list->items[i]->text))
             suggest_alias(l, load_error(l, STAGE_RONDO, list->items[i], "unknown_reference",
                                         "there is no model '%.80s'", list->items[i]->text), list->items[i]->text);
     if (l->flow->models && known_chain(l->flow->models, alias, &chain, &err) < 0)

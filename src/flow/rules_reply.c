@@ -12,26 +12,26 @@
 
 #define WAYS_MAX 20 // of one agent that are looked at
 
-static const struct doc_val *action_at(const struct doc_val *actions, const char *key)
+static const struct doc_val *action_at(const struct loading *l, const struct doc_val *actions, const char *key)
 {
-    const struct doc_val *at = load_get(actions, key);
+    const struct doc_val *at = load_knows(l, actions, key) ? load_get(actions, key) : NULL;
     bool is_off = at && (at->kind == DOC_BOOL ? !at->is_true : !at->text_len);
     return is_off ? NULL : at;
 }
 
 /* What an action is for: a loop by its name, or the nearest; NULL when there is none. */
-static const struct doc_val *find_way(const struct doc_val *reply)
+static const struct doc_val *find_way(const struct loading *l, const struct doc_val *reply)
 {
     static const char *const keys[] = { "break", "continue", "escalate" };
     const struct doc_val *actions = load_get_map(reply, "actions"), *at = NULL;
     for (size_t i = 0; actions && !at && i < COUNT(keys); i++)
-        at = action_at(actions, keys[i]);
+        at = action_at(l, actions, keys[i]);
     return at;
 }
 
 static bool escalates(const struct doc_val *reply, const struct doc_val *way)
 {
-    return way == action_at(load_get_map(reply, "actions"), "escalate");
+    return way == load_get(load_get_map(reply, "actions"), "escalate");
 }
 
 static void list_ways(struct loading *l, struct flow_agent *agent)
@@ -40,7 +40,7 @@ static void list_ways(struct loading *l, struct flow_agent *agent)
     if (agent->kind != AGENT_SCRIPT || script->kind != DOC_LIST)
         return;
     for (uint32_t i = 0; i < script->count && agent->way_count < WAYS_MAX; i++) {
-        const struct doc_val *at = find_way(script->items[i]);
+        const struct doc_val *at = find_way(l, script->items[i]);
         if (!at)
             continue;
         if (!agent->ways)
@@ -121,7 +121,7 @@ static void check_address(struct loading *l, const struct doc_val *at, struct id
     }
     if (ids->count && bsearch(&name, ids->list, ids->count, sizeof *ids->list, compare_ids))
         return;
-    if (load_doubts(l) & DOUBT_STEPS)
+    if (l->doubts & DOUBT_STEPS)
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, at, "unknown_reference",
                                    "there is no step '%.80s': this reaches nobody", name);

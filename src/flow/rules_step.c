@@ -159,7 +159,7 @@ static void check_parallel(struct loading *l, const struct flow_step *step)
 
 static void check_branch(struct loading *l, const struct flow_step *step)
 {
-    if (step->case_count == 1 && !step->cases[0].when.at && step->cases[0].step &&
+    if (load_knows(l, step->at, "branch") && step->case_count == 1 && !step->cases[0].when.at && step->cases[0].step &&
         strcmp(step->cases[0].step->id, "else") == 0)
         load_error(l, STAGE_RONDO, load_get(step->at, "branch"), "validation",
                    "a branch needs a case with `when` beside `else`");
@@ -168,7 +168,7 @@ static void check_branch(struct loading *l, const struct flow_step *step)
 static void check_forum(struct loading *l, const struct flow_step *step)
 {
     const struct doc_val *at = load_get(step->at, "forum"), *members = load_get(at, "members");
-    if (members && members->kind == DOC_LIST && step->quorum > (int)members->count)
+    if (members && load_knows(l, at, "members") && step->quorum > (int)members->count)
         load_error(l, STAGE_RONDO, load_get(at, "quorum"), "validation",
                    "a quorum of %d is more than there are members", step->quorum);
 }

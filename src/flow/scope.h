@@ -39,7 +39,11 @@ enum scope_doubt {
     DOUBT_STEPS = 1, // steps: which there are
     DOUBT_INPUT = 2, // inputs, and input
     DOUBT_STATE = 4, // state
-    DOUBT_STEP = 8,  // in a step, or about it: item, best, input, steps.x.result; that step is vague
+    DOUBT_STEP = 8,  // about a step: steps.x.result, steps.x.steps; that step is vague
+    DOUBT_INSIDE = 16, // in a step: item, best, input; that step hides names
+    DOUBT_REPLY = 32, // not names, but what an agent says and does; that agent is vague
+    DOUBT_LIMIT = 64, // what may end a loop in or around a step
+    DOUBT_ANY = 128,
 };
 
 /* Where an expression stands. */
@@ -64,8 +68,8 @@ int scope_constant(const struct cel_program *program, json_t **ret, rondo_error 
 /* CEL only says that it does not know a function.  The one that was probably meant where it does; NULL. */
 const char *scope_nearest_function(const char *message);
 
-/* Whether a step, or one around it, is vague: so is what `item` and `input` mean there. */
-bool scope_is_vague(const struct flow_step *step);
+/* Whether a step, or one around it, hides what `item` and `input` mean there. */
+bool scope_hides_names(const struct flow_step *step);
 
 /* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their
    scope when it is indexed. */

@@ -50,7 +50,7 @@ static enum wait waits_for(const struct flow_step *step, const struct flow_step 
         scope->looks += 1 + one->depends_count;
         if (scope->looks > LOOKS_MAX)
             return WAITS_PERHAPS;
-        waits_for_more = waits_for_more || one->run_on != RONDO_ON_SUCCESS;
+        waits_for_more = waits_for_more || one->run_on != RONDO_ON_SUCCESS || one->hides_waits;
         for (uint32_t d = 0; d < one->depends_count; d++) {
             if (one->deps[d] == other->index)
                 return WAITS;

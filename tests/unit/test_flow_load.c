@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct diags diags;
 
@@ -575,6 +576,35 @@ static const struct {
     { true, false, "agents: { w: { description: '' } }" },
     { true, true, "agents: { w: { description: 5, tools: [1], maxTurns: 2.0 } }" },
     { true, false, "agents: { w: { description: null } }" },
+    { false, false, "agents: { w: { script: [{ actions: { break: '' } }] } }" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, outputMode: best, score: 1 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, outputMode: best } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, patience: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, score: 1, minGain: 1 } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, score: 1, patience: 2, minGain: 1 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, onItemFailure: stop } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, memoryMode: window } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, memoryWindow: 2 } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, memoryMode: window, memoryWindow: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, outputMode: cumulative, maxHistory: 2 } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, unbounded: true } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, unbounded: false } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { forEach: [1], outputMode: cumulative, delay: 0s } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], delay: 1s } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], outputMode: finalStep } }]" },
+    { false, false, "steps: [{ id: a, agent: w, loop: { forEach: [1], feedback: true } }]" },
+    { false, true, "steps: [{ id: a, gate: { ask: x, onTimeout: fail } }]" },
+    { false, true, "steps: [{ id: a, gate: { ask: x, onTimeout: { answer: 1 }, timeout: 1s } }]" },
+    { false, false, "steps: [{ id: a, gate: { ask: x, onTimeout: exit } }]" },
+    { false, false, "steps: [{ id: a, gate: { ask: x, onTimeout: { answer: 1 }, timeout: 0s } }]" },
+    { false, true, "models: { m: { provider: openai, model: x, baseUrl: 'http://a/v1' } }" },
+    { false, false, "models: { m: { provider: openai, model: x, baseUrl: 'ftp://a' } }" },
+    { false, false, "models: { m: { provider: openai, model: x, baseUrl: 5 } }" },
+    { false, false, "mcpServers: { s: { url: a } }" },
+    { false, true, "models: { m: { provider: openai, model: x, baseUrl: ~ } }" },
+    { false, true, "steps: [{ id: a, gate: { ask: x, onTimeout: ~ } }]" },
+    { false, true, "steps: [{ id: a, agent: w, loop: { maxIterations: 2, minGain: ~, patience: ~, outputMode: ~, "
+                   "memoryMode: ~, memoryWindow: ~, onItemFailure: ~, maxHistory: ~ } }]" },
     /* null rules nothing out, and is nothing that is needed */
     { false, true, "steps: [{ id: a, agent: w, include: ~, steps: ~, parallel: ~, branch: ~, forum: ~, gate: ~, "
                    "set: ~, machine: ~ }]" },
@@ -718,4 +748,104 @@ TEST(aliases_cannot_multiply_steps_without_end)
     CHECK(diags.list[0].line > 0);
     buf_free(&text);
     diags_clear(&diags);
+}
+
+/* ---- files that are made to take long ---------------------------------------------------------------- */
+
+static double cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Names that are nearly the same, in thousands, and as many that are not among them. */
+#define THOUSANDS 6000
+#define NAME      "abcdefghabcdefghabcdefghabcdefghabcdefgh"
+#define OTHER     "abcdefgiabcdefgiabcdefgiabcdefgiabcdefgi"
+
+static const struct {
+    const char *one_head, *one, *other_head, *other;
+} masses[] = {
+    { AGENTS, "", "steps:\n", "  - { id: s%d, set: { " NAME "%d: 'state." OTHER "%d' } }\n" },
+    { AGENTS "inputs:\n", "  " NAME "%d: {}\n", "steps:\n", "  - { id: s%d, set: { a: inputs." OTHER "%d } }\n" },
+    { "steps:\n", "  - { id: " NAME "%d, agent: w }\n", "agents:\n  w:\n    script:\n",
+      "      - { messages: [{ to: " OTHER "%d, text: x }] }\n" },
+    { "agents: { m: { model: openai/x, resultSchema: { additionalProperties: false, properties: {\n",
+      "    " NAME "%d: {},\n", "  } } } }\nsteps:\n  - { id: a, agent: m }\n",
+      "  - { id: s%d, dependsOn: [a], set: { a: steps.a.result." OTHER "%d } }\n" },
+};
+
+TEST(the_nearest_of_thousands_of_names_is_not_looked_for_without_end)
+{
+    for (size_t m = 0; m < COUNT(masses); m++) {
+        struct buf text = { 0 };
+        buf_printf(&text, "rondo: 1\nname: a\n%s", masses[m].one_head);
+        for (int i = 0; i < THOUSANDS; i++)
+            buf_printf(&text, masses[m].one, i);
+        buf_puts(&text, masses[m].other_head);
+        for (int i = 0; i < THOUSANDS; i++)
+            buf_printf(&text, masses[m].other, i, i, i);
+        double start = cpu_s();
+        flow_unref(try_text(buf_text(&text), text.len, "mass.yaml"));
+        CHECK(diags.errors + diags.warnings > DIAG_MAX);
+        CHECK(cpu_s() - start < 3);
+        buf_free(&text);
+    }
+    diags_clear(&diags);
+}
+
+TEST(of_many_patterns_that_never_end_only_some_are_tried)
+{
+    struct buf text = { 0 };
+    buf_puts(&text, "rondo: 1\nname: a\nagents: { w: { script: [x] } }\nsteps: [{ id: a, agent: w }]\ninputs:\n");
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&text, "  i%d: { pattern: '^(a+)+$', default: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! }\n", i);
+    CHECK_NULL(try_text(buf_text(&text), text.len, "patterns.yaml"));
+    CHECK(diags.errors > 10);
+    CHECK(diags.errors < 500);
+    CHECK(strstr(diags.list[0].message, "a pattern takes too long on this text"));
+    buf_free(&text);
+    diags_clear(&diags);
+}
+
+/* ---- near names --------------------------------------------------------------------------------------- */
+
+/* The slow way: all cells. */
+static size_t edits_of(const char *a, const char *b)
+{
+    size_t cells[20][20], n = strlen(a), m = strlen(b);
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            size_t best = i && j ? MIN(cells[i - 1][j], cells[i][j - 1]) + 1 : i + j;
+            if (i && j)
+                best = MIN(best, cells[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = MIN(best, cells[i - 2][j - 2] + 1);
+            cells[i][j] = best;
+        }
+    return cells[n][m];
+}
+
+/* "x", then the bits of n behind the first as letters, then more. */
+static void spell(char text[20], unsigned n)
+{
+    char *at = text;
+    *at++ = 'x';
+    for (; n > 1; n /= 2)
+        *at++ = n & 1 ? 'a' : 'b';
+    strcpy(at, "klmnopqrs");
+}
+
+TEST(a_name_is_near_when_few_edits_make_it_another_one)
+{
+    char a[20], b[20];
+    for (unsigned i = 1; i < 128; i++)
+        for (unsigned k = 1; k < 128; k++) {
+            spell(a, i);
+            spell(b, k);
+            size_t edits = edits_of(a, b);
+            CHECK_INT(diag_nearest(a, &(const char *){ b }, 1) != NULL, edits <= 3);
+            CHECK_INT(diag_is_slip(a, b), edits <= 1);
+        }
 }

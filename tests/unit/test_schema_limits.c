@@ -238,6 +238,33 @@ TEST(schema_gives_up_on_catastrophic_patterns)
     }
 }
 
+static void count(const struct schema_problem *problem, void *user)
+{
+    ++*(int *)user;
+}
+
+TEST(schema_takes_the_steps_of_many_checks_from_one_sum)
+{
+    rondo_error err;
+    int problems = 0, limits = 0;
+    int64_t steps = 1000000, before = steps;
+    struct schema *schema = compile("{\"pattern\": \"^(a+)+$\"}", NULL);
+    json_t *fits = json_string("aaaa"), *never = json_string("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!");
+    CHECK_INT(schema_check_within(schema, fits, &steps, count, &problems, &err), 0);
+    CHECK(steps < before && steps > before - 100);
+    for (; steps; limits++) {
+        CHECK_INT(schema_check_within(schema, never, &steps, count, &problems, &err), RONDO_ELIMIT);
+        CHECK(steps < before);
+        before = steps;
+    }
+    CHECK_INT(limits, 5); // the last one is cut short
+    CHECK_INT(schema_check_within(schema, fits, &steps, count, &problems, &err), RONDO_ELIMIT);
+    CHECK_INT(problems, 0);
+    json_decref(fits);
+    json_decref(never);
+    schema_unref(schema);
+}
+
 TEST(schema_matches_long_texts_with_plain_patterns)
 {
     rondo_error err;
@@ -342,11 +369,6 @@ TEST(schema_bounds_the_search_for_dynamic_anchors)
     CHECK_INT(judge(buf_text(&text), value, &err), RONDO_ELIMIT);
     CHECK(now_s() - start < 20);
     buf_free(&text);
-}
-
-static void count(const struct schema_problem *problem, void *user)
-{
-    ++*(int *)user;
 }
 
 TEST(schema_tells_a_thousand_problems_and_no_more)
