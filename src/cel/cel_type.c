@@ -197,6 +197,7 @@ static const struct cel_type *copy_known(struct arena *arena, const struct cel_t
     struct cel_type *copy = arena_zalloc(arena, sizeof *copy);
     *copy = (struct cel_type){ .kind = TYPE_KNOWN, .kinds = type->kinds };
     copy->name = arena_dup(arena, type->name, strlen(type->name));
+    copy->firm = type->firm ? cel_type_copy(arena, type->firm) : NULL;
     return copy;
 }
 
@@ -231,6 +232,7 @@ static void put(struct buf *buf, const struct cel_type *type, bool is_spoken)
         buf_printf(buf, "param(%s)", type->name);
         return;
     }
+    type = type->firm ? type->firm : type;
     buf_puts(buf, is_spoken ? cel_type_spoken(type) : type->name);
     for (uint32_t i = 0; i < type->count; i++) {
         buf_puts(buf, i ? ", " : "(");

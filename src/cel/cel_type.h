@@ -44,6 +44,7 @@ struct cel_type {
     /* Of a TYPE_KNOWN. */
     uint32_t kinds;            // of values, as bits
     const struct spot *spot;   // where they come from; NULL
+    const struct cel_type *firm;   // what it is held for among others; NULL: dyn
 };
 
 extern const struct cel_type cel_dyn, cel_null, cel_bool, cel_int, cel_uint, cel_double,

@@ -46,13 +46,18 @@ static const struct cel_type *go_on(struct lookup *n, const struct spot *from, c
     return ask(n, spot, err);
 }
 
-/* A map itself, not what is in it. */
+/* A map itself, not what is in it.  It stays one among other values. */
 static const struct cel_type *ask_map(struct lookup *n, const struct spot *map, const struct cel_type *type)
 {
     rondo_error err = { 0 };
     const struct spot *spot = copy_of(n, map);
     const struct cel_type *known = spot ? ask(n, spot, &err) : NULL;
-    return known && known != &cel_dyn ? known : type;
+    if (!known || known == &cel_dyn)
+        return type;
+    struct cel_type *firm = arena_alloc(n->arena, sizeof *firm);
+    *firm = *known;
+    firm->firm = type;
+    return firm;
 }
 
 static bool is_any(const struct cel_type *type, uint8_t kind)
