@@ -201,9 +201,10 @@ struct cel_options {
     int (*item)(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
                 const char **ret_type, rondo_error *err);
 
-    /* Ids with hyphens: asked when a name behind a dot is followed by "-", with the names before
-       it and the text from the name on.  Answers how many bytes of the text are one id; anything
-       not longer than the name itself changes nothing. */
+    /* Ids with hyphens, and those that are words of the language: asked when a name behind a dot is
+       followed by "-", or is `in`, `true`, `false` or `null`, with the names before it and the text
+       from the name on.  Answers how many bytes of the text are one id; anything shorter than the
+       name itself changes nothing. */
     size_t (*hyphen)(void *user, const struct cel_name *path, size_t count, const char *text,
                      size_t len);
     /* Told of every error that the check finds, as it goes through the parts of the text.  True: it goes on, to find

@@ -232,7 +232,7 @@ static void put(struct buf *buf, const struct cel_type *type, bool is_spoken)
         buf_printf(buf, "param(%s)", type->name);
         return;
     }
-    type = type->firm ? type->firm : type;
+    type = cel_type_firm(type);
     buf_puts(buf, is_spoken ? cel_type_spoken(type) : type->name);
     for (uint32_t i = 0; i < type->count; i++) {
         buf_puts(buf, i ? ", " : "(");

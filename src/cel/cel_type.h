@@ -47,6 +47,12 @@ struct cel_type {
     const struct cel_type *firm;   // what it is held for among others; NULL: dyn
 };
 
+/* As it is held for among others. */
+static inline const struct cel_type *cel_type_firm(const struct cel_type *type)
+{
+    return type->firm ? type->firm : type;
+}
+
 extern const struct cel_type cel_dyn, cel_null, cel_bool, cel_int, cel_uint, cel_double,
     cel_string, cel_bytes, cel_timestamp, cel_duration, cel_list_dyn, cel_map_dyn, cel_type_dyn,
     cel_ip, cel_cidr, cel_number, cel_param_a, cel_param_b, cel_list_a, cel_list_int, cel_list_string,

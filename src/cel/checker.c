@@ -437,13 +437,6 @@ static const struct cel_type *indexed(struct checker *c, const struct ast *node,
     return must_be(from, CEL_LIST) ? known_part(c, from, NULL, node->offset) : &cel_dyn;
 }
 
-/* With the keys that a map has, of which more is known. */
-static const struct cel_type *keyed(struct checker *c, const struct cel_type *type)
-{
-    type = infer_resolve(&c->infer, type, false);
-    return type->kind == TYPE_KNOWN && type->firm ? type->firm : type;
-}
-
 /* An index that no list has, whatever is in it. */
 static bool is_below(const struct ast *node, const struct cel_type *from)
 {
@@ -465,7 +458,7 @@ static const struct cel_type *check_index(struct checker *c, const struct lookup
     if (c->lookup->options->forgives && is_below(node, infer_resolve(&c->infer, args[0], false)))
         return wrong(c, node->b, "index %lld is out of range: lists begin at 0", (long long)node->b->value.i);
     const struct cel_type *from = args[0];
-    args[0] = keyed(c, from);
+    args[0] = cel_type_firm(infer_resolve(&c->infer, from, false)); // a map with its keys
     const struct cel_type *type = check_rows(c, node, index_rows, COUNT(index_rows), args, 2);
     return type ? indexed(c, node, from, type) : NULL;
 }
@@ -573,7 +566,7 @@ struct range {
 static bool range_of(struct checker *c, const struct ast *node, const struct cel_type *type,
                      struct range *ret)
 {
-    type = keyed(c, type);
+    type = cel_type_firm(infer_resolve(&c->infer, type, false));
     if (type->kind == TYPE_VAR)
         infer_fit(&c->infer, &cel_dyn, type);
     *ret = (struct range){ &cel_dyn, &cel_dyn, false };

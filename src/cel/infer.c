@@ -131,11 +131,6 @@ static bool fit_params(struct infer *in, const struct cel_type *a, const struct 
     return true;
 }
 
-static bool is_firm(const struct cel_type *type)
-{
-    return type->kind == TYPE_KNOWN && type->firm;
-}
-
 static bool fit(struct infer *in, const struct cel_type *a, const struct cel_type *b)
 {
     bool is_known;
@@ -151,8 +146,8 @@ static bool fit(struct infer *in, const struct cel_type *a, const struct cel_typ
         return fit_var(in, b, a, &is_known);
     if (a->kind == TYPE_DYN || b->kind == TYPE_DYN)
         return true;
-    if (is_firm(a) || is_firm(b))
-        return fit(in, is_firm(a) ? a->firm : a, is_firm(b) ? b->firm : b);
+    if (a->firm || b->firm)
+        return fit(in, cel_type_firm(a), cel_type_firm(b));
     if (a->kind == TYPE_KNOWN || b->kind == TYPE_KNOWN)
         return overload_mask(a) & overload_mask(b);
     if (a->kind == TYPE_NULL || b->kind == TYPE_NULL)

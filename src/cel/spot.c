@@ -20,38 +20,28 @@ static const struct cel_type *ask(struct lookup *n, const struct spot *spot, ron
     return type;
 }
 
-/* The same names in the arena, with room for one more; NULL: there are too many. */
-static struct spot *copy_of(struct lookup *n, const struct spot *from)
+/* The same names and so many of these behind them, and what is there. */
+static const struct cel_type *go_on(struct lookup *n, const struct spot *from, const struct cel_name *more,
+                                    uint32_t count, rondo_error *err)
 {
-    if (from->count == AST_PATH_MAX)
-        return NULL;
-    struct cel_name *names = arena_alloc(n->arena, (from->count + 1) * sizeof *names);
-    memcpy(names, from->names, from->count * sizeof *names);
-    names[from->count] = (struct cel_name){ 0 };
-    struct spot *spot = arena_alloc(n->arena, sizeof *spot);
-    *spot = (struct spot){ from->token, from->from, from->count, names };
-    return spot;
-}
-
-/* Names with one more behind them, and what is there. */
-static const struct cel_type *go_on(struct lookup *n, const struct spot *from, const struct cel_name *name,
-                                    rondo_error *err)
-{
-    struct spot *spot = copy_of(n, from);
-    if (!spot)
+    if (from->count + count > AST_PATH_MAX)
         return &cel_dyn;
-    if (name)
-        ((struct cel_name *)spot->names)[spot->count] = *name;
-    spot->count++;
+    struct cel_name *names = arena_alloc(n->arena, (from->count + count) * sizeof *names);
+    memcpy(names, from->names, from->count * sizeof *names);
+    if (count)
+        memcpy(names + from->count, more, count * sizeof *names);
+    struct spot *spot = arena_alloc(n->arena, sizeof *spot);
+    *spot = (struct spot){ from->token, from->from, from->count + count, names };
     return ask(n, spot, err);
 }
+
+static const struct cel_name an_item; // has no text
 
 /* A map itself, not what is in it.  It stays one among other values. */
 static const struct cel_type *ask_map(struct lookup *n, const struct spot *map, const struct cel_type *type)
 {
     rondo_error err = { 0 };
-    const struct spot *spot = copy_of(n, map);
-    const struct cel_type *known = spot ? ask(n, spot, &err) : NULL;
+    const struct cel_type *known = go_on(n, map, NULL, 0, &err);
     if (!known || known == &cel_dyn)
         return type;
     struct cel_type *firm = arena_alloc(n->arena, sizeof *firm);
@@ -74,12 +64,12 @@ const struct cel_type *spot_of_path(struct lookup *n, const struct ast_path *pat
         return type;
     if (is_any(type, TYPE_MAP))
         return ask_map(n, &spot, type);
-    const struct cel_type *item = is_any(type, TYPE_LIST) ? go_on(n, &spot, NULL, &err) : NULL;
+    const struct cel_type *item = is_any(type, TYPE_LIST) ? go_on(n, &spot, &an_item, 1, &err) : NULL;
     return item ? cel_type_list(n->arena, item) : type;
 }
 
 const struct cel_type *spot_enter(struct lookup *n, const struct cel_type *type, const struct cel_name *name,
                                   rondo_error *err)
 {
-    return type->kind == TYPE_KNOWN && type->spot ? go_on(n, type->spot, name, err) : &cel_dyn;
+    return type->kind == TYPE_KNOWN && type->spot ? go_on(n, type->spot, name ? name : &an_item, 1, err) : &cel_dyn;
 }
