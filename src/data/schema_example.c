@@ -3,9 +3,10 @@
    What has to hold of a value at one place is collected first: the nodes that apply there, through
    references, allOf, and one branch each of anyOf, oneOf and if.  From their rules the smallest
    value is put together: a constant if there is one, the required members and no others, the
-   places of a tuple, the bound nearest to zero, and null only where nothing else may stand.  It is then checked.  If it
-   does not fit (the branch was the wrong one, or a `not` stands against it), other choices are
-   tried, here first and then further out, until one fits or the work allowed is used up. */
+   places of a tuple, the bound nearest to zero, and null only where nothing else may stand.  It is
+   then checked.  If it does not fit (the branch was the wrong one, or a `not` stands against it),
+   other choices are tried, here first and then further out, until one fits or the work allowed is
+   used up. */
 #include "data/ecma_sample.h"
 #include "data/schema_check.h"
 

@@ -175,8 +175,7 @@ static void put_cure(struct binding *b, const struct flow_step *mute)
         snprintf(b->hint, sizeof b->hint, "give the agent '%.80s'%s%.80s a `resultSchema`", agent->name, in, file);
 }
 
-/* Models have a result when a schema asks for it, scripts when they say so.  In a rehearsal others may answer for a
-   script: that is told, and no more. */
+/* In a rehearsal others may answer for a script: that is told, and no more. */
 static int doubt_mute(const struct asked *p, const struct flow_step *mute)
 {
     put_cure(p->b, mute);
@@ -186,6 +185,7 @@ static int doubt_mute(const struct asked *p, const struct flow_step *mute)
     return 0;
 }
 
+/* Models have a result when a schema asks for it, scripts when they say so. */
 int look_for_result(const struct asked *p, uint32_t at, const struct flow_step *step, const struct yield *y)
 {
     struct binding *b = p->b;

@@ -272,14 +272,6 @@ static void fit_given(struct loading *l, struct flow_step *step)
     }
 }
 
-static bool is_given(const struct flow_step *giver, const char *name)
-{
-    for (uint32_t i = 0; i < giver->with_count; i++)
-        if (strcmp(giver->with[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* An item that does not fit fails, and the loop with it or not. */
 static const char *hint_of_item(const struct flow_loop *loop)
 {
@@ -292,7 +284,7 @@ static void fit_item(struct loading *l, const struct flow_step *step, const stru
     for (uint32_t i = 0; i < step->include->input_count; i++) {
         const struct flow_input *input = &step->include->inputs[i];
         json_t *value = json_object_get(item, input->name);
-        if (!value || !input->schema.rules || is_given(giver, input->name))
+        if (!value || !input->schema.rules || flow_step_gives(giver, input->name))
             continue;
         struct fitting f = fitting(l, doc_get(at, input->name), "the input '%.80s' of '%.100s' does not take this",
                                    input->name, step->include->source->name);

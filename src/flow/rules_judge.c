@@ -167,7 +167,7 @@ void rules_judge(struct loading *l, const struct flow_loop *loop)
         return;
     agent->judges = true;
     const json_t *schema = agent->result_schema.doc;
-    const char *why = schema && l->is_v1 ? wrong_in_v1(schema) : schema ? NULL : "has no `resultSchema`";
+    const char *why = !schema ? "has no `resultSchema`" : l->is_v1 ? wrong_in_v1(schema) : NULL;
     if (why && (schema || (!load_has(l, agent->at, "resultSchema") && !agent->is_vague)))
         refuse_judge(l, loop, why);
 }
