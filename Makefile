@@ -10,6 +10,7 @@
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
 #                        bench-peers measures other engines and packages beside this one
+#   make bench-compare BASE=commit    is a headline figure worse than it was at that commit?
 #   make lint            layers, file openings, banned calls, ARCHITECTURE.md
 #   make exports         the shared library exports what rondo.h declares, no more
 #   make coverage-ids    docs/coverage.md against tests/ids.txt and the tests
@@ -100,7 +101,7 @@ quiet := $(V)$(findstring s,$(filter-out -j% --%,$(firstword -$(MAKEFLAGS))))
 Q     := $(if $(V),,@)
 say    = $(if $(quiet),,@printf '  %-5s %s\n' $(1) $(2))
 
-.PHONY: all help test test-llama torture demo bench bench-check bench-peers lint coverage-ids mutate valgrind \
+.PHONY: all help test test-llama torture demo bench bench-check bench-compare bench-peers lint coverage-ids mutate valgrind \
         exports unit-tests fuzz bootstrap install uninstall clean
 all: $(SOLIB) $(PROGRAM)
 help:
@@ -247,6 +248,10 @@ bench: $(BENCHES) $(PROGRAM) $(HELPERS)
 bench-check: $(BENCHES)
 	@if [ -x $(B)/bench/check ]; then $(B)/bench/check $(B)/bench/results.json bench/targets.json; \
 	else echo "bench-check: there is no bench/check.c yet"; fi
+
+# ROUNDS=7, ONLY=check; see bench/compare.
+bench-compare: $(BENCHES) $(PROGRAM)
+	@B='$(B)' MAKE='$(MAKE)' bench/compare '$(BASE)'
 
 bench-peers: $(BENCHES)
 	@B='$(B)' bench/peers/run

@@ -3,10 +3,10 @@
    A step is a pass of a loop over one C function: started, ended, journaled, its events pulled.  What was
    written is looked at by another connection afterwards.  Called as
 
-       durable one kill|power N     one run of N passes, a commit each            journal_LEVEL_us
+       durable one kill|power N     one run of N passes, a commit each            journal_LEVEL_us, …_cpu_us
        durable many kill|power N    64 runs of N passes side by side              journal_LEVEL_per_s
        durable sync N               fdatasync after 4 KB, for comparison          fdatasync_us
-       durable recover N            a run of N steps that is not done, resumed    recover_N_ms, …_mb
+       durable recover N            a run of N steps that is not done, resumed    recover_N_ms, …_cpu_ms, …_mb
        durable bytes N              the file after a run of N steps               bytes_per_step */
 #include "work.h"
 
@@ -90,9 +90,10 @@ static void measure_one(const char *level, long n)
     rondo_engine *engine = open_engine(store);
     rondo_node *loop = work_loop(work_count, NULL, &until);
     rondo_run *run = start(engine, loop, "one");
-    int64_t since = measure_ns();
+    int64_t cpu = measure_cpu_ns(), since = measure_ns();
     struct work_seen seen = work_drain(run);
     double us = (double)(measure_ns() - since) / 1e3 / (double)n;
+    double cpu_us = (double)(measure_cpu_ns() - cpu) / 1e3 / (double)n;
     REQUIRE(seen.iterations == n && seen.last == n, "%" PRId64 " passes", seen.iterations);
     rondo_run_close(run);
     rondo_engine_free(engine);
@@ -101,6 +102,8 @@ static void measure_one(const char *level, long n)
     rondo_node_unref(loop);
     snprintf(name, sizeof name, "journal_%s_us", level);
     measure_print(name, us);
+    snprintf(name, sizeof name, "journal_%s_cpu_us", level);
+    measure_print(name, cpu_us);
 }
 
 static void measure_many(const char *level, long n)
@@ -178,16 +181,17 @@ static void measure_recover(long n)
     fill(loop, n);
     malloc_trim(0);
     long before = measure_rss_kb();
-    int64_t since = measure_ns();
+    int64_t cpu = measure_cpu_ns(), since = measure_ns();
     rondo_store *store = open_store("kill");
     rondo_engine *engine = open_engine(store);
     rondo_run *run;
     rondo_error err;
     REQUIRE(rondo_run_resume(engine, loop, "long", NULL, &run, &err) == 0, "%s", err.message);
     const rondo_event *event = rondo_run_next(run);
-    double ms = (double)(measure_ns() - since) / 1e6;
+    double ms = (double)(measure_ns() - since) / 1e6, cpu_ms = (double)(measure_cpu_ns() - cpu) / 1e6;
     REQUIRE(event && rondo_event_type(event) == RONDO_EV_RESUMED, "no run_resumed");
     print_sized("recover", "ms", ms);
+    print_sized("recover", "cpu_ms", cpu_ms);
     print_sized("recover", "mb", (double)(measure_rss_kb() - before) / 1024);
     struct work_seen seen = work_drain(run);
     REQUIRE(seen.last == n + 1, "%" PRId64 " at the end", seen.last);

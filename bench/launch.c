@@ -1,12 +1,12 @@
 /* launch.c - how long a program takes from its start to its end, seen from outside.
 
    `launch COUNT PROGRAM [ARGUMENT...]` runs the program that often, one after the other, output
-   thrown away, and prints the medians of wall time and of peak resident memory as NAME_ms and
-   NAME_rss_mb, with the NAME of the environment or "startup" (and RSS instead of NAME for the
-   latter).  With UNTIL there the time is the one until that text comes on stdout.  It is small and
-   spawns with vfork, because a child's peak includes what its parent had when it was made.  It and
-   the programs stay on one processor: to wake up another one takes as long as a start, on some
-   machines, and is no part of it.
+   thrown away.  It prints medians: NAME_ms is wall time, NAME_cpu_ms processor time until the program's
+   end, and NAME_rss_mb peak resident memory.  The environment may have another NAME than "startup", and
+   RSS instead of it for the last one.  With UNTIL there the wall time is the one until that text
+   comes on stdout.  It is small and spawns with vfork, because a child's peak includes what its parent had
+   when it was made.  It and the programs stay on one processor: to wake up another one takes as long as a
+   start, on some machines, and is no part of it.
 
    All starts count.  But on a machine that is shared with others one may take half as long again, and
    nobody here can see why.  So right before and behind each start there is some work that is always
@@ -91,8 +91,10 @@ static int64_t read_until(int fd, const char *text)
     return at;
 }
 
-/* One start: its time in milliseconds, and its memory. */
-static double launch(char **argv, const char *until, double *ret_mb)
+static double in_ms(struct timeval t) { return (double)t.tv_sec * 1e3 + (double)t.tv_usec / 1e3; }
+
+/* One start: its time in milliseconds, that of the processor, and its memory. */
+static double launch(char **argv, const char *until, double *ret_cpu, double *ret_mb)
 {
     posix_spawn_file_actions_t files;
     struct rusage usage;
@@ -116,6 +118,7 @@ static double launch(char **argv, const char *until, double *ret_mb)
     end = end ? end : measure_ns();
     REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s ended with %d", argv[0], status);
     posix_spawn_file_actions_destroy(&files);
+    *ret_cpu = in_ms(usage.ru_utime) + in_ms(usage.ru_stime);
     *ret_mb = (double)usage.ru_maxrss / 1024;
     return (double)(end - since) / 1e6;
 }
@@ -148,23 +151,26 @@ int main(int argc, char **argv)
     REQUIRE(argc >= 3, "usage: launch COUNT PROGRAM [ARGUMENT...]");
     long n = measure_count(argv[1]);
     const char *given = getenv("NAME"), *name = given ? given : "startup", *until = getenv("UNTIL");
-    double *ms = calloc((size_t)n, sizeof *ms), *mb = calloc((size_t)n, sizeof *mb), spare;
+    double *ms = calloc((size_t)n, sizeof *ms), *cpu = calloc((size_t)n, sizeof *cpu);
+    double *mb = calloc((size_t)n, sizeof *mb), spare;
     double *works = calloc((size_t)n + 1, sizeof *works); // before each start, and behind the last
     char key[80];
-    REQUIRE(ms && mb && works, "memory");
+    REQUIRE(ms && cpu && mb && works, "memory");
     stay_here();
     read_quickest(getenv("QUIET"));
     for (int i = 0; i < 2; i++)
-        launch(argv + 2, until, &spare); // these fill the page cache
+        launch(argv + 2, until, &spare, &spare); // these fill the page cache
     works[0] = work();
     for (long i = 0; i < n; i++) {
-        ms[i] = launch(argv + 2, until, &mb[i]);
+        ms[i] = launch(argv + 2, until, &cpu[i], &mb[i]);
         works[i + 1] = work();
     }
     write_quickest(getenv("QUIET"));
     print_quiet(name, ms, works, n);
     snprintf(key, sizeof key, "%s_ms", name);
     measure_print(key, median(ms, n));
+    snprintf(key, sizeof key, "%s_cpu_ms", name);
+    measure_print(key, median(cpu, n));
     snprintf(key, sizeof key, "%s_rss_mb", getenv("RSS") ? getenv("RSS") : name);
     measure_print(key, median(mb, n));
     return 0;

@@ -18,6 +18,7 @@
 #include "io/process.h"
 #include "io/reference.h"
 #include "io/tempdir.h"
+#include "io/within.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -267,12 +268,21 @@ static int put_files(struct setup *setup, struct errand *errand, rondo_error *er
     return put_inbox(setup, errand->inbox, err) < 0 ? err->code : put_context(setup, errand->context, err);
 }
 
+static void put_within(struct setup *setup)
+{
+    auto_buf struct buf text = { 0 };
+    auto_json json_t *list = within_of(setup->see.run_id, setup->see.run->within);
+    value_put_json(&text, list);
+    put_small(setup, WITHIN_VARIABLE, &text);
+}
+
 static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
 {
     char number[24];
     int64_t pass = rondo_task_pass(setup->task);
     const char *path = rondo_task_path(setup->task);
     put_variable(setup, "RONDO_RUN", setup->see.run_id);
+    put_within(setup);
     put_variable(setup, "RONDO_PATH", path);
     put_variable(setup, "RONDO_KEY", rondo_task_key(setup->task));
     snprintf(number, sizeof number, "%lld", (long long)MAX(pass, 0)); // without a loop there is one pass

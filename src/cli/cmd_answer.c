@@ -213,6 +213,11 @@ static int answer(struct running *r)
     return code;
 }
 
+static int check_within(struct running *r)
+{
+    return r->line->args.count == 3 ? running_check_within(r) : EXIT_OK;
+}
+
 /* Nobody else answers from now on. */
 static int hold(struct running *r)
 {
@@ -229,7 +234,7 @@ static int check(struct running *r)
 
 static int cmd_answer(const struct cmdline *line)
 {
-    static int (*const stages[])(struct running *r) = { check, running_find, hold, running_look, answer };
+    static int (*const stages[])(struct running *r) = { check, running_find, check_within, hold, running_look, answer };
     const struct answer_args *args = line->options;
     struct running r = { .line = line, .args = &args->run, .command = "answer",
                          .file = line->args.list[0], .only_looks = line->args.count == 1 };
@@ -253,6 +258,6 @@ const struct cmd command_answer = {
              "where only one gate is meant; VALUE is text or JSON, as the gate's schema wants it.  A wrong\n"
              "answer is refused, and of several the first counts.  A tool that an agent wants to call is\n"
              "answered with y, n or a (always).  If a process drives the run, it takes the answer at once;\n"
-             "else 'rondo resume' does.",
+             "else 'rondo resume' does.  A command that a run has started cannot answer its gates.",
     .options = options, .size = sizeof(struct answer_args), .run = cmd_answer,
 };

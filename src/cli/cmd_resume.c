@@ -42,6 +42,11 @@ static bool is_only_shown(const struct running *r)
     return r->status == RONDO_STATUS_COMPLETED && !a->timeout_ms && !a->max_cost && !a->max_tokens;
 }
 
+static int check_within(struct running *r)
+{
+    return r->args->answers ? running_check_within(r) : EXIT_OK;
+}
+
 static int go_on(struct running *r)
 {
     rondo_error err;
@@ -60,8 +65,8 @@ static int go_on(struct running *r)
 static int cmd_resume(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = {
-        running_check_args, running_find, recall_env, running_open_engine, migration_go, running_check_agents,
-        running_read_answers, running_draw_plan, go_on, running_carry_out,
+        running_check_args, running_find, check_within, recall_env, running_open_engine, migration_go,
+        running_check_agents, running_read_answers, running_draw_plan, go_on, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = "resume",
                          .file = line->args.list[0] };

@@ -719,7 +719,7 @@ static void prepare(struct drive *d)
     d->gates.run = d->run;
     d->gates.answers = *options->answers;
     *options->answers = (struct answers){ 0 };
-    d->gates.has_person = drive_has_person() && !options->quiet;
+    d->gates.has_person = drive_has_person() && !options->quiet && !options->is_within;
     d->gates.can_wait = d->run->stored;
     d->gates.player = options->env ? options->env->player : NULL;
     d->gates.rehearses = options->rehearses ? options->env : NULL;

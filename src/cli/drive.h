@@ -20,6 +20,7 @@ struct drive_options {
     struct call_env *env; // of the run: gates ask it in a rehearsal, and it tells of prompts; NULL
     bool json, quiet, verbose, no_color;
     bool rehearses;
+    bool is_within; // this process works within the run, whose gates are then left to others
     bool has_output; // the file says what the answer is: null is one, then
     uint64_t past; // the last event that happened before this program went on with the run; 0: none
 };

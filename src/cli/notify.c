@@ -7,6 +7,7 @@
 #include "data/value.h"
 #include "engine/shell.h"
 #include "io/process.h"
+#include "io/within.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,21 +24,45 @@ extern char **environ;
 #define OPEN_MOST 32         // commands at once
 #define SAID_MAX  (64 << 10) // bytes of what one of them says
 
-/* ---- a gate ------------------------------------------------------------------------------------------ */
+/* ---- the environment ----------------------------------------------------------------------------------- */
 
-/* Ours, and what it is about. */
-static const char **environment(struct buf *own)
+#define OWN_MOST 8 // variables
+
+static bool is_among(const char *const *list, size_t count, const char *pair)
+{
+    size_t len = strcspn(pair, "=") + 1;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(list[i], pair, len) == 0)
+            return true;
+    return false;
+}
+
+/* What the command is told, each text with its NUL, and then the rest of our environment. */
+static const char **environment(const struct buf *own)
 {
     size_t count = 0, at = 0;
     while (environ[count])
         count++;
-    const char **list = mem_zalloc((count + 5) * sizeof *list);
-    for (; at < count; at++)
-        list[at] = environ[at];
-    for (const char *text = buf_text(own); text < own->data + own->len; text += strlen(text) + 1)
+    const char **list = mem_zalloc((OWN_MOST + count + 1) * sizeof *list);
+    for (const char *text = own->data; text < own->data + own->len; text += strlen(text) + 1)
         list[at++] = text;
+    for (size_t i = 0, told = at; i < count; i++)
+        if (!is_among(list, told, environ[i]))
+            list[at++] = environ[i];
     return list;
 }
+
+/* RONDO_RUN says what the command is told of.  It is outside of that run, as we are, and may answer its gates. */
+static void put_run(struct buf *own, const rondo_run *run, const char *name, const char *status)
+{
+    auto_json json_t *within = within_read();
+    buf_printf(own, "RONDO_RUN=%s%cRONDO_NAME=%s%cRONDO_STATUS=%s%c" WITHIN_VARIABLE "=", rondo_run_id(run), 0, name, 0,
+               status, 0);
+    value_put_json(own, within);
+    buf_putc(own, '\0');
+}
+
+/* ---- a gate ------------------------------------------------------------------------------------------ */
 
 static void put_said(struct buf *out, const char *text, size_t len)
 {
@@ -92,11 +117,10 @@ void notify_gate(struct notify *notify, const struct gate_open *gate)
     json_object_set_new(about, "workflow", json_string(notify->name));
     value_put_json(&input, about);
     buf_putc(&input, '\n');
-    buf_printf(&own, "RONDO_RUN=%s%cRONDO_NAME=%s%cRONDO_GATE=%s%cRONDO_STATUS=waiting%c", rondo_run_id(notify->run),
-               0, notify->name, 0, gate->path, 0, 0);
-    const char **env = environment(&own);
+    put_run(&own, notify->run, notify->name, "waiting");
+    buf_printf(&own, "RONDO_GATE=%s%c", gate->path, 0);
+    auto_free const char **env = environment(&own);
     start(notify, env, &input);
-    mem_free(env);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
@@ -113,28 +137,21 @@ static int answer_fd(rondo_run *run)
     return fd;
 }
 
-static void set_environment(rondo_run *run, const char *name, int code)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%d", code);
-    setenv("RONDO_RUN", rondo_run_id(run), 1);
-    setenv("RONDO_NAME", name, 1);
-    setenv("RONDO_STATUS", rondo_status_text(rondo_run_status(run)), 1);
-    setenv("RONDO_EXIT", number, 1);
-}
-
 void notify_run(const char *command, rondo_run *run, const char *name, int code)
 {
     char *argv[] = { "sh", "-c", (char *)command, NULL };
+    auto_buf struct buf own = { 0 };
     posix_spawn_file_actions_t files;
     pid_t pid;
     int status = 0, fd = answer_fd(run);
-    set_environment(run, name, code);
+    put_run(&own, run, name, rondo_status_text(rondo_run_status(run)));
+    buf_printf(&own, "RONDO_EXIT=%d%c", code, 0);
+    auto_free const char **env = environment(&own);
     posix_spawn_file_actions_init(&files);
     if (fd >= 0)
         posix_spawn_file_actions_adddup2(&files, fd, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    int rc = posix_spawn(&pid, "/bin/sh", &files, NULL, argv, environ);
+    int rc = posix_spawn(&pid, "/bin/sh", &files, NULL, argv, (char *const *)env);
     posix_spawn_file_actions_destroy(&files);
     while (rc == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }

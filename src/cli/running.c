@@ -18,6 +18,7 @@
 #include "flow/bundle.h"
 #include "flow/shape.h"
 #include "io/orphan.h"
+#include "io/within.h"
 #include "run/usage.h"
 
 #include <math.h>
@@ -270,6 +271,34 @@ int running_find(struct running *r)
     return code;
 }
 
+/* A run that is in the store has noted which ones are above it. */
+static bool has_noted(struct store *store, const char *id, const char *above)
+{
+    struct journal *journal;
+    rondo_error ignored;
+    if (!store || store_look(store, id, &journal, &ignored) < 0)
+        return false;
+    const struct store_run *row = store_about(journal);
+    bool has = strcmp(row->id, id) == 0 && within_has(json_object_get(row->about, "within"), above);
+    journal->ops->close(journal);
+    return has;
+}
+
+bool running_is_within(const struct running *r)
+{
+    auto_json json_t *list = within_read();
+    const char *nearest = json_string_value(json_array_get(list, 0));
+    return r->id && nearest && (within_has(list, r->id) || has_noted(r->store, nearest, r->id));
+}
+
+int running_check_within(struct running *r)
+{
+    if (!running_is_within(r))
+        return EXIT_OK;
+    return command_fail(r->line->command, "this command works within run %s (" WITHIN_VARIABLE "): somebody outside of "
+                        "it has to answer its gates", r->id);
+}
+
 int running_open_engine(struct running *r)
 {
     rondo_error err;
@@ -389,6 +418,7 @@ int running_carry_out(struct running *r)
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
         .store = r->store ? store_path(r->store) : NULL, .has_output = r->flow->output.program != NULL,
+        .is_within = running_is_within(r),
     };
     int code = drive(r->run, &options);
     if (a->notify && r->run->ended) // of a gate it was told

@@ -78,6 +78,11 @@ bool running_has_answers(const struct running *r);
 /* Stage: the stored run that the first argument names, with its definition; the store is open then. */
 int running_find(struct running *r);
 
+/* Does this process work within the run that was found?  Then it does not answer its gates; the second one is a stage
+   that refuses it. */
+bool running_is_within(const struct running *r);
+int running_check_within(struct running *r);
+
 /* Stage, after running_find(): the run as far as it has come, to look at. */
 int running_look(struct running *r);
 

@@ -4,6 +4,7 @@
 #include "engine/saved.h"
 #include "engine/shell.h"
 #include "flow/diag.h"
+#include "io/within.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -245,6 +246,7 @@ static json_t *forked_value(const struct cut *cut, const struct cut_changes *cha
         json_object_set_new(value, "state", json_deep_copy(changes->state));
     if (cut->migrated > cut->last) // what follows is of this definition
         json_object_set_new(value, "migrated", json_integer((json_int_t)cut->last));
+    within_note(value);
     return value;
 }
 
@@ -278,6 +280,7 @@ static json_t *about_child(const struct store_run *parent, const struct cut *cut
         json_object_del(about, ends[i]);
     json_object_set_new(about, "forkedFrom", json_string(parent->id));
     json_object_set_new(about, "forkedAt", json_string(cut->path));
+    within_note(about);
     return about;
 }
 

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "data/value.h"
 #include "flow/shape.h"
+#include "io/within.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -117,6 +118,7 @@ static json_t *start_value(rondo_engine *engine, const rondo_value *input,
     set_number(value, "budgetTokens", options->budget.tokens);
     set_number(value, "budgetNano", options->budget.cost_nano);
     set_number(value, "budgetCalls", options->budget.calls);
+    within_note(value);
     return value;
 }
 

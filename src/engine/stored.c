@@ -5,6 +5,7 @@
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "flow/shape.h"
+#include "io/within.h"
 #include "run/usage.h"
 #include "store/store.h"
 
@@ -23,17 +24,19 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
     none.definition_len = strlen(none.definition);
     origin = origin ? origin : &none;
     int64_t now = shell_now_ns(engine);
+    auto_json json_t *about = origin->about ? json_deep_copy(origin->about) : json_object();
+    within_note(about);
     struct store_run row = { .id = run->id, .name = origin->name ? origin->name : run->node->name,
                              .session = options->session ? options->session : "",
                              .status = RONDO_STATUS_RUNNING, .start_ns = now, .end_ns = now,
-                             .hash = run->node->hash, .about = origin->about };
+                             .hash = run->node->hash, .about = about };
     store_set_now(engine->store, now);
     struct journal *journal;
     if (store_add(engine->store, &row, origin->definition, origin->definition_len, &journal, err) < 0)
         return err->code;
     run->journal->ops->close(run->journal);
     run->journal = journal;
-    run->about = origin->about ? json_deep_copy(origin->about) : json_object();
+    run->about = TAKE(about);
     run->stored = true;
     run->heard = store_written(engine->store); // nobody knows it yet
     return 0;

@@ -79,6 +79,7 @@ static void read_settings(struct run *run, const json_t *value)
     if (json_object_get(value, "cleanupMs"))
         run->cleanup_ns = ms_in(value, "cleanupMs") * MS;
     run->on_unknown = (int)number_in(value, "onUnknown", RONDO_UNKNOWN_ASK);
+    run->within = json_incref(json_object_get(value, "within"));
     run_read_limits(run, value);
 }
 

@@ -40,6 +40,8 @@ static void replace_input(struct run *run, json_t *input, uint64_t seq)
 void inherit_apply(struct run *run, struct rondo_event *ev)
 {
     json_t *input = json_object_get(ev->value, "input"), *state = json_object_get(ev->value, "state");
+    json_decref(run->within);
+    run->within = json_incref(json_object_get(ev->value, "within"));
     run->idle_ns += ev->num;
     run->forked_ns = ev->time_ns;
     reserve_forget(run);

@@ -223,6 +223,7 @@ struct run {
     uint32_t coordinator; // its slot; 0: there is none at work
     char *summary;        // what it said the run came to; NULL
     json_t *always; // tools that somebody has permitted for good, { name: true }; NULL: none
+    json_t *within; // ids of the runs that it was started in, the nearest first; NULL
     char *session; // whose state and memory it shares; NULL
     struct question question;
     struct run_command *commands;

@@ -278,7 +278,7 @@ TEST(only_what_is_allowed_is_passed_on)
     const char *text = step(&t, "s");
     const char *const there[] = { "PATH ", "LC_TIME ", "LC_MESSAGES ", "TZ ", "TMPDIR ", "SEEN ", "RONDO_RUN ",
                                   "RONDO_PATH ", "RONDO_KEY ", "RONDO_REPLY ", "RONDO_CONTEXT ", "RONDO_INBOX ",
-                                  " seen value" };
+                                  "RONDO_WITHIN ", " seen value" };
     for (size_t i = 0; i < COUNT(there); i++)
         if (!strstr(text, there[i]))
             FAIL("no '%s' in: %s", there[i], text);
