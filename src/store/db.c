@@ -220,12 +220,19 @@ json_t *db_json(sqlite3_stmt *stmt, int column)
 /* ---- batches ---------------------------------------------------------------------------------- */
 
 static const char any_row[] = "SELECT 1 FROM sqlite_schema"; // while it has not ended, so has what it reads
+static const char data_version[] = "PRAGMA data_version";    // another one when others have written
 
+/* Another process may write between a commit and this: then it is not from the batch's end that the next one begins. */
 static void hold(struct store *store)
 {
     rondo_error ignored;
-    if (!store->held)
-        store->held = db_row(store, statement(store, any_row, &ignored), &ignored) > 0;
+    int64_t version;
+    if (store->held || db_row(store, statement(store, any_row, &ignored), &ignored) <= 0)
+        return;
+    bool is_same = db_number(store, &version, &ignored, data_version, "") == 0 && version == store->version;
+    store->held = true;
+    if (UNLIKELY(!is_same))
+        db_let_go(store);
 }
 
 void db_let_go(struct store *store)
@@ -240,7 +247,7 @@ void db_let_go(struct store *store)
 static int notice_others(struct store *store, rondo_error *err)
 {
     int64_t version;
-    if (db_number(store, &version, err, "PRAGMA data_version", "") < 0)
+    if (db_number(store, &version, err, data_version, "") < 0)
         return err->code;
     if (version == store->version)
         return 0;
@@ -404,7 +411,7 @@ bool store_has_news(struct store *store)
 {
     rondo_error ignored;
     int64_t version;
-    if (db_number(store, &version, &ignored, "PRAGMA data_version", "") < 0 || version == store->news)
+    if (db_number(store, &version, &ignored, data_version, "") < 0 || version == store->news)
         return false;
     store->news = version;
     return true;

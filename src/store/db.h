@@ -7,9 +7,9 @@
    Writing begins with db_begin(), which opens the batch if there is none: from then on no other process
    can write until it is committed, so what is read after it stays true.
 
-   Between two batches a read transaction is held (`held`): as long as no other process writes, the next batch begins
-   where the last one ended, for two locks less and without asking whether anything is new.  Any other statement
-   lets go of it first, so nobody reads what is old. */
+   Between two batches a read transaction is held (`held`), unless another process has written before it began.  As long
+   as no other process writes, the next batch begins where the last one ended, for two locks less and without asking
+   whether anything is new.  Any other statement lets go of it first, so nobody reads what is old. */
 #ifndef RONDO_DB_H
 #define RONDO_DB_H
 
