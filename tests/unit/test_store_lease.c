@@ -387,3 +387,25 @@ TEST(a_lease_that_is_lost_during_a_batch_takes_nothing_else_with_it)
     store_rollback(store);
     store_close(store);
 }
+
+/* One that drives nothing for a while may be taken for dead. */
+TEST(a_driver_that_was_forgotten_is_told_of_again)
+{
+    rondo_error err;
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    struct journal *taken;
+    int64_t now = 1000000000000;
+    store_set_now(store, now);
+    close_journal(test_run(store, "first"));
+    commit(store);
+    store_set_now(store, now += 60000000000);
+    store_set_now(other, now);
+    tidy(other);
+    CHECK_INT(test_sql_number("SELECT count(*) FROM driver"), 0);
+    test_run(store, "second");
+    commit(store);
+    CHECK_INT(store_take(other, "second", &taken, &err), RONDO_EBUSY);
+    store_close(store);
+    store_close(other);
+    CHECK_INT(test_sql_number("SELECT count(*) FROM driver"), 0);
+}
