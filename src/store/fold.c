@@ -162,6 +162,7 @@ void fold_away(struct store *store)
     fold_in(store);
     sqlite3_exec(store->db, "PRAGMA journal_size_limit = 0", NULL, NULL, NULL);
     write_again(store);
+    sqlite3_exec(store->db, "PRAGMA journal_size_limit = -1", NULL, NULL, NULL);
 }
 
 void fold_write_over(struct store *store)
