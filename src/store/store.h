@@ -105,6 +105,9 @@ int store_look(struct store *store, const char *id, struct journal **ret, rondo_
 const struct store_run *store_about(struct journal *journal);
 const char *store_definition(struct journal *journal, size_t *ret_len);
 
+/* Another process may remove a run that is only looked at: RONDO_ENOTFOUND from then on. */
+int store_check_there(struct journal *journal, rondo_error *err);
+
 /* Changes status, waiting, end_ns, last_seq and what about holds, with the next commit. */
 int store_sum_up(struct journal *journal, const struct store_run *run, rondo_error *err);
 

@@ -86,6 +86,20 @@ TEST(a_run_that_somebody_drives_is_not_removed)
     store_close(other);
 }
 
+TEST(a_run_that_is_looked_at_may_be_removed)
+{
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    put_run(store, "a", 3, 100, 1);
+    struct journal *journal = look_run(other, "a");
+    CHECK_INT(store_check_there(journal, &talk_err), 0);
+    must(store_remove(store, "a", &talk_err));
+    CHECK_INT(store_check_there(journal, &talk_err), RONDO_ENOTFOUND);
+    CHECK_STR(talk_err.message, "run 'a' was removed");
+    close_journal(journal);
+    store_close(other);
+    store_close(store);
+}
+
 TEST(a_run_of_a_process_that_died_is_removed)
 {
     test_store_path();
