@@ -55,7 +55,7 @@ TEST_SRC  := $(wildcard tests/unit/test_*.c)
 TEST_HELP := $(filter-out %_suite.c,$(wildcard tests/*.c))
 SUITES    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_suite.c))
 REPLAYS   := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
-HELPERS   := $(patsubst tests/programs/%.c,$(B)/tests/%,$(wildcard tests/programs/*.c))
+HELPERS   := $(patsubst tests/programs/%.c,$(B)/tests/%,$(wildcard tests/programs/*.c)) $(B)/tests/delay.so
 KILLS_SRC := $(wildcard tests/kill/*.c)
 HARNESS   := $(if $(KILLS_SRC),$(B)/tests/kills $(B)/tests/killer.so)
 SOLIB     := $(if $(LIB_SRC),$(B)/$(SO))
@@ -188,13 +188,15 @@ $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
 
-# The harness that kills the program, and what is put into the program to die at a certain write.
+# The harness that kills the program, and what is put into the program to die at a certain write or to be slow.
 $(B)/tests/kills: $(patsubst %.c,$(O)/%.o,$(filter-out %/killer.c,$(KILLS_SRC))) $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
-$(B)/tests/killer.so: tests/kill/killer.c Makefile
+$(B)/tests/killer.so: tests/kill/killer.c
+$(B)/tests/delay.so: tests/shared/delay.c
+$(B)/tests/killer.so $(B)/tests/delay.so: Makefile
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O1 -g -fPIC $(WARN) -shared -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O1 -g -fPIC $(WARN) -shared -o $@ $(filter %.c,$^)
 
 $(B)/bench/%: $(O)/bench/%.o $(B)/librondo.a
 	$(call say,LINK,$@)

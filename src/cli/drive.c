@@ -318,8 +318,7 @@ static void leave_at_once(struct drive *d)
     buf_puts(&d->next, "rondo: left at once\n");
     if (d->run->stored)
         add_next(d, "go on with: rondo resume ", "");
-    if (!d->options->quiet)
-        screen_write(STDERR_FILENO, d->next.data, d->next.len);
+    screen_write(STDERR_FILENO, d->next.data, d->next.len);
     keyboard_restore();
     _exit(128 + interrupt_signal());
 }
@@ -569,7 +568,8 @@ static uint32_t say_origins(const struct drive *d)
     return rows_origins(d->rows, say_next, &(struct saying){ d, failures_max(d) });
 }
 
-/* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a person. */
+/* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a signal, and then it is
+   said how to go on. */
 static void say_failure(struct drive *d, const rondo_result *res)
 {
     bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
@@ -585,6 +585,8 @@ static void say_failure(struct drive *d, const rondo_result *res)
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
     if (d->no_output.len)
         fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&d->no_output));
+    if (d->stops)
+        screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
 /* The content of null is nothing, which steps without a result have, too. */

@@ -1,6 +1,7 @@
 /* interrupt.c - signals that reach the program while it drives a run.
 
-   SIGPIPE is caught so that a write tells instead; what is ignored stays so, SIGHUP under nohup.  Who is
+   SIGPIPE is caught so that a write tells instead; what is ignored stays so, SIGHUP under nohup.  A program such as
+   timeout(1) signals us, and then our group: we hear it twice, which is one request to stop.  Who is
    told to stop a third time, while the second is still not through, or once more when everything is said
    and only children still have to die, leaves from the handler.  What stops or ends the program without
    further ado does so, but not before the keyboard is as it was. */
@@ -11,8 +12,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#define REQUEST_MS 500 // equal signals within this time are one request
 
 static const struct {
     int signal;
@@ -23,6 +28,7 @@ static struct sigaction before[COUNT(caught)];
 static bool is_caught;
 static rondo_engine *volatile waiting;
 static volatile sig_atomic_t stops, first, resized, continued, is_over;
+static atomic_llong heard_ms[NSIG]; // when a signal last was a request
 
 /* Does to the program what the signal does to one that does not catch it. */
 static void obey(int signal)
@@ -39,10 +45,24 @@ static void obey(int signal)
     sigaction(signal, &ours, NULL);
 }
 
+static bool is_stop(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
+/* Two threads may be told at the same moment: one of them makes it a request. */
+static bool is_request(int signal)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long ms = now.tv_sec * 1000ll + now.tv_nsec / 1000000, last = atomic_load(&heard_ms[signal]);
+    return (!last || ms - last >= REQUEST_MS) && atomic_compare_exchange_strong(&heard_ms[signal], &last, ms);
+}
+
 static void note(int signal)
 {
     int was = errno;
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
+    if (is_stop(signal) && is_request(signal)) {
         first = first ? first : signal;
         if (++stops > 2 || is_over) {
             keyboard_restore();
@@ -63,6 +83,7 @@ void interrupt_start(rondo_engine *engine)
     struct sigaction action = { .sa_handler = note, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     stops = first = resized = continued = is_over = 0;
+    memset(heard_ms, 0, sizeof heard_ms);
     waiting = engine;
     is_caught = true;
     for (size_t i = 0; i < COUNT(caught); i++) {

@@ -13,7 +13,7 @@ void interrupt_start(rondo_engine *engine);
 void interrupt_over(void);
 void interrupt_stop(void);
 
-int interrupt_count(void);  // how often the program was told to stop
+int interrupt_count(void);  // how often the program was told to stop; equal signals within half a second count once
 int interrupt_signal(void); // the first signal that said so; 0
 
 /* True once for each: the terminal has another size; the program goes on after it was suspended. */

@@ -237,8 +237,11 @@ int running_open_store(struct running *r, bool must_exist)
 static int read_definition(struct running *r, struct journal *journal)
 {
     struct diags diags = { 0 };
+    rondo_error err;
     size_t len;
     const char *text = store_definition(journal, &len);
+    if (!text && store_check_there(journal, &err) < 0)
+        return running_fail_said(r, &err);
     if (!text || shape_is(text, len))
         return command_fail(r->line->command, "run %s was started by a program, not from a workflow file: "
                             "only that program can go on with it", r->id);

@@ -451,7 +451,7 @@ static char *stored_text(rondo_engine *engine, const char *id, size_t *ret_len, 
     const char *text = store_definition(journal, ret_len);
     if (text && !shape_is(text, *ret_len))
         copy = mem_dup(text, *ret_len);
-    else
+    else if (text || store_check_there(journal, err) == 0)
         err_set(err, RONDO_EINVAL, "run %s was not made of a workflow: give its definition to rondo_run_resume()", id);
     journal->ops->close(journal);
     return copy;

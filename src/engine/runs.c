@@ -456,9 +456,11 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
 /* A definition that was made in C is also told where it differs, and which function it lacks. */
 int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err)
 {
-    const struct store_run *row = store_about(journal);
     size_t len;
     const char *text = store_definition(journal, &len);
+    if (store_check_there(journal, err) < 0)
+        return err->code;
+    const struct store_run *row = store_about(journal);
     if (text && shape_check(text, len, node, err) < 0)
         return err_in(err, "run %s belongs to another definition", row->id);
     if (row->hash == node->hash)

@@ -3,7 +3,10 @@
    The child borrows our memory until it has become another program, as with vfork(): nothing is
    copied, and it can leave word of what went wrong in a variable of ours, while we are stopped.  For
    that it must touch nothing else and call nothing but the system.  Our signals are blocked
-   meanwhile, so that no handler of ours runs inside of it. */
+   meanwhile, so that no handler of ours runs inside of it.
+
+   The child makes a group of its own.  A signal to our group that comes before that waits in the child as well:
+   it was for us, and the child drops it. */
 #define _GNU_SOURCE // clone
 #include "io/spawn.h"
 
@@ -21,6 +24,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STACK_SIZE 32768
@@ -62,7 +66,11 @@ static CHILD void reset_signals(void)
    on a busy machine lets it wait. */
 static CHILD void leave_terminal(void)
 {
+    sigset_t all;
     setpgid(0, 0);
+    sigfillset(&all);
+    while (sigtimedwait(&all, NULL, &(struct timespec){ 0 }) > 0)
+        ; // drops what was sent to our group
     int tty = open("/dev/tty", O_RDWR | O_NOCTTY);
     if (tty >= 0)
         ioctl(tty, TIOCNOTTY);

@@ -101,7 +101,7 @@ static sqlite3_stmt *statement(struct store *store, const char *sql, rondo_error
 sqlite3_stmt *db_statement(struct store *store, const char *sql, rondo_error *err)
 {
     if (UNLIKELY(store->held && !store->open))
-        db_let_go(store);
+        store_let_go(store);
     return statement(store, sql, err);
 }
 
@@ -220,15 +220,22 @@ json_t *db_json(sqlite3_stmt *stmt, int column)
 /* ---- batches ---------------------------------------------------------------------------------- */
 
 static const char any_row[] = "SELECT 1 FROM sqlite_schema"; // while it has not ended, so has what it reads
+static const char data_version[] = "PRAGMA data_version";    // another one when others have written
 
+/* Another process may write between a commit and this: then it is not from the batch's end that the next one begins. */
 static void hold(struct store *store)
 {
     rondo_error ignored;
-    if (!store->held)
-        store->held = db_row(store, statement(store, any_row, &ignored), &ignored) > 0;
+    int64_t version;
+    if (store->held || db_row(store, statement(store, any_row, &ignored), &ignored) <= 0)
+        return;
+    bool is_same = db_number(store, &version, &ignored, data_version, "") == 0 && version == store->version;
+    store->held = true;
+    if (UNLIKELY(!is_same))
+        store_let_go(store);
 }
 
-void db_let_go(struct store *store)
+void store_let_go(struct store *store)
 {
     rondo_error ignored;
     if (store->held)
@@ -240,7 +247,7 @@ void db_let_go(struct store *store)
 static int notice_others(struct store *store, rondo_error *err)
 {
     int64_t version;
-    if (db_number(store, &version, err, "PRAGMA data_version", "") < 0)
+    if (db_number(store, &version, err, data_version, "") < 0)
         return err->code;
     if (version == store->version)
         return 0;
@@ -257,7 +264,7 @@ static bool begin_from_held(struct store *store, sqlite3_stmt *begin)
     int rc = sqlite3_step(begin);
     sqlite3_reset(begin);
     if (rc != SQLITE_DONE)
-        db_let_go(store);
+        store_let_go(store);
     return rc == SQLITE_DONE;
 }
 
@@ -317,7 +324,7 @@ void store_rollback(struct store *store)
         return;
     if (!sqlite3_get_autocommit(store->db)) // SQLite itself may have done it
         db_do(store, &ignored, "ROLLBACK", "");
-    db_let_go(store);
+    store_let_go(store);
     store->version = -1; // nothing that was learnt in the batch is true
     end_batch(store, true);
 }
@@ -360,9 +367,12 @@ int db_end(struct store *store, bool own, int rc, rondo_error *err)
 {
     if (!own)
         return rc;
-    if (rc >= 0)
-        return store_commit(store, err);
-    store_rollback(store);
+    if (rc < 0) {
+        store_rollback(store);
+        return rc;
+    }
+    rc = store_commit(store, err);
+    store_let_go(store); // there may be no other batch for a long time
     return rc;
 }
 
@@ -371,7 +381,7 @@ static void synchronous(struct store *store, const char *sql)
 {
     if (!(store->flags & STORE_POWER))
         return;
-    db_let_go(store);
+    store_let_go(store);
     sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 }
 
@@ -404,7 +414,7 @@ bool store_has_news(struct store *store)
 {
     rondo_error ignored;
     int64_t version;
-    if (db_number(store, &version, &ignored, "PRAGMA data_version", "") < 0 || version == store->news)
+    if (db_number(store, &version, &ignored, data_version, "") < 0 || version == store->news)
         return false;
     store->news = version;
     return true;

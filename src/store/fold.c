@@ -147,7 +147,7 @@ static bool checkpoint(struct store *store, int *ret_pages)
 void fold_in(struct store *store)
 {
     int pages = 0;
-    db_let_go(store);
+    store_let_go(store);
     sqlite3 *reader = hold_wal(store);
     bool all = reader && checkpoint(store, &pages) && stamp(store);
     sqlite3_close(reader);
@@ -162,6 +162,7 @@ void fold_away(struct store *store)
     fold_in(store);
     sqlite3_exec(store->db, "PRAGMA journal_size_limit = 0", NULL, NULL, NULL);
     write_again(store);
+    sqlite3_exec(store->db, "PRAGMA journal_size_limit = -1", NULL, NULL, NULL);
 }
 
 void fold_write_over(struct store *store)

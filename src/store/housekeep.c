@@ -292,8 +292,7 @@ static void shrink(struct store *store)
     if (db_do(store, &ignored, "PRAGMA temp_store = FILE", "") == 0) // it may be more than memory can hold
         db_do(store, &ignored, "VACUUM", "");
     db_do(store, &ignored, "PRAGMA temp_store = MEMORY", "");
-    fold_in(store);
-    sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    fold_away(store); // SQLite's own way to cut the WAL off keeps writers out until nobody reads
 }
 
 int store_gc(struct store *store, int64_t *ret_bytes, rondo_error *err)

@@ -101,23 +101,6 @@ static bool driver_lives(const struct store *store, const struct driver *driver)
 
 /* ---- our own row --------------------------------------------------------------------------------- */
 
-int lease_driver(struct store *store, int64_t *ret, rondo_error *err)
-{
-    struct driver self;
-    if (!store->driver) {
-        driver_of_self(&self);
-        if (db_do(store, err,
-                  "INSERT INTO driver (host, place, pid, started, expires_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
-                  "ttiii", self.host, self.place, self.pid, self.started, store->now_ns + LEASE_NS) < 0)
-            return err->code;
-        store->driver = sqlite3_last_insert_rowid(store->db);
-        store->driver_is_new = true;
-        store->renewed_ns = store->now_ns;
-    }
-    *ret = store->driver;
-    return 0;
-}
-
 static bool is_due(const struct store *store)
 {
     int64_t since = store->now_ns - store->renewed_ns;
@@ -131,6 +114,37 @@ int lease_keep(struct store *store, rondo_error *err)
     store->renewed_ns = store->now_ns;
     return db_do(store, err, "UPDATE driver SET expires_ns = ?2 WHERE num = ?1", "ii", store->driver,
                  store->now_ns + LEASE_NS);
+}
+
+/* While we drive nothing, another process may take us for dead and delete our row. */
+static int keep_or_forget(struct store *store, rondo_error *err)
+{
+    if (!is_due(store))
+        return 0;
+    if (lease_keep(store, err) < 0)
+        return err->code;
+    if (sqlite3_changes(store->db) == 0)
+        store->driver = 0;
+    return 0;
+}
+
+int lease_driver(struct store *store, int64_t *ret, rondo_error *err)
+{
+    struct driver self;
+    if (keep_or_forget(store, err) < 0)
+        return err->code;
+    if (!store->driver) {
+        driver_of_self(&self);
+        if (db_do(store, err,
+                  "INSERT INTO driver (host, place, pid, started, expires_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
+                  "ttiii", self.host, self.place, self.pid, self.started, store->now_ns + LEASE_NS) < 0)
+            return err->code;
+        store->driver = sqlite3_last_insert_rowid(store->db);
+        store->driver_is_new = true;
+        store->renewed_ns = store->now_ns;
+    }
+    *ret = store->driver;
+    return 0;
 }
 
 int store_renew(struct store *store, rondo_error *err)

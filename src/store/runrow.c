@@ -353,3 +353,11 @@ const char *store_definition(struct journal *journal, size_t *ret_len)
     *ret_len = len;
     return whole ? buf_text(&log->definition) : NULL;
 }
+
+int store_check_there(struct journal *journal, rondo_error *err)
+{
+    const struct store_run *row = store_about(journal);
+    if (row->num && *row->id)
+        return 0;
+    return err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", runlog_of(journal)->id);
+}

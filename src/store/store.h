@@ -61,6 +61,10 @@ void store_set_now(struct store *store, int64_t now_ns);
 /* Has another process written since this was last asked?  Costs about a microsecond. */
 bool store_has_news(struct store *store);
 
+/* Between batches a store holds on to what it has read.  When nothing is driven for now it must not: the WAL of all
+   processes would grow until the next batch. */
+void store_let_go(struct store *store);
+
 /* Keeps the leases of all runs that this store drives; to be called every few seconds. */
 int store_renew(struct store *store, rondo_error *err);
 
@@ -104,6 +108,9 @@ int store_look(struct store *store, const char *id, struct journal **ret, rondo_
 /* The row of a journal's run (borrowed until the next call about this journal), its definition (NULL: none). */
 const struct store_run *store_about(struct journal *journal);
 const char *store_definition(struct journal *journal, size_t *ret_len);
+
+/* Another process may remove a run that is only looked at: RONDO_ENOTFOUND from then on. */
+int store_check_there(struct journal *journal, rondo_error *err);
 
 /* Changes status, waiting, end_ns, last_seq and what about holds, with the next commit. */
 int store_sum_up(struct journal *journal, const struct store_run *run, rondo_error *err);

@@ -54,7 +54,8 @@ wait_for "⠋
 ⠇
 ⠏"
 tm send-keys C-c
-sleep 0.1
+wait_for "stopping... Ctrl-C again leaves"
+sleep 0.6 # sooner it would be the same request
 tm send-keys C-c
 left
 has "twice" "left at once"

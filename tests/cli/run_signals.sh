@@ -1,4 +1,5 @@
-# rondo run and signals: the first stops the run, the second leaves; children never stay behind.
+# rondo run and signals: the first stops the run, the second leaves, equal ones at once are one; children never stay
+# behind.
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1
 set -m # a process group for each job, as in a shell
@@ -26,12 +27,12 @@ END
 flow polite.yaml 'echo $$ >child; exec sleep 100'
 flow stubborn.yaml 'trap \"\" TERM INT HUP; echo $$ >child; while :; do sleep 1; done'
 
-# stop NAME STATUS FILE SIGNAL...: sends the signals one after the other
+# stop NAME STATUS ARGUMENTS SIGNAL...: sends the signals one after the other
 stop() {
     local name=$1 wanted=$2 file=$3 job rc
     shift 3
     rm -f child cleaned
-    "$RONDO" run "$file" >out 2>err </dev/null &
+    "$RONDO" run $file >out 2>err </dev/null &
     job=$!
     until_true test -s child
     for s in "$@"; do
@@ -45,6 +46,8 @@ stop() {
     ok
 }
 
+is() { if [ "$2" = "$3" ]; then ok; else bad "$1: $2, expected $3"; fi; }
+
 stop "Ctrl-C" 130 polite.yaml INT
 if [ -e cleaned ]; then ok; else bad "runOn: always did not run: $(cat err)"; fi
 if grep -q "cancelled" err && grep -q "SIGINT" err; then ok; else bad "no summary: $(cat err)"; fi
@@ -56,6 +59,9 @@ if [ "$told" = 143 ]; then ok; else bad "events --json tells another exit code l
 stop "a child that ignores SIGTERM" 130 stubborn.yaml INT
 if [ -e cleaned ]; then ok; else bad "runOn: always did not run after a stubborn child"; fi
 stop "SIGHUP" 129 polite.yaml HUP
+stop "SIGTERM, quietly" 143 "polite.yaml --quiet" TERM
+if grep -q "cancelled: stopped by SIGTERM" err && grep -q "go on with: rondo resume r" err; then ok
+else bad "--quiet does not say how to go on: $(cat err)"; fi
 
 # One grace period for all, also for those who are in a session of their own.
 cat >deaf.yaml <<'END'
@@ -88,9 +94,55 @@ wait
 told=$(sed -n 's/.*"exitCode":\([0-9]*\).*/\1/p' followed)
 if [ "$told" = 143 ]; then ok; else bad "events --follow --json tells another exit code: $told"; fi
 
+# As timeout(1) does it: first the program, then its whole group, steps that are just being started included.
+cat >short.yaml <<'END'
+rondo: 1
+name: short
+agents: { s: { run: ["true"] } }
+steps:
+  - id: all
+    loop: { maxIterations: 400 }
+    steps: [ { id: one, agent: s, instructions: x } ]
+END
+has_begun() { grep -q "step_end all" "$1"; }
+stop_group() { # number
+    local err=err.$1 rest=$((RANDOM % 10)) job rc
+    "$RONDO" run short.yaml >/dev/null 2>"$err" </dev/null &
+    job=$!
+    until_true has_begun "$err"
+    sleep 0.0$rest
+    kill -TERM $job
+    kill -TERM -- -$job
+    { wait $job; } 2>/dev/null
+    rc=$?
+    [ $rc = 0 ] && return # it was done already
+    is "the group is told, too: status" $rc 143
+    if grep -q "stopped by SIGTERM" "$err" && grep -q "go on with: rondo resume r" "$err"; then ok
+    else bad "the group is told, too: it does not say so: $(tail -n 20 "$err")"; fi
+    if grep -q "step_failed\|ended by signal\|left at once" "$err"; then bad "a step was hit: $(tail -n 20 "$err")"; else ok; fi
+}
+for i in $(seq 30); do stop_group "$i"; done
+id=$(sed -n 's/.*go on with: rondo resume \(r[0-9a-f]*\).*/\1/p' err.30)
+if [ -z "$id" ] || "$RONDO" resume --quiet "$id" >/dev/null 2>err; then ok; else bad "it cannot be resumed: $(cat err)"; fi
+
 sed -i 's/grace: 300ms/grace: 60s/; s/\[touch, cleaned\]/"sleep 60; touch cleaned"/' stubborn.yaml
-stop "Ctrl-C twice" 130 stubborn.yaml INT INT
-if [ ! -e cleaned ]; then ok; else bad "the second Ctrl-C still cleaned up"; fi
+# leave NAME OPTION...: the same signal until it leaves.
+leave() {
+    local name=$1 job
+    shift
+    rm -f child cleaned
+    "$RONDO" run "$@" stubborn.yaml >out 2>err </dev/null &
+    job=$!
+    until_true test -s child
+    while kill -INT $job 2>/dev/null; do sleep 0.6; done
+    { wait $job; } 2>/dev/null
+    is "$name: status" $? 130
+    until_true is_gone "$(cat child)"
+    if [ ! -e cleaned ]; then ok; else bad "$name: it still cleaned up"; fi
+    if grep -q "left at once" err && grep -q "go on with: rondo resume r" err; then ok; else bad "$name: $(cat err)"; fi
+}
+leave "Ctrl-C twice"
+leave "Ctrl-C twice, quietly" --quiet
 stop "Ctrl-C, then SIGTERM" 130 stubborn.yaml INT TERM
 stop "SIGKILL leaves no child either" 137 stubborn.yaml KILL
 

@@ -2,6 +2,7 @@
 #include "store/db.h"
 #include "talks.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,6 +84,20 @@ TEST(a_run_that_somebody_drives_is_not_removed)
     must(store_remove(other, "a", &talk_err));
     store_close(store);
     store_close(other);
+}
+
+TEST(a_run_that_is_looked_at_may_be_removed)
+{
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    put_run(store, "a", 3, 100, 1);
+    struct journal *journal = look_run(other, "a");
+    CHECK_INT(store_check_there(journal, &talk_err), 0);
+    must(store_remove(store, "a", &talk_err));
+    CHECK_INT(store_check_there(journal, &talk_err), RONDO_ENOTFOUND);
+    CHECK_STR(talk_err.message, "run 'a' was removed");
+    close_journal(journal);
+    store_close(other);
+    store_close(store);
 }
 
 TEST(a_run_of_a_process_that_died_is_removed)
@@ -320,6 +335,47 @@ TEST(sweeping_goes_on_beside_a_process_that_writes)
         must(journal->ops->read(journal, &pos, &record, &len, &talk_err));
     CHECK_UINT(pos.seq, 401);
     close_journal(journal);
+    store_close(store);
+}
+
+static void beside(sqlite3 *db, const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        _exit(1);
+}
+
+/* A process that reads an old page and then wants to write, as one that folds the WAL in does. */
+static void read_and_write(int ready)
+{
+    sqlite3 *reader, *writer;
+    if (sqlite3_open(test_store_path(), &reader) || sqlite3_open(test_store_path(), &writer))
+        _exit(1);
+    sqlite3_busy_timeout(writer, 2000);
+    beside(reader, "BEGIN; SELECT count(*) FROM run");
+    CHECK_INT(write(ready, "x", 1), 1);
+    for (;;)
+        beside(writer, "BEGIN IMMEDIATE; ROLLBACK");
+}
+
+/* Making the file smaller must not keep writers out until the last reader has gone: one may wait for the other. */
+TEST(nobody_waits_for_a_file_that_is_made_smaller)
+{
+    char x;
+    int fds[2], status;
+    struct store *store = test_store(STORE_CREATE);
+    put_run(store, "a", 100, 20000, 1);
+    must(store_remove(store, "a", &talk_err));
+    store_close(store);
+    CHECK_INT(pipe(fds), 0);
+    pid_t child = fork();
+    if (child == 0)
+        read_and_write(fds[1]);
+    CHECK_INT(read(fds[0], &x, 1), 1);
+    store = test_store(0);
+    CHECK(gc(store) > 1900000);
+    kill(child, SIGKILL);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status)); // it did not give up
     store_close(store);
 }
 

@@ -339,6 +339,38 @@ static int try_terminal(int master)
     return strcmp(child.output, "none\n") != 0 ? 2 : still_ours ? 0 : 3;
 }
 
+static void ignore(int signal)
+{
+    (void)signal;
+}
+
+static void signal_group(pid_t group)
+{
+    setpgid(0, 0);
+    while (kill(-group, SIGTERM) == 0)
+        usleep(20);
+    _exit(0);
+}
+
+/* timeout(1) signals us and then our group, in which a child is until it has one of its own. */
+TEST(a_signal_to_our_group_is_not_for_a_child_that_is_just_started)
+{
+    struct child child;
+    signal(SIGTERM, ignore);
+    setpgid(0, 0);
+    pid_t us = getpid(), sender = fork();
+    if (sender == 0)
+        signal_group(us);
+    open_loop();
+    for (int i = 0; i < 300; i++) {
+        SHELL(&child, "true");
+        CHECK_INT(child.signal, 0);
+    }
+    loop_close(loop);
+    kill(sender, SIGKILL);
+    waitpid(sender, NULL, 0);
+}
+
 TEST(a_child_has_no_terminal)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY), status;

@@ -1,4 +1,5 @@
 /* test_store_lease.c - several processes, or several stores, on one file; who drives a run. */
+#include "store/db.h"
 #include "stores.h"
 
 #include <signal.h>
@@ -83,6 +84,59 @@ TEST(two_stores_write_in_turn)
     }
     store_close(stores[0]);
     store_close(stores[1]);
+}
+
+/* SQLite calls this behind a commit, when others may write again. */
+static int write_another(void *user, sqlite3 *db, const char *name, int pages)
+{
+    struct journal *other = user;
+    struct journal_pos pos;
+    uint64_t next = 1;
+    while (other->ops->seek(other, next, &pos))
+        next++;
+    put_record(other, next, 1, 100);
+    rondo_error err;
+    CHECK_INT(other->ops->commit(other, &err), 0);
+    return SQLITE_OK;
+}
+
+TEST(another_process_writes_right_behind_each_commit)
+{
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    struct journal *a = test_run(store, "a"), *b;
+    commit(store);
+    b = test_run(other, "b");
+    commit(other);
+    sqlite3_wal_hook(store->db, write_another, b);
+    for (uint64_t i = 1; i <= 20; i++) {
+        put_record(a, i, 1, 100);
+        commit(store);
+    }
+    sqlite3_wal_hook(store->db, NULL, NULL);
+    CHECK_UINT(check_records(a, 1, 100), 21);
+    CHECK_UINT(check_records(look_run(store, "b"), 1, 100), 21);
+    store_close(store);
+    store_close(other);
+}
+
+static int take_over(void *user, sqlite3 *db, const char *name, int pages)
+{
+    test_sql("UPDATE run SET fence = fence + 1, driver = 0 WHERE id = 'a'");
+    return SQLITE_OK;
+}
+
+TEST(a_lease_that_is_lost_right_behind_a_commit_is_missed_at_once)
+{
+    rondo_error err;
+    struct store *store = test_store(STORE_CREATE);
+    struct journal *a = test_run(store, "a");
+    sqlite3_wal_hook(store->db, take_over, NULL);
+    commit(store);
+    sqlite3_wal_hook(store->db, NULL, NULL);
+    CHECK_INT(try_append(a, 1, &err), RONDO_EBUSY);
+    CHECK_STR(err.message, "run 'a' was taken over by another process");
+    store_rollback(store);
+    store_close(store);
 }
 
 /* Runs what is given in a child process; its exit status. */
@@ -386,4 +440,26 @@ TEST(a_lease_that_is_lost_during_a_batch_takes_nothing_else_with_it)
     CHECK_STR(err.message, "run 'b' was removed by another process");
     store_rollback(store);
     store_close(store);
+}
+
+/* One that drives nothing for a while may be taken for dead. */
+TEST(a_driver_that_was_forgotten_is_told_of_again)
+{
+    rondo_error err;
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    struct journal *taken;
+    int64_t now = 1000000000000;
+    store_set_now(store, now);
+    close_journal(test_run(store, "first"));
+    commit(store);
+    store_set_now(store, now += 60000000000);
+    store_set_now(other, now);
+    tidy(other);
+    CHECK_INT(test_sql_number("SELECT count(*) FROM driver"), 0);
+    test_run(store, "second");
+    commit(store);
+    CHECK_INT(store_take(other, "second", &taken, &err), RONDO_EBUSY);
+    store_close(store);
+    store_close(other);
+    CHECK_INT(test_sql_number("SELECT count(*) FROM driver"), 0);
 }
