@@ -194,7 +194,7 @@ static bool is_plain(const struct tool *tool, const char *text, const json_t *ar
     return strcmp(tool->name, "fetch") == 0 ? is_plain_url(text) : is_plain_path(text);
 }
 
-/* Word by word, each with *.  A pattern that ends in * fits any words behind that; one with * as its last word, also none. */
+/* Word by word, each with *.  A pattern that ends in * fits any words behind that; if that is a word, also none. */
 static bool fits_words(const struct shell_words *pattern, const struct shell_words *words)
 {
     const char *last = pattern->count ? pattern->list[pattern->count - 1] : "";
@@ -217,8 +217,8 @@ static bool fits_joined(const struct shell_words *pattern, const struct shell_wo
     return fits(buf_text(&wanted), buf_text(&text));
 }
 
-/* `git *` must not let `git log; rm -rf .` through, nor a `./git` that somebody has made.  When refusing, `rm *` is also
-   about `/bin/rm`. */
+/* `git *` must not let `git log; rm -rf .` through, nor a `./git` that somebody has made.  When refusing, `rm *` is
+   about `/bin/rm`, too. */
 static bool fits_command(const char *pattern, const char *command, bool refuses)
 {
     auto_words struct shell_words wanted, words;
