@@ -6,8 +6,8 @@
 
    Outside of the sandbox are a folder with a canary, a process that sleeps, queues, and servers that listen.
 
-   Attempts are made in every setting that this machine has: by this user and by one without privileges, inside of
-   bubblewrap and without it, where no namespaces can be had, and in the sandbox of a command agent. */
+   Attempts are made in every setting that this machine has: inside of bubblewrap and without it, where no namespaces
+   can be had, and in the sandbox of a command agent.  In each of them this user makes them, and nobody if we are root. */
 #define _GNU_SOURCE // everything
 #include "test.h"
 
@@ -247,7 +247,8 @@ ATTEMPT(read_the_kernels_log_by_proc) { return opens("/proc/kmsg", O_RDONLY | O_
 ATTEMPT(read_the_kernels_memory) { return opens("/proc/kcore", O_RDONLY); }
 static bool opens_a_disk(int flags)
 {
-    static const char *const disks[] = { "/dev/vda", "/dev/sda", "/dev/xvda", "/dev/nvme0n1", "/dev/mmcblk0", "/dev/loop0" };
+    static const char *const disks[] = { "/dev/vda",     "/dev/sda",     "/dev/xvda",
+                                         "/dev/nvme0n1", "/dev/mmcblk0", "/dev/loop0" };
     for (size_t i = 0; i < COUNT(disks); i++)
         if (opens(disks[i], flags))
             return true;
