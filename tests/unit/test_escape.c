@@ -7,7 +7,7 @@
    Outside of the sandbox are a folder with a canary, a process that sleeps, queues, and servers that listen.
 
    Attempts are made in every setting that this machine has: inside of bubblewrap and without it, where no namespaces
-   can be had, and in the sandbox of a command agent.  In each of them this user makes them, and nobody if we are root. */
+   can be had, and in the sandbox of a command agent.  In each this user makes them, and nobody if we are root. */
 #define _GNU_SOURCE // everything
 #include "test.h"
 
