@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define SHOWN_MAX 4000 // bytes; a server that needs more could hide something
 
@@ -201,12 +201,19 @@ static int choose(struct running *r, json_t *servers, rondo_error *err)
     return rc;
 }
 
+/* An empty one says nothing. */
+static bool is_there(void)
+{
+    struct stat st;
+    return stat(MCP_FILE, &st) == 0 && st.st_size > 0;
+}
+
 int mcp_file_read(struct running *r, json_t **ret)
 {
     rondo_error err;
     const struct run_args *a = r->args;
     bool is_named = a->mcp, can_ask = drive_has_person() && !a->quiet && !a->means.sandbox;
-    if (!is_named && access(MCP_FILE, F_OK) < 0)
+    if (!is_named && !is_there())
         return EXIT_OK;
     if (!is_named && !can_ask) {
         command_fail(r->line->command, MCP_FILE " is not used, because %s; --mcp " MCP_FILE " uses it",

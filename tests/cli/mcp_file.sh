@@ -41,6 +41,10 @@ same "it is started without a question" "$(was_started)" "yes"
 echo '{"mcpServers":[]}' >.mcp.json
 serve < <(text "Done.")
 check "a file that is not used may be broken" 0 "Done." agent
+: >.mcp.json
+serve < <(text "Done.")
+check "an empty one is none" 0 "Done." agent
+grep -q mcp err && bad "it is told of" || ok
 
 # ---- on a terminal ------------------------------------------------------------------------------------------
 command -v tmux >/dev/null || { echo "$passed passed, $failed failed"; exit $((failed > 0)); }
