@@ -3,21 +3,18 @@
    It is a workflow of one step that nobody had to write, so it is kept, shown, resumed and kept within its
    budget like every other run. */
 #include "cli/commands.h"
-#include "cli/running.h"
+#include "cli/given.h"
+#include "cli/mcp_file.h"
 #include "data/value.h"
 #include "engine/flow_files.h"
 #include "engine/flows.h"
 #include "io/file.h"
 #include "tool/tool.h"
 
-#include "cli/given.h"
-
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define TURNS      50
-#define MCP_FILE   ".mcp.json"
+#define TURNS 50
 
 static const char system_text[] =
     "You are an agent that works in a folder of the user's with the tools that you are given. Look before you "
@@ -46,22 +43,6 @@ static json_t *all_tools(const json_t *servers)
     json_object_foreach((json_t *)servers, name, server)
         json_array_append_new(names, json_string(name));
     return names;
-}
-
-static int read_servers(struct running *r, json_t **ret)
-{
-    rondo_error err;
-    const char *path = r->args->mcp ? r->args->mcp : MCP_FILE;
-    if (!r->args->mcp && access(path, R_OK) < 0)
-        return EXIT_OK;
-    auto_json json_t *file = given_file(path, &err);
-    if (!file)
-        return command_fail(r->line->command, "%s", err.message);
-    json_t *servers = json_object_get(file, "mcpServers");
-    if (!json_is_object(servers))
-        return command_fail(r->line->command, "%s: expected `mcpServers`, a map of servers", path);
-    *ret = json_incref(servers);
-    return EXIT_OK;
 }
 
 static int read_schema(struct running *r, json_t *agent)
@@ -145,7 +126,7 @@ static int load(struct running *r, const json_t *doc)
 static int make_flow(struct running *r)
 {
     auto_json json_t *prompt = NULL, *servers = NULL;
-    int code = read_servers(r, &servers);
+    int code = mcp_file_read(r, &servers);
     if (code != EXIT_OK || (code = read_prompt(r, &prompt)) != EXIT_OK)
         return code;
     auto_json json_t *agent = agent_of(r, servers);
@@ -197,7 +178,7 @@ static int start(struct running *r)
 static int cmd_agent(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = {
-        running_check_args, make_flow, running_prepare_env, check_depth, running_check_agents, open_store,
+        running_check_args, running_prepare_env, make_flow, check_depth, running_check_agents, open_store,
         running_open_engine, start, running_carry_out,
     };
     struct running r = { .line = line, .args = line->options, .command = line->command->name, .file = "agent" };
@@ -212,7 +193,7 @@ static const struct option options[] = {
     MEANS_OPTIONS(struct run_args),
     { "system", 0, OPT_TEXT, AT(system), "TEXT", .help = "who the agent is, instead of the usual text" },
     { "tools", 0, OPT_TEXT, AT(tools), "NAMES", .help = "the tools it has; all, unless this says otherwise" },
-    { "mcp", 0, OPT_TEXT, AT(mcp), "FILE", .help = "servers with more tools (" MCP_FILE ")" },
+    { "mcp", 0, OPT_TEXT, AT(mcp), "FILE", .help = "servers with more tools, used without a question" },
     { "attach", 'a', OPT_TEXTS, AT(attach), "FILE", .help = "a file that it is shown, pictures too" },
     { "project-notes", 0, OPT_FLAG, AT(project_notes), .help = "show it the AGENTS.md of the folder" },
     { "schema", 0, OPT_TEXT, AT(schema), "FILE", .help = "JSON Schema of the result, in YAML or JSON" },
@@ -239,8 +220,12 @@ const struct cmd command_agent = {
     .name = "agent", .args = "PROMPT...", .min_args = 0, .max_args = UINT16_MAX,
     .summary = "one model with tools, in this folder",
     .about = "The model works with the tools read, write, edit, glob, grep, bash and fetch, with\n"
-             "those of the MCP servers in " MCP_FILE ", and with agents of its own, until it is\n"
-             "done.  Its answer goes to stdout.  What is piped in is put behind the prompt.\n"
+             "those of MCP servers, and with agents of its own, until it is done.  Its answer goes\n"
+             "to stdout.  What is piped in is put behind the prompt.\n"
+             "\n"
+             "Servers are those of --mcp FILE.  Without it, each server in " MCP_FILE " is used after\n"
+             "a question on a terminal, which is asked once; without a terminal, with --quiet and\n"
+             "with --sandbox " MCP_FILE " is not used.\n"
              "\n"
              "Which tools it may call is asked on a terminal (y, n, a for always) unless --allow,\n"
              "--deny, --strict, --sandbox or --yolo say so; without a terminal the run stops with\n"

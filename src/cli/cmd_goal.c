@@ -1,5 +1,6 @@
 /* cmd_goal.c - rondo goal TEXT: a model plans a workflow, a person approves it, and it is run like any other. */
 #include "cli/commands.h"
+#include "cli/confirm.h"
 #include "cli/drive.h"
 #include "cli/given.h"
 #include "cli/planner.h"
@@ -94,17 +95,12 @@ static int leave(struct running *r)
 
 static int approve(struct running *r)
 {
-    char line[80];
     if (r->args->yes)
         return EXIT_OK;
-    if (!drive_has_person())
+    int answer = drive_has_person() ? confirm("Run this plan?") : CONFIRM_NOBODY;
+    if (answer == CONFIRM_NOBODY)
         return leave(r);
-    do {
-        fprintf(stderr, "Run this plan? [y/n] ");
-        if (!fgets(line, sizeof line, stdin))
-            return leave(r);
-    } while (!strchr("yYnN", line[0]));
-    if (line[0] == 'y' || line[0] == 'Y')
+    if (answer == CONFIRM_YES)
         return EXIT_OK;
     fprintf(stderr, "rondo %s: the plan was not approved, and not run\n", r->command);
     return EXIT_FAILED;

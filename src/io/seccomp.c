@@ -9,9 +9,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,6 +37,9 @@ enum { FIRST, SECOND };      // which one
 #define TYPE_STDIN     0x5412u // TIOCSTI: types into a terminal
 #define TYPE_CONSOLE   0x541cu // TIOCLINUX
 #define MARKED_LIMIT   15u     // RLIMIT_RTTIME; see guard.h
+#define ONE_PROCESS    1u      // IOPRIO_WHO_PROCESS
+#define OWNER          8u      // F_SETOWN
+#define OWNER_EX       15u     // F_SETOWN_EX
 
 /* One row a call.  Headers may be older than kernels: newer calls are numbers. */
 static const struct row {
@@ -52,14 +57,15 @@ static const struct row {
     { SYS_clone, EPERM, 0, UNLESS, FIRST, NEW_NAMESPACES, 0 },
     { 435, ENOSYS }, // clone3, whose flags cannot be looked at: everybody knows the older one
     { SYS_mount, EPERM }, { SYS_umount2, EPERM }, { 428, EPERM }, { 429, EPERM }, { 430, EPERM }, { 431, EPERM },
-    { 432, EPERM }, { 433, EPERM }, { 442, EPERM },
+    { 432, EPERM }, { 433, EPERM }, { 442, EPERM }, { 467, EPERM }, // 467: open_tree_attr
 
     /* the system */
     { SYS_open_by_handle_at, EPERM }, { SYS_bpf, EPERM }, { SYS_perf_event_open, EPERM },
     { SYS_userfaultfd, EPERM }, { SYS_add_key, EPERM }, { SYS_request_key, EPERM }, { SYS_keyctl, EPERM },
     { SYS_kexec_load, EPERM }, { SYS_init_module, EPERM }, { SYS_finit_module, EPERM },
     { SYS_delete_module, EPERM }, { SYS_reboot, EPERM }, { SYS_swapon, EPERM }, { SYS_swapoff, EPERM },
-    { SYS_acct, EPERM }, { SYS_quotactl, EPERM }, { SYS_fanotify_init, EPERM }, { SYS_kcmp, EPERM },
+    { SYS_acct, EPERM }, { SYS_quotactl, EPERM }, { 443, EPERM }, // 443: quotactl_fd
+    { SYS_fanotify_init, EPERM }, { SYS_kcmp, EPERM },
     { SYS_syslog, EPERM, SECCOMP_STRICT }, { SYS_name_to_handle_at, EOPNOTSUPP, SECCOMP_STRICT },
 
     /* attributes */
@@ -70,12 +76,13 @@ static const struct row {
     /* terminals */
     { SYS_ioctl, EPERM, 0, IF, SECOND, ~0u, TYPE_STDIN }, { SYS_ioctl, EPERM, 0, IF, SECOND, ~0u, TYPE_CONSOLE },
 
-    /* others' limits and priorities; our mark in its own limits */
+    /* others' limits, priorities and processors; our mark in its own limits */
     { SYS_prlimit64, EPERM, 0, UNLESS, FIRST, ~0u, 0 }, { SYS_prlimit64, EPERM, 0, IF, SECOND, ~0u, MARKED_LIMIT },
     { SYS_setpriority, EPERM, 0, UNLESS, FIRST, ~0u, 0 }, { SYS_setpriority, EPERM, 0, UNLESS, SECOND, ~0u, 0 },
     { SYS_sched_setscheduler, EPERM, 0, UNLESS, FIRST, ~0u, 0 },
     { SYS_sched_setparam, EPERM, 0, UNLESS, FIRST, ~0u, 0 }, { SYS_sched_setattr, EPERM, 0, UNLESS, FIRST, ~0u, 0 },
-    { SYS_ioprio_set, EPERM, 0, UNLESS, SECOND, ~0u, 0 },
+    { SYS_sched_setaffinity, EPERM, 0, UNLESS, FIRST, ~0u, 0 },
+    { SYS_ioprio_set, EPERM, 0, UNLESS, FIRST, ~0u, ONE_PROCESS }, { SYS_ioprio_set, EPERM, 0, UNLESS, SECOND, ~0u, 0 },
 #ifdef SYS_setrlimit
     { SYS_setrlimit, EPERM, 0, IF, FIRST, ~0u, MARKED_LIMIT },
 #endif
@@ -84,17 +91,27 @@ static const struct row {
     { SYS_socketpair, EACCES, SECCOMP_NO_NETWORK | SECCOMP_STRICT, IF, SECOND, 0xf, SOCK_DGRAM },
     { SYS_socketpair, EACCES, SECCOMP_NO_NETWORK | SECCOMP_STRICT, IF, SECOND, 0xf, SOCK_RAW },
 
-    /* memory and queues that others on this machine have, too */
-    { SYS_shmget, EACCES, SECCOMP_STRICT }, { SYS_msgget, EACCES, SECCOMP_STRICT },
-    { SYS_semget, EACCES, SECCOMP_STRICT }, { SYS_mq_open, EACCES, SECCOMP_STRICT },
-    { SYS_shmat, EACCES, SECCOMP_STRICT },
+    /* Memory and queues that others on this machine have, too.  Their numbers are small, so they can be guessed. */
+    { SYS_shmget, EACCES, SECCOMP_STRICT }, { SYS_shmat, EACCES, SECCOMP_STRICT },
+    { SYS_shmctl, EACCES, SECCOMP_STRICT }, { SYS_msgget, EACCES, SECCOMP_STRICT },
+    { SYS_msgsnd, EACCES, SECCOMP_STRICT }, { SYS_msgrcv, EACCES, SECCOMP_STRICT },
+    { SYS_msgctl, EACCES, SECCOMP_STRICT }, { SYS_semget, EACCES, SECCOMP_STRICT },
+    { SYS_semop, EACCES, SECCOMP_STRICT }, { SYS_semtimedop, EACCES, SECCOMP_STRICT },
+    { SYS_semctl, EACCES, SECCOMP_STRICT }, { SYS_mq_open, EACCES, SECCOMP_STRICT },
+    { SYS_mq_unlink, EACCES, SECCOMP_STRICT },
 
     { SYS_kill, EPERM, SECCOMP_NO_SIGNALS }, { SYS_tkill, EPERM, SECCOMP_NO_SIGNALS },
     { SYS_tgkill, EPERM, SECCOMP_NO_SIGNALS }, { 424, EPERM, SECCOMP_NO_SIGNALS }, // pidfd_send_signal
     { SYS_rt_sigqueueinfo, EPERM, SECCOMP_NO_SIGNALS }, { SYS_rt_tgsigqueueinfo, EPERM, SECCOMP_NO_SIGNALS },
+    { SYS_fcntl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, OWNER }, // who gets a descriptor's signals
+    { SYS_fcntl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, OWNER_EX },
+    { SYS_ioctl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, FIOSETOWN },
+    { SYS_ioctl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, SIOCSPGRP },
 
     { SYS_fchmod, EPERM, SECCOMP_NO_METADATA }, { SYS_fchmodat, EPERM, SECCOMP_NO_METADATA },
-    { 452, EPERM, SECCOMP_NO_METADATA }, // fchmodat2
+    { 452, EPERM, SECCOMP_NO_METADATA }, { 469, EPERM, SECCOMP_NO_METADATA }, // fchmodat2, file_setattr
+    { SYS_ioctl, EPERM, SECCOMP_NO_METADATA, IF, SECOND, ~0u, (uint32_t)FS_IOC_SETFLAGS },
+    { SYS_ioctl, EPERM, SECCOMP_NO_METADATA, IF, SECOND, ~0u, (uint32_t)FS_IOC_FSSETXATTR },
     { SYS_fchown, EPERM, SECCOMP_NO_METADATA }, { SYS_fchownat, EPERM, SECCOMP_NO_METADATA },
     { SYS_utimensat, EPERM, SECCOMP_NO_METADATA },
 #ifdef SYS_chmod

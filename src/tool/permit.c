@@ -3,6 +3,7 @@
 
 #include "flow/diag.h"
 #include "flow/known.h"
+#include "tool/shell_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -132,14 +133,8 @@ static const char *main_argument(const struct tool *tool, const json_t *argument
     return NULL;
 }
 
-/* A command that is more than one, or that is put together by the shell, fits no pattern that allows something:
-   `git *` must not let `git log; rm -rf .` through. */
-static bool is_plain_command(const char *text)
-{
-    return !strpbrk(text, ";&|`$<>(){}\n\r\\");
-}
-
-/* Nor does a path that climbs, or that is written otherwise than in one way: `./docs/x` is `docs/x`. */
+/* No pattern that allows something fits a path that climbs, or that is written otherwise than in one way: `./docs/x` is
+   `docs/x`. */
 static bool is_plain_path(const char *text)
 {
     bool is_plain = !strstr(text, "..");
@@ -194,11 +189,50 @@ static bool is_searching(const struct tool *tool)
 /* The pattern of a glob is about the folder that it names beside it. */
 static bool is_plain(const struct tool *tool, const char *text, const json_t *arguments)
 {
-    if (strcmp(tool->name, "bash") == 0)
-        return is_plain_command(text);
     if (strcmp(tool->name, "glob") == 0 && json_object_get(arguments, "path"))
         return false;
     return strcmp(tool->name, "fetch") == 0 ? is_plain_url(text) : is_plain_path(text);
+}
+
+/* Word by word, each with *.  A pattern that ends in * fits any words behind that; if that is a word, also none. */
+static bool fits_words(const struct shell_words *pattern, const struct shell_words *words)
+{
+    const char *last = pattern->count ? pattern->list[pattern->count - 1] : "";
+    uint32_t least = pattern->count - (strcmp(last, "*") == 0);
+    bool is_open = *last && last[strlen(last) - 1] == '*';
+    if (words->count < least || (words->count > pattern->count && !is_open))
+        return false;
+    for (uint32_t i = 0; i < MIN(pattern->count, words->count); i++)
+        if (!fits(pattern->list[i], words->list[i]))
+            return false;
+    return true;
+}
+
+/* As a text, where * stands for any number of words: what `*secret*` denies is not only a program's name. */
+static bool fits_joined(const struct shell_words *pattern, const struct shell_words *words)
+{
+    auto_buf struct buf wanted = { 0 }, text = { 0 };
+    shell_words_put(pattern, &wanted);
+    shell_words_put(words, &text);
+    return fits(buf_text(&wanted), buf_text(&text));
+}
+
+/* `git *` must not let `git log; rm -rf .` through, nor a `./git` that somebody has made.  When refusing, `rm *` is
+   about `/bin/rm`, too. */
+static bool fits_command(const char *pattern, const char *command, bool refuses)
+{
+    auto_words struct shell_words wanted, words;
+    shell_words_split(&wanted, pattern);
+    shell_words_split(&words, command);
+    if (wanted.count == 1 && strcmp(wanted.list[0], "*") == 0)
+        return true;
+    if (!words.is_plain || !refuses)
+        return words.is_plain ? fits_words(&wanted, &words) : refuses;
+    if (fits_words(&wanted, &words) || fits_joined(&wanted, &words))
+        return true;
+    shell_words_cut_folders(&wanted);
+    shell_words_cut_folders(&words);
+    return fits_words(&wanted, &words) || fits_joined(&wanted, &words);
 }
 
 /* May something below `text` fit?  As far as both are spelt out they are compared. */
@@ -220,6 +254,8 @@ static bool entry_fits(const struct entry *entry, const struct tool *tool, const
     const char *text = main_argument(tool, arguments);
     if (!text)
         return refuses;
+    if (strcmp(tool->name, "bash") == 0)
+        return fits_command(entry->pattern, text, refuses);
     if (!is_plain(tool, text, arguments))
         return refuses;
     if (refuses && is_searching(tool))

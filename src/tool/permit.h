@@ -14,8 +14,9 @@
    what permits less wins: yolo only answers the questions that nobody else has an answer to.
 
    Entries of the lists are names of tools, with * (`files__*`), optionally with a pattern for their main
-   argument: `bash(git *)`, `write(docs*)`, `fetch(https://example.org*)`.  A refusal is a result that the
-   model sees; its step goes on. */
+   argument: `bash(git *)`, `write(docs*)`, `fetch(https://example.org*)`.  Commands are compared word by word
+   (tool/shell_words.h).  One that is not plain fits no pattern on the allow list but `*`.  It fits every pattern on the
+   deny list and on the ask list.  A refusal is a result that the model sees; its step goes on. */
 #ifndef RONDO_PERMIT_H
 #define RONDO_PERMIT_H
 

@@ -5,6 +5,8 @@
      { "rondo-pins": 1,
        "servers": { IDENTITY: { "name": "files", "tools": { "read": { "description": HASH, "parameters": HASH } } } } }
 
+   An entry without tools may also be an answer to a question that is asked once (cli/mcp_file.c).
+
    It is replaced as a whole, under a lock that lies beside it. */
 #include "tool/pins.h"
 

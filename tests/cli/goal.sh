@@ -69,7 +69,8 @@ same "and nothing was asked" "$(requests)" 2
 if command -v script >/dev/null; then
     for answer in y n; do
         serve < <(text "$plan"; then_; text "Tea at last.")
-        echo $answer | script -qec "$RONDO goal --store :memory: I want tea. >said.$answer" /dev/null >tty 2>&1
+        rm -f tty
+        { wait_for tty "Run this plan" && echo $answer; } | script -qec "$RONDO goal --store :memory: I want tea. >said.$answer" /dev/null >tty 2>&1
         same "a person says $answer" "$? $(tr -d '\r' <said.$answer)" "$([ $answer = y ] && echo "0 Tea at last." || echo "1 ")"
     done
 fi

@@ -227,6 +227,14 @@ check "an agent without tools" 0 "Done." "$RONDO" run -q --strict --allow 'bash(
 same "has what is allowed" "$(asked 0 '[.tools[].function.name] | join(" ")') $(asked 1 '.messages[] | select(.tool_call_id=="c1").content' | head -1)" "read bash hi"
 same "also in part" "$(ls no 2>/dev/null)" ""
 
+# What is denied is not written in another way.
+touch victim
+serve < <(calls c1 bash '{"command":"rm\t-f victim"}' c2 bash "{\"command\":\"'rm' -f victim\"}" c3 bash '{"command":"/bin/rm -f victim"}' \
+                c4 bash '{"command":"A=1 rm -f victim"}' c5 bash '{"command":"time rm -f victim"}' c6 bash '{"command":"echo kept"}'; then_; text "Done.")
+check "denied commands" 0 "Done." "$RONDO" run -q --yolo --deny 'bash(rm *)' general.yaml
+same "none of them is run" "$(ls victim) $(asked 1 '[.messages[] | select(.role=="tool").content | test("not permitted")] | map(if . then "no" else "yes" end) | join(" ")')" \
+    "victim no no no no no yes"
+
 # A redirect leads where nothing is allowed.
 flow fetches.yaml <<'F'
 name: fetches

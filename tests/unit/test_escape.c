@@ -4,19 +4,25 @@
    line for the shell.  It says ESCAPED when it got what it wanted.  What must not work inside is also tried
    without a sandbox (its control), where it does: so that the test can fail.
 
-   Outside of the sandbox are a folder with a canary, a process that sleeps, and servers that listen.
+   Outside of the sandbox are a folder with a canary, a process that sleeps, queues, and servers that listen.
 
-   Everything is tried twice, without bubblewrap and inside of it where it works. */
+   Attempts are made in every setting that this machine has: inside of bubblewrap and without it, where no namespaces
+   can be had, and in the sandbox of a command agent.  In each this user makes them, and nobody if we are root. */
 #define _GNU_SOURCE // everything
 #include "test.h"
 
 #include "base/buf.h"
 #include "io/bubble.h"
 #include "io/process.h"
+#include "io/seccomp.h"
 #include "io/tempdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -47,6 +53,7 @@
 #include <unistd.h>
 
 #define CANARY "CANARY-77aa-outside"
+#define NOBODY 65534
 
 /* Sanitizers take most of the addresses that there are. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -101,6 +108,12 @@ static bool let_through(long rc)
 {
     return rc >= 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS && errno != EOPNOTSUPP);
 }
+
+/* Of System V's queues. */
+struct message {
+    long kind;
+    char text[1];
+};
 
 #define ATTEMPT(name) static bool name(void)
 
@@ -195,6 +208,23 @@ ATTEMPT(chmod_through_a_link)
 {
     return symlink(OUT("canary"), BOX("link")) == 0 && chmod(BOX("link"), 0777) == 0;
 }
+ATTEMPT(flags_of_what_is_open)
+{
+    int flags = 0, fd = open(READ("seen"), O_RDONLY);
+    return ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+}
+ATTEMPT(flags_by_the_older_call)
+{
+    struct fsxattr flags = { 0 };
+    int fd = open(READ("seen"), O_RDONLY);
+    return ioctl(fd, FS_IOC_FSGETXATTR, &flags) == 0 && ioctl(fd, FS_IOC_FSSETXATTR, &flags) == 0;
+}
+ATTEMPT(flags_by_the_newer_call)
+{
+    uint64_t flags[3] = { 0 };
+    return syscall(468, AT_FDCWD, READ("seen"), flags, sizeof flags, 0) == 0 &&
+           syscall(469, AT_FDCWD, READ("seen"), flags, sizeof flags, 0) == 0;
+}
 ATTEMPT(an_attribute) { return setxattr(OUT("canary"), "user.x", "y", 1, 0) == 0; }
 ATTEMPT(no_attribute) { return let_through(removexattr(OUT("canary"), "user.x")); }
 
@@ -213,6 +243,31 @@ ATTEMPT(list_home) { return opens(getenv("PEOPLE"), O_RDONLY | O_DIRECTORY); }
 ATTEMPT(list_temporary_files) { return opens("/tmp", O_RDONLY | O_DIRECTORY); }
 ATTEMPT(read_passwords) { return reads("/etc/shadow"); }
 ATTEMPT(read_the_kernels_log) { return reads("/dev/kmsg"); }
+ATTEMPT(read_the_kernels_log_by_proc) { return opens("/proc/kmsg", O_RDONLY | O_NONBLOCK); }
+ATTEMPT(read_the_kernels_memory) { return opens("/proc/kcore", O_RDONLY); }
+static bool opens_a_disk(int flags)
+{
+    static const char *const disks[] = { "/dev/vda",     "/dev/sda",     "/dev/xvda",
+                                         "/dev/nvme0n1", "/dev/mmcblk0", "/dev/loop0" };
+    for (size_t i = 0; i < COUNT(disks); i++)
+        if (opens(disks[i], flags))
+            return true;
+    return false;
+}
+ATTEMPT(read_a_disk) { return opens_a_disk(O_RDONLY); }
+ATTEMPT(write_to_a_disk) { return opens_a_disk(O_WRONLY); }
+ATTEMPT(the_terminal_of_rondo) { return opens("/dev/tty", O_RDWR | O_NOCTTY); }
+ATTEMPT(terminals_of_others)
+{
+    char path[32];
+    for (int i = 0; i < 100; i++) {
+        snprintf(path, sizeof path, "/dev/pts/%d", i);
+        if (opens(path, O_RDWR | O_NOCTTY))
+            return true;
+    }
+    return false;
+}
+ATTEMPT(another_machine) { return opens("/dev/kvm", O_RDWR); }
 ATTEMPT(execute_outside)
 {
     char *argv[] = { (char *)OUT("program"), NULL }, *env[] = { NULL };
@@ -308,6 +363,20 @@ ATTEMPT(take_a_descriptor)
     long pidfd = syscall(434, number("TARGET"), 0);
     return pidfd >= 0 && syscall(438, pidfd, 0, 0) >= 0;
 }
+ATTEMPT(move_memory_of_others)
+{
+    return syscall(SYS_move_pages, number("TARGET"), 0, NULL, NULL, NULL, 0) == 0;
+}
+ATTEMPT(move_others_to_other_memory)
+{
+    unsigned long all = 1;
+    return syscall(SYS_migrate_pages, number("TARGET"), 2, &all, &all) >= 0;
+}
+ATTEMPT(advise_others)
+{
+    struct iovec there = { (void *)(strtoul(getenv("ADDRESS"), NULL, 10) & ~4095ul), 4096 };
+    return syscall(440, syscall(434, number("TARGET"), 0), &there, 1, 20, 0) >= 0; // MADV_COLD
+}
 ATTEMPT(signal_others) { return kill((pid_t)number("TARGET"), SIGURG) == 0; }
 ATTEMPT(signal_rondo) { return kill(getppid(), SIGURG) == 0; }
 ATTEMPT(stop_rondo_by_thread) { return syscall(SYS_tgkill, getppid(), getppid(), SIGURG) == 0; }
@@ -329,12 +398,48 @@ ATTEMPT(put_others_last)
     struct sched_param none = { 0 };
     return sched_setscheduler((pid_t)number("TARGET"), SCHED_IDLE, &none) == 0;
 }
+static bool pins(pid_t pid)
+{
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        CPU_SET(i, &first);
+        if (sched_setaffinity(pid, sizeof first, &first) == 0)
+            return true;
+        CPU_CLR(i, &first);
+    }
+    return false;
+}
+ATTEMPT(pin_others) { return pins((pid_t)number("TARGET")); }
+ATTEMPT(pin_rondo)
+{
+    cpu_set_t as_it_is;
+    return sched_getaffinity(getppid(), sizeof as_it_is, &as_it_is) == 0 &&
+           sched_setaffinity(getppid(), sizeof as_it_is, &as_it_is) == 0;
+}
+ATTEMPT(parameters_of_others)
+{
+    struct sched_param none = { 0 };
+    return sched_setparam((pid_t)number("TARGET"), &none) == 0;
+}
+ATTEMPT(attributes_of_others)
+{
+    uint32_t attributes[12] = { sizeof attributes };
+    return syscall(SYS_sched_setattr, number("TARGET"), attributes, 0) == 0;
+}
+ATTEMPT(slow_all_disks) { return let_through(syscall(SYS_ioprio_set, 3, 0, 2 << 13 | 4)); }
+ATTEMPT(slow_disks_of_a_user) { return let_through(syscall(SYS_ioprio_set, 3, getuid(), 2 << 13 | 4)); }
 ATTEMPT(slow_disks_of_others) { return syscall(SYS_ioprio_set, 1, number("TARGET"), 3 << 13) == 0; }
 ATTEMPT(compare_with_others) { return let_through(syscall(SYS_kcmp, getpid(), number("TARGET"), 0, 0, 0)); }
 ATTEMPT(take_the_mark_off)
 {
     struct rlimit limit = { 5, 5 };
     return setrlimit(RLIMIT_RTTIME, &limit) == 0;
+}
+ATTEMPT(take_the_mark_off_by_the_newer_call)
+{
+    struct rlimit limit = { 5, 5 };
+    return prlimit(0, RLIMIT_RTTIME, &limit, NULL) == 0;
 }
 ATTEMPT(stay_when_memory_is_short) { return opens("/proc/self/oom_score_adj", O_WRONLY); }
 
@@ -386,6 +491,8 @@ ATTEMPT(listen_on_a_port)
 ATTEMPT(tcp_of_six) { return socket(AF_INET6, SOCK_STREAM, 0) >= 0; }
 ATTEMPT(raw_packets) { return socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) >= 0; }
 ATTEMPT(packets) { return socket(AF_PACKET, SOCK_RAW, 0) >= 0; }
+ATTEMPT(sockets_of_machines) { return socket(AF_VSOCK, SOCK_STREAM, 0) >= 0; }
+ATTEMPT(ciphers_of_the_kernel) { return socket(AF_ALG, SOCK_SEQPACKET, 0) >= 0; }
 ATTEMPT(netlink) { return socket(AF_NETLINK, SOCK_RAW, 0) >= 0; }
 ATTEMPT(a_unix_socket)
 {
@@ -426,6 +533,37 @@ ATTEMPT(shared_memory_of_others) { return shmat((int)number("SHM"), NULL, 0) != 
 ATTEMPT(shared_memory) { return shmget(IPC_PRIVATE, 4096, 0600 | IPC_CREAT) >= 0; }
 ATTEMPT(message_queues) { return msgget(4711, 0600 | IPC_CREAT) >= 0; }
 ATTEMPT(semaphores) { return semget(4712, 1, 0600 | IPC_CREAT) >= 0; }
+ATTEMPT(take_a_message)
+{
+    struct message message;
+    return msgrcv((int)number("QUEUE"), &message, sizeof message.text, 0, IPC_NOWAIT) >= 0;
+}
+ATTEMPT(put_a_message)
+{
+    struct message message = { 1, "x" };
+    return msgsnd((int)number("QUEUE"), &message, sizeof message.text, IPC_NOWAIT) == 0;
+}
+ATTEMPT(look_at_a_queue)
+{
+    struct msqid_ds about;
+    return msgctl((int)number("QUEUE"), IPC_STAT, &about) == 0;
+}
+ATTEMPT(remove_a_queue) { return msgctl((int)number("QUEUE"), IPC_RMID, NULL) == 0; }
+ATTEMPT(turn_a_semaphore)
+{
+    struct sembuf up = { 0, 1, IPC_NOWAIT };
+    return semop((int)number("SEMAPHORE"), &up, 1) == 0;
+}
+ATTEMPT(turn_a_semaphore_in_time)
+{
+    struct sembuf up = { 0, 1, IPC_NOWAIT };
+    struct timespec soon = { 0, 1000 };
+    return syscall(SYS_semtimedop, number("SEMAPHORE"), &up, 1, &soon) == 0;
+}
+ATTEMPT(set_a_semaphore) { return semctl((int)number("SEMAPHORE"), 0, SETVAL, 1) == 0; }
+ATTEMPT(remove_a_semaphore) { return semctl((int)number("SEMAPHORE"), 0, IPC_RMID) == 0; }
+ATTEMPT(remove_shared_memory) { return shmctl((int)number("SHM"), IPC_RMID, NULL) == 0; }
+ATTEMPT(remove_a_posix_queue) { return mq_unlink(getenv("POSIX")) == 0; }
 ATTEMPT(posix_queues)
 {
     mqd_t queue = mq_open("/rondo-test-escape", O_RDWR | O_CREAT, 0600, NULL);
@@ -464,6 +602,7 @@ ATTEMPT(bind_outside) { return let_through(mount(OUT(""), BOX("folder"), NULL, M
 ATTEMPT(unmount) { return let_through(umount2(BOX("folder"), MNT_DETACH)); }
 ATTEMPT(open_a_tree) { return let_through(syscall(428, AT_FDCWD, OUT(""), 1)); }
 ATTEMPT(move_a_mount) { return let_through(syscall(429, -1, "", AT_FDCWD, BOX("folder"), 4)); }
+ATTEMPT(open_a_tree_with_attributes) { return let_through(syscall(467, AT_FDCWD, OUT(""), 1, NULL, 0)); }
 ATTEMPT(open_a_filesystem) { return let_through(syscall(430, "tmpfs", 0)); }
 ATTEMPT(make_it_writable_again)
 {
@@ -512,6 +651,10 @@ ATTEMPT(restart_the_machine) { return let_through(syscall(SYS_reboot, 1, 2, 3, N
 ATTEMPT(swap_memory) { return let_through(swapon("/rondo/none", 0)); }
 ATTEMPT(account) { return let_through(acct("/rondo/none")); }
 ATTEMPT(quotas) { return let_through(syscall(SYS_quotactl, 0x80000700, "/rondo/none", 0, NULL)); }
+ATTEMPT(quotas_of_an_open_folder)
+{
+    return let_through(syscall(443, open(BOX(""), O_RDONLY), 0x80000700, 0, NULL));
+}
 ATTEMPT(watch_files) { return let_through(syscall(SYS_fanotify_init, 0, O_RDONLY)); }
 ATTEMPT(the_kernels_messages) { return syscall(SYS_syslog, 10, NULL, 0) >= 0; }
 ATTEMPT(set_the_clock)
@@ -585,12 +728,13 @@ ATTEMPT(time_without_end)
 }
 
 enum control { WORKS, IF_ROOT, NOT_TRIED }; // without a sandbox: it works; it works for root on most machines; ...
+enum kind { ANY, STRICT };                  // which sandboxes refuse it
 
 // clang-format off
 static const struct attempt {
     const char *name;
     bool (*run)(void);
-    uint8_t control;
+    uint8_t control, kind;
 } attempts[] = {
     { "make a file", make_a_file, WORKS },
     { "append", append, WORKS },
@@ -625,41 +769,54 @@ static const struct attempt {
     { "remove what may be read", remove_what_may_be_read, WORKS },
     { "reopen for writing", reopen_for_writing, WORKS },
     { "write through memory", write_through_memory, WORKS },
-    { "chmod outside", chmod_outside, WORKS },
-    { "chmod what may be read", chmod_what_may_be_read, WORKS },
-    { "fchmod what is open", fchmod_what_is_open, WORKS },
-    { "chmod by the newer call", chmod_by_the_newer_call, IF_ROOT },
-    { "chown outside", chown_outside, WORKS },
-    { "touch outside", touch_outside, WORKS },
-    { "touch what is open", touch_what_is_open, WORKS },
-    { "chmod through a link", chmod_through_a_link, WORKS },
+    { "chmod outside", chmod_outside, WORKS, STRICT },
+    { "chmod what may be read", chmod_what_may_be_read, WORKS, STRICT },
+    { "fchmod what is open", fchmod_what_is_open, WORKS, STRICT },
+    { "chmod by the newer call", chmod_by_the_newer_call, IF_ROOT, STRICT },
+    { "chown outside", chown_outside, WORKS, STRICT },
+    { "touch outside", touch_outside, WORKS, STRICT },
+    { "touch what is open", touch_what_is_open, WORKS, STRICT },
+    { "chmod through a link", chmod_through_a_link, WORKS, STRICT },
+    { "flags of what is open", flags_of_what_is_open, IF_ROOT, STRICT },
+    { "flags by the older call", flags_by_the_older_call, IF_ROOT, STRICT },
+    { "flags by the newer call", flags_by_the_newer_call, IF_ROOT, STRICT },
     { "an attribute", an_attribute, IF_ROOT },
     { "no attribute", no_attribute, IF_ROOT },
-    { "read outside", read_outside, WORKS },
-    { "read through a link", read_through_a_link, WORKS },
-    { "read by proc root", read_by_proc_root, WORKS },
-    { "read by the present folder", read_by_the_present_folder, WORKS },
-    { "list outside", list_outside, WORKS },
-    { "list home", list_home, WORKS },
-    { "list temporary files", list_temporary_files, WORKS },
-    { "read passwords", read_passwords, IF_ROOT },
-    { "read the kernels log", read_the_kernels_log, NOT_TRIED },
-    { "execute outside", execute_outside, WORKS },
-    { "execute by descriptor", execute_by_descriptor, WORKS },
-    { "read arguments of others", read_arguments_of_others, WORKS },
+    { "read outside", read_outside, WORKS, STRICT },
+    { "read through a link", read_through_a_link, WORKS, STRICT },
+    { "read by proc root", read_by_proc_root, WORKS, STRICT },
+    { "read by the present folder", read_by_the_present_folder, WORKS, STRICT },
+    { "list outside", list_outside, WORKS, STRICT },
+    { "list home", list_home, WORKS, STRICT },
+    { "list temporary files", list_temporary_files, WORKS, STRICT },
+    { "read passwords", read_passwords, IF_ROOT, STRICT },
+    { "read the kernels log", read_the_kernels_log, NOT_TRIED, STRICT },
+    { "read the kernels log by proc", read_the_kernels_log_by_proc, IF_ROOT },
+    { "read the kernels memory", read_the_kernels_memory, IF_ROOT },
+    { "read a disk", read_a_disk, IF_ROOT, STRICT },
+    { "write to a disk", write_to_a_disk, NOT_TRIED },
+    { "the terminal of rondo", the_terminal_of_rondo, NOT_TRIED },
+    { "terminals of others", terminals_of_others, NOT_TRIED },
+    { "another machine", another_machine, IF_ROOT },
+    { "execute outside", execute_outside, WORKS, STRICT },
+    { "execute by descriptor", execute_by_descriptor, WORKS, STRICT },
+    { "read arguments of others", read_arguments_of_others, WORKS, STRICT },
     { "read the environment of others", read_the_environment_of_others, WORKS },
     { "read the environment of rondo", read_the_environment_of_rondo, WORKS },
     { "open the memory of rondo", open_the_memory_of_rondo, IF_ROOT },
-    { "open what rondo has open", open_what_rondo_has_open, WORKS },
+    { "open what rondo has open", open_what_rondo_has_open, WORKS, STRICT },
     { "go by the root of others", go_by_the_root_of_others, WORKS },
     { "use what was inherited", use_what_was_inherited, NOT_TRIED },
-    { "a handle by name", a_handle_by_name, IF_ROOT },
+    { "a handle by name", a_handle_by_name, IF_ROOT, STRICT },
     { "a file by its handle", a_file_by_its_handle, IF_ROOT },
     { "trace", trace, IF_ROOT },
     { "trace rondo", trace_rondo, IF_ROOT },
     { "read memory", read_memory, IF_ROOT },
     { "write memory", write_memory, IF_ROOT },
     { "take a descriptor", take_a_descriptor, IF_ROOT },
+    { "move memory of others", move_memory_of_others, IF_ROOT },
+    { "move others to other memory", move_others_to_other_memory, IF_ROOT },
+    { "advise others", advise_others, IF_ROOT },
     { "signal others", signal_others, WORKS },
     { "signal rondo", signal_rondo, WORKS },
     { "stop rondo by thread", stop_rondo_by_thread, IF_ROOT },
@@ -669,9 +826,16 @@ static const struct attempt {
     { "slow others down", slow_others_down, WORKS },
     { "slow all down", slow_all_down, NOT_TRIED },
     { "put others last", put_others_last, WORKS },
+    { "pin others", pin_others, WORKS },
+    { "pin rondo", pin_rondo, WORKS },
+    { "parameters of others", parameters_of_others, WORKS },
+    { "attributes of others", attributes_of_others, WORKS },
+    { "slow all disks", slow_all_disks, NOT_TRIED },
+    { "slow disks of a user", slow_disks_of_a_user, NOT_TRIED },
     { "slow disks of others", slow_disks_of_others, WORKS },
     { "compare with others", compare_with_others, IF_ROOT },
     { "take the mark off", take_the_mark_off, WORKS },
+    { "take the mark off by the newer call", take_the_mark_off_by_the_newer_call, WORKS },
     { "stay when memory is short", stay_when_memory_is_short, WORKS },
     { "tell another end", tell_another_end, NOT_TRIED },
     { "open the memory of the first", open_the_memory_of_the_first, NOT_TRIED },
@@ -684,6 +848,8 @@ static const struct attempt {
     { "tcp of six", tcp_of_six, IF_ROOT },
     { "raw packets", raw_packets, IF_ROOT },
     { "packets", packets, IF_ROOT },
+    { "sockets of machines", sockets_of_machines, IF_ROOT },
+    { "ciphers of the kernel", ciphers_of_the_kernel, IF_ROOT },
     { "netlink", netlink, IF_ROOT },
     { "a unix socket", a_unix_socket, WORKS },
     { "a unix datagram", a_unix_datagram, WORKS },
@@ -691,12 +857,22 @@ static const struct attempt {
     { "half of a raw pair", half_of_a_raw_pair, WORKS },
     { "an abstract socket", an_abstract_socket, WORKS },
     { "io uring", io_uring, IF_ROOT },
-    { "shared memory of others", shared_memory_of_others, IF_ROOT },
-    { "shared memory", shared_memory, IF_ROOT },
-    { "message queues", message_queues, NOT_TRIED },
-    { "semaphores", semaphores, NOT_TRIED },
-    { "posix queues", posix_queues, IF_ROOT },
-    { "files in shared memory", files_in_shared_memory, WORKS },
+    { "shared memory of others", shared_memory_of_others, IF_ROOT, STRICT },
+    { "shared memory", shared_memory, IF_ROOT, STRICT },
+    { "message queues", message_queues, NOT_TRIED, STRICT },
+    { "semaphores", semaphores, NOT_TRIED, STRICT },
+    { "take a message", take_a_message, WORKS, STRICT },
+    { "put a message", put_a_message, WORKS, STRICT },
+    { "look at a queue", look_at_a_queue, WORKS, STRICT },
+    { "remove a queue", remove_a_queue, WORKS, STRICT },
+    { "turn a semaphore", turn_a_semaphore, WORKS, STRICT },
+    { "turn a semaphore in time", turn_a_semaphore_in_time, WORKS, STRICT },
+    { "set a semaphore", set_a_semaphore, WORKS, STRICT },
+    { "remove a semaphore", remove_a_semaphore, WORKS, STRICT },
+    { "remove shared memory", remove_shared_memory, WORKS, STRICT },
+    { "remove a posix queue", remove_a_posix_queue, IF_ROOT, STRICT },
+    { "posix queues", posix_queues, IF_ROOT, STRICT },
+    { "files in shared memory", files_in_shared_memory, WORKS, STRICT },
 #if defined(__x86_64__)
     { "a socket by another number", a_socket_by_another_number, NOT_TRIED },
     { "a call of 32 bits", a_call_of_32_bits, NOT_TRIED },
@@ -705,6 +881,7 @@ static const struct attempt {
     { "bind outside", bind_outside, NOT_TRIED },
     { "unmount", unmount, NOT_TRIED },
     { "open a tree", open_a_tree, NOT_TRIED },
+    { "open a tree with attributes", open_a_tree_with_attributes, NOT_TRIED },
     { "move a mount", move_a_mount, NOT_TRIED },
     { "open a filesystem", open_a_filesystem, IF_ROOT },
     { "make it writable again", make_it_writable_again, NOT_TRIED },
@@ -734,8 +911,9 @@ static const struct attempt {
     { "swap memory", swap_memory, IF_ROOT },
     { "account", account, IF_ROOT },
     { "quotas", quotas, IF_ROOT },
+    { "quotas of an open folder", quotas_of_an_open_folder, IF_ROOT },
     { "watch files", watch_files, IF_ROOT },
-    { "the kernels messages", the_kernels_messages, NOT_TRIED },
+    { "the kernels messages", the_kernels_messages, NOT_TRIED, STRICT },
     { "set the clock", set_the_clock, NOT_TRIED },
     { "name the machine", name_the_machine, IF_ROOT },
     { "open memory of the machine", open_memory_of_the_machine, IF_ROOT },
@@ -746,13 +924,13 @@ static const struct attempt {
     { "settings of the kernel in sys", settings_of_the_kernel_in_sys, IF_ROOT },
     { "press keys", press_keys, IF_ROOT },
     { "work in the box", work_in_the_box, WORKS },
-    { "much memory", much_memory, IF_ROOT },
-    { "much shared memory", much_shared_memory, IF_ROOT },
-    { "a large file", a_large_file, IF_ROOT },
-    { "many files", many_files, IF_ROOT },
-    { "more than allowed", more_than_allowed, IF_ROOT },
-    { "a core dump", a_core_dump, IF_ROOT },
-    { "time without end", time_without_end, IF_ROOT },
+    { "much memory", much_memory, IF_ROOT, STRICT },
+    { "much shared memory", much_shared_memory, IF_ROOT, STRICT },
+    { "a large file", a_large_file, IF_ROOT, STRICT },
+    { "many files", many_files, IF_ROOT, STRICT },
+    { "more than allowed", more_than_allowed, IF_ROOT, STRICT },
+    { "a core dump", a_core_dump, IF_ROOT, STRICT },
+    { "time without end", time_without_end, IF_ROOT, STRICT },
 };
 // clang-format on
 
@@ -776,12 +954,14 @@ __attribute__((constructor)) static void attempt_if_told(void)
 
 /* ---- what is outside ----------------------------------------------------------------------------------------- */
 
-static char base[64], out[80], box[80], see[80], program[512], folder_of_program[512];
+static char base[64], out[80], box[80], see[80], folder_of_program[80], program[96];
 static char shared[64];
-static bool in_bubble; // which kind of sandbox
+static char posix[64];
+static bool in_bubble, of_agent; // which kind of sandbox
+static bool as_nobody, without_namespaces;
 static struct loop *loop;
 static pid_t target;
-static int tcp_port, shm, inherited = -1;
+static int tcp_port, shm = -1, queue = -1, semaphore = -1, inherited = -1;
 static volatile int kept_address; // something to read in the memory of the target
 
 static void listen_everywhere(void)
@@ -820,11 +1000,33 @@ static void put_folder(const char *folder)
     CHECK(mkdir(folder, 0755) == 0);
 }
 
+static void remove_queues(void)
+{
+    shmctl(shm, IPC_RMID, NULL);
+    msgctl(queue, IPC_RMID, NULL);
+    semctl(semaphore, 0, IPC_RMID);
+    mq_unlink(posix);
+}
+
+static void make_queues(void)
+{
+    const struct message message = { 1, "x" };
+    shm = shmget(IPC_PRIVATE, 4096, 0600);
+    queue = msgget(IPC_PRIVATE, 0600);
+    semaphore = semget(IPC_PRIVATE, 1, 0600);
+    CHECK(shm >= 0 && semaphore >= 0 && msgsnd(queue, &message, sizeof message.text, 0) == 0);
+    mqd_t open = mq_open(posix, O_RDWR | O_CREAT, 0600, NULL); // not every kernel has them
+    if (open >= 0)
+        mq_close(open);
+}
+
 /* As it is before each attempt; sockets stay. */
 static void reset(void)
 {
     char path[300];
     struct timespec long_ago[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+    remove_queues();
+    make_queues();
     tempdir_remove(box);
     tempdir_remove(see);
     put_folder(box);
@@ -893,15 +1095,58 @@ static void start_target(void)
     close(ready[1]);
 }
 
+/* As if it had logged in: others may look into its processes. */
+static void be_nobody(void)
+{
+    if (geteuid() != 0)
+        SKIP("only root can be somebody else");
+    CHECK(setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
+    CHECK(prctl(PR_SET_DUMPABLE, 1) == 0);
+    unsetenv("TMPDIR");
+}
+
+/* As systems do that keep them from ordinary users. */
+static void forbid_namespaces(void)
+{
+    struct sock_filter filter[] = {
+        { BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr) },
+        { BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_unshare },
+        { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM },
+        { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
+    };
+    struct sock_fprog all = { COUNT(filter), filter };
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) == 0);
+    CHECK(!sandbox_has_mounts());
+}
+
+/* This program, where everybody can reach it. */
+static void copy_program(void)
+{
+    char bytes[65536];
+    snprintf(folder_of_program, sizeof folder_of_program, "%s/program", base);
+    snprintf(program, sizeof program, "%s/test", folder_of_program);
+    put_folder(folder_of_program);
+    int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to = open(program, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+    CHECK(from >= 0 && to >= 0);
+    for (ssize_t n; (n = read(from, bytes, sizeof bytes)) > 0;)
+        CHECK(write(to, bytes, (size_t)n) == n);
+    close(from);
+    close(to);
+}
+
 static void set_up(void)
 {
     rondo_error err;
+    if (as_nobody)
+        be_nobody();
     auto_free char *made = tempdir_make(&err);
     if (!sandbox_can_be(&err) || (in_bubble && !bubble_find(&err)))
         SKIP(err.message);
 #if defined(__SANITIZE_THREAD__)
     SKIP("programs with this sanitizer do not start in a sandbox");
 #endif
+    if (without_namespaces)
+        forbid_namespaces();
     signal(SIGURG, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     snprintf(base, sizeof base, "%s", made);
@@ -911,15 +1156,13 @@ static void set_up(void)
     put_folder(out);
     put_folder(box);
     put_folder(see);
-    reset();
+    copy_program();
     start_target();
+    snprintf(posix, sizeof posix, "/rondo-test-%d", target);
+    reset();
     listen_everywhere();
-    ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-    CHECK(len > 0);
-    snprintf(folder_of_program, sizeof folder_of_program, "%.*s", (int)(strrchr(program, '/') - program), program);
     snprintf(shared, sizeof shared, "/dev/shm/rondo-test-%d", target);
     put_file("/dev/shm", strrchr(shared, '/') + 1, CANARY, 0600);
-    shm = shmget(IPC_PRIVATE, 4096, 0600);
     char path[300];
     snprintf(path, sizeof path, "%s/canary", out);
     inherited = dup2(open(path, O_RDONLY), 17); // without O_CLOEXEC
@@ -932,7 +1175,7 @@ static void tear_down(void)
     waitpid(target, NULL, 0);
     loop_close(loop);
     unlink(shared);
-    shmctl(shm, IPC_RMID, NULL);
+    remove_queues();
     tempdir_remove(base);
 }
 
@@ -963,7 +1206,7 @@ static struct sandbox *make_sandbox(bool network)
     rondo_error err;
     const char *const write[] = { box }, *const read[] = { see, folder_of_program };
     if (sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = 1, .read = read, .read_count = 2,
-                                             .network = network, .strict = true, .plain = !in_bubble,
+                                             .network = network, .strict = !of_agent, .plain = !in_bubble,
                                              .limits.memory = MEMORY },
                      &sandbox, &err) < 0)
         FAIL("%s", err.message);
@@ -973,8 +1216,8 @@ static struct sandbox *make_sandbox(bool network)
 static void run(const char *const *argv, const char *attempt, struct sandbox *sandbox, size_t most,
                 struct outcome *outcome)
 {
-    char vars[12][600];
-    const char *env[13];
+    char vars[15][600];
+    const char *env[16];
     struct process *process;
     rondo_error err;
     snprintf(vars[0], 600, "PATH=/usr/local/bin:/usr/bin:/bin");
@@ -988,10 +1231,13 @@ static void run(const char *const *argv, const char *attempt, struct sandbox *sa
     snprintf(vars[8], 600, "ABSTRACT=%s", base);
     snprintf(vars[9], 600, "PEOPLE=%s", getenv("HOME") ? getenv("HOME") : "/root");
     snprintf(vars[10], 600, "HOME=%s", box);
-    snprintf(vars[11], 600, "%s=%s", attempt ? "ATTEMPT" : "NONE", attempt ? attempt : "");
-    for (int i = 0; i < 12; i++)
+    snprintf(vars[11], 600, "QUEUE=%d", queue);
+    snprintf(vars[12], 600, "SEMAPHORE=%d", semaphore);
+    snprintf(vars[13], 600, "POSIX=%s", posix);
+    snprintf(vars[14], 600, "%s=%s", attempt ? "ATTEMPT" : "NONE", attempt ? attempt : "");
+    for (int i = 0; i < 15; i++)
         env[i] = vars[i];
-    env[12] = NULL;
+    env[15] = NULL;
     *outcome = (struct outcome){ 0 };
     if (process_start(loop, &(struct process_spec){ .argv = argv, .env = env, .cwd = box, .max_output = 10000,
                                                     .grace_ms = 0, .sandbox = sandbox, .max_processes = most,
@@ -1021,8 +1267,10 @@ static void attempts_do_not_escape(void)
 {
     auto_buf struct buf before = { 0 }, after = { 0 }, bad = { 0 };
     set_up();
-    CHECK(COUNT(attempts) >= 100);
+    CHECK(COUNT(attempts) >= 180);
     for (size_t i = 0; i < COUNT(attempts); i++) {
+        if (of_agent && attempts[i].kind == STRICT)
+            continue;
         reset();
         put_picture(&before);
         struct sandbox *sandbox = make_sandbox(false);
@@ -1043,10 +1291,41 @@ TEST(no_attempt_escapes)
     attempts_do_not_escape();
 }
 
-TEST(no_attempt_escapes_in_bubblewrap)
+#define SETTING(name, ...)         \
+    TEST(no_attempt_escapes_##name) \
+    {                              \
+        __VA_ARGS__;               \
+        attempts_do_not_escape();  \
+    }
+
+SETTING(in_bubblewrap, in_bubble = true)
+SETTING(without_namespaces, without_namespaces = true)
+SETTING(from_an_agent, of_agent = true)
+SETTING(of_nobody, as_nobody = true)
+SETTING(of_nobody_in_bubblewrap, as_nobody = in_bubble = true)
+SETTING(of_nobody_without_namespaces, as_nobody = without_namespaces = true)
+SETTING(of_nobody_from_an_agent, as_nobody = of_agent = true)
+
+/* Older kernels cannot tell inside from outside, so nobody gets a signal and no file other permissions. */
+TEST(a_filter_refuses_what_an_older_kernel_cannot)
 {
-    in_bubble = true;
-    attempts_do_not_escape();
+    struct seccomp filter;
+    struct f_owner_ex owner = { F_OWNER_PID, getpid() };
+    int ends[2], flags = 0, own = getpid();
+    int folder = open("/tmp", O_RDONLY | O_DIRECTORY);
+    if (!seccomp_can_be())
+        SKIP("the kernel has no filters");
+    CHECK(pipe(ends) == 0 && fcntl(ends[0], F_SETOWN, own) == 0 && kill(own, 0) == 0);
+    seccomp_make(&filter, SECCOMP_NO_NETWORK | SECCOMP_STRICT | SECCOMP_NO_SIGNALS | SECCOMP_NO_METADATA);
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && seccomp_enter(&filter) == 0);
+    CHECK(kill(own, 0) < 0 && errno == EPERM);
+    CHECK(fcntl(ends[0], F_SETOWN, own) < 0 && errno == EPERM);
+    CHECK(fcntl(ends[0], F_SETOWN_EX, &owner) < 0 && errno == EPERM);
+    CHECK(ioctl(ends[0], FIOSETOWN, &own) < 0 && errno == EPERM);
+    CHECK(ioctl(ends[0], SIOCSPGRP, &own) < 0 && errno == EPERM);
+    CHECK(ioctl(folder, FS_IOC_SETFLAGS, &flags) < 0 && errno == EPERM);
+    CHECK(chmod("/rondo/none", 0700) < 0 && errno == EPERM);
+    CHECK(fcntl(ends[0], F_GETFD) == 0 && getpid() == own);
 }
 
 /* The same without a sandbox: what does not work there either shows nothing. */

@@ -157,26 +157,119 @@ TEST(a_url_that_is_written_in_another_way_fits_everything_that_denies)
     CHECK(judge_url("fetch", "fetch(http://*)", "http://good.test/a/b") == PERMIT_REFUSE);
 }
 
-TEST(a_command_that_is_more_than_one_fits_nothing_that_allows)
+static int judge_command(const struct permit_spec *spec, const char *command)
+{
+    json_t *value = json_pack("{ss}", "command", command);
+    char *arguments = json_dumps(value, 0);
+    int verdict = judge_call(spec, "bash", arguments, false);
+    free(arguments);
+    json_decref(value);
+    return verdict;
+}
+
+/* With that pattern alone: allowed, denied, asked about. */
+static bool is_allowed(const char *list, const char *command)
+{
+    return judge_command(&(struct permit_spec){ .allow = list }, command) == PERMIT_ALLOW;
+}
+
+static bool is_denied(const char *list, const char *command)
+{
+    return judge_command(&(struct permit_spec){ .allow = "bash", .deny = list }, command) == PERMIT_REFUSE;
+}
+
+static bool is_asked(const char *list, const char *command)
+{
+    return judge_command(&(struct permit_spec){ .allow = "bash", .ask = list, .can_ask = true }, command) == PERMIT_ASK;
+}
+
+TEST(a_command_of_which_a_shell_reads_more_than_words_fits_nothing_that_allows)
 {
     static const char *const tricks[] = {
         "git log; rm -rf .", "git log && rm x", "git log | sh", "git log `rm x`", "git log $(rm x)", "git log\nrm x",
         "git log > /tmp/x", "git log < x", "git log & rm x", "git -c core.pager=${x} log", "git log \\\n rm",
-        "git log (x)", "git log {a,b}", "git log\rrm",
+        "git log (x)", "git log {a,b}", "git log\rrm", "git log *.txt", "git log ?", "git log [ab]", "git log ~",
+        "git log --x=~/y", "git log #x", "git log !x", "git log \"$(rm x)\"", "git log \"`rm x`\"", "git log \"a\\b\"",
+        "git log 'x", "git log \"x", "git log $'x'", "git log\vx", "git\fx", "git log \\\"", "git log \\'; rm x '",
+        "git log 'a'$x", "git log \"a\"\"$x\"", "A=1 git log", "A+=1 git log", "! git log", "time git log",
+        "coproc git log", "exec git log", "eval git log", "command git log", "builtin git log", ". git log",
+        "source git log", "trap git log", "'ti'me git log",
     };
-    struct permit_spec allows = { .allow = "bash(git *)" }, denies = { .allow = "bash", .deny = "bash(rm *)" };
     for (size_t i = 0; i < COUNT(tricks); i++) {
-        char arguments[200];
-        json_t *value = json_pack("{ss}", "command", tricks[i]);
-        char *text = json_dumps(value, 0);
-        snprintf(arguments, sizeof arguments, "%s", text);
-        free(text);
-        json_decref(value);
-        CHECK(judge_call(&allows, "bash", arguments, false) == PERMIT_REFUSE);
-        CHECK(judge_call(&denies, "bash", arguments, false) == PERMIT_REFUSE); // may hide what is denied
+        if (is_allowed("bash(git *),bash(* git *),bash(*git*)", tricks[i]))
+            FAIL("'%s' is allowed", tricks[i]);
+        if (!is_denied("bash(rm *)", tricks[i]) || !is_asked("bash(rm *)", tricks[i]))
+            FAIL("'%s' may hide what is denied", tricks[i]);
+        if (!is_allowed("bash(*)", tricks[i]) || !is_allowed("bash", tricks[i]))
+            FAIL("'%s' is not allowed by what allows all", tricks[i]);
     }
-    CHECK(judge_call(&denies, "bash", "{\"command\":\"ls\"}", false) == PERMIT_ALLOW);
-    CHECK(judge_call(&denies, "bash", "{\"command\":\"rm x\"}", false) == PERMIT_REFUSE);
+}
+
+TEST(a_command_is_the_same_with_other_blanks_and_quotes)
+{
+    static const char *const ways[] = {
+        "rm -f x", "rm\t-f x", " rm -f x", "rm  -f  x ", "'rm' -f x", "\"rm\" -f x", "r''m -f x", "r\"\"m -f 'x'",
+        "\trm -f x", "/bin/rm -f x", "'/bin'/rm -f x", "../bin/rm -f x", "./rm -f x",
+    };
+    static const char *const lists[] = { "bash(rm *)", "bash(rm -f x)", "bash(rm*)", "bash(/usr/bin/rm *)",
+                                         "bash(* -f *)" };
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        for (size_t k = 0; k < COUNT(lists); k++)
+            if (!is_denied(lists[k], ways[i]))
+                FAIL("'%s' is not denied by '%s'", ways[i], lists[k]);
+        if (!is_asked("bash(rm *)", ways[i]))
+            FAIL("'%s' is not asked about", ways[i]);
+        // who allows rm means the one on the PATH, not what somebody has put into the folder
+        if (is_allowed("bash(rm -f *)", ways[i]) != !strchr(ways[i], '/'))
+            FAIL("'%s' is allowed, or not", ways[i]);
+    }
+}
+
+TEST(patterns_of_commands_are_compared_word_by_word)
+{
+    static const struct {
+        const char *list, *command;
+        bool is_allowed, is_denied;
+    } rows[] = {
+        { "bash(git *)", "git log", true, true },
+        { "bash(git *)", "git", true, true },
+        { "bash(git *)", "gitk", false, false },
+        { "bash(git *)", "git commit -m \"fix it; really\"", true, true },
+        { "bash(git *)", "git commit -m 'a $b `c` \\ * > | & ( ) ! # ~\n'", true, true },
+        { "bash(git *)", "git show HEAD~2 a#b x=y", true, true },
+        { "bash(git *)", "'git log'", false, true },
+        { "bash(git*)", "gitk --all", true, true },
+        { "bash(git log*)", "git log", true, true },
+        { "bash(git log*)", "git log -3 x", true, true },
+        { "bash(git log*)", "git push", false, false },
+        { "bash(git log)", "git log", true, true },
+        { "bash(git log)", "git log -3", false, false },
+        { "bash(git * --stat)", "git log --stat", true, true },
+        { "bash(git * --stat)", "git log -3 --stat", false, true },
+        { "bash(* --version)", "cc --version", true, true },
+        { "bash(* --version)", "cc -x y --version", false, true },
+        { "bash(*secret*)", "cat my-secret.txt", false, true },
+        { "bash(*secret*)", "ls -l", false, false },
+        { "bash(make t*t)", "make test", true, true },
+        { "bash(make t*t)", "make this test", false, true },
+        { "bash(make t*t)", "make test x", false, false },
+        { "bash(git  log)", "git log", true, true },
+        { "bash(git commit -m 'fix it')", "git commit -m \"fix it\"", true, true },
+        { "bash(git commit -m 'fix it')", "git commit -m fix it", false, true },
+        { "bash( * )", "a; b", true, true },
+        { "bash(ls | wc)", "ls | wc", false, true },
+        { "bash(rm *)", "ls", false, false },
+        { "bash(rm *)", "env rm x", false, false }, // the page says so
+        { "bash(rm *)", "", false, false },
+        { "bash()", "", true, true },
+        { "bash()", "rm x", false, false },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (is_allowed(rows[i].list, rows[i].command) != rows[i].is_allowed)
+            FAIL("--allow '%s': '%s'", rows[i].list, rows[i].command);
+        if (is_denied(rows[i].list, rows[i].command) != rows[i].is_denied)
+            FAIL("--deny '%s': '%s'", rows[i].list, rows[i].command);
+    }
 }
 
 TEST(a_path_that_climbs_fits_nothing_that_allows)
