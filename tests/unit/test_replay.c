@@ -517,6 +517,19 @@ TEST(a_log_of_other_rules_is_compared_and_its_difference_names_what_has_changed)
     CHECK(strstr(sentence(&t, 99), "; a newer version knows what has changed"));
 }
 
+TEST(replay_of_a_saved_log_says_it_too)
+{
+    auto_buf struct buf out = { 0 };
+    TRIAL t = { 0 };
+    trial_run(&t, LOOP("l", bot_node(&b_add), .score = last_as_score, .max_iterations = 3), "1");
+    other_rules = 0;
+    struct journal *log = changed_log(t.run, has_other_rules_and_score);
+    CHECK_INT(saved_put(&out, log, t.node, rondo_run_id(t.run), (uint64_t)t.events, &t.err), 0);
+    log->ops->close(log);
+    CHECK_INT(rondo_run_replay(t.engine, t.node, out.data, out.len, &t.err), RONDO_EMISMATCH);
+    CHECK(strstr(t.err.message, "; the run follows rules 0, this version has"));
+}
+
 TEST(something_that_is_no_log_is_refused)
 {
     TRIAL t = { 0 };
