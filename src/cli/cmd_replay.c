@@ -15,6 +15,13 @@ static void tell_difference(const struct replay_report *report)
                 *report->asker ? report->asker : "the run");
 }
 
+/* A log of another version may differ because that decided otherwise. */
+static void tell_rules(const struct replay_report *report)
+{
+    if (report->changes)
+        fprintf(stderr, "  %s\n", report->changes);
+}
+
 static int replay(struct running *r)
 {
     struct replay_report report = { 0 };
@@ -31,6 +38,7 @@ static int replay(struct running *r)
         command_fail(r->line->command, "%s", err.message);
         if (report.seq)
             tell_difference(&report);
+        tell_rules(&report);
     } else if (!r->args->quiet) {
         printf("%llu events in %llu turns, all as recorded\n", (unsigned long long)report.events,
                (unsigned long long)report.turns);
@@ -60,6 +68,7 @@ const struct cmd command_replay = {
     .summary = "carry a run out again against its recorded answers",
     .about = "No agent is called: everything that agents, timers and people said is taken from the\n"
              "log, all rules are asked again, and every event has to come out as it was recorded,\n"
-             "byte for byte.  Exit status 1 and the first difference when one does not.",
+             "byte for byte.  Exit status 1 and the first difference when one does not; when\n"
+             "the run follows the rules of another version, also what has changed since.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_replay,
 };

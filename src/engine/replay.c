@@ -13,6 +13,7 @@
 
 #include "engine/saved.h"
 #include "engine/shell.h"
+#include "run/ruleset.h"
 
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct replay {
     uint32_t asker;
     struct buf bytes; // one event
     struct replay_report *report;
+    int64_t rules; // that the decisions of the present life follow
 };
 
 void replay_report_clear(struct replay_report *report)
@@ -38,6 +40,7 @@ void replay_report_clear(struct replay_report *report)
     mem_free(report->expected);
     mem_free(report->got);
     mem_free(report->asker);
+    mem_free(report->changes);
     *report = (struct replay_report){ 0 };
 }
 
@@ -140,12 +143,23 @@ static void note_question(struct replay *r)
     report->asker = mem_strdup(buf_text(&path));
 }
 
+/* Another version may decide otherwise. */
+static void note_rules(struct replay *r)
+{
+    struct buf text = { 0 };
+    if (r->rules == ruleset_now())
+        return;
+    ruleset_put_changes(&text, r->rules);
+    r->report->changes = buf_take(&text);
+}
+
 /* The event that the log has, and what came instead; NULL: nothing. */
 static int differs(struct replay *r, struct rondo_event *expected, struct rondo_event *got, rondo_error *err)
 {
     struct replay_report *report = r->report;
     rondo_run *run = r->run;
     note_question(r);
+    note_rules(r);
     report->seq = expected ? expected->seq : got->seq;
     if (run->journal->ops->append(run->journal, r->record.data, r->record.len, r->first, r->count, err) < 0)
         return err->code;
@@ -256,9 +270,11 @@ static int play_told(struct replay *r, rondo_error *err)
         apply(r, &other);
         return differs(r, &r->events[r->at], &other, err);
     }
-    if (!run_can_apply(&r->run->core, &ev))
+    if (!run_can_apply(&r->run->core, &ev)) {
+        note_rules(r);
         return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
                        (unsigned long long)ev.seq, event_type_text(ev.type));
+    }
     json_incref(ev.value); // the run takes one
     apply(r, &ev);
     return compare(r, &ev, err);
@@ -374,6 +390,8 @@ static void next_id(struct replay *r)
 static void note_origin(struct replay *r)
 {
     const struct rondo_event *ev = &r->events[0];
+    if (ev->type == RONDO_EV_WORKFLOW_START || ev->type == RONDO_EV_RESUMED || ev->type == RONDO_EV_REOPENED)
+        r->rules = ruleset_of(ev->value);
     if (ev->type != RONDO_EV_WORKFLOW_START && ev->type != RONDO_EV_FORKED)
         return;
     json_t *migrated = json_object_get(ev->value, "migrated");
@@ -444,6 +462,10 @@ int rondo_run_replay(rondo_engine *engine, rondo_node *node, const void *log, si
     if (saved_read(log, len, &saved, err) < 0 || saved_check(&saved, node, err) < 0)
         return err->code;
     int rc = replay_check(engine, node, saved.id, saved.journal, &report, err);
+    if (report.changes) {
+        auto_free char *difference = mem_strdup(err->message);
+        err_set(err, rc, "%s; %s", difference, report.changes);
+    }
     replay_report_clear(&report);
     return rc;
 }

@@ -22,6 +22,7 @@ struct replay_report {
     const char *question;   // what was asked just before it, as "until"; NULL: nothing was
     char *asker;            // and the path of who asked, "" for the run
     bool by_function;       // and it was answered by a function of the program, not by an expression
+    char *changes;          // the log follows other rules: their numbers, and what has changed; NULL: today's
 };
 
 void replay_report_clear(struct replay_report *report);

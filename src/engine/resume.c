@@ -8,6 +8,7 @@
 
 #include "run/budget.h"
 #include "run/reopen.h"
+#include "run/ruleset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,7 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error 
         return err->code;
     }
     int64_t idle = shell_run_ns(run) - run->core.now_ns;
+    ruleset_note(value);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
     return 0;

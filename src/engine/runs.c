@@ -6,6 +6,7 @@
 #include "data/value.h"
 #include "flow/shape.h"
 #include "io/within.h"
+#include "run/ruleset.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -119,6 +120,7 @@ static json_t *start_value(rondo_engine *engine, const rondo_value *input,
     set_number(value, "budgetNano", options->budget.cost_nano);
     set_number(value, "budgetCalls", options->budget.calls);
     within_note(value);
+    ruleset_note(value);
     return value;
 }
 
@@ -408,8 +410,10 @@ static void go_on(rondo_run *run)
         shell_stop(run);
         return;
     }
+    json_t *value = json_pack("{s:o}", "steps", resume_list(run));
+    ruleset_note(value);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle, .flags = EF_VALUE,
-                                               .value = json_pack("{s:o}", "steps", resume_list(run)) });
+                                               .value = value });
 }
 
 /* A run whose log was applied; closed when that failed. */

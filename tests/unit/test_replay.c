@@ -7,8 +7,10 @@
 #include "engine/replay.h"
 #include "engine/saved.h"
 #include "run/codec.h"
+#include "run/ruleset.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -401,6 +403,131 @@ TEST(another_answer_of_an_agent_leads_elsewhere)
     CHECK_NULL(report.got);
     CHECK_STR(t.err.message, "event 5: the log has step_end, and nothing follows");
     replay_report_clear(&report);
+}
+
+/* ---- logs of other versions ----------------------------------------------------------------------- */
+
+static int64_t rules_of_type[64];
+
+static bool notes_rules(struct rondo_event *ev)
+{
+    rules_of_type[ev->type] = ruleset_of(ev->value);
+    return true;
+}
+
+/* Which rules the last event of each type says, in the log so far. */
+static void note_all_rules(rondo_run *run)
+{
+    struct journal *log = changed_log(run, notes_rules);
+    log->ops->close(log);
+}
+
+TEST(events_with_which_a_process_begins_to_drive_say_which_rules_follow)
+{
+    struct bot bad = { "bad", ADD, 10, .fails = 2 };
+    rondo_node *node = SEQ("s", bot_node(&b_slow), bot_node(&bad));
+    char *log;
+    size_t len;
+    {
+        TRIAL t = { 0 };
+        trial_start(&t, rondo_node_ref(node), "1");
+        CHECK(trial_next(&t) && trial_next(&t));
+        note_all_rules(t.run);
+        CHECK_INT(rules_of_type[RONDO_EV_WORKFLOW_START], ruleset_now());
+        log = rondo_run_save(t.run, &len);
+    }
+    for (int life = 0; life < 2; life++) {
+        TRIAL t = { .options = { RONDO_RUN, .reopen = true } };
+        trial_recover(&t, rondo_node_ref(node), log, len);
+        rondo_text_free(log);
+        note_all_rules(t.run);
+        CHECK_INT(rules_of_type[life ? RONDO_EV_REOPENED : RONDO_EV_RESUMED], ruleset_now());
+        log = rondo_run_save(t.run, &len);
+    }
+    rondo_text_free(log);
+    rondo_node_unref(node);
+}
+
+/* Rows of docs/store.md behind "| rules | what has changed |" and its line. */
+TEST(the_table_of_rules_in_docs_is_that_of_the_program)
+{
+    char line[400], wanted[400];
+    int64_t number = -2;
+    FILE *file = fopen("docs/store.md", "r");
+    CHECK(file != NULL);
+    while (number <= ruleset_now() && fgets(line, sizeof line, file)) {
+        if (number == -2 && strncmp(line, "| rules |", 9) != 0)
+            continue;
+        if (++number <= 0)
+            continue;
+        snprintf(wanted, sizeof wanted, "| %d | %s |\n", (int)number,
+                 number <= ruleset_now() ? ruleset_change(number) : "");
+        if (number <= ruleset_now())
+            CHECK_STR(line, wanted);
+        else
+            CHECK(line[0] != '|');
+    }
+    CHECK(number > ruleset_now());
+    fclose(file);
+}
+
+static int64_t other_rules;
+
+/* As a version with other rules keeps it; 0: one that knew of no numbers. */
+static bool has_other_rules(struct rondo_event *ev)
+{
+    if (!json_object_get(ev->value, "rules"))
+        return true;
+    json_object_del(ev->value, "rules");
+    if (other_rules)
+        json_object_set_new(ev->value, "rules", json_integer(other_rules));
+    return true;
+}
+
+static bool has_other_rules_and_score(struct rondo_event *ev)
+{
+    return has_other_rules(ev) && raises_score(ev);
+}
+
+/* The sentence about a log with these rules that differs; "" when there is none. */
+static const char *sentence(struct trial *t, int64_t rules)
+{
+    static char text[400];
+    struct replay_report report;
+    other_rules = rules;
+    CHECK_INT(replayed_as(t, has_other_rules, &report), 0);
+    CHECK_NULL(report.changes);
+    replay_report_clear(&report);
+    CHECK_INT(replayed_as(t, has_other_rules_and_score, &report), RONDO_EMISMATCH);
+    snprintf(text, sizeof text, "%s", report.changes ? report.changes : "");
+    replay_report_clear(&report);
+    return text;
+}
+
+TEST(a_log_of_other_rules_is_compared_and_its_difference_names_what_has_changed)
+{
+    char wanted[400];
+    TRIAL t = { 0 };
+    trial_run(&t, LOOP("l", bot_node(&b_add), .score = last_as_score, .max_iterations = 3), "1");
+    snprintf(wanted, sizeof wanted, "the run follows rules 0, this version has %d; 1: %s", (int)ruleset_now(),
+             ruleset_change(1));
+    CHECK(strncmp(sentence(&t, 0), wanted, strlen(wanted)) == 0);
+    CHECK_STR(sentence(&t, ruleset_now()), "");
+    CHECK(strstr(sentence(&t, 99), "the run follows rules 99, this version has"));
+    CHECK(strstr(sentence(&t, 99), "; a newer version knows what has changed"));
+}
+
+TEST(replay_of_a_saved_log_says_it_too)
+{
+    auto_buf struct buf out = { 0 };
+    TRIAL t = { 0 };
+    trial_run(&t, LOOP("l", bot_node(&b_add), .score = last_as_score, .max_iterations = 3), "1");
+    other_rules = 0;
+    struct journal *log = changed_log(t.run, has_other_rules_and_score);
+    CHECK_INT(saved_put(&out, log, t.node, rondo_run_id(t.run), (uint64_t)t.events, &t.err), 0);
+    log->ops->close(log);
+    CHECK_INT(rondo_run_replay(t.engine, t.node, out.data, out.len, &t.err), RONDO_EMISMATCH);
+    CHECK(strstr(t.err.message, "; the run follows rules 0, this version has"));
 }
 
 TEST(something_that_is_no_log_is_refused)
