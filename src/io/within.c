@@ -6,6 +6,7 @@
 
 #define TEXT_MAX 16384 // bytes of the variable
 #define ID_MAX   256
+#define RUN_VARIABLE "RONDO_RUN"
 
 bool within_has(const json_t *list, const char *id)
 {
@@ -39,7 +40,7 @@ json_t *within_read(void)
     auto_json json_t *ids = text && strnlen(text, TEXT_MAX) < TEXT_MAX ? json_loads(text, 0, NULL) : NULL;
     add_all(list, ids);
     if (!json_is_array(ids))
-        add(list, getenv("RONDO_RUN"));
+        add(list, getenv(RUN_VARIABLE));
     return list;
 }
 
@@ -55,9 +56,9 @@ json_t *within_of(const char *id, const json_t *noted)
 
 void within_note(json_t *object)
 {
+    if (!getenv(WITHIN_VARIABLE) && !getenv(RUN_VARIABLE)) // most runs, and quick
+        return;
     auto_json json_t *list = within_read();
     if (json_array_size(list))
         json_object_set(object, "within", list);
-    else
-        json_object_del(object, "within");
 }

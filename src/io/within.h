@@ -23,7 +23,7 @@ json_t *within_of(const char *id, const json_t *noted);
 
 bool within_has(const json_t *list, const char *id);
 
-/* What a run notes: `within` of the object becomes the list of within_read(), or is removed when that is empty. */
+/* What a run notes: `within` of the object becomes the list of within_read(), unless that is empty. */
 void within_note(json_t *object);
 
 #endif

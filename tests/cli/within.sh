@@ -99,6 +99,8 @@ b=$(RONDO_RUN=$a start later.yaml)
 check "and in another run" 0 "[\"$b\",\"$a\",\"r2\",\"r3\"]" env RONDO_WITHIN='["r2", "r3", "r2"]' \
     "$RONDO" resume -q "$b" --answers yes.yaml
 
+same "and a fork of its own start only" "$("$RONDO" show --json "$("$RONDO" fork "$b" --at ok -q)" | jq -c .about.within)" null
+
 long=$(printf 'r%09999d' 0)
 for bad in "$long" '' "$(printf '\377')"; do
     id=$(RONDO_RUN=$bad start gate.yaml)
