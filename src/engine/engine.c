@@ -308,7 +308,8 @@ void shell_stop(rondo_run *run)
         return;
     run->ended = true;
     later_listen(run, false);
-    run->engine->going--;
+    if (--run->engine->going == 0 && run->engine->store)
+        store_let_go(run->engine->store);
     for (uint32_t i = 0; i < run->inbox_count; i++)
         json_decref(run->inbox[i].value);
     run->inbox_count = 0;

@@ -101,7 +101,7 @@ static sqlite3_stmt *statement(struct store *store, const char *sql, rondo_error
 sqlite3_stmt *db_statement(struct store *store, const char *sql, rondo_error *err)
 {
     if (UNLIKELY(store->held && !store->open))
-        db_let_go(store);
+        store_let_go(store);
     return statement(store, sql, err);
 }
 
@@ -232,10 +232,10 @@ static void hold(struct store *store)
     bool is_same = db_number(store, &version, &ignored, data_version, "") == 0 && version == store->version;
     store->held = true;
     if (UNLIKELY(!is_same))
-        db_let_go(store);
+        store_let_go(store);
 }
 
-void db_let_go(struct store *store)
+void store_let_go(struct store *store)
 {
     rondo_error ignored;
     if (store->held)
@@ -264,7 +264,7 @@ static bool begin_from_held(struct store *store, sqlite3_stmt *begin)
     int rc = sqlite3_step(begin);
     sqlite3_reset(begin);
     if (rc != SQLITE_DONE)
-        db_let_go(store);
+        store_let_go(store);
     return rc == SQLITE_DONE;
 }
 
@@ -324,7 +324,7 @@ void store_rollback(struct store *store)
         return;
     if (!sqlite3_get_autocommit(store->db)) // SQLite itself may have done it
         db_do(store, &ignored, "ROLLBACK", "");
-    db_let_go(store);
+    store_let_go(store);
     store->version = -1; // nothing that was learnt in the batch is true
     end_batch(store, true);
 }
@@ -367,9 +367,12 @@ int db_end(struct store *store, bool own, int rc, rondo_error *err)
 {
     if (!own)
         return rc;
-    if (rc >= 0)
-        return store_commit(store, err);
-    store_rollback(store);
+    if (rc < 0) {
+        store_rollback(store);
+        return rc;
+    }
+    rc = store_commit(store, err);
+    store_let_go(store); // there may be no other batch for a long time
     return rc;
 }
 
@@ -378,7 +381,7 @@ static void synchronous(struct store *store, const char *sql)
 {
     if (!(store->flags & STORE_POWER))
         return;
-    db_let_go(store);
+    store_let_go(store);
     sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 }
 

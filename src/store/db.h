@@ -9,7 +9,9 @@
 
    Between two batches a read transaction is held (`held`), unless another process has written before it began.  As long
    as no other process writes, the next batch begins where the last one ended, for two locks less and without asking
-   whether anything is new.  Any other statement lets go of it first, so nobody reads what is old. */
+   whether anything is new.  Any other statement lets go of it first, so nobody reads what is old.  So does
+   store_let_go(), which also comes before anything that does not go through db_statement(): nobody can begin the WAL
+   anew while a read transaction is held. */
 #ifndef RONDO_DB_H
 #define RONDO_DB_H
 
@@ -95,9 +97,6 @@ int db_begin(struct store *store, rondo_error *err);
    db_end(store, own, rc, err), which commits, or undoes, unless a batch was open before. */
 bool db_is_free(const struct store *store);
 int db_end(struct store *store, bool own, int rc, rondo_error *err);
-
-/* Lets go of what is held between batches: before anything that does not go through db_statement(). */
-void db_let_go(struct store *store);
 
 /* A batch that need not survive a power cut, at whatever level: between the two, when db_is_free(). */
 void db_relax(struct store *store);

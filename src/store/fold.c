@@ -147,7 +147,7 @@ static bool checkpoint(struct store *store, int *ret_pages)
 void fold_in(struct store *store)
 {
     int pages = 0;
-    db_let_go(store);
+    store_let_go(store);
     sqlite3 *reader = hold_wal(store);
     bool all = reader && checkpoint(store, &pages) && stamp(store);
     sqlite3_close(reader);

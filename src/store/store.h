@@ -61,6 +61,10 @@ void store_set_now(struct store *store, int64_t now_ns);
 /* Has another process written since this was last asked?  Costs about a microsecond. */
 bool store_has_news(struct store *store);
 
+/* Between batches a store holds on to what it has read.  When nothing is driven for now it must not: the WAL of all
+   processes would grow until the next batch. */
+void store_let_go(struct store *store);
+
 /* Keeps the leases of all runs that this store drives; to be called every few seconds. */
 int store_renew(struct store *store, rondo_error *err);
 

@@ -5,6 +5,7 @@
 #include "engine/shell.h"
 #include "store/store.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,44 @@ TEST(what_is_shown_is_in_the_store)
     CHECK(last > 10);
     CHECK_INT(result_of(run), 6);
     rondo_run_close(run);
+    rondo_node_unref(node);
+    site_close(&p);
+    remove_files();
+}
+
+static void go_to_end(rondo_run *run)
+{
+    while (rondo_run_next(run))
+        ;
+    CHECK_INT(result_of(run), 3);
+}
+
+/* Of another process: nobody reads what was there before. */
+static int fold_all(void)
+{
+    sqlite3 *db;
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, "SELECT * FROM run", NULL, NULL, NULL), SQLITE_OK); // there is no WAL for it before
+    int rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_close(db);
+    return rc;
+}
+
+TEST(an_engine_with_nothing_to_do_lets_others_begin_the_wal_anew)
+{
+    new_path();
+    struct site p = site_open();
+    rondo_node *node = counting(3);
+    rondo_run *run, *other;
+    CHECK_INT(begin(&p, node, json_integer(0), "run", &run), 0);
+    go_to_end(run);
+    CHECK_INT(fold_all(), SQLITE_OK);
+    CHECK_INT(begin(&p, node, json_integer(0), "other", &other), 0);
+    go_to_end(other);
+    rondo_run_close(other);
+    CHECK_INT(fold_all(), SQLITE_OK);
+    rondo_run_close(run);
+    CHECK_INT(fold_all(), SQLITE_OK);
     rondo_node_unref(node);
     site_close(&p);
     remove_files();
