@@ -1,10 +1,12 @@
 /* interrupt.c - signals that reach the program while it drives a run.
 
-   SIGPIPE is caught so that a write tells instead; what is ignored stays so, SIGHUP under nohup.  A program such as
-   timeout(1) signals us, and then our group: we hear it twice, which is one request to stop.  Who is
-   told to stop a third time, while the second is still not through, or once more when everything is said
-   and only children still have to die, leaves from the handler.  What stops or ends the program without
-   further ado does so, but not before the keyboard is as it was. */
+   SIGPIPE is caught so that a write tells instead.  A signal that is ignored stays so, as SIGHUP under nohup.
+
+   A program such as timeout(1) signals us, and then our group.  We hear that twice, and it is one request to stop.
+   The handler itself leaves in two cases: at a third request, and at any request when everything is said and only
+   children still have to die.
+
+   Other signals stop or end the program as usual, but first the handler puts the keyboard back as it was. */
 #include "cli/interrupt.h"
 
 #include "base/mem.h"

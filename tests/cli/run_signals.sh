@@ -1,4 +1,4 @@
-# rondo run and signals: the first stops the run, the second leaves, equal ones at once are one; children never stay
+# rondo run and signals: the first stops the run, the second leaves.  Equal ones at once are one.  Children never stay
 # behind.
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1

@@ -494,7 +494,7 @@ static void allow_pages(struct store *store, int pages)
 {
     char sql[60];
     snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", pages);
-    db_let_go(store);
+    store_let_go(store);
     CHECK(sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK);
 }
 
