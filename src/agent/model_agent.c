@@ -17,6 +17,7 @@
 #include "run/coordinator.h"
 #include "run/encore.h"
 #include "run/loop.h"
+#include "store/places.h"
 #include "tool/permit.h"
 
 #include <math.h>
@@ -32,6 +33,7 @@ struct stint {
     struct isolated *own;         // its worktree; NULL
     struct talk_spec spec;
     struct workspace *workspace;
+    struct protected_stores stores; // that its tools must not reach
     char *folder, *key, *effort;
     struct buf system;
     struct talk *talk;
@@ -54,6 +56,7 @@ static void stint_free(struct stint *stint)
     json_decref(stint->spec.schema);
     json_decref(stint->spec.letters);
     workspace_close(stint->workspace);
+    protected_stores_clear(&stint->stores);
     buf_free(&stint->system);
     mem_free(stint->folder);
     mem_free(stint->key);
@@ -362,8 +365,10 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
     stint->key = mem_strdup(rondo_task_key(task));
     if (workspace_open(stint->folder, &stint->workspace, err) < 0)
         return err->code;
+    places_find(stint->folder, &stint->stores);
+    workspace_protect(stint->workspace, &stint->stores);
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
-                                             .folder = stint->folder, .network = env->network, .local = env->local,
+                                             .folder = stint->folder, .stores = &stint->stores, .network = env->network, .local = env->local,
                                              .secrets = task_secrets(task), .key = stint->key,
                                              .no_redirects = env->permit && permit_is_narrow(env->permit, "fetch") };
     return 0;

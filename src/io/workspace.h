@@ -32,6 +32,10 @@ int workspace_open(const char *path, struct workspace **ret, rondo_error *err);
 int workspace_add(struct workspace *ws, const char *path, bool writable, rondo_error *err);
 void workspace_close(struct workspace *ws); // NULL is fine
 
+/* Stores that are out of reach beside those of projects (protected.h); borrowed. */
+struct protected_stores;
+void workspace_protect(struct workspace *ws, const struct protected_stores *stores);
+
 const char *workspace_folder(const struct workspace *ws); // absolute, links resolved
 
 /* Can a text be a path at all?  All functions ask; texts with a NUL in them must be asked about here. */
