@@ -215,19 +215,27 @@ static bool is_allowed(const struct call_env *env, const char *name)
     return env->permit && permit_judge(env->permit, &(struct tool){ .name = name }, NULL, why) == PERMIT_ALLOW;
 }
 
-static bool wants(const struct stint *stint, const char *name)
+static bool wants(const struct flow_step *step, const struct call_env *env, const char *name)
 {
-    const struct flow_agent *agent = stint->step->agent;
+    const struct flow_agent *agent = step->agent;
     if (agent && is_listed(agent->disallowed_tools, agent->disallowed_count, name))
         return false;
     return agent && agent->has_tools ? is_listed(agent->tools, agent->tool_count, name)
-                                     : is_allowed(stint->spec.env, name);
+                                     : is_allowed(env, name);
+}
+
+bool model_has_files(const struct flow_step *step, const struct call_env *env)
+{
+    bool has_any = false;
+    for (const struct tool_row *row = tool_builtins; row->name && !step->only_answers; row++)
+        has_any = has_any || (strcmp(row->name, "fetch") != 0 && wants(step, env, row->name));
+    return has_any && step->flow->coordinating != step;
 }
 
 static void add_builtins(struct stint *stint)
 {
     for (const struct tool_row *row = tool_builtins; row->name; row++)
-        if (wants(stint, row->name))
+        if (wants(stint->step, stint->spec.env, row->name))
             toolbox_add_builtin(&stint->spec.box, row->name);
 }
 
@@ -368,7 +376,10 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
     places_find(stint->folder, &stint->stores);
     workspace_protect(stint->workspace, &stint->stores);
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
-                                             .folder = stint->folder, .stores = &stint->stores, .network = env->network, .local = env->local,
+                                             .folder = stint->folder, .stores = &stint->stores,
+                                             .git = stint->own ? isolated_git(stint->own) : NULL,
+                                             .common = stint->own ? isolated_common(stint->own) : NULL,
+                                             .network = env->network, .local = env->local,
                                              .secrets = task_secrets(task), .key = stint->key,
                                              .no_redirects = env->permit && permit_is_narrow(env->permit, "fetch") };
     return 0;

@@ -1,7 +1,7 @@
 /* aliases.c - see aliases.h.
 
-   The kernel lists the mounts.  Of those that show the same file system as the path, each is tried with every end of the
-   path: a bind mount of /home at /srv/copy shows /home/a/b as /srv/copy/a/b. */
+   The kernel lists the mounts.  Those that show the same file system as the path are tried with every end of the path:
+   a bind mount of /home at /srv/copy shows /home/a/b as /srv/copy/a/b. */
 #define _GNU_SOURCE // memrchr
 #include "io/aliases.h"
 
@@ -72,7 +72,7 @@ static void try_mount(const char *at, const char *path, const struct stat *st,
                       void (*visit)(const char *path, void *user), void *user)
 {
     auto_buf struct buf other = { 0 };
-    for (const char *end = path + strlen(path); end; end = end > path ? memrchr(path, '/', (size_t)(end - path)) : NULL) {
+    for (const char *end = path + strlen(path); end; end = memrchr(path, '/', (size_t)(end - path))) {
         buf_clear(&other);
         buf_printf(&other, "%s%s", strcmp(at, "/") == 0 && *end ? "" : at, end);
         if (strcmp(buf_text(&other), path) != 0 && is_same(buf_text(&other), st))

@@ -1,11 +1,11 @@
 /* protected.c - see protected.h.
 
-   A place can only be covered when there is something at its path.  What is missing is made: for good where an empty one
-   means nothing (`.git/info`), else as a file without bytes that is removed when nobody needs it any more.  Such a file
-   is *held*: whoever needs it has a shared lock on it, and removes it if nobody else has one.
+   A place can only be covered when there is something at its path.  What is missing is made: for good where an empty
+   one means nothing (`.git/info`), else as a file without bytes that is removed when nobody needs it any more.  Such a
+   file is *held*: whoever needs it has a shared lock on it, and removes it if nobody else has one.
 
-   A place that is covered stays where it is, but a folder around it could be moved, and with it what the next command is
-   to be kept from.  So each folder between is mounted on itself: what is mounted is not moved. */
+   A place that is covered stays where it is, but a folder around it could be moved, and the next command would find the
+   place under another path.  So each folder between is mounted on itself: what is mounted cannot be moved. */
 #define _GNU_SOURCE // strcasestr
 #include "io/protected.h"
 

@@ -32,7 +32,7 @@ struct protected_stores {
     uint32_t id_count, id_cap;
 };
 
-/* A path that ends with a slash is a folder that has nothing else in it; any other is a database.  Their files are known
+/* A path that ends with a slash is a folder that has nothing else in it; any other is a database.  Its files are known
    by other names, too, as far as they are there now. */
 void protected_stores_add(struct protected_stores *stores, const char *path);
 void protected_stores_clear(struct protected_stores *stores);

@@ -1,9 +1,11 @@
 /* workspace.c - see workspace.h.
 
-   Everything begins with resolve(): a descriptor of what a path means below a root.  It is of the place only
-   (O_PATH) until check_place() has seen where that is: to open and close a store would let go of its locks.  openat2() does that;
+   Everything begins with resolve(): a descriptor of what a path means below a root.  openat2() does that;
    the walk does the same by hand: it holds every folder on its way open, so that `..` goes back to where it
    came from and not to wherever that folder is by now, and reads links itself.
+
+   Nothing is opened for reading before find_protection() has seen where it is: whoever opens and closes a
+   store lets go of the locks that this process has on it.
 
    A file is written beside its place and renamed onto it, in a folder that is held open: links that appear
    meanwhile are replaced, not followed. */

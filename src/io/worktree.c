@@ -8,21 +8,25 @@
        STATUS  was anything changed, or committed?
        STAGE   COMMIT   what was changed
        BRANCH  what was committed
-       REMOVE  the tree
+       REMOVE  the tree, which git then forgets
        GONE
 
    A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
 
    Who worked in the tree may have put anything there, so git is told where the repository is and does
-   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it. */
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  What it runs all the
+   same, such as a filter, is confined with it: it writes to the repository and to the tree, reads these and the user's
+   settings of git, and has no network. */
 #define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
 #include "base/mem.h"
 #include "io/process.h"
+#include "io/repository.h"
 #include "io/tempdir.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +45,7 @@ struct worktree {
     char *home;   // the folder in the user's own tree
     char *prefix; // where that is in the repository: "" or "sub/folder/"
     char *commit; // the one it was made from
+    struct repository repository; // all zero when there is none
     char *path, *folder; // of the tree; the place in it that corresponds to home
     char *admin;         // what the repository keeps about the tree
     char *branch, *message; // to keep changes
@@ -72,7 +77,7 @@ static void add_words(struct words *words, const char *const *more)
 #define ADD_WORDS(words, ...) add_words(words, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* What git may know of our environment: not which repository somebody else meant. */
-static const char *const passed[] = { "PATH", "HOME", "USER", "TMPDIR", "XDG_CONFIG_HOME",
+static const char *const passed[] = { "PATH", "HOME", "USER", "XDG_CONFIG_HOME",
                                       "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM" };
 
 static void put_env(struct buf *pairs, const char **env)
@@ -111,6 +116,68 @@ static void put_trouble(struct process *process, struct buf *out)
         buf_printf(out, "git ended with status %d", process_status(process));
 }
 
+/* ---- confining it ------------------------------------------------------------------------------------ */
+
+#define FILE_SIZE_MAX (1ull << 50) // packs are large
+#define READS_MAX     32
+
+struct reads {
+    char *list[READS_MAX];
+    size_t count;
+};
+
+static void add_read(struct reads *reads, const char *folder, const char *name)
+{
+    auto_buf struct buf path = { 0 };
+    if (!folder || !*folder || reads->count == READS_MAX)
+        return;
+    buf_printf(&path, "%s%s", folder, name);
+    reads->list[reads->count++] = buf_take(&path);
+}
+
+/* Files in a home that settings lie in, or name; what has passwords is not among them. */
+static void add_settings(struct reads *reads, const char *home)
+{
+    static const char *const names[] = { ".gitconfig", ".gitignore", ".gitattributes" };
+    DIR *dir = home ? opendir(home) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        for (size_t i = 0; i < COUNT(names); i++)
+            if (strncmp(entry->d_name, names[i], strlen(names[i])) == 0) {
+                auto_buf struct buf name = { 0 };
+                buf_printf(&name, "/%s", entry->d_name);
+                add_read(reads, home, buf_text(&name));
+            }
+    if (dir)
+        closedir(dir);
+    add_read(reads, home, "/.config/git");
+}
+
+static int confine(const struct worktree *tree, struct sandbox **ret, rondo_error *err)
+{
+    struct reads reads = { 0 };
+    const char *write[2];
+    size_t count = 0;
+    if (!sandbox_can_be(err))
+        return err_in(err, "git cannot be confined on this machine, so it is not run");
+    if (tree->repository.common)
+        write[count++] = tree->repository.common;
+    if (tree->path && tempdir_exists(tree->path))
+        write[count++] = tree->path;
+    add_read(&reads, tree->repository.entry, "");
+    add_read(&reads, getenv("GIT_CONFIG_GLOBAL"), "");
+    add_read(&reads, getenv("GIT_CONFIG_SYSTEM"), "");
+    add_read(&reads, getenv("XDG_CONFIG_HOME"), "/git");
+    add_settings(&reads, getenv("HOME"));
+    int rc = sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = count,
+                                                  .read = (const char *const *)reads.list, .read_count = reads.count,
+                                                  .strict = true, .plain = true, .path = getenv("PATH"),
+                                                  .limits.file_size = FILE_SIZE_MAX },
+                          ret, err);
+    for (size_t i = 0; i < reads.count; i++)
+        mem_free(reads.list[i]);
+    return rc;
+}
+
 static void go(struct worktree *tree, enum stage stage);
 static void on_end(struct process *process, void *user);
 
@@ -120,16 +187,21 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     auto_buf struct buf pairs = { 0 };
     const char *env[COUNT(passed) + 2];
     struct process *process;
+    struct sandbox *sandbox = NULL;
+    if (confine(tree, &sandbox, err) < 0)
+        return err->code;
     put_env(&pairs, env);
     ADD_WORDS(&words, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
               "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c",
               "submodule.recurse=false");
     add_words(&words, more->list);
-    return process_start(tree->loop,
-                         &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
-                                                 .max_output = OUTPUT_MAX, .grace_ms = -1,
-                                                 .on_end = on_end, .user = tree },
-                         &process, err);
+    int rc = process_start(tree->loop,
+                           &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
+                                                   .max_output = OUTPUT_MAX, .grace_ms = -1, .sandbox = sandbox,
+                                                   .on_end = on_end, .user = tree },
+                           &process, err);
+    sandbox_close(sandbox);
+    return rc;
 }
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
@@ -145,8 +217,10 @@ static void add_tree_words(const struct worktree *tree, struct words *words)
     ADD_WORDS(words, "worktree", "add", "--quiet", "--force", "--detach", tree->path, tree->commit);
 }
 
+/* We remove the tree ourselves, and git has only to forget it. */
 static void remove_words(const struct worktree *tree, struct words *words)
 {
+    tempdir_remove(tree->path);
     ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->path);
 }
 
@@ -192,12 +266,17 @@ static void fail(struct worktree *tree, const char *what, const char *why)
 static enum stage after_look(struct worktree *tree, const char *output)
 {
     const char *end = strchr(output, '\n'), *commit = end ? end + 1 : "";
+    rondo_error err;
     if (!end || !isxdigit((unsigned char)*commit)) {
         fail(tree, "git rev-parse", "it said something that was not understood");
         return GONE;
     }
     tree->prefix = mem_dup(output, (size_t)(end - output));
     tree->commit = mem_dup(commit, strcspn(commit, "\n"));
+    if (!tree->only_checks && tempdir_make_at(tree->path, &err) < 0) { // git may not make it beside others
+        fail(tree, "the new worktree", err.message);
+        return GONE;
+    }
     return tree->only_checks ? LIST : ADD;
 }
 
@@ -260,7 +339,6 @@ static enum stage after_branch(struct worktree *tree, const char *output)
 
 static enum stage after_remove(struct worktree *tree, const char *output)
 {
-    tempdir_remove(tree->path); // it may have left what it does not know
     return GONE;
 }
 
@@ -334,10 +412,8 @@ static enum stage branch_failed(struct worktree *tree, const char *why)
     return BRANCH;
 }
 
-/* What it does not take for a worktree any more we remove ourselves; then it only has to forget it. */
 static enum stage remove_failed(struct worktree *tree, const char *why)
 {
-    tempdir_remove(tree->path);
     return ++tree->removals < TRIES_MAX ? REMOVE : GONE;
 }
 
@@ -376,6 +452,7 @@ static void tree_free(struct worktree *tree)
                             tree->admin, tree->branch, tree->message, tree->kept };
     for (size_t i = 0; i < COUNT(texts); i++)
         mem_free(texts[i]);
+    repository_clear(&tree->repository);
     buf_free(&tree->stale);
     mem_free(tree);
 }
@@ -443,6 +520,7 @@ static struct worktree *tree_new(struct loop *loop, const char *folder)
     struct worktree *tree = mem_zalloc(sizeof *tree);
     tree->loop = loop;
     tree->home = mem_strdup(folder);
+    repository_find(folder, &tree->repository);
     return tree;
 }
 
@@ -478,6 +556,16 @@ void worktree_close(struct worktree *tree, const char *branch, const char *messa
 const char *worktree_folder(const struct worktree *tree)
 {
     return tree->folder;
+}
+
+const char *worktree_git(const struct worktree *tree)
+{
+    return tree->admin;
+}
+
+const char *worktree_common(const struct worktree *tree)
+{
+    return tree->repository.common;
 }
 
 const char *worktree_branch(const struct worktree *tree)

@@ -2,8 +2,8 @@
 
    A tree is made from the commit that HEAD names, in the private folder that the loop's children share
    files in (process_path()), so whatever happens to us it does not stay.  What was changed in it is kept
-   as a branch of the repository; then the tree is removed.  git does all of that, as a child of the
-   loop.  Everything belongs to the loop's thread. */
+   as a branch of the repository; then the tree is removed.  git does all of that but the removing, as a child of
+   the loop, in a strict sandbox: programs that its settings name are confined as well.  Everything belongs to the loop's thread. */
 #ifndef RONDO_WORKTREE_H
 #define RONDO_WORKTREE_H
 
@@ -11,7 +11,8 @@
 
 struct worktree;
 
-/* Could trees be made of the repository around folder?  Waits for git.  0 or RONDO_EINVAL.  Trees that a
+/* Could trees be made of the repository around folder?  Waits for git.  0 or RONDO_EINVAL; RONDO_ESTATE where nothing can
+   be confined.  Trees that a
    program left behind which was killed are forgotten by the repository. */
 int worktree_check(const char *folder, rondo_error *err);
 
@@ -23,6 +24,10 @@ int worktree_open(struct loop *loop, const char *folder,
 
 /* The place in the tree that corresponds to that folder. */
 const char *worktree_folder(const struct worktree *tree);
+
+/* Where git keeps what belongs to the tree, and what it shares with the others (repository.h). */
+const char *worktree_git(const struct worktree *tree);
+const char *worktree_common(const struct worktree *tree);
 
 /* Begins to remove it.  If there are changes, and branch is not NULL, they are committed with that message
    to a new branch: the one named, or with a number behind it if that is there already.  An error means

@@ -2,7 +2,9 @@
 
    It runs in the workspace, which it may change; of the rest of the machine it sees programs and little else,
    and it has no network unless the user allowed it (io/sandbox.h).  Stores and settings of git in the workspace
-   are protected (io/protected.h).  Where that cannot be enforced, nothing is run.  Errors and output are one text, as on a terminal; of a long one the middle is left out. */
+   are protected (io/protected.h).  Where that cannot be enforced, nothing is run.
+
+   Errors and output are one text, as on a terminal; of a long one the middle is left out. */
 #include "data/utf8.h"
 #include "io/process.h"
 #include "io/protected.h"
