@@ -1,7 +1,8 @@
 /* store_path.c - see store_path.h.
 
    A `.rondo` folder counts only when it is the user's own: in a folder that others may write to, such
-   as /tmp, somebody else's must not catch what the user runs there. */
+   as /tmp, somebody else's must not catch what the user runs there.  One that its owner cannot enter only holds the
+   name (io/protected.c). */
 #include "cli/store_path.h"
 
 #include "cli/show.h"
@@ -23,7 +24,7 @@ static const char *env_text(const char *name)
 static bool is_own_folder(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && st.st_mode & S_IXUSR;
 }
 
 /* The store of the project that the working folder belongs to; false without. */

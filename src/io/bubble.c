@@ -101,14 +101,14 @@ static size_t put_words(const char **list, size_t n, const char *option, const c
 }
 
 /* As mounts.c does it. */
-static size_t put_place(const char **list, size_t n, const struct protected_place *place)
+static size_t put_place(const char **list, size_t n, const struct protected_place *place, const char *empty)
 {
     if (place->how == PROTECTED_PLACE)
         return put_words(list, n, "--bind", place->path, place->path);
     if (place->how == PROTECTED_READ_ONLY)
         return put_words(list, n, "--ro-bind", place->path, place->path);
     if (!place->is_folder)
-        return put_words(list, n, "--ro-bind", "/dev/null", place->path);
+        return put_words(list, n, "--ro-bind", empty, place->path);
     n = put_words(list, n, "--tmpfs", NULL, place->path);
     return put_words(list, n, "--remount-ro", NULL, place->path);
 }
@@ -131,7 +131,7 @@ const char **bubble_argv(const char *bwrap, const struct mounts *mounts, bool ne
     for (size_t i = 0; i < mounts->count; i++)
         n = put_words(list, n, "--bind", mounts->write[i], mounts->write[i]);
     for (size_t i = 0; i < places; i++)
-        n = put_place(list, n, &mounts->protected->list[i]);
+        n = put_place(list, n, &mounts->protected->list[i], mounts->protected->empty);
     list[n++] = "--";
     list[n++] = PROGRAM;
     list[n++] = WORD;

@@ -104,18 +104,18 @@ static CHILD int put_folders(const struct mounts *mounts, const int copies[MOUNT
 }
 
 /* A file is covered by one without bytes, a folder by an empty one; what stays is mounted on itself. */
-static CHILD int cover_place(const struct protected_place *place)
+static CHILD int cover_place(const struct protected_place *place, const char *empty)
 {
     struct attributes attributes = { .set = READ_ONLY };
     bool hides = place->how == PROTECTED_HIDDEN;
     if (hides && place->is_folder)
         return mount("hidden", place->path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=755") < 0 ? errno : 0;
-    int copy = (int)syscall(OPEN_TREE, AT_FDCWD, hides ? "/dev/null" : place->path,
+    int copy = (int)syscall(OPEN_TREE, AT_FDCWD, hides ? empty : place->path,
                             TREE_COPY | O_CLOEXEC | (hides ? 0 : WITH_ALL_BELOW));
     if (copy < 0)
         return errno;
-    if (place->how == PROTECTED_READ_ONLY &&
-        syscall(MOUNT_SETATTR, copy, "", WITH_ALL_BELOW | OF_EMPTY, &attributes, sizeof attributes) < 0)
+    if (place->how != PROTECTED_PLACE &&
+        syscall(MOUNT_SETATTR, copy, "", OF_EMPTY | (hides ? 0 : WITH_ALL_BELOW), &attributes, sizeof attributes) < 0)
         return errno;
     return syscall(MOVE_MOUNT, copy, "", AT_FDCWD, place->path, FROM_EMPTY) < 0 ? errno : 0;
 }
@@ -124,7 +124,7 @@ static CHILD int cover_places(const struct protected *protected)
 {
     int error = 0;
     for (uint32_t i = 0; protected && i < protected->count && !error; i++)
-        error = cover_place(&protected->list[i]);
+        error = cover_place(&protected->list[i], protected->empty);
     return error;
 }
 

@@ -1,8 +1,9 @@
 /* protected.c - see protected.h.
 
    A place can only be covered when there is something at its path.  What is missing is made: for good where an empty
-   one means nothing (`.git/info`), else as a file without bytes that is removed when nobody needs it any more.  Such a
-   file is *held*: whoever needs it has a shared lock on it, and removes it if nobody else has one.
+   one means nothing (`.git/info`), else only while somebody needs it.  Then it is *held*: whoever needs it has a shared
+   lock on it, and removes it if nobody else has one.  Only its owner may read it, and nobody may do more, so that it is
+   not taken for a store, nor for something that somebody else has made.
 
    A place that is covered stays where it is, but a folder around it could be moved, and the next command would find the
    place under another path.  So each folder between is mounted on itself: what is mounted cannot be moved. */
@@ -13,6 +14,7 @@
 #include "io/file.h"
 #include "io/repository.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +22,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD }; // what is missing
+enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD_FILE, HELD_FOLDER }; // what is missing
 
 /* By these names, in any folder. */
 static const struct name {
     const char *path;
     uint8_t how, missing;
 } names[] = {
-    { ".rondo", PROTECTED_HIDDEN, HELD },
+    { ".rondo", PROTECTED_HIDDEN, HELD_FOLDER },
     { ".git", PROTECTED_PLACE, MADE_NOT },
     { ".git/config", PROTECTED_READ_ONLY, MADE_FILE },
     { ".git/config.worktree", PROTECTED_READ_ONLY, MADE_FILE },
@@ -43,7 +45,7 @@ static const struct name {
 static const struct {
     const char *end;
     uint8_t missing;
-} parts[] = { { "", MADE_NOT }, { "-wal", MADE_NOT }, { "-shm", MADE_NOT }, { "-journal", HELD } };
+} parts[] = { { "", MADE_NOT }, { "-wal", MADE_NOT }, { "-shm", MADE_NOT }, { "-journal", HELD_FILE } };
 
 struct protected_id {
     dev_t dev;
@@ -141,10 +143,12 @@ struct held {
     char *path;
 };
 
-static bool is_empty_one(int fd)
+#define HELD_MODE 0400
+
+static bool is_held_one(int fd)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !st.st_size && (st.st_mode & 07777) == 0400;
+    return fstat(fd, &st) == 0 && (st.st_mode & 07777) == HELD_MODE && (S_ISDIR(st.st_mode) || !st.st_size);
 }
 
 static bool is_at(int fd, const char *path)
@@ -154,29 +158,32 @@ static bool is_at(int fd, const char *path)
 }
 
 /* Whoever removes it has it alone, so that after the lock it is there for good, or was removed just before. */
-static void hold(struct protected *protected, const char *path)
+static void hold(struct protected *protected, const char *path, bool is_folder)
 {
     for (int tries = 0; tries < 16; tries++) {
-        int fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0400);
-        if (fd < 0)
-            return; // a link or a folder; or it cannot be made, and then by nobody
-        bool is_locked = is_empty_one(fd) && flock(fd, LOCK_SH | LOCK_NB) == 0;
+        if (is_folder)
+            mkdir(path, HELD_MODE);
+        int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_folder ? O_DIRECTORY : O_CREAT), HELD_MODE);
+        if (fd < 0 && errno != ENOENT)
+            return; // a link, or the other kind; or it cannot be made, and then by nobody
+        bool is_ours = is_held_one(fd), is_locked = is_ours && flock(fd, LOCK_SH | LOCK_NB) == 0;
         if (is_locked && is_at(fd, path)) {
             mem_grow(&protected->held, &protected->held_cap, protected->held_count, sizeof *protected->held);
             protected->held[protected->held_count++] = (struct held){ fd, mem_strdup(path) };
             return;
         }
-        bool is_ours = is_empty_one(fd);
-        close(fd);
-        if (!is_ours)
+        if (fd >= 0)
+            close(fd);
+        if (fd >= 0 && !is_ours)
             return;
     }
 }
 
 static void let_go(struct held *held)
 {
-    if (flock(held->fd, LOCK_EX | LOCK_NB) == 0 && is_empty_one(held->fd) && is_at(held->fd, held->path))
-        unlink(held->path);
+    if (flock(held->fd, LOCK_EX | LOCK_NB) == 0 && is_held_one(held->fd) && is_at(held->fd, held->path) &&
+        unlink(held->path) < 0)
+        rmdir(held->path); // if there is nothing in it
     close(held->fd);
     mem_free(held->path);
 }
@@ -185,8 +192,8 @@ static void make_missing(struct protected *protected, const char *path, int miss
 {
     struct stat st;
     int fd;
-    if (missing == HELD) {
-        hold(protected, path);
+    if (missing == HELD_FILE || missing == HELD_FOLDER) {
+        hold(protected, path, missing == HELD_FOLDER);
     } else if (missing == MADE_FOLDER) {
         mkdir(path, 0755); // as git would
     } else if (missing == MADE_FILE && lstat(path, &st) < 0) {
@@ -359,7 +366,7 @@ int protected_find(struct protected *ret, const struct protected_spec *spec, ron
 {
     auto_free char *folder = file_resolve(spec->folder, err);
     int rc = folder ? 0 : err->code;
-    *ret = (struct protected){ .has_view = spec->has_view };
+    *ret = (struct protected){ .has_view = spec->has_view, .empty = spec->empty };
     if (rc == 0)
         add_names(ret, folder);
     if (rc == 0 && spec->git)

@@ -51,7 +51,8 @@ struct protected_place {
 struct protected {
     struct protected_place *list; // what is around something comes before it
     uint32_t count, cap;
-    bool has_view; // the command will have a view of its own
+    bool has_view;     // the command will have a view of its own
+    const char *empty; // a file without bytes, to cover others with; borrowed
     struct held *held; // see protected.c
     uint32_t held_count, held_cap;
 };
@@ -61,6 +62,7 @@ struct protected_spec {
     const struct protected_stores *stores; // NULL: none
     const char *git;          // of a worktree that we made: where the repository keeps what belongs to it; NULL
     bool has_view;
+    const char *empty;
 };
 
 /* Also makes what has to be there to be covered, for as long as ret is kept.  RONDO_EINVAL: a store would be in reach

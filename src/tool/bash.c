@@ -24,7 +24,8 @@
 struct errand {
     struct tool_call *call;
     struct process *process;
-    char *box; // a folder of its own: HOME and TMPDIR
+    char *box;   // a folder of its own: HOME and TMPDIR
+    char *empty; // a file without bytes
     struct protected protected;
 };
 
@@ -34,6 +35,8 @@ static void errand_free(struct errand *errand)
 {
     protected_clear(&errand->protected);
     tempdir_remove(errand->box);
+    tempdir_unlink(errand->empty);
+    mem_free(errand->empty);
     mem_free(errand->box);
     mem_free(errand);
 }
@@ -128,11 +131,13 @@ static void fill_environment(struct environment *env, const char *box)
 
 static int make_box(struct tool_call *call, struct errand *errand, rondo_error *err)
 {
-    auto_buf struct buf path = { 0 };
-    if (process_path(call->place->loop, "box", &path, err) < 0)
+    auto_buf struct buf path = { 0 }, empty = { 0 };
+    if (process_path(call->place->loop, "box", &path, err) < 0 ||
+        process_path(call->place->loop, "empty", &empty, err) < 0)
         return err->code;
     errand->box = buf_take(&path);
-    return tempdir_make_at(errand->box, err);
+    errand->empty = buf_take(&empty);
+    return tempdir_make_at(errand->box, err) < 0 ? err->code : tempdir_write(errand->empty, "", 0, err);
 }
 
 /* In a worktree that we made git needs two places of the repository to commit, and reads the others. */
@@ -153,7 +158,8 @@ static int confine(struct tool_call *call, struct errand *errand, struct sandbox
     const struct tool_place *place = call->place;
     if (!sandbox_can_be(err))
         return err_in(err, "commands cannot be confined on this machine, so none is run");
-    struct protected_spec spec = { place->folder, place->stores, place->git, sandbox_has_view() };
+    struct protected_spec spec = { place->folder, place->stores, place->git, sandbox_has_view(),
+                                   errand->empty };
     if (protected_find(&errand->protected, &spec, err) < 0 || open_sandbox(call, errand, ret, err) < 0)
         return err_in(err, "no command is run");
     return 0;
