@@ -3,7 +3,8 @@
    A place can only be covered when there is something at its path.  What is missing is made: for good where an empty
    one means nothing (`.git/info`), else only while somebody needs it.  Then it is *held*: whoever needs it has a shared
    lock on it, and removes it if nobody else has one.  Only its owner may read it, and nobody may do more, so that it is
-   not taken for a store, nor for something that somebody else has made.
+   not taken for a store, nor for something that somebody else has made.  Where git reads even an empty one, it can only
+   be removed after the command.
 
    A place that is covered stays where it is, but a folder around it could be moved, and the next command would find the
    place under another path.  So each folder between is mounted on itself: what is mounted cannot be moved. */
@@ -22,7 +23,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD_FILE, HELD_FOLDER }; // what is missing
+enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD_FILE, HELD_FOLDER, REMOVED }; // what is missing
 
 /* By these names, in any folder. */
 static const struct name {
@@ -35,7 +36,7 @@ static const struct name {
     { ".git/config.worktree", PROTECTED_READ_ONLY, MADE_FILE },
     { ".git/hooks", PROTECTED_READ_ONLY, MADE_FOLDER },
     { ".git/info", PROTECTED_READ_ONLY, MADE_FOLDER },
-    { ".git/commondir", PROTECTED_READ_ONLY, MADE_NOT }, // names another folder with a config
+    { ".git/commondir", PROTECTED_READ_ONLY, REMOVED }, // names another folder with a config
     { ".git/gitdir", PROTECTED_READ_ONLY, MADE_NOT },
     { ".git/modules", PROTECTED_READ_ONLY, MADE_NOT }, // repositories of submodules, with all of the above
     { ".git/worktrees", PROTECTED_READ_ONLY, MADE_NOT },
@@ -139,9 +140,15 @@ void protected_stores_clear(struct protected_stores *stores)
 /* ---- what is missing ------------------------------------------------------------------------------------ */
 
 struct held {
-    int fd;
+    int fd; // -1: there was none, and there is to be none
     char *path;
 };
+
+static void add_held(struct protected *protected, int fd, const char *path)
+{
+    mem_grow(&protected->held, &protected->held_cap, protected->held_count, sizeof *protected->held);
+    protected->held[protected->held_count++] = (struct held){ fd, mem_strdup(path) };
+}
 
 #define HELD_MODE 0400
 
@@ -163,13 +170,13 @@ static void hold(struct protected *protected, const char *path, bool is_folder)
     for (int tries = 0; tries < 16; tries++) {
         if (is_folder)
             mkdir(path, HELD_MODE);
-        int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_folder ? O_DIRECTORY : O_CREAT), HELD_MODE);
+        int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_folder ? O_DIRECTORY : O_CREAT);
+        int fd = open(path, flags, HELD_MODE);
         if (fd < 0 && errno != ENOENT)
             return; // a link, or the other kind; or it cannot be made, and then by nobody
         bool is_ours = is_held_one(fd), is_locked = is_ours && flock(fd, LOCK_SH | LOCK_NB) == 0;
         if (is_locked && is_at(fd, path)) {
-            mem_grow(&protected->held, &protected->held_cap, protected->held_count, sizeof *protected->held);
-            protected->held[protected->held_count++] = (struct held){ fd, mem_strdup(path) };
+            add_held(protected, fd, path);
             return;
         }
         if (fd >= 0)
@@ -181,10 +188,13 @@ static void hold(struct protected *protected, const char *path, bool is_folder)
 
 static void let_go(struct held *held)
 {
-    if (flock(held->fd, LOCK_EX | LOCK_NB) == 0 && is_held_one(held->fd) && is_at(held->fd, held->path) &&
+    if (held->fd < 0)
+        unlink(held->path);
+    else if (flock(held->fd, LOCK_EX | LOCK_NB) == 0 && is_held_one(held->fd) && is_at(held->fd, held->path) &&
         unlink(held->path) < 0)
         rmdir(held->path); // if there is nothing in it
-    close(held->fd);
+    if (held->fd >= 0)
+        close(held->fd);
     mem_free(held->path);
 }
 
@@ -194,6 +204,8 @@ static void make_missing(struct protected *protected, const char *path, int miss
     int fd;
     if (missing == HELD_FILE || missing == HELD_FOLDER) {
         hold(protected, path, missing == HELD_FOLDER);
+    } else if (missing == REMOVED && lstat(path, &st) < 0) {
+        add_held(protected, -1, path);
     } else if (missing == MADE_FOLDER) {
         mkdir(path, 0755); // as git would
     } else if (missing == MADE_FILE && lstat(path, &st) < 0) {
@@ -205,14 +217,17 @@ static void make_missing(struct protected *protected, const char *path, int miss
 
 /* ---- finding -------------------------------------------------------------------------------------------- */
 
+static void put(struct protected *protected, const char *path, enum protection how, bool is_folder)
+{
+    mem_grow(&protected->list, &protected->cap, protected->count, sizeof *protected->list);
+    protected->list[protected->count++] = (struct protected_place){ mem_strdup(path), (uint8_t)how, is_folder };
+}
+
 static void add(struct protected *protected, const char *path, enum protection how)
 {
     struct stat st;
-    if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
-        return;
-    mem_grow(&protected->list, &protected->cap, protected->count, sizeof *protected->list);
-    protected->list[protected->count++] =
-        (struct protected_place){ mem_strdup(path), (uint8_t)how, S_ISDIR(st.st_mode) };
+    if (lstat(path, &st) == 0 && !S_ISLNK(st.st_mode))
+        put(protected, path, how, S_ISDIR(st.st_mode));
 }
 
 /* With the folders between it and the one to work in. */
@@ -230,7 +245,7 @@ static void add_place(struct protected *protected, const char *folder, const cha
 /* Only what lies in the folder to work in could be made by whoever works there. */
 static void add_or_make(struct protected *protected, const char *folder, const char *path, int how, int missing)
 {
-    if (protected->has_view && is_below(path, folder, strlen(folder)))
+    if ((protected->has_view || missing == REMOVED) && is_below(path, folder, strlen(folder)))
         make_missing(protected, path, missing);
     add_place(protected, folder, path, (enum protection)how);
 }
@@ -292,6 +307,15 @@ static int check_links(const char *folder, const char *path, rondo_error *err)
                                       "reach it", path);
 }
 
+/* Where we cannot make it, nobody else of the user's can. */
+static void add_folder(struct protected *protected, const char *folder, const char *store, const char *path)
+{
+    rondo_error err;
+    if (is_below(store, folder, strlen(folder)))
+        file_make_around(store, &err);
+    add_place(protected, folder, path, PROTECTED_HIDDEN);
+}
+
 static int add_store(struct protected *protected, const char *folder, const char *store, rondo_error *err)
 {
     size_t len = strlen(store) - 1;
@@ -299,12 +323,12 @@ static int add_store(struct protected *protected, const char *folder, const char
     auto_free char *path = mem_dup(store, len + !is_folder);
     if (is_folder && (strcmp(folder, path) == 0 || is_below(folder, path, len)))
         return err_set(err, RONDO_EINVAL, "'%s' is in the folder of a store", folder);
-    if (is_folder) {
-        if (protected->has_view && is_below(store, folder, strlen(folder)) && file_make_around(store, err) < 0)
-            return err->code;
-        add_place(protected, folder, path, PROTECTED_HIDDEN);
+    if (is_folder && !protected->has_view)
+        put(protected, path, PROTECTED_HIDDEN, true); // one that is still to come is in reach, too
+    else if (is_folder)
+        add_folder(protected, folder, store, path);
+    if (is_folder)
         return 0;
-    }
     for (size_t i = 0; i < COUNT(parts); i++) {
         auto_buf struct buf part = { 0 };
         buf_printf(&part, "%s%s", store, parts[i].end);

@@ -2,8 +2,9 @@
 
    A tree is made from the commit that HEAD names, in the private folder that the loop's children share
    files in (process_path()), so whatever happens to us it does not stay.  What was changed in it is kept
-   as a branch of the repository; then the tree is removed.  git does all of that but the removing, as a child of
-   the loop, in a strict sandbox: programs that its settings name are confined as well.  Everything belongs to the loop's thread. */
+   as a branch of the repository; then the tree is removed.  git does all of that but the removing, as a child
+   of the loop.  It is in a strict sandbox, so programs that its settings name are confined as well.  Everything
+   belongs to the loop's thread. */
 #ifndef RONDO_WORKTREE_H
 #define RONDO_WORKTREE_H
 
@@ -11,9 +12,8 @@
 
 struct worktree;
 
-/* Could trees be made of the repository around folder?  Waits for git.  0 or RONDO_EINVAL; RONDO_ESTATE where nothing can
-   be confined.  Trees that a
-   program left behind which was killed are forgotten by the repository. */
+/* Could trees be made of the repository around folder?  Waits for git.  0, RONDO_EINVAL, or RONDO_ESTATE where git
+   cannot be confined.  Trees that a program left behind which was killed are forgotten by the repository. */
 int worktree_check(const char *folder, rondo_error *err);
 
 /* Begins to make one; folder is where one would work without it.  done() comes later, with err NULL or

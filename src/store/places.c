@@ -107,3 +107,19 @@ void places_find(const char *folder, struct protected_stores *ret)
         add(ret, open_paths[i], "");
     pthread_mutex_unlock(&lock);
 }
+
+bool places_has(const char *folder, const char *path)
+{
+    struct protected_stores stores = { 0 };
+    struct stat st;
+    rondo_error err;
+    auto_buf struct buf full = { 0 };
+    buf_printf(&full, "%s/%s", folder, path);
+    auto_free char *real = file_resolve(buf_text(&full), &err);
+    if (!real || stat(real, &st) < 0)
+        return false;
+    places_find(folder, &stores);
+    bool has = protected_look(&stores, real, &st) == PROTECTED_HIDDEN;
+    protected_stores_clear(&stores);
+    return has;
+}

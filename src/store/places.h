@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "io/protected.h"
 
+#include <stdbool.h>
+
 #define PLACES_FILE    "rondo.db"
 #define PLACES_PROJECT ".rondo"
 
@@ -15,6 +17,9 @@ int places_home(struct buf *out, rondo_error *err);
 /* All that somebody who works in this folder must not reach: the above, with what RONDO_STORE names, and the projects
    that the folder and our own working folder belong to. */
 void places_find(const char *folder, struct protected_stores *ret);
+
+/* Does this path, seen from the folder, lead to a file of one of them? */
+bool places_has(const char *folder, const char *path);
 
 /* A store was opened, or closed, at this path.  From any thread. */
 void places_enter(const char *path);

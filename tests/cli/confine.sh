@@ -153,6 +153,7 @@ echo x >.git/config.worktree && [ -s .git/config.worktree ]
 mkdir -p .git/worktrees/w/x
 echo x >.git/modules/m/config
 mv .git/modules .git/modules2
+mv .git/worktrees .git/worktrees2
 chmod +x .git/hooks/pre-push.sample
 E
 }
@@ -193,6 +194,10 @@ for setting in $settings; do
     like "$setting: the ways were tried" "^tried"
     unlike "$setting: a way to a store, or to git" ESCAPED
     same "$setting: all is as it was" "$(sums)" "$before"
+
+    bash_in $setting "mkdir evil; echo ../evil >.git/commondir; echo tried" --store :memory:
+    like "$setting: another folder with settings" "^tried"
+    same "$setting: is not named any more" "$(ls .git/commondir 2>/dev/null)" ""
 
     # Ordinary work.
     project
@@ -269,6 +274,8 @@ if [[ $settings == *none* ]]; then
     refused "a project's store" "\.rondo"
     project
     refused "another store" "sub/x.db" --store "$PWD/sub/x.db"
+    rm -rf "$scratch/data"
+    refused "a folder that will contain one" "data/rondo" --store :memory: --workdir "$scratch"
     mkdir -p "$scratch/data/rondo"
     refused "a folder that contains one" "data/rondo" --store :memory: --workdir "$scratch"
     mkdir -p "$scratch/bin"
@@ -314,6 +321,19 @@ tool_in glob '{"pattern":"*","path":".rondo"}' --store :memory:; like "glob in i
 rm link folder
 tool_in grep '{"pattern":"CANARY-","hidden":true}' --store :memory:; like "grep" "nothing\|no "
 unset RONDO_STORE
+
+# Files that are read for a model, by a link that an earlier one made.
+project; settle
+mkdir skill && printf -- '---\nname: skill\ndescription: d\n---\nbody\n' >skill/SKILL.md
+ln .rondo/rondo.db skill/hard && ln .rondo/rondo.db notes.md && ln .rondo/rondo.db AGENTS.md
+sed -i 's/model: compat.m, /&skills: [skill], projectNotes: true, /; s/instructions: x/&, contextFiles: [notes.md, link]/' flow.yaml
+tool_in skill '{"name":"skill","file":"hard"}' --store :memory:
+like "a file of a skill" "belongs to a store"
+unlike "a file of a skill" CANARY
+got=$(cd "$scratch" && asked 0 '[.messages[].content] | join("\n")')
+like "context files" "error: the file belongs to a store"
+unlike "context files, notes" CANARY
+
 project
 tool_in read '{"path":"own.db"}' --store own.db; like "the store of this run" "belongs to a store"
 "$RONDO" runs --store own.db >/dev/null 2>&1 && ok || bad "the store of this run: it is not whole"
