@@ -8,7 +8,7 @@
 
    A place that is covered stays where it is, but a folder around it could be moved, and the next command would find the
    place under another path.  So each folder between is mounted on itself: what is mounted cannot be moved. */
-#define _GNU_SOURCE // strcasestr
+#define _GNU_SOURCE // O_NOFOLLOW
 #include "io/protected.h"
 
 #include "io/aliases.h"
@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -60,14 +61,11 @@ static bool is_below(const char *path, const char *folder, size_t len)
     return strncmp(path, folder, len) == 0 && path[len] == '/';
 }
 
-/* A name counts wherever it is in the path, in capitals, too: some file systems do not tell them apart. */
-static bool has_name(const char *path, const struct name *name)
+/* Is this where the name stands in a path?  In capitals, too: some file systems do not tell them apart. */
+static bool is_name(const char *at, const struct name *name)
 {
     size_t len = strlen(name->path);
-    for (const char *at = path; (at = strcasestr(at, name->path)); at++)
-        if (at > path && at[-1] == '/' && (!at[len] || (at[len] == '/' && name->how != PROTECTED_PLACE)))
-            return true;
-    return false;
+    return strncasecmp(at, name->path, len) == 0 && (!at[len] || (at[len] == '/' && name->how != PROTECTED_PLACE));
 }
 
 static bool is_of_store(const char *store, const char *path)
@@ -92,9 +90,10 @@ static bool is_among(const struct protected_stores *stores, const struct stat *s
 enum protection protected_look(const struct protected_stores *stores, const char *path, const struct stat *st)
 {
     enum protection how = PROTECTED_NOT;
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (has_name(path, &names[i]))
-            how = MAX(how, names[i].how);
+    for (const char *at = path; (at = strstr(at, "/.")); at++) // as all names begin
+        for (size_t i = 0; i < COUNT(names); i++)
+            if (is_name(at + 1, &names[i]))
+                how = MAX(how, names[i].how);
     if (stores && st && is_among(stores, st))
         how = PROTECTED_HIDDEN;
     for (uint32_t i = 0; stores && i < stores->count && how != PROTECTED_HIDDEN; i++)

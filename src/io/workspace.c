@@ -496,15 +496,13 @@ static int read_names(DIR *dir, const char *path, size_t max, struct names *name
     return 0;
 }
 
-static void visit_names(const struct workspace *ws, int fd, const struct names *names,
+static void visit_names(int fd, const struct names *names,
                         bool (*visit)(const struct workspace_entry *entry, void *user), void *user)
 {
     struct stat st;
     for (uint32_t i = 0; i < names->count; i++) {
         if (fstatat(fd, names->list[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue; // gone meanwhile
-        if (find_protection(ws, fd, names->list[i]) == PROTECTED_HIDDEN)
-            continue;
         struct workspace_entry entry = entry_of(&st, names->list[i]);
         if (!visit(&entry, user))
             return;
@@ -526,7 +524,7 @@ int workspace_list(struct workspace *ws, const char *path, size_t max,
     }
     int rc = read_names(dir, path, max, &names, err);
     if (rc == 0)
-        visit_names(ws, fd, &names, visit, user);
+        visit_names(fd, &names, visit, user);
     for (uint32_t i = 0; i < names.count; i++)
         mem_free(names.list[i]);
     mem_free(names.list);
