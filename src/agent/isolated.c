@@ -134,6 +134,12 @@ static void on_cancel(void *user)
     own->is_unwanted = true; // what git has begun it ends
 }
 
+/* A talk that was cut off goes on with what it had changed. */
+static bool goes_on(rondo_task *task)
+{
+    return json_array_size(task_act(task)->notes) > 0;
+}
+
 void isolated_run(rondo_task *task, const struct flow_step *step)
 {
     struct isolated *own = mem_zalloc(sizeof *own);
@@ -145,7 +151,7 @@ void isolated_run(rondo_task *task, const struct flow_step *step)
     own->message = commit_message(see.run_id, path);
     see_clear(&see);
     own->step = step;
-    if (worktree_open(task_loop(task), folder ? folder : ".", on_open, own, &err) < 0) {
+    if (worktree_open(task_loop(task), folder ? folder : ".", goes_on(task) ? own->branch : NULL, on_open, own, &err) < 0) {
         rondo_task_fail(task, err.code, "%s", err.message);
         own_free(own);
         return;

@@ -2,6 +2,7 @@
 
    Both ways are a chain of calls of git, each of which says what comes next:
 
+       FIND    the branch of an earlier tree, if the work goes on
        LOOK    where in which repository are we, and at which commit?
        ADD     make the tree; several at a time get in each other's way, and try again
        OPEN    somebody works in it
@@ -36,9 +37,11 @@
 #define LINK_MAX   8192 // of `.git` in a tree
 #define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
+#define GIT_MS     (5 * 60 * 1000) // a filter may hang
 #define TREE_NAME  "tree"
+#define BRANCHES   "refs/heads/"
 
-enum stage { LOOK, ADD, OPEN, STATUS, STAGE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
+enum stage { LOOK, FIND, ADD, OPEN, STATUS, STAGE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
 
 struct worktree {
     struct loop *loop;
@@ -48,8 +51,10 @@ struct worktree {
     struct repository repository; // all zero when there is none
     char *path, *folder; // of the tree; the place in it that corresponds to home
     char *admin;         // what the repository keeps about the tree
+    char *from;             // the branch that the work goes on from; NULL: HEAD
     char *branch, *message; // to keep changes
     char *kept;             // the branch that has them
+    struct buf made[3];     // words
     struct buf stale;       // paths of trees to forget, each with its NUL
     enum stage stage;
     int tries;
@@ -72,6 +77,13 @@ static void add_words(struct words *words, const char *const *more)
     while (*more && words->count < WORDS_MAX - 1)
         words->list[words->count++] = *more++;
     words->list[words->count] = NULL;
+}
+
+static const char *join_word(struct buf *out, const char *before, const char *text, const char *behind)
+{
+    buf_clear(out);
+    buf_printf(out, "%s%s%s", before, text, behind);
+    return buf_text(out);
 }
 
 #define ADD_WORDS(words, ...) add_words(words, (const char *const[]){ __VA_ARGS__, NULL })
@@ -197,7 +209,8 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     add_words(&words, more->list);
     int rc = process_start(tree->loop,
                            &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
-                                                   .max_output = OUTPUT_MAX, .grace_ms = -1, .sandbox = sandbox,
+                                                   .max_output = OUTPUT_MAX, .timeout_ms = GIT_MS, .grace_ms = -1,
+                                                   .farewell_ms = GIT_MS, .sandbox = sandbox,
                                                    .on_end = on_end, .user = tree },
                            &process, err);
     sandbox_close(sandbox);
@@ -206,60 +219,79 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
 
-/* Words for git in the user's own tree. */
-static void look_words(const struct worktree *tree, struct words *words)
+/* Words for git in the user's own tree.  They are borrowed from the tree, which has a place for what is made. */
+static void find_words(struct worktree *tree, struct words *words)
 {
-    ADD_WORDS(words, "rev-parse", "--show-prefix", "--verify", "HEAD^{commit}");
+    static const char *const numbers[] = { "", "-[0-9]", "-[0-9][0-9]" };
+    ADD_WORDS(words, "for-each-ref", "--count=1", "--sort=-version:refname", "--format=%(refname)");
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        ADD_WORDS(words, join_word(&tree->made[i], BRANCHES, tree->from, numbers[i]));
 }
 
-static void add_tree_words(const struct worktree *tree, struct words *words)
+static void look_words(struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "rev-parse", "--show-prefix", "--verify",
+              join_word(&tree->made[0], "", tree->from ? tree->from : "HEAD", "^{commit}"));
+}
+
+static void add_tree_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "worktree", "add", "--quiet", "--force", "--detach", tree->path, tree->commit);
 }
 
 /* We remove the tree ourselves, and git has only to forget it. */
-static void remove_words(const struct worktree *tree, struct words *words)
+static void remove_words(struct worktree *tree, struct words *words)
 {
     tempdir_remove(tree->path);
     ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->path);
 }
 
-static void list_words(const struct worktree *tree, struct words *words)
+static void list_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "worktree", "list", "--porcelain");
 }
 
-static void forget_words(const struct worktree *tree, struct words *words)
+static void forget_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->stale.data);
 }
 
 /* And in the one that we made. */
-static void status_words(const struct worktree *tree, struct words *words)
+static void status_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "status", "--porcelain=v2", "--branch", "--ignore-submodules=all");
 }
 
-static void stage_words(const struct worktree *tree, struct words *words)
+static void stage_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "add", "--all");
 }
 
-static void commit_words(const struct worktree *tree, struct words *words)
+static void commit_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "-c", "user.name=rondo", "-c", "user.email=rondo@localhost", "commit", "--quiet",
               "--no-verify", "-m", tree->message);
 }
 
-static void branch_words(const struct worktree *tree, struct words *words)
+static void branch_words(struct worktree *tree, struct words *words)
 {
-    ADD_WORDS(words, "branch", "--no-track", tree->kept, "HEAD");
+    ADD_WORDS(words, "branch", "--no-track", tree->from ? "--force" : "--no-force", tree->kept, "HEAD");
 }
 
 static void fail(struct worktree *tree, const char *what, const char *why)
 {
     if (!tree->err.code)
         err_set(&tree->err, RONDO_EFAILED, "%s%s%s", what, *what ? ": " : "", why);
+}
+
+/* The highest number is the last. */
+static enum stage after_find(struct worktree *tree, const char *output)
+{
+    bool is_there = strncmp(output, BRANCHES, strlen(BRANCHES)) == 0;
+    mem_free(TAKE(tree->from));
+    if (is_there)
+        tree->from = mem_dup(output + strlen(BRANCHES), strcspn(output, "\n") - strlen(BRANCHES));
+    return LOOK;
 }
 
 /* Two lines: where we are in the repository, and the commit. */
@@ -305,7 +337,7 @@ static enum stage after_add(struct worktree *tree, const char *output)
 
 static enum stage to_branch(struct worktree *tree)
 {
-    tree->kept = mem_strdup(tree->branch);
+    tree->kept = mem_strdup(tree->from ? tree->from : tree->branch);
     return BRANCH;
 }
 
@@ -376,6 +408,11 @@ static enum stage after_forget(struct worktree *tree, const char *output)
     return tree->stale.len ? FORGET : GONE;
 }
 
+static enum stage find_failed(struct worktree *tree, const char *why)
+{
+    return after_find(tree, "");
+}
+
 /* git did not want to: what then?  It is told only where it matters. */
 static enum stage look_failed(struct worktree *tree, const char *why)
 {
@@ -428,12 +465,13 @@ static enum stage forget_failed(struct worktree *tree, const char *why)
 }
 
 static const struct {
-    void (*words)(const struct worktree *tree, struct words *words);
+    void (*words)(struct worktree *tree, struct words *words);
     enum stage (*then)(struct worktree *tree, const char *output);
     enum stage (*failed)(struct worktree *tree, const char *why);
     bool is_inside; // in the tree that we made
 } stages[] = {
     [LOOK] = { look_words, after_look, look_failed },
+    [FIND] = { find_words, after_find, find_failed },
     [ADD] = { add_tree_words, after_add, add_failed },
     [STATUS] = { status_words, after_status, keep_failed, true },
     [STAGE] = { stage_words, after_stage, keep_failed, true },
@@ -449,10 +487,12 @@ static const struct {
 static void tree_free(struct worktree *tree)
 {
     char *const texts[] = { tree->home,   tree->prefix,  tree->commit, tree->path, tree->folder,
-                            tree->admin, tree->branch, tree->message, tree->kept };
+                            tree->admin, tree->branch, tree->message, tree->kept, tree->from };
     for (size_t i = 0; i < COUNT(texts); i++)
         mem_free(texts[i]);
     repository_clear(&tree->repository);
+    for (size_t i = 0; i < COUNT(tree->made); i++)
+        buf_free(&tree->made[i]);
     buf_free(&tree->stale);
     mem_free(tree);
 }
@@ -524,7 +564,7 @@ static struct worktree *tree_new(struct loop *loop, const char *folder)
     return tree;
 }
 
-int worktree_open(struct loop *loop, const char *folder,
+int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
                   rondo_error *err)
 {
@@ -533,6 +573,8 @@ int worktree_open(struct loop *loop, const char *folder,
         return err->code;
     struct worktree *tree = tree_new(loop, folder);
     tree->path = buf_take(&path);
+    tree->from = mem_strdup(branch);
+    tree->stage = branch ? FIND : LOOK;
     tree->done = done;
     tree->user = user;
     if (start_stage(tree, err) == 0)

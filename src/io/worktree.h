@@ -16,9 +16,10 @@ struct worktree;
    cannot be confined.  Trees that a program left behind which was killed are forgotten by the repository. */
 int worktree_check(const char *folder, rondo_error *err);
 
-/* Begins to make one; folder is where one would work without it.  done() comes later, with err NULL or
-   what went wrong; then the tree is gone. */
-int worktree_open(struct loop *loop, const char *folder,
+/* Begins to make one; folder is where one would work without it.  branch: where an earlier tree kept its changes, if it
+   had any; the work goes on there.  NULL: it begins at HEAD.  done() comes later, with err NULL or what went wrong;
+   then the tree is gone. */
+int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
                   rondo_error *err);
 
@@ -30,7 +31,8 @@ const char *worktree_git(const struct worktree *tree);
 const char *worktree_common(const struct worktree *tree);
 
 /* Begins to remove it.  If there are changes, and branch is not NULL, they are committed with that message
-   to a new branch: the one named, or with a number behind it if that is there already.  An error means
+   to a new branch: the one named, or with a number behind it if that is there already.  A branch that the work went
+   on from is moved instead.  An error means
    that changes could not be kept.  After done() the tree is gone. */
 void worktree_close(struct worktree *tree, const char *branch, const char *message,
                     void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user);

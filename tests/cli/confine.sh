@@ -403,6 +403,21 @@ git add made && git -c user.name=t -c user.email=t@t commit -qm mine && git log 
     same "$setting: in a worktree: its repository" "$(git log -1 --format=%s master; git worktree list | wc -l)" "two
 1"
 done
+# One that waits for somebody goes on in another process with what it had changed.
+isolated
+cd "$scratch" && serve < <(calls c1 write '{"path":"made","content":"half"}'; then_; calls c2 bash "$(command_of 'cat made; echo >more')"; then_
+    text "Done.") && cd p || exit 1
+"$RONDO" run --allow write -q flow.yaml --store "$scratch/data/y.db" >"$scratch/out" 2>"$scratch/err" </dev/null
+same "it waits" $? 5
+branch=$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)
+same "what it had changed meanwhile" "$(git show "$branch:made")" half
+"$RONDO" resume --allow write,bash -q "$(cut -d / -f 2 <<<"$branch")" --store "$scratch/data/y.db" >"$scratch/out" 2>"$scratch/err" </dev/null
+same "it goes on" $? 0
+got=$(cd "$scratch" && asked 2 '.messages[-1].content')
+like "what it sees then" "^half"
+same "what it has changed then" "$(git for-each-ref refs/heads/rondo | wc -l) $(git ls-tree --name-only "$branch" | tr '\n' ' ')" \
+    "1 flow.yaml made more note "
+
 isolated
 sed -i 's/agent: m,/agent: none,/' flow.yaml
 git add flow.yaml && git commit -qm three && rm -rf .git
