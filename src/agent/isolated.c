@@ -1,7 +1,7 @@
 /* isolated.c - steps that work in a git worktree of their own (`options.isolation`).
 
-   The task is deferred, and the worktree made; then the task's function is entered again, now with a
-   place to work in: context files are read and the command is started there, or the model's tools work there.  When
+   The task is deferred, and the worktree made.  Then the task's function is entered again, now with a place to
+   work in: context files are read there, and the command is started or the model's tools work there.  When
    that has ended, what it changed is kept as a branch and the worktree is removed, and only then does the step
    end: who comes after it finds the branch.
 

@@ -2,8 +2,8 @@
 
    A tree is made from the commit that HEAD names, in the private folder that the loop's children share
    files in (process_path()), so whatever happens to us it does not stay.  What was changed in it is kept
-   as a branch of the repository; then the tree is removed.  git does all of that but the removing, as a child
-   of the loop.  It is in a strict sandbox, so programs that its settings name are confined as well.  Everything
+   as a branch of the repository; then the tree is removed.  We remove it, and git does the rest, as a child of the
+   loop.  It is in a strict sandbox, so programs that its settings name are confined as well.  Everything
    belongs to the loop's thread. */
 #ifndef RONDO_WORKTREE_H
 #define RONDO_WORKTREE_H
