@@ -8,6 +8,7 @@
 #include "data/media.h"
 #include "io/file.h"
 #include "model/message.h"
+#include "store/places.h"
 
 #include <string.h>
 
@@ -29,7 +30,8 @@ static void add_file(json_t *parts, size_t *room, const char *folder, const char
     auto_buf struct buf bytes = { 0 };
     rondo_error err;
     const char *type = media_type(path);
-    if (!type || !folder || file_read_inside(folder, path, MIN(*room, FILE_MAX), &bytes, NULL, &err) < 0)
+    if (!type || !folder || places_has(folder, path) ||
+        file_read_inside(folder, path, MIN(*room, FILE_MAX), &bytes, NULL, &err) < 0)
         return;
     *room -= bytes.len;
     json_array_append_new(parts, part_of(type, path, &bytes));

@@ -214,6 +214,8 @@ void agent_run_in(rondo_task *task, const struct flow_step *step, struct isolate
 void agent_run_chosen(rondo_task *task, const struct flow_step *step, struct isolated *own); // takes own
 
 const char *isolated_folder(const struct isolated *own); // where in the worktree the step works
+const char *isolated_git(const struct isolated *own);    // io/worktree.h
+const char *isolated_common(const struct isolated *own);
 
 /* Keeps what was changed, which the token tells, and removes the worktree; then done(), and own is gone.
    err is NULL, or says why changes could not be kept. */
@@ -235,6 +237,9 @@ int model_target(const struct call_env *env, const struct flow_step *step, struc
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or
    RONDO_ENOTFOUND: and what to set; as above. */
 int model_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
+
+/* Has the model of this step a tool that works in a folder? */
+bool model_has_files(const struct flow_step *step, const struct call_env *env);
 
 /* What --script says for this step; NULL when it says nothing.  Borrowed. */
 json_t *rehearse_script(rondo_task *task, const struct flow_step *step);

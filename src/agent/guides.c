@@ -3,6 +3,7 @@
 
 #include "data/utf8.h"
 #include "io/file.h"
+#include "store/places.h"
 
 #include <string.h>
 
@@ -31,6 +32,8 @@ static void give_file(struct tool_call *call, const struct flow_guide *guide, co
     rondo_error err;
     if (!guide->folder)
         tool_fail(call, "the files of the skill '%s' are not here", guide->name);
+    else if (places_has(guide->folder, path))
+        tool_fail(call, "%s: belongs to a store", path);
     else if (file_read_inside(guide->folder, path, FILE_MAX, &text, NULL, &err) < 0)
         tool_fail(call, "%s", err.message);
     else
@@ -91,6 +94,8 @@ int guides_show_notes(const char *folder, struct buf *system, rondo_error *err)
     auto_buf struct buf text = { 0 };
     auto_free char *at = file_resolve(folder, err);
     if (!at)
+        return 0;
+    if (places_has(at, "AGENTS.md"))
         return 0;
     while (file_read_inside(at, "AGENTS.md", NOTES_MAX, &text, NULL, err) < 0)
         if (err->code == RONDO_ELIMIT || err->code == RONDO_EINVAL)

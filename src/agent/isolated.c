@@ -1,11 +1,11 @@
 /* isolated.c - steps that work in a git worktree of their own (`options.isolation`).
 
-   The task is deferred, and the worktree made; then the task's function is entered again, now with a
-   place to work in: context files are read and the command is started there.  When the command has
-   ended, what it changed is kept as a branch and the worktree is removed, and only then does the step
+   The task is deferred, and the worktree made.  Then the task's function is entered again, now with a place to
+   work in: context files are read there, and the command is started or the model's tools work there.  When
+   that has ended, what it changed is kept as a branch and the worktree is removed, and only then does the step
    end: who comes after it finds the branch.
 
-   Only commands have a use for a worktree.  Words of a script touch nothing. */
+   Commands have a use for a worktree, and models that have a tool for files.  Words of a script touch nothing. */
 #include "agent/call.h"
 
 #include "base/hash.h"
@@ -71,8 +71,11 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 
 static bool is_for(const struct call_env *env, const struct flow_step *step)
 {
-    bool runs = !env->player && (!env->rehearse || env->commands);
-    return runs && step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_COMMAND;
+    int kind = step->agent ? step->agent->kind : AGENT_MODEL;
+    if (env->player || step->body != BODY_AGENT)
+        return false;
+    return kind == AGENT_COMMAND ? !env->rehearse || env->commands
+                                 : kind == AGENT_MODEL && !env->rehearse && model_has_files(step, env);
 }
 
 /* A file inside another is in the same worktrees. */
@@ -131,6 +134,12 @@ static void on_cancel(void *user)
     own->is_unwanted = true; // what git has begun it ends
 }
 
+/* A talk that was cut off goes on with what it had changed. */
+static bool goes_on(rondo_task *task)
+{
+    return json_array_size(task_act(task)->notes) > 0;
+}
+
 void isolated_run(rondo_task *task, const struct flow_step *step)
 {
     struct isolated *own = mem_zalloc(sizeof *own);
@@ -142,7 +151,7 @@ void isolated_run(rondo_task *task, const struct flow_step *step)
     own->message = commit_message(see.run_id, path);
     see_clear(&see);
     own->step = step;
-    if (worktree_open(task_loop(task), folder ? folder : ".", on_open, own, &err) < 0) {
+    if (worktree_open(task_loop(task), folder ? folder : ".", goes_on(task) ? own->branch : NULL, on_open, own, &err) < 0) {
         rondo_task_fail(task, err.code, "%s", err.message);
         own_free(own);
         return;
@@ -154,6 +163,16 @@ void isolated_run(rondo_task *task, const struct flow_step *step)
 const char *isolated_folder(const struct isolated *own)
 {
     return worktree_folder(own->tree);
+}
+
+const char *isolated_git(const struct isolated *own)
+{
+    return worktree_git(own->tree);
+}
+
+const char *isolated_common(const struct isolated *own)
+{
+    return worktree_common(own->tree);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "run/coordinator.h"
 #include "run/encore.h"
 #include "run/loop.h"
+#include "store/places.h"
 #include "tool/permit.h"
 
 #include <math.h>
@@ -32,6 +33,7 @@ struct stint {
     struct isolated *own;         // its worktree; NULL
     struct talk_spec spec;
     struct workspace *workspace;
+    struct protected_stores stores; // that its tools must not reach
     char *folder, *key, *effort;
     struct buf system;
     struct talk *talk;
@@ -54,6 +56,7 @@ static void stint_free(struct stint *stint)
     json_decref(stint->spec.schema);
     json_decref(stint->spec.letters);
     workspace_close(stint->workspace);
+    protected_stores_clear(&stint->stores);
     buf_free(&stint->system);
     mem_free(stint->folder);
     mem_free(stint->key);
@@ -212,19 +215,27 @@ static bool is_allowed(const struct call_env *env, const char *name)
     return env->permit && permit_judge(env->permit, &(struct tool){ .name = name }, NULL, why) == PERMIT_ALLOW;
 }
 
-static bool wants(const struct stint *stint, const char *name)
+static bool wants(const struct flow_step *step, const struct call_env *env, const char *name)
 {
-    const struct flow_agent *agent = stint->step->agent;
+    const struct flow_agent *agent = step->agent;
     if (agent && is_listed(agent->disallowed_tools, agent->disallowed_count, name))
         return false;
     return agent && agent->has_tools ? is_listed(agent->tools, agent->tool_count, name)
-                                     : is_allowed(stint->spec.env, name);
+                                     : is_allowed(env, name);
+}
+
+bool model_has_files(const struct flow_step *step, const struct call_env *env)
+{
+    bool has_any = false;
+    for (const struct tool_row *row = tool_builtins; row->name && !step->only_answers; row++)
+        has_any = has_any || (strcmp(row->name, "fetch") != 0 && wants(step, env, row->name));
+    return has_any && step->flow->coordinating != step;
 }
 
 static void add_builtins(struct stint *stint)
 {
     for (const struct tool_row *row = tool_builtins; row->name; row++)
-        if (wants(stint, row->name))
+        if (wants(stint->step, stint->spec.env, row->name))
             toolbox_add_builtin(&stint->spec.box, row->name);
 }
 
@@ -362,8 +373,13 @@ static int open_place(struct stint *stint, rondo_task *task, rondo_error *err)
     stint->key = mem_strdup(rondo_task_key(task));
     if (workspace_open(stint->folder, &stint->workspace, err) < 0)
         return err->code;
+    places_find(stint->folder, &stint->stores);
+    workspace_protect(stint->workspace, &stint->stores);
     stint->spec.place = (struct tool_place){ .loop = task_loop(task), .workspace = stint->workspace,
-                                             .folder = stint->folder, .network = env->network, .local = env->local,
+                                             .folder = stint->folder, .stores = &stint->stores,
+                                             .git = stint->own ? isolated_git(stint->own) : NULL,
+                                             .common = stint->own ? isolated_common(stint->own) : NULL,
+                                             .network = env->network, .local = env->local,
                                              .secrets = task_secrets(task), .key = stint->key,
                                              .no_redirects = env->permit && permit_is_narrow(env->permit, "fetch") };
     return 0;

@@ -18,6 +18,7 @@
 #include "run/act.h"
 #include "run/kinds.h"
 #include "run/loop.h"
+#include "store/places.h"
 
 #include <string.h>
 
@@ -226,6 +227,8 @@ static void put_file(struct buf *out, const char *folder, const char *path)
     text_heading(out, "### %s", path);
     if (!folder)
         buf_puts(out, "(error: the workflow has no folder to read from)");
+    else if (places_has(folder, path)) // a link that a model made
+        buf_puts(out, "(error: the file belongs to a store)");
     else if (file_read_inside(folder, path, FILE_MAX, &text, NULL, &err) < 0)
         buf_printf(out, "(error: %s)", why_unreadable(err.code));
     else if (media_type(path))

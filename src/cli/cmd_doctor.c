@@ -9,6 +9,7 @@
 #include "data/doc.h"
 #include "io/bubble.h"
 #include "io/curl.h"
+#include "io/file.h"
 #include "io/sandbox.h"
 #include "io/tzfile.h"
 #include "io/workspace.h"
@@ -220,6 +221,26 @@ static enum finding ask_seccomp(struct buf *out)
 
 #define ABI_SIGNALS 6 // from there on Landlock tells who is inside
 
+/* Settings of the kernel by which users may not have namespaces. */
+static const struct {
+    const char *name, *value;
+} forbidding[] = {
+    { "kernel/apparmor_restrict_unprivileged_userns", "1\n" },
+    { "kernel/unprivileged_userns_clone", "0\n" },
+    { "user/max_user_namespaces", "0\n" },
+};
+
+static void put_forbidding(struct buf *out)
+{
+    for (size_t i = 0; i < COUNT(forbidding); i++) {
+        auto_buf struct buf path = { 0 }, value = { 0 };
+        rondo_error err;
+        buf_printf(&path, "/proc/sys/%s", forbidding[i].name);
+        if (file_read(buf_text(&path), 100, &value, &err) == 0 && strcmp(buf_text(&value), forbidding[i].value) == 0)
+            buf_printf(out, " (%s is %.1s)", forbidding[i].name, forbidding[i].value);
+    }
+}
+
 /* What follows from the two. */
 static enum finding ask_sandbox(struct buf *out)
 {
@@ -229,10 +250,14 @@ static enum finding ask_sandbox(struct buf *out)
                    err.message);
         return LESS;
     }
-    bool has_view = sandbox_has_mounts(), has_signals = sandbox_abi() >= ABI_SIGNALS;
+    bool has_view = sandbox_has_view(), has_signals = sandbox_abi() >= ABI_SIGNALS;
     buf_puts(out, "files, network, processes, amounts");
-    if (!has_view)
-        buf_puts(out, "; no namespaces: a model's commands change no permissions and times, not even of own files");
+    if (!has_view) {
+        buf_puts(out, "; no namespaces");
+        put_forbidding(out);
+        buf_puts(out, ": a model's commands change no permissions and times, not even of own files, may change git's "
+                      "settings in the folder, and are refused where a store is in reach");
+    }
     if (!has_signals)
         buf_puts(out, "; Landlock before ABI 6: a model's commands send no signals, not even to own processes");
     return has_view && has_signals ? FINE : LESS;

@@ -1,8 +1,8 @@
 /* means.c - see means.h. */
 #include "cli/means.h"
 
-#include "cli/store_path.h"
 #include "io/file.h"
+#include "store/places.h"
 #include "tool/permit.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void find_files(struct means *means)
 {
     auto_buf struct buf folder = { 0 };
     rondo_error err;
-    if (store_path_folder(&folder, &err) < 0)
+    if (places_home(&folder, &err) < 0)
         return;
     size_t len = folder.len;
     buf_puts(&folder, "/pins.json");

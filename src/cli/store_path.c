@@ -1,10 +1,12 @@
 /* store_path.c - see store_path.h.
 
    A `.rondo` folder counts only when it is the user's own: in a folder that others may write to, such
-   as /tmp, somebody else's must not catch what the user runs there. */
+   as /tmp, somebody else's must not catch what the user runs there.  One that its owner cannot enter only holds the
+   name (io/protected.c). */
 #include "cli/store_path.h"
 
 #include "cli/show.h"
+#include "store/places.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define STORE_NAME "rondo.db"
 
 static const char *env_text(const char *name)
 {
@@ -24,7 +24,7 @@ static const char *env_text(const char *name)
 static bool is_own_folder(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && st.st_mode & S_IXUSR;
 }
 
 /* The store of the project that the working folder belongs to; false without. */
@@ -35,26 +35,14 @@ static bool find_project(struct buf *out)
         return false;
     for (char *slash; (slash = strrchr(folder, '/')); *slash = 0) {
         buf_clear(out);
-        buf_printf(out, "%s/.rondo", folder);
+        buf_printf(out, "%s/" PLACES_PROJECT, folder);
         if (is_own_folder(buf_text(out))) {
-            buf_puts(out, "/" STORE_NAME);
+            buf_puts(out, "/" PLACES_FILE);
             return true;
         }
     }
     buf_clear(out);
     return false;
-}
-
-int store_path_folder(struct buf *out, rondo_error *err)
-{
-    const char *data = env_text("XDG_DATA_HOME"), *home = env_text("HOME");
-    if (data && *data == '/') // a relative one means nothing
-        buf_printf(out, "%s/rondo", data);
-    else if (home)
-        buf_printf(out, "%s/.local/share/rondo", home);
-    else
-        return err_set(err, RONDO_EINVAL, "HOME is not set: say where the store is with --store PATH");
-    return 0;
 }
 
 int store_path_find(const char *given, struct buf *out, rondo_error *err)
@@ -66,10 +54,10 @@ int store_path_find(const char *given, struct buf *out, rondo_error *err)
         buf_puts(out, path);
     else if (find_project(out))
         return 0;
-    else if (store_path_folder(out, err) < 0)
+    else if (places_home(out, err) < 0)
         return err->code;
     else
-        buf_puts(out, "/" STORE_NAME);
+        buf_puts(out, "/" PLACES_FILE);
     return 0;
 }
 

@@ -18,9 +18,6 @@
 /* The path of the store, put into out.  given: what --store said, NULL without. */
 int store_path_find(const char *given, struct buf *out, rondo_error *err);
 
-/* The user's own folder, where the store is unless somebody says otherwise; it need not be there. */
-int store_path_folder(struct buf *out, rondo_error *err);
-
 /* Is it no file, but :memory:, where nothing is kept? */
 bool store_path_is_memory(const char *given);
 

@@ -117,7 +117,8 @@ static const struct field options_rows[] = {
     { "stepTimeout", F_DURATION, IN_BOTH, IN(flow, step_timeout_ms),
       .about = "For every step that has no timeout of its own." },
     { "isolation", F_TEXT, IN_BOTH, IN(flow, isolation),
-      .about = "worktree-per-step: every call of a command works in a git worktree of its own; or none." },
+      .about = "worktree-per-step: every call of a command, and of a model with tools for files, works in a git "
+               "worktree of its own; or none." },
     { "scheduler", F_WORD, IN_BOTH, IN(flow, scheduler), .words = schedulers, .stage = STAGE_ENUM,
       .about = "Which of the steps that are ready comes first." },
     { "maxRetries", F_INT, IN_BOTH, IN(flow, max_retries), FROM(0), .stage = STAGE_REFERENCE,

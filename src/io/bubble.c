@@ -91,23 +91,47 @@ static const char *const options[] = {
 
 #define OTHERS 8 // bwrap, --unshare-net, --, the step's four, NULL
 
+static size_t put_words(const char **list, size_t n, const char *option, const char *from, const char *to)
+{
+    list[n++] = option;
+    if (from)
+        list[n++] = from;
+    list[n++] = to;
+    return n;
+}
+
+/* As mounts.c does it. */
+static size_t put_place(const char **list, size_t n, const struct protected_place *place, const char *empty)
+{
+    if (place->how == PROTECTED_PLACE)
+        return put_words(list, n, "--bind", place->path, place->path);
+    if (place->how == PROTECTED_READ_ONLY)
+        return put_words(list, n, "--ro-bind", place->path, place->path);
+    if (!place->is_folder)
+        return put_words(list, n, "--ro-bind", empty, place->path);
+    n = put_words(list, n, "--tmpfs", NULL, place->path);
+    return put_words(list, n, "--remount-ro", NULL, place->path);
+}
+
+#define PLACE_WORDS 4
+
 const char **bubble_argv(const char *bwrap, const struct mounts *mounts, bool network, const char *path,
                          const char *const *argv)
 {
-    size_t count = 0, n = 0;
+    size_t count = 0, n = 0, places = mounts->protected ? mounts->protected->count : 0;
     while (argv[count])
         count++;
-    const char **list = mem_alloc((COUNT(options) + 3 * mounts->count + count + OTHERS) * sizeof *list);
+    const char **list =
+        mem_alloc((COUNT(options) + 3 * mounts->count + PLACE_WORDS * places + count + OTHERS) * sizeof *list);
     list[n++] = bwrap;
     for (size_t i = 0; i < COUNT(options); i++)
         list[n++] = options[i];
     if (!network)
         list[n++] = "--unshare-net";
-    for (size_t i = 0; i < mounts->count; i++) {
-        list[n++] = "--bind";
-        list[n++] = mounts->write[i];
-        list[n++] = mounts->write[i];
-    }
+    for (size_t i = 0; i < mounts->count; i++)
+        n = put_words(list, n, "--bind", mounts->write[i], mounts->write[i]);
+    for (size_t i = 0; i < places; i++)
+        n = put_place(list, n, &mounts->protected->list[i], mounts->protected->empty);
     list[n++] = "--";
     list[n++] = PROGRAM;
     list[n++] = WORD;

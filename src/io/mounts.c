@@ -1,7 +1,7 @@
 /* mounts.c - see mounts.h.
 
    A copy of each folder is taken while it can be written to, then all mounts become read-only at once, and the
-   copies are put where they were taken. */
+   copies are put where they were taken.  What is protected there is covered last. */
 #define _GNU_SOURCE // unshare flags
 #include "io/mounts.h"
 
@@ -23,7 +23,9 @@ enum { OPEN_TREE = 428, MOVE_MOUNT = 429, MOUNT_SETATTR = 442 };
 
 #define TREE_COPY      1u
 #define WITH_ALL_BELOW 0x8000u // AT_RECURSIVE
+#define OF_EMPTY       0x1000u // AT_EMPTY_PATH
 #define FROM_EMPTY     4u      // MOVE_MOUNT_F_EMPTY_PATH
+#define READ_ONLY      1u      // MOUNT_ATTR_RDONLY
 #define PATH_LEN       4096
 
 struct attributes {
@@ -79,7 +81,7 @@ static CHILD int enter_namespace(const struct mounts *mounts, bool *ret_users)
 
 static CHILD int make_read_only(void)
 {
-    struct attributes attributes = { .set = 1 }; // MOUNT_ATTR_RDONLY
+    struct attributes attributes = { .set = READ_ONLY };
     return syscall(MOUNT_SETATTR, AT_FDCWD, "/", WITH_ALL_BELOW, &attributes, sizeof attributes) < 0 ? errno : 0;
 }
 
@@ -99,6 +101,31 @@ static CHILD int put_folders(const struct mounts *mounts, const int copies[MOUNT
         if (syscall(MOVE_MOUNT, copies[i], "", AT_FDCWD, mounts->write[i], FROM_EMPTY) < 0)
             return errno;
     return 0;
+}
+
+/* A file is covered by one without bytes, a folder by an empty one; what stays is mounted on itself. */
+static CHILD int cover_place(const struct protected_place *place, const char *empty)
+{
+    struct attributes attributes = { .set = READ_ONLY };
+    bool hides = place->how == PROTECTED_HIDDEN;
+    if (hides && place->is_folder)
+        return mount("hidden", place->path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=755") < 0 ? errno : 0;
+    int copy = (int)syscall(OPEN_TREE, AT_FDCWD, hides ? empty : place->path,
+                            TREE_COPY | O_CLOEXEC | (hides ? 0 : WITH_ALL_BELOW));
+    if (copy < 0)
+        return errno;
+    if (place->how != PROTECTED_PLACE &&
+        syscall(MOUNT_SETATTR, copy, "", OF_EMPTY | (hides ? 0 : WITH_ALL_BELOW), &attributes, sizeof attributes) < 0)
+        return errno;
+    return syscall(MOVE_MOUNT, copy, "", AT_FDCWD, place->path, FROM_EMPTY) < 0 ? errno : 0;
+}
+
+static CHILD int cover_places(const struct protected *protected)
+{
+    int error = 0;
+    for (uint32_t i = 0; protected && i < protected->count && !error; i++)
+        error = cover_place(&protected->list[i], protected->empty);
+    return error;
 }
 
 /* Memory that processes share by name: many programs want it, and nobody's but their own. */
@@ -121,7 +148,7 @@ CHILD int mounts_enter(const struct mounts *mounts, struct mounts_view *ret)
         error = make_read_only(); // all or none
     if (error)
         return -error;
-    if ((error = put_folders(mounts, copies)))
+    if ((error = put_folders(mounts, copies)) || (error = cover_places(mounts->protected)))
         return error;
     ret->shared = make_shared();
     return chdir(cwd) < 0 ? errno : 0; // where we were is below what is there now

@@ -6,6 +6,8 @@
 #ifndef RONDO_MOUNTS_H
 #define RONDO_MOUNTS_H
 
+#include "io/protected.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -15,6 +17,7 @@
 struct mounts {
     const char *write[MOUNTS_WRITE]; // absolute; borrowed
     size_t count;
+    const struct protected *protected; // covered, or only read; NULL: nothing is.  Borrowed
     char users[48], groups[48]; // who we are, for the user namespace
 };
 

@@ -72,6 +72,7 @@ struct process {
     enum state state;
     bool has_exited, has_ended, timed_out, has_strays, overran;
     bool is_talk, is_finishing; // its input stays open; no longer
+    int64_t farewell_ms;
     int status, signal;
     int fate; // see spawn.h
     unsigned looks;
@@ -699,8 +700,8 @@ void process_kill_all(struct loop *loop)
     if (!nest)
         return;
     for (struct process *process = nest->first; process; process = process->next)
-        if (process->state == RUNNING && process->is_talk)
-            process_finish(process, PROCESS_FAREWELL);
+        if (process->state == RUNNING && process->farewell_ms)
+            process_finish(process, process->farewell_ms);
         else if (process->state == RUNNING)
             process_cancel(process, -1);
     while (nest->count)
@@ -807,6 +808,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
         .count_at = spec->max_processes ? now + COUNT_MS * MS : NEVER, .max_processes = spec->max_processes,
         .stop_at = NEVER, .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
         .on_data = spec->on_data, .is_talk = spec->on_data != NULL,
+        .farewell_ms = MAX(spec->farewell_ms, spec->on_data ? PROCESS_FAREWELL : 0),
         .show_at = now + spec->show_ms * MS,
     };
     buf_put(&process->input, spec->input, spec->input_len);

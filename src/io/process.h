@@ -34,6 +34,7 @@ struct process_spec {
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may
+    int64_t farewell_ms; // process_kill_all() lets it end by itself for so long; 0: it does not wait
     size_t max_processes;          // 0: any number; more, and all are killed, and process_overran() says so
 
     /* A child to talk with: its input stays open for process_send(), and what it writes is handed over as it
@@ -83,8 +84,8 @@ int process_path(struct loop *loop, const char *name, struct buf *out, rondo_err
 
 size_t process_count(struct loop *loop); // those that have not ended
 
-/* Cancels all that have not been, after PROCESS_FAREWELL those that we talk with, and waits until everything
-   is dead.  Every on_end is called. */
+/* Cancels all that have not been, those with a farewell after that time, and waits until everything is dead.  Every
+   on_end is called.  One that we talk with has PROCESS_FAREWELL at least. */
 #define PROCESS_FAREWELL 1000
 void process_kill_all(struct loop *loop);
 

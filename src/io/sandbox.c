@@ -70,6 +70,8 @@ struct sandbox {
     bool strict, network;
     const char *bwrap; // NULL: without it
     struct seccomp filter, closed; // closed: where there is no view of its own
+    const struct protected *protected; // NULL: nothing is
+    char *reached; // something that is hidden, and could be read; NULL
     struct mounts mounts;
     char *write[MOUNTS_WRITE]; // absolute
     struct {
@@ -120,8 +122,19 @@ bool sandbox_can_be(rondo_error *err)
 
 /* ---- rules ---------------------------------------------------------------------------------------------- */
 
+/* Where no view hides it, what is hidden must not be below anything that is allowed. */
+static void look_below(struct sandbox *sandbox, const char *path)
+{
+    rondo_error err;
+    if (!sandbox->protected || sandbox->protected->has_view || sandbox->reached)
+        return;
+    auto_free char *real = file_resolve(path, &err);
+    const char *hidden = real ? protected_below(sandbox->protected, real) : NULL;
+    sandbox->reached = hidden ? mem_strdup(hidden) : NULL;
+}
+
 /* 0, or why not. */
-static int allow(const struct sandbox *sandbox, const char *path, uint64_t what)
+static int allow(struct sandbox *sandbox, const char *path, uint64_t what)
 {
     struct stat st;
     struct path_rule rule = { .fd = open(path, O_PATH | O_CLOEXEC) };
@@ -132,6 +145,8 @@ static int allow(const struct sandbox *sandbox, const char *path, uint64_t what)
     if (!error && rule.allowed && syscall(ADD_RULE, sandbox->ruleset, RULE_PATH, &rule, 0) < 0)
         error = errno;
     close(rule.fd);
+    if (what & READ_FILE)
+        look_below(sandbox, path);
     return error;
 }
 
@@ -158,9 +173,9 @@ static bool is_public(int folder, const char *name, struct stat *st)
 
 /* Root may read what is its own, but what is not for everybody's eyes is not for a model's: only what all may
    read is allowed, one by one where something else is beside it. */
-static void allow_public(const struct sandbox *sandbox, const char *path, int depth);
+static void allow_public(struct sandbox *sandbox, const char *path, int depth);
 
-static void allow_entries(const struct sandbox *sandbox, const char *path, DIR *dir, int depth)
+static void allow_entries(struct sandbox *sandbox, const char *path, DIR *dir, int depth)
 {
     struct stat st;
     for (struct dirent *entry; (entry = readdir(dir));) {
@@ -196,7 +211,7 @@ static bool has_private(const char *path, int depth)
     return found;
 }
 
-static void allow_public(const struct sandbox *sandbox, const char *path, int depth)
+static void allow_public(struct sandbox *sandbox, const char *path, int depth)
 {
     if (geteuid() != 0 || !has_private(path, depth)) {
         allow(sandbox, path, ALL_READS);
@@ -216,7 +231,7 @@ static const char *const managers[] = {
     "/.rustup/", "/.linuxbrew/", "/miniconda3/", "/miniforge3/", "/anaconda3/",
 };
 
-static void allow_manager(const struct sandbox *sandbox, struct buf *folder)
+static void allow_manager(struct sandbox *sandbox, struct buf *folder)
 {
     for (size_t i = 0; i < COUNT(managers); i++) {
         const char *at = strstr(buf_text(folder), managers[i]);
@@ -227,7 +242,7 @@ static void allow_manager(const struct sandbox *sandbox, struct buf *folder)
 }
 
 /* Folders of programs; a relative one is none. */
-static void allow_search(const struct sandbox *sandbox, const char *search)
+static void allow_search(struct sandbox *sandbox, const char *search)
 {
     for (const char *at = search, *end; at; at = *end ? end + 1 : NULL) {
         auto_buf struct buf folder = { 0 };
@@ -238,7 +253,7 @@ static void allow_search(const struct sandbox *sandbox, const char *search)
     }
 }
 
-static void allow_reads(const struct sandbox *sandbox, const struct sandbox_spec *spec)
+static void allow_reads(struct sandbox *sandbox, const struct sandbox_spec *spec)
 {
     for (size_t i = 0; i < COUNT(readable); i++)
         allow(sandbox, readable[i], ALL_READS);
@@ -277,6 +292,8 @@ static void make_filters(struct sandbox *sandbox, bool network)
 static int make_view(struct sandbox *sandbox, const struct sandbox_spec *spec, rondo_error *err)
 {
     mounts_init(&sandbox->mounts);
+    if (spec->protected && spec->protected->has_view)
+        sandbox->mounts.protected = spec->protected;
     for (size_t i = 0; i < spec->write_count; i++) {
         char *real = file_resolve(spec->write[i], err);
         if (!real)
@@ -343,17 +360,22 @@ int sandbox_open(const struct sandbox_spec *spec, struct sandbox **ret, rondo_er
     sandbox->strict = spec->strict;
     sandbox->network = spec->network;
     sandbox->bwrap = find_bwrap(spec);
+    sandbox->protected = spec->protected;
     sandbox->ruleset = make_ruleset(sandbox, spec->network);
     int rc = sandbox->ruleset < 0 ? err_set(err, RONDO_EFAILED, "sandbox: %s", strerror(errno))
                                   : allow_writes(sandbox, spec, err);
     if (rc == 0 && spec->strict)
         rc = make_view(sandbox, spec, err);
+    if (rc == 0 && spec->strict)
+        allow_reads(sandbox, spec);
+    if (rc == 0 && sandbox->reached)
+        rc = err_set(err, RONDO_ESTATE,
+                     "'%s' is in reach of commands, and without namespaces it cannot be hidden from them",
+                     sandbox->reached);
     if (rc < 0) {
         sandbox_close(sandbox);
         return rc;
     }
-    if (spec->strict)
-        allow_reads(sandbox, spec);
     make_filters(sandbox, spec->network);
     set_amounts(sandbox, &spec->limits);
     *ret = sandbox;
@@ -368,6 +390,7 @@ void sandbox_close(struct sandbox *sandbox)
         close(sandbox->ruleset);
     for (size_t i = 0; i < MOUNTS_WRITE; i++)
         mem_free(sandbox->write[i]);
+    mem_free(sandbox->reached);
     mem_free(sandbox);
 }
 
@@ -433,6 +456,8 @@ static CHILD const struct seccomp *enter_view(const struct sandbox *sandbox, boo
     allow_own(sandbox->ruleset, "/proc/self", READ_FILE | READ_DIR); // its children have other numbers, and do without
     if (view.shared)
         allow_own(sandbox->ruleset, MOUNTS_SHARED, (ALL_WRITES & ~MAKE_NODES) | ALL_READS);
+    if (rc < 0 && sandbox->mounts.protected) // there was to be a view
+        rc = -rc;
     if (rc > 0)
         *ret_error = rc;
     return rc == 0 ? &sandbox->filter : rc < 0 ? &sandbox->closed : NULL;
@@ -513,4 +538,10 @@ bool sandbox_has_mounts(void)
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool sandbox_has_view(void)
+{
+    rondo_error err;
+    return bubble_find(&err) || sandbox_has_mounts();
 }

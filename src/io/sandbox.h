@@ -15,6 +15,7 @@
      reading      only the folders of `write` and `read`, programs and libraries (/usr, /lib, PATH, ...), what
                   everybody may read in /etc, and a few files that tell of the machine.  No home, no /tmp, no
                   processes of others
+     protected    what is hidden is not seen, and what is only read is not changed, in the folders of `write` either
      metadata     permissions, owners and times outside are not changed: everything is mounted read-only for it,
                   and /dev/shm is its own; where that is not possible, nowhere
      sockets      with the network, only internet ones: nobody on this machine is talked to by other means
@@ -32,6 +33,7 @@
 #define RONDO_SANDBOX_H
 
 #include "base/error.h"
+#include "io/protected.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,13 +65,15 @@ struct sandbox_spec {
     struct sandbox_limits limits;
     bool plain;        // strict: bubblewrap is not used
     const char *bwrap; // strict: this one, tried or not; NULL: bubble_find()'s, if any.  Borrowed until it is closed
+    const struct protected *protected; // strict: covered, or only read.  NULL: nothing is.  Borrowed until it is closed
 };
 
 struct sandbox;
 
 bool sandbox_can_be(rondo_error *err); // on this machine; else why not
 
-/* Made ready, for any number of children.  Fails when a folder of `write` is not there. */
+/* Made ready, for any number of children.  Fails when a folder of `write` is not there, and when something hidden is in
+   reach where there can be no view that hides it. */
 int sandbox_open(const struct sandbox_spec *spec, struct sandbox **ret, rondo_error *err);
 void sandbox_close(struct sandbox *sandbox); // NULL is fine
 
@@ -86,6 +90,7 @@ int sandbox_step(int ruleset);
 /* For people: what the kernel has. */
 int sandbox_abi(void);           // Landlock's; 0: none
 bool sandbox_has_filters(void);  // seccomp
-bool sandbox_has_mounts(void);   // a strict one can have its own view of the files
+bool sandbox_has_mounts(void);   // a strict one can have its own view of the files, without bubblewrap
+bool sandbox_has_view(void);     // with it or without
 
 #endif

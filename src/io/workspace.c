@@ -4,12 +4,16 @@
    the walk does the same by hand: it holds every folder on its way open, so that `..` goes back to where it
    came from and not to wherever that folder is by now, and reads links itself.
 
+   Nothing is opened for reading before find_protection() has seen where it is: whoever opens and closes a
+   store lets go of the locks that this process has on it.
+
    A file is written beside its place and renamed onto it, in a folder that is held open: links that appear
    meanwhile are replaced, not followed. */
 #define _GNU_SOURCE // O_PATH
 #include "io/workspace.h"
 
 #include "io/file.h"
+#include "io/protected.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,7 +49,11 @@ struct workspace {
     struct root *roots; // the first is the folder
     uint32_t count, cap;
     bool walks;
+    const struct protected_stores *stores; // borrowed; NULL
 };
+
+/* Beside the system's: what is at the path is protected. */
+enum { IS_HIDDEN = 1 << 20, IS_READ_ONLY };
 
 /* ---- walking ------------------------------------------------------------------------------------------ */
 
@@ -194,6 +202,57 @@ static int resolve(const struct workspace *ws, const struct root *root, const ch
     return rc;
 }
 
+/* ---- what is protected ---------------------------------------------------------------------------------- */
+
+#define SELF_PATH 40
+
+static void name_self(char path[SELF_PATH], int fd)
+{
+    snprintf(path, SELF_PATH, "/proc/self/fd/%d", fd);
+}
+
+/* How a place is protected: what is open, or what has this name in an open folder.  Or a negative errno. */
+static int find_protection(const struct workspace *ws, int fd, const char *name)
+{
+    char self[SELF_PATH], path[2 * WORKSPACE_PATH_MAX];
+    struct stat st;
+    name_self(self, fd);
+    ssize_t len = readlink(self, path, sizeof path - NAME_MAX - 2);
+    if (len < 0 || fstatat(fd, name ? name : "", &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+        st = (struct stat){ 0 };
+    if (len < 0)
+        return -errno;
+    snprintf(path + len, NAME_MAX + 2, "%s%s", name ? "/" : "", name ? name : "");
+    return protected_look(ws->stores, path, &st);
+}
+
+/* 0, or a negative error. */
+static int check_place(const struct workspace *ws, int fd, const char *name, bool writes)
+{
+    int how = find_protection(ws, fd, name);
+    if (how < 0)
+        return how;
+    return how == PROTECTED_HIDDEN ? -IS_HIDDEN : how && writes ? -IS_READ_ONLY : 0;
+}
+
+/* What is at the path, opened when it may be seen. */
+static int resolve_checked(const struct workspace *ws, const struct root *root, const char *path, int flags)
+{
+    char self[SELF_PATH];
+    int fd = resolve(ws, root, path, O_PATH | (flags & O_DIRECTORY));
+    int rc = fd < 0 ? fd : check_place(ws, fd, NULL, false);
+    if (rc < 0 || flags & O_PATH) {
+        if (rc < 0 && fd >= 0)
+            close(fd);
+        return rc < 0 ? rc : fd;
+    }
+    name_self(self, fd);
+    rc = open(self, flags | O_CLOEXEC);
+    rc = rc < 0 ? -errno : rc;
+    close(fd);
+    return rc;
+}
+
 /* ---- paths -------------------------------------------------------------------------------------------- */
 
 static int fail(rondo_error *err, const char *path, int error)
@@ -207,6 +266,10 @@ static int fail(rondo_error *err, const char *path, int error)
         return err_set(err, RONDO_EINVAL, "'%s': a link that is not followed", path);
     case ENAMETOOLONG:
         return err_set(err, RONDO_EINVAL, "the path is too long: '%.60s...'", path);
+    case IS_HIDDEN:
+        return err_set(err, RONDO_EINVAL, "'%s' belongs to a store of rondo, which is out of reach", path);
+    case IS_READ_ONLY:
+        return err_set(err, RONDO_EINVAL, "'%s' is only read here: it has settings that programs outside follow", path);
     case ENXIO: // a socket, or a device without a driver
         return err_set(err, RONDO_EINVAL, "'%s' is not a regular file", path);
     default:
@@ -262,7 +325,7 @@ static int open_at(struct workspace *ws, const char *path, int flags, int *ret_f
     const struct root *root = find_root(ws, path, &rest, err);
     if (!root)
         return err->code;
-    int fd = resolve(ws, root, rest, flags);
+    int fd = resolve_checked(ws, root, rest, flags);
     if (fd < 0)
         return fail(err, path, -fd);
     *ret_fd = fd;
@@ -325,6 +388,11 @@ const char *workspace_folder(const struct workspace *ws)
 void workspace_walk(struct workspace *ws)
 {
     ws->walks = true;
+}
+
+void workspace_protect(struct workspace *ws, const struct protected_stores *stores)
+{
+    ws->stores = stores;
 }
 
 /* ---- looking ------------------------------------------------------------------------------------------ */
@@ -481,7 +549,10 @@ static int open_folder(struct workspace *ws, const struct root *root, char *path
         char *name = memrchr(path, '/', (size_t)(at - path));
         *at = '\0';
         next = resolve(ws, root, path, O_PATH | O_DIRECTORY);
-        if (next == -ENOENT && mkdirat(fd, name ? name + 1 : path, 0700) < 0 && errno != EEXIST)
+        int rc = next == -ENOENT ? check_place(ws, fd, name ? name + 1 : path, true) : 0;
+        if (rc < 0)
+            next = rc;
+        else if (next == -ENOENT && mkdirat(fd, name ? name + 1 : path, 0700) < 0 && errno != EEXIST)
             next = -errno;
         else if (next == -ENOENT)
             next = resolve(ws, root, path, O_PATH | O_DIRECTORY);
@@ -537,6 +608,8 @@ static int find_target(struct workspace *ws, struct target *target, const char *
         memcpy(target->name, name, strlen(name) + 1);
         target->folder = folder;
         int rc = follow_last(folder, target->name, path);
+        if (rc == 0)
+            rc = check_place(ws, folder, target->name, true);
         if (rc == 0)
             return 0;
         close(folder);

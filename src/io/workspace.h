@@ -3,7 +3,8 @@
    A path is relative to the folder, or absolute and inside of it; `..` and links are fine as long as they
    stay inside, and absolute links do not.  Nothing outside is read, made or changed, and nothing is told of
    it, whatever paths say and whoever swaps links meanwhile: the kernel resolves each path in one go below
-   an open folder.  Only regular files are opened, never devices, pipes or sockets.
+   an open folder.  Only regular files are opened, never devices, pipes or sockets.  What is protected
+   (protected.h) is not written, and what is hidden is not opened; where it is /proc has to tell.
 
    Codes: RONDO_EINVAL (the path is none, or leads out), RONDO_ENOTFOUND, RONDO_ELIMIT (too large),
    RONDO_EFAILED (what the system said).  Messages quote the path. */
@@ -31,6 +32,10 @@ struct workspace_entry {
 int workspace_open(const char *path, struct workspace **ret, rondo_error *err);
 int workspace_add(struct workspace *ws, const char *path, bool writable, rondo_error *err);
 void workspace_close(struct workspace *ws); // NULL is fine
+
+/* Stores that are out of reach beside those of projects (protected.h); borrowed. */
+struct protected_stores;
+void workspace_protect(struct workspace *ws, const struct protected_stores *stores);
 
 const char *workspace_folder(const struct workspace *ws); // absolute, links resolved
 

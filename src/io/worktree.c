@@ -2,27 +2,32 @@
 
    Both ways are a chain of calls of git, each of which says what comes next:
 
+       FIND    the branch of an earlier tree, if the work goes on
        LOOK    where in which repository are we, and at which commit?
        ADD     make the tree; several at a time get in each other's way, and try again
        OPEN    somebody works in it
        STATUS  was anything changed, or committed?
        STAGE   COMMIT   what was changed
        BRANCH  what was committed
-       REMOVE  the tree
+       REMOVE  the tree, which git then forgets
        GONE
 
    A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
 
    Who worked in the tree may have put anything there, so git is told where the repository is and does
-   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it. */
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  What it runs all the
+   same, such as a filter, is confined with it: it writes to the repository and to the tree, reads these and the user's
+   settings of git, and has no network. */
 #define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
 #include "base/mem.h"
 #include "io/process.h"
+#include "io/repository.h"
 #include "io/tempdir.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,19 +37,24 @@
 #define LINK_MAX   8192 // of `.git` in a tree
 #define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
+#define GIT_MS     (5 * 60 * 1000) // a filter may hang
 #define TREE_NAME  "tree"
+#define BRANCHES   "refs/heads/"
 
-enum stage { LOOK, ADD, OPEN, STATUS, STAGE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
+enum stage { LOOK, FIND, ADD, OPEN, STATUS, STAGE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
 
 struct worktree {
     struct loop *loop;
     char *home;   // the folder in the user's own tree
     char *prefix; // where that is in the repository: "" or "sub/folder/"
     char *commit; // the one it was made from
+    struct repository repository; // all zero when there is none
     char *path, *folder; // of the tree; the place in it that corresponds to home
     char *admin;         // what the repository keeps about the tree
+    char *from;             // the branch that the work goes on from; NULL: HEAD
     char *branch, *message; // to keep changes
     char *kept;             // the branch that has them
+    struct buf made[3];     // words
     struct buf stale;       // paths of trees to forget, each with its NUL
     enum stage stage;
     int tries;
@@ -69,10 +79,17 @@ static void add_words(struct words *words, const char *const *more)
     words->list[words->count] = NULL;
 }
 
+static const char *join_word(struct buf *out, const char *before, const char *text, const char *behind)
+{
+    buf_clear(out);
+    buf_printf(out, "%s%s%s", before, text, behind);
+    return buf_text(out);
+}
+
 #define ADD_WORDS(words, ...) add_words(words, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* What git may know of our environment: not which repository somebody else meant. */
-static const char *const passed[] = { "PATH", "HOME", "USER", "TMPDIR", "XDG_CONFIG_HOME",
+static const char *const passed[] = { "PATH", "HOME", "USER", "XDG_CONFIG_HOME",
                                       "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM" };
 
 static void put_env(struct buf *pairs, const char **env)
@@ -111,6 +128,68 @@ static void put_trouble(struct process *process, struct buf *out)
         buf_printf(out, "git ended with status %d", process_status(process));
 }
 
+/* ---- confining it ------------------------------------------------------------------------------------ */
+
+#define FILE_SIZE_MAX (1ull << 50) // packs are large
+#define READS_MAX     32
+
+struct reads {
+    char *list[READS_MAX];
+    size_t count;
+};
+
+static void add_read(struct reads *reads, const char *folder, const char *name)
+{
+    auto_buf struct buf path = { 0 };
+    if (!folder || !*folder || reads->count == READS_MAX)
+        return;
+    buf_printf(&path, "%s%s", folder, name);
+    reads->list[reads->count++] = buf_take(&path);
+}
+
+/* Files in a home that settings lie in, or name; what has passwords is not among them. */
+static void add_settings(struct reads *reads, const char *home)
+{
+    static const char *const names[] = { ".gitconfig", ".gitignore", ".gitattributes" };
+    DIR *dir = home ? opendir(home) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        for (size_t i = 0; i < COUNT(names); i++)
+            if (strncmp(entry->d_name, names[i], strlen(names[i])) == 0) {
+                auto_buf struct buf name = { 0 };
+                buf_printf(&name, "/%s", entry->d_name);
+                add_read(reads, home, buf_text(&name));
+            }
+    if (dir)
+        closedir(dir);
+    add_read(reads, home, "/.config/git");
+}
+
+static int confine(const struct worktree *tree, struct sandbox **ret, rondo_error *err)
+{
+    struct reads reads = { 0 };
+    const char *write[2];
+    size_t count = 0;
+    if (!sandbox_can_be(err))
+        return err_in(err, "git cannot be confined on this machine, so it is not run");
+    if (tree->repository.common)
+        write[count++] = tree->repository.common;
+    if (tree->path && tempdir_exists(tree->path))
+        write[count++] = tree->path;
+    add_read(&reads, tree->repository.entry, "");
+    add_read(&reads, getenv("GIT_CONFIG_GLOBAL"), "");
+    add_read(&reads, getenv("GIT_CONFIG_SYSTEM"), "");
+    add_read(&reads, getenv("XDG_CONFIG_HOME"), "/git");
+    add_settings(&reads, getenv("HOME"));
+    int rc = sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = count,
+                                                  .read = (const char *const *)reads.list, .read_count = reads.count,
+                                                  .strict = true, .plain = true, .path = getenv("PATH"),
+                                                  .limits.file_size = FILE_SIZE_MAX },
+                          ret, err);
+    for (size_t i = 0; i < reads.count; i++)
+        mem_free(reads.list[i]);
+    return rc;
+}
+
 static void go(struct worktree *tree, enum stage stage);
 static void on_end(struct process *process, void *user);
 
@@ -120,66 +199,83 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     auto_buf struct buf pairs = { 0 };
     const char *env[COUNT(passed) + 2];
     struct process *process;
+    struct sandbox *sandbox = NULL;
+    if (confine(tree, &sandbox, err) < 0)
+        return err->code;
     put_env(&pairs, env);
     ADD_WORDS(&words, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
               "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c",
               "submodule.recurse=false");
     add_words(&words, more->list);
-    return process_start(tree->loop,
-                         &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
-                                                 .max_output = OUTPUT_MAX, .grace_ms = -1,
-                                                 .on_end = on_end, .user = tree },
-                         &process, err);
+    int rc = process_start(tree->loop,
+                           &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
+                                                   .max_output = OUTPUT_MAX, .timeout_ms = GIT_MS, .grace_ms = -1,
+                                                   .farewell_ms = GIT_MS, .sandbox = sandbox,
+                                                   .on_end = on_end, .user = tree },
+                           &process, err);
+    sandbox_close(sandbox);
+    return rc;
 }
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
 
-/* Words for git in the user's own tree. */
-static void look_words(const struct worktree *tree, struct words *words)
+/* Words for git in the user's own tree.  They are borrowed from the tree, which has a place for what is made. */
+static void find_words(struct worktree *tree, struct words *words)
 {
-    ADD_WORDS(words, "rev-parse", "--show-prefix", "--verify", "HEAD^{commit}");
+    static const char *const numbers[] = { "", "-[0-9]", "-[0-9][0-9]" };
+    ADD_WORDS(words, "for-each-ref", "--count=1", "--sort=-version:refname", "--format=%(refname)");
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        ADD_WORDS(words, join_word(&tree->made[i], BRANCHES, tree->from, numbers[i]));
 }
 
-static void add_tree_words(const struct worktree *tree, struct words *words)
+static void look_words(struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "rev-parse", "--show-prefix", "--verify",
+              join_word(&tree->made[0], "", tree->from ? tree->from : "HEAD", "^{commit}"));
+}
+
+static void add_tree_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "worktree", "add", "--quiet", "--force", "--detach", tree->path, tree->commit);
 }
 
-static void remove_words(const struct worktree *tree, struct words *words)
+/* We remove the tree ourselves, and git has only to forget it. */
+static void remove_words(struct worktree *tree, struct words *words)
 {
+    tempdir_remove(tree->path);
     ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->path);
 }
 
-static void list_words(const struct worktree *tree, struct words *words)
+static void list_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "worktree", "list", "--porcelain");
 }
 
-static void forget_words(const struct worktree *tree, struct words *words)
+static void forget_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "worktree", "remove", "--force", "--force", tree->stale.data);
 }
 
 /* And in the one that we made. */
-static void status_words(const struct worktree *tree, struct words *words)
+static void status_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "status", "--porcelain=v2", "--branch", "--ignore-submodules=all");
 }
 
-static void stage_words(const struct worktree *tree, struct words *words)
+static void stage_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "add", "--all");
 }
 
-static void commit_words(const struct worktree *tree, struct words *words)
+static void commit_words(struct worktree *tree, struct words *words)
 {
     ADD_WORDS(words, "-c", "user.name=rondo", "-c", "user.email=rondo@localhost", "commit", "--quiet",
               "--no-verify", "-m", tree->message);
 }
 
-static void branch_words(const struct worktree *tree, struct words *words)
+static void branch_words(struct worktree *tree, struct words *words)
 {
-    ADD_WORDS(words, "branch", "--no-track", tree->kept, "HEAD");
+    ADD_WORDS(words, "branch", "--no-track", tree->from ? "--force" : "--no-force", tree->kept, "HEAD");
 }
 
 static void fail(struct worktree *tree, const char *what, const char *why)
@@ -188,16 +284,31 @@ static void fail(struct worktree *tree, const char *what, const char *why)
         err_set(&tree->err, RONDO_EFAILED, "%s%s%s", what, *what ? ": " : "", why);
 }
 
+/* The highest number is the last. */
+static enum stage after_find(struct worktree *tree, const char *output)
+{
+    bool is_there = strncmp(output, BRANCHES, strlen(BRANCHES)) == 0;
+    mem_free(TAKE(tree->from));
+    if (is_there)
+        tree->from = mem_dup(output + strlen(BRANCHES), strcspn(output, "\n") - strlen(BRANCHES));
+    return LOOK;
+}
+
 /* Two lines: where we are in the repository, and the commit. */
 static enum stage after_look(struct worktree *tree, const char *output)
 {
     const char *end = strchr(output, '\n'), *commit = end ? end + 1 : "";
+    rondo_error err;
     if (!end || !isxdigit((unsigned char)*commit)) {
         fail(tree, "git rev-parse", "it said something that was not understood");
         return GONE;
     }
     tree->prefix = mem_dup(output, (size_t)(end - output));
     tree->commit = mem_dup(commit, strcspn(commit, "\n"));
+    if (!tree->only_checks && tempdir_make_at(tree->path, &err) < 0) { // git may not make it beside others
+        fail(tree, "the new worktree", err.message);
+        return GONE;
+    }
     return tree->only_checks ? LIST : ADD;
 }
 
@@ -226,7 +337,7 @@ static enum stage after_add(struct worktree *tree, const char *output)
 
 static enum stage to_branch(struct worktree *tree)
 {
-    tree->kept = mem_strdup(tree->branch);
+    tree->kept = mem_strdup(tree->from ? tree->from : tree->branch);
     return BRANCH;
 }
 
@@ -260,7 +371,6 @@ static enum stage after_branch(struct worktree *tree, const char *output)
 
 static enum stage after_remove(struct worktree *tree, const char *output)
 {
-    tempdir_remove(tree->path); // it may have left what it does not know
     return GONE;
 }
 
@@ -296,6 +406,11 @@ static enum stage after_forget(struct worktree *tree, const char *output)
     size_t len = strlen(tree->stale.data) + 1;
     memmove(tree->stale.data, tree->stale.data + len, tree->stale.len -= len);
     return tree->stale.len ? FORGET : GONE;
+}
+
+static enum stage find_failed(struct worktree *tree, const char *why)
+{
+    return after_find(tree, "");
 }
 
 /* git did not want to: what then?  It is told only where it matters. */
@@ -334,10 +449,8 @@ static enum stage branch_failed(struct worktree *tree, const char *why)
     return BRANCH;
 }
 
-/* What it does not take for a worktree any more we remove ourselves; then it only has to forget it. */
 static enum stage remove_failed(struct worktree *tree, const char *why)
 {
-    tempdir_remove(tree->path);
     return ++tree->removals < TRIES_MAX ? REMOVE : GONE;
 }
 
@@ -352,12 +465,13 @@ static enum stage forget_failed(struct worktree *tree, const char *why)
 }
 
 static const struct {
-    void (*words)(const struct worktree *tree, struct words *words);
+    void (*words)(struct worktree *tree, struct words *words);
     enum stage (*then)(struct worktree *tree, const char *output);
     enum stage (*failed)(struct worktree *tree, const char *why);
     bool is_inside; // in the tree that we made
 } stages[] = {
     [LOOK] = { look_words, after_look, look_failed },
+    [FIND] = { find_words, after_find, find_failed },
     [ADD] = { add_tree_words, after_add, add_failed },
     [STATUS] = { status_words, after_status, keep_failed, true },
     [STAGE] = { stage_words, after_stage, keep_failed, true },
@@ -373,9 +487,12 @@ static const struct {
 static void tree_free(struct worktree *tree)
 {
     char *const texts[] = { tree->home,   tree->prefix,  tree->commit, tree->path, tree->folder,
-                            tree->admin, tree->branch, tree->message, tree->kept };
+                            tree->admin, tree->branch, tree->message, tree->kept, tree->from };
     for (size_t i = 0; i < COUNT(texts); i++)
         mem_free(texts[i]);
+    repository_clear(&tree->repository);
+    for (size_t i = 0; i < COUNT(tree->made); i++)
+        buf_free(&tree->made[i]);
     buf_free(&tree->stale);
     mem_free(tree);
 }
@@ -443,10 +560,11 @@ static struct worktree *tree_new(struct loop *loop, const char *folder)
     struct worktree *tree = mem_zalloc(sizeof *tree);
     tree->loop = loop;
     tree->home = mem_strdup(folder);
+    repository_find(folder, &tree->repository);
     return tree;
 }
 
-int worktree_open(struct loop *loop, const char *folder,
+int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
                   rondo_error *err)
 {
@@ -455,6 +573,8 @@ int worktree_open(struct loop *loop, const char *folder,
         return err->code;
     struct worktree *tree = tree_new(loop, folder);
     tree->path = buf_take(&path);
+    tree->from = mem_strdup(branch);
+    tree->stage = branch ? FIND : LOOK;
     tree->done = done;
     tree->user = user;
     if (start_stage(tree, err) == 0)
@@ -478,6 +598,16 @@ void worktree_close(struct worktree *tree, const char *branch, const char *messa
 const char *worktree_folder(const struct worktree *tree)
 {
     return tree->folder;
+}
+
+const char *worktree_git(const struct worktree *tree)
+{
+    return tree->admin;
+}
+
+const char *worktree_common(const struct worktree *tree)
+{
+    return tree->repository.common;
 }
 
 const char *worktree_branch(const struct worktree *tree)

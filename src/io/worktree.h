@@ -2,8 +2,9 @@
 
    A tree is made from the commit that HEAD names, in the private folder that the loop's children share
    files in (process_path()), so whatever happens to us it does not stay.  What was changed in it is kept
-   as a branch of the repository; then the tree is removed.  git does all of that, as a child of the
-   loop.  Everything belongs to the loop's thread. */
+   as a branch of the repository; then the tree is removed.  We remove it, and git does the rest, as a child of the
+   loop.  It is in a strict sandbox, so programs that its settings name are confined as well.  Everything
+   belongs to the loop's thread. */
 #ifndef RONDO_WORKTREE_H
 #define RONDO_WORKTREE_H
 
@@ -11,21 +12,27 @@
 
 struct worktree;
 
-/* Could trees be made of the repository around folder?  Waits for git.  0 or RONDO_EINVAL.  Trees that a
-   program left behind which was killed are forgotten by the repository. */
+/* Could trees be made of the repository around folder?  Waits for git.  0, RONDO_EINVAL, or RONDO_ESTATE where git
+   cannot be confined.  Trees that a program left behind which was killed are forgotten by the repository. */
 int worktree_check(const char *folder, rondo_error *err);
 
-/* Begins to make one; folder is where one would work without it.  done() comes later, with err NULL or
-   what went wrong; then the tree is gone. */
-int worktree_open(struct loop *loop, const char *folder,
+/* Begins to make one; folder is where one would work without it.  branch: where an earlier tree kept its changes, if it
+   had any; the work goes on there.  NULL: it begins at HEAD.  done() comes later, with err NULL or what went wrong;
+   then the tree is gone. */
+int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
                   rondo_error *err);
 
 /* The place in the tree that corresponds to that folder. */
 const char *worktree_folder(const struct worktree *tree);
 
+/* Where git keeps what belongs to the tree, and what it shares with the others (repository.h). */
+const char *worktree_git(const struct worktree *tree);
+const char *worktree_common(const struct worktree *tree);
+
 /* Begins to remove it.  If there are changes, and branch is not NULL, they are committed with that message
-   to a new branch: the one named, or with a number behind it if that is there already.  An error means
+   to a new branch: the one named, or with a number behind it if that is there already.  A branch that the work went
+   on from is moved instead.  An error means
    that changes could not be kept.  After done() the tree is gone. */
 void worktree_close(struct worktree *tree, const char *branch, const char *message,
                     void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user);

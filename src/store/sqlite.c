@@ -16,6 +16,7 @@
 #include "store/fold.h"
 #include "store/frames.h"
 #include "store/lease.h"
+#include "store/places.h"
 #include "store/runlog.h"
 #include "store/tables.h"
 #include "store/wal.h"
@@ -340,6 +341,7 @@ int store_open(const char *path, unsigned flags, struct store **ret, rondo_error
     *store = (struct store){ .path = whole_path(path), .flags = flags, .version = -1, .log_most = LOG_MAX,
                              .wal_most = DB_WAL_PAGES,
                              .now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec };
+    places_enter(store->path);
     if (open_file(store, err) < 0) {
         store_close(store);
         return err->code;
@@ -395,6 +397,7 @@ void store_close(struct store *store)
             fold_away(store);
         close_db(store);
     }
+    places_leave(store->path);
     mem_free(store->path);
     mem_free(store->notice);
     mem_free(store);

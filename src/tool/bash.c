@@ -1,10 +1,13 @@
 /* bash.c - the tool bash: a command that a model chose, confined.
 
    It runs in the workspace, which it may change; of the rest of the machine it sees programs and little else,
-   and it has no network unless the user allowed it (io/sandbox.h).  Where that cannot be enforced, nothing
-   is run.  Errors and output are one text, as on a terminal; of a long one the middle is left out. */
+   and it has no network unless the user allowed it (io/sandbox.h).  Stores and settings of git in the workspace
+   are protected (io/protected.h).  Where that cannot be enforced, nothing is run.
+
+   Errors and output are one text, as on a terminal; of a long one the middle is left out. */
 #include "data/utf8.h"
 #include "io/process.h"
+#include "io/protected.h"
 #include "io/tempdir.h"
 #include "tool/builtins.h"
 
@@ -21,14 +24,19 @@
 struct errand {
     struct tool_call *call;
     struct process *process;
-    char *box; // a folder of its own: HOME and TMPDIR
+    char *box;   // a folder of its own: HOME and TMPDIR
+    char *empty; // a file without bytes
+    struct protected protected;
 };
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
 
 static void errand_free(struct errand *errand)
 {
+    protected_clear(&errand->protected);
     tempdir_remove(errand->box);
+    tempdir_unlink(errand->empty);
+    mem_free(errand->empty);
     mem_free(errand->box);
     mem_free(errand);
 }
@@ -123,21 +131,38 @@ static void fill_environment(struct environment *env, const char *box)
 
 static int make_box(struct tool_call *call, struct errand *errand, rondo_error *err)
 {
-    auto_buf struct buf path = { 0 };
-    if (process_path(call->place->loop, "box", &path, err) < 0)
+    auto_buf struct buf path = { 0 }, empty = { 0 };
+    if (process_path(call->place->loop, "box", &path, err) < 0 ||
+        process_path(call->place->loop, "empty", &empty, err) < 0)
         return err->code;
     errand->box = buf_take(&path);
-    return tempdir_make_at(errand->box, err);
+    errand->empty = buf_take(&empty);
+    return tempdir_make_at(errand->box, err) < 0 ? err->code : tempdir_write(errand->empty, "", 0, err);
 }
 
-static int confine(struct tool_call *call, const struct errand *errand, struct sandbox **ret, rondo_error *err)
+/* In a worktree that we made git needs two places of the repository to commit, and reads the others. */
+static int open_sandbox(struct tool_call *call, const struct errand *errand, struct sandbox **ret, rondo_error *err)
 {
-    const char *write[] = { call->place->folder, errand->box };
+    const struct tool_place *place = call->place;
+    auto_buf struct buf objects = { 0 };
+    buf_printf(&objects, "%s/objects", place->common ? place->common : "");
+    const char *write[] = { place->folder, errand->box, place->git, buf_text(&objects) };
+    struct sandbox_spec spec = { .write = write, .write_count = place->git ? 4 : 2, .read = &place->common,
+                                 .read_count = place->git != NULL, .strict = true, .network = place->network,
+                                 .path = getenv("PATH"), .protected = &errand->protected };
+    return sandbox_open(&spec, ret, err);
+}
+
+static int confine(struct tool_call *call, struct errand *errand, struct sandbox **ret, rondo_error *err)
+{
+    const struct tool_place *place = call->place;
     if (!sandbox_can_be(err))
         return err_in(err, "commands cannot be confined on this machine, so none is run");
-    return sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = COUNT(write), .strict = true,
-                                                .network = call->place->network, .path = getenv("PATH") },
-                        ret, err);
+    struct protected_spec spec = { place->folder, place->stores, place->git, sandbox_has_view(),
+                                   errand->empty };
+    if (protected_find(&errand->protected, &spec, err) < 0 || open_sandbox(call, errand, ret, err) < 0)
+        return err_in(err, "no command is run");
+    return 0;
 }
 
 static const char *shell(void)

@@ -20,6 +20,7 @@
 
 struct tool_call;
 struct workspace;
+struct protected_stores;
 struct secrets;
 
 struct tool {
@@ -40,6 +41,8 @@ struct tool_place {
     struct loop *loop;
     struct workspace *workspace; // files; NULL: there are none
     const char *folder;          // the same as a path, for commands
+    const struct protected_stores *stores; // that nothing may reach; NULL: none but those of projects
+    const char *git, *common;    // of a worktree that we made: io/repository.h; NULL
     bool network;                // may commands reach out
     bool local;                  // may fetch reach this machine and the networks around it
     struct secrets *secrets;     // of the run, for what is shown

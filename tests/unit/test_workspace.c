@@ -5,8 +5,9 @@
 #define _GNU_SOURCE // renameat2
 #include "test.h"
 
-#include "io/workspace.h"
+#include "io/protected.h"
 #include "io/tempdir.h"
+#include "io/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CANARY "CANARY-5d1f-outside"
@@ -243,6 +245,77 @@ TEST(other_folders_can_be_added_to_read_or_to_write)
     CHECK(workspace_write(ws, path.data, "changed", 7, NULL, &err) == 0);
     CHECK_STR(read_in(ws, path.data), "changed");
     clean_up(ws, NULL);
+}
+
+/* ---- what is protected ---------------------------------------------------------------------------------- */
+
+/* Does this process have a lock on the file?  Only another one can tell. */
+static bool is_locked(const char *path)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct flock lock = { .l_type = F_WRLCK };
+        _exit(fcntl(open(path, O_RDWR), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return WEXITSTATUS(status);
+}
+
+static void check_protected(struct workspace *ws)
+{
+    static const char *const hidden[] = { ".rondo/rondo.db", ".rondo/x", "linked", "hard", "runs.db", "runs.db-wal",
+                                          "sub/.rondo/x", "sub/../runs.db" };
+    static const char *const only_read[] = { ".git/config", ".git/hooks/x", ".git/info/attributes", "to-config",
+                                             "sub/.git/config", ".git" };
+    auto_buf struct buf store = { 0 };
+    rondo_error err;
+    in(&store, home, "runs.db");
+    for (size_t i = 0; i < COUNT(hidden); i++) {
+        CHECK(workspace_write(ws, hidden[i], "x", 1, NULL, &err) == RONDO_EINVAL);
+        CHECK(strstr(err.message, "belongs to a store"));
+        CHECK(!strstr(read_in(ws, hidden[i]), CANARY));
+    }
+    CHECK(strstr(read_in(ws, "hard"), "belongs to a store"));
+    CHECK(is_locked(store.data));
+    for (size_t i = 0; i < COUNT(only_read); i++) {
+        CHECK(workspace_write(ws, only_read[i], "x", 1, NULL, &err) == RONDO_EINVAL);
+        CHECK(strstr(err.message, "is only read here"));
+    }
+    CHECK_STR(read_in(ws, "to-config"), "inside");
+    CHECK(workspace_write(ws, ".git/index", "x", 1, NULL, &err) == 0);
+}
+
+TEST(stores_are_hidden_and_settings_are_only_read)
+{
+    struct workspace *ws[2];
+    struct protected_stores stores = { 0 };
+    auto_buf struct buf store = { 0 }, other = { 0 };
+    struct flock lock = { .l_type = F_WRLCK };
+    make_places();
+    put_folder(home, ".rondo");
+    put_file(home, ".rondo/rondo.db", CANARY);
+    put_folder(home, ".git");
+    put_file(home, ".git/config", "inside");
+    put_file(home, "runs.db", CANARY);
+    put_link("linked", ".rondo/rondo.db");
+    put_link("to-config", ".git/config");
+    in(&store, home, "runs.db");
+    in(&other, home, "hard");
+    CHECK(link(store.data, other.data) == 0);
+    protected_stores_add(&stores, store.data);
+    open_both(ws);
+    workspace_protect(ws[0], &stores);
+    workspace_protect(ws[1], &stores);
+    int fd = open(store.data, O_RDWR);
+    CHECK(fcntl(fd, F_SETLK, &lock) == 0);
+    check_protected(ws[0]);
+    check_protected(ws[1]);
+    close(fd);
+    in(&other, home, "sub/.rondo");
+    CHECK(access(other.data, F_OK) < 0); // no folder was made
+    protected_stores_clear(&stores);
+    clean_up(ws[0], ws[1]);
 }
 
 TEST(what_is_too_large_is_not_read)

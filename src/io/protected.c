@@ -1,0 +1,431 @@
+/* protected.c - see protected.h.
+
+   A place can only be covered when there is something at its path.  What is missing is made: for good where an empty
+   one means nothing (`.git/info`), else only while somebody needs it.  Then it is *held*: whoever needs it has a shared
+   lock on it, and removes it if nobody else has one.  Only its owner may read it, and nobody may do more, so that it is
+   not taken for a store, nor for something that somebody else has made.  Where git reads even an empty one, it can only
+   be removed after the command.
+
+   A place that is covered stays where it is, but a folder around it could be moved, and the next command would find the
+   place under another path.  So each folder between is mounted on itself: what is mounted cannot be moved. */
+#define _GNU_SOURCE // O_NOFOLLOW
+#include "io/protected.h"
+
+#include "io/aliases.h"
+#include "io/file.h"
+#include "io/repository.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD_FILE, HELD_FOLDER, REMOVED }; // what is missing
+
+/* By these names, in any folder. */
+static const struct name {
+    const char *path;
+    uint8_t how, missing;
+} names[] = {
+    { ".rondo", PROTECTED_HIDDEN, HELD_FOLDER },
+    { ".mcp.json", PROTECTED_READ_ONLY, HELD_FILE }, // names programs that `rondo agent` starts after a question
+    { ".git", PROTECTED_PLACE, MADE_NOT },
+    { ".git/config", PROTECTED_READ_ONLY, MADE_FILE },
+    { ".git/config.worktree", PROTECTED_READ_ONLY, MADE_FILE },
+    { ".git/hooks", PROTECTED_READ_ONLY, MADE_FOLDER },
+    { ".git/info", PROTECTED_READ_ONLY, MADE_FOLDER },
+    { ".git/commondir", PROTECTED_READ_ONLY, REMOVED }, // names another folder with a config
+    { ".git/gitdir", PROTECTED_READ_ONLY, MADE_NOT },
+    { ".git/modules", PROTECTED_READ_ONLY, MADE_NOT }, // repositories of submodules, with all of the above
+    { ".git/worktrees", PROTECTED_READ_ONLY, MADE_NOT },
+};
+
+/* Files of a database, by what is behind its name. */
+static const struct {
+    const char *end;
+    uint8_t missing;
+} parts[] = { { "", MADE_NOT }, { "-wal", MADE_NOT }, { "-shm", MADE_NOT }, { "-journal", HELD_FILE } };
+
+struct protected_id {
+    dev_t dev;
+    ino_t ino;
+};
+
+/* ---- looking ------------------------------------------------------------------------------------------- */
+
+static bool is_below(const char *path, const char *folder, size_t len)
+{
+    return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+/* Is this where the name stands in a path?  In capitals, too: some file systems do not tell them apart. */
+static bool is_name(const char *at, const struct name *name)
+{
+    size_t len = strlen(name->path);
+    return strncasecmp(at, name->path, len) == 0 && (!at[len] || (at[len] == '/' && name->how != PROTECTED_PLACE));
+}
+
+static bool is_of_store(const char *store, const char *path)
+{
+    size_t len = strlen(store);
+    if (store[len - 1] == '/')
+        return strncmp(path, store, len - 1) == 0 && (!path[len - 1] || path[len - 1] == '/');
+    for (size_t i = 0; i < COUNT(parts); i++)
+        if (strncmp(path, store, len) == 0 && strcmp(path + len, parts[i].end) == 0)
+            return true;
+    return false;
+}
+
+static bool is_among(const struct protected_stores *stores, const struct stat *st)
+{
+    for (uint32_t i = 0; S_ISREG(st->st_mode) && i < stores->id_count; i++)
+        if (stores->ids[i].dev == st->st_dev && stores->ids[i].ino == st->st_ino)
+            return true;
+    return false;
+}
+
+enum protection protected_look(const struct protected_stores *stores, const char *path, const struct stat *st)
+{
+    enum protection how = PROTECTED_NOT;
+    for (const char *at = path; (at = strstr(at, "/.")); at++) // as all names begin
+        for (size_t i = 0; i < COUNT(names); i++)
+            if (is_name(at + 1, &names[i]))
+                how = MAX(how, names[i].how);
+    if (stores && st && is_among(stores, st))
+        how = PROTECTED_HIDDEN;
+    for (uint32_t i = 0; stores && i < stores->count && how != PROTECTED_HIDDEN; i++)
+        if (is_of_store(stores->list[i], path))
+            how = PROTECTED_HIDDEN;
+    return how;
+}
+
+/* ---- stores --------------------------------------------------------------------------------------------- */
+
+static void add_id(struct protected_stores *stores, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    mem_grow(&stores->ids, &stores->id_cap, stores->id_count, sizeof *stores->ids);
+    stores->ids[stores->id_count++] = (struct protected_id){ st.st_dev, st.st_ino };
+}
+
+void protected_stores_add(struct protected_stores *stores, const char *path)
+{
+    for (uint32_t i = 0; i < stores->count; i++)
+        if (strcmp(stores->list[i], path) == 0)
+            return;
+    mem_grow(&stores->list, &stores->cap, stores->count, sizeof *stores->list);
+    stores->list[stores->count++] = mem_strdup(path);
+    for (size_t i = 0; i < COUNT(parts) && path[strlen(path) - 1] != '/'; i++) {
+        auto_buf struct buf part = { 0 };
+        buf_printf(&part, "%s%s", path, parts[i].end);
+        add_id(stores, buf_text(&part));
+    }
+}
+
+void protected_stores_clear(struct protected_stores *stores)
+{
+    for (uint32_t i = 0; i < stores->count; i++)
+        mem_free(stores->list[i]);
+    mem_free(stores->list);
+    mem_free(stores->ids);
+    *stores = (struct protected_stores){ 0 };
+}
+
+/* ---- what is missing ------------------------------------------------------------------------------------ */
+
+struct held {
+    int fd; // -1: there was none, and there is to be none
+    char *path;
+};
+
+static void add_held(struct protected *protected, int fd, const char *path)
+{
+    mem_grow(&protected->held, &protected->held_cap, protected->held_count, sizeof *protected->held);
+    protected->held[protected->held_count++] = (struct held){ fd, mem_strdup(path) };
+}
+
+#define HELD_MODE 0400
+
+static bool is_held_one(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && (st.st_mode & 07777) == HELD_MODE && (S_ISDIR(st.st_mode) || !st.st_size);
+}
+
+static bool is_at(int fd, const char *path)
+{
+    struct stat st, there;
+    return fstat(fd, &st) == 0 && lstat(path, &there) == 0 && st.st_dev == there.st_dev && st.st_ino == there.st_ino;
+}
+
+/* Whoever removes it has it alone, so that after the lock it is there for good, or was removed just before. */
+static void hold(struct protected *protected, const char *path, bool is_folder)
+{
+    for (int tries = 0; tries < 16; tries++) {
+        if (is_folder)
+            mkdir(path, HELD_MODE);
+        int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_folder ? O_DIRECTORY : O_CREAT);
+        int fd = open(path, flags, HELD_MODE);
+        if (fd < 0 && errno != ENOENT)
+            return; // a link, or the other kind; or it cannot be made, and then by nobody
+        bool is_ours = is_held_one(fd), is_locked = is_ours && flock(fd, LOCK_SH | LOCK_NB) == 0;
+        if (is_locked && is_at(fd, path)) {
+            add_held(protected, fd, path);
+            return;
+        }
+        if (fd >= 0)
+            close(fd);
+        if (fd >= 0 && !is_ours)
+            return;
+    }
+}
+
+static void let_go(struct held *held)
+{
+    if (held->fd < 0)
+        unlink(held->path);
+    else if (flock(held->fd, LOCK_EX | LOCK_NB) == 0 && is_held_one(held->fd) && is_at(held->fd, held->path) &&
+        unlink(held->path) < 0)
+        rmdir(held->path); // if there is nothing in it
+    if (held->fd >= 0)
+        close(held->fd);
+    mem_free(held->path);
+}
+
+static void make_missing(struct protected *protected, const char *path, int missing)
+{
+    struct stat st;
+    int fd;
+    if (missing == HELD_FILE || missing == HELD_FOLDER) {
+        hold(protected, path, missing == HELD_FOLDER);
+    } else if (missing == REMOVED && lstat(path, &st) < 0) {
+        add_held(protected, -1, path);
+    } else if (missing == MADE_FOLDER) {
+        mkdir(path, 0755); // as git would
+    } else if (missing == MADE_FILE && lstat(path, &st) < 0) {
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+/* ---- finding -------------------------------------------------------------------------------------------- */
+
+static void put(struct protected *protected, const char *path, enum protection how, bool is_folder)
+{
+    mem_grow(&protected->list, &protected->cap, protected->count, sizeof *protected->list);
+    protected->list[protected->count++] = (struct protected_place){ mem_strdup(path), (uint8_t)how, is_folder };
+}
+
+static void add(struct protected *protected, const char *path, enum protection how)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISLNK(st.st_mode))
+        put(protected, path, how, S_ISDIR(st.st_mode));
+}
+
+/* With the folders between it and the one to work in. */
+static void add_place(struct protected *protected, const char *folder, const char *path, enum protection how)
+{
+    size_t len = strlen(folder);
+    if (is_below(path, folder, len))
+        for (const char *at = path + len + 1; (at = strchr(at, '/')); at++) {
+            auto_free char *between = mem_dup(path, (size_t)(at - path));
+            add(protected, between, PROTECTED_PLACE);
+        }
+    add(protected, path, how);
+}
+
+/* Only what lies in the folder to work in could be made by whoever works there. */
+static void add_or_make(struct protected *protected, const char *folder, const char *path, int how, int missing)
+{
+    if ((protected->has_view || missing == REMOVED) && is_below(path, folder, strlen(folder)))
+        make_missing(protected, path, missing);
+    add_place(protected, folder, path, (enum protection)how);
+}
+
+/* The settings that a repository has in this folder, whatever that is called. */
+static void add_settings(struct protected *protected, const char *folder, const char *git)
+{
+    for (size_t i = 0; i < COUNT(names); i++) {
+        auto_buf struct buf path = { 0 };
+        if (strncmp(names[i].path, ".git/", 5) != 0)
+            continue;
+        buf_printf(&path, "%s/%s", git, names[i].path + 5);
+        add_or_make(protected, folder, buf_text(&path), names[i].how, names[i].missing);
+    }
+}
+
+/* `.git` is a folder; or a file or link that names one, which may lie in the folder to work in, too. */
+static void add_repository(struct protected *protected, const char *folder)
+{
+    struct repository found = { 0 };
+    auto_buf struct buf entry = { 0 };
+    buf_printf(&entry, "%s/.git", folder);
+    bool is_folder = file_is_folder(buf_text(&entry));
+    if (is_folder)
+        add_settings(protected, folder, buf_text(&entry));
+    else
+        add(protected, buf_text(&entry), PROTECTED_READ_ONLY);
+    if (!repository_at(folder, &found))
+        return;
+    const char *const others[] = { found.git, found.common };
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (strcmp(others[i], buf_text(&entry)) != 0 && is_below(others[i], folder, strlen(folder))) {
+            add_place(protected, folder, others[i], PROTECTED_PLACE);
+            add_settings(protected, folder, others[i]);
+        }
+    repository_clear(&found);
+}
+
+static void add_names(struct protected *protected, const char *folder)
+{
+    for (size_t i = 0; i < COUNT(names); i++) {
+        auto_buf struct buf path = { 0 };
+        if (strchr(names[i].path, '/'))
+            continue;
+        buf_printf(&path, "%s/%s", folder, names[i].path);
+        add_or_make(protected, folder, buf_text(&path), names[i].how, names[i].missing);
+    }
+    add_repository(protected, folder);
+}
+
+/* Another name would be as good as the one that is covered, and nobody can tell where it is. */
+static int check_links(const char *folder, const char *path, rondo_error *err)
+{
+    struct stat st, here;
+    if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2 || stat(folder, &here) < 0 ||
+        here.st_dev != st.st_dev)
+        return 0;
+    return err_set(err, RONDO_EINVAL, "the store's file '%s' has another name (a hard link), by which a command could "
+                                      "reach it", path);
+}
+
+/* Where we cannot make it, nobody else of the user's can. */
+static void add_folder(struct protected *protected, const char *folder, const char *store, const char *path)
+{
+    rondo_error err;
+    if (is_below(store, folder, strlen(folder)))
+        file_make_around(store, &err);
+    add_place(protected, folder, path, PROTECTED_HIDDEN);
+}
+
+static int add_store(struct protected *protected, const char *folder, const char *store, rondo_error *err)
+{
+    size_t len = strlen(store) - 1;
+    bool is_folder = store[len] == '/';
+    auto_free char *path = mem_dup(store, len + !is_folder);
+    if (is_folder && (strcmp(folder, path) == 0 || is_below(folder, path, len)))
+        return err_set(err, RONDO_EINVAL, "'%s' is in the folder of a store", folder);
+    if (is_folder && !protected->has_view)
+        put(protected, path, PROTECTED_HIDDEN, true); // one that is still to come is in reach, too
+    else if (is_folder)
+        add_folder(protected, folder, store, path);
+    if (is_folder)
+        return 0;
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        auto_buf struct buf part = { 0 };
+        buf_printf(&part, "%s%s", store, parts[i].end);
+        if (check_links(folder, buf_text(&part), err) < 0)
+            return err->code;
+        add_or_make(protected, folder, buf_text(&part), PROTECTED_HIDDEN, parts[i].missing);
+    }
+    return 0;
+}
+
+struct found_alias {
+    struct protected *protected;
+    const char *folder;
+};
+
+static void on_alias(const char *path, void *user)
+{
+    struct found_alias *found = user;
+    add_place(found->protected, found->folder, path, PROTECTED_HIDDEN);
+}
+
+/* What is in a folder comes right behind it: "/a", "/a/b", "/a-b". */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    int one = *a == '/' ? 1 : (unsigned char)*a, other = *b == '/' ? 1 : (unsigned char)*b;
+    return one - other;
+}
+
+/* Of the same path the strictest stays. */
+static int by_path(const void *a, const void *b)
+{
+    const struct protected_place *one = a, *other = b;
+    int order = compare_paths(one->path, other->path);
+    return order ? order : other->how - one->how;
+}
+
+static void sort(struct protected *protected)
+{
+    uint32_t kept = 0;
+    if (protected->count)
+        qsort(protected->list, protected->count, sizeof *protected->list, by_path);
+    for (uint32_t i = 0; i < protected->count; i++) {
+        struct protected_place *place = &protected->list[i];
+        const struct protected_place *last = kept ? &protected->list[kept - 1] : NULL;
+        bool is_covered = last && (strcmp(last->path, place->path) == 0 ||
+                                   (last->how == PROTECTED_HIDDEN && is_below(place->path, last->path,
+                                                                              strlen(last->path))));
+        if (is_covered)
+            mem_free(place->path);
+        else
+            protected->list[kept++] = *place;
+    }
+    protected->count = kept;
+}
+
+int protected_find(struct protected *ret, const struct protected_spec *spec, rondo_error *err)
+{
+    auto_free char *folder = file_resolve(spec->folder, err);
+    int rc = folder ? 0 : err->code;
+    *ret = (struct protected){ .has_view = spec->has_view, .empty = spec->empty };
+    if (rc == 0)
+        add_names(ret, folder);
+    if (rc == 0 && spec->git)
+        add_settings(ret, spec->git, spec->git);
+    for (uint32_t i = 0; rc == 0 && spec->stores && i < spec->stores->count; i++)
+        rc = add_store(ret, folder, spec->stores->list[i], err);
+    for (uint32_t i = 0, count = ret->count; i < count; i++)
+        if (rc == 0 && ret->list[i].how == PROTECTED_HIDDEN)
+            aliases_each(ret->list[i].path, on_alias, &(struct found_alias){ ret, folder });
+    if (rc < 0)
+        protected_clear(ret);
+    else
+        sort(ret);
+    return rc;
+}
+
+void protected_clear(struct protected *protected)
+{
+    for (uint32_t i = 0; i < protected->held_count; i++)
+        let_go(&protected->held[i]);
+    for (uint32_t i = 0; i < protected->count; i++)
+        mem_free(protected->list[i].path);
+    mem_free(protected->held);
+    mem_free(protected->list);
+    *protected = (struct protected){ 0 };
+}
+
+const char *protected_below(const struct protected *protected, const char *path)
+{
+    size_t len = strlen(path);
+    len -= len == 1; // "/"
+    for (uint32_t i = 0; i < protected->count; i++) {
+        const struct protected_place *place = &protected->list[i];
+        if (place->how == PROTECTED_HIDDEN && (strcmp(place->path, path) == 0 || is_below(place->path, path, len)))
+            return place->path;
+    }
+    return NULL;
+}

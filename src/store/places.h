@@ -1,0 +1,28 @@
+/* places.h - where stores are: the user's own, those of projects, and those that this process has open. */
+#ifndef RONDO_PLACES_H
+#define RONDO_PLACES_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "io/protected.h"
+
+#include <stdbool.h>
+
+#define PLACES_FILE    "rondo.db"
+#define PLACES_PROJECT ".rondo"
+
+/* The user's own folder, where the store is unless somebody says otherwise; it need not be there. */
+int places_home(struct buf *out, rondo_error *err);
+
+/* All that somebody who works in this folder must not reach: the above, with what RONDO_STORE names, and the projects
+   that the folder and our own working folder belong to. */
+void places_find(const char *folder, struct protected_stores *ret);
+
+/* Does this path, seen from the folder, lead to a file of one of them? */
+bool places_has(const char *folder, const char *path);
+
+/* A store was opened, or closed, at this path.  From any thread. */
+void places_enter(const char *path);
+void places_leave(const char *path);
+
+#endif
