@@ -15,7 +15,7 @@ run() {
     local what=$1 file=$2 found
     shift 2
     rm -rf kept && mkdir kept
-    timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
+    RONDO_HTTP_TAPE=record:kept/tape timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
         >kept/out 2>kept/err </dev/null
     timeout 60 "$RONDO" run --json "$file" ${allow---yolo} --store kept/s2.db "$@" >kept/json 2>kept/err2 </dev/null
     "$RONDO" events "$(run_id kept/err)" -v --store kept/s.db >kept/events 2>&1

@@ -354,7 +354,8 @@ TEST(an_error_about_a_value_with_a_secret_shows_no_beginning_of_it)
 {
     struct secrets secrets = { 0 };
     auto_buf struct buf out = { 0 };
-    auto_json json_t *about = json_pack("{s[s]}", "paths", "/a/canary-0a1b2c3d"), *other = json_string("/a/canary-0a1b");
+    auto_json json_t *about = json_pack("{s[s]}", "paths", "/a/canary-0a1b2c3d");
+    auto_json json_t *other = json_string("/a/canary-0a1b");
     secrets_add(&secrets, "canary-0a1b2c3d", 15);
     secrets_put_about(&secrets, &out, "'/a/canary-0...' and 'canary-0a1b2c3d', canary", about);
     CHECK_STR(buf_text(&out), "'/a/***...' and '***', canary");
