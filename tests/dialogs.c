@@ -71,7 +71,7 @@ const char *dialog_sent(const struct api *api, const struct inquiry *inquiry)
     struct wire wire = { 0 };
     rondo_error err;
     api->put(inquiry, &wire);
-    json_t *body = api_parse(buf_text(&wire.body), wire.body.len, &err);
+    json_t *body = api_parse(NULL, buf_text(&wire.body), wire.body.len, &err);
     CHECK(body);
     wire_clear(&wire);
     const char *text = shown_json(body);
@@ -217,7 +217,7 @@ const char *dialog_read(const struct api *api, const char *body)
 const char *dialog_refused(const struct api *api, int status, const char *body)
 {
     auto_buf struct buf text = { 0 };
-    struct refusal refusal;
+    struct refusal refusal = { 0 };
     json_t *value = body ? dialog_json(body) : NULL;
     api->refuse(status, value, &refusal);
     buf_printf(&text, "%s %lld %u: %s", troubles[refusal.trouble], (long long)refusal.delay_ms, refusal.manners,

@@ -53,8 +53,7 @@ static int write_prompt(rondo_task *task, struct buf *system, struct buf *user, 
     return file_write(task_env(task)->prompts, buf_text(&name), text.data, text.len, err);
 }
 
-/* What is in a context file may be a secret of somebody else: nobody is shown it. */
-static void clean_prompt(rondo_task *task, struct buf *text)
+void agent_clean(rondo_task *task, struct buf *text)
 {
     struct buf clean = { 0 };
     const struct secrets *secrets = task_secrets(task);
@@ -230,8 +229,7 @@ static int make_prompt(struct call *call, rondo_error *err)
     const struct call_env *env = task_env(call->task);
     int rc = prompt_put(call->task, call->step, call->own ? isolated_folder(call->own) : NULL, &call->system,
                         &call->user, err);
-    clean_prompt(call->task, &call->system);
-    clean_prompt(call->task, &call->user);
+    agent_clean(call->task, &call->system);
     if (rc == 0 && env->on_prompt)
         env->on_prompt(env->user, rondo_task_path(call->task), call->system.len, call->user.len);
     if (rc == 0 && env->prompts)

@@ -6,6 +6,7 @@
 #include "agent/batch.h"
 
 #include "base/hash.h"
+#include "data/secret.h"
 #include "data/value.h"
 #include "tool/permit.h"
 
@@ -179,11 +180,8 @@ static void put_call(struct buf *out, const struct slot *slot)
 {
     auto_buf struct buf arguments = { 0 };
     value_put_json(&arguments, json_object_get(slot->call, "arguments"));
-    size_t len = MIN(arguments.len, SHOWN_CALL);
-    while (len < arguments.len && ((uint8_t)arguments.data[len] & 0xc0) == 0x80)
-        len--;
     buf_printf(out, "%s ", slot->tool->name);
-    buf_put(out, arguments.data, len);
+    size_t len = secrets_put_first(slot->place.secrets, out, arguments.data, arguments.len, SHOWN_CALL);
     buf_puts(out, len < arguments.len ? "..." : "");
 }
 
@@ -284,7 +282,7 @@ static void refuse_unknown(struct slot *slot)
 {
     const struct toolbox *box = &talk_spec_of(slot->batch->talk)->box;
     auto_buf struct buf text = { 0 };
-    buf_printf(&text, "there is no tool '%.80s'; %s", json_string_value(json_object_get(slot->call, "name")),
+    buf_printf(&text, "there is no tool '%s'; %s", json_string_value(json_object_get(slot->call, "name")),
                box->count ? "there are: " : "there are none");
     put_tools(&text, box);
     refuse(slot, buf_text(&text));

@@ -345,8 +345,9 @@ static void show(struct errand *errand, bool is_end)
     auto_buf struct buf text = { 0 };
     size_t len;
     const char *output = process_output(errand->process, &len);
+    bool is_whole = is_end && !process_dropped(errand->process);
     errand->shown += secrets_put(errand->secrets, &text, output + errand->shown,
-                                  len - errand->shown, is_end);
+                                  len - errand->shown, is_whole);
     if (text.len)
         rondo_later_emit(errand->later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text),
                                                         .partial = true });
@@ -361,16 +362,14 @@ static void on_output(struct process *process, void *user)
 
 /* ---- the end: failures ------------------------------------------------------------------------------ */
 
-/* The tail of the errors without the blanks around it and without half a character in front. */
+/* The tail of the errors without the blanks around it. */
 static void put_errors(struct errand *errand, struct buf *out)
 {
     auto_buf struct buf text = { 0 };
     size_t len;
     const char *errors = process_errors(errand->process, &len), *at;
-    bool cut = process_errors_dropped(errand->process) > 0;
-    for (; cut && len && ((uint8_t)*errors & 0xc0) == 0x80; len--)
-        errors++;
-    secrets_put(errand->secrets, &text, errors, len, true);
+    bool cut = secrets_put_last(errand->secrets, &text, errors, len, PROCESS_TAIL, true) < len ||
+               process_errors_dropped(errand->process);
     while (text.len && isspace((unsigned char)text.data[text.len - 1]))
         text.len--;
     at = buf_text(&text);
@@ -511,7 +510,7 @@ static json_t *read_reply(struct errand *errand, rondo_error *err)
     json_t *reply = parse_hidden(text.data, text.len, soft.data, soft.len, &error);
     bool deep = value_is_deep(reply);
     if (reply && json_is_object(reply) && !deep)
-        return reply;
+        return secrets_clean(errand->secrets, reply, true); // some were not seen: JSON can escape every character
     err_set(err, RONDO_EPARSE, "RONDO_REPLY: expected a JSON object, got %s",
             deep ? "one that is nested too deep" : reply ? "another value" : error.text);
     json_decref(reply);
@@ -670,6 +669,7 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                              .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
                              .input = prompt, .input_len = len,
                              .max_output = max_output(agent),
+                             .max_errors = PROCESS_TAIL + setup->secrets->longest,
                              .timeout_ms = agent->timeout_ms,
                              .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,

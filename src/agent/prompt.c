@@ -380,6 +380,7 @@ int prompt_put(rondo_task *task, const struct flow_step *step, const char *folde
     if (rc == 0)
         rc = put_sections(&sheet, err);
     see_clear(&sheet.see);
+    agent_clean(task, &text); // before it is cut
     if (rc == 0)
         sheet_put_buf(user, &text, PROMPT_MAX);
     return rc;

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-#define PLACE "skill"
+#define PLACE      "skill"
+#define SHOWN_TEXT 100 // bytes of what the model says instead
 
 struct routing {
     rondo_later later;
@@ -113,7 +114,7 @@ static void on_talk_end(struct talk *talk, void *user)
 {
     struct routing *routing = user;
     const char *name = talk_error(talk) ? NULL : find_skill(routing, talk_content(talk));
-    auto_buf struct buf names = { 0 };
+    auto_buf struct buf names = { 0 }, words = { 0 };
     routing->talk = NULL;
     if (name && later_note(routing->later, json_pack("{ss}", "skill", name), on_noted, routing) == 0)
         return;
@@ -121,8 +122,9 @@ static void on_talk_end(struct talk *talk, void *user)
     if (talk_error(talk))
         routing->error = *talk_error(talk);
     else
-        err_set(&routing->error, RONDO_EFAILED, "the model was asked for a skill and said '%.100s'; the skills are: %s",
-                talk_content(talk), buf_text(&names));
+        err_set(&routing->error, RONDO_EFAILED, "the model was asked for a skill and said '%s'; the skills are: %s",
+                secrets_show(talk_spec_of(talk)->place.secrets, &words, talk_content(talk), SHOWN_TEXT),
+                buf_text(&names));
     fail(routing);
 }
 

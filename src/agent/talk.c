@@ -5,6 +5,7 @@
    the next thing; it is all that recovery needs, because notes put the talk back to where it was (talk_recall.c). */
 #include "agent/talk_own.h"
 
+#include "data/secret.h"
 #include "data/value.h"
 #include "io/alarm.h"
 
@@ -86,7 +87,7 @@ void talk_end(struct talk *talk)
 
 void talk_fail(struct talk *talk, int code, const char *message)
 {
-    err_set(&talk->error, code, "%s", message);
+    secrets_err(talk->spec.place.secrets, &talk->error, code, "%s", message);
     talk->failed = true;
     talk_end(talk);
 }
@@ -173,13 +174,13 @@ void talk_remind(struct talk *talk)
 
 static void give_up(struct talk *talk)
 {
-    char why[160 + SHOWN_TEXT];
-    const char *words = talk_content(talk);
+    auto_buf struct buf why = { 0 }, words = { 0 };
     bool at_limit = own_turns(talk) - talk->repairs >= talk->spec.max_turns;
-    snprintf(why, sizeof why, "%s without a result that fits resultSchema%s%.*s",
-             at_limit ? "the limit of turns (maxTurns) was reached" : "the model finished", *words ? "; it said: " : "",
-             SHOWN_TEXT, words);
-    talk_fail(talk, RONDO_ESCHEMA, why);
+    secrets_show(talk->spec.place.secrets, &words, talk_content(talk), SHOWN_TEXT);
+    buf_printf(&why, "%s without a result that fits resultSchema%s%s",
+               at_limit ? "the limit of turns (maxTurns) was reached" : "the model finished",
+               words.len ? "; it said: " : "", words.data);
+    talk_fail(talk, RONDO_ESCHEMA, buf_text(&why));
 }
 
 /* There is no budget for another request: what there is has to do. */

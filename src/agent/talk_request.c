@@ -22,12 +22,10 @@
 /* A secret may come in two pieces: what may be the beginning of one waits for the next. */
 static void show(struct talk *talk, const char *text, size_t len, bool is_end)
 {
-    static const struct secrets none;
-    const struct secrets *secrets = talk->spec.place.secrets ? talk->spec.place.secrets : &none;
     auto_buf struct buf part = { 0 };
     if (*talk->in || talk->is_cancelled)
         return;
-    secret_stream_put(&talk->shown, secrets, &part, text, len, is_end);
+    secret_stream_put(&talk->shown, talk->spec.place.secrets, &part, text, len, is_end);
     if (part.len)
         rondo_later_emit(talk->spec.later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&part), .partial = true });
 }

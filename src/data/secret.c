@@ -5,8 +5,10 @@
 #include "data/secret.h"
 
 #include "data/utf8.h"
+#include "data/value.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,10 +116,15 @@ static size_t match(const struct secrets *secrets, const char *text, size_t len,
     return 0;
 }
 
-/* The first place, from at on, where a secret may begin. */
-static size_t next_head(const struct secrets *secrets, const char *text, size_t at, size_t len)
+static bool knows_any(const struct secrets *secrets)
 {
-    size_t stop = len < SECRET_MIN ? 0 : len - SECRET_MIN + 1;
+    return secrets && secrets->count;
+}
+
+/* The first place in [at, to) where a secret may begin; `to` when there is none. */
+static size_t next_head(const struct secrets *secrets, const char *text, size_t at, size_t to, size_t len)
+{
+    size_t stop = len < SECRET_MIN ? 0 : MIN(to, len - SECRET_MIN + 1);
     while (at < stop && !secrets->heads[head_of(text + at)])
         at++;
     return at;
@@ -126,9 +133,7 @@ static size_t next_head(const struct secrets *secrets, const char *text, size_t 
 bool secrets_are_in(const struct secrets *secrets, const char *text, size_t len)
 {
     bool half;
-    if (!secrets->count)
-        return false;
-    for (size_t at = 0; (at = next_head(secrets, text, at, len)) < len; at++)
+    for (size_t at = 0; knows_any(secrets) && (at = next_head(secrets, text, at, len, len)) < len; at++)
         if (match(secrets, text + at, len - at, &half))
             return true;
     return false;
@@ -174,13 +179,14 @@ static size_t put_plain(struct buf *out, const char *text, size_t len, size_t al
     return at;
 }
 
-size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *text, size_t len,
-                   bool is_end)
+/* What begins in the first `to` bytes.  The rest is only looked at. */
+static size_t put_until(const struct secrets *secrets, struct buf *out, const char *text, size_t to, size_t len,
+                        bool is_end)
 {
     size_t at = 0;
-    while (at < len) {
+    while (at < to) {
         bool half = false;
-        size_t head = secrets->count ? next_head(secrets, text, at, len) : len;
+        size_t head = knows_any(secrets) ? next_head(secrets, text, at, to, len) : to;
         if (head > at) {
             size_t taken = put_plain(out, text + at, head - at, len - at, is_end);
             at += taken;
@@ -198,6 +204,86 @@ size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *t
         at += n;
     }
     return at;
+}
+
+size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *text, size_t len,
+                   bool is_end)
+{
+    return put_until(secrets, out, text, len, len, is_end);
+}
+
+/* ---- cutting ------------------------------------------------------------------------------------------ */
+
+/* Secrets that `from` cuts are found by looking as far back as one can begin. */
+static size_t put_between(const struct secrets *secrets, struct buf *out, const char *text, size_t from, size_t to,
+                          size_t len, bool is_end)
+{
+    auto_buf struct buf before = { 0 };
+    size_t start = from - MIN(from, secrets ? secrets->longest : 0);
+    start += put_until(secrets, &before, text + start, from - start, len - start, is_end);
+    if (start < from || start >= to)
+        return 0;
+    return put_until(secrets, out, text + start, to - start, len - start, is_end);
+}
+
+size_t secrets_put_first(const struct secrets *secrets, struct buf *out, const char *text, size_t len, size_t max)
+{
+    return put_between(secrets, out, text, 0, utf8_fit(text, len, max), len, true);
+}
+
+size_t secrets_put_last(const struct secrets *secrets, struct buf *out, const char *text, size_t len, size_t max,
+                        bool is_end)
+{
+    size_t from = len - MIN(len, max);
+    while (from && from < len && ((uint8_t)text[from] & 0xc0) == 0x80)
+        from++;
+    return put_between(secrets, out, text, from, len, len, is_end);
+}
+
+/* How many bytes at the beginning of the text are those of a secret, if they are enough to tell it. */
+static size_t begun_len(const struct secrets *secrets, const char *text, size_t len)
+{
+    size_t most = 0;
+    for (uint32_t i = len < SECRET_MIN ? 0 : secrets->heads[head_of(text)]; i; i = secrets->list[i - 1].next) {
+        const struct secret *secret = &secrets->list[i - 1];
+        size_t n = 0, all = MIN(secret->len, len);
+        while (n < all && secret->text[n] == text[n])
+            n++;
+        most = MAX(most, n == secret->len || n >= SECRET_FIRM ? n : 0);
+    }
+    return most;
+}
+
+void secrets_put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len)
+{
+    for (size_t at = 0, n; at < len; at += MAX(n, 1)) {
+        n = knows_any(secrets) ? begun_len(secrets, text + at, len - at) : 0;
+        buf_put(out, n ? SECRET_MARK : text + at, n ? strlen(SECRET_MARK) : 1);
+    }
+}
+
+void secrets_put_about(const struct secrets *secrets, struct buf *out, const char *message, const json_t *about)
+{
+    auto_json json_t *clean = secrets_clean(secrets, json_incref((json_t *)about), false);
+    secrets_put_begun(clean != about ? secrets : NULL, out, message, strlen(message));
+}
+
+const char *secrets_show(const struct secrets *secrets, struct buf *out, const char *text, size_t max)
+{
+    buf_clear(out);
+    secrets_put_first(secrets, out, text, strlen(text), max);
+    return buf_text(out);
+}
+
+int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
+{
+    auto_buf struct buf text = { 0 }, clean = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    secrets_put(secrets, &clean, buf_text(&text), text.len, true);
+    return err_set(err, code, "%s", buf_text(&clean));
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
@@ -253,13 +339,13 @@ void secrets_put_json(const struct secrets *secrets, struct buf *out, const char
     struct reader reader = { 0 };
     for (size_t at = 0, n; at < len; at += n) {
         bool half, begins = !reader.in_text && (!at || !number_len(text + at - 1, 1));
-        size_t number = secrets->count && begins ? number_len(text + at, len - at) : 0;
+        size_t number = knows_any(secrets) && begins ? number_len(text + at, len - at) : 0;
         enum digits digits = number ? look_at_digits(secrets, text + at, number, len - at) : DIGITS_PART;
         if (digits != DIGITS_PART) {
             n = number;
             buf_put(out, digits == DIGITS_PLAIN ? text + at : "\"" SECRET_MARK "\"",
                     digits == DIGITS_PLAIN ? n : strlen("\"" SECRET_MARK "\""));
-        } else if (secrets->count && (n = match(secrets, text + at, len - at, &half))) {
+        } else if (knows_any(secrets) && (n = match(secrets, text + at, len - at, &half))) {
             buf_puts(out, SECRET_MARK);
         } else {
             n = put_plain(out, text + at, 1, len - at, true);
@@ -361,7 +447,7 @@ static json_t *clean(const struct secrets *secrets, json_t *value, bool ours)
 
 json_t *secrets_clean(const struct secrets *secrets, json_t *value, bool ours)
 {
-    if (!secrets || !secrets->count || !value || !is_in(secrets, value, ours))
+    if (!knows_any(secrets) || !value || !is_in(secrets, value, ours))
         return value;
     json_t *cleaned = clean(secrets, value, ours);
     json_decref(value);

@@ -6,6 +6,7 @@
 #define RONDO_SECRET_H
 
 #include "base/buf.h"
+#include "base/error.h"
 
 #include <jansson.h>
 
@@ -33,13 +34,41 @@ void secrets_add(struct secrets *secrets, const char *text, size_t len);
 void secrets_clear(struct secrets *secrets);
 void secrets_free(struct secrets *secrets); // one that was made by mem_alloc(); NULL is fine
 
-/* Puts text, as UTF-8 whatever it was (what is no character becomes U+FFFD, NUL too), with the
+/* secrets may be NULL in all that follows: there are none.
+
+   Puts text, as UTF-8 whatever it was (what is no character becomes U+FFFD, NUL too), with the
    secrets replaced.  Unless it is the end of the text, what may be the beginning of a secret or of a
    character is left for the next time.  Returns how many bytes were taken. */
 size_t secrets_put(const struct secrets *secrets, struct buf *out, const char *text, size_t len,
                    bool is_end);
 
-/* The same for all of a text that is perhaps JSON: a number outside of its texts stays as it is when a few of its
+/* ---- cutting: a text from outside is masked first, then cut.  Nothing else shortens one that was not masked. ----
+
+   A cut that falls into a secret shows the whole mark, or nothing of it, and no part of a character. */
+
+/* The first `max` bytes, or the last ones.  Returns how many bytes of the text they stand for.  is_end says that
+   nothing followed the text when it was read.  Else a secret may have begun at its end, and that is left out. */
+size_t secrets_put_first(const struct secrets *secrets, struct buf *out, const char *text, size_t len, size_t max);
+size_t secrets_put_last(const struct secrets *secrets, struct buf *out, const char *text, size_t len, size_t max,
+                        bool is_end);
+
+/* The first `max` bytes, for the %s of a message: out is theirs alone. */
+const char *secrets_show(const struct secrets *secrets, struct buf *out, const char *text, size_t max);
+
+/* For the message of a layer that knows no secrets and may have cut some.  Beginnings of secrets are replaced, too, if
+   they have SECRET_FIRM bytes.  Other words may begin like a secret, so use this only for texts that had one. */
+void secrets_put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len);
+
+/* The same if there is a secret in the value that the message is about; else the message as it is. */
+void secrets_put_about(const struct secrets *secrets, struct buf *out, const char *message, const json_t *about);
+
+/* err_set() for words from outside: they are masked before they are cut to the room of an error. */
+int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- values and JSON ----------------------------------------------------------------------------------- */
+
+/* secrets_put() for all of a text that is perhaps JSON: a number outside of its texts stays as it is when a few of its
    digits only happen to be a short secret.  One that is a secret, or has a long one in it, becomes the mark as a text.
    What is no JSON may show too much then, and is for nobody to see. */
 void secrets_put_json(const struct secrets *secrets, struct buf *out, const char *text, size_t len);

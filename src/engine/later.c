@@ -356,12 +356,12 @@ int later_fail_saying(rondo_later later, int code, const char *message, const ch
 
 int rondo_later_fail(rondo_later later, int code, const char *fmt, ...)
 {
-    char message[TASK_ERROR_MAX];
+    auto_buf struct buf message = { 0 };
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    buf_vprintf(&message, fmt, args);
     va_end(args);
-    return later_fail_saying(later, code, message, NULL);
+    return later_fail_saying(later, code, buf_text(&message), NULL);
 }
 
 int rondo_later_spend(rondo_later later, const rondo_usage *usage)

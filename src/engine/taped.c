@@ -12,14 +12,14 @@
 #define VARIABLE "RONDO_HTTP_TAPE"
 
 /* Nobody knows whose request a text belongs to: the secrets of all runs are taken out. */
-static void mask(struct buf *text, void *user)
+static void mask(struct buf *text, bool is_end, void *user)
 {
     const rondo_engine *engine = user;
     for (const rondo_run *run = engine->runs; run; run = run->next) {
         struct buf clean = { 0 };
-        if (!run->secrets || !secrets_are_in(run->secrets, text->data, text->len))
+        if (!run->secrets || (is_end && !secrets_are_in(run->secrets, text->data, text->len)))
             continue;
-        secrets_put(run->secrets, &clean, text->data, text->len, true);
+        secrets_put(run->secrets, &clean, text->data, text->len, is_end);
         buf_free(text);
         *text = clean;
     }

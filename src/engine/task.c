@@ -101,6 +101,9 @@ static bool is_judge(const struct work *work, const struct act *act)
 /* said: what it had said before; NULL: nothing. */
 static void say_failed_saying(struct work *work, int code, const char *message, const char *said)
 {
+    auto_buf struct buf clean = { 0 };
+    if (strlen(message) > TASK_ERROR_MAX)
+        message = secrets_show(work->run->secrets, &clean, message, TASK_ERROR_MAX);
     struct act *act = work_act(work);
     auto_json json_t *words = said && *said && act && is_judge(work, act) ? task_text(said) : NULL;
     if (UNLIKELY(work->run->recorder))
@@ -207,7 +210,7 @@ static APART void refuse_deep(struct work *work, json_t *value)
 }
 
 /* maxOutput of an agent is for what it says: a result is not cut.  Commands are cut while they speak.  Takes value. */
-static json_t *cut_content(const struct act *act, json_t *value, uint16_t flags)
+static json_t *cut_content(const struct work *work, const struct act *act, json_t *value, uint16_t flags)
 {
     const struct flow_step *step = act->node->step;
     const struct flow_agent *agent = step && step->body == BODY_AGENT ? step->agent : NULL;
@@ -216,7 +219,8 @@ static json_t *cut_content(const struct act *act, json_t *value, uint16_t flags)
     if (!agent || agent->max_output <= 0 || agent->kind == AGENT_COMMAND || is_result ||
         json_string_length(content) <= (size_t)agent->max_output)
         return value;
-    json_t *cut = value_cut(content, (size_t)agent->max_output), *both = NULL;
+    auto_json json_t *clean = secrets_clean(work->run->secrets, json_incref(content), false);
+    json_t *cut = value_cut(clean, (size_t)agent->max_output), *both = NULL;
     if (flags & EF_FULL) {
         both = json_copy(value);
         json_object_set_new(both, "content", cut);
@@ -262,7 +266,7 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
     if (UNLIKELY(work->run->recorder))
         record(work, (struct heard){ .type = RONDO_EV_STEP_END, .flags = flags, .value = value });
     if (UNLIKELY(is_file))
-        value = cut_content(act, value, flags);
+        value = cut_content(work, act, value, flags);
     if (LIKELY(act && !flags) && say_plainly(work, act, value))
         return;
     if (UNLIKELY(act && encore_is(act))) { // what its step came to stays as it is
@@ -279,19 +283,19 @@ static void say_completed(struct work *work, json_t *value, uint16_t flags)
         return;
     }
     if (UNLIKELY(schema && schema_check(schema, output, &err) < 0)) {
-        auto_buf struct buf said = { 0 };
+        auto_buf struct buf said = { 0 }, why = { 0 };
         value_put_content(&said, flags & EF_FULL ? json_object_get(value, "content") : value);
-        json_decref(value);
         err_in(&err, "output");
-        say_failed_saying(work, err.code, err.message, buf_text(&said));
+        secrets_put_about(work->run->secrets, &why, err.message, output);
+        json_decref(value);
+        say_failed_saying(work, err.code, buf_text(&why), buf_text(&said));
         return;
     }
     if (UNLIKELY(!resolve_actions(work, act, &end))) {
-        char text[256];
-        snprintf(text, sizeof text, "break: there is no loop '%s' around this step",
-                 work->target ? work->target : "");
+        auto_buf struct buf text = { 0 };
+        buf_printf(&text, "break: there is no loop '%s' around this step", work->target ? work->target : "");
         json_decref(value);
-        say_failed(work, RONDO_EINVAL, work->target ? text : "break or continue outside of a loop");
+        say_failed(work, RONDO_EINVAL, work->target ? buf_text(&text) : "break or continue outside of a loop");
         return;
     }
     flush_delta(work);
@@ -616,12 +620,12 @@ int task_fail_saying(rondo_task *task, int code, const char *message, const char
 
 int rondo_task_fail(rondo_task *task, int code, const char *fmt, ...)
 {
-    char message[TASK_ERROR_MAX];
+    auto_buf struct buf message = { 0 };
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    buf_vprintf(&message, fmt, args);
     va_end(args);
-    return task_fail_saying(task, code, message, NULL);
+    return task_fail_saying(task, code, buf_text(&message), NULL);
 }
 
 /* ---- what a task leaves behind ---------------------------------------------------------------------------------- */

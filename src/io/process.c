@@ -67,7 +67,7 @@ struct process {
     uint32_t guarded; // place in the guard's table
     struct source in, out, err, exit;
     struct buf input, output, errors;
-    size_t sent, shown, max_output;
+    size_t sent, shown, max_output, max_errors;
     uint64_t dropped, errors_dropped;
     enum state state;
     bool has_exited, has_ended, timed_out, has_strays, overran;
@@ -289,11 +289,11 @@ static void keep_errors(struct process *process, const char *bytes, size_t len)
 {
     struct buf *errors = &process->errors;
     buf_put(errors, bytes, len);
-    if (errors->len <= PROCESS_TAIL)
+    if (errors->len <= process->max_errors)
         return;
-    size_t extra = errors->len - PROCESS_TAIL;
-    memmove(errors->data, errors->data + extra, PROCESS_TAIL);
-    errors->len = PROCESS_TAIL;
+    size_t extra = errors->len - process->max_errors;
+    memmove(errors->data, errors->data + extra, process->max_errors);
+    errors->len = process->max_errors;
     process->errors_dropped += extra;
 }
 
@@ -802,6 +802,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
     struct process *process = mem_zalloc(sizeof *process);
     *process = (struct process){
         .pid = child.pid, .fate = child.fate, .status = -1, .max_output = spec->max_output,
+        .max_errors = spec->max_errors ? spec->max_errors : PROCESS_TAIL,
         .on_output = spec->on_output, .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,

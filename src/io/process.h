@@ -18,7 +18,7 @@
 #include "io/loop_uv.h"
 #include "io/sandbox.h"
 
-#define PROCESS_TAIL  4096 // of the errors
+#define PROCESS_TAIL  4096 // of the errors, to be shown
 #define PROCESS_GRACE 2000 // milliseconds between SIGTERM and SIGKILL, unless told otherwise
 
 struct process;
@@ -31,6 +31,8 @@ struct process_spec {
     const void *input;
     size_t input_len;
     size_t max_output;       // bytes of standard output to keep
+    size_t max_errors;       // bytes of the errors' tail to keep: PROCESS_TAIL, and as many as a secret may have before
+                             // it; 0: PROCESS_TAIL
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may

@@ -32,7 +32,7 @@ struct tape {
     rondo_error problem;
     struct entry *entries;
     uint32_t count, cap;
-    void (*mask)(struct buf *text, void *user);
+    void (*mask)(struct buf *text, bool is_end, void *user);
     void *user;
 };
 
@@ -49,7 +49,7 @@ bool tape_is_playing(const struct tape *tape)
     return tape->fd < 0;
 }
 
-void tape_set_mask(struct tape *tape, void (*mask)(struct buf *text, void *user), void *user)
+void tape_set_mask(struct tape *tape, void (*mask)(struct buf *text, bool is_end, void *user), void *user)
 {
     tape->mask = mask;
     tape->user = user;
@@ -116,10 +116,15 @@ static void put_body(struct buf *out, const char *body, size_t len)
         buf_put(out, body, len);
 }
 
-static void apply_mask(const struct tape *tape, struct buf *text)
+static void mask_part(const struct tape *tape, struct buf *text, bool is_end)
 {
     if (tape->mask && text->len)
-        tape->mask(text, tape->user);
+        tape->mask(text, is_end, tape->user);
+}
+
+static void apply_mask(const struct tape *tape, struct buf *text)
+{
+    mask_part(tape, text, true);
 }
 
 static char *key_of(const struct tape *tape, const struct tape_request *request)
@@ -227,16 +232,18 @@ static json_t *pieces_json(const struct tape_answer *answer, size_t len)
 
 static json_t *answer_json(const struct tape *tape, const struct tape_answer *answer)
 {
-    auto_buf struct buf body = { 0 };
+    auto_buf struct buf body = { 0 }, why = { 0 };
     buf_put(&body, answer->body.data, answer->body.len);
-    apply_mask(tape, &body);
+    mask_part(tape, &body, !answer->failure);
+    buf_puts(&why, answer->failure_text ? answer->failure_text : "");
+    apply_mask(tape, &why);
     json_t *out = json_pack("{s:i, s:o, s:o}", "status", answer->status, "headers",
                             headers_json(tape, &answer->headers), "body", bytes_json(body.data, body.len));
     if (answer->piece_count > 1)
         json_object_set_new(out, "pieces", pieces_json(answer, body.len));
     if (answer->failure)
         json_object_set_new(out, "failure", json_pack("{s:i, s:s}", "number", answer->failure, "text",
-                                                      answer->failure_text ? answer->failure_text : ""));
+                                                      buf_text(&why)));
     return out;
 }
 

@@ -2,12 +2,14 @@
 #include "model/answer.h"
 
 #include "base/hash.h"
+#include "data/secret.h"
 #include "data/value.h"
 #include "model/message.h"
 
 #include <string.h>
 
-#define TOOL_NAME 64 // bytes of one
+#define TOOL_NAME  64   // bytes of one
+#define NAME_BYTES 1000 // of a name or an id that a server gives
 
 void answer_init(struct answer *answer)
 {
@@ -106,12 +108,14 @@ struct answer_call *answer_call_at(struct answer *answer, uint32_t key, rondo_er
     return call ? call : answer_call_new(answer, key, err);
 }
 
+/* What is longer than any name says nothing. */
 static void set(char **at, const char *text)
 {
-    if (!text || !*text)
+    size_t len = text ? strnlen(text, NAME_BYTES + 1) : 0;
+    if (!len || len > NAME_BYTES)
         return;
     mem_free(*at);
-    *at = mem_dup(text, strnlen(text, 1000));
+    *at = mem_dup(text, len);
 }
 
 void answer_call_set(struct answer_call *call, const char *id, const char *name)
@@ -189,15 +193,19 @@ static void set_arguments(json_t *message, const char *text, size_t len)
     json_object_set_new(message, "raw", message_text(text, len));
 }
 
-/* Tools have names of these signs only.  A model may make up others, but servers refuse to hear them again. */
-static json_t *clean_name(const char *name)
+/* Tools have names of these signs only.  A model may make up others, but servers refuse to hear them again.  Secrets
+   are taken out first: they could not be found in a name that was changed. */
+static json_t *clean_name(const struct secrets *secrets, const char *name)
 {
     static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    char clean[TOOL_NAME + 1];
-    size_t len = 0;
-    for (; *name && len < TOOL_NAME; name++)
-        clean[len++] = strchr(signs, *name) ? *name : '_';
-    return len ? json_stringn(clean, len) : json_string("unknown");
+    auto_buf struct buf clean = { 0 };
+    size_t len = strlen(name);
+    if (!len || (len <= TOOL_NAME && strspn(name, signs) == len))
+        return json_string(len ? name : "unknown");
+    secrets_show(secrets, &clean, name, TOOL_NAME);
+    for (size_t i = 0; i < clean.len; i++)
+        clean.data[i] = clean.data[i] && strchr(signs, clean.data[i]) ? clean.data[i] : '_';
+    return json_stringn(clean.data, MIN(clean.len, TOOL_NAME));
 }
 
 static json_t *call_message(const struct answer *answer, uint32_t place)
@@ -208,7 +216,7 @@ static json_t *call_message(const struct answer *answer, uint32_t place)
     make_id(answer, place, made);
     const char *id = has_own_id(answer, place) ? call->id : made;
     json_object_set_new(message, "id", message_text(id, strlen(id)));
-    json_object_set_new(message, "name", clean_name(call->name ? call->name : ""));
+    json_object_set_new(message, "name", clean_name(answer->secrets, call->name ? call->name : ""));
     if (json_is_object(call->value))
         json_object_set(message, "arguments", call->value);
     else if (json_is_string(call->value))

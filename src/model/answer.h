@@ -47,6 +47,7 @@ struct answer {
     int stop;      // enum answer_stop
     struct token_count tokens;
     size_t size;   // bytes of all that is in it
+    const struct secrets *secrets; // not to be seen in what is cut of it; the caller's, NULL: none
     bool is_done;  // the API said that this was all; not all do: a stop is enough when the stream ends
 };
 

@@ -512,7 +512,7 @@ static const struct {
 static int hear(struct answer *answer, const char *event, const char *data, size_t len, struct refusal *refusal,
                 rondo_error *err)
 {
-    auto_json json_t *body = api_parse(data, len, err);
+    auto_json json_t *body = api_parse(answer->secrets, data, len, err);
     const char *type = strcmp(event, "error") == 0 ? event : api_text(body, "type"); // llama.cpp's are not wrapped
     if (!body)
         return err->code;

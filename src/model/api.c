@@ -7,6 +7,7 @@
 #include "model/api.h"
 
 #include "data/duration.h"
+#include "data/secret.h"
 #include "data/utf8.h"
 #include "data/value.h"
 
@@ -35,15 +36,17 @@ void wire_clear(struct wire *wire)
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
 
-/* One line of what came, so that people see what the server said instead. */
-static size_t show(const char *text, size_t len, char *ret, size_t size)
+/* Blanks, control characters and what is none become one blank, and so do tags. */
+static void put_words(const char *text, size_t len, bool has_tags, char *ret, size_t size)
 {
     size_t n = 0;
-    uint32_t code;
+    bool in_tag = false;
+    uint32_t code = 0;
     for (size_t i = 0, step; i < len && n + 4 < size; i += step ? step : 1) {
         step = utf8_decode(text + i, len - i, &code);
-        bool is_plain = step && code >= ' ' && code != 0x7f && (code < 0x80 || code > 0x9f);
-        bool is_blank = !is_plain || code == ' ';
+        bool is_plain = step && code > ' ' && code != 0x7f && (code < 0x80 || code > 0x9f);
+        in_tag = has_tags && (in_tag || text[i] == '<') && text[i] != '>';
+        bool is_blank = !is_plain || in_tag || (has_tags && text[i] == '>');
         if (is_blank && (!n || ret[n - 1] == ' '))
             continue;
         memcpy(ret + n, is_blank ? " " : text + i, is_blank ? 1 : step);
@@ -52,7 +55,14 @@ static size_t show(const char *text, size_t len, char *ret, size_t size)
     while (n && ret[n - 1] == ' ')
         n--;
     ret[n] = '\0';
-    return n;
+}
+
+void api_show(const struct secrets *secrets, const char *text, size_t len, bool is_end, bool has_tags, char *ret,
+              size_t size)
+{
+    auto_buf struct buf clean = { 0 };
+    secrets_put(secrets, &clean, text, len, is_end);
+    put_words(clean.data, clean.len, has_tags, ret, size);
 }
 
 /* The number that \uXXXX stands for; -1: text does not begin with one. */
@@ -104,7 +114,7 @@ static json_t *parse(const char *text, size_t len)
     return value;
 }
 
-json_t *api_parse(const char *text, size_t len, rondo_error *err)
+json_t *api_parse(const struct secrets *secrets, const char *text, size_t len, rondo_error *err)
 {
     auto_buf struct buf good = { 0 };
     char shown[120];
@@ -115,7 +125,7 @@ json_t *api_parse(const char *text, size_t len, rondo_error *err)
     }
     if (json_is_object(value))
         return value;
-    show(text, len, shown, sizeof shown);
+    api_show(secrets, text, len, true, false, shown, sizeof shown);
     err_set(err, RONDO_EPARSE, "expected a JSON object from the server, got '%s'", shown);
     json_decref(value);
     return NULL;
@@ -358,7 +368,7 @@ void refusal_judge(struct refusal *ret, int status, const char *code, const char
     ret->delay_ms = find_delay(message);
     ret->manners = ret->trouble == TROUBLE_REQUEST ? find_dislike(buf_text(&said)) : 0;
     const char *words = *message ? message : *code ? code : type;
-    show(words, strlen(words), ret->message, sizeof ret->message);
+    api_show(ret->secrets, words, strlen(words), true, false, ret->message, sizeof ret->message);
 }
 
 /* A code may be a number, and then it is a status. */

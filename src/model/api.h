@@ -68,6 +68,7 @@ struct refusal {
     int64_t delay_ms; // what the body asks for; -1: nothing
     uint32_t manners; // not 0: the same request with these (enum manner) the other way round may be taken
     char message[400]; // the server's own words, one line
+    const struct secrets *secrets; // that are taken out of them; the caller's
 };
 
 struct api {
@@ -97,8 +98,14 @@ const struct api *api_find(const char *name);
 
 /* ---- for the APIs --------------------------------------------------------------------------------------- */
 
-/* What came, as an object: new.  Characters that are none become U+FFFD.  NULL: RONDO_EPARSE, with its first words. */
-json_t *api_parse(const char *text, size_t len, rondo_error *err);
+/* What came, as an object: new.  Characters that are none become U+FFFD.  NULL: RONDO_EPARSE, with its first words and
+   without secrets. */
+json_t *api_parse(const struct secrets *secrets, const char *text, size_t len, rondo_error *err);
+
+/* The words of a text as one line that fits `size` bytes, for people.  Secrets are taken out.  is_end says that no more
+   of the text came; else half a secret at its end is left out, too.  has_tags: tags of HTML are left out. */
+void api_show(const struct secrets *secrets, const char *text, size_t len, bool is_end, bool has_tags, char *ret,
+              size_t size);
 
 const char *api_text(const json_t *object, const char *key);  // "" when it is not there, or no text
 int64_t api_count(const json_t *object, const char *key);     // -1 likewise, and for what is no amount

@@ -506,8 +506,8 @@ static void send(struct lane_pass *pass)
     if (chat->chats->is_closing)
         return;
     struct exchange_spec spec = { .target = chat->target, .wire = &chat->wire, .stream = chat->spec.inquiry.stream,
-                                  .key = chat->spec.key, .on_text = on_text, .on_thinking = on_thinking,
-                                  .on_end = on_exchanged, .user = chat };
+                                  .key = chat->spec.key, .secrets = chat->spec.secrets, .on_text = on_text,
+                                  .on_thinking = on_thinking, .on_end = on_exchanged, .user = chat };
     chat->status = 0;
     if (exchange_start(chat->chats->loop, &spec, &chat->exchange, &err) == 0) {
         chat->tries++;
@@ -590,6 +590,7 @@ int chat_start(struct loop *loop, const struct chat_spec *spec, struct chat **re
     chat->alarm = alarm_new(loop, on_alarm, chat);
     chat->delay_ms = -1;
     answer_init(&chat->answer);
+    chat->answer.secrets = spec->secrets;
     *ret = chat;
     begin(chat, chat->spec.target);
     return 0;

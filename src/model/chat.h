@@ -44,7 +44,8 @@ struct chat_spec {
     uint64_t seed;          // jitter follows from it
     bool cache;             // the same request may be answered as it was before
     const char *cache_path; // where such answers are (cache.h); NULL: no cache
-    const struct secrets *secrets; // an answer that has one of them is not kept there; NULL: none.  Lives with the chat
+    const struct secrets *secrets; // an answer that has one of them is not kept there, and no error shows one; NULL:
+                                   // none.  Lives with the chat
 
     void (*on_text)(struct chat *chat, const char *text, size_t len, void *user); // as it comes; may be NULL
     void (*on_thinking)(struct chat *chat, const char *text, size_t len, void *user);

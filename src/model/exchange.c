@@ -13,7 +13,6 @@
 #include "io/sse.h"
 #include "io/trace.h"
 
-#include "data/utf8.h"
 #include "data/value.h"
 
 #include <assert.h>
@@ -42,13 +41,14 @@ enum kind {
 struct exchange {
     uint32_t magic;
     struct loop *loop;
-    struct exchange_spec spec; // target and callbacks; nothing else
+    struct exchange_spec spec; // target, secrets and callbacks; nothing else
     struct http_call *call;    // NULL when it is over
     struct alarm *alarm;       // NULL until the answer is whole
     uint8_t kind;
     bool is_ended;                     // the call is, so it cannot be cancelled any more
     bool is_busy, is_over, is_dropped; // in a callback of the call; on_end was called; to be freed
     bool is_silent, is_final, is_closed;
+    bool is_long; // more of the body came than is kept
     int status;
     char type[80]; // content type, for messages
     struct sse sse;
@@ -107,34 +107,24 @@ static void conclude(struct exchange *exchange)
 
 /* ---- what went wrong -------------------------------------------------------------------------------------- */
 
-/* The words of a text that may be anything, HTML too, as one line. */
-static void put_words(char *out, size_t size, const char *text, size_t len)
+/* Where the text is an HTML page, its words. */
+static void show(const struct exchange *exchange, const char *text, size_t len, char *ret, size_t size)
 {
-    size_t n = 0;
-    bool in_tag = false;
-    uint32_t code = 0;
-    for (size_t i = 0, step; i < len && n + 5 < size; i += step ? step : 1) {
-        step = utf8_decode(text + i, len - i, &code);
-        bool is_plain = step && code > ' ' && code != 0x7f && !(code >= 0x80 && code < 0xa0);
-        in_tag = (in_tag || text[i] == '<') && text[i] != '>';
-        if (!is_plain || in_tag || text[i] == '>') {
-            if (n && out[n - 1] != ' ')
-                out[n++] = ' ';
-            continue;
-        }
-        memcpy(out + n, text + i, step);
-        n += step;
-    }
-    while (n && out[n - 1] == ' ')
-        n--;
-    out[n] = '\0';
+    api_show(exchange->spec.secrets, text, len, !exchange->is_long, true, ret, size);
+}
+
+static struct refusal no_refusal(const struct exchange *exchange)
+{
+    return (struct refusal){ .delay_ms = -1, .secrets = exchange->spec.secrets };
 }
 
 static void refuse(struct exchange *exchange, int trouble, const char *message)
 {
     struct refusal *refusal = &exchange->refusal;
-    *refusal = (struct refusal){ .trouble = trouble, .delay_ms = -1 };
-    memcpy(refusal->message, message, utf8_fit(message, strlen(message), sizeof refusal->message - 1));
+    *refusal = no_refusal(exchange);
+    refusal->trouble = trouble;
+    snprintf(refusal->message, sizeof refusal->message, "%s", message);
+    err_mend(refusal->message);
 }
 
 /* What a reader of an API said of something that came with a good status. */
@@ -183,7 +173,7 @@ static void refuse_failure(struct exchange *exchange)
 static void refuse_page(struct exchange *exchange)
 {
     char words[160], message[320];
-    put_words(words, sizeof words, exchange->body.data, exchange->body.len);
+    show(exchange, exchange->body.data, exchange->body.len, words, sizeof words);
     snprintf(message, sizeof message, "expected JSON or an event stream, got %s: '%s'",
              *exchange->type ? exchange->type : "something else", words);
     refuse(exchange, TROUBLE_ANSWER, message);
@@ -193,7 +183,7 @@ static void refuse_redirect(struct exchange *exchange)
 {
     char message[320], place[200] = "";
     const char *to = exchange->call ? http_header(exchange->call, "location") : NULL;
-    put_words(place, sizeof place, to ? to : "", to ? strlen(to) : 0);
+    show(exchange, to ? to : "", to ? strlen(to) : 0, place, sizeof place);
     snprintf(message, sizeof message, "the server sends elsewhere, to '%s': is the base URL right?", place);
     refuse(exchange, TROUBLE_REQUEST, message);
 }
@@ -203,14 +193,14 @@ static void refuse_status(struct exchange *exchange)
 {
     char words[160];
     auto_json json_t *body = json_loadb(buf_text(&exchange->body), exchange->body.len, JSON_ALLOW_NUL, NULL);
-    exchange->refusal = (struct refusal){ .delay_ms = -1 };
+    exchange->refusal = no_refusal(exchange);
     exchange->spec.target->api->refuse(exchange->status, json_is_object(body) || json_is_array(body) ? body : NULL,
                                        &exchange->refusal);
     if (exchange->refusal.trouble == TROUBLE_NONE)
         exchange->refusal.trouble = retry_trouble(exchange->status);
     if (body || !exchange->body.len)
         return;
-    put_words(words, sizeof words, exchange->body.data, exchange->body.len);
+    show(exchange, exchange->body.data, exchange->body.len, words, sizeof words);
     if (*words)
         memcpy(exchange->refusal.message, words, sizeof words);
 }
@@ -297,6 +287,7 @@ static void gather(struct exchange *exchange, const char *bytes, size_t len)
     buf_put(&exchange->body, bytes, MIN(len, room));
     if (len <= room)
         return;
+    exchange->is_long = true;
     if (exchange->kind == KIND_OBJECT) {
         exchange->is_final = true;
         refuse(exchange, TROUBLE_ANSWER, "the server's answer is too long");
@@ -341,7 +332,7 @@ static void on_head(struct http_call *call, void *user)
     assert(exchange->magic == EXCHANGE_MAGIC);
     const char *type = http_header(call, "content-type");
     exchange->status = http_status(call);
-    put_words(exchange->type, sizeof exchange->type, type ? type : "", type ? strcspn(type, "; \t") : 0);
+    show(exchange, type ? type : "", type ? strcspn(type, "; \t") : 0, exchange->type, sizeof exchange->type);
     bool is_fine = exchange->status >= 200 && exchange->status < 300;
     exchange->kind = is_fine ? (uint8_t)kind_of_type(exchange->type) : KIND_ERROR;
 }
@@ -381,7 +372,7 @@ static void end_stream(struct exchange *exchange)
 static void read_object(struct exchange *exchange)
 {
     rondo_error err = { 0 };
-    auto_json json_t *body = api_parse(buf_text(&exchange->body), exchange->body.len, &err);
+    auto_json json_t *body = api_parse(exchange->spec.secrets, buf_text(&exchange->body), exchange->body.len, &err);
     if (!body) {
         refuse(exchange, TROUBLE_ANSWER, err.message);
         return;
@@ -495,6 +486,8 @@ int exchange_start(struct loop *loop, const struct exchange_spec *spec, struct e
     exchange->spec = *spec;
     exchange->loop = loop;
     answer_init(&exchange->answer);
+    exchange->answer.secrets = spec->secrets;
+    exchange->refusal.secrets = spec->secrets;
     sse_init(&exchange->sse, 0, 0, on_event, exchange);
     ndjson_init(&exchange->ndjson, 0, on_line, exchange);
     if (start_call(loop, exchange, spec, err) < 0) {

@@ -19,12 +19,13 @@
 
 struct exchange;
 
-/* Borrowed for the call of exchange_start(), but for target and the callbacks. */
+/* Borrowed for the call of exchange_start(), but for target, secrets and the callbacks. */
 struct exchange_spec {
     const struct target *target;
     const struct wire *wire;
     bool stream;     // as the request says
     const char *key; // idempotency key; NULL: none
+    const struct secrets *secrets; // taken out of what is said of errors; NULL: none.  Live with the exchange
     void (*on_text)(const char *text, size_t len, void *user); // may be NULL
     void (*on_thinking)(const char *text, size_t len, void *user);
     void (*on_end)(struct exchange *exchange, void *user); // exactly once; the exchange is gone after it

@@ -361,7 +361,7 @@ static int read_some(struct answer *answer, const json_t *body, struct refusal *
 static int hear(struct answer *answer, const char *event, const char *data, size_t len, struct refusal *refusal,
                 rondo_error *err)
 {
-    auto_json json_t *body = api_parse(data, len, err);
+    auto_json json_t *body = api_parse(answer->secrets, data, len, err);
     return body ? read_some(answer, body, refusal, err) : err->code;
 }
 

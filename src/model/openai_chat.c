@@ -471,7 +471,7 @@ static int hear(struct answer *answer, const char *event, const char *data, size
         answer->is_done = true;
         return 0;
     }
-    auto_json json_t *body = api_parse(data, len, err);
+    auto_json json_t *body = api_parse(answer->secrets, data, len, err);
     return body ? read_some(answer, body, refusal, err) : err->code;
 }
 

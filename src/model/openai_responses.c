@@ -419,7 +419,7 @@ static int hear(struct answer *answer, const char *event, const char *data, size
 {
     if (len == 6 && memcmp(data, "[DONE]", 6) == 0) // some add it
         return 0;
-    auto_json json_t *body = api_parse(data, len, err);
+    auto_json json_t *body = api_parse(answer->secrets, data, len, err);
     const char *type = api_text(body, "type");
     if (!body)
         return err->code;

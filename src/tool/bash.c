@@ -5,7 +5,7 @@
    are protected (io/protected.h).  Where that cannot be enforced, nothing is run.
 
    Errors and output are one text, as on a terminal; of a long one the middle is left out. */
-#include "data/utf8.h"
+#include "data/secret.h"
 #include "io/process.h"
 #include "io/protected.h"
 #include "io/tempdir.h"
@@ -41,26 +41,20 @@ static void errand_free(struct errand *errand)
     mem_free(errand);
 }
 
-static const char *whole_character(const char *at, const char *end)
-{
-    while (at < end && ((uint8_t)*at & 0xc0) == 0x80)
-        at++;
-    return at;
-}
-
-static void put_output(struct buf *out, const struct process *process)
+static void put_output(struct buf *out, const struct tool_call *call, const struct process *process)
 {
     size_t len;
     const char *text = process_output(process, &len);
+    const struct secrets *secrets = call->place->secrets;
     uint64_t dropped = process_dropped(process);
     if (len <= HEAD_SHOWN + TAIL_SHOWN) {
-        buf_put(out, text, len);
+        secrets_put(secrets, out, text, len, !dropped);
     } else {
-        size_t head = utf8_fit(text, len, HEAD_SHOWN);
-        const char *tail = whole_character(text + len - TAIL_SHOWN, text + len);
-        buf_put(out, text, head);
-        buf_printf(out, "\n[... %zu bytes left out ...]\n", (size_t)(tail - text) - head);
-        buf_put(out, tail, (size_t)(text + len - tail));
+        auto_buf struct buf end = { 0 };
+        size_t head = secrets_put_first(secrets, out, text, len, HEAD_SHOWN);
+        size_t tail = secrets_put_last(secrets, &end, text, len, TAIL_SHOWN, !dropped);
+        buf_printf(out, "\n[... %zu bytes left out ...]\n", len - MIN(len, head + tail));
+        buf_put(out, end.data, end.len);
     }
     if (dropped)
         buf_printf(out, "\n[... and %llu bytes more, which were not kept]", (unsigned long long)dropped);
@@ -85,7 +79,7 @@ static void on_end(struct process *process, void *user)
     struct errand *errand = user;
     struct tool_call *call = errand->call;
     auto_buf struct buf out = { 0 };
-    put_output(&out, process);
+    put_output(&out, call, process);
     put_status(&out, call, process);
     call->own = NULL;
     errand_free(errand);

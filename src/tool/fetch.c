@@ -3,7 +3,7 @@
    Only addresses that the whole world can reach, unless the user allows this machine's network too: a model
    that was talked into it must not look around in here (io/http.h judges the address that is connected to,
    at every redirect).  HTML becomes text (page.h). */
-#include "data/utf8.h"
+#include "data/secret.h"
 #include "io/http.h"
 #include "tool/builtins.h"
 #include "tool/page.h"
@@ -52,6 +52,21 @@ static void put_page(struct buf *out, struct http_call *http, bool raw)
         buf_put(out, body, len);
 }
 
+static bool has_secret(const struct tool_call *call, const char *text)
+{
+    return text && secrets_are_in(call->place->secrets, text, strlen(text));
+}
+
+/* What is said may have a part of the address that others have led to. */
+static void fail(struct tool_call *call, const struct http_call *http)
+{
+    auto_buf struct buf out = { 0 };
+    const char *text = http_failure_text(http);
+    if (has_secret(call, http_url(http)) || has_secret(call, http_header(http, "location")))
+        secrets_put_begun(call->place->secrets, &out, text, strlen(text));
+    tool_fail(call, "%s", out.len ? buf_text(&out) : text);
+}
+
 static void on_end(struct http_call *http, void *user)
 {
     struct tool_call *call = user;
@@ -61,9 +76,9 @@ static void on_end(struct http_call *http, void *user)
     if (call->is_cancelled) {
         tool_fail(call, "cancelled");
     } else if (http_failure(http)) {
-        tool_fail(call, "%s", http_failure_text(http));
+        fail(call, http);
     } else if (!is_text(type)) {
-        tool_fail(call, "%s is no text but %.100s", http_url(http), type);
+        tool_fail(call, "%s is no text but %s", http_url(http), type);
     } else {
         put_head(&out, http);
         put_page(&out, http, tool_flag(call, "raw"));

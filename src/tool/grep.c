@@ -3,6 +3,7 @@
    Bounded three ways: by the steps that matching takes, by the bytes that are read, and by the lines that are
    shown. */
 #include "base/regex.h"
+#include "data/secret.h"
 #include "data/utf8.h"
 #include "io/workspace.h"
 #include "tool/builtins.h"
@@ -23,6 +24,7 @@ struct search {
     uint64_t steps;
     size_t bytes;
     int64_t context;
+    const struct secrets *secrets;
     struct buf out;
     uint32_t found;
     const char *cut; // why it ended early; NULL
@@ -52,12 +54,12 @@ static void split(struct lines *lines, const struct buf *text)
     }
 }
 
-static void put_line(struct buf *out, const char *path, const struct lines *lines, uint32_t i, bool is_match)
+static void put_line(struct search *search, const char *path, const struct lines *lines, uint32_t i, bool is_match)
 {
     const struct line *line = &lines->list[i];
-    size_t shown = utf8_fit(line->text, line->len, LINE_SHOWN);
+    struct buf *out = &search->out;
     buf_printf(out, "%s%c%u%c", path, is_match ? ':' : '-', i + 1, is_match ? ':' : '-');
-    buf_put(out, line->text, shown);
+    size_t shown = secrets_put_first(search->secrets, out, line->text, line->len, LINE_SHOWN);
     buf_puts(out, shown < line->len ? "...\n" : "\n");
 }
 
@@ -82,7 +84,7 @@ static void search_lines(struct search *search, const char *path, const struct l
         if (search->context && shown >= 0 && from > shown + 1)
             buf_puts(&search->out, "--\n");
         for (int64_t k = from; k <= i; k++)
-            put_line(&search->out, path, lines, (uint32_t)k, is_match && k == i);
+            put_line(search, path, lines, (uint32_t)k, is_match && k == i);
         shown = i;
         near = is_match ? i + search->context : near;
         if ((is_match && ++search->found == SHOWN_MAX) || search->out.len > TOOL_OUTPUT_MAX - 4096)
@@ -159,7 +161,8 @@ static void finish(struct tool_call *call, struct search *search)
 
 void tool_grep(struct tool_call *call)
 {
-    struct search search = { .ws = call->place->workspace, .steps = STEPS, .context = tool_number(call, "context", 0) };
+    struct search search = { .ws = call->place->workspace, .steps = STEPS, .context = tool_number(call, "context", 0),
+                             .secrets = call->place->secrets };
     rondo_error err;
     if (!search.ws) {
         tool_fail(call, "there is no folder to work in");

@@ -24,22 +24,20 @@ static const char *const reserved[] = { "host", "content-length", "content-type"
 
 void mcp_hide(const struct mcp *mcp, rondo_error *err)
 {
-    auto_buf struct buf out = { 0 };
-    if (!mcp->secrets)
-        return;
-    secrets_put(mcp->secrets, &out, err->message, strlen(err->message), true);
-    snprintf(err->message, sizeof err->message, "%s", buf_text(&out));
+    rondo_error why = *err;
+    secrets_err(mcp->secrets, err, why.code, "%s", why.message);
 }
 
 void mcp_news(struct mcp_server *server, const char *fmt, ...)
 {
-    rondo_error err = { 0 };
+    auto_buf struct buf text = { 0 };
+    rondo_error err;
     struct mcp *mcp = server->mcp;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(err.message, sizeof err.message, fmt, args);
+    buf_vprintf(&text, fmt, args);
     va_end(args);
-    mcp_hide(mcp, &err);
+    secrets_err(mcp->secrets, &err, RONDO_EFAILED, "%s", buf_text(&text));
     if (mcp->on_news && !mcp->is_closed)
         mcp->on_news(mcp->user, server->name, err.message);
 }

@@ -5,12 +5,14 @@
    other headers (the tools are listed again first), or it wants an answer from a person before it goes on. */
 #include "tool/mcp_own.h"
 
+#include "data/secret.h"
 #include "data/value.h"
 #include "io/trace.h"
 
 #include <string.h>
 
 #define ROUNDS          10 // times that one call may want answers
+#define MESSAGE_SHOWN   1000 // bytes
 #define HEADER_MISMATCH (-32020)
 
 struct mcp_call {
@@ -92,7 +94,7 @@ static void ask_for(struct mcp_call *one, const char *key, const json_t *request
     const json_t *method = json_object_get(request, "method");
     const char *name = json_is_string(method) ? json_string_value(method) : "";
     if (strcmp(name, "elicitation/create") != 0) {
-        tool_fail(leave(one), "the tool wants '%.60s' of rondo, which does not offer it", name);
+        tool_fail(leave(one), "the tool wants of rondo what that does not offer: '%s'", name);
         return;
     }
     one->key = key;
@@ -142,19 +144,21 @@ static void on_result(struct mcp_call *one, json_t *result)
     else if (strcmp(name, "input_required") == 0)
         ask_all(one, result);
     else
-        tool_fail(leave(one), "the tool returned a result of the unknown type '%.60s'", name);
+        tool_fail(leave(one), "the tool returned a result of the unknown type '%s'", name);
 }
 
 /* The server has not understood the request. */
 static void on_refusal(struct mcp_call *one, const struct rpc_answer *answer)
 {
+    auto_buf struct buf words = { 0 };
     if (answer->code == HEADER_MISMATCH && !one->was_listed) {
         one->was_listed = true;
         one->server->fresh_until = 0;
         mcp_server_need(one->server, on_ready, one);
         return;
     }
-    tool_fail(leave(one), "the tool could not be called: %.1000s (%lld)", answer->message, (long long)answer->code);
+    secrets_show(one->server->mcp->secrets, &words, answer->message, MESSAGE_SHOWN);
+    tool_fail(leave(one), "the tool could not be called: %s (%lld)", words.data, (long long)answer->code);
 }
 
 static void on_answer(const struct rpc_answer *answer, void *user)

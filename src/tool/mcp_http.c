@@ -9,6 +9,7 @@
    goes when the callback is through.  A link that is closed goes with the last of its exchanges. */
 #include "tool/mcp_link.h"
 
+#include "data/secret.h"
 #include "data/uri.h"
 #include "io/alarm.h"
 #include "io/http.h"
@@ -258,7 +259,7 @@ static bool end_stream(struct post *post, enum http_failure failure, const char 
 /* A new path at the same place is followed; nothing is sent to anybody else. */
 static bool follow(struct post *post, const char *location)
 {
-    auto_buf struct buf url = { 0 };
+    auto_buf struct buf url = { 0 }, shown = { 0 };
     rondo_error err;
     char here[256], there[256];
     if (location)
@@ -266,6 +267,8 @@ static bool follow(struct post *post, const char *location)
     mcp_origin(post->link->url, here);
     mcp_origin(buf_text(&url), there);
     if (!location || strcmp(here, there) != 0 || post->redirects++ >= REDIRECTS) {
+        secrets_put(post->link->link.hooks.secrets, &shown, buf_text(&url), url.len, true);
+        mcp_origin(buf_text(&shown), there);
         err_set(&err, RONDO_EFAILED, "it sends us elsewhere (to %s), which is not followed: "
                 "give that address in the file if it is meant", *there ? there : "nowhere");
         lose(post, 0, false, &err);
@@ -280,10 +283,11 @@ static bool follow(struct post *post, const char *location)
 /* The first words of what is no message, for people. */
 static void lose_status(struct post *post, int status, bool is_stale)
 {
-    auto_buf struct buf words = { 0 };
+    auto_buf struct buf words = { 0 }, body = { 0 };
     rondo_error err;
-    for (size_t i = 0; i < post->body.len && words.len < 150; i++) {
-        char c = post->body.data[i];
+    secrets_put(post->link->link.hooks.secrets, &body, post->body.data, post->body.len, true);
+    for (size_t i = 0; i < body.len && words.len < 150; i++) {
+        char c = body.data[i];
         bool is_blank = isspace((unsigned char)c);
         if (is_blank ? words.len && words.data[words.len - 1] != ' ' : c >= ' ')
             buf_putc(&words, is_blank ? ' ' : c);

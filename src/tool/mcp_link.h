@@ -13,6 +13,8 @@
 #define MCP_LINE_MAX    (16u << 20) // of one message
 #define MCP_FAREWELL_MS 2000        // for a server to end by itself once its input is closed
 
+struct secrets;
+
 /* What the owner is told.  The link may be closed from all of them. */
 struct mcp_link_hooks {
     /* A text from the server; answers_to: the request whose answer it came with, 0 when that is unknown. */
@@ -26,6 +28,7 @@ struct mcp_link_hooks {
     void (*on_down)(const rondo_error *err, void *user); // and the link is closed: not to be touched any more
     void (*on_news)(const char *what, void *user);       // for people
     void *user;
+    const struct secrets *secrets; // to be taken out of the words of errors; NULL: none
 };
 
 /* What is sent.  Borrowed for the call. */

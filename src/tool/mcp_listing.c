@@ -4,6 +4,8 @@
    may have in a toolbox is never freed or changed while its server lives: another one takes its place. */
 #include "tool/mcp_own.h"
 
+#include "data/secret.h"
+
 #include <string.h>
 
 static struct mcp_tool **place_of(const struct mcp_server *server, const char *name)
@@ -94,10 +96,12 @@ static bool is_twice(const json_t *names, const struct mcp_tool *tool)
 
 static void define(struct mcp_server *server, const json_t *definition, json_t *names, bool is_known)
 {
+    auto_buf struct buf why = { 0 };
     rondo_error err;
     struct mcp_tool *tool;
-    if (mcp_tool_read(definition, server->name, server->link->kind->is_http, &tool, &err) < 0) {
-        mcp_news(server, "a tool is left out: %s", err.message);
+    if (mcp_tool_read(definition, server->name, server->link->kind->is_http, server->mcp->secrets, &tool, &err) < 0) {
+        secrets_put_about(server->mcp->secrets, &why, err.message, definition);
+        mcp_news(server, "a tool is left out: %s", buf_text(&why));
         return;
     }
     if (is_twice(names, tool)) {

@@ -4,6 +4,7 @@
    that it is there.  Annotations say nothing that we would act on. */
 #include "tool/mcp_tool.h"
 
+#include "data/secret.h"
 #include "data/value.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ static json_t *media_part(const char *type, json_t *data, const char *name)
     if (!is_base64(data))
         return json_pack("{s:s}", "text", "[left out: bytes that are no base64]");
     if (!kind)
-        return json_pack("{s:o}", "text", json_sprintf("[left out: %zu bytes of %.80s]",
+        return json_pack("{s:o}", "text", json_sprintf("[left out: %zu bytes of %s]",
                          json_string_length(data) / 4 * 3, *type ? type : "an unknown kind"));
     json_t *media = json_pack("{s:s, s:O}", "type", type, "data", data);
     if (*name)
@@ -93,7 +94,7 @@ static json_t *part_of(const json_t *item)
     for (size_t i = 0; i < COUNT(kinds); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(item);
-    return json_pack("{s:o}", "text", json_sprintf("[left out: content of the unknown type '%.40s']", type));
+    return json_pack("{s:o}", "text", json_sprintf("[left out: content of the unknown type '%s']", type));
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */
@@ -134,7 +135,9 @@ void mcp_tool_finish(const struct mcp_tool *tool, struct tool_call *call, json_t
     json_t *structured = json_object_get(result, "structuredContent");
     bool is_error = json_is_true(json_object_get(result, "isError"));
     if (!is_error && structured && tool->output && schema_check(tool->output, structured, &err) < 0) {
-        tool_fail(call, "what '%s' returned does not fit its outputSchema: %s", tool->name, err.message);
+        auto_buf struct buf why = { 0 };
+        secrets_put_about(call->place ? call->place->secrets : NULL, &why, err.message, structured);
+        tool_fail(call, "what '%s' returned does not fit its outputSchema: %s", tool->name, buf_text(&why));
         return;
     }
     finish(call, parts_of(result), is_error);

@@ -11,6 +11,7 @@
    asked of it fails, and is never asked again by itself: nobody knows what it has done. */
 #include "tool/mcp_own.h"
 
+#include "data/secret.h"
 #include "data/value.h"
 
 #include <stdarg.h>
@@ -23,6 +24,7 @@
 #define LIST_MS       60000
 #define PAGES_MAX     200
 #define TOOLS_MAX     2000
+#define VERSION_SHOWN 40   // bytes
 #define LIST_BYTES    (32 << 20) // of all pages
 #define RESTARTS      3     // in a row
 #define CALM_MS       60000 // a server that lived so long is well
@@ -163,12 +165,12 @@ static void fall(struct mcp_server *server, const rondo_error *why)
 __attribute__((format(printf, 3, 4))) static void fall_with(struct mcp_server *server, int code, const char *fmt, ...)
 {
     rondo_error err;
-    char text[400];
+    auto_buf struct buf text = { 0 };
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    buf_vprintf(&text, fmt, args);
     va_end(args);
-    err_set(&err, code, "%s", text);
+    secrets_err(server->mcp->secrets, &err, code, "%s", buf_text(&text));
     fall(server, &err);
 }
 
@@ -336,11 +338,11 @@ static void end_list(struct mcp_server *server, const char *why)
     json_decref(TAKE(server->cursors));
     server->listed_ms = alarm_now_ms();
     if (why && !server->was_listed) {
-        fall_with(server, RONDO_EFAILED, "its tools cannot be listed: %.300s", why);
+        fall_with(server, RONDO_EFAILED, "its tools cannot be listed: %s", why);
         return;
     }
     if (why)
-        mcp_news(server, "its tools cannot be listed again: %.300s", why);
+        mcp_news(server, "its tools cannot be listed again: %s", why);
     else
         mcp_server_define(server, page);
     server->was_listed = true;
@@ -451,10 +453,12 @@ static void on_greeted(const struct rpc_answer *answer, void *user)
     } else if (answer->err) {
         fall(server, answer->err);
     } else if (!answer->result) {
-        fall_with(server, RONDO_EFAILED, "it refused to begin: %.200s", answer->message);
+        fall_with(server, RONDO_EFAILED, "it refused to begin: %s", answer->message);
     } else if (!known) {
-        fall_with(server, RONDO_EFAILED, "it speaks version '%.40s' of the protocol, which rondo does not",
-                  json_is_string(version) ? json_string_value(version) : "");
+        auto_buf struct buf words = { 0 };
+        fall_with(server, RONDO_EFAILED, "it speaks version '%s' of the protocol, which rondo does not",
+                  secrets_show(server->mcp->secrets, &words, json_is_string(version) ? json_string_value(version) : "",
+                               VERSION_SHOWN));
     } else {
         agree(server, ERA_LEGACY, known);
         read_capabilities(server, answer->result);
@@ -501,7 +505,7 @@ static void choose(struct mcp_server *server, const json_t *versions, const json
         greet(server);
     } else {
         value_put_json(&list, versions);
-        fall_with(server, RONDO_EFAILED, "it speaks none of our versions of the protocol: %.200s", buf_text(&list));
+        fall_with(server, RONDO_EFAILED, "it speaks none of our versions of the protocol: %s", buf_text(&list));
     }
 }
 
@@ -520,7 +524,7 @@ static void on_probed(const struct rpc_answer *answer, void *user)
     else if (answer->code == UNSUPPORTED_VERSION)
         choose(server, json_object_get(answer->data, "supported"), NULL);
     else if (answer->code == HEADER_MISMATCH || answer->code == MISSING_CAPABILITY)
-        fall_with(server, RONDO_EFAILED, "it refused to be asked: %.200s", answer->message);
+        fall_with(server, RONDO_EFAILED, "it refused to be asked: %s", answer->message);
     else
         greet(server);
 }
@@ -659,7 +663,8 @@ static void on_request(const json_t *id, const char *method, const json_t *param
 
 static void start(struct mcp_server *server)
 {
-    struct mcp_link_hooks hooks = { on_text, is_waiting, on_lost, on_stale, on_down, on_link_news, server };
+    struct mcp_link_hooks hooks = { on_text, is_waiting, on_lost, on_stale, on_down, on_link_news, server,
+                                    server->mcp->secrets };
     rondo_error err;
     server->start_at = RPC_NEVER;
     server->may_probe = server->was_refused = false;

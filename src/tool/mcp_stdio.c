@@ -5,7 +5,7 @@
    end the server. */
 #include "tool/mcp_link.h"
 
-#include "data/utf8.h"
+#include "data/secret.h"
 #include "io/ndjson.h"
 #include "io/process.h"
 
@@ -67,19 +67,18 @@ static void on_data(struct process *process, const char *bytes, size_t len, void
 /* ---- its end ------------------------------------------------------------------------------------------- */
 
 /* The last words on standard error, on one line. */
-static void put_errors(struct buf *out, struct process *process)
+static void put_errors(struct buf *out, const struct pipe_link *pipe)
 {
+    auto_buf struct buf shown = { 0 };
     size_t len;
-    const char *text = process_errors(process, &len);
+    const char *text = process_errors(pipe->process, &len);
     while (len && isspace((unsigned char)text[len - 1]))
         len--;
-    size_t cut = len > ERRORS_TAIL ? len - ERRORS_TAIL : 0;
-    while (cut && cut < len && ((uint8_t)text[cut] & 0xc0) == 0x80)
-        cut++;
+    bool is_cut = secrets_put_last(pipe->link.hooks.secrets, &shown, text, len, ERRORS_TAIL, true) < len;
     if (len)
-        buf_printf(out, ": %s", cut ? "..." : "");
-    for (size_t i = cut; i < len; i++)
-        buf_putc(out, (unsigned char)text[i] < ' ' ? ' ' : text[i]);
+        buf_printf(out, ": %s", is_cut ? "..." : "");
+    for (size_t i = 0; i < shown.len; i++)
+        buf_putc(out, (unsigned char)shown.data[i] < ' ' ? ' ' : shown.data[i]);
 }
 
 static void tell_down(struct pipe_link *pipe)
@@ -93,7 +92,7 @@ static void tell_down(struct pipe_link *pipe)
         buf_printf(&text, "it was ended by signal %d (%s)", signal, strsignal(signal));
     else
         buf_printf(&text, "it ended with status %d", process_status(pipe->process));
-    put_errors(&text, pipe->process);
+    put_errors(&text, pipe);
     err_set(&err, pipe->why.code ? pipe->why.code : RONDO_EFAILED, "%s", buf_text(&text));
     pipe->link.hooks.on_down(&err, pipe->link.hooks.user);
 }
@@ -143,6 +142,7 @@ int mcp_stdio_open(struct loop *loop, const struct mcp_stdio *spec, const struct
     pipe->link = (struct mcp_link){ &pipe_kind, *hooks };
     ndjson_init(&pipe->lines, MCP_LINE_MAX, on_line, pipe);
     struct process_spec process = { .argv = spec->argv, .env = spec->env, .cwd = spec->cwd, .grace_ms = GRACE_MS,
+                                    .max_errors = PROCESS_TAIL + (hooks->secrets ? hooks->secrets->longest : 0),
                                     .on_data = on_data, .on_end = on_end, .user = pipe };
     if (process_start(loop, &process, &pipe->process, err) < 0) {
         mem_free(pipe);

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "cel/base64.h"
 #include "data/doc.h"
-#include "data/utf8.h"
+#include "data/secret.h"
 #include "data/value.h"
 
 #include <stdarg.h>
@@ -215,19 +215,30 @@ static int read_output(struct mcp_tool *tool, json_t *schema, rondo_error *err)
 
 /* ---- definitions --------------------------------------------------------------------------------------- */
 
-static int read_description(struct mcp_tool *tool, const char *text, rondo_error *err)
+static int read_description(struct mcp_tool *tool, const char *text, const struct secrets *secrets, rondo_error *err)
 {
     auto_arena struct arena arena = { 0 };
+    auto_buf struct buf out = { 0 };
     const char *clean;
     size_t len = strlen(text), bad, shown;
     bool is_good = doc_clean_text(&arena, text, len, &clean, &shown, &bad);
     if (!is_good)
         return err_set(err, RONDO_EINVAL, "its description has characters that hide what it says");
-    tool->description = mem_dup(clean, utf8_fit(clean, shown, MCP_DESCRIPTION));
+    secrets_put_first(secrets, &out, clean, shown, MCP_DESCRIPTION);
+    tool->description = buf_take(&out);
     return 0;
 }
 
-static int read_texts(struct mcp_tool *tool, const json_t *definition, const char *server, rondo_error *err)
+/* The full name of a tool is made of its name: cut, and without some characters.  A secret would not be found in it. */
+static bool hides_secret(const struct mcp_tool *tool, const struct secrets *secrets)
+{
+    size_t len = strlen(tool->name), full = strlen(tool->full_name);
+    bool is_same = full >= len && strcmp(tool->full_name + full - len, tool->name) == 0;
+    return !is_same && secrets_are_in(secrets, tool->name, len);
+}
+
+static int read_texts(struct mcp_tool *tool, const json_t *definition, const char *server,
+                      const struct secrets *secrets, rondo_error *err)
 {
     const json_t *name = json_object_get(definition, "name"), *text = json_object_get(definition, "description");
     char full[TOOL_NAME_MAX + 1];
@@ -237,16 +248,18 @@ static int read_texts(struct mcp_tool *tool, const json_t *definition, const cha
     tool->name = mem_strdup(json_string_value(name));
     mcp_name(server, tool->name, full);
     tool->full_name = mem_strdup(full);
+    if (hides_secret(tool, secrets))
+        return err_set(err, RONDO_EINVAL, "there is a secret in its name");
     text = json_is_string(text) ? text : json_object_get(definition, "title");
-    return read_description(tool, json_is_string(text) ? json_string_value(text) : "", err);
+    return read_description(tool, json_is_string(text) ? json_string_value(text) : "", secrets, err);
 }
 
 static int fill(struct mcp_tool *tool, const json_t *definition, const char *server, bool is_http,
-                rondo_error *err)
+                const struct secrets *secrets, rondo_error *err)
 {
     const json_t *text = json_object_get(definition, "description");
     json_t *schema = json_object_get(definition, "inputSchema");
-    if (read_texts(tool, definition, server, err) < 0 || read_parameters(tool, schema, err) < 0 ||
+    if (read_texts(tool, definition, server, secrets, err) < 0 || read_parameters(tool, schema, err) < 0 ||
         read_output(tool, json_object_get(definition, "outputSchema"), err) < 0 ||
         (is_http && find_headers(schema, &tool->headers, err) < 0))
         return err->code;
@@ -254,12 +267,12 @@ static int fill(struct mcp_tool *tool, const json_t *definition, const char *ser
     return 0;
 }
 
-int mcp_tool_read(const json_t *definition, const char *server, bool is_http, struct mcp_tool **ret,
-                  rondo_error *err)
+int mcp_tool_read(const json_t *definition, const char *server, bool is_http, const struct secrets *secrets,
+                  struct mcp_tool **ret, rondo_error *err)
 {
     const json_t *name = json_object_get(definition, "name");
     struct mcp_tool *tool = mem_zalloc(sizeof *tool);
-    if (fill(tool, definition, server, is_http, err) < 0) {
+    if (fill(tool, definition, server, is_http, secrets, err) < 0) {
         mcp_tool_free(tool);
         return err_in(err, "tool '%.80s'", json_is_string(name) ? json_string_value(name) : "");
     }

@@ -30,8 +30,8 @@ struct mcp_tool {
 
 /* RONDO_EINVAL and RONDO_ELIMIT say what is wrong with the definition.  is_http: annotations for headers
    count. */
-int mcp_tool_read(const json_t *definition, const char *server, bool is_http, struct mcp_tool **ret,
-                  rondo_error *err);
+int mcp_tool_read(const json_t *definition, const char *server, bool is_http, const struct secrets *secrets,
+                  struct mcp_tool **ret, rondo_error *err);
 void mcp_tool_free(struct mcp_tool *tool); // NULL is fine
 void mcp_tool_block(struct mcp_tool *tool, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

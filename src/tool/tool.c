@@ -6,7 +6,6 @@
 
 #include "data/schema.h"
 #include "data/secret.h"
-#include "data/utf8.h"
 #include "data/value.h"
 
 #include <assert.h>
@@ -16,6 +15,7 @@
 
 #define CALL_MAGIC   0x63616c6cu
 #define PROBLEMS_MAX 8
+#define ERROR_SHOWN  2000
 
 /* What hostile schemas may cost: some tens of milliseconds (docs/json-schema.md). */
 static const struct schema_options bounds = {
@@ -40,15 +40,16 @@ static struct started *started_of(struct tool_call *call)
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
 
+static const struct secrets *secrets_of(const struct tool_call *call)
+{
+    return call->place ? call->place->secrets : NULL;
+}
+
 /* As UTF-8, without the run's secrets: neither a model nor anybody behind it is to see them. */
 static json_t *clean_text(const struct tool_call *call, const char *text, size_t len, size_t room)
 {
-    static const struct secrets none;
     auto_buf struct buf out = { 0 };
-    size_t shown = MIN(len, room);
-    while (shown < len && shown && ((uint8_t)text[shown] & 0xc0) == 0x80)
-        shown--;
-    secrets_put(call->place && call->place->secrets ? call->place->secrets : &none, &out, text, shown, true);
+    size_t shown = secrets_put_first(secrets_of(call), &out, text, len, room);
     if (shown < len)
         buf_printf(&out, "\n[cut: these are the first %zu of %zu bytes]", shown, len);
     return json_stringn(out.len ? out.data : "", out.len);
@@ -81,14 +82,17 @@ void tool_finish(struct tool_call *call, const char *text, size_t len)
     finish(call, clean_text(call, text, len, TOOL_OUTPUT_MAX), false);
 }
 
+/* Layers below know no secrets, and quote parts of the arguments in their errors. */
 void tool_fail(struct tool_call *call, const char *fmt, ...)
 {
-    char text[2000];
+    const struct secrets *secrets = secrets_of(call);
+    auto_buf struct buf text = { 0 }, whole = { 0 }, clean = { 0 };
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    buf_vprintf(&text, fmt, args);
     va_end(args);
-    finish(call, clean_text(call, text, strlen(text), sizeof text), true);
+    secrets_put_about(secrets, &whole, buf_text(&text), call->arguments);
+    finish(call, json_string(secrets_show(secrets, &clean, buf_text(&whole), ERROR_SHOWN)), true);
 }
 
 static json_t *text_part(const struct tool_call *call, const json_t *text, size_t *left)
@@ -149,7 +153,7 @@ static void note_problem(const struct schema_problem *problem, void *user)
 {
     struct problems *problems = user;
     if (problems->count++ < PROBLEMS_MAX)
-        buf_printf(&problems->text, "\n- %.300s", problem->message);
+        buf_printf(&problems->text, "\n- %s", problem->message);
 }
 
 static bool is_required(const json_t *parameters, const char *key)

@@ -70,8 +70,8 @@ void tool_start(const struct tool *tool, const struct tool_place *place, json_t 
                 struct tool_call **ret);
 void tool_cancel(struct tool_call *call); // done() still comes
 
-/* For tools: ends the call.  Text is cut at TOOL_OUTPUT_MAX at a character's border, with a note, and secrets
-   of the place are covered. */
+/* For tools: ends the call.  Secrets of the place are covered; then the text is cut at TOOL_OUTPUT_MAX at a character's
+   border, with a note.  In an error parts of secrets are covered, too, when an argument has one. */
 void tool_finish(struct tool_call *call, const char *text, size_t len);
 void tool_finish_parts(struct tool_call *call, json_t *parts); // takes; what is too large becomes a note
 void tool_fail_parts(struct tool_call *call, json_t *parts);   // the same as an error

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE // memmem
 #include "cel/base64.h"
 #include "data/media.h"
+#include "data/secret.h"
 #include "data/utf8.h"
 #include "io/workspace.h"
 #include "tool/builtins.h"
@@ -17,6 +18,7 @@
 #define LINES_SHOWN 2000
 #define LINE_SHOWN  2000 // bytes of one
 #define NEAR_SHOWN  5
+#define NEAR_BYTES  200
 
 static bool has_files(struct tool_call *call)
 {
@@ -39,12 +41,11 @@ static void show_image(struct tool_call *call, const char *type, const struct bu
     tool_finish_parts(call, json_pack("[{s{ss so}}]", "image", "type", type, "data", json_stringn_nocheck(text, len)));
 }
 
-static void put_line(struct buf *out, const char *line, size_t len, int64_t number, bool numbers)
+static void put_line(struct buf *out, const struct tool_call *call, const char *line, size_t len, int64_t number)
 {
-    if (numbers)
+    if (tool_flag(call, "numbers"))
         buf_printf(out, "%6lld\t", (long long)number);
-    size_t shown = utf8_fit(line, len, LINE_SHOWN);
-    buf_put(out, line, shown);
+    size_t shown = secrets_put_first(call->place->secrets, out, line, len, LINE_SHOWN);
     if (shown < len)
         buf_printf(out, "...[%zu bytes more in this line]", len - shown);
     buf_putc(out, '\n');
@@ -61,7 +62,7 @@ static void show_lines(struct tool_call *call, const struct buf *text, int64_t f
         stop = stop ? stop : end;
         if (++number < first || number >= first + limit || out.len > TOOL_OUTPUT_MAX - 4 * LINE_SHOWN)
             continue;
-        put_line(&out, at, (size_t)(stop - at), number, tool_flag(call, "numbers"));
+        put_line(&out, call, at, (size_t)(stop - at), number);
         last = number;
     }
     if (!last)
@@ -205,8 +206,11 @@ static void say_missing(struct tool_call *call, const struct buf *text, const st
         stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop ? stop : end;
         number++;
-        if (memmem(at, (size_t)(stop - at), want, len) && ++shown)
-            buf_printf(&out, "\n%6zu\t%.*s", number, (int)MIN(utf8_fit(at, (size_t)(stop - at), 200), 200), at);
+        if (!memmem(at, (size_t)(stop - at), want, len))
+            continue;
+        shown++;
+        buf_printf(&out, "\n%6zu\t", number);
+        secrets_put_first(call->place->secrets, &out, at, (size_t)(stop - at), NEAR_BYTES);
     }
     tool_fail(call, "the old text is not in the file%s%s", shown ? "; lines that have the beginning of it:" : "",
               buf_text(&out));

@@ -67,7 +67,7 @@ static void say_again(const struct hearing *hearing)
     for (i = 0; i < COUNT(apis); i++) {
         struct wire wire = { 0 };
         apis[i]->put(&inquiry, &wire);
-        json_t *body = api_parse(buf_text(&wire.body), wire.body.len, &err);
+        json_t *body = api_parse(NULL, buf_text(&wire.body), wire.body.len, &err);
         require(body, "a request that is no JSON");
         json_decref(body);
         wire_clear(&wire);
@@ -100,7 +100,7 @@ static void hear(const struct api *api, const char *text, size_t len, size_t cut
 static void read_whole(const struct api *api, const char *text, size_t len)
 {
     struct hearing hearing = { .api = api };
-    json_t *body = api_parse(text, len, &hearing.err);
+    json_t *body = api_parse(NULL, text, len, &hearing.err);
     answer_init(&hearing.answer);
     if (body && api->read(&hearing.answer, body, &hearing.refusal, &hearing.err) == 0)
         say_again(&hearing);

@@ -64,7 +64,7 @@ static void define(const json_t *definition, json_t *result)
 {
     rondo_error err;
     struct mcp_tool *tool;
-    if (mcp_tool_read(definition, "fuzz", true, &tool, &err) < 0) {
+    if (mcp_tool_read(definition, "fuzz", true, NULL, &tool, &err) < 0) {
         require(err.code == RONDO_EINVAL || err.code == RONDO_ELIMIT || err.code == RONDO_ESCHEMA ||
                 err.code == RONDO_EPARSE || err.code == RONDO_ENOTFOUND, "an odd code");
         return;

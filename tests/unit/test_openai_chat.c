@@ -366,7 +366,7 @@ TEST(a_server_may_fail_in_the_midst_of_a_stream)
 TEST(answers_are_bounded)
 {
     struct answer answer;
-    struct refusal refusal;
+    struct refusal refusal = { 0 };
     rondo_error err;
     auto_buf struct buf event = { 0 };
     answer_init(&answer);
@@ -468,7 +468,7 @@ TEST(what_a_server_does_not_take_is_learnt)
         { "messages must not be empty", 0 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct refusal refusal;
+        struct refusal refusal = { 0 };
         json_t *body = json_pack("{s:{s:s}}", "error", "message", rows[i].message);
         api->refuse(400, body, &refusal);
         CHECK_INT(refusal.trouble, TROUBLE_REQUEST);

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "data/secret.h"
+#include "data/utf8.h"
 #include "data/value.h"
 
 #include <stdio.h>
@@ -269,5 +270,97 @@ TEST(many_secrets_are_looked_for_at_once)
     secrets_put(&secrets, &out, text.data, text.len, true);
     CHECK_UINT(out.len, text.len - strlen(key) + 3);
     CHECK(memcmp(out.data, text.data, text.len - strlen(key)) == 0);
+    secrets_clear(&secrets);
+}
+
+/* Every cut of a text with a secret in one of its forms: what is shown is what the whole would show, or less. */
+static void check_cuts(const struct secrets *secrets, const char *form)
+{
+    auto_buf struct buf text = { 0 };
+    buf_printf(&text, "before \xc3\xa9 %s and \xe2\x82\xac behind", form);
+    size_t len = text.len;
+    for (size_t max = 0; max <= len; max++) {
+        auto_buf struct buf first = { 0 }, last = { 0 };
+        size_t a = secrets_put_first(secrets, &first, text.data, len, max);
+        size_t b = secrets_put_last(secrets, &last, text.data, len, len - max, true);
+        const char *shown = "before \xc3\xa9 *** and \xe2\x82\xac behind";
+        CHECK(strncmp(shown, buf_text(&first), first.len) == 0);
+        CHECK(last.len <= strlen(shown) && strcmp(shown + strlen(shown) - last.len, buf_text(&last)) == 0);
+        CHECK(a <= len && b <= len && a + b <= len + 4);
+        CHECK(utf8_is_valid(buf_text(&first), first.len) && utf8_is_valid(buf_text(&last), last.len));
+        CHECK(!strstr(buf_text(&first), "**") == !strstr(buf_text(&first), "***"));
+        CHECK(!strstr(buf_text(&last), "**") == !strstr(buf_text(&last), "***"));
+    }
+}
+
+TEST(no_part_of_a_secret_is_left_at_a_cut)
+{
+    struct secrets secrets = { 0 };
+    secrets_add(&secrets, "cnry/7f3a \"9b+1 x&y=4d2e", 24);
+    check_cuts(&secrets, "cnry/7f3a \"9b+1 x&y=4d2e");
+    check_cuts(&secrets, "cnry/7f3a \\\"9b+1 x&y=4d2e");
+    check_cuts(&secrets, "cnry%2F7f3a%20%229b%2B1%20x%26y%3D4d2e");
+    check_cuts(&secrets, "636e72792f37663361202239622b31207826793d34643265");
+    check_cuts(&secrets, "Y25yeS83ZjNhICI5YisxIHgmeT00ZDJl");
+    secrets_clear(&secrets);
+}
+
+TEST(a_secret_at_the_end_of_what_was_kept_is_left_out)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf out = { 0 };
+    secrets_add(&secrets, "canary-0a1b2c3d", 15);
+    CHECK_UINT(secrets_put_last(&secrets, &out, "and then canary-0a1b2c", 22, 100, false), 9);
+    CHECK_STR(buf_text(&out), "and then ");
+    buf_clear(&out);
+    secrets_put_last(&secrets, &out, "and then canary-0a1b2c", 22, 100, true);
+    CHECK_STR(buf_text(&out), "and then canary-0a1b2c"); // it is all there was
+    secrets_clear(&secrets);
+}
+
+TEST(the_end_of_a_text_begins_behind_a_secret_however_many_there_are)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf text = { 0 }, out = { 0 };
+    secrets_add(&secrets, "canary-0a1b2c3d", 15);
+    for (int i = 0; i < 100; i++)
+        buf_puts(&text, "canary-0a1b2c3d");
+    for (size_t max = 15; max < 60; max++) {
+        buf_clear(&out);
+        secrets_put_last(&secrets, &out, text.data + 7, text.len - 7, max, true); // what was kept begins in one, too
+        CHECK_UINT(out.len, max / 15 * 3);
+        CHECK_UINT(strspn(buf_text(&out), "*"), out.len);
+    }
+    secrets_clear(&secrets);
+}
+
+TEST(an_error_is_cut_when_it_is_clean)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf text = { 0 }, shown = { 0 };
+    rondo_error err;
+    secrets_add(&secrets, "canary-0a1b2c3d", 15);
+    buf_puts(&text, "x");
+    for (int i = 0; i < 200; i++)
+        buf_puts(&text, " canary-0a1b2c3d");
+    CHECK(secrets_err(&secrets, &err, RONDO_EINVAL, "it said: %s", buf_text(&text)) == RONDO_EINVAL);
+    CHECK(!strstr(err.message, "can") && strlen(err.message) > 500);
+    CHECK_STR(secrets_show(&secrets, &shown, buf_text(&text), 20), "x *** ***");
+    CHECK_STR(secrets_show(NULL, &shown, buf_text(&text), 20), "x canary-0a1b2c3d ca");
+    secrets_clear(&secrets);
+}
+
+TEST(an_error_about_a_value_with_a_secret_shows_no_beginning_of_it)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf out = { 0 };
+    auto_json json_t *about = json_pack("{s[s]}", "paths", "/a/canary-0a1b2c3d");
+    auto_json json_t *other = json_string("/a/canary-0a1b");
+    secrets_add(&secrets, "canary-0a1b2c3d", 15);
+    secrets_put_about(&secrets, &out, "'/a/canary-0...' and 'canary-0a1b2c3d', canary", about);
+    CHECK_STR(buf_text(&out), "'/a/***...' and '***', canary");
+    buf_clear(&out);
+    secrets_put_about(&secrets, &out, "'/a/canary-0...'", other);
+    CHECK_STR(buf_text(&out), "'/a/canary-0...'"); // a name that only begins alike
     secrets_clear(&secrets);
 }

@@ -249,7 +249,7 @@ TEST(tape_refuses_what_is_none)
     CHECK_INT(tape_record("/no/such/folder/x", &tape, &err), RONDO_EFAILED);
 }
 
-static void hide(struct buf *text, void *user)
+static void hide(struct buf *text, bool is_end, void *user)
 {
     const char *secret = user;
     for (char *at; (at = strstr(buf_text(text), secret));) {
@@ -258,6 +258,30 @@ static void hide(struct buf *text, void *user)
         memcpy(at, "***", 3);
         text->len -= len - 3;
     }
+}
+
+static void hide_end(struct buf *text, bool is_end, void *user)
+{
+    const char *half = is_end ? NULL : strstr(buf_text(text), user);
+    text->len = half ? (size_t)(half - text->data) : text->len;
+}
+
+TEST(tape_tells_the_mask_that_a_body_was_cut)
+{
+    char url[200];
+    make_path();
+    struct server *server = server_start("GET /x\nsend you said can\ncut\nsend ary-1\n");
+    struct tape *tape = open_tape(true);
+    tape_set_mask(tape, hide_end, "can");
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/x", server_port(server));
+    check("GET", url, NULL, "200 text/plain\n"
+                            "you said can|cut the connection ended before the answer did, after 12 bytes of it");
+    close_tape(tape);
+    server_stop(server);
+    auto_buf struct buf text = { 0 };
+    read_tape(&text);
+    CHECK(strstr(buf_text(&text), "\"you said \""));
+    unlink(path);
 }
 
 TEST(tape_covers_what_it_is_told_to)
