@@ -164,6 +164,8 @@ static void finder_clear(struct finder *f)
 int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, const char *path,
              struct cut *ret, rondo_error *err)
 {
+    if (runs_check_log(engine, node, parent, err) < 0)
+        return err->code;
     rondo_run *run = runs_aside(engine, node, NULL);
     struct journal *own = run->journal;
     struct finder f = { .run = run, .wanted = path, .is_exact = strpbrk(path, "~^") };

@@ -527,6 +527,19 @@ int runs_pass_over(rondo_run *run, rondo_error *err)
     return catch_up(run, true, err);
 }
 
+int runs_check_log(rondo_engine *engine, rondo_node *node, struct journal *journal, rondo_error *err)
+{
+    if (rondo_node_check(node, err) < 0)
+        return err->code;
+    rondo_run *run = runs_aside(engine, node, NULL);
+    struct journal *own = run->journal;
+    run->journal = journal;
+    int rc = runs_pass_over(run, err);
+    run->journal = own;
+    rondo_run_close(run);
+    return rc;
+}
+
 static int resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *given,
                   struct secrets **secrets, rondo_run **ret, rondo_error *err)
 {

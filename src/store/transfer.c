@@ -294,7 +294,7 @@ static int next_item(struct infile *in, const char **ret, size_t *ret_len, rondo
     uint64_t len;
     if (in->at == in->end)
         return 0;
-    int tag = *in->at++;
+    int tag = (unsigned char)*in->at++;
     if (!varint_get(&in->at, in->end, &len) || len > (uint64_t)(in->end - in->at))
         return bad_file(in, err, "an item has no length that fits");
     *ret = in->at;
