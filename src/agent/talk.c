@@ -106,7 +106,8 @@ void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *
 {
     if (put_note(talk, what, then, user) != RONDO_ELIMIT)
         return;
-    err_set(&talk->error, RONDO_ELIMIT, "a part of the conversation is nested more than %d levels deep", VALUE_DEPTH_MAX);
+    err_set(&talk->error, RONDO_ELIMIT, "a part of the conversation is nested more than %d levels deep",
+            VALUE_DEPTH_MAX);
     talk->failed = true;
     put_note(talk, json_pack("{ss}", "refused", talk->error.message), then, user);
 }

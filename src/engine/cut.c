@@ -349,7 +349,8 @@ int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size
     if (given)
         memcpy(&fork, given, MIN(given->size, sizeof fork));
     struct cut_changes changes = { .now_ns = shell_now_ns(engine), .input = fork.input, .state = fork.state };
-    if ((fork.id && store_check_id(fork.id, err) < 0) || rondo_node_check(node, err) < 0 || saved_read(log, len, &parent, err) < 0 ||
+    if ((fork.id && store_check_id(fork.id, err) < 0) || rondo_node_check(node, err) < 0 ||
+        saved_read(log, len, &parent, err) < 0 ||
         saved_check(&parent, node, err) < 0 || cut_find(engine, node, parent.journal, path, &cut, err) < 0)
         return err->code;
     changes.from = parent.id;

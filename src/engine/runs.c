@@ -134,7 +134,8 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 {
     rondo_run_options options;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
-        (options.id && store_check_id(options.id, err) < 0) || check_depth(input, &options, err) < 0 || sessions_check(engine, &options, err) < 0) {
+        (options.id && store_check_id(options.id, err) < 0) || check_depth(input, &options, err) < 0 ||
+        sessions_check(engine, &options, err) < 0) {
         secrets_free(origin ? origin->secrets : NULL);
         return err->code;
     }

@@ -23,6 +23,7 @@ enum { OPEN_TREE = 428, MOVE_MOUNT = 429, MOUNT_SETATTR = 442 };
 
 #define TREE_COPY      1u
 #define WITH_ALL_BELOW 0x8000u // AT_RECURSIVE
+#define EMPTY_PATH     0x1000u // AT_EMPTY_PATH
 #define FROM_EMPTY     4u      // MOVE_MOUNT_F_EMPTY_PATH
 #define PATH_LEN       4096
 
@@ -83,11 +84,14 @@ static CHILD int make_read_only(void)
     return syscall(MOUNT_SETATTR, AT_FDCWD, "/", WITH_ALL_BELOW, &attributes, sizeof attributes) < 0 ? errno : 0;
 }
 
+/* Nothing in them makes who runs it somebody else. */
 static CHILD int copy_folders(const struct mounts *mounts, int copies[MOUNTS_WRITE])
 {
+    struct attributes attributes = { .set = 2 }; // MOUNT_ATTR_NOSUID
     for (size_t i = 0; i < mounts->count; i++) {
         copies[i] = (int)syscall(OPEN_TREE, AT_FDCWD, mounts->write[i], TREE_COPY | O_CLOEXEC | WITH_ALL_BELOW);
-        if (copies[i] < 0)
+        if (copies[i] < 0 || syscall(MOUNT_SETATTR, copies[i], "", EMPTY_PATH | WITH_ALL_BELOW, &attributes,
+                                     sizeof attributes) < 0)
             return errno;
     }
     return 0;

@@ -140,8 +140,8 @@ static void make_change(sqlite3 *db, const struct change *c)
     const char *table = columns[c->column].table, *key = columns[c->column].key, *column = columns[c->column].column;
     sqlite3_stmt *row = NULL, *set = NULL;
     char text[200];
-    snprintf(text, sizeof text, "SELECT %s, %s FROM %s ORDER BY 1 LIMIT 1 OFFSET %zu %% (SELECT max(1, count(*)) FROM %s)",
-             key, column, table, c->row, table);
+    snprintf(text, sizeof text, "SELECT %s, %s FROM %s ORDER BY 1 LIMIT 1"
+             " OFFSET %zu %% (SELECT max(1, count(*)) FROM %s)", key, column, table, c->row, table);
     if (sqlite3_prepare_v2(db, text, -1, &row, NULL) != SQLITE_OK || sqlite3_step(row) != SQLITE_ROW) {
         sqlite3_finalize(row);
         return;
