@@ -187,6 +187,12 @@ $(O)/tests/fuzz/%.o: CFLAGS += -DFUZZ_REPLAY
 $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
+# Those that call commands have all of the program, with checksums that fit everything and no way out of the process.
+VISITORS := $(B)/tests/fuzz_file $(B)/tests/fuzz_store
+$(VISITORS): $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(patsubst %,$(O)/tests/fuzz/%.o,visit sums outside) \
+             $(B)/libcli.a $(B)/librondo.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
 
 # The harness that kills the program, and what is put into the program to die at a certain write or to be slow.
 $(B)/tests/kills: $(patsubst %.c,$(O)/%.o,$(filter-out %/killer.c,$(KILLS_SRC))) $(B)/librondo.a

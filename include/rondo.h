@@ -794,7 +794,7 @@ RONDO_API int rondo_engine_send(rondo_engine *engine, const char *run_id, const 
 
 typedef struct rondo_run_options {
     size_t size;         /* RONDO_RUN */
-    const char *id;      /* default: made from the engine's seed */
+    const char *id;      /* letters, digits and - _ . : @; default: made from the engine's seed */
     uint64_t seed;       /* jitter; default: from the engine's */
     rondo_value *state;  /* initial state, an object, borrowed */
     int max_concurrency; /* default: the engine's */
@@ -915,7 +915,7 @@ RONDO_API int rondo_run_replay(rondo_engine *engine, rondo_node *node, const voi
    what comes near. */
 typedef struct rondo_fork {
     size_t size;        /* RONDO_FORK */
-    const char *id;     /* default: made from the engine's seed */
+    const char *id;     /* letters, digits and - _ . : @; default: made from the engine's seed */
     rondo_value *input; /* of the run, instead of the one it had; borrowed, NULL: the same */
     rondo_value *state; /* an object, borrowed: final values, null removes; NULL: the same */
 } rondo_fork;

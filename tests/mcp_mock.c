@@ -151,6 +151,14 @@ static void call_media(const json_t *id)
 static void call_big(const json_t *id, const json_t *arguments)
 {
     size_t bytes = (size_t)json_integer_value(json_object_get(arguments, "bytes"));
+    json_int_t parts = json_integer_value(json_object_get(arguments, "parts"));
+    if (parts) {
+        json_t *all = json_array();
+        for (json_int_t i = 0; i < parts; i++)
+            json_array_append_new(all, json_pack("{s:s, s:s}", "type", "text", "text", "x"));
+        answer(id, json_pack("{s:o}", "content", all));
+        return;
+    }
     char *text = malloc(bytes + 1);
     memset(text, 'x', bytes);
     text[bytes] = '\0';

@@ -118,7 +118,11 @@ static void make_calls(struct batch *batch)
 static void on_noted(void *user)
 {
     struct batch *batch = user;
-    if (!batch->is_cancelled)
+    if (batch->is_cancelled)
+        return;
+    if (talk_error(batch->talk)) // the note was refused
+        finish(batch);
+    else
         make_calls(batch);
 }
 
@@ -295,7 +299,7 @@ static void decide(struct slot *slot)
     if (!slot->tool)
         refuse_unknown(slot);
     else if (!json_is_object(json_object_get(slot->call, "arguments")))
-        refuse(slot, "the arguments are not a JSON object; nothing was done");
+        refuse(slot, "the arguments are not a JSON object, or nested too deep; nothing was done");
     else if (slot->begun && slot->tool->effects == RONDO_ONCE)
         decide_unknown(slot);
     else if (slot->begun)

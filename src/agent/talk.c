@@ -94,11 +94,23 @@ void talk_fail(struct talk *talk, int code, const char *message)
 
 /* ---- notes ------------------------------------------------------------------------------------------- */
 
-void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user)
+static int put_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user)
 {
     if (*talk->in)
         json_object_set_new(what, "in", json_string(talk->in));
-    later_note(talk->spec.later, what, then, user);
+    return later_note(talk->spec.later, what, then, user);
+}
+
+/* Without one of its notes nobody could go on with the talk after a crash, so it fails.  Another note says why, and
+   whoever waits is called behind that one. */
+void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user)
+{
+    if (put_note(talk, what, then, user) != RONDO_ELIMIT)
+        return;
+    err_set(&talk->error, RONDO_ELIMIT, "a part of the conversation is nested more than %d levels deep",
+            VALUE_DEPTH_MAX);
+    talk->failed = true;
+    put_note(talk, json_pack("{ss}", "refused", talk->error.message), then, user);
 }
 
 /* ---- what it has come to ----------------------------------------------------------------------------- */
@@ -312,7 +324,7 @@ static void on_batch(void *user)
 {
     struct talk *talk = user;
     assert(talk->magic == TALK_MAGIC);
-    if (talk->is_cancelled)
+    if (talk->is_cancelled || talk->failed)
         talk_end(talk);
     else if (batch_failed(talk->batch))
         talk_fail(talk, RONDO_EFAILED, "a crash left it unknown whether a tool has acted (onUnknown: fail)");
@@ -395,6 +407,10 @@ static void call_off(struct talk *talk)
 
 void talk_proceed(struct talk *talk)
 {
+    if (talk->failed) {
+        talk_end(talk);
+        return;
+    }
     if (talk->is_called_off) {
         call_off(talk);
         return;

@@ -45,7 +45,7 @@ static int list(struct running *r, const struct gates *gates)
     if (out.len)
         fwrite(out.data, 1, out.len, stdout);
     if (!gates->count && !r->args->quiet)
-        fprintf(stderr, "rondo answer: run %s asks nothing\n", r->id);
+        command_say(r->line->command, "run %s asks nothing", r->id);
     return EXIT_OK;
 }
 
@@ -170,7 +170,7 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
     if (store_send(r->store, r->id, what, &err) < 0)
         return running_fail(r, &err);
     if (!r->args->quiet && *r->holder)
-        fprintf(stderr, "rondo answer: %s takes it\n", r->holder);
+        command_say(r->line->command, "%s takes it", r->holder);
     else if (!r->args->quiet)
         running_tell_kept(r);
     return EXIT_OK;

@@ -14,7 +14,7 @@ static int ask_driver(struct running *r)
     if (store_send(r->store, r->id, what, &err) < 0)
         return running_fail(r, &err);
     if (!r->args->quiet)
-        fprintf(stderr, "rondo cancel: asked %s, which drives %s\n", r->holder, r->id);
+        command_say(r->line->command, "asked %s, which drives %s", r->holder, r->id);
     return EXIT_OK;
 }
 

@@ -98,7 +98,7 @@ static int list(struct running *r)
         interrupt_start(r->engine);
     int code = r->args->follow ? follow(&l) : EXIT_OK;
     if (code == EXIT_OK && !l.has_path)
-        fprintf(stderr, "rondo events: run %s has no event of '%s'\n", r->id, r->args->path);
+        command_say(r->line->command, "run %s has no event of '%s'", r->id, r->args->path);
     rows_free(l.rows);
     buf_free(&l.out);
     return code;

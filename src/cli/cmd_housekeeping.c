@@ -245,6 +245,8 @@ static int cmd_export(const struct cmdline *line)
     const char *id = line->args.list[0];
     auto_buf struct buf file = { 0 };
     rondo_error err;
+    if (line->args.count == 1 && strchr(id, '/'))
+        return usage_error(line->command, "'%s' cannot be the name of a file: say which FILE", id);
     struct store *store = open_store(line, STORE_READ_ONLY);
     if (!store)
         return EXIT_USAGE;

@@ -64,22 +64,26 @@ static void put_length(const struct listing *l, struct buf *out, const struct st
 /* In columns; the name comes last, as it may be long. */
 static void put_row(struct listing *l, const struct store_run *run)
 {
-    auto_buf struct buf line = { 0 }, clean = { 0 }, time = { 0 };
-    const char *id = run->id, *error = json_string_value(json_object_get(run->about, "error"));
+    auto_buf struct buf line = { 0 }, clean = { 0 }, time = { 0 }, id = { 0 };
+    const char *error = json_string_value(json_object_get(run->about, "error"));
     put_length(l, &time, run);
     show_line(&clean, run->name, strlen(run->name));
     if (*run->session) {
         buf_puts(&clean, "  @");
         show_line(&clean, run->session, strlen(run->session));
     }
-    if (*run->holder)
-        buf_printf(&clean, "  (%s)", run->holder);
+    if (*run->holder) {
+        buf_puts(&clean, "  (");
+        show_line(&clean, run->holder, strlen(run->holder));
+        buf_putc(&clean, ')');
+    }
     if (error && run->status == RONDO_STATUS_FAILED) {
         buf_puts(&clean, "  ");
         show_line(&clean, error, show_without_caret(error));
     }
     put_asks(&clean, json_object_get(run->about, "asks"));
-    buf_printf(&line, "%-17s  ", id);
+    show_line(&id, run->id, strlen(run->id));
+    buf_printf(&line, "%-17s  ", buf_text(&id));
     view_put_moment(&line, run->start_ns, false);
     buf_printf(&line, "  %8s  ", buf_text(&time));
     buf_printf(&l->out, "%s%s%-9s%s  ", buf_text(&line), term_style(&l->term, style_of(run)), standing_text(run),

@@ -42,7 +42,7 @@ static int send(struct running *r)
     if (store_send(r->store, r->id, what, &err) < 0)
         return running_fail(r, &err);
     if (!r->args->quiet && *r->holder)
-        fprintf(stderr, "rondo send: %s takes it\n", r->holder);
+        command_say(r->line->command, "%s takes it", r->holder);
     else if (!r->args->quiet)
         running_tell_kept(r);
     return EXIT_OK;

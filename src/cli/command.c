@@ -271,6 +271,14 @@ static void complain(const struct cmd *command, const char *fmt, va_list args)
     fprintf(stderr, "rondo %s: %s\n", command->name, buf_text(&clean));
 }
 
+void command_say(const struct cmd *command, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    complain(command, fmt, args);
+    va_end(args);
+}
+
 int command_fail(const struct cmd *command, const char *fmt, ...)
 {
     va_list args;

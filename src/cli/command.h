@@ -58,7 +58,9 @@ int cmdline_read(struct cmdline *line, const struct cmd *command, int argc, char
                  rondo_error *err);
 void cmdline_clear(struct cmdline *line);
 
-/* Says "rondo NAME: message" on stderr and gives EXIT_USAGE; usage_error() adds the usage line. */
+/* Says "rondo NAME: message" on stderr, clean.  command_fail() also gives EXIT_USAGE, and so does usage_error(), which
+   adds the usage line. */
+void command_say(const struct cmd *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int command_fail(const struct cmd *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 int usage_error(const struct cmd *command, const char *fmt, ...)

@@ -388,7 +388,9 @@ static void call_person(struct drive *d)
         return;
     buf_puts(&line, "rondo: gate '");
     show_line(&line, d->gates.open[0].path, strlen(d->gates.open[0].path));
-    buf_printf(&line, "' of run %s asks; bring it to the foreground\n", rondo_run_id(d->run));
+    buf_puts(&line, "' of run ");
+    show_line(&line, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
+    buf_puts(&line, " asks; bring it to the foreground\n");
     screen_write(STDERR_FILENO, line.data, line.len);
     d->gates.is_asked = true;
 }
@@ -616,12 +618,20 @@ static void put_answer(struct drive *d, const rondo_result *res)
     d->out_errno = errno;
 }
 
+/* Names of files and of runs are in it. */
+static void say_error(const struct drive *d, const rondo_error *err)
+{
+    auto_buf struct buf clean = { 0 };
+    show_lines(&clean, err->message, strlen(err->message));
+    fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
+}
+
 /* A stored run that waits for a person is left as it is: anybody can go on with it. */
 static int leave_waiting(struct drive *d)
 {
     const struct gate_open *gate = gates_trouble(&d->gates);
-    const char *id = rondo_run_id(d->run);
     auto_buf struct buf rest = { 0 };
+    rondo_error why;
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
     d->rows->end_ns = shell_run_ns(d->run);
@@ -635,17 +645,10 @@ static int leave_waiting(struct drive *d)
         summarise(d);
         return EXIT_WAITING;
     }
-    fprintf(stderr, "rondo %s: run %s waits for an answer to gate '%s'\n", d->options->command, id, gate->path);
+    err_set(&why, RONDO_ESTATE, "run %s waits for an answer to gate '%s'", rondo_run_id(d->run), gate->path);
+    say_error(d, &why);
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
     return EXIT_WAITING;
-}
-
-/* Names of files are in it. */
-static void say_error(const struct drive *d, const rondo_error *err)
-{
-    auto_buf struct buf clean = { 0 };
-    show_lines(&clean, err->message, strlen(err->message));
-    fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
 }
 
 /* The engine has dropped the run: the store cannot be written, or it was lost to another process.  What was shown is

@@ -4,6 +4,7 @@
 #include "cli/migration.h"
 
 #include "cli/problems.h"
+#include "cli/show.h"
 #include "cli/term.h"
 #include "engine/flows.h"
 #include "flow/bundle.h"
@@ -28,11 +29,13 @@ static char *file_of(const struct running *r)
 
 static void show(const struct running *r, const struct drift *drift, const char *file, bool only_refused)
 {
-    auto_buf struct buf text = { 0 };
+    auto_buf struct buf text = { 0 }, names = { 0 };
     struct term term;
     term_init(&term, STDERR_FILENO, r->line->no_color);
-    buf_printf(&text, "%s--- run %s\n+++ %s%s\n", term_style(&term, STYLE_BOLD), r->id, file,
-               term_style(&term, STYLE_NONE));
+    buf_printf(&names, "--- run %s\n+++ %s", r->id, file);
+    buf_puts(&text, term_style(&term, STYLE_BOLD));
+    show_lines(&text, names.data, names.len);
+    buf_printf(&text, "%s\n", term_style(&term, STYLE_NONE));
     drift_put(&text, drift, only_refused, term.has_colour);
     fwrite(text.data, 1, text.len, stderr);
 }
@@ -42,11 +45,12 @@ static void show(const struct running *r, const struct drift *drift, const char 
 static void note_drift(const struct running *r, const struct drift *drift, const char *file)
 {
     const char *path = drift->list[0].path;
+    auto_buf struct buf text = { 0 }, clean = { 0 };
     if (drift->count == 1 && *path)
-        fprintf(stderr, "note: step '%s' in %s is not what it was when run %s was started;", path, file, r->id);
-    else
-        fprintf(stderr, "note: %s is not what it was when run %s was started;", file, r->id);
-    fprintf(stderr, " the run goes on as it was (--migrate moves it)\n");
+        buf_printf(&text, "step '%s' in ", path);
+    buf_printf(&text, "%s is not what it was when run %s was started;", file, r->id);
+    show_line(&clean, text.data, text.len);
+    fprintf(stderr, "note: %s the run goes on as it was (--migrate moves it)\n", buf_text(&clean));
 }
 
 /* A file that is gone or wrong says nothing: the run does not need it. */
@@ -89,7 +93,7 @@ static int move(struct running *r, struct flow *flow, const char *file)
     if (!is_allowed)
         code = refuse(r, &drift, file);
     else if (!drift.count && !r->args->quiet)
-        fprintf(stderr, "%s is what it was when run %s was started\n", file, r->id);
+        command_say(r->line->command, "%s is what it was when run %s was started", file, r->id);
     else if (!r->args->quiet)
         show(r, &drift, file, false);
     if (code == EXIT_OK && flows_migrate(r->engine, r->flow, flow, r->id, &err) < 0)

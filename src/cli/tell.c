@@ -112,7 +112,9 @@ static void put_title(struct buf *out, const struct tell *tell, const rondo_even
 {
     buf_putc(out, ' ');
     put_text(out, tell, tell->title);
-    buf_printf(out, " (%s)", rondo_run_id(rondo_event_run(ev)));
+    buf_puts(out, " (");
+    put_text(out, tell, rondo_run_id(rondo_event_run(ev)));
+    buf_putc(out, ')');
 }
 
 static void put_status(struct buf *out, const struct tell *tell, const rondo_event *ev)

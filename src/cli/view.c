@@ -588,7 +588,7 @@ static void put_head(struct line *line, struct buf *out)
     put_usage(line, &rows->root->usage);
     if (rows->id) {
         line_gap(line, STYLE_DIM);
-        buf_puts(&line->text, rows->id);
+        line_clean(line, rows->id, strlen(rows->id));
     }
     line_end(line, out);
 }

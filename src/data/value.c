@@ -32,17 +32,16 @@ void value_put_content(struct buf *buf, const json_t *value)
         value_put_json(buf, value);
 }
 
-static bool is_deeper(const json_t *value, int most);
 
 static bool has_deeper_member(const json_t *object, int most)
 {
     void *it = json_object_iter((json_t *)object);
-    while (it && !is_deeper(json_object_iter_value(it), most))
+    while (it && !value_is_deeper(json_object_iter_value(it), most))
         it = json_object_iter_next((json_t *)object, it);
     return it != NULL;
 }
 
-static bool is_deeper(const json_t *value, int most)
+bool value_is_deeper(const json_t *value, int most)
 {
     if (LIKELY(!json_is_object(value) && !json_is_array(value)))
         return false;
@@ -52,19 +51,19 @@ static bool is_deeper(const json_t *value, int most)
         return has_deeper_member(value, most);
     if (json_is_object(value)) {
         PEEK_EACH (value, at)
-            if (is_deeper(peek_member(at)->value, most))
+            if (value_is_deeper(peek_member(at)->value, most))
                 return true;
         return false;
     }
     for (size_t i = 0, n = peek_count(value); i < n; i++)
-        if (is_deeper(peek_item(value, i), most))
+        if (value_is_deeper(peek_item(value, i), most))
             return true;
     return false;
 }
 
 bool value_is_deep(const json_t *value)
 {
-    return value && is_deeper(value, VALUE_DEPTH_MAX);
+    return value && value_is_deeper(value, VALUE_DEPTH_MAX);
 }
 
 static bool reads_back(const char *text, size_t len, double d)

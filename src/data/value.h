@@ -31,6 +31,7 @@ void value_put_json(struct buf *buf, const json_t *value);
    journal is read, and JSON is written, by functions that call themselves for what is inside. */
 #define VALUE_DEPTH_MAX 1024
 bool value_is_deep(const json_t *value);
+bool value_is_deeper(const json_t *value, int most); // than so many
 
 /* Equal values have equal hashes, whatever the order of their keys and the type of their numbers. */
 uint64_t value_hash(const json_t *value);

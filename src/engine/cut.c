@@ -165,6 +165,8 @@ static void finder_clear(struct finder *f)
 int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, const char *path,
              struct cut *ret, rondo_error *err)
 {
+    if (runs_check_log(engine, node, parent, err) < 0)
+        return err->code;
     rondo_run *run = runs_aside(engine, node, NULL);
     struct journal *own = run->journal;
     struct finder f = { .run = run, .wanted = path, .is_exact = strpbrk(path, "~^") };
@@ -315,6 +317,8 @@ int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, 
     auto_cut struct cut cut = { 0 };
     struct journal *parent;
     auto_free char *made = id ? mem_strdup(id) : runs_make_id(engine);
+    if (store_check_id(made, err) < 0)
+        return err->code;
     if (!engine->store)
         return err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
     if (store_look(engine->store, parent_id, &parent, err) < 0)
@@ -348,7 +352,8 @@ int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size
     if (given)
         memcpy(&fork, given, MIN(given->size, sizeof fork));
     struct cut_changes changes = { .now_ns = shell_now_ns(engine), .input = fork.input, .state = fork.state };
-    if (rondo_node_check(node, err) < 0 || saved_read(log, len, &parent, err) < 0 ||
+    if ((fork.id && store_check_id(fork.id, err) < 0) || rondo_node_check(node, err) < 0 ||
+        saved_read(log, len, &parent, err) < 0 ||
         saved_check(&parent, node, err) < 0 || cut_find(engine, node, parent.journal, path, &cut, err) < 0)
         return err->code;
     changes.from = parent.id;

@@ -95,12 +95,17 @@ const rondo_usage *reader_usage(const struct reader *reader, uint32_t slot)
     return u && !usage_is_none(u) ? u : NULL;
 }
 
+/* A log comes from outside: a child that the node does not have is none. */
+static const rondo_node *child_of(const rondo_node *parent, uint32_t child)
+{
+    return parent && child < parent->count ? parent->children[child].node : NULL;
+}
+
 void reader_note_start(struct reader *reader, rondo_run *run, const struct rondo_event *ev)
 {
     if (UNLIKELY(MAX(ev->act, ev->parent) >= reader->place_count))
         reader_reach(reader, run, MAX(ev->act, ev->parent));
-    const rondo_node *parent = reader->places[ev->parent].node;
-    reader->places[ev->act] = (struct place){ parent ? parent->children[ev->child].node : NULL,
+    reader->places[ev->act] = (struct place){ child_of(reader->places[ev->parent].node, ev->child),
                                               ev->parent, ev->child, ev->ordinal, ev->attempt,
                                               ev->time_ns };
     if (UNLIKELY(ev->act < reader->usage_count))
@@ -119,12 +124,10 @@ bool reader_find(const void *at, uint32_t slot, struct place *ret)
 static bool child_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
 {
     bool is_review = ev->type == RONDO_EV_REVIEW;
-    const rondo_node *parent = ev->act < reader->place_count ? reader->places[ev->act].node : NULL;
     uint32_t child = is_review ? ev->ordinal : ev->child;
-    if (!parent || child >= parent->count)
-        return false;
-    *ret = (struct place){ parent->children[child].node, ev->act, child, is_review ? 0 : ev->ordinal };
-    return true;
+    const rondo_node *node = ev->act < reader->place_count ? child_of(reader->places[ev->act].node, child) : NULL;
+    *ret = (struct place){ node, ev->act, child, is_review ? 0 : ev->ordinal };
+    return node != NULL;
 }
 
 bool reader_place(const struct reader *reader, const struct rondo_event *ev, struct place *ret)
@@ -132,11 +135,10 @@ bool reader_place(const struct reader *reader, const struct rondo_event *ev, str
     bool placed = ev->flags & EF_UNSTARTED || ev->type == RONDO_EV_RETRY;
     if (UNLIKELY(ev->type == RONDO_EV_REVIEW || (ev->type == RONDO_EV_TIMER && ev->code == TIMER_BACKOFF)))
         return child_place(reader, ev, ret);
-    if (placed && ev->parent < reader->place_count && reader->places[ev->parent].node) {
-        const rondo_node *parent = reader->places[ev->parent].node;
-        *ret = (struct place){ parent->children[ev->child].node, ev->parent, ev->child, ev->ordinal,
-                               ev->attempt };
-        return true;
+    if (placed && ev->parent < reader->place_count) {
+        const rondo_node *node = child_of(reader->places[ev->parent].node, ev->child);
+        *ret = (struct place){ node, ev->parent, ev->child, ev->ordinal, ev->attempt };
+        return node != NULL;
     }
     if (placed || !(event_fields(ev->type) & HAS_ACT) || !ev->act || ev->act >= reader->place_count)
         return false;

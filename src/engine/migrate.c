@@ -318,7 +318,7 @@ static int copy(struct journal *from, struct journal *to, rondo_error *err)
 int migrate_log(rondo_engine *engine, rondo_node *old, rondo_node *node, struct journal *from,
                 struct journal *to, rondo_error *err)
 {
-    if (rondo_node_check(old, err) < 0 || rondo_node_check(node, err) < 0)
+    if (rondo_node_check(old, err) < 0 || rondo_node_check(node, err) < 0 || runs_check_log(engine, old, from, err) < 0)
         return err->code;
     if (old->kind != node->kind)
         return err_set(err, RONDO_EMISMATCH, "the workflow was %s and is now %s", rondo_kind_text(old->kind),

@@ -73,6 +73,8 @@ static int read_log(rondo_run *run, struct past *past, rondo_error *err)
 int past_read(rondo_engine *engine, rondo_node *node, struct journal *journal, struct past *ret,
               rondo_error *err)
 {
+    if (runs_check_log(engine, node, journal, err) < 0)
+        return err->code;
     auto_past struct past past = { .steps = json_object() };
     rondo_run *run = runs_aside(engine, node, NULL);
     struct journal *own = run->journal;

@@ -28,6 +28,7 @@ struct replay {
     struct rondo_event *events;
     uint32_t *ends; // where each of them ends in the record
     uint32_t count, at, cap, end_cap;
+    bool fits;      // the event at `at` could be applied when its turn came
     enum ask asked; // since the last event
     uint32_t asker;
     struct buf bytes; // one event
@@ -117,10 +118,16 @@ static const char *const question_texts[] = {
     [ASK_TEXT] = "ask",       [ASK_LISTEN] = NULL,     [ASK_NOTHING] = NULL,
 };
 
-static char *line_of(rondo_run *run, struct rondo_event *ev)
+/* What shows an event relies on what run_can_apply() asks: of one that does not fit there is only its type. */
+static char *line_of(rondo_run *run, struct rondo_event *ev, bool fits)
 {
+    struct buf plain = { 0 };
     if (!ev)
         return NULL;
+    if (!fits) {
+        buf_printf(&plain, "{\"type\":\"%s\",\"seq\":%llu}", event_type_text(ev->type), (unsigned long long)ev->seq);
+        return buf_take(&plain);
+    }
     auto_json json_t *value = ev->value ? NULL : deliver_value_at(run, ev->seq, ev);
     struct rondo_event shown = *ev;
     shown.run = &run->core;
@@ -163,8 +170,8 @@ static int differs(struct replay *r, struct rondo_event *expected, struct rondo_
     report->seq = expected ? expected->seq : got->seq;
     if (run->journal->ops->append(run->journal, r->record.data, r->record.len, r->first, r->count, err) < 0)
         return err->code;
-    report->expected = line_of(run, expected);
-    report->got = line_of(run, got);
+    report->expected = line_of(run, expected, r->fits);
+    report->got = line_of(run, got, true);
     err_set(err, RONDO_EMISMATCH, "event %llu: the log has %s, and %s follows%s%s%s",
             (unsigned long long)report->seq, expected ? event_type_text(expected->type) : "nothing more",
             !got                                       ? "nothing"
@@ -289,6 +296,13 @@ static int play_decision(struct replay *r, rondo_error *err)
     return compare(r, &ev, err);
 }
 
+static int play_event(struct replay *r, rondo_error *err)
+{
+    const struct rondo_event *ev = &r->events[r->at];
+    r->fits = run_can_apply(&r->run->core, ev);
+    return ev->flags & EF_TOLD ? play_told(r, err) : play_decision(r, err);
+}
+
 /* Nothing may follow what the log has of the turn. */
 static int play_end(struct replay *r, rondo_error *err)
 {
@@ -318,7 +332,7 @@ static int play_turn(struct replay *r, rondo_error *err)
     run->core.now_ns = r->events[0].time_ns;
     wake_late(r);
     while (rc == 0 && r->at < r->count)
-        rc = r->events[r->at].flags & EF_TOLD ? play_told(r, err) : play_decision(r, err);
+        rc = play_event(r, err);
     if (rc == 0)
         rc = play_end(r, err);
     run_settle(&run->core);

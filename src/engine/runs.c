@@ -138,7 +138,8 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 {
     rondo_run_options options;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
-        check_depth(input, &options, err) < 0 || sessions_check(engine, &options, err) < 0) {
+        (options.id && store_check_id(options.id, err) < 0) || check_depth(input, &options, err) < 0 ||
+        sessions_check(engine, &options, err) < 0) {
         secrets_free(origin ? origin->secrets : NULL);
         return err->code;
     }
@@ -533,6 +534,19 @@ int runs_catch_up(rondo_run *run, rondo_error *err)
 int runs_pass_over(rondo_run *run, rondo_error *err)
 {
     return catch_up(run, true, err);
+}
+
+int runs_check_log(rondo_engine *engine, rondo_node *node, struct journal *journal, rondo_error *err)
+{
+    if (rondo_node_check(node, err) < 0)
+        return err->code;
+    rondo_run *run = runs_aside(engine, node, NULL);
+    struct journal *own = run->journal;
+    run->journal = journal;
+    int rc = runs_pass_over(run, err);
+    run->journal = own;
+    rondo_run_close(run);
+    return rc;
 }
 
 static int resume(rondo_engine *engine, rondo_node *node, const char *id, const rondo_run_options *given,

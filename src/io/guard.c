@@ -8,6 +8,8 @@
    The groups are in memory that both share; storing a number is all that a start costs. */
 #include "io/guard.h"
 
+#include "io/remove.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +28,6 @@
 #define ROUNDS     20      // what is being killed may still start others
 #define ENVIRON    65536   // of each process; the mark is at the front
 #define PATH_LEN   512
-#define DEPTH_MAX  64      // of folders to remove
 
 #ifndef __WCLONE
 #define __WCLONE 0x80000000
@@ -232,40 +233,6 @@ static void kill_all(const struct guard *guard)
     }
 }
 
-static bool remove_in(long parent, const char *name, int depth);
-
-/* What is in a folder.  Removing may disturb the listing, so it is read until nothing more goes. */
-static void empty_folder(long fd, int depth)
-{
-    _Alignas(8) char list[1024];
-    for (bool again = true; again;) {
-        again = false;
-        syscall(SYS_lseek, fd, 0, SEEK_SET);
-        for (long len; (len = syscall(SYS_getdents64, fd, list, sizeof list)) > 0;) {
-            for (long at = 0; at < len;) {
-                const struct entry *entry = (const void *)(list + at);
-                again = remove_in(fd, entry->name, depth) || again;
-                at += entry->len;
-            }
-        }
-    }
-}
-
-/* Did it go?  Links are removed, not followed. */
-static bool remove_in(long parent, const char *name, int depth)
-{
-    if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])))
-        return false;
-    if (syscall(SYS_unlinkat, parent, name, 0) == 0)
-        return true;
-    long fd = depth < DEPTH_MAX ? syscall(SYS_openat, parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0) : -1;
-    if (fd < 0)
-        return false;
-    empty_folder(fd, depth + 1);
-    syscall(SYS_close, fd);
-    return syscall(SYS_unlinkat, parent, name, AT_REMOVEDIR) == 0;
-}
-
 static void be_guard(const struct guard *guard, pid_t parent)
 {
     const struct timespec moment = { .tv_nsec = 100 * 1000 * 1000 };
@@ -279,7 +246,7 @@ static void be_guard(const struct guard *guard, pid_t parent)
         syscall(SYS_ppoll, &gone, 1, gone.fd < 0 ? &moment : NULL, NULL, 8);
     kill_all(guard);
     if (*guard->table->folder)
-        remove_in(AT_FDCWD, guard->table->folder, 0);
+        remove_folder(guard->table->folder);
     syscall(SYS_exit_group, 0);
 }
 

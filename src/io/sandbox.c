@@ -171,8 +171,8 @@ static bool is_public(int folder, const char *name, struct stat *st)
 
 #define PUBLIC_DEPTH 8
 
-/* Root may read what is its own, but what is not for everybody's eyes is not for a model's: only what all may
-   read is allowed, one by one where something else is beside it. */
+/* What the user may read, but not everybody, is not for a model's eyes: only what all may read is allowed, one by one
+   where something else is beside it. */
 static void allow_public(struct sandbox *sandbox, const char *path, int depth);
 
 static void allow_entries(struct sandbox *sandbox, const char *path, DIR *dir, int depth)
@@ -213,7 +213,7 @@ static bool has_private(const char *path, int depth)
 
 static void allow_public(struct sandbox *sandbox, const char *path, int depth)
 {
-    if (geteuid() != 0 || !has_private(path, depth)) {
+    if (!has_private(path, depth)) {
         allow(sandbox, path, ALL_READS);
         return;
     }

@@ -1,7 +1,8 @@
 /* tempdir.c - see tempdir.h. */
 #include "io/tempdir.h"
 
-#include <dirent.h>
+#include "io/remove.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define DEPTH_MAX 64 // folders in folders to remove
 
 char *tempdir_make(rondo_error *err)
 {
@@ -83,28 +82,8 @@ int tempdir_read(const char *path, size_t max, struct buf *out, rondo_error *err
     return 0;
 }
 
-static void empty_folder(int parent, const char *name, int depth)
-{
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        const char *inner = entry->d_name;
-        if (strcmp(inner, ".") == 0 || strcmp(inner, "..") == 0 || unlinkat(fd, inner, 0) == 0)
-            continue;
-        if (depth < DEPTH_MAX)
-            empty_folder(fd, inner, depth + 1);
-        unlinkat(fd, inner, AT_REMOVEDIR);
-    }
-    if (folder)
-        closedir(folder);
-    else if (fd >= 0)
-        close(fd);
-}
-
 void tempdir_remove(const char *folder)
 {
-    if (!folder || rmdir(folder) == 0)
-        return;
-    empty_folder(AT_FDCWD, folder, 0);
-    rmdir(folder);
+    if (folder)
+        remove_folder(folder);
 }

@@ -182,15 +182,29 @@ static bool is_nothing(const char *text, size_t len)
     return blanks == len || (len - blanks == 4 && memcmp(text + blanks, "null", 4) == 0);
 }
 
+static bool can_be_arguments(const json_t *value)
+{
+    return json_is_object(value) && !value_is_deeper(value, ARGUMENTS_DEPTH);
+}
+
 static void set_arguments(json_t *message, const char *text, size_t len)
 {
-    json_t *value = is_nothing(text, len) ? json_object() : json_loadb(text, len, 0, NULL);
-    if (json_is_object(value)) {
-        json_object_set_new(message, "arguments", value);
+    auto_json json_t *value = is_nothing(text, len) ? json_object() : json_loadb(text, len, 0, NULL);
+    if (can_be_arguments(value))
+        json_object_set(message, "arguments", value);
+    else
+        json_object_set_new(message, "raw", message_text(text, len));
+}
+
+static void set_object(json_t *message, json_t *value)
+{
+    auto_buf struct buf text = { 0 };
+    if (can_be_arguments(value)) {
+        json_object_set(message, "arguments", value);
         return;
     }
-    json_decref(value);
-    json_object_set_new(message, "raw", message_text(text, len));
+    value_put_json(&text, value);
+    json_object_set_new(message, "raw", message_text(text.data, text.len));
 }
 
 /* Tools have names of these signs only.  A model may make up others, but servers refuse to hear them again.  Secrets
@@ -218,7 +232,7 @@ static json_t *call_message(const struct answer *answer, uint32_t place)
     json_object_set_new(message, "id", message_text(id, strlen(id)));
     json_object_set_new(message, "name", clean_name(answer->secrets, call->name ? call->name : ""));
     if (json_is_object(call->value))
-        json_object_set(message, "arguments", call->value);
+        set_object(message, call->value);
     else if (json_is_string(call->value))
         set_arguments(message, json_string_value(call->value), json_string_length(call->value));
     else

@@ -12,6 +12,7 @@
 
 #define ANSWER_BYTES (32 * 1024 * 1024)
 #define ANSWER_CALLS 256
+#define ARGUMENTS_DEPTH 256 // of lists and objects; notes of a talk have them inside, and are bounded (value.h)
 
 /* Why the model stopped. */
 enum answer_stop {

@@ -130,7 +130,7 @@ static bool get_number(struct codec *codec, struct rondo_event *ev, unsigned fie
 {
     uint64_t n;
     if (ev->flags & EF_REF) {
-        if (!varint_get(&codec->at, codec->end, &n) || n >= ev->seq)
+        if (!varint_get(&codec->at, codec->end, &n) || !n || n >= ev->seq)
             return false;
         ev->ref = ev->seq - n;
     } else if (fields & HAS_NUM) {

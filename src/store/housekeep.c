@@ -60,7 +60,8 @@ int store_expire(struct store *store, const struct store_retention *keep, bool o
 {
     struct expiring e = { .keep = keep };
     int rc = store_runs(store, &(struct store_filter){ 0 }, look_at, &e, err);
-    for (const char *id = e.ids.data; rc == 0 && id < e.ids.data + e.ids.len; id += strlen(id) + 1) {
+    for (size_t at = 0; rc == 0 && at < e.ids.len; at += strlen(e.ids.data + at) + 1) {
+        const char *id = e.ids.data + at;
         if (!only_look)
             rc = store_remove(store, id, err);
         if (rc == RONDO_EBUSY || rc == RONDO_ENOTFOUND)

@@ -262,7 +262,7 @@ static void read_columns(sqlite3_stmt *row, struct store_run *ret)
     *ret = (struct store_run){
         .num = sqlite3_column_int64(row, 0), .id = db_text(row, 1), .name = db_text(row, 2),
         .session = db_text(row, 3), .status = sqlite3_column_int(row, 4), .waiting = sqlite3_column_int(row, 5),
-        .start_ns = sqlite3_column_int64(row, 6), .end_ns = sqlite3_column_int64(row, 7),
+        .start_ns = MAX(sqlite3_column_int64(row, 6), 0), .end_ns = MAX(sqlite3_column_int64(row, 7), 0),
         .hash = (uint64_t)sqlite3_column_int64(row, 8), .last_seq = (uint64_t)sqlite3_column_int64(row, 9),
         .about = db_json(row, 10), .parent = sqlite3_column_int64(row, 11),
         .fork_seq = (uint64_t)sqlite3_column_int64(row, 12), .holder = "",

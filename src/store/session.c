@@ -17,21 +17,6 @@
 
 #define LIMIT_MAX 10000 // results of a search
 
-/* ---- names ----------------------------------------------------------------------------------------------- */
-
-int session_check_name(const char *name, rondo_error *err)
-{
-    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:@";
-    size_t len = strlen(name), fits = strspn(name, good);
-    if (len == 0 || len > SESSION_NAME_MAX)
-        return err_set(err, RONDO_EINVAL, "the name of a session has 1 to %d characters, got %zu",
-                       SESSION_NAME_MAX, len);
-    if (fits < len)
-        return err_set(err, RONDO_EINVAL,
-                       "the name of a session is made of letters, digits and - _ . : @, got '%s'", name);
-    return 0;
-}
-
 /* ---- values as text ---------------------------------------------------------------------------------------- */
 
 /* A text as it is; of another value all texts in it, one to a line. */

@@ -177,8 +177,11 @@ int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err);
 
 #define SESSION_NAME_MAX 100
 
-/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL. */
+/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL.  A run's id only when the run is new: a store may have
+   older ones. */
 int session_check_name(const char *name, rondo_error *err);
+int store_check_id(const char *id, rondo_error *err);
+#define RUN_ID_MAX 200
 
 /* State: an object, new; empty when there is none of that name. */
 int store_session_state(struct store *store, const char *session, json_t **ret, rondo_error *err);

@@ -32,7 +32,6 @@
 #define FILE_MAX   (1u << 30)
 #define LONGEST    (256u << 20) // record
 #define ALL_MAX    (64ull << 30) // bytes of all records together
-#define ID_MAX     200
 #define FLUSH_AT   65536
 
 enum item { ITEM_ABOUT = 'A', ITEM_DEFINITION = 'D', ITEM_PIECE = 'P', ITEM_RECORD = 'R', ITEM_END = 'E' };
@@ -294,7 +293,7 @@ static int next_item(struct infile *in, const char **ret, size_t *ret_len, rondo
     uint64_t len;
     if (in->at == in->end)
         return 0;
-    int tag = *in->at++;
+    int tag = (unsigned char)*in->at++;
     if (!varint_get(&in->at, in->end, &len) || len > (uint64_t)(in->end - in->at))
         return bad_file(in, err, "an item has no length that fits");
     *ret = in->at;
@@ -324,15 +323,6 @@ static int check_frame(struct infile *in, const struct buf *bytes, rondo_error *
     return 0;
 }
 
-static bool is_good_id(const char *id)
-{
-    size_t len = strlen(id);
-    for (size_t i = 0; i < len; i++)
-        if ((uint8_t)id[i] <= ' ' || id[i] == 0x7f)
-            return false;
-    return len > 0 && len <= ID_MAX;
-}
-
 static int read_about(struct infile *in, const char *bytes, size_t len, rondo_error *err)
 {
     struct store_run *run = &in->run;
@@ -344,9 +334,11 @@ static int read_about(struct infile *in, const char *bytes, size_t len, rondo_er
         json_unpack(in->about, "{s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:I, s?o, s?o}", "id", &run->id, "name",
                     &run->name, "session", &run->session, "status", &run->status, "waiting", &waiting, "start",
                     &start, "end", &last, "hash", &hash, "about", &run->about, "inbox", &in->inbox) < 0 ||
-        (in->inbox && !json_is_array(in->inbox)) || !is_good_id(run->id) || run->status < 0 ||
+        (in->inbox && !json_is_array(in->inbox)) || run->status < 0 ||
         run->status > RONDO_STATUS_WAITING || start < 0 || last < 0)
         return bad_file(in, err, "what it says about the run makes no sense");
+    if (store_check_id(run->id, err) < 0)
+        return err_in(err, "%s", in->path);
     run->waiting = waiting;
     run->start_ns = start;
     run->end_ns = last;

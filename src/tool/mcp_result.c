@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PARTS_MAX 1000 // of one result
+
 static const char *text_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -102,10 +104,15 @@ static json_t *part_of(const json_t *item)
 static json_t *parts_of(const json_t *result)
 {
     size_t i;
-    const json_t *item, *structured = json_object_get(result, "structuredContent");
+    const json_t *structured = json_object_get(result, "structuredContent");
+    const json_t *content = json_object_get(result, "content");
+    size_t count = json_array_size(content);
     json_t *parts = json_array();
-    json_array_foreach (json_object_get(result, "content"), i, item)
-        json_array_append_new(parts, part_of(item));
+    for (i = 0; i < MIN(count, PARTS_MAX); i++)
+        json_array_append_new(parts, part_of(json_array_get(content, i)));
+    if (count > PARTS_MAX)
+        json_array_append_new(parts, json_pack("{s:o}", "text", json_sprintf("[left out: %zu more parts]",
+                              count - PARTS_MAX)));
     if (!json_array_size(parts) && structured) {
         auto_buf struct buf text = { 0 };
         value_put_json(&text, structured);

@@ -55,6 +55,18 @@ same "what was read" "$(asked 1 '.messages[] | select(.tool_call_id=="c1").conte
 same "a tool that is none" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | grep -c "there is no tool 'nothing'")" 1
 same "the tools that it was told of" "$(asked 0 '[.tools[].function.name] | join(" ")')" "read write glob bash"
 
+# Whatever is nested deeper than a note may be ends somewhere: with an answer to the model, or with the step.
+nested() { printf "%$1s" | tr ' ' '['; printf "%$1s" | tr ' ' ']'; } # DEPTH
+for depth in 250 300 1020 1100 2040 2100; do
+    serve < <(calls c1 read "{\"path\":$(nested $depth)}"; then_; text "Done.")
+    check "arguments nested $depth deep" 0 "Done." timeout 60 "$RONDO" run -q --allow read tools.yaml
+    same "the model is told what is wrong with them" "$(asked 1 '.messages[] | select(.role=="tool").content' |
+        grep -c "nested too deep\|expected string")" 1
+done
+serve < <(calls c1 read '{"path":"tea.txt"}' | sed "s/\"type\":\"function\"/&,\"extra_content\":{\"x\":$(nested 1500)}/"; then_; text "Done.")
+check "a deep extra that a server sends" 1 "" timeout 60 "$RONDO" run -q --allow read tools.yaml
+says "nested more than 1024 levels deep"
+
 serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Sorry.")
 check "what is not allowed is refused" 0 "Sorry." "$RONDO" run -q --strict --allow read tools.yaml
 same "nothing was written" "$(ls new.txt 2>/dev/null)" ""

@@ -41,6 +41,7 @@
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -146,6 +147,12 @@ ATTEMPT(make_through_a_link)
 }
 ATTEMPT(a_pipe_outside) { return mkfifo(OUT("new"), 0600) == 0; }
 ATTEMPT(a_device) { return mknod(BOX("node"), S_IFCHR | 0600, makedev(1, 3)) == 0; }
+ATTEMPT(run_what_makes_us_somebody_else) // where there is a view: then all but the box is read-only
+{
+    struct statvfs all, own;
+    return statvfs("/", &all) == 0 && all.f_flag & ST_RDONLY && statvfs(BOX(""), &own) == 0 &&
+           !(own.f_flag & ST_NOSUID);
+}
 ATTEMPT(a_disk) { return mknod(BOX("node"), S_IFBLK | 0600, makedev(8, 0)) == 0; }
 ATTEMPT(a_file_without_a_name_gets_one)
 {
@@ -758,6 +765,7 @@ static const struct attempt {
     { "make through a link", make_through_a_link, WORKS },
     { "a pipe outside", a_pipe_outside, WORKS },
     { "a device", a_device, IF_ROOT },
+    { "run what makes us somebody else", run_what_makes_us_somebody_else, NOT_TRIED },
     { "a disk", a_disk, IF_ROOT },
     { "a file without a name gets one", a_file_without_a_name_gets_one, IF_ROOT },
     { "by a folder that is open", by_a_folder_that_is_open, WORKS },

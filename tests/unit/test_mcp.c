@@ -282,6 +282,9 @@ TEST(results_are_bounded)
     const char *said = call("big", "{\"bytes\": 5000000}");
     CHECK(strlen(said) < TOOL_OUTPUT_MAX + 100);
     CHECK(strstr(said + TOOL_OUTPUT_MAX - 10, "[cut: these are the first 262144 of 5000000 bytes]"));
+    said = call("big", "{\"parts\": 20000}");
+    CHECK(strlen(said) < 20000);
+    CHECK(strstr(said, "[left out: 19000 more parts]"));
     shut_down();
 }
 
