@@ -275,7 +275,7 @@ static void discover(const json_t *id)
     const char *only = value_of("only=", "2026-07-28");
     if (is("shy"))
         _exit(3);
-    if (!is_modern() && is("silent"))
+    if ((!is_modern() && is("silent")) || is("sullen"))
         return;
     if (!is_modern())
         refuse(id, -32601, "Method not found", NULL);
@@ -288,7 +288,7 @@ static void discover(const json_t *id)
 
 static void greet(const json_t *id)
 {
-    if (is("modern")) {
+    if (is("modern") || is("sullen")) {
         refuse(id, -32601, "this server speaks 2026-07-28", NULL);
         return;
     }
@@ -362,6 +362,8 @@ __attribute__((constructor)) static void become_server(void)
         puts("Mock server 1.0\nlistening\n\n");
     if (is("junk"))
         flood("blah blah\n");
+    if (is("babbling"))
+        flood("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1}}\n");
     if (is("long"))
         flood("{\"jsonrpc\":\"2.0\",\"method\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
     while (is("deaf") || getline(&line, &cap, stdin) > 0) {

@@ -318,9 +318,10 @@ static void drain(struct process *process, struct source *source, size_t most,
     }
 }
 
+/* What is said in a talk is worked on at once, which takes longer than reading it. */
 static void on_out(struct process *process)
 {
-    drain(process, &process->out, READS_MAX * SCRATCH, keep_output);
+    drain(process, &process->out, (process->is_talk ? 1 : READS_MAX) * SCRATCH, keep_output);
 }
 
 static void on_err(struct process *process)
