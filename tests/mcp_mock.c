@@ -292,6 +292,8 @@ static void greet(const json_t *id)
         refuse(id, -32601, "this server speaks 2026-07-28", NULL);
         return;
     }
+    if (is("mute"))
+        return;
     is_greeted = true;
     answer(id, json_pack("{s:s, s:o, s:{s:s, s:s}}", "protocolVersion", value_of("version=", "2025-11-25"),
                          "capabilities", capabilities(), "serverInfo", "name", "mock", "version", "1"));
@@ -326,7 +328,8 @@ static void hear(const json_t *message)
     } else if (!is_modern() && !is_greeted) {
         refuse(id, -32000, "not initialized", NULL);
     } else if (strcmp(name, "tools/list") == 0) {
-        list(id, params);
+        if (!is("listless"))
+            list(id, params);
     } else if (strcmp(name, "tools/call") == 0) {
         call(id, params);
     } else if (strcmp(name, "subscriptions/listen") == 0) {

@@ -7,6 +7,8 @@
      both           the newer era and, after initialize, the older one
      silent         no answer to what it does not know
      sullen         no answer to server/discover, and an error to initialize
+     mute           no answer to initialize
+     listless       no answer to tools/list
      shy            dies of server/discover
      slow           answers nothing in the first 4 seconds
      version=V      in the older era: what initialize is answered with

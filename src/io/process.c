@@ -318,7 +318,7 @@ static void drain(struct process *process, struct source *source, size_t most,
     }
 }
 
-/* What is said in a talk is worked on at once, which takes longer than reading it. */
+/* The owner of a talk works on what it hears at once, and others have to get their turn. */
 static void on_out(struct process *process)
 {
     drain(process, &process->out, (process->is_talk ? 1 : READS_MAX) * SCRATCH, keep_output);

@@ -30,6 +30,8 @@
 #define WORDS_MAX  32
 #define OUTPUT_MAX (256 * 1024)
 #define LINK_MAX   8192 // of `.git` in a tree
+#define GIT_MS     600000 // for one call
+#define HURRY_MS   2000   // for one call of a tree that is not wanted any more
 #define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
 #define TREE_NAME  "tree"
@@ -49,7 +51,8 @@ struct worktree {
     enum stage stage;
     int tries;
     int removals; // that failed: other worktrees of the repository may be in the way for a moment
-    bool only_checks, is_over;
+    bool only_checks, is_over, is_unwanted;
+    struct process *process; // git, while it is at work
     rondo_error err; // code 0: none
     void (*done)(struct worktree *tree, const rondo_error *err, void *user);
     void *user;
@@ -119,7 +122,6 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     struct words words = { 0 };
     auto_buf struct buf pairs = { 0 };
     const char *env[COUNT(passed) + 2];
-    struct process *process;
     put_env(&pairs, env);
     ADD_WORDS(&words, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
               "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c",
@@ -128,8 +130,9 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     return process_start(tree->loop,
                          &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
                                                  .max_output = OUTPUT_MAX, .grace_ms = -1,
+                                                 .timeout_ms = tree->is_unwanted ? HURRY_MS : GIT_MS,
                                                  .on_end = on_end, .user = tree },
-                         &process, err);
+                         &tree->process, err);
 }
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
@@ -427,6 +430,9 @@ static void on_end(struct process *process, void *user)
     auto_buf struct buf text = { 0 };
     size_t len;
     enum stage next;
+    tree->process = NULL;
+    if (process_timed_out(process) || tree->is_unwanted) // a filter of the repository's may never end
+        tree->tries = tree->removals = NAMES_MAX;
     if (process_status(process) == 0) {
         const char *output = process_output(process, &len);
         buf_put(&text, output, len);
@@ -448,7 +454,7 @@ static struct worktree *tree_new(struct loop *loop, const char *folder)
 
 int worktree_open(struct loop *loop, const char *folder,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
-                  rondo_error *err)
+                  struct worktree **ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };
     if (process_path(loop, TREE_NAME, &path, err) < 0)
@@ -457,10 +463,19 @@ int worktree_open(struct loop *loop, const char *folder,
     tree->path = buf_take(&path);
     tree->done = done;
     tree->user = user;
-    if (start_stage(tree, err) == 0)
+    if (start_stage(tree, err) == 0) {
+        *ret = tree;
         return 0;
+    }
     tree_free(tree);
     return err_in(err, "`isolation: worktree-per-step`");
+}
+
+void worktree_stop(struct worktree *tree)
+{
+    tree->is_unwanted = true;
+    if (tree->process)
+        process_cancel(tree->process, -1);
 }
 
 void worktree_close(struct worktree *tree, const char *branch, const char *message,
