@@ -283,7 +283,7 @@ static void discover(const json_t *id)
     const char *only = value_of("only=", "2026-07-28");
     if (is("shy"))
         _exit(3);
-    if (!is_modern() && is("silent"))
+    if ((!is_modern() && is("silent")) || is("sullen"))
         return;
     if (!is_modern())
         refuse(id, -32601, "Method not found", NULL);
@@ -296,10 +296,12 @@ static void discover(const json_t *id)
 
 static void greet(const json_t *id)
 {
-    if (is("modern")) {
+    if (is("modern") || is("sullen")) {
         refuse(id, -32601, "this server speaks 2026-07-28", NULL);
         return;
     }
+    if (is("mute"))
+        return;
     is_greeted = true;
     answer(id, json_pack("{s:s, s:o, s:{s:s, s:s}}", "protocolVersion", value_of("version=", "2025-11-25"),
                          "capabilities", capabilities(), "serverInfo", "name", "mock", "version", "1"));
@@ -334,7 +336,8 @@ static void hear(const json_t *message)
     } else if (!is_modern() && !is_greeted) {
         refuse(id, -32000, "not initialized", NULL);
     } else if (strcmp(name, "tools/list") == 0) {
-        list(id, params);
+        if (!is("listless"))
+            list(id, params);
     } else if (strcmp(name, "tools/call") == 0) {
         call(id, params);
     } else if (strcmp(name, "subscriptions/listen") == 0) {
@@ -370,6 +373,8 @@ __attribute__((constructor)) static void become_server(void)
         puts("Mock server 1.0\nlistening\n\n");
     if (is("junk"))
         flood("blah blah\n");
+    if (is("babbling"))
+        flood("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1}}\n");
     if (is("long"))
         flood("{\"jsonrpc\":\"2.0\",\"method\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
     while (is("deaf") || getline(&line, &cap, stdin) > 0) {

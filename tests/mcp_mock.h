@@ -6,6 +6,9 @@
      modern         the newer era; otherwise the older one
      both           the newer era and, after initialize, the older one
      silent         no answer to what it does not know
+     sullen         no answer to server/discover, and an error to initialize
+     mute           no answer to initialize
+     listless       no answer to tools/list
      shy            dies of server/discover
      slow           answers nothing in the first 4 seconds
      version=V      in the older era: what initialize is answered with
@@ -18,6 +21,7 @@
      bad            lists tools that nobody should take
      chatty         writes lines that are no messages first
      junk           writes nothing but such lines
+     babbling       writes notifications without end, and never reads its input
      long           writes a line without end
      deaf           never reads its input, and does not end
      stubborn       does not end when its input is closed, nor by SIGTERM

@@ -17,7 +17,8 @@
 #define NAME_SHOWN 180 // of a path in the name of a branch
 
 struct isolated {
-    struct worktree *tree; // NULL until it is made
+    struct worktree *tree; // NULL until it is made,
+    struct worktree *opening; // by this one
     rondo_later later;
     const struct flow_step *step; // not to be touched once is_unwanted
     char *branch, *message;
@@ -131,7 +132,8 @@ static void on_open(struct worktree *tree, const rondo_error *err, void *user)
 static void on_cancel(void *user)
 {
     struct isolated *own = user;
-    own->is_unwanted = true; // what git has begun it ends
+    own->is_unwanted = true;
+    worktree_stop(own->opening);
 }
 
 /* A talk that was cut off goes on with what it had changed. */
@@ -151,7 +153,8 @@ void isolated_run(rondo_task *task, const struct flow_step *step)
     own->message = commit_message(see.run_id, path);
     see_clear(&see);
     own->step = step;
-    if (worktree_open(task_loop(task), folder ? folder : ".", goes_on(task) ? own->branch : NULL, on_open, own, &err) < 0) {
+    if (worktree_open(task_loop(task), folder ? folder : ".", goes_on(task) ? own->branch : NULL, on_open, own,
+                      &own->opening, &err) < 0) {
         rondo_task_fail(task, err.code, "%s", err.message);
         own_free(own);
         return;

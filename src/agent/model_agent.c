@@ -148,12 +148,24 @@ static void on_talk_end(struct talk *talk, void *user)
         say_yield(yield);
 }
 
+static void fail_cancelled(struct stint *stint)
+{
+    rondo_error err;
+    err_set(&err, RONDO_ECANCELLED, "cancelled");
+    fail(stint, &err);
+}
+
 static void on_cancel(void *user)
 {
     struct stint *stint = user;
     stint->is_cancelled = true;
-    if (stint->talk)
+    if (stint->talk) {
         talk_cancel(stint->talk);
+    } else if (stint->connecting) {
+        stint->connecting = 0;
+        mcp_forget(stint->mcp, stint);
+        fail_cancelled(stint);
+    }
 }
 
 /* ---- the model --------------------------------------------------------------------------------------- */
@@ -340,9 +352,7 @@ static void on_connected(const rondo_error *err, void *user)
     }
     if (--stint->connecting)
         return;
-    if (stint->is_cancelled)
-        err_set(&stint->error, RONDO_ECANCELLED, "cancelled");
-    if (stint->failed || stint->is_cancelled) {
+    if (stint->failed) {
         rondo_error why = stint->error;
         fail(stint, &why);
     } else {
@@ -354,6 +364,10 @@ static void on_connected(const rondo_error *err, void *user)
 static void connect(struct stint *stint)
 {
     const struct flow_agent *agent = stint->step->agent;
+    if (stint->is_cancelled) {
+        fail_cancelled(stint);
+        return;
+    }
     stint->connecting = 1;
     for (uint32_t i = 0; stint->mcp && agent && i < agent->tool_count; i++) {
         const char *server = servers_find(stint->step->flow, agent->tools[i]);

@@ -662,7 +662,7 @@ static int leave_broken(struct drive *d, const rondo_error *err)
         add_next(d, "when that is mended, go on with: rondo resume ", "");
         screen_write(STDERR_FILENO, d->next.data, d->next.len);
     }
-    return EXIT_FAILED;
+    return interrupt_count() ? 128 + interrupt_signal() : shell_is_late(d->run) ? EXIT_TIMEOUT : EXIT_FAILED;
 }
 
 static int finish(struct drive *d)
@@ -751,12 +751,14 @@ int drive(rondo_run *run, const struct drive_options *options)
     show_ascii_only(term_is_ascii(STDERR_FILENO));
     prepare(&d);
     interrupt_start(d.engine);
+    d.engine->stops = interrupt_count;
     if (options->plan)
         put_plan(&d);
     pull(&d);
     wait_for_notified(&d);
     int code = finish(&d);
     keyboard_restore();
+    d.engine->stops = NULL;
     interrupt_over();
     drive_clear(&d);
     return code;

@@ -39,6 +39,11 @@ int64_t shell_run_ns(const rondo_run *run)
     return MAX(shell_now_ns(run->engine) + run->ahead_ns, run->core.now_ns);
 }
 
+bool shell_is_late(const rondo_run *run)
+{
+    return shell_run_ns(run) >= run_timeout_at(&run->core);
+}
+
 /* ---- 1 what happened --------------------------------------------------------------------------------- */
 
 static void make_ready(rondo_run *run)
@@ -570,6 +575,8 @@ int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error
     engine->check_values = c.check_values;
     engine->max_concurrency = c.max_concurrency;
     engine->store = (struct store *)c.store;
+    if (engine->store)
+        store_on_busy(engine->store, stored_may_wait, engine);
     engine->virtual_ns = 1000000000ll * 1000000000ll; // a day in September 2001
     mailbox_init(&engine->mail);
     if (taped_begin(engine, err) < 0) {
@@ -588,6 +595,8 @@ void rondo_engine_free(rondo_engine *engine)
         rondo_run_close(engine->runs);
     shell_bury(engine);
     runs_free_spare(engine);
+    if (engine->store)
+        store_on_busy(engine->store, NULL, NULL);
     process_kill_all(engine->loop); // their ends are still told to tokens that nobody has
     http_end_all(engine->loop);
     mailbox_clear(&engine->mail);

@@ -53,6 +53,7 @@ struct farewell later_take_farewell(struct later *later)
     struct farewell farewell = later_take_waits(later);
     farewell.call = TAKE(later->on_cancel);
     farewell.user = later->on_cancel_user;
+    later->is_parked = NULL; // its user may be gone behind the call
     return farewell;
 }
 

@@ -157,6 +157,7 @@ struct rondo_engine {
     struct turn turn;    // the present one
     rondo_run *turn_run; // whose it is; NULL when it has been let go
     struct store *store; // where runs are kept, borrowed; NULL: in memory
+    int (*stops)(void);  // how often somebody has asked the program to stop; NULL: nobody can
     struct turn *spare_turns; // memory for turns that are put aside
     uint32_t spare_turn_count, spare_turn_cap;
     rondo_run *staged_first, *staged_last; // whose turns wait for a commit
@@ -235,6 +236,7 @@ int64_t shell_now_ns(rondo_engine *engine);
 /* The run's own time.  It is the clock's, but never goes back, also when the clock was set back while
    nobody drove the run: what is in its log has happened before what comes. */
 int64_t shell_run_ns(const rondo_run *run);
+bool shell_is_late(const rondo_run *run); // its timeout is over
 
 /* run_waits_for_people(), with what only agents at work know: whether they do more than that. */
 bool later_all_wait_for_people(rondo_run *run);
@@ -363,6 +365,9 @@ int stored_hear(rondo_run *run, rondo_error *err);
 
 /* What other processes want, every tenth of a second or at once; leases are renewed. */
 void stored_look(rondo_engine *engine, bool at_once);
+
+/* For store_on_busy(): the engine waits for a store that is locked until the last of its runs is late. */
+bool stored_may_wait(int64_t waited_ms, void *engine);
 
 /* When stored_look() wants to be called again; INT64_MAX: never. */
 int64_t stored_next_look(const rondo_engine *engine);

@@ -13,6 +13,7 @@
 
 #define LOOK_NS  100000000ll   // how often the store is asked for news
 #define RENEW_NS 10000000000ll // how often leases are renewed
+#define LATE_MS  1000          // for a store that is locked, when it is time to stop
 
 /* ---- the row ------------------------------------------------------------------------------------------------ */
 
@@ -213,6 +214,27 @@ void stored_look(rondo_engine *engine, bool at_once)
     for (rondo_run *run = engine->runs; run; run = run->next)
         if (run->stored)
             stored_read_inbox(run, &ignored);
+}
+
+/* ---- when another process has locked it ------------------------------------------------------------------------ */
+
+/* Whoever begins a run, or goes on with one, is never late. */
+static bool is_late(const rondo_engine *engine)
+{
+    bool is_any = false;
+    if (engine->stops && engine->stops())
+        return true;
+    for (const rondo_run *run = engine->runs; run; run = run->next)
+        if (!run->ended && !shell_is_late(run))
+            return false;
+        else
+            is_any = is_any || !run->ended;
+    return is_any;
+}
+
+bool stored_may_wait(int64_t waited_ms, void *engine)
+{
+    return waited_ms < LATE_MS || !is_late(engine);
 }
 
 /* ---- for programs that embed us ----------------------------------------------------------------------------- */

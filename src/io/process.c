@@ -319,9 +319,10 @@ static void drain(struct process *process, struct source *source, size_t most,
     }
 }
 
+/* The owner of a talk works on what it hears at once, and others have to get their turn. */
 static void on_out(struct process *process)
 {
-    drain(process, &process->out, READS_MAX * SCRATCH, keep_output);
+    drain(process, &process->out, (process->is_talk ? 1 : READS_MAX) * SCRATCH, keep_output);
 }
 
 static void on_err(struct process *process)

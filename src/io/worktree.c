@@ -35,9 +35,11 @@
 #define WORDS_MAX  32
 #define OUTPUT_MAX (256 * 1024)
 #define LINK_MAX   8192 // of `.git` in a tree
+#define GIT_MS     600000 // for one call
+#define HURRY_MS   2000   // for one call of a tree that is not wanted any more
+#define LEAVE_MS   10000  // for the call that is at work when the engine closes: it may be keeping changes
 #define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
-#define GIT_MS     (5 * 60 * 1000) // a filter may hang
 #define TREE_NAME  "tree"
 #define BRANCHES   "refs/heads/"
 
@@ -59,7 +61,8 @@ struct worktree {
     enum stage stage;
     int tries;
     int removals; // that failed: other worktrees of the repository may be in the way for a moment
-    bool only_checks, is_over;
+    bool only_checks, is_over, is_unwanted;
+    struct process *process; // git, while it is at work
     rondo_error err; // code 0: none
     void (*done)(struct worktree *tree, const rondo_error *err, void *user);
     void *user;
@@ -198,7 +201,6 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     struct words words = { 0 };
     auto_buf struct buf pairs = { 0 };
     const char *env[COUNT(passed) + 2];
-    struct process *process;
     struct sandbox *sandbox = NULL;
     if (confine(tree, &sandbox, err) < 0)
         return err->code;
@@ -209,10 +211,11 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     add_words(&words, more->list);
     int rc = process_start(tree->loop,
                            &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
-                                                   .max_output = OUTPUT_MAX, .timeout_ms = GIT_MS, .grace_ms = -1,
-                                                   .farewell_ms = GIT_MS, .sandbox = sandbox,
+                                                   .max_output = OUTPUT_MAX, .grace_ms = -1,
+                                                   .timeout_ms = tree->is_unwanted ? HURRY_MS : GIT_MS,
+                                                   .farewell_ms = LEAVE_MS, .sandbox = sandbox,
                                                    .on_end = on_end, .user = tree },
-                           &process, err);
+                           &tree->process, err);
     sandbox_close(sandbox);
     return rc;
 }
@@ -544,6 +547,9 @@ static void on_end(struct process *process, void *user)
     auto_buf struct buf text = { 0 };
     size_t len;
     enum stage next;
+    tree->process = NULL;
+    if (process_timed_out(process) || tree->is_unwanted) // a filter of the repository's may never end
+        tree->tries = tree->removals = NAMES_MAX;
     if (process_status(process) == 0) {
         const char *output = process_output(process, &len);
         buf_put(&text, output, len);
@@ -566,7 +572,7 @@ static struct worktree *tree_new(struct loop *loop, const char *folder)
 
 int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
-                  rondo_error *err)
+                  struct worktree **ret, rondo_error *err)
 {
     auto_buf struct buf path = { 0 };
     if (process_path(loop, TREE_NAME, &path, err) < 0)
@@ -577,10 +583,19 @@ int worktree_open(struct loop *loop, const char *folder, const char *branch,
     tree->stage = branch ? FIND : LOOK;
     tree->done = done;
     tree->user = user;
-    if (start_stage(tree, err) == 0)
+    if (start_stage(tree, err) == 0) {
+        *ret = tree;
         return 0;
+    }
     tree_free(tree);
     return err_in(err, "`isolation: worktree-per-step`");
+}
+
+void worktree_stop(struct worktree *tree)
+{
+    tree->is_unwanted = true;
+    if (tree->process)
+        process_cancel(tree->process, -1);
 }
 
 void worktree_close(struct worktree *tree, const char *branch, const char *message,

@@ -21,7 +21,10 @@ int worktree_check(const char *folder, rondo_error *err);
    then the tree is gone. */
 int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
-                  rondo_error *err);
+                  struct worktree **ret, rondo_error *err);
+
+/* Until then: nobody wants it any more.  git is ended, and done() comes, with an error unless it was there already. */
+void worktree_stop(struct worktree *tree);
 
 /* The place in the tree that corresponds to that folder. */
 const char *worktree_folder(const struct worktree *tree);

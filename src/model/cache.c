@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x726e6361 // "rnca": nobody's file but ours is written to
-#define BUSY_MS     200
+#define BUSY_MS     50
 #define FORM        1 // of the JSON of an answer
 
 struct cache {

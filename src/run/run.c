@@ -212,6 +212,12 @@ void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_
                                            .ordinal = ordinal, .due_ns = due_ns };
 }
 
+int64_t run_timeout_at(const struct run *run)
+{
+    const struct act *holder = run->act_count ? run->acts[0] : NULL;
+    return holder && run->timeout_ns ? holder->start_ns + run->timeout_ns + run->idle_ns - holder->idle_ns : INT64_MAX;
+}
+
 /* Limits of time begin with the activation, as that of one call; those of a step are shared by all its attempts. */
 static void start_timers(struct run *run, struct act *act)
 {
@@ -223,7 +229,7 @@ static void start_timers(struct run *run, struct act *act)
     if (act->node->call_ms)
         run_timer(run, TIMER_CALL, act, 0, 0, act->call_ns + act->node->call_ms * MS + run->idle_ns);
     if (!act->slot && run->timeout_ns)
-        run_timer(run, TIMER_TIMEOUT, act, 0, 0, act->start_ns + run->timeout_ns + run->idle_ns - act->idle_ns);
+        run_timer(run, TIMER_TIMEOUT, act, 0, 0, run_timeout_at(run));
     if (budget_of(run, act)->time_ms)
         run_timer(run, TIMER_BUDGET, act, 0, 0, budget_end_ns(run, act));
 }

@@ -326,6 +326,8 @@ static inline void run_drop(struct run *run, json_t *value)
 void run_command(struct run *run, enum command_type type, const struct act *act);
 /* What an agent waits for under a number of the shell's is through; type: of the event that it is about. */
 void run_answer(struct run *run, const struct act *act, uint32_t number, uint8_t type, uint8_t reason);
+int64_t run_timeout_at(const struct run *run); // when its own timeout is over; INT64_MAX: it has none
+
 void run_timer(struct run *run, enum timer timer, const struct act *act, uint32_t child,
                uint32_t ordinal, int64_t due_ns);
 

@@ -281,7 +281,7 @@ void chunk_gather_if_long(struct store *store)
     int64_t rows = store->log_next - store->log_first;
     if (LIKELY(rows < store->log_most && store->log_bytes < LOG_BYTES))
         return;
-    if (db_end(store, true, chunk_gather(store, &ignored), &ignored) < 0) {
+    if (db_begin_optional(store, &ignored) < 0 || db_end(store, true, chunk_gather(store, &ignored), &ignored) < 0) {
         store->log_most = rows * 2; // whoever asks for it, as store_tidy() does, is told why
         store->log_bytes = 0;
     } else {

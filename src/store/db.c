@@ -277,6 +277,7 @@ static APART int begin(struct store *store, rondo_error *err)
     if (!as_before && db_row(store, immediate, err) < 0)
         return db_fail(store, err, "cannot be written");
     store->open = true;
+    store->gave_up = false;
     return as_before ? 0 : notice_others(store, err);
 }
 
@@ -291,6 +292,14 @@ int db_begin(struct store *store, rondo_error *err)
     if (store->flags & STORE_READ_ONLY)
         return err_set(err, RONDO_ESTORE, "store '%.400s' was opened only for reading", store->path);
     return begin(store, err);
+}
+
+int db_begin_optional(struct store *store, rondo_error *err)
+{
+    store->is_optional = true;
+    int rc = db_begin(store, err);
+    store->is_optional = false;
+    return rc;
 }
 
 int store_hold(struct store *store, rondo_error *err)

@@ -22,10 +22,11 @@
 
 struct runlog;
 
-#define DB_STATEMENTS 256 // room for them
-#define DB_BUSY_MS    5000
-#define DB_PAGE       2048
-#define DB_WAL_PAGES  4096 // at which a checkpoint is due
+#define DB_STATEMENTS  256 // room for them
+#define DB_BUSY_MS     5000
+#define DB_OPTIONAL_MS 500 // for what can be written another time
+#define DB_PAGE        2048
+#define DB_WAL_PAGES   4096 // at which a checkpoint is due
 
 struct store {
     sqlite3 *db;
@@ -55,6 +56,11 @@ struct store {
     int64_t driver;              // our row, 0: none yet
     bool driver_is_new;          // it is not committed yet
     int64_t renewed_ns;          // when it was last written
+    bool (*may_wait)(int64_t waited_ms, void *user); // see store_on_busy()
+    void *waiter;
+    bool is_optional; // what is to be written can be written another time
+    bool gave_up;     // it was locked for too long when it was last asked for
+    int64_t busy_ms;  // since when the store is waited for
 };
 
 /* Says what SQLite says of the last call, in words: RONDO_ESTORE.  what: what was being done, as "cannot
@@ -68,6 +74,8 @@ int db_damaged(struct store *store, rondo_error *err, const char *fmt, ...)
 /* A part of the batch could not be written: its commit will fail for the same reason.  db_row() and those
    that use it do this themselves when a statement that writes has failed. */
 int db_lose(struct store *store, const rondo_error *err);
+
+void db_on_busy(struct store *store); // SQLite asks busy.c from now on
 
 /* The statement of a text in static storage, with nothing bound; NULL with err filled in. */
 sqlite3_stmt *db_statement(struct store *store, const char *sql, rondo_error *err);
@@ -92,6 +100,7 @@ json_t *db_json(sqlite3_stmt *stmt, int column); // new; NULL when it is null or
 
 /* Opens the batch unless it is open. */
 int db_begin(struct store *store, rondo_error *err);
+int db_begin_optional(struct store *store, rondo_error *err); // for what can be written another time
 
 /* For what is committed at once: bool own = db_is_free(store); rc = db_begin(); ...; return
    db_end(store, own, rc, err), which commits, or undoes, unless a batch was open before. */

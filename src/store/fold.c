@@ -103,7 +103,10 @@ static bool write_number(struct store *store, uint32_t stamp)
 /* Until end() nobody else writes. */
 static bool begin(struct store *store)
 {
-    return sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    store->is_optional = true;
+    bool is_open = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    store->is_optional = false;
+    return is_open;
 }
 
 static bool end(struct store *store, bool keep)

@@ -152,7 +152,7 @@ int store_renew(struct store *store, rondo_error *err)
     bool own = db_is_free(store);
     if (!is_due(store))
         return 0;
-    return db_end(store, own, db_begin(store, err), err); // lease_keep() is a part of every commit
+    return db_end(store, own, db_begin_optional(store, err), err); // lease_keep() is a part of every commit
 }
 
 void lease_end_batch(struct store *store, bool lost)
@@ -170,7 +170,7 @@ void lease_leave(struct store *store)
     if (!store->driver)
         return;
     db_relax(store);
-    if (db_begin(store, &ignored) == 0)
+    if (db_begin_optional(store, &ignored) == 0)
         db_end(store, true, db_do(store, &ignored, "DELETE FROM driver WHERE num = ?1", "i", store->driver), &ignored);
     db_relaxed(store);
     store->driver = 0;

@@ -525,7 +525,7 @@ static void give_back(struct runlog *log)
         return;
     if (own)
         db_relax(log->store);
-    if (db_begin(log->store, &ignored) == 0)
+    if (db_begin_optional(log->store, &ignored) == 0)
         db_end(log->store, own, lease_release(log->store, log->num, log->fence, &ignored), &ignored);
     if (own)
         db_relaxed(log->store);

@@ -245,7 +245,7 @@ static int connect(struct store *store, const char *name, int flags, rondo_error
         tune_files();
     if (sqlite3_open_v2(name, &store->db, flags, frames_vfs()) != SQLITE_OK)
         return db_fail(store, err, "cannot be opened");
-    sqlite3_busy_timeout(store->db, DB_BUSY_MS);
+    db_on_busy(store);
     return look_at_header(store, err);
 }
 

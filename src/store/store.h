@@ -33,6 +33,10 @@ const char *store_library(void); // the version of SQLite
    or cannot be written; the file is then left as it is. */
 int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err);
 
+/* While another process has it locked, the thread sleeps, and every few milliseconds asks whether to go on waiting;
+   waited_ms: for how long it has.  NULL, as at first: until five seconds are over. */
+void store_on_busy(struct store *store, bool (*may_wait)(int64_t waited_ms, void *user), void *user);
+
 /* Without committing: what is in the batch is lost.  Journals of it that are still open are closed, too.  NULL is
    fine. */
 void store_close(struct store *store);

@@ -270,7 +270,8 @@ static struct mcp *make(const struct mcp_spec *spec, struct pins *pins)
     *mcp = (struct mcp){
         .loop = spec->loop, .config = json_deep_copy(spec->servers), .folder = mem_strdup(spec->folder),
         .version = mem_strdup(spec->version), .pins = pins, .approve = spec->approve,
-        .call_ms = spec->call_ms ? spec->call_ms : MCP_CALL_MS, .get_variable = spec->get_variable,
+        .call_ms = spec->call_ms ? spec->call_ms : MCP_CALL_MS,
+        .answer_ms = spec->answer_ms ? spec->answer_ms : MCP_ANSWER_MS, .get_variable = spec->get_variable,
         .secrets = spec->secrets, .on_news = spec->on_news, .on_question = spec->on_question, .user = spec->user,
     };
     return mcp;
@@ -340,6 +341,12 @@ void mcp_connect(struct mcp *mcp, const char *server, void (*then)(const rondo_e
     }
     err_set(&err, RONDO_ENOTFOUND, "there is no MCP server '%.80s'", server);
     then(&err, user);
+}
+
+void mcp_forget(struct mcp *mcp, void *user)
+{
+    for (uint32_t i = 0; i < mcp->count; i++)
+        mcp_server_forget(mcp->servers[i], user);
 }
 
 static void add(struct toolbox *box, struct mcp_tool *tool)

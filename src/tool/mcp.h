@@ -29,6 +29,7 @@ struct mcp_spec {
     const char *pins_path;  // the file of approved definitions; NULL: none are kept
     bool approve;           // what is new or has changed is approved now
     int64_t call_ms;        // for one call of a tool; 0: MCP_CALL_MS
+    int64_t answer_ms;      // for each answer while it is connected; 0: MCP_ANSWER_MS
     const char *version;    // of the protocol, no other is tried; NULL: it is found out
     const char *(*get_variable)(void *user, const char *name);
     struct secrets *secrets;
@@ -36,7 +37,8 @@ struct mcp_spec {
     void (*on_question)(struct mcp_question *question, void *user); // NULL: nobody can be asked, and servers know
     void *user;
 };
-#define MCP_CALL_MS 300000
+#define MCP_CALL_MS   300000
+#define MCP_ANSWER_MS 60000
 
 /* Is there what this server refers to, and its program?  0, RONDO_EINVAL or RONDO_ENOTFOUND.  Of the spec: servers,
    folder, get_variable, user. */
@@ -52,6 +54,11 @@ void mcp_close(struct mcp *mcp);
    known; maybe before this returns.  Not called any more after mcp_close(). */
 void mcp_connect(struct mcp *mcp, const char *server, void (*then)(const rondo_error *err, void *user),
                  void *user);
+
+/* The user waits for no server any more.  A server that nobody else waits for either, and that was never up, is shut
+   down as by mcp_close(). */
+void mcp_forget(struct mcp *mcp, void *user);
+
 int mcp_add_tools(struct mcp *mcp, const char *server, const char *tool, struct toolbox *box,
                   rondo_error *err); // tool: NULL: all
 

@@ -165,6 +165,7 @@ static void on_answer(const struct rpc_answer *answer, void *user)
 {
     struct mcp_call *one = user;
     one->id = 0;
+    one->server->notices = 0; // it does what it is asked for
     if (answer->result) {
         on_result(one, answer->result);
     } else if (!answer->err) {

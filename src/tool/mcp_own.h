@@ -70,11 +70,14 @@ struct mcp_server {
     uint32_t deaths;      // in a row
     int64_t died_ms;
     bool may_probe;       // should the older era be refused, the newer one is tried (again)
+    uint32_t probes;      // since it was started
     bool was_refused;     // because of a version that it knows
     int64_t step_id;      // of the last request that the connection itself has made
     int lost_status;      // of the request that is just being failed
     bool lost_stale;
     bool said_junk;
+    uint32_t notices;     // since notices_ms, or the last answer to a call
+    int64_t notices_ms;
 
     struct mcp_call *calls;  // under way
     struct mcp_asked *asked; // questions that are open
@@ -88,7 +91,7 @@ struct mcp {
     char *folder, *version;
     struct pins *pins;
     bool approve, is_closed;
-    int64_t call_ms;
+    int64_t call_ms, answer_ms;
     const char *(*get_variable)(void *user, const char *name);
     struct secrets *secrets;
     void (*on_news)(void *user, const char *server, const char *what);
@@ -111,7 +114,7 @@ void mcp_server_free(struct mcp_server *server);
 
 /* then(NULL) when it is up, maybe at once. */
 void mcp_server_need(struct mcp_server *server, void (*then)(const rondo_error *err, void *user), void *user);
-void mcp_server_forget(struct mcp_server *server, void *user); // nobody waits any more
+void mcp_server_forget(struct mcp_server *server, void *user); // this one waits no more
 
 /* A request, with all that the era wants in it.  Takes params.  name and headers as in struct mcp_post. */
 int mcp_server_ask(struct mcp_server *server, const char *method, json_t *params, const char *name,

@@ -20,8 +20,6 @@
 
 #define PROBE_MS      3000 // until a child's silence means the older era; it may just be slow to start
 #define PROBE_HTTP_MS 15000
-#define GREET_MS      60000
-#define LIST_MS       60000
 #define PAGES_MAX     200
 #define TOOLS_MAX     2000
 #define VERSION_SHOWN 40   // bytes
@@ -32,6 +30,7 @@
 #define LIST_AGAIN_MS 1000  // between two lists, whatever the server says
 #define LISTENS       5
 #define VERDICTS      64
+#define NOTICES_MAX   10000 // in a second
 
 /* Codes of errors that only the newer era has. */
 enum { HEADER_MISMATCH = -32020, MISSING_CAPABILITY = -32021, UNSUPPORTED_VERSION = -32022 };
@@ -39,6 +38,7 @@ enum { HEADER_MISMATCH = -32020, MISSING_CAPABILITY = -32021, UNSUPPORTED_VERSIO
 static const char *const legacy_versions[] = { MCP_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07" };
 
 static void arm(struct mcp_server *server);
+static void fall(struct mcp_server *server, const rondo_error *why);
 static void probe(struct mcp_server *server);
 static void greet(struct mcp_server *server);
 
@@ -123,11 +123,32 @@ static void tell_waiters(struct mcp_server *server, const rondo_error *err)
     }
 }
 
+static bool has_waiters(const struct mcp_server *server)
+{
+    uint32_t i = 0;
+    while (i < server->waiter_count && !server->waiters[i].then)
+        i++;
+    return i < server->waiter_count;
+}
+
+/* Is it being connected, and for nobody? */
+static bool is_in_vain(const struct mcp_server *server)
+{
+    bool is_connecting = server->state != MCP_DOWN && server->state < (server->was_listed ? MCP_LISTING : MCP_UP);
+    return is_connecting && !server->is_closed && !server->calls && !has_waiters(server);
+}
+
+/* The child may be one that says nothing, or never stops: it goes. */
 void mcp_server_forget(struct mcp_server *server, void *user)
 {
+    rondo_error err;
     for (uint32_t i = 0; i < server->waiter_count; i++)
         if (server->waiters[i].user == user)
             server->waiters[i].then = NULL;
+    if (!is_in_vain(server))
+        return;
+    err_set(&err, RONDO_ECANCELLED, "nobody waits for it any more");
+    fall(server, &err);
 }
 
 /* ---- going down ---------------------------------------------------------------------------------------- */
@@ -310,7 +331,7 @@ static void ask_page(struct mcp_server *server, const json_t *cursor)
     json_t *params = json_object();
     if (cursor)
         json_object_set(params, "cursor", (json_t *)cursor);
-    ask_or_fall(server, "tools/list", params, LIST_MS, on_listed);
+    ask_or_fall(server, "tools/list", params, server->mcp->answer_ms, on_listed);
 }
 
 void mcp_server_list(struct mcp_server *server)
@@ -431,6 +452,11 @@ static const char *find_legacy(const char *version)
     return NULL;
 }
 
+static bool is_late(const struct rpc_answer *answer)
+{
+    return answer->err && answer->err->code == RONDO_ETIME;
+}
+
 static bool is_refused(struct mcp_server *server)
 {
     if (server->lost_status != 401 && server->lost_status != 403)
@@ -447,8 +473,7 @@ static void on_greeted(const struct rpc_answer *answer, void *user)
     const char *known = json_is_string(version) ? find_legacy(json_string_value(version)) : NULL;
     if (server->is_closed || server->state != MCP_GREETING || (answer->err && is_refused(server)))
         return;
-    if (!answer->result && server->may_probe) {
-        server->may_probe = false;
+    if (!answer->result && server->may_probe && !is_late(answer)) {
         probe(server);
     } else if (answer->err) {
         fall(server, answer->err);
@@ -476,7 +501,7 @@ static void greet(struct mcp_server *server)
     ask_or_fall(server, "initialize",
                 json_pack("{s:s, s:o, s:{s:s, s:s}}", "protocolVersion", wanted, "capabilities",
                           mcp_capabilities(server->mcp), "clientInfo", "name", "rondo", "version", rondo_version()),
-                GREET_MS, on_greeted);
+                server->mcp->answer_ms, on_greeted);
 }
 
 /* ---- PROBING: which era? ------------------------------------------------------------------------------- */
@@ -515,9 +540,8 @@ static void on_probed(const struct rpc_answer *answer, void *user)
     const json_t *versions = json_object_get(answer->result, "supportedVersions");
     if (server->is_closed || server->state != MCP_PROBING || (answer->err && is_refused(server)))
         return;
-    bool is_late = answer->err && answer->err->code == RONDO_ETIME;
-    server->may_probe = is_late; // it may only have been slow to start
-    if (answer->err && !server->lost_status && !is_late)
+    server->may_probe = is_late(answer) && server->probes == 1; // it may only have been slow to start
+    if (answer->err && !server->lost_status && !is_late(answer))
         fall(server, answer->err); // not reached at all
     else if (json_is_array(versions))
         choose(server, versions, answer->result);
@@ -532,6 +556,7 @@ static void on_probed(const struct rpc_answer *answer, void *user)
 static void probe(struct mcp_server *server)
 {
     server->state = MCP_PROBING;
+    server->probes++;
     snprintf(server->version, sizeof server->version, "%s", MCP_MODERN);
     server->link->kind->agree(server->link, server->version, true);
     ask_or_fall(server, "server/discover", NULL, is_http(server) ? PROBE_HTTP_MS : PROBE_MS, on_probed);
@@ -627,13 +652,26 @@ static void on_changed(struct mcp_server *server)
     arm(server);
 }
 
+/* Reading what never ends would take a processor of its own. */
+static bool says_too_much(struct mcp_server *server)
+{
+    int64_t now = alarm_now_ms();
+    if (now - server->notices_ms >= 1000) {
+        server->notices_ms = now;
+        server->notices = 0;
+    }
+    return ++server->notices > NOTICES_MAX;
+}
+
 static void on_notification(const char *method, const json_t *params, void *user)
 {
     struct mcp_server *server = user;
     const json_t *id = json_object_get(params, "requestId");
-    if (server->is_closed)
+    if (server->is_closed || !server->link)
         return;
-    if (strcmp(method, "notifications/tools/list_changed") == 0) {
+    if (says_too_much(server)) {
+        fall_with(server, RONDO_ELIMIT, "it sent more than %d notifications in a second", NOTICES_MAX);
+    } else if (strcmp(method, "notifications/tools/list_changed") == 0) {
         on_changed(server);
     } else if (strcmp(method, "notifications/cancelled") == 0) {
         rondo_error err;
@@ -668,7 +706,7 @@ static void start(struct mcp_server *server)
     rondo_error err;
     server->start_at = RPC_NEVER;
     server->may_probe = server->was_refused = false;
-    server->listen_tries = 0;
+    server->listen_tries = server->probes = 0;
     if (mcp_open_link(server, &hooks, &server->link, &err) < 0) {
         fall(server, &err);
         return;

@@ -20,9 +20,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FILE_MAX (16 << 20)
+#define LOCK_MS  2000 // for others to write it
+#define NAP_MS   2
 
 struct pins {
     char *path;    // NULL: no file
@@ -238,6 +241,17 @@ static int save_locked(struct pins *pins, rondo_error *err)
     return replace(pins->path, &text, err);
 }
 
+/* Whoever holds it only writes a small file, unless it was stopped meanwhile. */
+static int lock_file(int fd)
+{
+    for (int ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; ms += NAP_MS) {
+        if (errno != EWOULDBLOCK || ms >= LOCK_MS)
+            return -1;
+        nanosleep(&(struct timespec){ .tv_nsec = NAP_MS * 1000000 }, NULL);
+    }
+    return 0;
+}
+
 int pins_save(struct pins *pins, rondo_error *err)
 {
     auto_buf struct buf lock = { 0 };
@@ -247,7 +261,7 @@ int pins_save(struct pins *pins, rondo_error *err)
         return err->code;
     buf_printf(&lock, "%s.lock", pins->path);
     int fd = open(buf_text(&lock), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX) < 0) {
+    if (fd < 0 || lock_file(fd) < 0) {
         if (fd >= 0)
             close(fd);
         return err_set(err, RONDO_EFAILED, "'%s' cannot be locked: %s", lock.data, strerror(errno));

@@ -206,5 +206,25 @@ same "resumed: what was made" "$(git show "rondo/$id/b:made")" two
 rm f.yaml
 clean resumed
 
+# ---- git that never ends --------------------------------------------------------------------------------
+
+repo stuck
+git=$(command -v git)
+mkdir "$HOME/bin"
+cat >"$HOME/bin/git" <<E
+#!/bin/sh
+case "\$*" in *"worktree add"*) echo \$\$ >"$HOME/pids"; exec sleep 1000 ;; esac
+exec "$git" "\$@"
+E
+chmod +x "$HOME/bin/git"
+flow '[ { id: a, agent: c, timeout: 500ms } ]' >f.yaml <<<"  c: { run: [touch, ran] }"
+rm -f "$HOME/pids"
+PATH=$HOME/bin:$PATH "$RONDO" run -q f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
+same "stuck: status" $? 1
+has "stuck: why" "timed out after 500 ms" "$HOME/err"
+if kill -0 "$(cat "$HOME/pids")" 2>/dev/null; then bad "stuck: git is still there"; else ok; fi
+rm f.yaml
+clean stuck
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -224,6 +224,43 @@ TEST(nothing_but_junk_ends_the_server)
     check_refused("junk", "it wrote 1000 lines that are no messages");
 }
 
+TEST(notifications_without_end_end_the_server)
+{
+    check_refused("babbling", "it sent more than 10000 notifications in a second");
+}
+
+/* ---- servers that say nothing ---------------------------------------------------------------------------- */
+
+TEST(a_server_that_says_nothing_is_probed_and_greeted_once)
+{
+    spec.answer_ms = 300;
+    check_refused("deaf", "there was no answer in time");
+}
+
+TEST(a_server_that_refuses_to_begin_is_probed_twice)
+{
+    check_refused("sullen", "it refused to begin: this server speaks 2026-07-28");
+}
+
+TEST(a_connection_that_nobody_waits_for_any_more_is_given_up)
+{
+    struct connection first = { 0 }, second = { 0 };
+    open_mcp("deaf");
+    mcp_connect(mcp, "mock", on_connected, &first);
+    mcp_connect(mcp, "mock", on_connected, &second);
+    mcp_forget(mcp, &first);
+    loop_wait(loop, 0);
+    CHECK_UINT(process_count(loop), 1);
+    mcp_forget(mcp, &second);
+    while (process_count(loop)) // its input is closed, then it gets SIGTERM
+        loop_wait(loop, INT64_MAX);
+    CHECK_INT(first.told + second.told, 0);
+    mcp_connect(mcp, "mock", on_connected, &first); // and whoever comes later starts anew
+    CHECK_UINT(process_count(loop), 1);
+    shut_down();
+    CHECK_INT(first.told + second.told, 0);
+}
+
 TEST(a_command_that_is_not_there)
 {
     rondo_error err;

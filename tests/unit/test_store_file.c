@@ -552,6 +552,68 @@ TEST(a_store_that_stays_locked_says_so)
     store_close(store);
 }
 
+/* Another process has it locked until may_wait() has been asked so often; 0: for ever. */
+struct patience {
+    sqlite3 *other;
+    int asked, frees_at, ends_at;
+    int64_t waited_ms;
+};
+
+static bool may_wait(int64_t waited_ms, void *user)
+{
+    struct patience *patience = user;
+    CHECK(waited_ms >= 0);
+    patience->waited_ms = waited_ms;
+    if (++patience->asked == patience->frees_at)
+        CHECK(sqlite3_exec(patience->other, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK);
+    return patience->asked != patience->ends_at;
+}
+
+static struct patience lock_file(struct patience patience)
+{
+    CHECK(sqlite3_open(test_store_path(), &patience.other) == SQLITE_OK);
+    CHECK(sqlite3_exec(patience.other, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
+    return patience;
+}
+
+TEST(whoever_has_the_store_decides_how_long_it_is_waited_for)
+{
+    rondo_error err = { 0 };
+    struct store *store = test_store(STORE_CREATE);
+    struct journal *journal = test_run(store, "run");
+    commit(store);
+    struct patience patience = lock_file((struct patience){ .frees_at = 700 }); // for more than DB_BUSY_MS
+    store_on_busy(store, may_wait, &patience);
+    CHECK_INT(try_append(journal, 1, &err), 0);
+    commit(store);
+    CHECK_INT(patience.asked, 700);
+    CHECK(patience.waited_ms > DB_BUSY_MS);
+    sqlite3_close(patience.other);
+    patience = lock_file((struct patience){ .ends_at = 3 });
+    CHECK_INT(try_append(journal, 2, &err), RONDO_ESTORE);
+    CHECK_INT(patience.asked, 3);
+    store_set_now(store, INT64_MAX / 2); // leases are long due
+    CHECK_INT(store_renew(store, &err), RONDO_ESTORE);
+    store_close(store);
+    CHECK_INT(patience.asked, 3); // for what is not needed nobody waits again
+    sqlite3_close(patience.other);
+}
+
+TEST(what_can_be_written_another_time_is_waited_for_a_moment)
+{
+    rondo_error err = { 0 };
+    struct store *store = test_store(STORE_CREATE);
+    test_run(store, "run");
+    commit(store);
+    struct patience patience = lock_file((struct patience){ 0 });
+    store_on_busy(store, may_wait, &patience);
+    store_set_now(store, INT64_MAX / 2);
+    CHECK_INT(store_renew(store, &err), RONDO_ESTORE);
+    CHECK(patience.asked > 1 && patience.waited_ms < DB_BUSY_MS);
+    store_close(store);
+    sqlite3_close(patience.other);
+}
+
 /* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 static void write_on(int out)

@@ -1,0 +1,167 @@
+#!/bin/bash
+# waits.sh - whatever a run waits for: cancels, timeouts and signals end each wait (the table is in docs/running.md).
+. "$ROOT/tests/cli/talk_server"
+set -m # so that jobs hear SIGINT
+here=$(dirname "$RONDO")/tests
+[ -x "$here/server" ] && [ -x "$here/test_mcp" ] && [ -x "$here/lock" ] || { echo "the servers were not built"; exit 77; }
+serve < <(echo hang)
+
+# ---- agents at work --------------------------------------------------------------------------------------
+
+# model [AGENT]: a step whose agent has these keys as well; @STEP@ and @AGENT@ are for more keys
+model() {
+    echo "agents: { w: { description: d, prompt: p, model: compat/m$1 @AGENT@ } }"
+    echo "steps: [{ id: a, agent: w, instructions: x @STEP@ }]"
+}
+mcp() { # SERVER
+    echo "mcpServers: { f: $1 }"
+    model ", tools: [f]"
+}
+mock() { mcp "{ command: \"$here/test_mcp\", env: { MCP_MOCK: \"$1\" } }"; }
+waits() {
+    echo "name: waits"
+    case $1 in
+    probe) mock deaf ;;
+    greet) mock mute ;;
+    list) mock listless ;;
+    http) mcp "{ url: \"$COMPAT_BASE_URL/chat/completions\" }" ;;
+    model) model "" ;;
+    command) echo "agents: { w: { run: 'sleep 1000' } }"; echo "steps: [{ id: a, agent: w @STEP@ }]" ;;
+    esac
+}
+# make NAME [STEP] [AGENT]: w.yaml
+make() { waits "$1" | sed "s/ @STEP@/${2:+, $2}/; s/ @AGENT@/${3:+, $3}/" | flow w.yaml; }
+
+# took TYPE: milliseconds from the first event of that type in out to the end of the run
+took() {
+    jq -rs --arg type "$1" 'def ms: capture("(?<s>.*)\\.(?<f>[0-9]{3})") | (.s + "Z" | fromdate) * 1000 + (.f | tonumber);
+        (map(select(.type == $type))[0].timestamp | ms) as $from | (.[-1].timestamp | ms) - $from' out
+}
+
+# ended NAME TYPE STATUS RC: the promise is 100 ms; a busy machine gets more, but less than any of these waits lasts
+ended() {
+    local ms
+    ms=$(took "$2")
+    same "$1: status" "$4" "$3"
+    if [ "${ms:-9999}" -lt 2000 ]; then ok; else bad "$1: the run ended '$ms' ms later"; fi
+}
+run() { "$RONDO" run --json --yolo "$@" w.yaml >out 2>err </dev/null; }
+
+for wait in probe greet list http model command; do
+    make $wait "timeout: 300ms"
+    run --store :memory:
+    ended "$wait, the step's timeout" timer 1 $?
+    if [ $wait != command ]; then
+        make $wait "" "timeout: 300ms"
+        run --store :memory:
+        ended "$wait, the agent's timeout" timer 1 $?
+    fi
+    make $wait
+    run --store :memory: --timeout 300ms
+    ended "$wait, the run's timeout" timer 124 $?
+
+    "$RONDO" run --json --yolo --store s.db w.yaml >out 2>err </dev/null &
+    job=$!
+    wait_for out step_start
+    "$RONDO" cancel --store s.db "$(jq -r .runId out | head -1)" >/dev/null 2>&1
+    wait $job
+    ended "$wait, rondo cancel" cancel 1 $?
+
+    "$RONDO" run --json --yolo --store :memory: w.yaml >out 2>err </dev/null &
+    job=$!
+    wait_for out step_start
+    kill -TERM $job
+    wait $job
+    ended "$wait, SIGTERM" cancel 143 $?
+done
+
+# ---- work that may be done once only ---------------------------------------------------------------------
+
+once() { # COMMAND [STEP]
+    flow w.yaml <<<"name: once
+agents: { w: { run: '$1', effects: once } }
+steps: [{ id: a, agent: w${2:+, $2} }]"
+}
+once 'sleep 1000' 'timeout: 300ms'
+run --store :memory:
+ended "once, the step's timeout" timer 1 $?
+once 'until [ -e go ]; do sleep 0.02; done'
+rm -f go
+"$RONDO" run --json --yolo --store :memory: w.yaml >out 2>err </dev/null &
+job=$!
+wait_for out step_start
+kill -TERM $job
+wait_for out '"cancel"'
+touch go
+wait $job
+same "once, SIGTERM: status" $? 143
+same "it is awaited" "$(jq -r 'select(.type == "step_end" or .type == "cancel") | .type' out | xargs)" "cancel step_end"
+
+# ---- the store ---------------------------------------------------------------------------------------------
+
+flow s.yaml <<F
+name: s
+agents: { w: { run: 'echo x >>begun; until [ -e go ]; do sleep 0.02; done' } }
+steps: [{ id: a, agent: w }, { id: b, agent: w, dependsOn: [a] }]
+F
+lock() {
+    mkfifo hold
+    "$here/lock" s.db <hold >held &
+    lock=$!
+    exec 9>hold
+    wait_for held locked
+}
+unlock() { exec 9>&-; wait $lock; rm -f hold held; }
+still() { kill -0 "$2" 2>/dev/null && ok || bad "$1"; } # NAME PID: it has not ended
+
+# begin [OPTION]...: a run in s.db that has something to write, once somebody else has locked it
+begin() {
+    rm -f begun go
+    "$RONDO" run --store s.db "$@" s.yaml >out 2>err </dev/null 9>&- &
+    job=$!
+    wait_for begun x
+    lock
+    touch go
+}
+
+begin
+sleep 6 # longer than a store is waited for that no run needs
+still "the run did not wait" $job
+unlock
+wait $job
+same "a run waits for a store" $? 0
+
+begin --timeout 1s
+wait $job
+same "until its timeout" $? 124
+still "it was not locked any more: timeout" $lock
+says "another process has kept it locked for too long"
+says "go on with: rondo resume"
+unlock
+"$RONDO" resume -q --store s.db --timeout 60s "$(run_id err)" >out 2>err2
+same "and is gone on with" $? 0
+
+for signal in TERM INT; do
+    begin
+    sleep 0.3
+    kill -$signal $job
+    wait $job
+    same "SIG$signal ends the wait" $? $([ $signal = TERM ] && echo 143 || echo 130)
+    still "it was not locked any more: SIG$signal" $lock
+    says "go on with: rondo resume"
+    unlock
+    "$RONDO" resume -q --store s.db "$(run_id err)" >out 2>err2
+    same "and the run is gone on with" $? 0
+done
+
+lock
+"$RONDO" run -q --store s.db s.yaml >out 2>err </dev/null 9>&- &
+job=$!
+sleep 6
+still "it did not wait to begin" $job
+unlock
+wait $job
+same "a run that is not begun yet" $? 0
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
