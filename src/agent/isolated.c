@@ -153,8 +153,8 @@ void isolated_run(rondo_task *task, const struct flow_step *step)
     own->message = commit_message(see.run_id, path);
     see_clear(&see);
     own->step = step;
-    if (worktree_open(task_loop(task), folder ? folder : ".", goes_on(task) ? own->branch : NULL, on_open, own,
-                      &own->opening, &err) < 0) {
+    const char *branch = goes_on(task) ? own->branch : NULL;
+    if (worktree_open(task_loop(task), folder ? folder : ".", branch, on_open, own, &own->opening, &err) < 0) {
         rondo_task_fail(task, err.code, "%s", err.message);
         own_free(own);
         return;
