@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 /* ---- requests under way -------------------------------------------------------------------------------- */
 
 static struct rpc_call *find(const struct rpc *rpc, int64_t id)
@@ -180,6 +179,59 @@ static bool hear_one(struct rpc *rpc, json_t *message, int64_t answers_to)
     return is_message;
 }
 
+/* ---- what cannot be read ------------------------------------------------------------------------------- */
+
+/* Behind the string that begins at `at`. */
+static const char *skip_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return MIN(at + 1, end);
+}
+
+static bool is_key(const char *at, const char *end, const char *key)
+{
+    size_t len = strlen(key);
+    return (size_t)(end - at) > len && memcmp(at, key, len) == 0;
+}
+
+static int64_t number_at(const char *at, const char *end)
+{
+    int64_t number = 0;
+    while (at < end && *at == ' ')
+        at++;
+    for (; at < end && *at >= '0' && *at <= '9' && number < INT32_MAX; at++)
+        number = number * 10 + (*at - '0');
+    return number;
+}
+
+/* The number of the request that an object answers, without reading what is in it; 0: none. */
+static int64_t answered_by(const char *text, size_t len)
+{
+    const char *at = text, *end = text + len;
+    int64_t number = 0;
+    for (size_t depth = 0; at < end;) {
+        if (depth == 1 && is_key(at, end, "\"method\":"))
+            return 0;
+        if (depth == 1 && is_key(at, end, "\"id\":"))
+            number = number_at(at + strlen("\"id\":"), end);
+        depth += *at == '{' || *at == '[';
+        depth -= depth && (*at == '}' || *at == ']');
+        at = *at == '"' ? skip_string(at, end) : at + 1;
+    }
+    return number;
+}
+
+/* Nobody has to wait for an answer that is there. */
+static bool fail_unread(struct rpc *rpc, const char *text, size_t len)
+{
+    rondo_error err;
+    err_set(&err, RONDO_EPARSE, "its answer is too long, or nested too deep");
+    rpc->strange++;
+    rpc_fail(rpc, answered_by(text, len), &err);
+    return false;
+}
+
 bool rpc_hear(struct rpc *rpc, const char *text, size_t len, int64_t answers_to)
 {
     json_error_t why;
@@ -187,6 +239,8 @@ bool rpc_hear(struct rpc *rpc, const char *text, size_t len, int64_t answers_to)
     json_t *message;
     bool is_good = true;
     auto_json json_t *all = len <= RPC_BYTES ? json_loadb(text, len, JSON_ALLOW_NUL, &why) : NULL;
+    if (!all && (len > RPC_BYTES || json_error_code(&why) == json_error_stack_overflow))
+        return fail_unread(rpc, text, len);
     if (!json_is_array(all))
         return hear_one(rpc, all, answers_to);
     if (json_array_size(all) > RPC_BATCH || !json_array_size(all)) {

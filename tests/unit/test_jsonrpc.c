@@ -194,10 +194,43 @@ TEST(there_is_a_limit_to_requests)
     rpc_clear(&rpc);
     auto_json json_t *huge = json_object();
     auto_buf struct buf text = { 0 };
-    buf_reserve(&text, RPC_BYTES);
-    memset(text.data, 'x', RPC_BYTES);
+    buf_reserve(&text, RPC_BYTES + 1);
+    memset(text.data, 'x', RPC_BYTES + 1);
     json_object_set_new(huge, "x", json_stringn(text.data, RPC_BYTES));
     CHECK_INT(rpc_ask(&rpc, "x", huge, 0, on_answer, NULL, &id, &out, &err), RONDO_ELIMIT);
     CHECK_UINT(rpc.count, 0);
     CHECK(!rpc_hear(&rpc, text.data, RPC_BYTES + 1, 0));
+}
+
+/* Texts that jansson does not read, around a list of so many lists. */
+static bool hear_nested(const char *before, const char *behind)
+{
+    const size_t depth = 100000;
+    auto_buf struct buf text = { 0 };
+    buf_puts(&text, before);
+    buf_reserve(&text, 2 * depth);
+    memset(text.data + text.len, '[', depth);
+    memset(text.data + text.len + depth, ']', depth);
+    text.len += 2 * depth;
+    buf_puts(&text, behind);
+    return rpc_hear(&rpc, text.data, text.len, 0);
+}
+
+TEST(an_answer_that_cannot_be_read_ends_its_request)
+{
+    const char *why = "failed: its answer is too long, or nested too deep; ";
+    char wanted[200];
+    ask("a", RPC_NEVER);
+    ask("b", RPC_NEVER);
+    ask("c", RPC_NEVER);
+    CHECK(!hear_nested("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":", "}}"));
+    CHECK(!hear_nested("{\"result\":{\"id\":1,\"x\":\"\\\"id\\\":3\",\"tools\":", "},\"id\": 3}"));
+    snprintf(wanted, sizeof wanted, "b %sc %s", why, why);
+    CHECK_STR(heard, wanted);
+    CHECK(!hear_nested("{\"id\":1,\"params\":", ",\"method\":\"x\"}")); // what it asks is nobody's answer
+    CHECK(!hear_nested("{\"x\":", ",\"id\":"));
+    CHECK(!hear_nested("{\"x\":", ",\"id\\"));
+    CHECK_STR(heard, wanted);
+    CHECK_UINT(rpc.count, 1);
+    CHECK_UINT(rpc.strange, 5);
 }
