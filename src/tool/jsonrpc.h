@@ -2,7 +2,8 @@
 
    Requests get numbers of ours.  Whatever the other side sends is fed to rpc_hear(): an answer ends the
    request of its number, once; answers to nobody, answers that come twice and what is no message at all
-   are counted and otherwise ignored.  An answer that is too long or nested too deep fails its request.  Time is told by the caller. */
+   are counted and otherwise ignored.  An answer that is too long or nested too deep fails its
+   request.  Time is told by the caller. */
 #ifndef RONDO_JSONRPC_H
 #define RONDO_JSONRPC_H
 
