@@ -5,7 +5,8 @@
 #   make test T=loop     only what has "loop" in its name
 #   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
 #   make test FAST=1     built quickly: little optimisation, in build/fast
-#   make torture         kill the program at every write and 10,000 times in all (KILLS=N)
+#   make torture         kill the program at every write and 10,000 times in all (KILLS=N);
+#                        100,000 short runs by 16 processes on one store (RUNS=N); and more
 #   make test-llama      model agents against llama-server, which is built once (minutes) and kept
 #   make demo            build, then run the main job
 #   make bench           measure; bench-check compares with bench/targets.json,
@@ -240,7 +241,7 @@ test-llama: $(PROGRAM)
 
 # What takes long: tests/*/torture, one after the other.
 torture: all unit-tests $(HARNESS) $(HELPERS)
-	@for x in tests/*/torture; do echo "$$x"; B='$(B)' SAN='$(SAN)' KILLS='$(KILLS)' $$x || [ $$? -eq 77 ] || exit; done
+	@for x in tests/*/torture; do echo "$$x"; B='$(B)' SAN='$(SAN)' KILLS='$(KILLS)' RUNS='$(RUNS)' $$x || [ $$? -eq 77 ] || exit; done
 
 # make fuzz TARGET=schema SECONDS=3600; needs clang.
 fuzz:
