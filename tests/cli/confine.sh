@@ -175,7 +175,7 @@ attempts() {
     done < <(ways)
     echo "echo tried"
 }
-sums() { find .rondo deep .git/config .git/modules .git/hooks -type f -exec cksum {} + | sort; }
+sums() { find .rondo deep .git/config .git/modules .git/hooks -type f -exec cksum {} + 2>/dev/null | sort; }
 
 project; settle # outside of a sandbox they all work
 number=0 missing=
@@ -394,6 +394,26 @@ git add made && git -c user.name=t -c user.email=t@t commit -qm mine && git log 
   echo x >"$(git rev-parse --git-dir)/commondir"; echo x >"$(git rev-parse --git-common-dir)/HEAD"
   git branch -f master; rm -r "$(git rev-parse --git-common-dir)/refs" ) 2>&1 | grep -c .; echo tried')"; then_; text "Done.")
     like "$setting: in a worktree: a tool" "^made"
+    # One that is a script in the tree is the model's, and changes no settings.
+    isolated
+    git config filter.x.clean ./clean && printf 'cat\n' >clean && chmod +x clean && echo 'note filter=x' >.gitattributes
+    git add . && git commit -qm three && before=$(sums)
+    bash_in $setting 'cat >clean <<E
+G=\$(git rev-parse --git-common-dir); echo x | tee -a \$G/config \$G/hooks/pre-commit \$G/info/attributes; echo cleaned
+E
+echo more >>note' --store :memory:
+    same "$setting: a filter of the model" "$status $(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note | tail -1)" "0 cleaned"
+    same "$setting: all is as it was" "$(sums)" "$before"
+
+    # Neither links, nor the branch that is checked out there, lead to what is the user's.
+    isolated
+    git branch dev && before=$(sums)
+    bash_in $setting 'git checkout -q dev; D=$(git rev-parse --git-dir); ln -sf ../../config $D/COMMIT_EDITMSG
+rm -rf $D/logs; mkdir $D/logs; ln -s ../../../hooks/pre-commit $D/logs/HEAD; echo more >>note' --store :memory:
+    same "$setting: what is kept" "$status $(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note | tail -1)" "0 more"
+    same "$setting: the settings" "$(sums)" "$before"
+    same "$setting: the user's branch" "$(git log -1 --format=%s dev)" two
+
     like "$setting: in a worktree: not in the folder" "^/.*-tree$"
     branch=$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)
     like "$setting: in a worktree: a commit" "^said:mine"
