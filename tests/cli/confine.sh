@@ -103,6 +103,19 @@ for setting in $settings; do
     same "$setting: nobody answered that" "$(ls deployed 2>/dev/null; head -c 6 stolen.db 2>/dev/null)" ""
 done
 
+# Of a run around it: a command of that run has started the one with the model.
+project
+flow outer.yaml <<F
+name: outer
+agents:
+  c: { run: ["$RONDO", run, --yolo, -q, flow.yaml, --store, ":memory:"], env: { COMPAT_BASE_URL: "env:COMPAT_BASE_URL", COMPAT_API_KEY: none } }
+steps:
+  - { id: s, agent: c }
+F
+cd "$scratch" && serve < <(calls c1 bash "$(command_of 'head -c 6 out.db; ./r runs --store out.db; echo tried')"; then_; text "Done.") && cd p || exit 1
+check "a run around it" 0 "Done." "$RONDO" run -q outer.yaml --store out.db
+got=$(cd "$scratch" && said); like "the store of a run around it" "^tried"; unlike "the store of a run around it" "SQLite\|outer"
+
 # ---- commands -------------------------------------------------------------------------------------------------------
 
 # Each line is a way to a store or to a setting of git, and succeeds when it got there.
