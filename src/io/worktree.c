@@ -25,12 +25,13 @@
 #include "io/worktree.h"
 
 #include "base/mem.h"
+#include "io/file.h"
+#include "io/gitfiles.h"
 #include "io/process.h"
 #include "io/repository.h"
 #include "io/tempdir.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static void put_trouble(struct process *process, struct buf *out)
 /* ---- confining it ------------------------------------------------------------------------------------ */
 
 #define FILE_SIZE_MAX (1ull << 50) // packs are large
-#define PATHS_MAX     32
+#define PATHS_MAX     128
 
 struct paths {
     char *list[PATHS_MAX];
@@ -161,11 +162,14 @@ static void paths_clear(struct paths *paths)
         mem_free(paths->list[--paths->count]);
 }
 
+/* A link may be a model's, and lead anywhere. */
 static void add_folder(struct paths *paths, const char *folder, const char *name)
 {
-    add_path(paths, folder, name);
-    if (paths->count && !tempdir_exists(paths->list[paths->count - 1]))
-        mem_free(paths->list[--paths->count]);
+    auto_buf struct buf path = { 0 };
+    struct stat st;
+    buf_printf(&path, "%s%s", folder, name);
+    if (lstat(buf_text(&path), &st) == 0 && S_ISDIR(st.st_mode))
+        add_path(paths, buf_text(&path), "");
 }
 
 /* What git writes in a repository; the last two are those of its usual filters.  `config`, `hooks` and `info` name
@@ -198,21 +202,19 @@ static void add_writes(struct paths *writes, const struct worktree *tree, bool i
         add_folder(writes, tree->path, "");
 }
 
-/* Files in a home that settings lie in, or name; what has passwords is not among them. */
-static void add_settings(struct paths *reads, const char *home)
+static void on_settings(const char *path, void *user)
 {
-    static const char *const names[] = { ".gitconfig", ".gitignore", ".gitattributes" };
-    DIR *dir = home ? opendir(home) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        for (size_t i = 0; i < COUNT(names); i++)
-            if (strncmp(entry->d_name, names[i], strlen(names[i])) == 0) {
-                auto_buf struct buf name = { 0 };
-                buf_printf(&name, "/%s", entry->d_name);
-                add_path(reads, home, buf_text(&name));
-            }
-    if (dir)
-        closedir(dir);
-    add_path(reads, home, "/.config/git");
+    add_path(user, path, "");
+}
+
+static void add_reads(struct paths *reads, const struct worktree *tree)
+{
+    const struct repository *repository = &tree->repository;
+    rondo_error err;
+    auto_free char *folder = repository->entry ? file_folder_of(repository->entry, &err) : NULL;
+    add_path(reads, repository->common, "");
+    add_path(reads, repository->entry, "");
+    gitfiles_each(repository->common, folder, on_settings, reads);
 }
 
 static int confine(const struct worktree *tree, bool inside, struct sandbox **ret, rondo_error *err)
@@ -221,12 +223,7 @@ static int confine(const struct worktree *tree, bool inside, struct sandbox **re
     if (!sandbox_can_be(err))
         return err_in(err, "git cannot be confined on this machine, so it is not run");
     add_writes(&writes, tree, inside);
-    add_path(&reads, tree->repository.common, "");
-    add_path(&reads, tree->repository.entry, "");
-    add_path(&reads, getenv("GIT_CONFIG_GLOBAL"), "");
-    add_path(&reads, getenv("GIT_CONFIG_SYSTEM"), "");
-    add_path(&reads, getenv("XDG_CONFIG_HOME"), "/git");
-    add_settings(&reads, getenv("HOME"));
+    add_reads(&reads, tree);
     int rc = sandbox_open(&(struct sandbox_spec){ .write = (const char *const *)writes.list,
                                                   .write_count = writes.count,
                                                   .read = (const char *const *)reads.list, .read_count = reads.count,

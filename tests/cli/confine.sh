@@ -407,16 +407,30 @@ echo '* filter=x' >.git/info/attributes; echo tried" --store :memory:
     same "$setting: what it cleaned" "$(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note)" "first
 more"
 
+    # Settings may lie in files that others include: the user's anywhere, the repository's in its folder.
+    isolated
+    mkdir -p "$HOME/elsewhere"
+    printf '[includeIf "gitdir:/"] Path = "~/elsewhere/more"\n' >"$HOME/.gitconfig"
+    printf '[core]\n\tattributesFile = attributes\n[include]\n\tpath = deeper\n' >"$HOME/elsewhere/more"
+    printf '[filter "u"]\n\tclean = sed s/more/MORE/\n' >"$HOME/elsewhere/deeper"
+    printf '[core]\n\tattributesFile = ~/elsewhere/attributes\n' >own
+    echo 'note filter=u' >"$HOME/elsewhere/attributes"
+    git config include.path ../own
+    bash_in $setting 'echo more >>note' --store :memory:
+    same "$setting: settings that are included" "$status $(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note | tr '\n' ' ')" "0 first MORE "
+    rm -r "$HOME/elsewhere" "$HOME/.gitconfig"
+
     # One that is a script in the tree is the model's, and changes no settings.
     isolated
     git config filter.x.clean ./clean && printf 'cat\n' >clean && chmod +x clean && echo 'note filter=x' >.gitattributes
     git add . && git commit -qm three && before=$(sums)
+    rm -rf "$scratch/lfs" && mkdir "$scratch/lfs" && ln -s "$scratch/lfs" .git/lfs
     bash_in $setting 'cat >clean <<E
-G=\$(git rev-parse --git-common-dir); echo x | tee -a \$G/config \$G/hooks/pre-commit \$G/info/attributes; echo cleaned
+G=\$(git rev-parse --git-common-dir); echo x | tee -a \$G/config \$G/hooks/pre-commit \$G/info/attributes \$G/lfs/x; echo cleaned
 E
 echo more >>note' --store :memory:
     same "$setting: a filter of the model" "$status $(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note | tail -1)" "0 cleaned"
-    same "$setting: all is as it was" "$(sums)" "$before"
+    same "$setting: all is as it was" "$(sums; ls "$scratch/lfs")" "$before"
 
     # Neither links, nor the branch that is checked out there, lead to what is the user's.
     isolated
