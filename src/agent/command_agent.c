@@ -19,6 +19,7 @@
 #include "io/reference.h"
 #include "io/tempdir.h"
 #include "io/within.h"
+#include "store/places.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -268,12 +269,20 @@ static int put_files(struct setup *setup, struct errand *errand, rondo_error *er
     return put_inbox(setup, errand->inbox, err) < 0 ? err->code : put_context(setup, errand->context, err);
 }
 
-static void put_within(struct setup *setup)
+static void put_list(struct setup *setup, const char *name, const json_t *list)
 {
     auto_buf struct buf text = { 0 };
-    auto_json json_t *list = within_of(setup->see.run_id, setup->see.run->within);
     value_put_json(&text, list);
-    put_small(setup, WITHIN_VARIABLE, &text);
+    put_small(setup, name, &text);
+}
+
+/* What it is a part of: runs, and stores. */
+static void put_around(struct setup *setup)
+{
+    auto_json json_t *within = within_of(setup->see.run_id, setup->see.run->within), *stores = places_told();
+    put_list(setup, WITHIN_VARIABLE, within);
+    if (json_array_size(stores))
+        put_list(setup, PLACES_VARIABLE, stores);
 }
 
 static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
@@ -282,7 +291,7 @@ static int put_own(struct setup *setup, struct errand *errand, rondo_error *err)
     int64_t pass = rondo_task_pass(setup->task);
     const char *path = rondo_task_path(setup->task);
     put_variable(setup, "RONDO_RUN", setup->see.run_id);
-    put_within(setup);
+    put_around(setup);
     put_variable(setup, "RONDO_PATH", path);
     put_variable(setup, "RONDO_KEY", rondo_task_key(setup->task));
     snprintf(number, sizeof number, "%lld", (long long)MAX(pass, 0)); // without a loop there is one pass

@@ -89,6 +89,34 @@ static void add_projects(struct protected_stores *stores, const char *folder)
     }
 }
 
+#define TOLD_MAX 16384 // bytes of the variable
+
+static void add_open(struct protected_stores *stores)
+{
+    size_t i;
+    json_t *path;
+    const char *text = env_text(PLACES_VARIABLE);
+    auto_json json_t *told = text && strnlen(text, TOLD_MAX) < TOLD_MAX ? json_loads(text, 0, NULL) : NULL;
+    json_array_foreach(told, i, path)
+        if (json_is_string(path) && *json_string_value(path) == '/')
+            add(stores, json_string_value(path), "");
+    pthread_mutex_lock(&lock);
+    for (uint32_t k = 0; k < open_count; k++)
+        add(stores, open_paths[k], "");
+    pthread_mutex_unlock(&lock);
+}
+
+json_t *places_told(void)
+{
+    struct protected_stores stores = { 0 };
+    json_t *list = json_array();
+    add_open(&stores);
+    for (uint32_t i = 0; i < stores.count; i++)
+        json_array_append_new(list, json_string(stores.list[i])); // what is not UTF-8 is no string, and not appended
+    protected_stores_clear(&stores);
+    return list;
+}
+
 void places_find(const char *folder, struct protected_stores *ret)
 {
     auto_buf struct buf home = { 0 };
@@ -102,10 +130,7 @@ void places_find(const char *folder, struct protected_stores *ret)
         add(ret, named, "");
     add_projects(ret, folder);
     add_projects(ret, ".");
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < open_count; i++)
-        add(ret, open_paths[i], "");
-    pthread_mutex_unlock(&lock);
+    add_open(ret);
 }
 
 bool places_has(const char *folder, const char *path)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "data/value.h"
 #include "io/protected.h"
 
 #include <stdbool.h>
@@ -13,6 +14,11 @@
 
 /* The user's own folder, where the store is unless somebody says otherwise; it need not be there. */
 int places_home(struct buf *out, rondo_error *err);
+
+/* What a command of ours is told, as JSON: the stores that this process has open, and those that it was told itself.
+   So a model that works for a program that we have started reaches ours no more than one of our own. */
+#define PLACES_VARIABLE "RONDO_STORES"
+json_t *places_told(void); // new
 
 /* All that somebody who works in this folder must not reach: the above, with what RONDO_STORE names, and the projects
    that the folder and our own working folder belong to. */

@@ -282,7 +282,7 @@ TEST(only_what_is_allowed_is_passed_on)
     for (size_t i = 0; i < COUNT(there); i++)
         if (!strstr(text, there[i]))
             FAIL("no '%s' in: %s", there[i], text);
-    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_ITEM", "RONDO_FEEDBACK" };
+    const char *const absent[] = { "HIDDEN", "PATHX", "ABSENT", "RONDO_ITEM", "RONDO_FEEDBACK", "RONDO_STORES" };
     for (size_t i = 0; i < COUNT(absent); i++)
         if (strstr(text, absent[i]))
             FAIL("'%s' in: %s", absent[i], text);
