@@ -136,6 +136,12 @@ rondo_node *rondo_loop(const rondo_loop_spec *given)
         build_name_apart(node, i);
     if (!spec.body)
         build_refuse(node, "has no body");
+    rondo_more_options more = { 0 };
+    if (spec.more && !BUILD_SPEC(more, spec.more))
+        build_refuse(node, "more: its size is not that of rondo_more_options");
+    node->loop.must_hold = more.must_hold;
+    if (node->loop.must_hold && !spec.until && !spec.until_node && !spec.judge)
+        build_refuse(node, "must_hold needs until, until_node or judge");
     if (build_is_good(node))
         check_loop(node, &spec);
     return build_finish(node);

@@ -99,7 +99,11 @@ struct node_loop {
     int on_error, max_failures, max_history;
     double min_gain;
     char *output;
+    struct {
+        const char *until, *while_, *next, *judge; // as the file has them, to be shown; NULL
+    } texts;
     bool compat_adk;
+    bool must_hold; // to end before until or the judge said so is a failure
     bool is_made_up, is_given; // what its steps say, all or some of it: see flow_hooks.answers
 };
 

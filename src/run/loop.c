@@ -24,6 +24,7 @@
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
+#include "run/must_hold.h"
 #include "run/pass_text.h"
 
 #include <math.h>
@@ -58,11 +59,14 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
         return decide(act, RONDO_EV_STEP_CANCELLED, ev);
     if (l->reason == RONDO_REASON_FAILED)
         return decide_fail(run, act, l->code, ev, "%s", l->error ? l->error : "failed");
-    if (l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FAIL)
-        return fail_at_cap(run, act, ev);
     if (loop_is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
         return decide_fail(run, act, RONDO_ESTALLED, ev, "loop '%s' is %s after %u passes",
                            act->node->name, rondo_reason_text(l->reason), l->history.count);
+    if (must_hold_fails(act, l->reason))
+        return decide_fail(run, act, RONDO_EUNMET, ev, "loop '%s' ended by %s after %u passes, and what it is to reach "
+                           "does not hold", act->node->name, rondo_reason_text(l->reason), l->history.count);
+    if (l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FAIL)
+        return fail_at_cap(run, act, ev);
     if (act->close == CLOSE_BUDGET)
         decide_spent(run, act, ev);
     else
@@ -482,6 +486,7 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     struct loop_act *l = act->loop;
     l->reason = ev->code;
     l->phase = LOOP_ENDED;
+    must_hold_end(run, act, ev->code);
     if (!(ev->flags & EF_VALUE))
         return;
     l->code = (int)json_integer_value(json_object_get(ev->value, "code"));

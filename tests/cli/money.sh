@@ -82,7 +82,8 @@ done
 serve < <(answers 12 1)
 "$RONDO" run --store :memory: --max-cost 0.002 lanes.yaml >out 2>err
 same "too little" "$?" 4
-says "the run's budget (cost) is used up"
+says "the run's budget: "
+says " of \$0.002 spent, the next call may cost "
 
 # ---- M3: what was spent survives a kill ---------------------------------------------------------------------------
 flow chain.yaml <<'F'
