@@ -368,7 +368,13 @@ RONDO_API rondo_node *rondo_graph(const rondo_graph_spec *spec);
 /* Options that came later.  Specs point to it from their last field. */
 typedef struct rondo_more_options {
     size_t size;    /* RONDO_MORE_OPTIONS */
-    bool must_hold; /* loops: to end by the cap, patience, a stall or the loop's budget is a failure, RONDO_EUNMET */
+    /* Loops: to end by the cap, patience, a stall or the loop's budget is a failure, RONDO_EUNMET. */
+    bool must_hold;
+    /* Loops with RONDO_ERROR_CONTINUES: `until` is asked after failed passes, too. */
+    bool until_after_failure;
+    /* The same: how long the loop waits after a failed pass.  Each further one in a row doubles it, up to a minute.  A
+       delay_ms takes its place. */
+    int64_t failure_delay_ms;
 } rondo_more_options;
 #define RONDO_MORE_OPTIONS sizeof(rondo_more_options)
 

@@ -97,6 +97,9 @@ struct node_loop {
     int on_max, output_mode, memory_mode, memory_window, feedback;
     int patience, stall_repeats, oscillation, stall_action;
     int on_error, max_failures, max_history;
+    int max_misjudged;        // failures of the judge in a row
+    int64_t failure_delay_ms; // after a failed pass, see rondo_more_options
+    bool until_after_failure;
     double min_gain;
     char *output;
     struct {

@@ -31,7 +31,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
+#define MS                 1000000ll // nanoseconds
+#define FAILURE_DELAY_MOST 60000     // milliseconds
 
 /* ---- ends ---------------------------------------------------------------------------------------- */
 
@@ -86,6 +87,16 @@ static void keep_given(struct run *run, struct act *act, const struct rondo_even
     act->loop->given = ev->value;
 }
 
+/* Before the next pass: longer after each failed one in a row, unless the loop says how long. */
+static int64_t delay_of(const struct act *act)
+{
+    const struct node_loop *def = &act->node->loop;
+    uint32_t more = MIN(act->loop->failures, 16) - 1;
+    if (def->delay_ms || !act->loop->failures || !def->failure_delay_ms)
+        return def->delay_ms;
+    return MIN(def->failure_delay_ms << more, MAX(def->failure_delay_ms, FAILURE_DELAY_MOST));
+}
+
 static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
 {
     int spent = act->node->has_budget ? budget_reason(run, act) : 0;
@@ -102,11 +113,12 @@ static enum plan plan_before(struct run *run, struct act *act, struct rondo_even
         if (run->question.yes == 0)
             return loop_end_with(act, RONDO_REASON_WHILE, ev);
     }
+    int64_t delay_ms = act->loop->history.count ? delay_of(act) : 0;
     act->loop->phase = LOOP_READY;
-    if (act->loop->history.count == 0 || !act->node->loop.delay_ms)
+    if (!delay_ms)
         return PLAN_IDLE;
     decide(act, RONDO_EV_DELAY, ev);
-    ev->num = run->now_ns + act->node->loop.delay_ms * MS;
+    ev->num = run->now_ns + delay_ms * MS;
     return loop_with_given(act, ev);
 }
 

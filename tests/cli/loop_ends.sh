@@ -104,5 +104,44 @@ says "\`mustHold\` needs \`until\` or \`untilAgent\`"
 printf 'name: old\nagents: { a: { description: d } }\nsteps: [ { id: s, agent: a, instructions: i, loop: { maxIterations: 2, until: "true", mustHold: true } } ]\n' >old.yaml
 check "v1 files have no such key" 2 "" "$RONDO" check old.yaml
 
+# ---- onError: continue ---------------------------------------------------------------------------------------------
+# The agent takes too long in each pass; what it left behind passes the test in the third one.
+flow late.yaml <<'F'
+name: late
+agents: { slow: { run: "sleep 50" }, test: { run: "[ $RONDO_PASS = 2 ] && echo good" } }
+steps:
+  - id: l
+    loop:
+      maxIterations: 5
+      onError: continue
+      delay: 10ms
+      until: steps.test.content.contains('good')
+      steps:
+        - { id: work, agent: slow, timeout: 100ms, instructions: go }
+        - { id: test, agent: test, dependsOn: [work], runOn: always }
+F
+"$RONDO" run --store s.db --json late.yaml >out 2>err
+same "until holds behind a pass that timed out" "$? $(jq -c 'select(.type == "loop_end").data | [.reason, .passes, .held]' out)" '0 ["until",3,true]'
+same "what did not run is absent" "$(jq -rs '[.[] | select(.type == "error" and (.stepId == "l")).message] | length' out)" 0
+
+flow cap.yaml <<'F'
+name: cap
+agents: { bad: { script: [ { fail: no }, { fail: no }, { fail: no }, { fail: no }, ok ] } }
+steps: [ { id: l, agent: bad, loop: { maxIterations: 6, onError: continue, until: content == 'ok' } } ]
+F
+"$RONDO" rehearse --json cap.yaml >out 2>err # its time is made up
+same "no failures in a row end it before its cap" "$(jq -c 'select(.type == "loop_end").data | [.reason, .passes]' out)" '["until",5]'
+same "each one makes the next delay longer" "$(jq -s -c '[.[] | select(.type == "iteration_start").timestamp | sub("\\..*"; "Z") | fromdate] | [.[1:], .[:-1]] | transpose | map(.[0] - .[1])' out)" '[1,2,4,8]'
+sed -i "s/until:/maxFailures: 2, until:/" cap.yaml
+"$RONDO" rehearse --json cap.yaml >out 2>err
+same "maxFailures ends it" "$(jq -c 'select(.type == "loop_end").data | [.reason, .passes, .rule, .bound]' out)" '["failed",2,"maxFailures",2]'
+flow both.yaml <<'F'
+name: both
+agents: { bad: { script: [ { fail: no } ] } }
+steps: [ { id: l, agent: bad, loop: { maxIterations: 6, onError: continue, maxFailures: 1, until: "status == 'failed'" } } ]
+F
+"$RONDO" run --store s.db --json both.yaml >out 2>err
+same "until comes before maxFailures" "$? $(jq -r 'select(.type == "loop_end").data.reason' out)" "0 until"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

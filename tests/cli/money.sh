@@ -320,7 +320,7 @@ flow slow.yaml <<'F'
 name: slow
 models: { m: { provider: compat, model: m, price: { input: 0, output: 1000 }, timeouts: { firstByte: 300ms } } }
 agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300, timeout: 200ms } }
-steps: [{ id: a, agent: w, instructions: Do., loop: { maxIterations: 8, onError: continue, maxFailures: 9 } }]
+steps: [{ id: a, agent: w, instructions: Do., loop: { maxIterations: 8, onError: continue, delay: 0s, maxFailures: 9 } }]
 F
 serve < <(echo "header Content-Type: text/event-stream"; piece ""; echo chunked; echo hang)
 "$RONDO" run --json --store :memory: --max-cost 1 slow.yaml >out 2>err
