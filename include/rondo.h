@@ -103,7 +103,8 @@ typedef struct rondo_store rondo_store;     /* runs that outlive their process *
     X(EUNKNOWN, -14, "a crash left the outcome of this work unknown")          \
     X(ERETRY, -15, "a temporary failure: trying again may help")               \
     X(EBUSY, -16, "another process drives this run")                           \
-    X(EFINAL, -17, "a failure that trying again cannot change")
+    X(EFINAL, -17, "a failure that trying again cannot change")                \
+    X(EUNMET, -18, "what a loop was to reach does not hold")
 
 enum rondo_code {
     RONDO_OK = 0,
@@ -364,6 +365,19 @@ typedef struct rondo_graph_spec {
 #define RONDO_GRAPH sizeof(rondo_graph_spec)
 RONDO_API rondo_node *rondo_graph(const rondo_graph_spec *spec);
 
+/* Options that came later.  Specs point to it from their last field. */
+typedef struct rondo_more_options {
+    size_t size;    /* RONDO_MORE_OPTIONS */
+    /* Loops: to end by the cap, patience, a stall or the loop's budget is a failure, RONDO_EUNMET. */
+    bool must_hold;
+    /* Loops with RONDO_ERROR_CONTINUES: `until` is asked after failed passes, too. */
+    bool until_after_failure;
+    /* The same: how long the loop waits after a failed pass.  Each further one in a row doubles it, up to a minute.  A
+       delay_ms takes its place. */
+    int64_t failure_delay_ms;
+} rondo_more_options;
+#define RONDO_MORE_OPTIONS sizeof(rondo_more_options)
+
 /* Why a loop ended: exactly one of these. */
 #define RONDO_REASONS(X)                                                                    \
     X(NONE, "") X(UNTIL, "until") X(JUDGE, "judge") X(NEXT, "next") X(WHILE, "while")       \
@@ -443,6 +457,7 @@ typedef struct rondo_loop_spec {
     bool compat_adk;    /* escalate ends every loop around the agent, running siblings finish */
     void *user;         /* for all callbacks of the loop */
     rondo_options options;
+    const rondo_more_options *more;
 } rondo_loop_spec;
 #define RONDO_LOOP sizeof(rondo_loop_spec)
 RONDO_API rondo_node *rondo_loop(const rondo_loop_spec *spec);
@@ -1138,6 +1153,7 @@ RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iteration
 RONDO_API int rondo_event_attempt(const rondo_event *event);
 RONDO_API int rondo_event_status(const rondo_event *event);         /* enum rondo_status */
 RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rondo_reason */
+RONDO_API const char *rondo_event_why(const rondo_event *event); /* loop_end: why, in a sentence; "" for others */
 RONDO_API rondo_value *rondo_event_value(const rondo_event *event); /* NULL when there is none */
 RONDO_API const char *rondo_event_text(const rondo_event *event);   /* of its value; "" */
 RONDO_API const char *rondo_event_author(const rondo_event *event); /* the agent that emitted it */

@@ -16,8 +16,23 @@
 #define ANSWERS_SHOWN 20 // of people, the last ones
 #define ANSWER_WIDTH  60
 
-static void put_loop_json(json_t *step, const rondo_result *res)
+/* How the loop at this path ended last; new, NULL when it is no loop. */
+static json_t *loop_end(struct running *r, const char *path)
 {
+    const rondo_event *ev;
+    json_t *end = NULL;
+    while ((ev = rondo_run_next(r->run))) {
+        if (ev->type != RONDO_EV_LOOP_END || strcmp(rondo_event_path(ev), path) != 0)
+            continue;
+        json_decref(end);
+        end = loop_end_value(ev);
+    }
+    return end;
+}
+
+static void put_loop_json(json_t *step, const rondo_result *res, json_t *end)
+{
+    json_object_update(step, end);
     json_object_set_new(step, "reason", json_string(rondo_reason_text(res->reason)));
     json_object_set_new(step, "passes", json_integer(res->passes));
     if (res->best < 0)
@@ -26,7 +41,7 @@ static void put_loop_json(json_t *step, const rondo_result *res)
     json_object_set_new(step, "score", json_real(res->score));
 }
 
-static json_t *result_json(const char *path, const rondo_result *res)
+static json_t *result_json(const char *path, const rondo_result *res, json_t *end)
 {
     json_t *step = json_pack("{s:s, s:s, s:I}", "path", path, "status", rondo_status_text(res->status),
                              "durationMs", (json_int_t)res->duration_ms);
@@ -36,7 +51,7 @@ static json_t *result_json(const char *path, const rondo_result *res)
     if (*res->error)
         json_object_set_new(step, "error", json_string(res->error));
     if (res->reason)
-        put_loop_json(step, res);
+        put_loop_json(step, res, end);
     json_object_set_new(step, "usage", usage_value(&res->usage));
     if (!usage_is_none(&res->lost))
         json_object_set_new(step, "lost", usage_value(&res->lost));
@@ -83,7 +98,7 @@ static void put_parts(struct buf *out, const rondo_usage *usage)
         buf_putc(out, ')');
 }
 
-static void put_facts(struct buf *out, const rondo_result *res)
+static void put_facts(struct buf *out, const rondo_result *res, const json_t *end)
 {
     buf_puts(out, rondo_status_text(res->status));
     buf_puts(out, "  ");
@@ -99,6 +114,11 @@ static void put_facts(struct buf *out, const rondo_result *res)
         put_usage(out, "  lost ", &res->lost);
     put_parts(out, &res->usage);
     buf_putc(out, '\n');
+    const char *why = json_string_value(json_object_get(end, "why"));
+    if (why) {
+        show_line(out, why, strlen(why));
+        buf_putc(out, '\n');
+    }
 }
 
 static int show_step(struct running *r, const char *path)
@@ -108,11 +128,13 @@ static int show_step(struct running *r, const char *path)
     int rc = rondo_run_find(r->run, path, &res);
     if (rc < 0)
         return command_fail(r->line->command, "run %s has no step '%s' that has ended", r->id, path);
+    auto_json json_t *end = res.reason ? loop_end(r, path) : NULL;
+    rondo_run_find(r->run, path, &res); // its texts were borrowed until the events were read
     if (r->args->json) {
-        print_json(result_json(path, &res));
+        print_json(result_json(path, &res, end));
         return EXIT_OK;
     }
-    put_facts(&out, &res);
+    put_facts(&out, &res, end);
     show_lines(&out, res.error, strlen(res.error));
     buf_puts(&out, *res.error ? "\n" : "");
     show_lines(&out, res.content, strlen(res.content));
@@ -138,6 +160,8 @@ static json_t *row_json(const struct row *row)
         json_object_set_new(step, "passes", json_integer(row->passes));
     if (row_is_loop(row) && row->reason)
         json_object_set_new(step, "reason", json_string(rondo_reason_text(row->reason)));
+    if (row_is_loop(row) && row->end)
+        json_object_update(step, row->end);
     if (row->error)
         json_object_set_new(step, "error", json_string(row->error));
     json_object_set_new(step, "usage", usage_value(&row->usage));

@@ -494,9 +494,11 @@ static void add_notes(struct drive *d, const rondo_result *res)
     bool is_known = d->gates.player && player_has_failed(d->gates.player);
     if (d->gates.player)
         player_put_unasked(d->gates.player, &d->notes);
-    if (d->run->core.end_reason && exit_code(d->run) == EXIT_BUDGET)
-        buf_printf(&d->notes, "the run's budget (%s) is used up; this is what there was\n",
-                   rondo_reason_text(d->run->core.end_reason));
+    if (d->run->core.end_reason && run_act(&d->run->core, 0)->close == CLOSE_BUDGET) {
+        buf_puts(&d->notes, "the run's ");
+        loop_end_put_run(&d->notes, d->run);
+        buf_puts(&d->notes, "; this is what there was\n");
+    }
     else if (d->run->core.end_reason)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->no_output.len)

@@ -7,6 +7,7 @@
 #include "agent/talk_note.h"
 #include "cli/show.h"
 #include "data/value.h"
+#include "engine/shell.h"
 #include "run/encore.h"
 #include "run/event.h"
 #include "run/usage.h"
@@ -68,6 +69,7 @@ static void row_free(struct rows *rows, struct row *row)
     rows->made--;
     buf_free(&row->tail);
     mem_free(row->error);
+    json_decref(row->end);
     mem_free(row->kids);
     mem_free(row);
 }
@@ -126,6 +128,11 @@ struct row *rows_find(const struct rows *rows, const rondo_event *ev)
         return kid_at(at_slot(rows, ev->parent), ev);
     bool about_one = event_fields(ev->type) & HAS_ACT && ev->act;
     return about_one ? at_slot(rows, ev->act) : NULL;
+}
+
+bool row_is_short(const struct row *row)
+{
+    return row->state == ROW_DONE && json_is_false(json_object_get(row->end, "held"));
 }
 
 const char *row_state_text(int state)
@@ -333,6 +340,12 @@ static void drop_items(struct rows *rows, struct row *each)
     memset(each->forgotten, 0, sizeof each->forgotten);
 }
 
+static void set_end(struct row *row, json_t *end)
+{
+    json_decref(row->end);
+    row->end = end;
+}
+
 /* As if it had never begun. */
 static void row_reset(struct rows *rows, struct row *row)
 {
@@ -346,6 +359,7 @@ static void row_reset(struct rows *rows, struct row *row)
     row->pass = row->of_pass = -1;
     row->passes = 0;
     row->reason = 0;
+    set_end(row, NULL);
     row->is_own = false;
     row->attempt = 0;
     buf_clear(&row->tail);
@@ -515,6 +529,7 @@ static void come_back(struct row *row)
     row->state = ROW_RUNNING;
     row->end_ns = 0;
     row->reason = 0;
+    set_end(row, NULL);
     row->is_own = false;
     if (row->error)
         buf_clear(&row->tail);
@@ -618,6 +633,7 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     case RONDO_EV_LOOP_END:
         row->reason = ev->code;
         row->passes = ev->ordinal;
+        set_end(row, loop_end_value(ev));
         break;
     case RONDO_EV_RETRY: on_retry(row); break;
     case RONDO_EV_GATE_WAITING:

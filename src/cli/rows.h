@@ -30,6 +30,7 @@ struct row {
     uint32_t slot;
     uint8_t state;  // enum row_state, as events told it
     uint8_t reason; // loops: enum rondo_reason
+    json_t *end;    // and how that came about, see loop_end_value(); owned, NULL while it has not ended
     bool is_item;
     bool is_own; // it failed for a reason of its own, whatever failed in it
     uint16_t attempt;
@@ -78,6 +79,9 @@ const char *row_state_text(int state);
 
 /* How it is, an enum row_state: what never began, in something that has ended, was skipped. */
 int row_state(const struct row *row);
+
+/* A loop that has ended, though what it waits for was not true. */
+bool row_is_short(const struct row *row);
 
 /* How long it has taken so far, with all its tries; it has begun. */
 int64_t row_elapsed_ns(const struct row *row, int64_t now_ns);

@@ -137,14 +137,10 @@ static void put_pass(struct buf *out, const struct tell *tell, const rondo_event
 
 static void put_reason(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
-    const rondo_node *loop = rondo_event_node(ev);
-    const bool is_each = loop && loop->kind == RONDO_KIND_EACH;
-    buf_printf(out, " %s", rondo_reason_text(ev->code));
-    if (ev->type == RONDO_EV_LOOP_END && is_each)
-        buf_printf(out, " after %u item%s", ev->ordinal, ev->ordinal == 1 ? "" : "s");
-    else if (ev->type == RONDO_EV_LOOP_END)
-        buf_printf(out, " after %u pass%s", ev->ordinal, ev->ordinal == 1 ? "" : "es");
-    else if (ev->flags & EF_NUDGE)
+    const char *why = rondo_event_why(ev);
+    buf_putc(out, ' ');
+    put_text(out, tell, *why ? why : rondo_reason_text(ev->code));
+    if (ev->flags & EF_NUDGE)
         buf_puts(out, ", one more try");
 }
 

@@ -18,6 +18,7 @@
 #define BAR_MAX    10 // cells of a progress bar
 #define NEAR_MAX   3  // rows that ended last or come next, to be shown before all others
 #define ERRORS_MAX 5  // failures that the summary tells
+#define ENDS_MAX   10 // lines with ends of loops
 #define ERROR_LINES 10 // lines for all of them, where lines are counted,
 #define ERROR_LEAST 4  // and for each at least
 
@@ -171,6 +172,8 @@ static void line_end(struct line *line, struct buf *out)
 
 /* ---- looks -------------------------------------------------------------------------------------------- */
 
+#define LOOK_SHORT (ROW_CANCELLED + 1) // done, but not what it was for
+
 static const struct look {
     const char *sign, *plain;
     uint8_t style; // enum term_style
@@ -184,6 +187,7 @@ static const struct look {
     [ROW_FAILED] = { "\u2717", "x", STYLE_RED, "failed" },
     [ROW_SKIPPED] = { "-", "-", STYLE_DIM, "skipped" },
     [ROW_CANCELLED] = { "\u2298", "#", STYLE_YELLOW, "cancelled" },
+    [LOOK_SHORT] = { "\u26a0", "!", STYLE_YELLOW, "done" },
 };
 
 const char *view_sign(const struct term *term, int state)
@@ -241,9 +245,10 @@ static void put_passes(struct line *line, const struct row *row)
     bool open = row_is_open(row);
     if (row->pass < 0 && !row->passes)
         return;
-    line_gap(line, row->reason == RONDO_REASON_MAX_ITERATIONS ? STYLE_YELLOW : STYLE_NONE);
+    line_gap(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE);
     if (!open) {
         view_put_passes(out, row->passes, row->reason);
+        buf_puts(out, row_is_short(row) ? "; until did not hold" : "");
         return;
     }
     buf_printf(out, "pass %lld", (long long)row->pass + 1);
@@ -470,7 +475,7 @@ static void put_label(struct line *line, const struct shown *s, size_t width)
     line_style(line, STYLE_NONE);
     for (unsigned i = 0; i < s->depth; i++)
         buf_puts(&line->text, "  ");
-    put_sign(line, s->state);
+    put_sign(line, row_is_short(s->row) ? LOOK_SHORT : s->state);
     line_style(line, s->state == ROW_PENDING ? STYLE_DIM : row_is_open(row) ? STYLE_BOLD : STYLE_NONE);
     put_name(line, row);
     line_style(line, STYLE_NONE);
@@ -519,8 +524,8 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
 /* Rows that had no place, counted by how they are. */
 static void put_others(struct line *line, const struct frame *f, struct buf *out)
 {
-    uint64_t counts[COUNT(looks)], all = f->count - f->on;
-    for (size_t i = 0; i < COUNT(looks); i++) {
+    uint64_t counts[COUNT(f->rowless)], all = f->count - f->on;
+    for (size_t i = 0; i < COUNT(counts); i++) {
         counts[i] = f->rowless[i];
         all += counts[i];
     }
@@ -529,7 +534,7 @@ static void put_others(struct line *line, const struct frame *f, struct buf *out
     line_style(line, STYLE_DIM);
     buf_printf(&line->text, "  %s %llu more", f->view->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
     const char *before = ": ";
-    for (size_t i = 0; i < COUNT(looks); i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         if (!counts[i])
             continue;
         buf_printf(&line->text, "%s%llu %s", before, (unsigned long long)counts[i], looks[i].word);
@@ -552,6 +557,14 @@ static void count_steps(const struct rows *rows, uint32_t *ret_ended, uint32_t *
     }
 }
 
+static bool has_short(const struct row *row)
+{
+    bool has = row_is_short(row);
+    for (uint32_t i = 0; i < row->kid_count && !has; i++)
+        has = row->kids[i] && has_short(row->kids[i]);
+    return has;
+}
+
 static int sign_of(const struct view *view)
 {
     const struct rows *rows = view->rows;
@@ -559,7 +572,7 @@ static int sign_of(const struct view *view)
         return ROW_ASKING;
     switch (rows->end_ns ? rows->status : RONDO_STATUS_RUNNING) {
     case RONDO_STATUS_RUNNING: return ROW_RUNNING;
-    case RONDO_STATUS_COMPLETED: return ROW_DONE;
+    case RONDO_STATUS_COMPLETED: return has_short(rows->root) ? LOOK_SHORT : ROW_DONE;
     case RONDO_STATUS_CANCELLED: return ROW_CANCELLED;
     case RONDO_STATUS_WAITING: return ROW_ASKING;
     default: return ROW_FAILED;
@@ -695,12 +708,18 @@ static size_t line_start(const struct buf *text, size_t line)
     return at;
 }
 
+static size_t count_lines(const struct buf *text, size_t from)
+{
+    size_t count = 0;
+    for (size_t i = from; i < text->len; i++)
+        count += text->data[i] == '\n';
+    return count;
+}
+
 /* The first line, which says what it is about, and the last ones.  False when others were left out. */
 static bool put_ends(struct line *line, const struct buf *text, size_t most, struct buf *out)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < text->len; i++)
-        count += text->data[i] == '\n';
+    size_t count = count_lines(text, 0);
     if (count <= most) {
         buf_put(out, text->data, text->len);
         return true;
@@ -745,12 +764,35 @@ static bool put_errors(struct line *line, struct buf *out)
     return is_all;
 }
 
-/* While it runs notes have one line, which was left for them. */
-static bool put_rest(struct line *line, struct buf *out)
+/* Why a loop ended; of loops inside of others or of items there may be many.  One that only counts to its cap
+   needs no words.  room: lines that are left. */
+static void put_loop_ends(struct line *line, const struct row *row, size_t *room, struct buf *out)
+{
+    const char *why = json_string_value(json_object_get(row->end, "why"));
+    auto_buf struct buf text = { 0 }, lines = { 0 };
+    bool is_plain = row->reason == RONDO_REASON_MAX_ITERATIONS && !json_object_get(row->end, "held");
+    if (row_is_loop(row) && why && row->state == ROW_DONE && !is_plain) {
+        row_put_path(&text, row);
+        buf_printf(&text, ": %s", why);
+        put_wrapped(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE, "", buf_text(&text), &lines);
+        size_t count = count_lines(&lines, 0);
+        buf_put(out, lines.data, count <= *room ? lines.len : 0);
+        *room -= MIN(count, *room);
+    }
+    for (uint32_t i = 0; i < row->kid_count && !row_is_loop(row) && !row_has_items(row); i++)
+        if (row->kids[i])
+            put_loop_ends(line, row->kids[i], room, out);
+}
+
+/* While it runs notes have one line, which was left for them.  start: where the frame begins. */
+static bool put_rest(struct line *line, size_t start, struct buf *out)
 {
     const struct view *view = line->view;
     if (view->rows->end_ns) {
         bool is_all = put_errors(line, out);
+        size_t used = count_lines(out, start) + 1, most = (size_t)view->height;
+        size_t room = most ? most - MIN(used, most) : ENDS_MAX;
+        put_loop_ends(line, view->rows->root, &room, out);
         put_wrapped(line, STYLE_YELLOW, "", view->notes ? view->notes : "", out);
         return is_all;
     }
@@ -765,6 +807,7 @@ bool view_put(struct buf *out, const struct view *view)
 {
     struct frame f = { .view = view };
     struct line line = { .view = view };
+    size_t start = out->len;
     collect(&f, view->rows->root, NOBODY, 0);
     uint32_t room = view->height > 2 ? (uint32_t)view->height - 1 : 1;
     bool all = !view->height || f.count + f.has_gone <= room;
@@ -785,7 +828,7 @@ bool view_put(struct buf *out, const struct view *view)
             put_row(&line, &f.list[i], width, out);
     if (f.on < f.count || f.has_gone)
         put_others(&line, &f, out);
-    bool is_all = put_rest(&line, out);
+    bool is_all = put_rest(&line, start, out);
     buf_free(&line.text);
     mem_free(f.list);
     return is_all;

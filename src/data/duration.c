@@ -8,6 +8,7 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define MS_MAX       (INT64_MAX / 4 / 1000000) // some 73 years; see TIME_MAX_MS of flow/node.h
@@ -94,4 +95,12 @@ int duration_parse(const char *text, bool is_plain, int64_t *ret_ms, rondo_error
         return refuse(err, text, is_plain);
     *ret_ms = MIN(ms, MS_MAX);
     return 0;
+}
+
+void duration_put(struct buf *out, int64_t ms)
+{
+    size_t i = 0;
+    while (ms % units[i].ms)
+        i++;
+    buf_printf(out, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
 }

@@ -2,6 +2,7 @@
 #ifndef RONDO_DURATION_H
 #define RONDO_DURATION_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -10,5 +11,8 @@
    (ms) and fractions (1.5s).  What is_plain may be as long as Go can count, some 292 years, and then means the
    73 years that are the most here.  0, or RONDO_EPARSE with a sentence that quotes the text. */
 int duration_parse(const char *text, bool is_plain, int64_t *ret_ms, rondo_error *err);
+
+/* As a file may have it: a whole number of the largest unit. */
+void duration_put(struct buf *out, int64_t ms);
 
 #endif

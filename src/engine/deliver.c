@@ -17,6 +17,7 @@ void reader_clear(struct reader *reader)
     mem_free(reader->places);
     mem_free(reader->loops);
     mem_free(reader->usage);
+    mem_free(reader->asked);
     buf_free(&reader->record);
     *reader = (struct reader){ 0 };
 }
@@ -41,13 +42,39 @@ static void note_pass(struct reader *reader, const struct rondo_event *ev)
     }
     struct loop_seen *loop = &reader->loops[ev->act];
     if (ev->type == RONDO_EV_ITERATION_START) {
-        loop->best = ev->ordinal ? loop->best : -1;
+        if (!ev->ordinal)
+            *loop = (struct loop_seen){ .best = -1 };
         loop->pass_seq = ev->seq;
         loop->pass_ns = ev->time_ns;
-    } else if (ev->flags & EF_SCORED && (loop->best < 0 || ev->score > loop->score)) {
+        return;
+    }
+    loop->failures = ev->code == RONDO_STATUS_COMPLETED ? 0 : loop->failures + 1;
+    if (!(ev->flags & EF_SCORED))
+        return;
+    if (loop->best < 0 || ev->score > loop->gain_from + reader->places[ev->act].node->loop.min_gain)
+        loop->gain_from = ev->score;
+    if (loop->best < 0 || ev->score > loop->score) {
         loop->best = ev->ordinal;
         loop->score = ev->score;
     }
+}
+
+static void note_call(struct reader *reader, const struct rondo_event *ev)
+{
+    struct call_asked *call = reader->asked, *end = call + reader->asked_count;
+    if (ev->type == RONDO_EV_RESERVE) {
+        mem_grow(&reader->asked, &reader->asked_cap, reader->asked_count, sizeof *reader->asked);
+        reader->asked[reader->asked_count++] = (struct call_asked){ ev->act, ev->num, usage_from(ev->value) };
+        return;
+    }
+    while (call < end && (call->act != ev->act || call->number != ev->num))
+        call++;
+    if (call == end)
+        return;
+    if (ev->type == RONDO_EV_REFUSED)
+        reader->refused = (struct call_asked){ ev->ordinal, 0, call->most };
+    *call = end[-1];
+    reader->asked_count--;
 }
 
 /* What an agent spent counts for everything around it. */
@@ -80,6 +107,8 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
         note_usage(reader, ev);
     else if (ev->type == RONDO_EV_FORKED)
         note_fork(reader);
+    else if (ev->type == RONDO_EV_RESERVE || ev->type == RONDO_EV_GRANTED || ev->type == RONDO_EV_REFUSED)
+        note_call(reader, ev);
     else if (READER_NOTES >> ev->type & 1)
         note_pass(reader, ev);
 }

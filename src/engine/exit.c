@@ -5,6 +5,7 @@
 #include "engine/exit.h"
 
 #include "engine/shell.h"
+#include "run/must_hold.h"
 
 void exit_set(rondo_run *run, int code)
 {
@@ -18,6 +19,7 @@ static int of_failure(rondo_run *run)
     const struct outcome *more = run_result(&run->core)->more;
     switch (more ? more->code : 0) {
     case RONDO_ESTALLED: return EXIT_DETECTED;
+    case RONDO_EUNMET: return EXIT_UNMET;
     case RONDO_ERETRY: return EXIT_TEMPORARY;
     default: return EXIT_FAILED;
     }
@@ -31,7 +33,7 @@ int exit_code(const rondo_run *run)
         return run->exit_code;
     switch (rondo_run_status(run)) {
     case RONDO_STATUS_WAITING: return EXIT_WAITING;
-    case RONDO_STATUS_COMPLETED: return by_budget ? EXIT_BUDGET : EXIT_OK;
+    case RONDO_STATUS_COMPLETED: return by_budget && !must_hold_all(&run->core) ? EXIT_BUDGET : EXIT_OK;
     case RONDO_STATUS_CANCELLED: return EXIT_FAILED;
     default: return by_budget ? EXIT_BUDGET : limited ? EXIT_TIMEOUT : of_failure((rondo_run *)run);
     }

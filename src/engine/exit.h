@@ -14,6 +14,7 @@ enum exit_code {
     EXIT_WAITING = 5,    // for a person
     EXIT_DETECTED = 6,   // it failed because a detector said so
     EXIT_BUSY = 7,       // another process drives this run
+    EXIT_UNMET = 8,      // what a loop was to reach does not hold
     EXIT_TEMPORARY = 75, // it failed on something that may work later
     EXIT_TIMEOUT = 124,
     EXIT_SIGHUP = 129,

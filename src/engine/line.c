@@ -406,6 +406,13 @@ static void put_loop_end(struct line *l)
     put_text(l, "reason", rondo_reason_text(l->ev->code));
     put_number(l, "passes", l->ev->ordinal);
     put_best(l);
+    auto_json json_t *end = loop_end_value(l->ev);
+    const char *key;
+    json_t *value;
+    json_object_foreach(end, key, value) {
+        put_key(l, key);
+        value_put_json(l->out, value);
+    }
 }
 
 /* Where a step is in the order of the steps around it; those of a parallel have that of the file.  False for what is

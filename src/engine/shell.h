@@ -25,12 +25,21 @@ struct turn {
     uint32_t count, at, cap;
 };
 
-/* What a reader remembers of a loop: where its pass began, and the best one so far. */
+/* What a reader remembers of a loop: where its pass began, and what a rule may have counted. */
 struct loop_seen {
     uint64_t pass_seq;
     int64_t pass_ns;
     int64_t best; // pass; -1: none was scored
     double score;
+    double gain_from;  // the score that had to be beaten
+    uint32_t failures; // failed passes in a row
+};
+
+/* A call that waits for room in a budget, or has been refused by that of `act`. */
+struct call_asked {
+    uint32_t act;
+    int64_t number;
+    rondo_usage most;
 };
 
 /* Reads a run's journal from the beginning or from some event on, one event at a time, and knows
@@ -44,6 +53,9 @@ struct reader {
     uint32_t loop_count, loop_cap;
     rondo_usage *usage; // by slot, children included; NULL while nothing was spent
     uint32_t usage_count, usage_cap;
+    struct call_asked *asked; // that wait, in the order in which they asked
+    uint32_t asked_count, asked_cap;
+    struct call_asked refused; // the last one that was; act: whose budget did it
     uint64_t seq; // of the last event read
     bool open;
     bool reads_all; // also what was undone when the run was taken up again
@@ -478,7 +490,7 @@ void reader_note(struct reader *reader, rondo_run *run, const struct rondo_event
 /* Events that a reader remembers something of, beside starts. */
 #define READER_NOTES \
     (1ull << RONDO_EV_ITERATION_START | 1ull << RONDO_EV_ITERATION_END | 1ull << RONDO_EV_BUDGET | \
-     1ull << RONDO_EV_SETTLED)
+     1ull << RONDO_EV_SETTLED | 1ull << RONDO_EV_RESERVE | 1ull << RONDO_EV_GRANTED | 1ull << RONDO_EV_REFUSED)
 
 /* The same when the reader keeps up, which is the usual case; NULL does not mean that there is none. */
 static inline const rondo_event *deliver_fresh(rondo_run *run)
@@ -503,6 +515,11 @@ bool reader_seek(struct reader *reader, rondo_run *run, uint64_t seq);
 int reader_next(struct reader *reader, rondo_run *run, struct rondo_event *ev, bool values);
 const struct loop_seen *reader_loop(const struct reader *reader, uint32_t slot);  // NULL: no pass yet
 const rondo_usage *reader_usage(const struct reader *reader, uint32_t slot); // NULL: nothing was spent
+
+/* loop_ends.c: how the loop ended that a loop_end is about, { rule, bound, held, why }; new.  Only for the event that
+   the run's reader has come to. */
+json_t *loop_end_value(const struct rondo_event *ev);
+void loop_end_put_run(struct buf *out, rondo_run *run); // which limit of the whole run has ended it
 void reader_reach(struct reader *reader, rondo_run *run, uint32_t slot);
 void reader_clear(struct reader *reader);
 bool reader_find(const void *reader, uint32_t slot, struct place *ret);

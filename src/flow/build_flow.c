@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FAILURE_DELAY_MS 1000 // after a failed pass, unless the file says how long
+
 struct builder {
     struct flow *flow; // the outermost: it owns all the others
     const struct flow_hooks *hooks;
@@ -471,6 +473,11 @@ static rondo_node *each_node(const struct builder *b, struct flow_step *step, ro
     return node;
 }
 
+static const char *text_of(const struct flow_expr *expr)
+{
+    return expr->at ? expr->at->text : NULL;
+}
+
 static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, rondo_options o)
 {
     struct flow_loop *loop = step->loop;
@@ -496,9 +503,18 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
         .oscillation = MIN(loop->stall_repeats, OSCILLATION_MAX),
         .stall_action = loop->stall_action, .on_error = loop->on_error,
         .max_failures = loop->max_failures, .max_history = loop->max_history,
-        .compat_adk = loop->compat_adk, .user = loop, .options = o });
+        .compat_adk = loop->compat_adk, .user = loop, .options = o,
+        .more = &(rondo_more_options){ .size = RONDO_MORE_OPTIONS, .must_hold = loop->must_hold,
+                                       .until_after_failure = true,
+                                       .failure_delay_ms = doc_get(loop->at, "delay") ? 0 : FAILURE_DELAY_MS } });
+    if (!loop->max_failures && loop->max_iterations > 0)
+        node->loop.max_failures = INT32_MAX; // the cap ends it
     node->loop.is_made_up = is_made_up;
     node->loop.is_given = answers == ANSWERS_GIVEN;
+    node->loop.texts.until = text_of(&loop->until);
+    node->loop.texts.while_ = text_of(&loop->while_);
+    node->loop.texts.next = text_of(&loop->next);
+    node->loop.texts.judge = loop->judge && loop->judge->agent ? loop->judge->agent->name : NULL;
     return node;
 }
 

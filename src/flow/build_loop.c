@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define FAILURES_DEFAULT 3 // in a row
+
 static void check_one_of(rondo_node *node, const char *rule, bool callback, const void *other)
 {
     if (callback && other)
@@ -108,10 +110,24 @@ static struct node_loop loop_from(const rondo_loop_spec *spec)
         .patience = spec->patience, .stall_repeats = spec->stall_repeats,
         .oscillation = spec->oscillation, .stall_action = spec->stall_action,
         .on_error = spec->on_error,
-        .max_failures = spec->max_failures ? spec->max_failures : 3,
+        .max_failures = spec->max_failures ? spec->max_failures : FAILURES_DEFAULT,
+        .max_misjudged = spec->max_failures ? spec->max_failures : FAILURES_DEFAULT,
         .max_history = spec->max_history, .min_gain = spec->min_gain,
         .output = mem_strdup(spec->output), .compat_adk = spec->compat_adk,
     };
+}
+
+static void take_more(rondo_node *node, const rondo_loop_spec *spec)
+{
+    rondo_more_options more = { 0 };
+    if (spec->more && !BUILD_SPEC(more, spec->more))
+        build_refuse(node, "more: its size is not that of rondo_more_options");
+    build_check_range(node, "failure_delay_ms", more.failure_delay_ms, 0, TIME_MAX_MS);
+    if (more.must_hold && !spec->until && !spec->until_node && !spec->judge)
+        build_refuse(node, "must_hold needs until, until_node or judge");
+    node->loop.must_hold = more.must_hold;
+    node->loop.until_after_failure = more.until_after_failure;
+    node->loop.failure_delay_ms = more.failure_delay_ms;
 }
 
 rondo_node *rondo_loop(const rondo_loop_spec *given)
@@ -136,6 +152,7 @@ rondo_node *rondo_loop(const rondo_loop_spec *given)
         build_name_apart(node, i);
     if (!spec.body)
         build_refuse(node, "has no body");
+    take_more(node, &spec);
     if (build_is_good(node))
         check_loop(node, &spec);
     return build_finish(node);

@@ -67,7 +67,7 @@ static const struct word codes[] = { { "inval", 0, IN_BOTH }, { "parse", 0, IN_B
     { "notfound", 0, IN_BOTH }, { "failed", 0, IN_BOTH }, { "cancelled", 0, IN_BOTH }, { "time", 0, IN_BOTH },
     { "limit", 0, IN_BOTH }, { "budget", 0, IN_BOTH }, { "stalled", 0, IN_BOTH }, { "schema", 0, IN_BOTH },
     { "store", 0, IN_BOTH }, { "mismatch", 0, IN_BOTH }, { "unknown", 0, IN_BOTH }, { "retry", 0, IN_BOTH },
-    { "final", 0, IN_BOTH }, { NULL } };
+    { "final", 0, IN_BOTH }, { "unmet", 0, IN_BOTH }, { NULL } };
 
 /* ---- the file ------------------------------------------------------------------------------------ */
 
@@ -570,6 +570,8 @@ static const struct field loop_rows[] = {
       .about = "No cap." },
     { "onMaxIterations", F_ENUM, IN_RONDO, IN(flow_loop, on_max), .words = on_maxes,
       .about = "What reaching the cap means." },
+    { "mustHold", F_BOOL, IN_RONDO, IN(flow_loop, must_hold),
+      .about = "To end before `until` or `untilAgent` held is a failure." },
     { "while", F_EXPR, IN_RONDO, IN(flow_loop, while_), .where = AT_RULE, .want = WANT_BOOL, .not_empty = true,
       .about = "Tested before each pass." },
     { "until", F_EXPR, IN_BOTH, IN(flow_loop, until), .where = AT_RULE, .want = WANT_BOOL, .not_empty = true,

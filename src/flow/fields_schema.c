@@ -71,12 +71,14 @@ static const struct {
     { &loop_fields, IN_RONDO,
       "{if: " HAS("forEach") ", then: {properties: {outputMode: {not: {enum: [best, finalStep]}}}, not: {anyOf: ["
       HAS5("onMaxIterations", "minGain", "memoryMode", "memoryWindow", "feedback") ", "
-      HAS2("onError", "maxFailures") ", " HAS2("maxHistory", "compat") ", " NOT_ZERO("delay") "]}}}" },
+      HAS2("onError", "maxFailures") ", " HAS3("maxHistory", "compat", "mustHold") ", " NOT_ZERO("delay") "]}}}" },
     { &loop_fields, IN_RONDO, "{not: {allOf: [" HAS("maxIterations") ", " IS("unbounded", "true") "]}}" },
     { &loop_fields, IN_RONDO, NOT_BOTH("score", "scoreAgent") },
     { &loop_fields, IN_RONDO, "{if: " IS("outputMode", "best") ", then: " SCORED "}" },
     { &loop_fields, IN_RONDO, "{if: " HAS("patience") ", then: " SCORED "}" },
     { &loop_fields, IN_RONDO, NEEDS("minGain", "patience") },
+    { &loop_fields, IN_RONDO,
+      "{if: " IS("mustHold", "true") ", then: {anyOf: [" HAS2("until", "untilAgent") "]}}" },
     { &loop_fields, IN_RONDO, NEEDS("onItemFailure", "forEach") },
     { &loop_fields, IN_RONDO,
       "{if: " IS("memoryMode", "window") ", then: " HAS("memoryWindow") ", else: {not: " HAS("memoryWindow") "}}" },

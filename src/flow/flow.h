@@ -265,6 +265,7 @@ struct flow_loop {
     int on_failure;         // of the body's graph: enum rondo_failure_policy
     bool is_sequence;
     bool compat_adk;
+    bool must_hold;
     struct flow_scope *scope; // of `steps`; one without steps when the step's own body is repeated
 };
 

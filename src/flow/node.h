@@ -97,9 +97,16 @@ struct node_loop {
     int on_max, output_mode, memory_mode, memory_window, feedback;
     int patience, stall_repeats, oscillation, stall_action;
     int on_error, max_failures, max_history;
+    int max_misjudged;        // failures of the judge in a row
+    int64_t failure_delay_ms; // after a failed pass, see rondo_more_options
+    bool until_after_failure;
     double min_gain;
     char *output;
+    struct {
+        const char *until, *while_, *next, *judge; // as the file has them, to be shown; NULL
+    } texts;
     bool compat_adk;
+    bool must_hold; // to end before until or the judge said so is a failure
     bool is_made_up, is_given; // what its steps say, all or some of it: see flow_hooks.answers
 };
 

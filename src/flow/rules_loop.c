@@ -31,6 +31,7 @@ static const struct {
     { "memoryWindow", "validation" },                   { "feedback", "validation" },
     { "onError", "validation" },                        { "maxFailures", "validation" },
     { "maxHistory", "validation" },                     { "compat", "validation" },
+    { "mustHold", "validation" },
 };
 
 static void check_each(struct loading *l, const struct flow_loop *loop)
@@ -219,6 +220,8 @@ static void check_repeat(struct loading *l, struct flow_step *step)
     check_score(l, loop);
     check_memory(l, loop);
     settle_on_max(loop);
+    if (loop->must_hold && !load_has(l, loop->at, "until") && !load_has(l, loop->at, "untilAgent"))
+        load_error(l, STAGE_RONDO, key_at(loop, "mustHold"), "validation", "`mustHold` needs `until` or `untilAgent`");
     if (has(loop, "stall") && !loop->stall_repeats)
         loop->stall_repeats = 3;
     for (size_t i = 0; i < COUNT(for_each); i++)

@@ -24,13 +24,15 @@
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
+#include "run/must_hold.h"
 #include "run/pass_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
+#define MS                 1000000ll // nanoseconds
+#define FAILURE_DELAY_MOST 60000     // milliseconds
 
 /* ---- ends ---------------------------------------------------------------------------------------- */
 
@@ -58,11 +60,14 @@ static enum plan end_step(struct run *run, struct act *act, struct rondo_event *
         return decide(act, RONDO_EV_STEP_CANCELLED, ev);
     if (l->reason == RONDO_REASON_FAILED)
         return decide_fail(run, act, l->code, ev, "%s", l->error ? l->error : "failed");
-    if (l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FAIL)
-        return fail_at_cap(run, act, ev);
     if (loop_is_detector(l->reason) && act->node->loop.stall_action == RONDO_ACTION_FAIL)
         return decide_fail(run, act, RONDO_ESTALLED, ev, "loop '%s' is %s after %u passes",
                            act->node->name, rondo_reason_text(l->reason), l->history.count);
+    if (must_hold_fails(act, l->reason))
+        return decide_fail(run, act, RONDO_EUNMET, ev, "loop '%s' ended by %s after %u passes, and what it is to reach "
+                           "does not hold", act->node->name, rondo_reason_text(l->reason), l->history.count);
+    if (l->reason == RONDO_REASON_MAX_ITERATIONS && act->node->loop.on_max == RONDO_FAIL)
+        return fail_at_cap(run, act, ev);
     if (act->close == CLOSE_BUDGET)
         decide_spent(run, act, ev);
     else
@@ -82,6 +87,16 @@ static void keep_given(struct run *run, struct act *act, const struct rondo_even
     act->loop->given = ev->value;
 }
 
+/* Before the next pass: longer after each failed one in a row, unless the loop says how long. */
+static int64_t delay_of(const struct act *act)
+{
+    const struct node_loop *def = &act->node->loop;
+    uint32_t more = MIN(act->loop->failures, 16) - 1;
+    if (def->delay_ms || !act->loop->failures || !def->failure_delay_ms)
+        return def->delay_ms;
+    return MIN(def->failure_delay_ms << more, MAX(def->failure_delay_ms, FAILURE_DELAY_MOST));
+}
+
 static enum plan plan_before(struct run *run, struct act *act, struct rondo_event *ev)
 {
     int spent = act->node->has_budget ? budget_reason(run, act) : 0;
@@ -98,11 +113,12 @@ static enum plan plan_before(struct run *run, struct act *act, struct rondo_even
         if (run->question.yes == 0)
             return loop_end_with(act, RONDO_REASON_WHILE, ev);
     }
+    int64_t delay_ms = act->loop->history.count ? delay_of(act) : 0;
     act->loop->phase = LOOP_READY;
-    if (act->loop->history.count == 0 || !act->node->loop.delay_ms)
+    if (!delay_ms)
         return PLAN_IDLE;
     decide(act, RONDO_EV_DELAY, ev);
-    ev->num = run->now_ns + act->node->loop.delay_ms * MS;
+    ev->num = run->now_ns + delay_ms * MS;
     return loop_with_given(act, ev);
 }
 
@@ -482,6 +498,7 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     struct loop_act *l = act->loop;
     l->reason = ev->code;
     l->phase = LOOP_ENDED;
+    must_hold_end(run, act, ev->code);
     if (!(ev->flags & EF_VALUE))
         return;
     l->code = (int)json_integer_value(json_object_get(ev->value, "code"));

@@ -77,6 +77,7 @@ enum rule {
     RULE_FAILED,
     RULE_SCORE,
     RULE_UNTIL,
+    RULE_FAILURES, // one too many, in a loop that goes on after failed passes
     RULE_UNTIL_NODE,
     RULE_JUDGE,
     RULE_NEXT,

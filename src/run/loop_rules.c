@@ -73,9 +73,22 @@ bool loop_run_role(struct run *run, struct act *act, enum role role, struct rond
 enum { RULE_PASS = PLAN_ASK + 1 };
 
 /* After a failed pass, or one that was cut short by continue, only limits are asked. */
-static bool is_asked(struct act *act)
+static bool is_asked(const struct act *act)
 {
     return !act->loop->continued && history_last(&act->loop->history)->status == RONDO_STATUS_COMPLETED;
+}
+
+static bool goes_on(const struct act *act)
+{
+    return act->node->loop.on_error == RONDO_ERROR_CONTINUES;
+}
+
+/* What was to be reached may be there although the pass failed. */
+static bool asks_until(const struct act *act)
+{
+    bool asks_failed = goes_on(act) && act->node->loop.until_after_failure;
+    bool has_failed = history_last(&act->loop->history)->status == RONDO_STATUS_FAILED;
+    return is_asked(act) || (asks_failed && has_failed && !act->loop->continued);
 }
 
 static int rule_listen(struct run *run, struct act *act, struct rondo_event *ev)
@@ -91,8 +104,7 @@ bool loop_pass_failed(const struct act *act)
     struct loop_act *l = act->loop;
     if (history_last(&l->history)->status == RONDO_STATUS_COMPLETED)
         return false;
-    return act->node->loop.on_error != RONDO_ERROR_CONTINUES ||
-           l->failures >= (uint32_t)act->node->loop.max_failures;
+    return !goes_on(act) || l->failures >= (uint32_t)act->node->loop.max_failures;
 }
 
 enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev)
@@ -107,6 +119,11 @@ enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev)
 }
 
 static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    return !goes_on(act) && loop_pass_failed(act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
+}
+
+static int rule_failures(struct run *run, struct act *act, struct rondo_event *ev)
 {
     return loop_pass_failed(act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
 }
@@ -130,7 +147,7 @@ static int rule_score(struct run *run, struct act *act, struct rondo_event *ev)
 
 static int rule_until(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if (!act->node->loop.until || !is_asked(act))
+    if (!act->node->loop.until || !asks_until(act))
         return RULE_PASS;
     if (must_ask(run, act, ASK_UNTIL, 0))
         return PLAN_ASK;
@@ -178,7 +195,7 @@ static bool is_misjudged(const struct act *act)
 {
     const struct flow *flow = act->node->flow;
     return flow && flow->dialect == FLOW_RONDO &&
-           act->loop->misjudged >= (uint32_t)act->node->loop.max_failures;
+           act->loop->misjudged >= (uint32_t)act->node->loop.max_misjudged;
 }
 
 /* A judge that fails or babbles has not said that it is done. */
@@ -307,7 +324,8 @@ static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
 
 static int (*const rules[RULE_COUNT])(struct run *, struct act *, struct rondo_event *) = {
     [RULE_LISTEN] = rule_listen,         [RULE_BREAK] = rule_break,   [RULE_FAILED] = rule_failed,
-    [RULE_SCORE] = rule_score,           [RULE_UNTIL] = rule_until,   [RULE_UNTIL_NODE] = rule_until_node,
+    [RULE_SCORE] = rule_score,           [RULE_UNTIL] = rule_until,   [RULE_FAILURES] = rule_failures,
+    [RULE_UNTIL_NODE] = rule_until_node,
     [RULE_JUDGE] = rule_judge,           [RULE_NEXT] = rule_next,     [RULE_EDGES] = rule_edges,
     [RULE_DETECT] = rule_detect,         [RULE_BUDGET] = rule_budget, [RULE_CAP] = rule_cap,
 };
@@ -321,6 +339,7 @@ uint16_t loop_rules_of(const struct act *act)
         [RULE_FAILED] = true,
         [RULE_SCORE] = must_score(act),
         [RULE_UNTIL] = def->until,
+        [RULE_FAILURES] = goes_on(act),
         [RULE_UNTIL_NODE] = loop_role(act, ROLE_UNTIL),
         [RULE_JUDGE] = loop_role(act, ROLE_JUDGE),
         [RULE_NEXT] = def->next || loop_role(act, ROLE_NEXT),

@@ -7,6 +7,7 @@
 /* From number 1 on.  Lines are only added, here and in docs/store.md. */
 static const char *const changes[] = {
     "runs say which rules they follow; nothing is decided otherwise than before",
+    "onError: continue: until is asked after failed passes, a delay follows them, and three do not end a capped loop",
 };
 
 int64_t ruleset_now(void)

@@ -62,6 +62,7 @@ void run_clear(struct run *run)
     memory_clear(&run->memory);
     mail_clear(&run->mail);
     encores_clear(&run->encores);
+    mem_free(run->held_loops);
     json_decref(run->within);
     mem_free(run->session);
     mem_free(run->summary);

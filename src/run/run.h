@@ -220,6 +220,11 @@ struct run {
     struct memory memory;
     struct mail mail;
     struct encores encores;
+    struct held_loop { // run/must_hold.h
+        const rondo_node *node;
+        bool holds;
+    } *held_loops;
+    uint32_t held_loop_count, held_loop_cap;
     uint32_t coordinator; // its slot; 0: there is none at work
     char *summary;        // what it said the run came to; NULL
     json_t *always; // tools that somebody has permitted for good, { name: true }; NULL: none

@@ -82,7 +82,8 @@ done
 serve < <(answers 12 1)
 "$RONDO" run --store :memory: --max-cost 0.002 lanes.yaml >out 2>err
 same "too little" "$?" 4
-says "the run's budget (cost) is used up"
+says "the run's budget: "
+says " of \$0.002 spent, the next call may cost "
 
 # ---- M3: what was spent survives a kill ---------------------------------------------------------------------------
 flow chain.yaml <<'F'
@@ -319,7 +320,7 @@ flow slow.yaml <<'F'
 name: slow
 models: { m: { provider: compat, model: m, price: { input: 0, output: 1000 }, timeouts: { firstByte: 300ms } } }
 agents: { w: { prompt: You work., model: m, tools: [], maxTokens: 300, timeout: 200ms } }
-steps: [{ id: a, agent: w, instructions: Do., loop: { maxIterations: 8, onError: continue, maxFailures: 9 } }]
+steps: [{ id: a, agent: w, instructions: Do., loop: { maxIterations: 8, onError: continue, delay: 0s, maxFailures: 9 } }]
 F
 serve < <(echo "header Content-Type: text/event-stream"; piece ""; echo chunked; echo hang)
 "$RONDO" run --json --store :memory: --max-cost 1 slow.yaml >out 2>err

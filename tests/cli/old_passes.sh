@@ -125,6 +125,7 @@ compares "parallel that fails" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps:
         - { id: p, parallel: { mode: failFast, steps: [ { id: x, agent: both, instructions: x }, { id: y, agent: odd, instructions: x } ] } }
@@ -211,15 +212,17 @@ compares "a loop inside that fails" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps:
-        - { id: in, loop: { maxIterations: 2, outputMode: cumulative, onError: continue, maxFailures: 1, steps: [ { id: d, agent: both, instructions: x }, { id: e, agent: odd, instructions: x } ] } }
+        - { id: in, loop: { maxIterations: 2, outputMode: cumulative, onError: continue, delay: 0s, maxFailures: 1, steps: [ { id: d, agent: both, instructions: x }, { id: e, agent: odd, instructions: x } ] } }
 F
 compares "a loop inside whose cap is a failure" <<'F'
   - id: l
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps: [ { id: in, agent: both, loop: { maxIterations: 2, until: "result.s > 100", onMaxIterations: fail } } ]
 F
@@ -240,6 +243,7 @@ compares "items that fail" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps:
         - { id: before, agent: both, instructions: x }
@@ -252,24 +256,25 @@ compares "items of which some fail" <<'F'
       steps: [ { id: in, agent: odd, loop: { forEach: "[1, 2]", onItemFailure: continue } } ]
 F
 compares "include" <<'F'
-  - { id: l, include: part.yaml, loop: { maxIterations: NNN, onError: continue, maxFailures: 9 } }
+  - { id: l, include: part.yaml, loop: { maxIterations: NNN, onError: continue, delay: 0s, maxFailures: 9 } }
 F
 compares "include inside" <<'F'
   - id: l
-    loop: { maxIterations: NNN, onError: continue, maxFailures: 9, steps: [ { id: i, include: part.yaml, with: { n: iteration } } ] }
+    loop: { maxIterations: NNN, onError: continue, delay: 0s, maxFailures: 9, steps: [ { id: i, include: part.yaml, with: { n: iteration } } ] }
 F
 compares "a workflow that is an agent" <<'F'
   - id: l
-    loop: { maxIterations: NNN, onError: continue, maxFailures: 9, steps: [ { id: w, agent: part, instructions: x }, { id: t, agent: text, instructions: x } ] }
+    loop: { maxIterations: NNN, onError: continue, delay: 0s, maxFailures: 9, steps: [ { id: w, agent: part, instructions: x }, { id: t, agent: text, instructions: x } ] }
 F
 compares "an agent that fails" <<'F'
-  - { id: l, agent: odd, loop: { maxIterations: NNN, onError: continue } }
+  - { id: l, agent: odd, loop: { maxIterations: NNN, onError: continue, delay: 0s } }
 F
 compares "steps that fail" <<'F'
   - id: l
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps:
         - { id: before, agent: both, instructions: x }
@@ -282,6 +287,7 @@ compares "groups that fail" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps:
         - id: g
@@ -294,6 +300,7 @@ compares "tries" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps:
         - { id: a, agent: odd, instructions: x, retries: 1 }
@@ -321,6 +328,7 @@ compares "rejected steps" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps: [ { id: a, agent: both, instructions: x, review: { agent: harsh } } ]
 F
@@ -329,6 +337,7 @@ compares "reviewers that fail" <<'F'
     loop:
       maxIterations: NNN
       onError: continue
+      delay: 0s
       maxFailures: 9
       steps: [ { id: a, agent: both, instructions: x, review: { agent: odd } } ]
 F
@@ -389,7 +398,7 @@ compares "budgets inside" <<'F'
 F
 compares "times that are over" <<'F'
   - id: l
-    loop: { maxIterations: NNN, onError: continue, maxFailures: 9, steps: [ { id: t, agent: text, instructions: x }, { id: a, agent: slow, instructions: x, timeout: 1ms } ] }
+    loop: { maxIterations: NNN, onError: continue, delay: 0s, maxFailures: 9, steps: [ { id: t, agent: text, instructions: x }, { id: a, agent: slow, instructions: x, timeout: 1ms } ] }
 F
 compares "scores" <<'F'
   - { id: l, agent: both, loop: { maxIterations: NNN, scoreAgent: rater, outputMode: best } }
@@ -426,7 +435,7 @@ name: failed
 agents: { a: { script: [ { content: one, result: { s: 1 } }, two ] }, odd: { script: [ { fail: boom1 }, fine ] } }
 steps:
   - id: l
-    loop: { maxIterations: 4, onError: continue, steps: [ { id: z, agent: a, instructions: x }, { id: b, agent: odd, instructions: x, dependsOn: [z] } ] }
+    loop: { maxIterations: 4, onError: continue, delay: 0s, steps: [ { id: z, agent: a, instructions: x }, { id: b, agent: odd, instructions: x, dependsOn: [z] } ] }
 output: "steps.l.history[0]"
 F
 "$RONDO" run --quiet --store :memory: failed.yaml >out 2>err
@@ -508,14 +517,14 @@ same "which is not that in which they ended" "$(grep '^### ' old | tr '\n' ' ')"
 judged "passes that failed" <<F
 $agents
 steps:
-  - { id: l, agent: odd, loop: { maxIterations: 5, onMaxIterations: returnLast, untilAgent: judge, onError: continue } }
+  - { id: l, agent: odd, loop: { maxIterations: 5, onMaxIterations: returnLast, untilAgent: judge, onError: continue, delay: 0s } }
 F
 same "say why" "$(grep -c '^(failed: boom1)' old)" 1
 judged "steps that failed" <<F
 $agents
 steps:
   - id: l
-    loop: { maxIterations: 5, onMaxIterations: returnLast, untilAgent: judge, onError: continue, maxFailures: 9, steps: [ { id: a, agent: both, instructions: x }, { id: b, agent: odd, instructions: x, dependsOn: [a] } ] }
+    loop: { maxIterations: 5, onMaxIterations: returnLast, untilAgent: judge, onError: continue, delay: 0s, maxFailures: 9, steps: [ { id: a, agent: both, instructions: x }, { id: b, agent: odd, instructions: x, dependsOn: [a] } ] }
 F
 judged "what has no name" <<F
 $agents

@@ -11,7 +11,7 @@ for file in flow.yaml article.yaml; do
     "$RONDO" rehearse -q "$file" >out 2>err </dev/null && ok || bad "$file cannot be rehearsed: $(cat err)"
 done
 check "the first one runs" 0 $'1\n2\n3' "$RONDO" run flow.yaml
-says "loop_end produce until after 2 passes"
+says "loop_end produce until: it held after pass 2"
 check "the second one needs a key" 3 "" "$RONDO" run article.yaml
 says "ANTHROPIC_API_KEY"
 says "rondo rehearse article.yaml"

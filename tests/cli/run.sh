@@ -50,7 +50,7 @@ steps: [ { id: one, agent: w, loop: { maxIterations: 3, untilAgent: sub } } ]
 END
 check "a judge that is a workflow" 0 "z" "$RONDO" run --store :memory: judge.yaml
 says 'error one.0.judge'
-says 'loop_end one judge after 2 passes'
+says 'loop_end one judge: it said done after pass 2 (untilAgent: sub)'
 flow group.yaml <<'END'
 name: group
 inputs: { n: { type: integer } }
@@ -379,7 +379,7 @@ agents:
 steps: [ { id: a, agent: u }, { id: b, agent: u }, { id: c, agent: u }, { id: d, agent: u } ]
 END
 check "what there was is printed, whoever waited for it" 4 "three" "$RONDO" run row.yaml
-says "the run's budget (tokens) is used up; this is what there was"
+says "the run's budget: 300 of 250 tokens spent; this is what there was"
 
 flow last_money.yaml <<'END'
 name: last_money
@@ -389,7 +389,7 @@ steps: [ { id: a, agent: f } ]
 END
 check "a failure is told, too" 4 "" "$RONDO" run last_money.yaml
 says "failed"
-says "budget (tokens)"
+says "the run's budget: 100 of 50 tokens spent"
 
 flow stalls.yaml <<'END'
 name: stalls

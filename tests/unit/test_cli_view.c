@@ -519,7 +519,7 @@ TEST(events_become_lines)
               "+1.6s step_start refine.1.add\n"
               "+3.1s step_end refine.1.add (1.5s)\n"
               "+3.1s iteration_end refine pass 2/2\n"
-              "+3.1s loop_end refine max_iterations after 2 passes\n"
+              "+3.1s loop_end refine max_iterations: the cap was reached (maxIterations: 2)\n"
               "+3.1s step_end refine (3.1s)\n"
               "+3.1s workflow_end completed (3.1s)\n");
 }

@@ -642,7 +642,7 @@ TEST(a_file_that_is_an_agent_has_so_much_time_for_each_call)
           "timed out after 300 ms" },
         { "options: { timeout: 100ms }\n", "condition: 'true'", "100 error s; 100 error", "timed out after 100 ms" },
         { "", "loop: { maxIterations: 2, onError: continue, onMaxIterations: returnLast }",
-          "200 error s.0; 400 error s.1", "" },
+          "200 error s.0; 1400 error s.1", "" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         PLAY p = { 0 };

@@ -1,0 +1,72 @@
+/* loop_ends.c - why a loop ended, from what its reader has counted (run/end_text.h). */
+#include "engine/shell.h"
+
+#include "run/budget.h"
+#include "run/end_text.h"
+
+/* The budget that was used up is the loop's own, or that of something around it. */
+static void find_budget(const struct reader *reader, const struct run *run, uint32_t slot, struct loop_end *end)
+{
+    const rondo_budget *budget = &reader->places[slot].node->opts.budget;
+    while (slot && !budget_limit(budget, end->reason)) {
+        slot = reader->places[slot].parent;
+        budget = slot ? &reader->places[slot].node->opts.budget : &run->budget;
+    }
+    end->budget = budget;
+    end->spent = reader_usage(reader, slot);
+    end->asked = reader->refused.act == slot ? &reader->refused.most : NULL;
+}
+
+static struct loop_end end_of(const struct rondo_event *ev)
+{
+    const struct reader *reader = &run_of(ev->run)->reader;
+    const struct loop_seen *loop = reader_loop(reader, ev->act);
+    struct loop_end end = { .node = reader->places[ev->act].node, .reason = ev->code, .passes = ev->ordinal,
+                            .best = -1 };
+    bool has_passed = node_is_loop(end.node) && loop && ev->ordinal;
+    if (has_passed) {
+        end.failures = loop->failures;
+        end.best = loop->best;
+        end.score = loop->score;
+        end.gain_from = loop->gain_from;
+    }
+    end.error = json_string_value(json_object_get(ev->value, "message"));
+    end.timeout_ms = end.node->opts.timeout_ms;
+    find_budget(reader, ev->run, ev->act, &end);
+    return end;
+}
+
+const char *rondo_event_why(const rondo_event *ev)
+{
+    struct buf *text = &run_of(ev->run)->text;
+    buf_clear(text);
+    if (ev->type == RONDO_EV_LOOP_END && rondo_event_node(ev)) {
+        struct loop_end end = end_of(ev);
+        end_put(text, &end);
+    }
+    return buf_text(text);
+}
+
+void loop_end_put_run(struct buf *out, rondo_run *run)
+{
+    struct loop_end end = { .node = run->core.holder, .reason = run->core.end_reason, .best = -1,
+                            .timeout_ms = run->core.timeout_ns / 1000000, .budget = &run->core.budget,
+                            .spent = reader_usage(&run->reader, 0) };
+    end.asked = run->reader.refused.act ? NULL : &run->reader.refused.most;
+    end_put(out, &end);
+}
+
+json_t *loop_end_value(const rondo_event *ev)
+{
+    json_t *value = json_object();
+    if (!rondo_event_node(ev))
+        return value;
+    struct loop_end end = end_of(ev);
+    if (*end_rule(&end))
+        json_object_set_new(value, "rule", json_string(end_rule(&end)));
+    json_object_set_new(value, "bound", end_bound(&end));
+    if (end_waits(&end))
+        json_object_set_new(value, "held", json_boolean(!end_is_short(&end)));
+    json_object_set_new(value, "why", json_string(rondo_event_why(ev)));
+    return value;
+}
