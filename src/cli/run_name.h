@@ -16,9 +16,10 @@ bool run_name_is_taken(const struct cmd *command);
 bool run_name_is_first(const struct cmd *command); // is it the first argument?
 bool run_name_is_value(const struct option *option);
 
-/* The id that `last` stands for, in out; any other word as it is, for the store to find.  reads: the command changes
-   nothing; then it is the newest run of all when this folder has none, which is said on stderr unless is_quiet.
-   RONDO_ENOTFOUND: there is none, or another word that was probably meant for `last`. */
+/* Puts the id that `last` stands for into out; any other word as it is, for the store to find.
+   reads: the command changes nothing.  When this folder has no run, `last` is then the newest run of all, and stderr
+   tells so unless is_quiet.
+   RONDO_ENOTFOUND: there is none, or another word was probably meant for `last`. */
 int run_name_read(struct store *store, const struct cmd *command, const char *word, bool reads, bool is_quiet,
                   struct buf *out, rondo_error *err);
 
