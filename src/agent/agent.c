@@ -348,7 +348,7 @@ static void add_referred(const struct flow *flow, const struct flow_env *env, st
     auto_buf struct buf value = { 0 };
     rondo_error err;
     int rc = env->kind == ENV_FROM_ENV    ? reference_env(env->from, &value, &err)
-             : env->kind == ENV_FROM_FILE ? reference_file(env->from, flow->folder, &value, &err)
+             : env->kind == ENV_FROM_FILE ? reference_file(env->from, flow->workdir, &value, &err)
                                           : -1;
     if (rc == 0)
         secrets_add(secrets, buf_text(&value), value.len);
@@ -404,7 +404,7 @@ static const char *needed_for(const struct flow_step *step, const struct call_en
 static void look_for_folder(struct flow_step *step, void *user)
 {
     struct folders *f = user;
-    const char *folder = step->flow->folder, *what = needed_for(step, f->env);
+    const char *folder = step->flow->workdir, *what = needed_for(step, f->env);
     if (f->rc < 0 || !what || !folder || folder == f->seen)
         return;
     if (file_is_folder(folder))

@@ -43,7 +43,7 @@ json_t *attach_message(const struct flow_step *step, const char *folder, const s
     size_t room = ATTACH_MAX;
     step = prompt_speaker(step);
     for (uint32_t i = 0; i < step->context_count; i++)
-        add_file(parts, &room, folder ? folder : step->flow->folder, step->context_files[i]);
+        add_file(parts, &room, folder ? folder : step->flow->workdir, step->context_files[i]);
     const char *text = prompt->data ? prompt->data : "";
     if (!json_array_size(parts))
         return message_user(text, prompt->len);

@@ -163,7 +163,7 @@ static int put_from_env(struct setup *setup, const struct flow_env *env, rondo_e
 static int put_from_file(struct setup *setup, const struct flow_env *env, rondo_error *err)
 {
     auto_buf struct buf value = { 0 };
-    return put_secret(setup, env, reference_file(env->from, setup->step->flow->folder, &value, err), &value);
+    return put_secret(setup, env, reference_file(env->from, setup->step->flow->workdir, &value, err), &value);
 }
 
 static int (*const put_env[])(struct setup *setup, const struct flow_env *env, rondo_error *err) = {

@@ -67,7 +67,7 @@ static char *commit_message(const char *run, const char *path)
 
 const char *call_folder(const struct call_env *env, const struct flow_step *step)
 {
-    return env->workdir ? env->workdir : step->flow->folder;
+    return env->workdir ? env->workdir : step->flow->workdir;
 }
 
 static bool is_for(const struct call_env *env, const struct flow_step *step)

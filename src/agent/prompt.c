@@ -246,7 +246,7 @@ static int put_files(struct sheet *sheet, rondo_error *err)
     if (step->context_count)
         text_heading(sheet->out, "## Context Files");
     for (uint32_t i = 0; i < step->context_count && sheet->out->len <= PROMPT_MAX; i++)
-        put_file(sheet->out, sheet->folder ? sheet->folder : step->flow->folder, step->context_files[i]);
+        put_file(sheet->out, sheet->folder ? sheet->folder : step->flow->workdir, step->context_files[i]);
     return 0;
 }
 

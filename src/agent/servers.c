@@ -83,7 +83,7 @@ static int household_open(struct household *house, rondo_task *task, const struc
     const struct call_env *env = task_env(task);
     house->world = env->world;
     return mcp_open(&(struct mcp_spec){ .loop = task_loop(task), .servers = flow->mcp_servers,
-                                        .folder = flow->folder, .pins_path = env->pins_path,
+                                        .folder = flow->workdir, .pins_path = env->pins_path,
                                         .approve = env->approve_tools, .get_variable = get_variable,
                                         .secrets = &house->secrets, .on_news = on_news, .user = house },
                     &house->mcp, err);
@@ -111,7 +111,7 @@ struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_err
         return NULL;
     struct servers *servers = servers_on(task_loop(task));
     uint64_t hash = value_hash(flow->mcp_servers);
-    hash = flow->folder ? hash_bytes(hash, flow->folder, strlen(flow->folder)) : hash;
+    hash = flow->workdir ? hash_bytes(hash, flow->workdir, strlen(flow->workdir)) : hash;
     struct household *house = household_at(servers, hash);
     if (!house) {
         house = mem_zalloc(sizeof *house);

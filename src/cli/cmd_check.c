@@ -7,6 +7,7 @@
    one a line, as "file: place: what"; with --json they go to stdout as objects, one a line. */
 #include "base/buf.h"
 #include "cli/commands.h"
+#include "cli/flow_name.h"
 #include "cli/given.h"
 #include "cli/problems.h"
 #include "cli/show.h"
@@ -136,14 +137,16 @@ static void print_json(const char *path, const struct flow *flow, const struct d
     print_line(line);
 }
 
-static int workflow_check(const struct cmdline *line, const char *path)
+static int workflow_check(const struct cmdline *line, const char *given)
 {
     const struct check_args *args = line->options;
+    auto_buf struct buf path = { 0 };
     struct diags diags = { 0 };
-    struct flow *flow = flows_open(path, true, NULL, &diags);
+    bool is_found = flow_name_find(given, &path, &diags);
+    struct flow *flow = is_found ? flows_open(buf_text(&path), true, NULL, &diags) : NULL;
     int status = flow ? EXIT_OK : EXIT_INVALID;
     if (args->as_json)
-        print_json(path, flow, &diags);
+        print_json(is_found ? buf_text(&path) : given, flow, &diags);
     else
         problems_show(line, &diags, true);
     flow_unref(flow);

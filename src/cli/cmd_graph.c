@@ -1,5 +1,6 @@
 /* cmd_graph.c - rondo graph: what a workflow looks like, or what happened to it in a run. */
 #include "cli/commands.h"
+#include "cli/flow_name.h"
 #include "cli/picture.h"
 #include "cli/problems.h"
 #include "cli/running.h"
@@ -165,8 +166,10 @@ static int graph_file(const struct cmdline *line)
 {
     const struct graph_options *options = line->options;
     auto_arena struct arena arena = { 0 };
+    auto_buf struct buf path = { 0 };
     struct diags diags = { 0 };
-    struct flow *flow = flows_open(line->args.list[0], true, NULL, &diags);
+    bool is_found = flow_name_find(line->args.list[0], &path, &diags);
+    struct flow *flow = is_found ? flows_open(buf_text(&path), true, NULL, &diags) : NULL;
     if (!flow)
         problems_show(line, &diags, true);
     int rc = flow ? show(line, picture_of(&arena, flow, options->open)) : EXIT_INVALID;
@@ -209,7 +212,8 @@ const struct cmd command_graph = {
         "Boxes are steps, with their agents in parentheses and what is special about them\n"
         "in brackets; arrows go from a step to those that wait for it. Loops, groups,\n"
         "branches, forums and machines are boxes around their steps. What does not fit\n"
-        "the width is drawn as a tree. svg needs Graphviz. '-' is standard input.\n"
+        "the width is drawn as a tree. svg needs Graphviz. FILE may be a name, as of\n"
+        "'rondo run'; '-' is standard input.\n"
         "\n"
         "With --run the plan of a stored run, each step with what came of it.\n"
         "\n"

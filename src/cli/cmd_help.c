@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "cli/run_name.h"
 #include "cli/term.h"
 
 #include <stdio.h>
@@ -136,6 +137,10 @@ int help_show(const struct cmd *command)
     if (command->about) {
         putchar('\n');
         put_about(command->about, term.width);
+    }
+    if (run_name_is_taken(command)) {
+        putchar('\n');
+        put_about(run_name_help, term.width);
     }
     printf("\nOptions:\n");
     put_options(command->options, column, &term);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "cli/commands.h"
 #include "data/value.h"
+#include "cli/run_name.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "data/duration.h"
@@ -75,6 +76,18 @@ static void print_json(json_t *value)
 
 /* ---- rm ------------------------------------------------------------------------------------------ */
 
+/* Which run was the last is said: there is another one now. */
+static int remove_run(const struct cmdline *line, struct store *store, const char *word, rondo_error *err)
+{
+    auto_buf struct buf id = { 0 };
+    if (run_name_read(store, line->command, word, false, false, &id, err) < 0 ||
+        store_remove(store, buf_text(&id), err) < 0)
+        return err->code;
+    if (strcmp(buf_text(&id), word) != 0)
+        command_say(line->command, "removed %s", buf_text(&id));
+    return 0;
+}
+
 static int cmd_rm(const struct cmdline *line)
 {
     rondo_error err;
@@ -83,7 +96,7 @@ static int cmd_rm(const struct cmdline *line)
     if (!store)
         return EXIT_USAGE;
     for (uint32_t i = 0; i < line->args.count; i++)
-        if (store_remove(store, line->args.list[i], &err) < 0)
+        if (remove_run(line, store, line->args.list[i], &err) < 0)
             code = fail_run(line, &err);
     store_close(store);
     return code;
@@ -211,17 +224,19 @@ static void print_usage(const char *title, json_t *usage)
     }
 }
 
-static int tell_usage(const struct cmdline *line, struct store *store, const char *id)
+static int tell_usage(const struct cmdline *line, struct store *store, const char *word)
 {
     const struct keep_options *options = line->options;
+    auto_buf struct buf id = { 0 };
     json_t *usage;
     rondo_error err;
-    if (store_usage(store, id, &usage, &err) < 0)
+    if ((word && run_name_read(store, line->command, word, true, false, &id, &err) < 0) ||
+        store_usage(store, word ? buf_text(&id) : NULL, &usage, &err) < 0)
         return fail_run(line, &err);
     if (options->as_json)
         print_json(usage);
     else
-        print_usage(id ? json_string_value(json_object_get(usage, "id")) : store_path(store), usage);
+        print_usage(word ? json_string_value(json_object_get(usage, "id")) : store_path(store), usage);
     json_decref(usage);
     return EXIT_OK;
 }
@@ -240,23 +255,28 @@ static int cmd_du(const struct cmdline *line)
 
 /* ---- export, import --------------------------------------------------------------------------------- */
 
+static int export_run(const struct cmdline *line, struct store *store)
+{
+    const struct texts *args = &line->args;
+    auto_buf struct buf id = { 0 }, file = { 0 };
+    rondo_error err;
+    if (run_name_read(store, line->command, args->list[0], true, false, &id, &err) < 0)
+        return fail_run(line, &err);
+    if (args->count == 1 && strchr(buf_text(&id), '/'))
+        return usage_error(line->command, "'%s' cannot be the name of a file: say which FILE", buf_text(&id));
+    if (args->count > 1)
+        buf_puts(&file, args->list[1]);
+    else
+        buf_printf(&file, "%s.rondo", buf_text(&id));
+    return store_export(store, buf_text(&id), buf_text(&file), &err) < 0 ? fail_run(line, &err) : EXIT_OK;
+}
+
 static int cmd_export(const struct cmdline *line)
 {
-    const char *id = line->args.list[0];
-    auto_buf struct buf file = { 0 };
-    rondo_error err;
-    if (line->args.count == 1 && strchr(id, '/'))
-        return usage_error(line->command, "'%s' cannot be the name of a file: say which FILE", id);
     struct store *store = open_store(line, STORE_READ_ONLY);
-    if (!store)
-        return EXIT_USAGE;
-    if (line->args.count > 1)
-        buf_puts(&file, line->args.list[1]);
-    else
-        buf_printf(&file, "%s.rondo", id);
-    int rc = store_export(store, id, buf_text(&file), &err);
+    int code = store ? export_run(line, store) : EXIT_USAGE;
     store_close(store);
-    return rc < 0 ? fail_run(line, &err) : EXIT_OK;
+    return code;
 }
 
 static int cmd_import(const struct cmdline *line)
@@ -323,9 +343,8 @@ const struct cmd command_rm = {
     .max_args = ARGS_ANY,
     .summary = "remove runs from the store",
     .about =
-        "RUN is the id of a run, or its beginning. A run that a process drives is not\n"
-        "removed (exit code 7). Forks of it keep the past that they share with it. The\n"
-        "space of long texts is given back by rondo gc.",
+        "A run that a process drives is not removed (exit code 7). Forks of it keep the\n"
+        "past that they share with it. The space of long texts is given back by rondo gc.",
     KEEP_COMMAND(store_only),
     .run = cmd_rm,
 };

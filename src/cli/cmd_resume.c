@@ -113,8 +113,6 @@ const struct cmd command_resume = {
              "is shown, and steps that have not started may be added, changed and removed.\n"
              "A change of anything that has started is refused.\n"
              "\n"
-             "RUN may be shortened to what no other run begins with.\n"
-             "\n"
              "Exit status as of 'rondo run'; 7 when another process drives this run.",
     .options = options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_resume,
 };

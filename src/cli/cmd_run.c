@@ -5,6 +5,7 @@
 #include "agent/player.h"
 #include "agent/recorder.h"
 #include "cli/commands.h"
+#include "cli/flow_name.h"
 #include "cli/given.h"
 #include "cli/problems.h"
 #include "cli/running.h"
@@ -17,8 +18,12 @@
 
 static int read_flow(struct running *r)
 {
+    auto_buf struct buf path = { 0 };
     struct diags diags = { 0 };
-    r->flow = flows_open(r->file, false, r->args->coordinator, &diags);
+    if (flow_name_find(r->file, &path, &diags))
+        r->flow = flows_open(buf_text(&path), false, r->args->coordinator, &diags);
+    if (r->flow)
+        r->file = arena_dup(&r->flow->arena, path.data, path.len);
     if (diags.count)
         problems_show(r->line, &diags, !r->args->quiet);
     diags_clear(&diags);
@@ -155,9 +160,11 @@ static const struct run_args defaults = { .max_retries = -1 };
 const struct cmd command_run_file = {
     .name = "run", .args = "FILE", .min_args = 1, .max_args = 1,
     .summary = "run a workflow",
-    .about = "FILE is a workflow in YAML or JSON; - is standard input.  The final answer goes to\n"
-             "stdout, everything else to stderr: a live view if that is a terminal, else a line\n"
-             "an event, and a summary at the end.\n"
+    .about = "FILE is a workflow in YAML or JSON; - is standard input.  A name will do: 'refine' is\n"
+             "refine.yaml, refine.yml or refine.json, here or in the project's .rondo folder.\n"
+             "\n"
+             "The final answer goes to stdout, everything else to stderr: a live view if that is a\n"
+             "terminal, else a line an event, and a summary at the end.\n"
              "\n"
              "Ctrl-C stops the run: what it started ends, steps with runOn: always still run.\n"
              "A second Ctrl-C leaves at once.\n"

@@ -7,6 +7,7 @@
 #include "cli/term.h"
 #include "cli/view.h"
 #include "data/value.h"
+#include "io/here.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,13 @@
 #include <unistd.h>
 
 #define ROWS_DEFAULT 20
+#define FOLDER_WIDTH 24 // on a terminal
 #define MS           INT64_C(1000000)
 
 struct runs_options {
     const char *store, *status, *name, *session;
     int64_t since_ms, limit;
-    bool as_json;
+    bool here, as_json;
 };
 
 struct listing {
@@ -50,6 +52,21 @@ static void put_asks(struct buf *out, const json_t *paths)
     }
 }
 
+/* Where it was started.  Of a long path a terminal has the end, as much as there is room for behind the name. */
+static void put_folder(const struct listing *l, struct buf *out, const json_t *about, size_t room)
+{
+    auto_buf struct buf clean = { 0 };
+    const char *folder = json_string_value(json_object_get(about, HERE_KEY)), *slash;
+    size_t used = width_text(out->data, out->len) + 3, most = MIN(room > used ? room - used : 0, FOLDER_WIDTH);
+    if (!folder || l->options->here)
+        return;
+    show_folder(&clean, folder);
+    const char *from = buf_text(&clean);
+    while (l->term.is_tty && width_text(from, strlen(from)) > most && (slash = strchr(from + 1, '/')))
+        from = slash;
+    buf_printf(out, "  %s%s", from == buf_text(&clean) ? "" : l->term.is_utf8 ? "…" : "...", from);
+}
+
 /* As 'rondo show' has it: up to now while somebody drives it.  When the process of a run that goes on is gone, only its
    log knows how far it came. */
 static void put_length(const struct listing *l, struct buf *out, const struct store_run *run)
@@ -61,27 +78,33 @@ static void put_length(const struct listing *l, struct buf *out, const struct st
         view_put_time(out, (goes_on ? l->now_ns : run->end_ns) - run->start_ns);
 }
 
+/* What is behind the columns. */
+static void put_rest(const struct listing *l, struct buf *out, const struct store_run *run, size_t room)
+{
+    const char *error = json_string_value(json_object_get(run->about, "error"));
+    show_line(out, run->name, strlen(run->name));
+    if (*run->session) {
+        buf_puts(out, "  @");
+        show_line(out, run->session, strlen(run->session));
+    }
+    put_folder(l, out, run->about, room);
+    if (*run->holder) {
+        buf_puts(out, "  (");
+        show_line(out, run->holder, strlen(run->holder));
+        buf_putc(out, ')');
+    }
+    if (error && run->status == RONDO_STATUS_FAILED) {
+        buf_puts(out, "  ");
+        show_line(out, error, show_without_caret(error));
+    }
+    put_asks(out, json_object_get(run->about, "asks"));
+}
+
 /* In columns; the name comes last, as it may be long. */
 static void put_row(struct listing *l, const struct store_run *run)
 {
-    auto_buf struct buf line = { 0 }, clean = { 0 }, time = { 0 }, id = { 0 };
-    const char *error = json_string_value(json_object_get(run->about, "error"));
+    auto_buf struct buf line = { 0 }, rest = { 0 }, time = { 0 }, id = { 0 };
     put_length(l, &time, run);
-    show_line(&clean, run->name, strlen(run->name));
-    if (*run->session) {
-        buf_puts(&clean, "  @");
-        show_line(&clean, run->session, strlen(run->session));
-    }
-    if (*run->holder) {
-        buf_puts(&clean, "  (");
-        show_line(&clean, run->holder, strlen(run->holder));
-        buf_putc(&clean, ')');
-    }
-    if (error && run->status == RONDO_STATUS_FAILED) {
-        buf_puts(&clean, "  ");
-        show_line(&clean, error, show_without_caret(error));
-    }
-    put_asks(&clean, json_object_get(run->about, "asks"));
     show_line(&id, run->id, strlen(run->id));
     buf_printf(&line, "%-17s  ", buf_text(&id));
     view_put_moment(&line, run->start_ns, false);
@@ -89,10 +112,12 @@ static void put_row(struct listing *l, const struct store_run *run)
     buf_printf(&l->out, "%s%s%-9s%s  ", buf_text(&line), term_style(&l->term, style_of(run)), standing_text(run),
                term_style(&l->term, STYLE_NONE));
     size_t used = line.len + 11, width = (size_t)l->term.width;
-    if (l->term.is_tty && width > used + 8)
-        show_cut(&l->out, clean.data, clean.len, width - used - 1, !l->term.is_utf8);
+    size_t room = l->term.is_tty && width > used + 8 ? width - used - 1 : SIZE_MAX;
+    put_rest(l, &rest, run, room);
+    if (room < SIZE_MAX)
+        show_cut(&l->out, rest.data, rest.len, room, !l->term.is_utf8);
     else
-        buf_put(&l->out, clean.data, clean.len);
+        buf_put(&l->out, rest.data, rest.len);
     buf_putc(&l->out, '\n');
 }
 
@@ -143,7 +168,7 @@ static bool is_status(const char *text)
 
 static bool is_picky(const struct runs_options *o)
 {
-    return o->status || o->name || o->session || o->since_ms >= 0;
+    return o->status || o->name || o->session || o->here || o->since_ms >= 0;
 }
 
 static int cmd_runs(const struct cmdline *line)
@@ -155,14 +180,17 @@ static int cmd_runs(const struct cmdline *line)
     rondo_error err;
     clock_gettime(CLOCK_REALTIME, &now);
     l.now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    auto_free char *here = o->here ? here_text() : NULL;
     struct store_filter filter = {
-        .name = o->name, .session = o->session,
+        .name = o->name, .session = o->session, .folder = here,
         .since_ns = o->since_ms < 0 ? 0 : MAX(l.now_ns - MIN(o->since_ms, l.now_ns / MS) * MS, 1),
         .limit = o->status ? 0 : (uint32_t)MIN(o->limit, UINT32_MAX),
     };
     if (o->status && !is_status(o->status))
         return usage_error(line->command, "--status %s: there is no such status, see 'rondo help runs'",
                            o->status);
+    if (o->here && !here)
+        return command_fail(line->command, "--here: this folder is gone");
     if (store_path_open(o->store, STORE_READ_ONLY, &store, &err) < 0)
         return command_fail(line->command, "%s", err.message);
     term_init(&l.term, STDOUT_FILENO, line->no_color);
@@ -180,6 +208,7 @@ static const struct option options[] = {
     { "status", 0, OPT_TEXT, AT(status), "STATUS", .help = "only those, see above" },
     { "name", 0, OPT_TEXT, AT(name), "WORKFLOW", .help = "only runs of this workflow" },
     { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "only runs of this session" },
+    { "here", 0, OPT_FLAG, AT(here), .help = "only runs that were started in this folder" },
     { "since", 0, OPT_DURATION, AT(since_ms), "TIME", .help = "only those that started within this time" },
     { "limit", 'n', OPT_COUNT, AT(limit), "N", .help = "at most so many (20); 0 is all" },
     { "json", 0, OPT_FLAG, AT(as_json), .help = "a line of JSON for each" },
@@ -196,6 +225,7 @@ const struct cmd command_runs = {
              "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.\n"
              "\n"
              "The time is from the start, or from the fork, to the end; up to now for a run that a\n"
-             "process drives, and - for one that was stopped.",
+             "process drives, and - for one that was stopped.  Behind the name of the workflow is\n"
+             "the folder in which the run was started, where the run has noted it.",
     .options = options, .size = sizeof(struct runs_options), .defaults = &defaults, .run = cmd_runs,
 };

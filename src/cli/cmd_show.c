@@ -7,6 +7,7 @@
 #include "cli/view.h"
 #include "data/value.h"
 #include "engine/shell.h"
+#include "io/here.h"
 #include "run/usage.h"
 
 #include <stdio.h>
@@ -209,11 +210,16 @@ static void put_head(struct running *r, const struct rows *rows, struct buf *out
 {
     const struct store_run *row = store_about(r->run->journal);
     const char *file = json_string_value(json_object_get(r->about, "file"));
+    const char *folder = json_string_value(json_object_get(r->about, HERE_KEY));
     buf_puts(out, "started ");
     view_put_moment(out, row->start_ns, true);
     if (file) {
         buf_puts(out, " from ");
         show_line(out, file, strlen(file));
+    }
+    if (folder) {
+        buf_puts(out, " in ");
+        show_folder(out, folder);
     }
     buf_putc(out, '\n');
     put_origin(r, rows, out);

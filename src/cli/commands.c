@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "cli/cmd_help.h"
+#include "cli/flow_name.h"
 #include "cli/output.h"
 #include "cli/show.h"
 #include "cli/term.h"
@@ -42,6 +43,7 @@ int commands_unknown(const char *name)
     const char *names[COUNT(commands)];
     size_t count = 0;
     auto_buf struct buf clean = { 0 };
+    bool is_flow = flow_name_is(name);
     show_line(&clean, name, strlen(name));
     name = buf_text(&clean);
     for (; commands[count]; count++)
@@ -50,7 +52,7 @@ int commands_unknown(const char *name)
     const char *dot = strrchr(name, '.');
     if (name[0] == '-')
         fprintf(stderr, "rondo: options come after the command; 'rondo help run' lists those of run\n");
-    else if (dot && commands_find("run") && strpbrk(dot, "ym") && near == NULL)
+    else if (near == NULL && (is_flow || (dot && strpbrk(dot, "ym"))))
         fprintf(stderr, "rondo: unknown command '%s'; did you mean 'rondo run %s'?\n", name,
                 name);
     else if (near)

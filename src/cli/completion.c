@@ -1,14 +1,21 @@
 /* completion.c - completion scripts, made from the tables.
 
-   All three do the same: the first word is a command, a word that begins with a dash is one of its
-   options, behind an option with choices stands one of them, all else is a file.  What goes into a
-   script are names of our own, so only help texts have to be quoted. */
+   All three do the same.  The first word is a command, and a word that begins with a dash is one of its
+   options.  Behind an option with choices stands one of them.  A command offers `last` where it takes a run.
+   All else is a file.  A script has names of our own, so only help texts have to be quoted. */
 #include "cli/completion.h"
 
 #include "cli/commands.h"
+#include "cli/run_name.h"
 #include "cli/show.h"
 
 #include <string.h>
+
+/* Words that may stand behind an option; NULL: any, as names of files. */
+static const char *choices_of(const struct option *option)
+{
+    return option->choices ? option->choices : run_name_is_value(option) ? RUN_NAME_LAST : NULL;
+}
 
 static void put_choices(struct buf *out, const char *choices)
 {
@@ -39,13 +46,13 @@ static void bash_options(struct buf *out, const struct option *options)
 static void bash_values(struct buf *out, const struct cmd *command)
 {
     for (const struct option *o = command->options; o && o->name; o++) {
-        if (!o->choices)
+        if (!choices_of(o))
             continue;
         buf_printf(out, "    %s:--%s", command->name, o->name);
         if (o->letter)
             buf_printf(out, " | %s:-%c", command->name, o->letter);
         buf_puts(out, ") words='");
-        put_choices(out, o->choices);
+        put_choices(out, choices_of(o));
         buf_puts(out, "' ;;\n");
     }
 }
@@ -76,6 +83,10 @@ static void put_bash(struct buf *out)
     buf_puts(out, "' ;;\n");
     for (size_t i = 0; commands[i]; i++)
         bash_values(out, commands[i]);
+    for (size_t i = 0; commands[i]; i++)
+        if (run_name_is_first(commands[i]))
+            buf_printf(out, "    %s:%s) [ \"${word:0:1}\" = - ] || words=" RUN_NAME_LAST " ;;\n", commands[i]->name,
+                       commands[i]->name);
     buf_puts(out, "    esac\n"
                   "    if [ -z \"$words\" ] && [ \"${word:0:1}\" = - ]; then\n"
                   "        case $command in\n");
@@ -126,9 +137,9 @@ static void zsh_option(struct buf *out, const struct option *option)
     buf_putc(&spec, '[');
     zsh_help(&spec, option->help);
     buf_putc(&spec, ']');
-    if (option->choices) {
+    if (choices_of(option)) {
         buf_printf(&spec, ":%s:(", option->value);
-        put_choices(&spec, option->choices);
+        put_choices(&spec, choices_of(option));
         buf_putc(&spec, ')');
     } else if (option->kind != OPT_FLAG)
         buf_printf(&spec, ":%s:_files", option->value);
@@ -152,7 +163,9 @@ static void zsh_command(struct buf *out, const struct cmd *command)
         buf_puts(out, " \\\n            '1:command:(");
         put_names(out);
         buf_puts(out, ")'");
-    } else if (command->max_args)
+    } else if (run_name_is_first(command))
+        buf_puts(out, " \\\n            '1:run:(" RUN_NAME_LAST ")' '*:file:_files'");
+    else if (command->max_args)
         buf_puts(out, " \\\n            '*:file:_files'");
     buf_puts(out, " ;;\n");
 }
@@ -196,9 +209,9 @@ static void fish_option(struct buf *out, const char *condition, const struct opt
     buf_printf(out, "complete -c rondo -n '%s' -l %s", condition, option->name);
     if (option->letter)
         buf_printf(out, " -s %c", option->letter);
-    if (option->choices) {
+    if (choices_of(option)) {
         buf_puts(out, " -x -a '");
-        put_choices(out, option->choices);
+        put_choices(out, choices_of(option));
         buf_putc(out, '\'');
     } else if (option->kind != OPT_FLAG)
         buf_puts(out, " -r");
@@ -219,6 +232,9 @@ static void put_fish(struct buf *out)
         buf_printf(&condition, "__fish_seen_subcommand_from %s", commands[i]->name);
         for (const struct option *o = commands[i]->options; o && o->name; o++)
             fish_option(out, buf_text(&condition), o);
+        if (run_name_is_first(commands[i]))
+            buf_printf(out, "complete -c rondo -n '%s' -a " RUN_NAME_LAST " -d 'the newest run of this folder'\n",
+                       buf_text(&condition));
     }
     for (const struct option *o = command_common; o->name; o++)
         fish_option(out, "not __fish_use_subcommand", o);

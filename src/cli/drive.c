@@ -572,8 +572,16 @@ static uint32_t say_origins(const struct drive *d)
     return rows_origins(d->rows, say_next, &(struct saying){ d, failures_max(d) });
 }
 
-/* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a signal, and then it is
-   said how to go on. */
+/* The run, and how to go on with it.  One that is in memory only is gone. */
+static void say_kept(const struct drive *d)
+{
+    if (!d->run->stored)
+        return;
+    fprintf(stderr, "rondo %s: it was run %s\n", d->options->command, rondo_run_id(d->run));
+    screen_write(STDERR_FILENO, d->next.data, d->next.len);
+}
+
+/* --quiet: only what went wrong.  A limit that ended the run did so wherever it was; so did a signal. */
 static void say_failure(struct drive *d, const rondo_result *res)
 {
     bool bad = res->status == RONDO_STATUS_FAILED || res->status == RONDO_STATUS_PARTIAL;
@@ -589,8 +597,7 @@ static void say_failure(struct drive *d, const rondo_result *res)
         fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
     if (d->no_output.len)
         fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&d->no_output));
-    if (d->stops)
-        screen_write(STDERR_FILENO, d->next.data, d->next.len);
+    say_kept(d);
 }
 
 /* The content of null is nothing, which steps without a result have, too. */

@@ -5,6 +5,7 @@
 #include "cli/manual.h"
 
 #include "cli/commands.h"
+#include "cli/run_name.h"
 
 #include <string.h>
 
@@ -118,6 +119,8 @@ static void put_command(struct buf *out, const struct cmd *command)
     put_line(out, buf_text(&summary));
     if (command->about)
         put_about(out, command->about);
+    if (run_name_is_taken(command))
+        put_about(out, run_name_help);
     put_options(out, command->options);
 }
 

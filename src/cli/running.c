@@ -10,6 +10,7 @@
 #include "cli/notify.h"
 #include "cli/picture.h"
 #include "cli/problems.h"
+#include "cli/run_name.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "cli/term.h"
@@ -254,6 +255,7 @@ static int read_definition(struct running *r, struct journal *journal)
 
 int running_find(struct running *r)
 {
+    auto_buf struct buf name = { 0 };
     struct journal *journal;
     rondo_error err;
     int code = running_open_store(r, true);
@@ -261,7 +263,8 @@ int running_find(struct running *r)
         return code;
     if (!r->store)
         return usage_error(r->line->command, "the store is :memory:, and runs in memory end with their process");
-    if (store_look(r->store, r->file, &journal, &err) < 0)
+    if (run_name_read(r->store, r->line->command, r->file, r->only_looks, r->args->quiet, &name, &err) < 0 ||
+        store_look(r->store, buf_text(&name), &journal, &err) < 0)
         return running_fail_said(r, &err);
     const struct store_run *row = store_about(journal);
     r->id = mem_strdup(row->id);

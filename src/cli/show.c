@@ -13,6 +13,7 @@
 
 #include "data/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { STRING_MAX = 4096, MARKS_MAX = 8, TAB = 8 };
@@ -268,4 +269,14 @@ void show_word(struct buf *out, const char *text)
         buf_puts(out, text);
     else
         show_quoted(out, text);
+}
+
+void show_folder(struct buf *out, const char *path)
+{
+    const char *home = getenv("HOME");
+    size_t len = home ? strlen(home) : 0;
+    bool is_home = len > 1 && strncmp(path, home, len) == 0 && (!path[len] || path[len] == '/');
+    buf_puts(out, is_home ? "~" : "");
+    path += is_home ? len : 0;
+    show_line(out, path, strlen(path));
 }

@@ -36,6 +36,9 @@ size_t show_json(struct buf *out, const char *text, size_t len, bool is_ascii);
 void show_quoted(struct buf *out, const char *text);
 void show_word(struct buf *out, const char *text);
 
+/* Puts the path of a folder as a line; the user's home is "~". */
+void show_folder(struct buf *out, const char *path);
+
 /* How much of an error to show on one line: an expression and the caret under it, which end some, mean
    nothing there. */
 size_t show_without_caret(const char *error);

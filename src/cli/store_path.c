@@ -27,8 +27,7 @@ static bool is_own_folder(const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && st.st_mode & S_IXUSR;
 }
 
-/* The store of the project that the working folder belongs to; false without. */
-static bool find_project(struct buf *out)
+bool store_path_project(struct buf *out)
 {
     char folder[PATH_MAX];
     if (!getcwd(folder, sizeof folder))
@@ -36,10 +35,8 @@ static bool find_project(struct buf *out)
     for (char *slash; (slash = strrchr(folder, '/')); *slash = 0) {
         buf_clear(out);
         buf_printf(out, "%s/" PLACES_PROJECT, folder);
-        if (is_own_folder(buf_text(out))) {
-            buf_puts(out, "/" PLACES_FILE);
+        if (is_own_folder(buf_text(out)))
             return true;
-        }
     }
     buf_clear(out);
     return false;
@@ -52,9 +49,7 @@ int store_path_find(const char *given, struct buf *out, rondo_error *err)
         return err_set(err, RONDO_EINVAL, "--store: expected a path");
     if (path)
         buf_puts(out, path);
-    else if (find_project(out))
-        return 0;
-    else if (places_home(out, err) < 0)
+    else if (!store_path_project(out) && places_home(out, err) < 0)
         return err->code;
     else
         buf_puts(out, "/" PLACES_FILE);

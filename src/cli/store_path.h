@@ -15,6 +15,9 @@
     { "store", 0, OPT_TEXT, OPTION_AT(type, store), "PATH",                       \
       .help = "the store to work on, instead of the project's or the user's own" }
 
+/* The folder `.rondo` of the project that the working folder belongs to; false without. */
+bool store_path_project(struct buf *out);
+
 /* The path of the store, put into out.  given: what --store said, NULL without. */
 int store_path_find(const char *given, struct buf *out, rondo_error *err);
 

@@ -4,6 +4,7 @@
 #include "engine/saved.h"
 #include "engine/shell.h"
 #include "flow/diag.h"
+#include "io/here.h"
 #include "io/within.h"
 #include "store/store.h"
 
@@ -283,6 +284,7 @@ static json_t *about_child(const struct store_run *parent, const struct cut *cut
     json_object_set_new(about, "forkedFrom", json_string(parent->id));
     json_object_set_new(about, "forkedAt", json_string(cut->path));
     within_note(about);
+    here_note(about);
     return about;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "flow/shape.h"
+#include "io/here.h"
 #include "io/within.h"
 #include "run/usage.h"
 #include "store/store.h"
@@ -27,6 +28,7 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
     int64_t now = shell_now_ns(engine);
     auto_json json_t *about = origin->about ? json_deep_copy(origin->about) : json_object();
     within_note(about);
+    here_note(about);
     struct store_run row = { .id = run->id, .name = origin->name ? origin->name : run->node->name,
                              .session = options->session ? options->session : "",
                              .status = RONDO_STATUS_RUNNING, .start_ns = now, .end_ns = now,

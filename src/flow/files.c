@@ -373,7 +373,7 @@ static void check_context(struct loading *l, struct flow_step *step)
         return;
     for (uint32_t i = 0; i < step->context_count && i < list->count; i++) {
         const char *path = step->context_files[i];
-        if (files->look(files->user, l->flow->folder, path, &err) == 0)
+        if (files->look(files->user, l->flow->workdir, path, &err) == 0)
             continue;
         struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
         if (!l->is_v1 && strstr(path, "${"))
@@ -399,10 +399,10 @@ static const char *folder_of(struct loading *l, const struct flow_agent *agent)
     const char *cwd = agent->cwd.text;
     auto_buf struct buf full = { 0 };
     if (!cwd || strstr(cwd, "${"))
-        return cwd ? NULL : l->flow->folder;
+        return cwd ? NULL : l->flow->workdir;
     if (*cwd == '/')
         return cwd;
-    buf_printf(&full, "%s/%s", l->flow->folder, cwd);
+    buf_printf(&full, "%s/%s", l->flow->workdir, cwd);
     return arena_dup(&l->flow->arena, full.data, full.len);
 }
 
@@ -427,7 +427,7 @@ static void check_need(struct loading *l, enum flow_need need, const char *name,
 {
     const struct flow_files *files = l->how->files;
     rondo_error err;
-    if (at && *name && files->has(files->user, l->flow->folder, need, name, &err) < 0)
+    if (at && *name && files->has(files->user, l->flow->workdir, need, name, &err) < 0)
         diag_warn(l->diags, load_error(l, STAGE_RONDO, at, "file", "%s", err.message));
 }
 
@@ -473,7 +473,7 @@ static void warn_of_writes(struct loading *l, const struct flow_agent *agent)
     if (!files || !files->look || !l->flow->folder || !agent->comes_first || !list || flow_isolates(l->flow))
         return;
     for (uint32_t i = 0; i < agent->sandbox_write_count && i < list->count; i++)
-        if (files->look(files->user, l->flow->folder, agent->sandbox_write[i], &err) == RONDO_ENOTFOUND)
+        if (files->look(files->user, l->flow->workdir, agent->sandbox_write[i], &err) == RONDO_ENOTFOUND)
             diag_warn(l->diags, load_error(l, STAGE_RONDO, list->items[i], "file",
                                            "%s: the sandbox of '%.80s' cannot let it be written to", err.message,
                                            agent->name));

@@ -367,6 +367,7 @@ struct flow {
     struct doc *doc;
     struct source *source;
     char *folder;         // of the file, absolute, links resolved; NULL when it came from memory
+    const char *workdir;  // where its agents work: the folder, or the one around it when that is a project's `.rondo`
     uint8_t dialect;      // enum flow_dialect
     struct flow *outer;   // the file that includes this one, borrowed
     const char *name;

@@ -317,12 +317,22 @@ static void run_passes(struct loading *l)
     load_compile(l);
 }
 
+/* `.rondo` is hidden from models, and nobody keeps what is to be worked on there. */
+static const char *workdir_of(struct flow *flow)
+{
+    const char *name = flow->folder ? strrchr(flow->folder, '/') : NULL;
+    if (!name || strcmp(name, "/.rondo") != 0)
+        return flow->folder;
+    return name == flow->folder ? "/" : arena_dup(&flow->arena, flow->folder, (size_t)(name - flow->folder));
+}
+
 /* Takes folder.  The flow is good for something only when there were no errors. */
 static struct flow *load_one(struct loading *l, struct source *source, char *folder, bool *ret_is_good)
 {
     uint32_t errors = l->diags->errors;
     l->flow = flow_new(source);
     l->flow->folder = folder;
+    l->flow->workdir = workdir_of(l->flow);
     l->flow->outer = l->outer ? l->outer->flow : NULL;
     run_passes(l);
     for (struct scope_file *file = l->texts; file; file = file->next)

@@ -165,7 +165,7 @@ static int take_key(struct target *target, const char *key, const char *from, ro
 static int read_named_key(struct target *target, const struct search *search, const char *reference, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
-    const char *folder = search->flow ? search->flow->folder : NULL;
+    const char *folder = search->flow ? search->flow->workdir : NULL;
     if (strncmp(reference, "env:", 4) == 0) {
         const char *value = get_variable(search, reference + 4);
         if (!value)

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "flow/diag.h"
+#include "io/here.h"
 #include "store/chunk.h"
 #include "store/lease.h"
 #include "store/runlog.h"
@@ -275,12 +276,19 @@ static int read_holder(struct store *store, sqlite3_stmt *row, struct buf *buf, 
     return sqlite3_column_int64(row, 13) ? lease_holder(store, sqlite3_column_int64(row, 0), buf, err) : 0;
 }
 
+static bool was_started_in(const json_t *about, const char *folder)
+{
+    const char *text = json_string_value(json_object_get(about, HERE_KEY));
+    return !folder || (text && strcmp(text, folder) == 0);
+}
+
 int store_runs(struct store *store, const struct store_filter *filter,
                void (*visit)(const struct store_run *run, void *user), void *user, rondo_error *err)
 {
     auto_buf struct buf holder = { 0 };
     struct store_run run;
-    int rc;
+    uint32_t left = filter->limit ? filter->limit : UINT32_MAX;
+    int rc = 0;
     sqlite3_stmt *row = db_ask(
         store, err,
         COLUMNS " WHERE id IS NOT NULL AND (?1 = 0 OR (1 << status) & ?1) AND (?2 IS NULL OR name = ?2) AND"
@@ -288,17 +296,22 @@ int store_runs(struct store *store, const struct store_filter *filter,
                 " ORDER BY start_ns DESC, num DESC LIMIT ?6",
         "ittiii", (int64_t)filter->status, filter->name, filter->session,
         filter->since_ns ? filter->since_ns : INT64_MIN, filter->until_ns ? filter->until_ns : INT64_MAX,
-        filter->limit ? (int64_t)filter->limit : INT64_C(-1));
-    while ((rc = db_row(store, row, err)) > 0) {
-        if ((rc = read_holder(store, row, &holder, err)) < 0)
-            break;
+        filter->limit && !filter->folder ? (int64_t)filter->limit : INT64_C(-1));
+    while (left && (rc = db_row(store, row, err)) > 0) {
         read_columns(row, &run);
-        run.holder = buf_text(&holder);
-        visit(&run, user);
+        if (was_started_in(run.about, filter->folder)) {
+            left--;
+            rc = read_holder(store, row, &holder, err);
+            run.holder = buf_text(&holder);
+            if (rc == 0)
+                visit(&run, user);
+        }
         json_decref(run.about);
+        if (rc < 0)
+            break;
     }
     sqlite3_reset(row);
-    return rc;
+    return MIN(rc, 0);
 }
 
 /* Copies the texts of a row, each with its NUL. */

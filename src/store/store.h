@@ -128,10 +128,11 @@ int store_rewrite(struct journal *journal, const char *definition, size_t len, u
 int store_fork(struct journal *parent, uint64_t seq, const struct store_run *run, const char *definition,
                size_t len, struct journal **ret, rondo_error *err);
 
-/* Runs, newest first.  status: a set of bits (1 << enum rondo_status), 0: any; name, session: NULL: any. */
+/* Runs, newest first.  status: a set of bits (1 << enum rondo_status), 0: any; name, session, folder: NULL: any. */
 struct store_filter {
     unsigned status;
     const char *name, *session;
+    const char *folder;         // in which they were started (io/here.h)
     int64_t since_ns, until_ns; // by start; 0: any
     uint32_t limit;             // 0: all
 };

@@ -37,9 +37,13 @@ check "each failure has its step" 1 "" "$RONDO" run -q fails.yaml
 same "in one line" "$(head -3 err)" "rondo run: failed: a: exit status 7: two three
 rondo run: failed: l.0.in: exit status 7: two three
 rondo run: failed: many[0].x: exit status 7: two three"
-same "and not without end" "$(tail -1 err); $(wc -l <err)" "rondo run: and 4 more failures; 11"
+kept() { echo "rondo run: it was run $1"; echo "go on with: rondo resume $1"; } # the end, for RUN
+last() { "$RONDO" runs -n 1 --json | jq -r .id; }
+same "and not without end" "$(tail -3 err); $(wc -l <err)" "rondo run: and 4 more failures
+$(kept "$(last)"); 13"
 check "a limit ends the run" 124 "" "$RONDO" run -q --timeout 1ms fails.yaml
-same "behind the steps that had failed" "$(tail -1 err)" "rondo run: failed: the run timed out after 1 ms"
+same "behind the steps that had failed" "$(tail -3 err)" "rondo run: failed: the run timed out after 1 ms
+$(kept "$(last)")"
 flow late.yaml <<'F'
 name: late
 agents: { bad: { script: [{ fail: broken }] }, slow: { run: [sleep, "9"] } }
@@ -47,10 +51,12 @@ steps: [{ id: x, agent: bad }, { id: s, agent: slow }]
 F
 check "which are named" 124 "" "$RONDO" run -q --timeout 300ms late.yaml
 same "one by one" "$(cat err)" "rondo run: failed: x: broken
-rondo run: failed: the run timed out after 300 ms"
+rondo run: failed: the run timed out after 300 ms
+$(kept "$(last)")"
 sed -i 's/^name: late/name: late\nbudget: { time: 300ms }/' late.yaml
 check "also by a budget" 4 "" "$RONDO" run -q late.yaml
-same "one by one again" "$(cat err)" "rondo run: failed: x: broken"
+same "one by one again" "$(cat err)" "rondo run: failed: x: broken
+$(kept "$(last)")"
 
 # ---- answers for gates that there are not ----------------------------------------------------------------------
 flow gate.yaml <<'F'
@@ -133,7 +139,7 @@ check "where JSON is wrong" 2 "" "$RONDO" check --schema any.json bad.json
 says "bad.json: line 2, column 8: expected a key in quotes or '}', got ','"
 check "what is nothing" 2 "" "$RONDO" check --schema any.json /dev/null any.json
 check "large numbers, and the mark of an editor" 0 "" "$RONDO" check --schema any.json large.json
-check "a file that is not there" 2 '{"file":"none.yaml","valid":false,"errors":[{"file":"none.yaml","line":1,"column":1,"severity":"error","code":"file","message":"No such file or directory"}],"warnings":[]}' \
+check "a file that is not there" 2 '{"file":"none.yaml","valid":false,"errors":[{"file":"none.yaml","line":1,"column":1,"severity":"error","code":"file","message":"No such file or directory","hint":"did you mean '"'one.yaml'"'?"}],"warnings":[]}' \
     "$RONDO" check --json none.yaml
 cp gate.yaml $'n\xff.yaml'
 "$RONDO" check --json $'n\xff.yaml' >out 2>err

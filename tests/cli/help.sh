@@ -77,6 +77,17 @@ esac
 grep -qF "'(-f --format)'{-f+,--format=}'[" complete.zsh && grep -qF "'*'{-i+,--input=}'[" complete.zsh &&
     grep -qF "'(-q --quiet)'{-q,--quiet}'[" complete.zsh && ok || bad "short options in zsh"
 offers "version" rondo help vers
+for c in $(for c in $commands; do "$RONDO" help "$c" | sed -n "s/^usage: rondo \($c\) \[*RUN.*/\1/p"; done); do
+    offers "last" rondo "$c" la
+    expect "help $c tells of last" 0 "'last' is" help "$c"
+    grep -q -- "seen_subcommand_from $c' -a last " complete.fish && ok || bad "$c: no last in fish"
+done
+offers "last" rondo graph --run l
+offers "--run=last" rondo eval --run=l
+expect "help eval tells of last" 0 "'last' is" help eval
+[ "$("$RONDO" help run | grep -c "'last'")" = 0 ] && ok || bad "help run tells of last"
+[ "$(grep -c "'1:run:(last)'" complete.zsh)" = 12 ] && ok || bad "last in zsh"
+offers "" rondo export last la
 offers "" rondo eval fi
 [ "$(complete_words rondo '')" = "$(echo $commands)" ] && ok || bad "all commands are offered"
 

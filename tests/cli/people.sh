@@ -27,7 +27,7 @@ check "what it asks" 0 "a.permit-1: may this tool be called? (y: yes, n: no, a: 
 has "asks a.permit-1: may this tool be called?"
 has "answer with: rondo answer $id PATH VALUE"
 "$RONDO" runs >out 2>err
-has "tools  asks a.permit-1"
+has "tools  ~  asks a.permit-1"
 check "a word that is none" 3 "" "$RONDO" answer "$id" a.permit-1 perhaps
 says "gate 'a.permit-1':"
 check "yes" 0 "" "$RONDO" answer --by ada "$id" a.permit-1 y
@@ -248,7 +248,7 @@ output: "steps.ok.result + ' by ' + steps.ok.by"
 F
 check "waits" 5 "" "$RONDO" run gate.yaml
 id=$(run_id err)
-"$RONDO" runs >out; has "gate  asks ok"
+"$RONDO" runs >out; has "gate  ~  asks ok"
 check "an answer that does not fit" 3 "" "$RONDO" answer "$id" ok perhaps
 says "gate 'ok': "
 same "the gate stays open" "$("$RONDO" answer --json "$id" | jq -r '.[].path')" ok

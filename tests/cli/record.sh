@@ -19,7 +19,7 @@ same() {
     again=$?
     plain <events >a
     plain <events2 >b
-    if [ $rc = $again ] && cmp -s a b && cmp -s err err2; then
+    if [ $rc = $again ] && cmp -s a b && cmp -s <(sed "/: it was run /d; /^go on with: /d" err) err2; then # a replay is not kept
         ok
     else
         bad "$name: status $rc, then $again"

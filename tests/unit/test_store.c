@@ -1,6 +1,8 @@
 /* test_store.c - runs that outlive their process: batches, rows, the inbox, forks. */
 #include "stores.h"
 
+#include "data/value.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -228,6 +230,26 @@ TEST(runs_are_listed_newest_first)
     CHECK_STR(ids(store, (struct store_filter){ .status = 1 << 2 | 1 << 3 }), "b c ");
     CHECK_STR(ids(store, (struct store_filter){ .since_ns = 20, .until_ns = 29 }), "c ");
     CHECK_STR(ids(store, (struct store_filter){ .name = "nothing" }), "");
+    store_close(store);
+}
+
+TEST(runs_are_listed_by_the_folder_in_which_they_were_started)
+{
+    rondo_error err;
+    struct journal *journal;
+    struct store *store = test_store(STORE_CREATE);
+    static const char *const abouts[] = { "{\"folder\":\"/a\"}", "{\"folder\":\"/a/b\"}", "{}", "[\"folder\"]", NULL,
+                                          "{\"folder\":\"/a\"}", "{\"folder\":5}" };
+    for (size_t i = 0; i < COUNT(abouts); i++) {
+        auto_json json_t *about = abouts[i] ? json_loads(abouts[i], 0, NULL) : NULL;
+        const struct store_run run = { .id = (char[]){ (char)('a' + i), 0 }, .start_ns = (int64_t)i, .about = about };
+        CHECK_INT(store_add(store, &run, NULL, 0, &journal, &err), 0);
+    }
+    CHECK_STR(ids(store, (struct store_filter){ 0 }), "g f e d c b a ");
+    CHECK_STR(ids(store, (struct store_filter){ .folder = "/a" }), "f a ");
+    CHECK_STR(ids(store, (struct store_filter){ .folder = "/a", .limit = 1 }), "f ");
+    CHECK_STR(ids(store, (struct store_filter){ .folder = "/a/b", .limit = 2 }), "b ");
+    CHECK_STR(ids(store, (struct store_filter){ .folder = "/" }), "");
     store_close(store);
 }
 
