@@ -13,6 +13,7 @@ struct binding {
     void (*warn)(struct binding *binding, const rondo_error *err); // of what is noted below; it goes on
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
+    bool lists_names;  // the hint only says which names there are: none is near
     char hint[240];
 };
 
