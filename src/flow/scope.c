@@ -289,7 +289,7 @@ static struct cel_program *compile(const struct scope_place *place, const struct
                            .from = from, .what = what ? what : "hole", .text = text, .len = len, .want = want,
                            .is_hole = !what, .diags = diags };
     struct cel_options options = { .bind = bind_path, .is_certain = &c.binding.is_certain, .item = bind_item,
-                                   .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
+                                   .compares = bind_compares, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
                                    .arena = &from->flow->arena };
     rondo_error err = { 0 };
     uint32_t errors = diags->errors;
