@@ -239,6 +239,12 @@ agents:
   j: { run: [echo, hi] }
   k: { run: [./nobody-uses-it] }
   l: { run: [./made-by-a] }
+  m: { run: [./told-to-be-made] }
+  n: { run: [no-such-command-3b1f, x] }
+  o: { run: "cd tools && no-such-command-4b1f | sort" }
+  p: { run: "./not-there && echo" }
+  q: { run: [no-such-command-3b1f] }
+  r: { run: "command -v no-such-command-3b1f || echo" }
 inputs: { where: { type: string, default: . } }
 steps:
   - id: first
@@ -246,13 +252,26 @@ steps:
       steps: [{ id: a, agent: a }, { id: b, agent: b }, { id: c, agent: c }, { id: d, agent: d }, { id: e, agent: e },
               { id: f, agent: f }, { id: g, agent: g }, { id: h, agent: h }, { id: i, agent: i }, { id: j, agent: j }]
   - { id: last, agent: l, dependsOn: [first] }
+  - { id: make, instructions: "Write told-to-be-made." }
+  - id: again
+    dependsOn: [make]
+    loop:
+      maxIterations: 2
+      steps: [{ id: m, agent: m }, { id: n, agent: n, dependsOn: [m] }, { id: o, agent: o, dependsOn: [n] }, { id: r, agent: r }]
+  - { id: line, agent: p }
+  - { id: perhaps, agent: q, condition: "inputs.where == 'x'" }
 F
 "$RONDO" check commands.yaml >out 2>err; rc=$?
 is=$(grep -h "warning\[file\]" out err | sed 's/^[^:]*://')
 want="4:14: warning[file]: command './generate' not found
 5:14: warning[file]: command './tools/plain' is not executable
 6:14: warning[file]: command 'no-such-command-3b1f' not found
-10:31: warning[file]: not/there/yet: there is no such folder"
+10:31: warning[file]: not/there/yet: there is no such folder
+12:14: warning[file]: command 'no-such-command-3b1f' not found
+15:14: warning[file]: command './made-by-a' not found
+17:14: warning[file]: command 'no-such-command-3b1f' not found
+18:26: warning[file]: command 'no-such-command-4b1f' not found
+19:14: warning[file]: command './not-there' not found"
 if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL commands that are not there: $rc"; cat out err; fi
 "$RONDO" rehearse -q commands.yaml >out 2>err; rc=$?
 if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL nobody else minds: $rc"; cat err; fi
