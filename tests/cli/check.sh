@@ -310,5 +310,52 @@ if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed
 "$RONDO" rehearse -q needs/needs.yaml >out 2>err; rc=$?
 if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL and nobody else minds: $rc"; cat err; fi
 
+# ---- budgets around commands ---------------------------------------------------------------------------------
+mkdir -p money/sub && printf '#!/bin/sh\necho "{}" >$RONDO_%s\n' REPLY >money/tells.sh && echo 'echo quiet' >money/quiet.sh
+budget() { # name, warnings of check, what the agent has, options of the run
+    printf 'rondo: 1\nname: m\nagents: { c: { %s } }\nsteps: [{ id: s, agent: c, budget: { cost: 1 } }]\n' "$3" >money/m.yaml
+    "$RONDO" check money/m.yaml >out 2>&1
+    if [ "$? $(grep -c 'warning.*nothing counts towards' out)" = "0 $2" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+        cat out
+    fi
+}
+budget "a command that says nothing" 1 'run: [sh, quiet.sh]'
+budget "a script that tells what it used" 0 'run: [sh, tells.sh]'
+budget "the same in a line" 0 'run: "cat x; sh ./tells.sh >y"'
+budget "the same in another folder" 0 'run: [sh, ../tells.sh], cwd: sub'
+budget "a script that is not there" 1 'run: [sh, none.sh]'
+budget "a model" 0 'model: openai/gpt-5'
+
+once() { # name, how often the run says it, arguments
+    local name=$1 count=$2
+    shift 2
+    "$RONDO" run --store :memory: "$@" >out 2>err
+    if [ "$? $(grep -c 'nothing counts towards' err)" = "0 $count" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+        cat err
+    fi
+}
+cat >money/two.yaml <<'F'
+rondo: 1
+name: two
+budget: { tokens: 100, cost: 1 }
+agents: { c: { run: [echo] } }
+steps: [{ id: a, agent: c }, { id: b, agent: c }]
+F
+once "the run says it once" 1 money/two.yaml
+once "and not when it is to be quiet" 0 -q money/two.yaml
+sed '/^budget/d' money/two.yaml >money/none.yaml
+once "a limit on the command line" 1 --max-tokens 100 money/none.yaml
+once "no limit" 0 money/none.yaml
+"$RONDO" rehearse --max-tokens 100 money/none.yaml >out 2>err
+if grep -q 'nothing counts towards' err; then failed=$((failed + 1)); echo "FAIL a rehearsal costs nothing"; else passed=$((passed + 1)); fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
