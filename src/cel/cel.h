@@ -201,6 +201,12 @@ struct cel_options {
     int (*item)(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
                 const char **ret_type, rondo_error *err);
 
+    /* Told of every text that ==, != or `in` compares with something that bind or item knows, if not NULL.  The names
+       are those that item would get; of a path that bind answered for alone there are `from` of them.  The text
+       stands at the byte `at`. */
+    void (*compares)(void *user, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+                     const struct cel_val *text, uint32_t at);
+
     /* Ids with hyphens, and those that are words of the language: asked when a name behind a dot is
        followed by "-", or is `in`, `true`, `false` or `null`, with the names before it and the text
        from the name on.  Answers how many bytes of the text are one id; anything shorter than the

@@ -396,6 +396,50 @@ static const struct cel_type *check_literal(struct checker *c, const struct ast 
     return type;
 }
 
+/* ---- texts that are compared --------------------------------------------------------------- */
+
+static bool is_text(const struct ast *node)
+{
+    return node->kind == AST_CONST && node->value.kind == CEL_STRING;
+}
+
+static void tell_compared(struct checker *c, const struct spot *with, const struct ast *text)
+{
+    const struct cel_options *o = c->lookup->options;
+    if (is_text(text))
+        o->compares(o->user, with->token, with->names, with->count, with->from, &text->value, text->offset);
+    for (uint32_t i = 0; text->kind == AST_LIST && i < text->count; i++)
+        if (is_text(text->args[i]))
+            o->compares(o->user, with->token, with->names, with->count, with->from, &text->args[i]->value,
+                        text->args[i]->offset);
+}
+
+/* Whether the caller knows what a node of that type is: all of a path, or something in a list. */
+static bool spot_of(struct checker *c, const struct ast *node, struct ast_path *path, struct spot *ret)
+{
+    const struct cel_type *type = infer_resolve(&c->infer, node->type, false);
+    if (type->kind == TYPE_KNOWN && type->spot) {
+        *ret = *type->spot;
+        return true;
+    }
+    if (!node->found || !node->found->token || !ast_path_read(node, true, path) || node->found->used != path->count)
+        return false;
+    *ret = (struct spot){ node->found->token, path->count, path->count, path->names };
+    return true;
+}
+
+static void look_at_texts(struct checker *c, const struct ast *call)
+{
+    const char *name = call->function;
+    bool is_in = strcmp(name, "@in") == 0;
+    bool is_both_ways = strcmp(name, "_==_") == 0 || strcmp(name, "_!=_") == 0;
+    struct ast_path path;
+    struct spot spot;
+    for (uint32_t i = 0; (is_in && i < 1) || (is_both_ways && i < 2); i++)
+        if (spot_of(c, call->args[i], &path, &spot) && (is_in || is_text(call->args[1 - i])))
+            tell_compared(c, &spot, call->args[1 - i]);
+}
+
 /* a.orValue(b) and a.or(b) look at b only when a is none. */
 static bool is_default(const struct ast *call)
 {
@@ -422,6 +466,8 @@ static const struct cel_type *check_call(struct checker *c, const struct lookup_
     if (!node->row_count && count > is_member)
         return &cel_dyn;
     const struct cel_type *type = check_function(c, node, args, count, is_member ? MEMBER : GLOBAL);
+    if (type && count == 2 && !is_member && c->lookup->options->compares)
+        look_at_texts(c, node);
     return type && c->lookup->options->forgives ? check_literal(c, node, type) : type;
 }
 

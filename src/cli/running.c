@@ -14,10 +14,12 @@
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "cli/term.h"
+#include "engine/flow_files.h"
 #include "engine/flows.h"
 #include "engine/shell.h"
 #include "flow/bundle.h"
 #include "flow/shape.h"
+#include "flow/uncounted.h"
 #include "io/orphan.h"
 #include "io/within.h"
 #include "run/usage.h"
@@ -69,6 +71,23 @@ static void warn_of_prices(const struct running *r)
         say_obstacles(r, "warning: the limit of cost may not hold: ", &all);
 }
 
+/* What is wrong with the budgets of a file is told when it is read. */
+static void say_uncounted(const struct uncounted *uncounted, void *user)
+{
+    const struct running *r = user;
+    if (!uncounted->at)
+        command_fail(r->line->command, "warning: nothing counts towards the limit of %s: '%s' is a command, and "
+                     "reports no usage", uncounted->limits, uncounted->agent->name);
+}
+
+/* Once, when it begins. */
+static void warn_of_uncounted(struct running *r)
+{
+    rondo_run_options options = running_options(r);
+    if (!r->id && !r->rehearses && !r->args->replay)
+        uncounted_find(r->flow, &options.budget, &flows_disk, say_uncounted, r);
+}
+
 int running_check_agents(struct running *r)
 {
     struct obstacles all;
@@ -76,8 +95,10 @@ int running_check_agents(struct running *r)
         say_obstacles(r, "", &all);
         return EXIT_USAGE;
     }
-    if (!r->args->quiet)
+    if (!r->args->quiet) {
         warn_of_prices(r);
+        warn_of_uncounted(r);
+    }
     return EXIT_OK;
 }
 

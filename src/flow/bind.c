@@ -5,6 +5,7 @@
    much of a path as a schema describes is answered for, so that types are known and misspelt
    properties found. */
 #include "flow/bind_own.h"
+#include "flow/foreign.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,10 +52,22 @@ void asked_suggest(const struct asked *p, uint32_t at, const struct names *known
     const char *text = p->names[at].text;
     const char *near = b->diags ? diags_nearest(b->diags, text, known->list, known->count)
                                 : diag_nearest(text, known->list, known->count);
+    b->lists_names = !near;
     if (near)
         snprintf(b->hint, sizeof b->hint, "did you mean '%s'?", near);
     else
         list_names(b, known);
+}
+
+/* What other systems call it: false when the table of their names does not have it. */
+static bool translate(struct binding *b, enum foreign_sort sort, const struct cel_name *name)
+{
+    const struct foreign *foreign = foreign_word(sort, NULL, name->text, name->len);
+    if (!foreign)
+        return false;
+    snprintf(b->hint, sizeof b->hint, foreign->note ? "%s" : "did you mean '%s'?",
+             foreign->note ? foreign->note : foreign->ours);
+    return true;
 }
 
 int asked_refuse(const struct asked *p, uint32_t at, const struct names *known, const char *fmt, ...)
@@ -69,6 +82,7 @@ int asked_refuse(const struct asked *p, uint32_t at, const struct names *known, 
     b->bad_at = p->names[at].offset;
     b->bad_len = p->names[at].len;
     b->hint[0] = '\0';
+    b->lists_names = false;
     if (known)
         asked_suggest(p, at, known);
     return err_set(p->err, RONDO_EINVAL, "%s", text);
@@ -218,6 +232,8 @@ static int refuse_field(const struct asked *p, uint32_t at, const struct flow_st
             names_add(&known, step_fields[i].name);
     int code = asked_refuse(p, at, other ? NULL : &known, "step '%.80s' has no '%.80s'%s", step->id,
                             p->names[at].text, other ? why_without(step, other->field) : "");
+    if (!other && p->b->lists_names)
+        translate(p->b, FOREIGN_FIELD, &p->names[at]);
     mem_free(known.list);
     return code;
 }
@@ -724,6 +740,47 @@ int bind_item(void *user, uintptr_t token, const struct cel_name *names, size_t 
     return 1;
 }
 
+static const struct root *find_root(const char *name)
+{
+    for (size_t i = 0; i < COUNT(roots); i++)
+        if (strcmp(roots[i].name, name) == 0)
+            return &roots[i];
+    return NULL;
+}
+
+/* Only by a name that means something where the expression stands.  A capital is the beginning of a text. */
+static bool translate_root(struct binding *b, const struct cel_name *name)
+{
+    bool is_text = name->text[0] >= 'A' && name->text[0] <= 'Z';
+    const struct foreign *foreign = is_text ? NULL : foreign_word(FOREIGN_NAME, NULL, name->text, name->len);
+    const struct root *root = foreign ? find_root(foreign->ours) : NULL;
+    return root && is_there(b, root) && translate(b, FOREIGN_NAME, name);
+}
+
+/* Passes and items are counted by names of their own. */
+static void put_other_count(struct binding *b, const struct root *root)
+{
+    static const struct {
+        uint8_t asked;
+        const char *other, *about;
+    } counts[] = {
+        { REF_INDEX, "iteration", "the passes of a loop" },
+        { REF_ITERATION, "index", "the items of a forEach" },
+    };
+    for (size_t i = 0; i < COUNT(counts); i++)
+        if (counts[i].asked == root->ref && is_there(b, find_root(counts[i].other)))
+            snprintf(b->hint, sizeof b->hint, "`%s` counts %s, from 0", counts[i].other, counts[i].about);
+}
+
+static int refuse_root(const struct asked *p, const struct root *root)
+{
+    bool is_head = p->b->place.allows & ALLOW_HEAD;
+    int code = asked_refuse(p, 0, NULL, "'%s' %s", root->name,
+                            is_head ? "is not there yet when a file is described" : bind_only_there[root->where]);
+    put_other_count(p->b, root);
+    return code;
+}
+
 /* A name that nothing has: CEL refuses it, unless it is a type of its own; a hint helps. */
 static int note_unknown(const struct asked *p)
 {
@@ -735,10 +792,13 @@ static int note_unknown(const struct asked *p)
     b->bad_at = p->names[0].offset;
     b->bad_len = p->names[0].len;
     b->hint[0] = '\0';
+    b->lists_names = false;
     if (bind_visible_step(b->place.scope, p->names[0].text))
         snprintf(b->hint, sizeof b->hint, "did you mean steps.%.80s?", p->names[0].text);
     else
         asked_suggest(p, 0, &known);
+    if (b->lists_names && translate_root(b, &p->names[0]))
+        b->lists_names = false;
     mem_free(known.list);
     return 0;
 }
@@ -748,15 +808,11 @@ int bind_path(void *user, const struct cel_name *names, size_t count, const char
 {
     struct flow_ref *ref = NULL;
     struct asked p = { user, names, (uint32_t)count, ret_type, &ref, err };
-    const struct root *root = roots, *end = roots + COUNT(roots);
-    while (root < end && !asked_is(&names[0], root->name))
-        root++;
-    if (root == end)
+    const struct root *root = find_root(names[0].text);
+    if (!root)
         return note_unknown(&p);
     if (!is_there(p.b, root))
-        return asked_refuse(&p, 0, NULL, "'%s' %s", root->name,
-                            p.b->place.allows & ALLOW_HEAD ? "is not there yet when a file is described"
-                                                           : bind_only_there[root->where]);
+        return refuse_root(&p, root);
     if (root->where != ANYWHERE && look_for_users(&p, root->where, NULL) < 0)
         return err->code;
     int used = root->bind ? root->bind(&p) : bind_plain(&p, root);

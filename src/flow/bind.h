@@ -13,6 +13,7 @@ struct binding {
     void (*warn)(struct binding *binding, const rondo_error *err); // of what is noted below; it goes on
     const char *code;  // of the diagnostic; NULL: nothing was refused
     uint32_t bad_at, bad_len; // the name that hint is about, in bytes; bad_len 0: none
+    bool lists_names;  // the hint only says which names there are: none is near
     char hint[240];
 };
 
@@ -21,6 +22,10 @@ int bind_path(void *binding, const struct cel_name *names, size_t count, const c
               uintptr_t *ret_token, rondo_error *err);
 int bind_item(void *binding, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
               const char **ret_type, rondo_error *err);
+
+/* Warns of a status that is compared with a text that is none. */
+void bind_compares(void *binding, uintptr_t token, const struct cel_name *names, size_t count, size_t from,
+                   const struct cel_val *text, uint32_t at);
 size_t bind_hyphen(void *binding, const struct cel_name *path, size_t count, const char *text,
                    size_t len);
 

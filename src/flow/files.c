@@ -9,6 +9,7 @@
 #include "data/utf8.h"
 #include "flow/bundle.h"
 #include "flow/scope.h"
+#include "flow/shell_line.h"
 
 #include <string.h>
 
@@ -406,19 +407,76 @@ static const char *folder_of(struct loading *l, const struct flow_agent *agent)
     return arena_dup(&l->flow->arena, full.data, full.len);
 }
 
-/* A step before may make it, and it may run elsewhere: a warning. */
+#define TOLD_MAX (1024 * 1024) // bytes of a file that are looked through for the name of a command
+
+/* Is that place in the name of one of the file's own commands? */
+static bool is_command(const struct flow *flow, size_t offset)
+{
+    for (uint32_t i = 0; i < flow->agent_count; i++) {
+        const struct doc_val *name = flow->agents[i]->argc ? flow->agents[i]->argv[0].at : NULL;
+        if (name && offset >= name->offset && offset < name->offset + name->len)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the file speaks of a command where it does not run it: a step before may be told to make it. */
+static bool is_spoken_of(const struct flow *flow, const char *command)
+{
+    const char *name = base_name(command), *text = flow->source->text, *at = text;
+    if (flow->source->len > TOLD_MAX || flow->agent_count > COMMANDS_MAX || !*name)
+        return true;
+    while ((at = strstr(at, name)) && is_command(flow, (size_t)(at - text)))
+        at++;
+    return at;
+}
+
+/* One of the programs of a line for the shell. */
+static void check_program(struct loading *l, const struct flow_agent *agent, const struct shell_program *program)
+{
+    const struct flow_files *files = l->how->files;
+    const struct doc_val *at = load_get(agent->at, "run");
+    const char *name = arena_dup(&l->flow->arena, agent->shell + program->at, program->len);
+    const char *said = agent->shell + program->at, *folder = folder_of(l, agent);
+    bool is_made = strstr(agent->shell, name) != said || strstr(said + program->len, name); // perhaps, in the same line
+    bool is_path = strchr(name, '/'), may_be_made = is_path && !(program->comes_first && agent->comes_first);
+    rondo_error err;
+    if (!at || !folder || is_made || may_be_made || (!is_path && has_own_path(agent)) ||
+        files->find(files->user, folder, name, &err) == 0)
+        return;
+    struct diag *diag = load_error(l, STAGE_RONDO, at, "file", "%s", err.message);
+    doc_locate(l->flow->doc, at, program->at, &diag->line, &diag->column);
+    diag->width = (uint32_t)program->len;
+    diag_warn(l->diags, diag);
+}
+
+static void check_shell(struct loading *l, const struct flow_agent *agent)
+{
+    struct shell_program programs[SHELL_LINE_MAX];
+    size_t count = agent->shell ? shell_line_programs(agent->shell, programs) : 0;
+    for (size_t i = 0; i < count; i++)
+        check_program(l, agent, &programs[i]);
+}
+
+/* A step before may make it, and it may run elsewhere: a warning.  What is looked for in PATH is not made by the
+   way. */
 static void check_command(struct loading *l, const struct flow_agent *agent)
 {
     const struct flow_files *files = l->how->files;
     const struct flow_text *name = agent->argc ? &agent->argv[0] : NULL;
     const char *folder = folder_of(l, agent);
+    bool is_path = name && name->text && strchr(name->text, '/');
     rondo_error err;
-    if (!name || !name->text || !folder || (!strchr(name->text, '/') && has_own_path(agent)) ||
+    if (!name || !name->text || !folder || (!is_path && has_own_path(agent)) ||
         files->find(files->user, folder, name->text, &err) == 0)
         return;
+    if (is_path && !agent->comes_first && is_spoken_of(l->flow, name->text))
+        return;
     struct diag *diag = load_error(l, STAGE_RONDO, name->at, "file", "%s", err.message);
-    diag_hint(diag, "%s", strchr(name->text, '/') ? "a path is seen from where it runs: the file's folder, or `cwd`"
-                                                  : "a name without a slash is looked for in PATH");
+    diag_hint(diag, "%s", !is_path             ? "a name without a slash is looked for in PATH"
+                          : agent->comes_first ? "a path is seen from where it runs: the file's folder, or `cwd`"
+                                               : "a path is seen from where it runs: the file's folder, or `cwd`; no "
+                                                 "step before says that it makes it");
     diag_warn(l->diags, diag);
 }
 
@@ -449,10 +507,12 @@ static void check_commands(struct loading *l)
     if (!files || !files->find || !files->has || !l->flow->folder)
         return;
     for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++) {
-        if (l->flow->agents[i]->kind != AGENT_COMMAND || !l->flow->agents[i]->comes_first)
+        if (l->flow->agents[i]->kind != AGENT_COMMAND || !l->flow->agents[i]->is_certain)
             continue;
         check_command(l, l->flow->agents[i]);
-        check_needs(l, l->flow->agents[i]);
+        check_shell(l, l->flow->agents[i]);
+        if (l->flow->agents[i]->comes_first)
+            check_needs(l, l->flow->agents[i]);
     }
 }
 
@@ -460,8 +520,10 @@ static void check_commands(struct loading *l)
 
 static void note_first(struct loading *l, struct flow_step *step)
 {
-    if (step->agent && flow_step_comes_first(step) && flow_step_is_certain(step))
-        step->agent->comes_first = true;
+    if (!step->agent || !flow_step_is_certain(step))
+        return;
+    step->agent->is_certain = true;
+    step->agent->comes_first |= flow_step_comes_first(step);
 }
 
 /* Where commands run can be said when they are started: so this is only a warning. */

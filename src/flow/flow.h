@@ -221,6 +221,7 @@ struct flow_agent {
     const char **sandbox_write;
     uint32_t sandbox_write_count;
     bool comes_first; // of a step that nothing comes before
+    bool is_certain;  // of a step that no condition stands before
     /* the others */
     json_t *script;         // a list of replies, borrowed
     struct flow_way *ways;  // loops that its replies end; only while it is loaded (rules_reply.c)

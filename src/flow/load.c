@@ -314,6 +314,7 @@ static void run_passes(struct loading *l)
     load_files(l);
     rules_replies(l);
     rules_inputs(l);
+    rules_budgets(l);
     load_compile(l);
 }
 

@@ -226,6 +226,7 @@ void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
 void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
 void rules_inputs(struct loading *l);                            // rules_input.c
+void rules_budgets(struct loading *l);                           // rules.c: whether anything counts towards them
 void load_files(struct loading *l);
 
 /* A file beside the workflow, or in a folder beside it; noted in the bundle. */

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "data/duration.h"
 #include "data/utf8.h"
+#include "flow/foreign.h"
 
 #include <limits.h>
 #include <math.h>
@@ -45,11 +46,31 @@ static struct diag *wrong_type(struct loading *l, const struct doc_val *val, con
                       read_shown(l, val));
 }
 
+#define SHOWN_IN_HINT 60 // bytes of a scalar
+
+static bool is_short(const struct doc_val *val)
+{
+    return val->text && val->kind != DOC_NULL && val->text_len && val->text_len <= SHOWN_IN_HINT &&
+           !strpbrk(val->text, "\n\r");
+}
+
+/* Of a map that has names where a list has entries the names may be meant for ids. */
+static void suggest_list(struct diag *diag, const struct doc_val *val, const char *what)
+{
+    if (is_short(val) && !strpbrk(val->text, "[]{}#'\""))
+        diag_hint(diag, "as a list: %s: [%s]", what, val->text);
+    else if (val->kind == DOC_MAP && val->count && val->items[0]->kind == DOC_MAP)
+        diag_hint(diag, "each entry of a list begins with `- `");
+}
+
 bool read_expect(struct loading *l, const struct doc_val *val, enum doc_kind kind, const char *what)
 {
     if (val->kind == kind)
         return true;
-    wrong_type(l, val, what, kind == DOC_MAP ? "a map" : kind == DOC_LIST ? "a list" : "true or false");
+    struct diag *diag =
+        wrong_type(l, val, what, kind == DOC_MAP ? "a map" : kind == DOC_LIST ? "a list" : "true or false");
+    if (kind == DOC_LIST)
+        suggest_list(diag, val, what);
     return false;
 }
 
@@ -223,8 +244,11 @@ static void complain_word(struct loading *l, const struct field *field, const st
         }
     struct diag *diag = load_error(l, field->stage, val, code_of(field), "`%s` has to be %s%s, not '%s'",
                                    field->key, count > 1 ? "one of " : "", buf_text(&all), val->text);
+    const struct foreign *foreign = foreign_word(FOREIGN_VALUE, field->key, val->text, val->text_len);
     if (l->is_v1 && word_find(field->words, val->text, IN_RONDO))
         diag_hint(diag, "'%s' is known in the rondo dialect: add `rondo: 1` at the top", val->text);
+    else if (foreign && word_find(field->words, foreign->ours, dialect_of(l)))
+        diag_hint(diag, "did you mean `%s`?", foreign->ours);
     else
         load_suggest(l, diag, val->text, names, count);
 }
@@ -346,6 +370,16 @@ static bool is_scalar(const struct doc_val *val)
     return val->text && val->kind != DOC_NULL;
 }
 
+/* The key of an object without which there is none is what a scalar in its place is about. */
+static void suggest_key(struct diag *diag, const struct field *field, const struct doc_val *val)
+{
+    const struct field *row = field->of->list, *end = row + field->of->count;
+    while (row < end && !row->needed)
+        row++;
+    if (row < end && is_short(val) && !strpbrk(val->text, "[]{}#'\","))
+        diag_hint(diag, "as a map: %s: { %s: %s }", field->key, row->key, val->text);
+}
+
 /* An object of the row's table, where it is. */
 static void read_one(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
@@ -354,7 +388,7 @@ static void read_one(struct loading *l, const struct field *field, const struct 
     else if (val->kind == DOC_MAP)
         read_object(l, field->of, val, into);
     else
-        wrong_type(l, val, field->key, field->or_text ? "text or a map" : "a map");
+        suggest_key(wrong_type(l, val, field->key, field->or_text ? "text or a map" : "a map"), field, val);
 }
 
 /* What reads well may be refused all the same by whoever it is for. */
@@ -640,9 +674,10 @@ static const char *nearest_key(const struct loading *l, const struct fields *tab
 /* What v1 does not know may be meant all the same. */
 static void suggest_dialect(struct loading *l, struct diag *diag, const struct fields *table, const char *key)
 {
-    const char *near = nearest_key(l, table, key, IN_RONDO);
-    if (near)
-        diag_hint(diag, "did you mean `%s`? It is known in the rondo dialect: add `rondo: 1` at the top", near);
+    const struct foreign *foreign = foreign_key(table, key, IN_RONDO);
+    const char *meant = foreign ? foreign->ours : nearest_key(l, table, key, IN_RONDO);
+    if (meant)
+        diag_hint(diag, "did you mean `%s`? It is known in the rondo dialect: add `rondo: 1` at the top", meant);
 }
 
 /* Keys that stand one level too high. */
@@ -692,27 +727,6 @@ static void suggest_home(struct loading *l, struct diag *diag, const struct fiel
     }
 }
 
-/* What other systems call it; NULL. */
-static const char *translate_key(const struct fields *table, const char *key, uint8_t dialect)
-{
-    static const struct {
-        const char *word, *key;
-    } words[] = {
-        { "if", "condition" }, { "when", "condition" }, { "needs", "dependsOn" },
-        { "after", "dependsOn" }, { "depends", "dependsOn" }, { "task", "instructions" },
-        { "prompt", "instructions" }, { "instructions", "prompt" }, { "system", "prompt" },
-        { "command", "run" }, { "cmd", "run" }, { "shell", "run" },
-        { "repeat", "loop" }, { "foreach", "loop" }, { "tasks", "steps" },
-        { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
-        { "parameters", "inputs" }, { "variables", "inputs" }, { "name", "id" },
-        { "inputs", "with" }, { "input", "with" },
-    };
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))
-            return words[i].key;
-    return NULL;
-}
-
 /* Whether a key wants a list or map, as far as its row tells. */
 static bool is_large(const struct field *field)
 {
@@ -733,10 +747,12 @@ static const char *suggest(struct loading *l, struct diag *diag, const struct fi
                            const struct doc_val *val)
 {
     const char *near = nearest_key(l, table, key, dialect_of(l));
-    const char *meant = translate_key(table, key, dialect_of(l));
-    meant = meant ? meant : near;
+    const struct foreign *foreign = foreign_key(table, key, dialect_of(l));
+    const char *meant = foreign ? foreign->ours : near;
     if (!near || !is_slip(table, key, val, near, dialect_of(l)))
         suggest_home(l, diag, table, key);
+    if (foreign && foreign->note && !diag->hint)
+        diag_hint(diag, "%s", foreign->note);
     if (meant && !diag->hint)
         diag_hint(diag, "did you mean `%s`?", meant);
     return meant;

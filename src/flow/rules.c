@@ -2,6 +2,7 @@
 
    Rules of graphs, agents, steps and loops are in the files of those names. */
 #include "flow/read_own.h"
+#include "flow/uncounted.h"
 
 #include <string.h>
 
@@ -118,6 +119,24 @@ static void warn_of_isolation(struct loading *l)
         diag_warn(l->diags, load_error(l, STAGE_RONDO, at, "validation",
                                        "`isolation: %.40s` is not known and has no effect; known are "
                                        "worktree-per-step and none", l->flow->isolation));
+}
+
+static void tell_uncounted(const struct uncounted *uncounted, void *user)
+{
+    struct loading *l = user;
+    struct diag *diag = load_error(l, STAGE_RONDO, uncounted->at, "validation",
+                                   "nothing counts towards %s here: '%.80s' is a command, and reports no usage",
+                                   uncounted->limits, uncounted->agent->name);
+    diag_hint(diag, "a command reports it in the file $RONDO_REPLY: {\"usage\": {\"prompt\": 1200, \"completion\": 80, "
+                    "\"cost\": 0.01, \"calls\": 1}}");
+    diag_warn(l->diags, diag);
+}
+
+/* A limit that was meant to hold has to be known not to. */
+void rules_budgets(struct loading *l)
+{
+    if (!l->is_v1)
+        uncounted_find(l->flow, NULL, l->how->files, tell_uncounted, l);
 }
 
 void load_rules(struct loading *l)

@@ -1,6 +1,8 @@
 /* rules_step.c - what a step is: its one body, and which keys go with it. */
 #include "flow/read_own.h"
 
+#include "base/buf.h"
+
 #include <string.h>
 
 static const struct body {
@@ -194,6 +196,41 @@ static void check_retry(struct loading *l, const struct flow_step *step)
                    "`retries` and `retry` say the same; give one of them");
 }
 
+/* How long a try may take, if anybody says; else 0. */
+static int64_t longest_try(const struct flow_step *step)
+{
+    return step->body == BODY_AGENT && !step->loop && step->agent ? step->agent->timeout_ms : 0;
+}
+
+/* What is wrong, where the delay alone takes all the time, or a long try and the delay do. */
+static void put_no_try(struct buf *out, int64_t limit_ms, int64_t try_ms, int64_t delay_ms)
+{
+    double limit = (double)limit_ms / 1000, delay = (double)delay_ms / 1000;
+    if (try_ms && delay_ms < limit_ms)
+        buf_printf(out, "a try may take %.15g s, so that nothing is left of the step's %.15g s for a second one",
+                   (double)try_ms / 1000, limit);
+    else
+        buf_printf(out, "there is never a second try: the delay before it is %.15g s, and the step has %.15g s", delay,
+                   limit);
+}
+
+/* All tries share the step's time.  The delay before the second is at least what chance leaves of it. */
+static void warn_of_tries(struct loading *l, const struct flow_step *step)
+{
+    const rondo_retry *retry = &step->retry;
+    int64_t limit = step->loop ? step->loop->timeout_ms : step->timeout_ms, longest = longest_try(step);
+    int64_t delay = retry->max_delay_ms ? MIN(retry->delay_ms, retry->max_delay_ms) : retry->delay_ms;
+    int64_t least = (int64_t)((double)delay * (1 - retry->jitter));
+    const char *key = has(step, "retry") ? "retry" : "retries";
+    auto_buf struct buf why = { 0 };
+    if (!limit || retry->attempts < 2 || longest + least < limit || !load_knows(l, step->at, "timeout"))
+        return;
+    put_no_try(&why, limit, longest, least);
+    struct diag *diag = load_error(l, STAGE_RONDO, doc_key(step->at, key), "validation", "%s", buf_text(&why));
+    diag_hint(diag, "`timeout` is for all tries together, and the delays between them");
+    diag_warn(l->diags, diag);
+}
+
 static void check_review(struct loading *l, const struct flow_step *step)
 {
     if (step->review && !load_is_graph(step->scope) && step->scope->kind != SCOPE_PARALLEL)
@@ -281,4 +318,6 @@ void rules_step(struct loading *l, struct flow_step *step)
     settle_defaults(l, step);
     if (!step->is_made && step->body == BODY_AGENT && !loop_has_steps(step))
         rules_step_model(l, step);
+    if (!step->is_made)
+        warn_of_tries(l, step);
 }

@@ -4,6 +4,8 @@
 
 #include "data/value.h"
 #include "flow/bind_own.h"
+#include "flow/expr_hint.h"
+#include "flow/foreign.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -94,7 +96,8 @@ const char *scope_nearest_function(const char *message)
     if (!len || len >= sizeof name)
         return NULL;
     snprintf(name, sizeof name, "%.*s", (int)len, at);
-    return diag_nearest(name, names, cel_function_names(names, COUNT(names)));
+    const struct foreign *foreign = foreign_word(FOREIGN_FUNCTION, NULL, name, len);
+    return foreign ? foreign->ours : diag_nearest(name, names, cel_function_names(names, COUNT(names)));
 }
 
 static void suggest_function(struct diag *diag)
@@ -110,6 +113,8 @@ struct compiling {
     const struct origin *from;
     const char *what, *text;
     size_t len;
+    enum scope_want want;
+    bool is_hole;
     struct diags *diags;
 };
 
@@ -170,6 +175,19 @@ static bool is_doubtful(const struct binding *b, const char *text, size_t at)
     return is_around || (is_root(text + at, "input") && doubts & DOUBT_INPUT);
 }
 
+/* What may have been meant, where no better hint is known than which names there are. */
+static void suggest_meaning(const struct compiling *c, size_t at, int code, struct diag *diag)
+{
+    auto_buf struct buf hint = { 0 };
+    const char *names = at == c->binding.bad_at && c->binding.lists_names ? diag->hint : NULL;
+    bool is_rule = c->binding.place.allows & ALLOW_PASS;
+    if (c->binding.code || (diag->hint && !names) || (!names && code != RONDO_EPARSE))
+        return;
+    expr_hint_put(&hint, &(struct expr_slip){ c->what, c->text, c->len, at, names, c->is_hole, is_rule, c->want });
+    if (hint.len)
+        diag_hint(diag, "%s", buf_text(&hint));
+}
+
 static struct diag *complain_of_names(const struct compiling *c, rondo_error *err)
 {
     const struct binding *b = &c->binding;
@@ -181,8 +199,10 @@ static struct diag *complain_of_names(const struct compiling *c, rondo_error *er
         diag->width = b->bad_len;
     if (is_about && *b->hint)
         diag_hint(diag, "%s", b->hint);
-    if (diags_has_room(c->diags))
+    if (diags_has_room(c->diags)) {
         suggest_function(diag);
+        suggest_meaning(c, at, err->code, diag);
+    }
     hint_at_file(c->from, diag);
     return diag;
 }
@@ -261,13 +281,15 @@ static void check_constant(struct compiling *c, const struct cel_program *progra
         take_error(c, &err);
 }
 
+/* what: NULL for a hole. */
 static struct cel_program *compile(const struct scope_place *place, const struct origin *from, const char *what,
-                                   const char *text, size_t len, struct diags *diags)
+                                   enum scope_want want, const char *text, size_t len, struct diags *diags)
 {
     struct compiling c = { .binding = { .place = *place, .warn = take_warning, .diags = diags },
-                           .from = from, .what = what, .text = text, .len = len, .diags = diags };
+                           .from = from, .what = what ? what : "hole", .text = text, .len = len, .want = want,
+                           .is_hole = !what, .diags = diags };
     struct cel_options options = { .bind = bind_path, .is_certain = &c.binding.is_certain, .item = bind_item,
-                                   .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
+                                   .compares = bind_compares, .hyphen = bind_hyphen, .forgives = take_error, .user = &c,
                                    .arena = &from->flow->arena };
     rondo_error err = { 0 };
     uint32_t errors = diags->errors;
@@ -298,10 +320,19 @@ static bool can_be(const struct cel_program *program, const struct want *want)
            cel_program_can_be(program, want->kinds[2]);
 }
 
+/* A short text and nothing else. */
+static bool is_quoted(const struct doc_val *at)
+{
+    const char *text = at->text;
+    size_t len = at->text_len;
+    return len > 2 && len <= HOLE_SHOWN && strchr("'\"", text[0]) && strcspn(text + 1, "'\"\\\n") == len - 2;
+}
+
 void scope_expr(const struct scope_place *place, const struct doc_val *at, const char *what,
                 enum scope_want want, struct flow_expr *ret, struct diags *diags)
 {
     struct origin from = { .flow = place->scope->flow, .at = at };
+    bool is_rule = place->allows & ALLOW_PASS;
     rondo_error err = { 0 };
     *ret = (struct flow_expr){ .at = at, .flow = from.flow, .what = what };
     if (!at->text) {
@@ -309,11 +340,14 @@ void scope_expr(const struct scope_place *place, const struct doc_val *at, const
         complain(&from, 0, "cel", &err, diags);
         return;
     }
-    struct cel_program *program = compile(place, &from, what, at->text, at->text_len, diags);
+    struct cel_program *program = compile(place, &from, what, want, at->text, at->text_len, diags);
     if (program && want && !can_be(program, &wants[want])) {
         auto_free char *type = cel_type_text(cel_program_type(program));
         err_set(&err, RONDO_EINVAL, "%s must be %s, this gives %s", what, wants[want].says, type);
-        complain(&from, 0, "cel", &err, diags);
+        struct diag *diag = complain(&from, 0, "cel", &err, diags);
+        if (want == WANT_BOOL && is_quoted(at))
+            diag_hint(diag, "to ask whether a %s said so: %s: %s.contains(%s)", is_rule ? "pass" : "step", what,
+                      is_rule ? "content" : "steps.ID.content", at->text);
         return;
     }
     ret->program = program;
@@ -403,7 +437,7 @@ static size_t cut_hole(struct cutter *c, size_t at)
     struct flow_expr *expr = arena_zalloc(arena, sizeof *expr);
     *expr = (struct flow_expr){ .at = c->from.at, .flow = c->from.flow };
     expr->what = arena_dup(arena, c->text + at, MIN(end + 1 - at, HOLE_SHOWN));
-    expr->program = compile(c->place, &from, "hole", c->text + start, end - start, c->diags);
+    expr->program = compile(c->place, &from, NULL, WANT_ANY, c->text + start, end - start, c->diags);
     cut(c)->expr = expr;
     return end + 1;
 }

@@ -239,6 +239,12 @@ agents:
   j: { run: [echo, hi] }
   k: { run: [./nobody-uses-it] }
   l: { run: [./made-by-a] }
+  m: { run: [./told-to-be-made] }
+  n: { run: [no-such-command-3b1f, x] }
+  o: { run: "cd tools && no-such-command-4b1f | sort" }
+  p: { run: "./not-there && echo" }
+  q: { run: [no-such-command-3b1f] }
+  r: { run: "command -v no-such-command-3b1f || echo" }
 inputs: { where: { type: string, default: . } }
 steps:
   - id: first
@@ -246,13 +252,26 @@ steps:
       steps: [{ id: a, agent: a }, { id: b, agent: b }, { id: c, agent: c }, { id: d, agent: d }, { id: e, agent: e },
               { id: f, agent: f }, { id: g, agent: g }, { id: h, agent: h }, { id: i, agent: i }, { id: j, agent: j }]
   - { id: last, agent: l, dependsOn: [first] }
+  - { id: make, instructions: "Write told-to-be-made." }
+  - id: again
+    dependsOn: [make]
+    loop:
+      maxIterations: 2
+      steps: [{ id: m, agent: m }, { id: n, agent: n, dependsOn: [m] }, { id: o, agent: o, dependsOn: [n] }, { id: r, agent: r }]
+  - { id: line, agent: p }
+  - { id: perhaps, agent: q, condition: "inputs.where == 'x'" }
 F
 "$RONDO" check commands.yaml >out 2>err; rc=$?
 is=$(grep -h "warning\[file\]" out err | sed 's/^[^:]*://')
 want="4:14: warning[file]: command './generate' not found
 5:14: warning[file]: command './tools/plain' is not executable
 6:14: warning[file]: command 'no-such-command-3b1f' not found
-10:31: warning[file]: not/there/yet: there is no such folder"
+10:31: warning[file]: not/there/yet: there is no such folder
+12:14: warning[file]: command 'no-such-command-3b1f' not found
+15:14: warning[file]: command './made-by-a' not found
+17:14: warning[file]: command 'no-such-command-3b1f' not found
+18:26: warning[file]: command 'no-such-command-4b1f' not found
+19:14: warning[file]: command './not-there' not found"
 if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL commands that are not there: $rc"; cat out err; fi
 "$RONDO" rehearse -q commands.yaml >out 2>err; rc=$?
 if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL nobody else minds: $rc"; cat err; fi
@@ -290,6 +309,53 @@ want="4:31: warning[file]: the variable 'NOT_SET_3B1F' is not set
 if [ "$rc $is" = "0 $want" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL what commands were promised: $rc"; cat out err; fi
 "$RONDO" rehearse -q needs/needs.yaml >out 2>err; rc=$?
 if [ "$rc$(cat err)" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL and nobody else minds: $rc"; cat err; fi
+
+# ---- budgets around commands ---------------------------------------------------------------------------------
+mkdir -p money/sub && printf '#!/bin/sh\necho "{}" >$RONDO_%s\n' REPLY >money/tells.sh && echo 'echo quiet' >money/quiet.sh
+budget() { # name, warnings of check, what the agent has, options of the run
+    printf 'rondo: 1\nname: m\nagents: { c: { %s } }\nsteps: [{ id: s, agent: c, budget: { cost: 1 } }]\n' "$3" >money/m.yaml
+    "$RONDO" check money/m.yaml >out 2>&1
+    if [ "$? $(grep -c 'warning.*nothing counts towards' out)" = "0 $2" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+        cat out
+    fi
+}
+budget "a command that says nothing" 1 'run: [sh, quiet.sh]'
+budget "a script that tells what it used" 0 'run: [sh, tells.sh]'
+budget "the same in a line" 0 'run: "cat x; sh ./tells.sh >y"'
+budget "the same in another folder" 0 'run: [sh, ../tells.sh], cwd: sub'
+budget "a script that is not there" 1 'run: [sh, none.sh]'
+budget "a model" 0 'model: openai/gpt-5'
+
+once() { # name, how often the run says it, arguments
+    local name=$1 count=$2
+    shift 2
+    "$RONDO" run --store :memory: "$@" >out 2>err
+    if [ "$? $(grep -c 'nothing counts towards' err)" = "0 $count" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+        cat err
+    fi
+}
+cat >money/two.yaml <<'F'
+rondo: 1
+name: two
+budget: { tokens: 100, cost: 1 }
+agents: { c: { run: [echo] } }
+steps: [{ id: a, agent: c }, { id: b, agent: c }]
+F
+once "the run says it once" 1 money/two.yaml
+once "and not when it is to be quiet" 0 -q money/two.yaml
+sed '/^budget/d' money/two.yaml >money/none.yaml
+once "a limit on the command line" 1 --max-tokens 100 money/none.yaml
+once "no limit" 0 money/none.yaml
+"$RONDO" rehearse --max-tokens 100 money/none.yaml >out 2>err
+if grep -q 'nothing counts towards' err; then failed=$((failed + 1)); echo "FAIL a rehearsal costs nothing"; else passed=$((passed + 1)); fi
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
