@@ -348,8 +348,8 @@ static int undo(rondo_run *run, const struct rondo_event *ev, struct codec *code
     size_t left = (size_t)(codec->end - codec->at);
     buf_clear(copy);
     buf_put(copy, codec->at, left);
-    codec->at = copy->data;
-    codec->end = copy->data + left;
+    codec->at = buf_text(copy);
+    codec->end = codec->at + left;
     return resume_undo(run, ev, err);
 }
 
