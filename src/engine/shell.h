@@ -201,6 +201,8 @@ struct rondo_run {
     bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
     uint32_t inbox_count, inbox_cap;
+    struct rondo_event *put_off; // ends of agents whose errands are under way
+    uint32_t put_off_count, put_off_cap;
     uint64_t seen; // last event that was handed out
     uint64_t kept_seq; // last event that is in the journal for good
     struct reader reader;
