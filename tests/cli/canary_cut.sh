@@ -193,9 +193,11 @@ END
 done
 stop
 
-# ---- MCP servers --------------------------------------------------------------------------------------------
+# ---- MCP servers: what they say is not their own secret, but one that the run knows ---------------------------
 
+echo "$key" >keyfile
 cat >mcp.sh <<'END'
+KEY=$(cat keyfile)
 fill() { head -c "$1" /dev/zero | tr '\0' "$2"; }
 many() { fill "$1" p; for _ in $(seq "$2"); do printf %s "$KEY"; done; }
 long=$(many "$2" 120)
@@ -208,7 +210,7 @@ while read -r line; do
     refuses:*initialize*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
     version:*initialize*) result='{"protocolVersion":"'$long'","capabilities":{"tools":{}}}' ;;
     lists:*tools/list*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
-    describes:*tools/list*) tool='{"name":"t","description":"'$(many "$2" 500)'","inputSchema":{"type":"object"}}' ;;
+    describes:*tools/list*) tool='{"name":"t","description":"'$(many "$2" 500)'","inputSchema":{"type":"object","description":"'$KEY'"}}' ;;
     bad:*tools/list*) tool='{"name":"'"$(many "$2" 3)"'","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"'$long'"}},{"name":"t","inputSchema":{"type":"object"}}' ;;
     fails:*tools/call*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
     type:*tools/call*) result='{"content":[{"type":"'$long'"},{"type":"audio","mimeType":"'$long'","data":"AAAA"}]}' ;;
@@ -228,7 +230,7 @@ for k in 1 9 20 39; do
     for what in dies refuses version lists describes bad fails type; do
         flow mcp.yaml <<END
 name: mcp
-mcpServers: { s: { command: bash, args: [mcp.sh, $what, "$k"], env: { KEY: "env:CANARY" } } }
+mcpServers: { s: { command: bash, args: [mcp.sh, $what, "$k"] } }
 agents: { w: { prompt: p, model: compat/m, tools: [s] } }
 steps: [ { id: a, agent: w, instructions: x } ]
 END
