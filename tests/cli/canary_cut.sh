@@ -15,7 +15,7 @@ run() {
     local what=$1 file=$2 found
     shift 2
     rm -rf kept && mkdir kept
-    RONDO_HTTP_TAPE=record:kept/tape timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
+    RONDO_HTTP_TAPE=${tape-record:kept/tape} timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
         >kept/out 2>kept/err </dev/null
     timeout 60 "$RONDO" run --json "$file" ${allow---yolo} --store kept/s2.db "$@" >kept/json 2>kept/err2 </dev/null
     "$RONDO" events "$(run_id kept/err)" -v --store kept/s.db >kept/events 2>&1
@@ -56,6 +56,19 @@ END
     done
 done
 no_mark=
+
+# Cut by rondo, which ends the command.
+cat >slow.sh <<'END'
+printf 'the whole: %s, half of it: %s' "$KEY" "${KEY:0:20}"
+printf 'the whole: %s, half of it: %s' "$KEY" "${KEY:0:20}" >&2
+exec sleep 60
+END
+flow slow.yaml <<'END'
+name: slow
+agents: { a: { run: [bash, slow.sh], env: { KEY: "env:CANARY" }, timeout: 700ms } }
+steps: [ { id: s, agent: a, instructions: x } ]
+END
+run "a command that is too slow" slow.yaml
 
 # ---- what tools are asked and what they say -----------------------------------------------------------------
 
@@ -165,6 +178,20 @@ END
 header Content-Type: text/event-stream
 send data: {"error":{"message":"$text"}}\n\n
 END
+    says_instead "an error that breaks off" <<END
+status 400
+send {"error":{"message":"$key ${key:0:20}
+wait 50
+cut
+END
+    no_mark=1 # nothing else of it is shown
+    tape= says_instead "an answer that breaks off" <<END
+header Content-Type: text/event-stream
+send data: {"choices":[{"index":0,"delta":{"content":"It is ${key:0:20}"}}]}\n\n
+wait 50
+cut
+END
+    no_mark=
     says_instead "a page" <<END
 header Content-Type: text/html
 send <html><body><h1>Hello</h1>$(many "$k" 300)
