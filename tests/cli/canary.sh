@@ -155,6 +155,11 @@ there 'step_end s' kept/known
 there '***, ***, ***' kept/known
 clean "what nobody has asked with yet" kept/known kept/runs.db*
 
+sed 's/type: string/type: string, maxLength: 9/' known.yaml >refuses.yaml
+"$RONDO" run refuses.yaml -i word="$second" >kept/refused 2>&1 </dev/null
+there "input 'word': expected" kept/refused
+clean "an input that is refused" kept/refused
+
 # A key of a model, whose server tells it: in pieces, in what tools are called with, encoded, in errors.
 server=$(dirname "$RONDO")/tests/server
 serve() { # the script on stdin
