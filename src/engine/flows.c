@@ -315,15 +315,13 @@ static struct secrets *find_secrets(const struct flow *flow)
     return secrets;
 }
 
-/* What is wrong with a value quotes it. */
-static void refuse_input(const struct flow *flow, const char *name, const json_t *value, const char *what,
-                         struct diags *diags)
+int flows_hide(const struct flow *flow, const json_t *about, rondo_error *err)
 {
     auto_buf struct buf clean = { 0 };
     struct secrets *secrets = find_secrets(flow);
-    secrets_put_about(secrets, &clean, what, value);
+    secrets_put_about(secrets, &clean, err->message, about);
     secrets_free(secrets);
-    diag_at(diags, NULL, NULL, "bad_input", "input '%s': %s", name, buf_text(&clean));
+    return err_set(err, err->code, "%s", buf_text(&clean));
 }
 
 static void check_input(const struct flow *flow, const struct flow_input *input, json_t *inputs, struct diags *diags)
@@ -334,8 +332,9 @@ static void check_input(const struct flow *flow, const struct flow_input *input,
         json_object_set(inputs, input->name, input->default_);
     else if (!value)
         diag_at(diags, NULL, NULL, "missing_input", "the input '%s' is missing", input->name);
-    else if (input->schema.rules && schema_check(input->schema.rules, value, &err) < 0)
-        refuse_input(flow, input->name, value, err.message, diags);
+    else if (input->schema.rules && schema_check(input->schema.rules, value, &err) < 0 &&
+             flows_hide(flow, value, &err) < 0)
+        diag_at(diags, NULL, NULL, "bad_input", "input '%s': %s", input->name, err.message);
 }
 
 json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags)

@@ -160,6 +160,14 @@ sed 's/type: string/type: string, maxLength: 9/' known.yaml >refuses.yaml
 there "input 'word': expected" kept/refused
 clean "an input that is refused" kept/refused
 
+# So is an answer.
+sed 's/^steps:.*/steps: [ { id: g, gate: { ask: "?", schema: { type: boolean } } } ]/; s/^inputs:.*//' known.yaml >gate.yaml
+"$RONDO" run -v gate.yaml >kept/gate 2>&1 </dev/null
+"$RONDO" answer "$(run_id kept/gate)" g "$second" >kept/refused 2>&1
+there "gate 'g': expected boolean" kept/refused
+there '***' kept/refused
+clean "an answer that is refused" kept/refused
+
 # A key of a model, whose server tells it: in pieces, in what tools are called with, encoded, in errors.
 server=$(dirname "$RONDO")/tests/server
 serve() { # the script on stdin

@@ -93,7 +93,7 @@ END
             i grep "$(jq -nc --arg a "$long" '{pattern: ("(" + $a)}')" j fetch "$(jq -nc --arg a "$long" '{url: ("ftp://" + $a)}')" \
             k fetch "$(jq -nc --arg a "$(many "$k" 15)" '{url: ("http://127.0.0.1:1/" + $a)}')" \
             l fetch "$(jq -nc --arg a "$(many "$k" 6)" '{url: ("http://" + $a + ".invalid/")}')" \
-            m "$(many "$k" 5)" '{}' n "$long" '{}' o read "$(jq -nc --arg a "$long" '{path: [$a]}')" \
+            m "$(many "$k" 5)" '{}' q "$key" '{}' n "$long" '{}' o read "$(jq -nc --arg a "$long" '{path: [$a]}')" \
             p read "$(jq -nc --arg a "$long" '{path: "long", offset: $a}')" r bash "$(jq -nc --arg a "$long" '{command: ("exit 3 #" + $a)}')" \
             s write "$(jq -nc --arg a "$long" --arg b "$(many "$k" 5)" '{path: ($b + "/../../" + $a), content: "x"}')"
         echo then
