@@ -244,11 +244,11 @@ static bool hear(struct exchange *exchange, const char *event, const char *data,
 
 static bool on_event(const struct sse_event *event, void *user)
 {
-    char type[64];
+    char type[64] = ""; // longer than any that is known
     struct exchange *exchange = user;
     assert(exchange->magic == EXCHANGE_MAGIC);
-    bool is_named = !sse_is(event, "message");
-    snprintf(type, sizeof type, "%.*s", is_named ? (int)MIN(event->type_len, sizeof type) : 0, event->type);
+    if (!sse_is(event, "message"))
+        memcpy(type, event->type, MIN(event->type_len, sizeof type - 1));
     return hear(exchange, type, event->data, event->data_len);
 }
 
