@@ -263,7 +263,7 @@ static size_t begun_len(const struct secrets *secrets, const char *text, size_t 
     return most;
 }
 
-void secrets_put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len)
+static void put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len)
 {
     for (size_t at = 0, n; at < len; at += MAX(n, 1)) {
         n = knows_any(secrets) ? begun_len(secrets, text + at, len - at) : 0;
@@ -274,7 +274,7 @@ void secrets_put_begun(const struct secrets *secrets, struct buf *out, const cha
 void secrets_put_about(const struct secrets *secrets, struct buf *out, const char *message, const json_t *about)
 {
     auto_json json_t *clean = secrets_clean(secrets, json_incref((json_t *)about), false);
-    secrets_put_begun(clean != about ? secrets : NULL, out, message, strlen(message));
+    put_begun(clean != about ? secrets : NULL, out, message, strlen(message));
 }
 
 const char *secrets_show(const struct secrets *secrets, struct buf *out, const char *text, size_t max)
