@@ -137,7 +137,7 @@ struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_err
         servers->list[servers->count++] = house;
     }
     hide_all(task_secrets(task), &house->secrets);
-    hide_all(&house->secrets, task_secrets(task)); // a server may say, and cut are, those of all who use it
+    hide_all(&house->secrets, task_secrets(task)); // for what its servers say
     return house->mcp;
 }
 

@@ -237,7 +237,7 @@ while read -r line; do
     refuses:*initialize*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
     version:*initialize*) result='{"protocolVersion":"'$long'","capabilities":{"tools":{}}}' ;;
     lists:*tools/list*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
-    describes:*tools/list*) tool='{"name":"t","description":"'$(many "$2" 500)'","inputSchema":{"type":"object","description":"'$KEY'"}}' ;;
+    describes:*tools/list*) tool='{"name":"t","description":"'$(many "$2" 500)'","inputSchema":{"type":"object","description":"'$KEY'","properties":{"p":{"type":"string","default":"'$KEY'"}}}}' ;;
     bad:*tools/list*) tool='{"name":"'"$(many "$2" 3)"'","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"'$long'"}},{"name":"t","inputSchema":{"type":"object"}}' ;;
     fails:*tools/call*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
     type:*tools/call*) result='{"content":[{"type":"'$long'"},{"type":"audio","mimeType":"'$long'","data":"AAAA"}]}' ;;
