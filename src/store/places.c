@@ -108,7 +108,8 @@ void places_find(const char *folder, struct protected_stores *ret)
     pthread_mutex_unlock(&lock);
 }
 
-bool places_has(const char *folder, const char *path)
+/* Does this path, seen from the folder, lead to a file of a store? */
+static bool is_in_store(const char *folder, const char *path)
 {
     struct protected_stores stores = { 0 };
     struct stat st;
@@ -122,4 +123,11 @@ bool places_has(const char *folder, const char *path)
     bool has = protected_look(&stores, real, &st) == PROTECTED_HIDDEN;
     protected_stores_clear(&stores);
     return has;
+}
+
+int places_read_inside(const char *folder, const char *path, size_t max, struct buf *out, rondo_error *err)
+{
+    if (is_in_store(folder, path))
+        return err_set(err, RONDO_ESTATE, "%s: belongs to a store", path);
+    return file_read_inside(folder, path, max, out, NULL, err);
 }

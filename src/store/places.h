@@ -18,8 +18,9 @@ int places_home(struct buf *out, rondo_error *err);
    that the folder and our own working folder belong to. */
 void places_find(const char *folder, struct protected_stores *ret);
 
-/* Does this path, seen from the folder, lead to a file of one of them? */
-bool places_has(const char *folder, const char *path);
+/* file_read_inside() for what a model is shown.  RONDO_ESTATE: the path leads to a file of a store, as a link may that an
+   earlier step made. */
+int places_read_inside(const char *folder, const char *path, size_t max, struct buf *out, rondo_error *err);
 
 /* A store was opened, or closed, at this path.  From any thread. */
 void places_enter(const char *path);
