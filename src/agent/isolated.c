@@ -75,8 +75,9 @@ static bool is_for(const struct call_env *env, const struct flow_step *step)
     int kind = step->agent ? step->agent->kind : AGENT_MODEL;
     if (env->player || step->body != BODY_AGENT)
         return false;
-    return kind == AGENT_COMMAND ? !env->rehearse || env->commands
-                                 : kind == AGENT_MODEL && !env->rehearse && model_has_files(step, env);
+    if (kind == AGENT_COMMAND)
+        return !env->rehearse || env->commands;
+    return kind == AGENT_MODEL && !env->rehearse && model_has_files(step, env);
 }
 
 /* A file inside another is in the same worktrees. */
