@@ -145,8 +145,8 @@ static int may_start(struct running *r, struct pins *pins, const struct start *s
     int answer = known_answer(pins, start);
     if (answer != CONFIRM_NOBODY) {
         if (answer == CONFIRM_NO)
-            command_fail(r->line->command, MCP_FILE ": the server '%s' was refused; --mcp " MCP_FILE " uses it",
-                         start->name);
+            command_say(r->line->command, MCP_FILE ": the server '%s' was refused; --mcp " MCP_FILE " uses it",
+                        start->name);
         return answer == CONFIRM_YES;
     }
     put_question(&question, start);
@@ -216,8 +216,8 @@ int mcp_file_read(struct running *r, json_t **ret)
     if (!is_named && !is_there())
         return EXIT_OK;
     if (!is_named && !can_ask) {
-        command_fail(r->line->command, MCP_FILE " is not used, because %s; --mcp " MCP_FILE " uses it",
-                     a->means.sandbox ? "there is a sandbox" : "nobody can be asked");
+        command_say(r->line->command, MCP_FILE " is not used, because %s; --mcp " MCP_FILE " uses it",
+                    a->means.sandbox ? "there is a sandbox" : "nobody can be asked");
         return EXIT_OK;
     }
     auto_json json_t *servers = read_file(is_named ? a->mcp : MCP_FILE, &err);
