@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-
 enum protection {
     PROTECTED_NOT,
     PROTECTED_PLACE,     // it is changed, and neither moved nor removed
