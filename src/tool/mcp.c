@@ -30,14 +30,12 @@ void mcp_hide(const struct mcp *mcp, rondo_error *err)
 
 void mcp_news(struct mcp_server *server, const char *fmt, ...)
 {
-    auto_buf struct buf text = { 0 };
     rondo_error err;
     struct mcp *mcp = server->mcp;
     va_list args;
     va_start(args, fmt);
-    buf_vprintf(&text, fmt, args);
+    secrets_verr(mcp->secrets, &err, RONDO_EFAILED, fmt, args);
     va_end(args);
-    secrets_err(mcp->secrets, &err, RONDO_EFAILED, "%s", buf_text(&text));
     if (mcp->on_news && !mcp->is_closed)
         mcp->on_news(mcp->user, server->name, err.message);
 }

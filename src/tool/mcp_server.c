@@ -186,12 +186,10 @@ static void fall(struct mcp_server *server, const rondo_error *why)
 __attribute__((format(printf, 3, 4))) static void fall_with(struct mcp_server *server, int code, const char *fmt, ...)
 {
     rondo_error err;
-    auto_buf struct buf text = { 0 };
     va_list args;
     va_start(args, fmt);
-    buf_vprintf(&text, fmt, args);
+    secrets_verr(server->mcp->secrets, &err, code, fmt, args);
     va_end(args);
-    secrets_err(server->mcp->secrets, &err, code, "%s", buf_text(&text));
     fall(server, &err);
 }
 
