@@ -43,6 +43,11 @@ static const char *env_text(const char *name)
     return value && *value ? value : NULL;
 }
 
+const char *places_named(void)
+{
+    return env_text("RONDO_STORE");
+}
+
 int places_home(struct buf *out, rondo_error *err)
 {
     const char *data = env_text("XDG_DATA_HOME"), *home = env_text("HOME");
@@ -92,7 +97,7 @@ static void add_projects(struct protected_stores *stores, const char *folder)
 void places_find(const char *folder, struct protected_stores *ret)
 {
     auto_buf struct buf home = { 0 };
-    const char *named = env_text("RONDO_STORE");
+    const char *named = places_named();
     rondo_error err;
     if (places_home(&home, &err) == 0) {
         add(ret, buf_text(&home), "/");

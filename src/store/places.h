@@ -14,6 +14,9 @@
 /* The user's own folder, where the store is unless somebody says otherwise; it need not be there. */
 int places_home(struct buf *out, rondo_error *err);
 
+/* What RONDO_STORE names; NULL. */
+const char *places_named(void);
+
 /* All that somebody who works in this folder must not reach: the above, with what RONDO_STORE names, and the projects
    that the folder and our own working folder belong to. */
 void places_find(const char *folder, struct protected_stores *ret);
