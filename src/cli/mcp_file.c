@@ -9,6 +9,7 @@
 #include "cli/show.h"
 #include "data/value.h"
 #include "io/file.h"
+#include "io/reference.h"
 #include "tool/pins.h"
 
 #include <stdio.h>
@@ -53,14 +54,6 @@ static void put_words(struct buf *out, const char *label, const json_t *server, 
     put_row(out, label, &words);
 }
 
-/* All of a value, or its last word, may say where the value comes from; NULL: it does not. */
-static const char *reference_in(const json_t *value)
-{
-    const char *text = json_is_string(value) ? json_string_value(value) : "", *blank = strrchr(text, ' ');
-    text = blank && strncmp(text, "file:", 5) != 0 ? blank + 1 : text;
-    return strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0 ? text : NULL;
-}
-
 /* The values may be secrets; where they come from is none. */
 static void put_names(struct buf *out, const char *label, const json_t *map)
 {
@@ -68,7 +61,7 @@ static void put_names(struct buf *out, const char *label, const json_t *map)
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)map, name, value) {
-        const char *from = reference_in(value);
+        const char *from = json_is_string(value) ? reference_in(json_string_value(value)) : NULL;
         buf_printf(&names, "%s%s", names.len ? ", " : "", name);
         if (from)
             buf_printf(&names, " (%s)", from);
