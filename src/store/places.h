@@ -21,8 +21,8 @@ const char *places_named(void);
    that the folder and our own working folder belong to. */
 void places_find(const char *folder, struct protected_stores *ret);
 
-/* file_read_inside() for what a model is shown.  RONDO_ESTATE: the path leads to a file of a store, as a link may that an
-   earlier step made. */
+/* file_read_inside() for a file that a model is shown.  RONDO_ESTATE: the path leads to a file of a store.  An earlier
+   step may have made such a link. */
 int places_read_inside(const char *folder, const char *path, size_t max, struct buf *out, rondo_error *err);
 
 /* A store was opened, or closed, at this path.  From any thread. */
