@@ -1,6 +1,6 @@
 /* mcp_file.c - see mcp_file.h.
 
-   An answer is an entry of the pins that has no tools; what it is about, and what was said, is in the entry's hash. */
+   An answer is an entry of the pins that has no tools.  The entry's hash is made of the question and of the answer. */
 #include "cli/mcp_file.h"
 
 #include "cli/confirm.h"
@@ -18,7 +18,7 @@
 
 #define SHOWN_MAX 4000 // bytes; a server that needs more could hide something
 
-/* What an answer is about. */
+/* An answer is about this. */
 struct start {
     const char *file, *folder; // absolute
     const char *name;

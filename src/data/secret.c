@@ -178,7 +178,7 @@ static size_t put_plain(struct buf *out, const char *text, size_t len, size_t al
     return at;
 }
 
-/* What begins in the first `to` bytes.  The rest is only looked at. */
+/* Puts all that begins in the first `to` bytes.  The rest is only looked at. */
 static size_t put_until(const struct secrets *secrets, struct buf *out, const char *text, size_t to, size_t len,
                         bool is_end)
 {

@@ -57,7 +57,8 @@ size_t secrets_put_last(const struct secrets *secrets, struct buf *out, const ch
 const char *secrets_show(const struct secrets *secrets, struct buf *out, const char *text, size_t max);
 
 /* For the message of a layer that knows no secrets and may have cut some.  Beginnings of secrets are replaced, too, if
-   they have SECRET_FIRM bytes.  Other words may begin like a secret, so use this only for texts that had one. */
+   they have SECRET_FIRM bytes.  Other words may begin like a secret, so use this only for messages about a text that
+   has one. */
 void secrets_put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len);
 
 /* The same if there is a secret in the value that the message is about; else the message as it is. */

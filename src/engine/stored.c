@@ -218,7 +218,7 @@ void stored_look(rondo_engine *engine, bool at_once)
 
 /* ---- when another process has locked it ------------------------------------------------------------------------ */
 
-/* Whoever begins a run, or goes on with one, is never late. */
+/* While the engine begins or resumes its first run, it has none that could be late. */
 static bool is_late(const rondo_engine *engine)
 {
     if (engine->stops && engine->stops())

@@ -1,7 +1,7 @@
 /* aliases.c - see aliases.h.
 
-   The kernel lists the mounts.  Those that show the same file system as the path are tried with every end of the path:
-   a bind mount of /home at /srv/copy shows /home/a/b as /srv/copy/a/b. */
+   The kernel lists the mounts.  Some show the same file system as the path.  Each of these is tried with every end of
+   the path: a bind mount of /home at /srv/copy shows /home/a/b as /srv/copy/a/b. */
 #define _GNU_SOURCE // memrchr
 #include "io/aliases.h"
 

@@ -22,7 +22,7 @@ static void make_ours(long fd)
     syscall(SYS_fchmodat, AT_FDCWD, path, 0700);
 }
 
-/* Whoever made the folder may have shut it, even for reading. */
+/* A command may have taken all permissions from the folder, even for reading. */
 static long open_folder(long parent, const char *name)
 {
     long fd = syscall(SYS_openat, parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);

@@ -15,9 +15,9 @@
    A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
 
    Who worked in the tree may have put anything there, so git is told where the repository is and does
-   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  What it runs all the
-   same, such as a filter, is confined with it: it writes to the repository and to the tree, reads these and the user's
-   settings of git, and has no network. */
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  It still runs filters.
+   They are confined with it: they write to the repository and to the tree, read these and the user's settings of git,
+   and have no network. */
 #define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
@@ -56,7 +56,7 @@ struct worktree {
     char *from;             // the branch that the work goes on from; NULL: HEAD
     char *branch, *message; // to keep changes
     char *kept;             // the branch that has them
-    struct buf made[3];     // words
+    struct buf made[3];     // words that are put together
     struct buf stale;       // paths of trees to forget, each with its NUL
     enum stage stage;
     int tries;
@@ -150,7 +150,7 @@ static void add_read(struct reads *reads, const char *folder, const char *name)
     reads->list[reads->count++] = buf_take(&path);
 }
 
-/* Files in a home that settings lie in, or name; what has passwords is not among them. */
+/* The files of settings in a home, and those that settings often name.  Files with passwords are not among them. */
 static void add_settings(struct reads *reads, const char *home)
 {
     static const char *const names[] = { ".gitconfig", ".gitignore", ".gitattributes" };
@@ -222,7 +222,7 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
 
-/* Words for git in the user's own tree.  They are borrowed from the tree, which has a place for what is made. */
+/* Words for git in the user's own tree.  The tree keeps those that are put together in `made`. */
 static void find_words(struct worktree *tree, struct words *words)
 {
     static const char *const numbers[] = { "", "-[0-9]", "-[0-9][0-9]" };

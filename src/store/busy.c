@@ -1,7 +1,7 @@
 /* busy.c - waiting for a store that another process has locked.
 
    SQLite asks again and again whether to go on waiting.  In between we sleep for some milliseconds on the thread that
-   wants the store: nothing else can be done there, because nothing may happen that the store does not have. */
+   wants the store.  It has nothing else to do: nothing may happen that the store does not have. */
 #include "store/db.h"
 
 #include <time.h>

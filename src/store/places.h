@@ -17,8 +17,8 @@ int places_home(struct buf *out, rondo_error *err);
 /* What RONDO_STORE names; NULL. */
 const char *places_named(void);
 
-/* All that somebody who works in this folder must not reach: the above, with what RONDO_STORE names, and the projects
-   that the folder and our own working folder belong to. */
+/* The stores that a model must not reach when it works in this folder: all of the above, and that of RONDO_STORE.
+   Projects are those that the folder and our own working folder belong to. */
 void places_find(const char *folder, struct protected_stores *ret);
 
 /* file_read_inside() for a file that a model is shown.  RONDO_ESTATE: the path leads to a file of a store.  An earlier

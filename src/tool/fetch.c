@@ -57,7 +57,7 @@ static bool has_secret(const struct tool_call *call, const char *text)
     return text && secrets_are_in(call->place->secrets, text, strlen(text));
 }
 
-/* What is said may have a part of the address that others have led to. */
+/* The message may have a part of the address of a redirect. */
 static void fail(struct tool_call *call, const struct http_call *http)
 {
     auto_buf struct buf out = { 0 };
