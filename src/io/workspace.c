@@ -269,7 +269,7 @@ static int fail(rondo_error *err, const char *path, int error)
     case IS_HIDDEN:
         return err_set(err, RONDO_EINVAL, "'%s' belongs to a store of rondo, which is out of reach", path);
     case IS_READ_ONLY:
-        return err_set(err, RONDO_EINVAL, "'%s' is only read here: it has settings that programs outside follow", path);
+        return err_set(err, RONDO_EINVAL, "'%s' is only read here: programs outside follow its settings", path);
     case ENXIO: // a socket, or a device without a driver
         return err_set(err, RONDO_EINVAL, "'%s' is not a regular file", path);
     default:
