@@ -44,7 +44,7 @@ static const struct name {
     { ".git/worktrees", PROTECTED_READ_ONLY, MADE_NOT },
 };
 
-/* Files of a database, by what is behind its name. */
+/* The files of a database: the ends of their names. */
 static const struct {
     const char *end;
     uint8_t missing;
@@ -159,7 +159,7 @@ static bool is_at(int fd, const char *path)
     return fstat(fd, &st) == 0 && lstat(path, &there) == 0 && st.st_dev == there.st_dev && st.st_ino == there.st_ino;
 }
 
-/* Whoever removes it has it alone, so that after the lock it is there for good, or was removed just before. */
+/* A process that removes it has it alone.  So after our lock it stays, or it was removed just before. */
 static void hold(struct protected *protected, const char *path, bool is_folder)
 {
     for (int tries = 0; tries < 16; tries++) {
@@ -302,7 +302,7 @@ static int check_links(const char *folder, const char *path, rondo_error *err)
                                       "reach it", path);
 }
 
-/* Where we cannot make it, nobody else of the user's can. */
+/* If we cannot make its folder, no command of this user can either. */
 static void add_folder(struct protected *protected, const char *folder, const char *store, const char *path)
 {
     rondo_error err;
@@ -345,7 +345,7 @@ static void on_alias(const char *path, void *user)
     add_place(found->protected, found->folder, path, PROTECTED_HIDDEN);
 }
 
-/* What is in a folder comes right behind it: "/a", "/a/b", "/a-b". */
+/* The files in a folder come right behind it: "/a", "/a/b", "/a-b". */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b)
