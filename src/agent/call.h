@@ -224,6 +224,9 @@ const char *isolated_common(const struct isolated *own);
    err is NULL, or says why changes could not be kept. */
 void isolated_end(struct isolated *own, void (*done)(const rondo_error *err, void *user), void *user);
 
+/* Before that, or before done(): the step is cancelled, so that shall not take long. */
+void isolated_hurry(struct isolated *own);
+
 /* Can the files of this flow that ask for worktrees have them?  0 or RONDO_EINVAL. */
 int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
 

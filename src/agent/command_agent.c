@@ -629,6 +629,8 @@ static void on_cancel(void *user)
 {
     struct errand *errand = user;
     errand->is_unwanted = true;
+    if (errand->own)
+        isolated_hurry(errand->own);
     if (errand->process)
         process_cancel(errand->process, -1);
 }

@@ -204,6 +204,11 @@ void isolated_end(struct isolated *own, void (*done)(const rondo_error *err, voi
     worktree_close(own->tree, own->branch, own->message, on_closed, own);
 }
 
+void isolated_hurry(struct isolated *own)
+{
+    worktree_stop(own->tree);
+}
+
 /* ---- before the run ------------------------------------------------------------------------------------- */
 
 struct search {

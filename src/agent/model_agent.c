@@ -81,7 +81,7 @@ static void fail(struct stint *stint, const rondo_error *err)
 {
     stint->error = *err;
     if (stint->own)
-        isolated_end(TAKE(stint->own), on_left, stint);
+        isolated_end(stint->own, on_left, stint);
     else
         say_failed(stint);
 }
@@ -143,7 +143,7 @@ static void on_talk_end(struct talk *talk, void *user)
     *yield = (struct yield){ stint, mem_strdup(talk_content(talk)), json_incref(talk_result(talk)) };
     act(stint, talk);
     if (stint->own)
-        isolated_end(TAKE(stint->own), on_kept, yield);
+        isolated_end(stint->own, on_kept, yield);
     else
         say_yield(yield);
 }
@@ -159,6 +159,8 @@ static void on_cancel(void *user)
 {
     struct stint *stint = user;
     stint->is_cancelled = true;
+    if (stint->own)
+        isolated_hurry(stint->own);
     if (stint->talk) {
         talk_cancel(stint->talk);
     } else if (stint->connecting) {

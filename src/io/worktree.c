@@ -37,7 +37,7 @@
 #define LINK_MAX   8192 // of `.git` in a tree
 #define GIT_MS     600000 // for one call
 #define HURRY_MS   2000   // for one call of a tree that is not wanted any more
-#define LEAVE_MS   10000  // for the call that is at work when the engine closes: it may be keeping changes
+#define LEAVE_MS   10000  // for one call that may be keeping changes, when the step is over or the engine closes
 #define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
 #define TREE_NAME  "tree"
@@ -62,6 +62,7 @@ struct worktree {
     int tries;
     int removals; // that failed: other worktrees of the repository may be in the way for a moment
     bool only_checks, is_over, is_unwanted;
+    bool is_hurried; // somebody waits for what is kept
     struct process *process; // git, while it is at work
     rondo_error err; // code 0: none
     void (*done)(struct worktree *tree, const rondo_error *err, void *user);
@@ -196,6 +197,11 @@ static int confine(const struct worktree *tree, struct sandbox **ret, rondo_erro
 static void go(struct worktree *tree, enum stage stage);
 static void on_end(struct process *process, void *user);
 
+static int64_t call_ms(const struct worktree *tree)
+{
+    return tree->is_unwanted ? HURRY_MS : tree->is_hurried ? LEAVE_MS : GIT_MS;
+}
+
 static int start_git(struct worktree *tree, const char *cwd, struct words *more, rondo_error *err)
 {
     struct words words = { 0 };
@@ -212,7 +218,7 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
     int rc = process_start(tree->loop,
                            &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
                                                    .max_output = OUTPUT_MAX, .grace_ms = -1,
-                                                   .timeout_ms = tree->is_unwanted ? HURRY_MS : GIT_MS,
+                                                   .timeout_ms = call_ms(tree),
                                                    .farewell_ms = LEAVE_MS, .sandbox = sandbox,
                                                    .on_end = on_end, .user = tree },
                            &tree->process, err);
@@ -548,7 +554,7 @@ static void on_end(struct process *process, void *user)
     size_t len;
     enum stage next;
     tree->process = NULL;
-    if (process_timed_out(process) || tree->is_unwanted) // a filter of the repository's may never end
+    if (process_timed_out(process) || process_signal(process) || tree->is_unwanted) // a filter of the repository's may never end
         tree->tries = tree->removals = NAMES_MAX;
     if (process_status(process) == 0) {
         const char *output = process_output(process, &len);
@@ -593,9 +599,12 @@ int worktree_open(struct loop *loop, const char *folder, const char *branch,
 
 void worktree_stop(struct worktree *tree)
 {
-    tree->is_unwanted = true;
-    if (tree->process)
+    tree->is_unwanted = !tree->folder; // nobody has worked there
+    tree->is_hurried = true;
+    if (tree->process && tree->is_unwanted)
         process_cancel(tree->process, -1);
+    else if (tree->process)
+        process_finish(tree->process, LEAVE_MS);
 }
 
 void worktree_close(struct worktree *tree, const char *branch, const char *message,

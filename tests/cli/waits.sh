@@ -46,6 +46,11 @@ ended() {
     if [ "${ms:-9999}" -lt 2000 ]; then ok; else bad "$1: the run ended '$ms' ms later"; fi
 }
 run() { "$RONDO" run --json --yolo "$@" w.yaml >out 2>err </dev/null; }
+start() { # in the background; nobody sees what an earlier run has said
+    : >out
+    "$RONDO" run --json --yolo "$@" w.yaml >out 2>err </dev/null &
+    job=$!
+}
 
 for wait in probe greet list http model command; do
     make $wait "timeout: 300ms"
@@ -60,20 +65,40 @@ for wait in probe greet list http model command; do
     run --store :memory: --timeout 300ms
     ended "$wait, the run's timeout" timer 124 $?
 
-    "$RONDO" run --json --yolo --store s.db w.yaml >out 2>err </dev/null &
-    job=$!
+    start --store s.db
     wait_for out step_start
     "$RONDO" cancel --store s.db "$(jq -r .runId out | head -1)" >/dev/null 2>&1
     wait $job
     ended "$wait, rondo cancel" cancel 1 $?
 
-    "$RONDO" run --json --yolo --store :memory: w.yaml >out 2>err </dev/null &
-    job=$!
+    start --store :memory:
     wait_for out step_start
     kill -TERM $job
     wait $job
     ended "$wait, SIGTERM" cancel 143 $?
 done
+
+# A step is cancelled while its worktree is put away, because its model chose no skill.
+if command -v git >/dev/null; then
+    serve < <(text "none of them")
+    mkdir tree bin && cd tree || exit 1
+    printf '#!/bin/sh\ncase "$*" in *"status --"*) cd %s; echo x >held; until [ -e go ]; do sleep 0.02; done ;; esac\nexec %s "$@"\n' \
+        "$scratch/tree/.git" "$(command -v git)" >../bin/git
+    chmod +x ../bin/git
+    git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m one
+    flow w.yaml <<<"name: skills
+options: { isolation: worktree-per-step }
+agents: { w: { prompt: p, model: compat/m, tools: [read], skills: { a: { description: a }, b: { description: b } } } }
+steps: [{ id: a, agent: w, instructions: x }]"
+    PATH=$scratch/bin:$PATH start --store :memory:
+    wait_for .git/held x
+    kill -TERM $job
+    wait_for out '"cancel"'
+    touch .git/go
+    wait $job
+    same "a skill that was not chosen, SIGTERM: status" $? 143
+    cd "$scratch" || exit 1
+fi
 
 # ---- work that may be done once only ---------------------------------------------------------------------
 
@@ -87,8 +112,7 @@ run --store :memory:
 ended "once, the step's timeout" timer 1 $?
 once 'until [ -e go ]; do sleep 0.02; done'
 rm -f go
-"$RONDO" run --json --yolo --store :memory: w.yaml >out 2>err </dev/null &
-job=$!
+start --store :memory:
 wait_for out step_start
 kill -TERM $job
 wait_for out '"cancel"'
