@@ -189,8 +189,7 @@ int agent_blame(const struct flow_step *step, rondo_error *err);
 /* Takes the run's secrets out of a prompt.  A context file may have one of them in it. */
 void agent_clean(rondo_task *task, struct buf *text);
 
-/* Adds the secrets that agents of the flow refer to, as far as they are there, and keys of models that are in the
-   environment. */
+/* Adds what the files of the flow refer to, as far as it is there, and keys of models that are in the environment. */
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets);
 
 /* Are the folders still there that commands of the flow run in and context files are read from?  A flow

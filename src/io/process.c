@@ -843,6 +843,11 @@ bool process_overran(const struct process *process)
     return process->overran;
 }
 
+bool process_ended_itself(const struct process *process)
+{
+    return !process->timed_out && !process->signal;
+}
+
 const char *process_output(const struct process *process, size_t *ret_len)
 {
     *ret_len = process->output.len;

@@ -74,6 +74,7 @@ int process_status(const struct process *process);
 int process_signal(const struct process *process);
 bool process_timed_out(const struct process *process);
 bool process_overran(const struct process *process);
+bool process_ended_itself(const struct process *process); // else what it said last may be cut in the middle
 
 const char *process_output(const struct process *process, size_t *ret_len); // what was kept
 uint64_t process_dropped(const struct process *process);                    // bytes that were not

@@ -48,7 +48,7 @@ struct exchange {
     bool is_ended;                     // the call is, so it cannot be cancelled any more
     bool is_busy, is_over, is_dropped; // in a callback of the call; on_end was called; to be freed
     bool is_silent, is_final, is_closed;
-    bool is_long; // more of the body came than is kept
+    bool is_long; // there is more of the body than is kept
     int status;
     char type[80]; // content type, for messages
     struct sse sse;
@@ -422,7 +422,9 @@ static void on_end(struct http_call *call, void *user)
     assert(exchange->magic == EXCHANGE_MAGIC);
     exchange->is_busy = exchange->is_ended = true;
     exchange->status = http_status(call);
-    judge(exchange, http_failure(call) != HTTP_FINE);
+    bool is_cut = http_failure(call) != HTTP_FINE;
+    exchange->is_long |= is_cut;
+    judge(exchange, is_cut);
     conclude(exchange);
     exchange->is_busy = false;
     if (exchange->is_dropped)

@@ -47,12 +47,13 @@ static void put_output(struct buf *out, const struct tool_call *call, const stru
     const char *text = process_output(process, &len);
     const struct secrets *secrets = call->place->secrets;
     uint64_t dropped = process_dropped(process);
+    bool is_whole = process_ended_itself(process) && !dropped;
     if (len <= HEAD_SHOWN + TAIL_SHOWN) {
-        secrets_put(secrets, out, text, len, !dropped);
+        secrets_put(secrets, out, text, len, is_whole);
     } else {
         auto_buf struct buf end = { 0 };
         size_t head = secrets_put_first(secrets, out, text, len, HEAD_SHOWN);
-        size_t tail = secrets_put_last(secrets, &end, text, len, TAIL_SHOWN, !dropped);
+        size_t tail = secrets_put_last(secrets, &end, text, len, TAIL_SHOWN, is_whole);
         buf_printf(out, "\n[... %zu bytes left out ...]\n", len - MIN(len, head + tail));
         buf_put(out, end.data, end.len);
     }

@@ -94,8 +94,7 @@ static int put_value(const struct mcp *mcp, const char *text, struct buf *out, r
     return reference ? read_reference(mcp, reference, out, err) : 0;
 }
 
-/* What a file refers to is known from the beginning, before anything could be shown.  What is not there is an
-   error only when it is needed. */
+/* What is not there is an error only when it is needed. */
 static void learn_secrets(const struct mcp *mcp, const json_t *config)
 {
     static const char *const maps[] = { "env", "headers" };
@@ -108,6 +107,16 @@ static void learn_secrets(const struct mcp *mcp, const json_t *config)
             if (json_is_string(value))
                 put_value(mcp, json_string_value(value), &out, &err);
         }
+}
+
+void mcp_find_secrets(const struct mcp_spec *spec)
+{
+    struct mcp mcp = { .folder = (char *)spec->folder, .get_variable = spec->get_variable, .secrets = spec->secrets,
+                       .user = spec->user };
+    const char *name;
+    json_t *config;
+    json_object_foreach ((json_t *)spec->servers, name, config)
+        learn_secrets(&mcp, config);
 }
 
 static int put_env(const struct mcp_server *server, struct texts *env, rondo_error *err)
@@ -279,10 +288,9 @@ int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err)
         return err->code;
     struct mcp *mcp = make(spec, pins);
     mcp->servers = mem_zalloc((json_object_size(mcp->config) + 1) * sizeof *mcp->servers);
-    json_object_foreach (mcp->config, name, config) {
-        learn_secrets(mcp, config);
+    mcp_find_secrets(spec);
+    json_object_foreach (mcp->config, name, config)
         mcp->servers[mcp->count++] = mcp_server_new(mcp, name, config);
-    }
     *ret = mcp;
     return 0;
 }

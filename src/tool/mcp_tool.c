@@ -193,7 +193,7 @@ static json_t *as_object(json_t *schema)
     return copy;
 }
 
-static int read_parameters(struct mcp_tool *tool, json_t *schema, rondo_error *err)
+static int read_parameters(struct mcp_tool *tool, json_t *schema, const struct secrets *secrets, rondo_error *err)
 {
     const json_t *type = json_object_get(schema, "type");
     auto_schema struct schema *compiled = compile(schema, err);
@@ -201,7 +201,7 @@ static int read_parameters(struct mcp_tool *tool, json_t *schema, rondo_error *e
         return err_in(err, "its inputSchema");
     if (type && (!json_is_string(type) || strcmp(json_string_value(type), "object") != 0))
         return err_set(err, RONDO_EINVAL, "its inputSchema is not one of an object");
-    tool->parameters = as_object(schema);
+    tool->parameters = secrets_clean(secrets, as_object(schema), false);
     return 0;
 }
 
@@ -259,7 +259,7 @@ static int fill(struct mcp_tool *tool, const json_t *definition, const char *ser
 {
     const json_t *text = json_object_get(definition, "description");
     json_t *schema = json_object_get(definition, "inputSchema");
-    if (read_texts(tool, definition, server, secrets, err) < 0 || read_parameters(tool, schema, err) < 0 ||
+    if (read_texts(tool, definition, server, secrets, err) < 0 || read_parameters(tool, schema, secrets, err) < 0 ||
         read_output(tool, json_object_get(definition, "outputSchema"), err) < 0 ||
         (is_http && find_headers(schema, &tool->headers, err) < 0))
         return err->code;
