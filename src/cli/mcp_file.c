@@ -194,11 +194,11 @@ static int choose(struct running *r, json_t *servers, rondo_error *err)
     return rc;
 }
 
-/* An empty one says nothing. */
+/* A folder only holds the name (io/protected.c). */
 static bool is_there(void)
 {
     struct stat st;
-    return stat(MCP_FILE, &st) == 0 && st.st_size > 0;
+    return stat(MCP_FILE, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 int mcp_file_read(struct running *r, json_t **ret)

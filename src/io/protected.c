@@ -3,8 +3,10 @@
    A place can only be covered when there is something at its path.  What is missing is made: for good where an empty
    one means nothing (`.git/info`), else only while somebody needs it.  Then it is *held*: whoever needs it has a shared
    lock on it, and removes it if nobody else has one.  Only its owner may read it, and nobody may do more, so that it is
-   not taken for a store, nor for something that somebody else has made.  Where git reads even an empty one, it can only
-   be removed after the command.
+   not taken for a store, nor for something that somebody else has made.  Git adds no empty folder, so most are folders.
+   Git reads `commondir`, so the one that is held says what is so without it: the folder that it is in.
+
+   Nothing can be mounted on a link, so nobody could keep a command from replacing one.  No command is run then.
 
    A place that is covered stays where it is, but a folder around it could be moved, and the next command would find the
    place under another path.  So each folder between is mounted on itself: what is mounted cannot be moved. */
@@ -24,21 +26,22 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD_FILE, HELD_FOLDER, REMOVED }; // what is missing
+enum { MADE_NOT, MADE_FILE, MADE_FOLDER, HELD_FILE, HELD_DOT, HELD_FOLDER }; // what is missing; HELD_DOT: a file ".\n"
 
 /* By these names, in any folder. */
 static const struct name {
     const char *path;
     uint8_t how, missing;
+    bool may_be_link;
 } names[] = {
     { ".rondo", PROTECTED_HIDDEN, HELD_FOLDER },
-    { ".mcp.json", PROTECTED_READ_ONLY, HELD_FILE }, // names programs that `rondo agent` starts after a question
+    { ".mcp.json", PROTECTED_READ_ONLY, HELD_FOLDER, true }, // names programs that `rondo agent` asks about
     { ".git", PROTECTED_PLACE, MADE_NOT },
     { ".git/config", PROTECTED_READ_ONLY, MADE_FILE },
     { ".git/config.worktree", PROTECTED_READ_ONLY, MADE_FILE },
     { ".git/hooks", PROTECTED_READ_ONLY, MADE_FOLDER },
     { ".git/info", PROTECTED_READ_ONLY, MADE_FOLDER },
-    { ".git/commondir", PROTECTED_READ_ONLY, REMOVED }, // names another folder with a config
+    { ".git/commondir", PROTECTED_READ_ONLY, HELD_DOT }, // names another folder with a config
     { ".git/gitdir", PROTECTED_READ_ONLY, MADE_NOT },
     { ".git/modules", PROTECTED_READ_ONLY, MADE_NOT }, // repositories of submodules, with all of the above
     { ".git/worktrees", PROTECTED_READ_ONLY, MADE_NOT },
@@ -135,22 +138,29 @@ void protected_stores_clear(struct protected_stores *stores)
 /* ---- what is missing ------------------------------------------------------------------------------------ */
 
 struct held {
-    int fd; // -1: there was none, and there is to be none
+    int fd;
+    int missing;
     char *path;
 };
 
-static void add_held(struct protected *protected, int fd, const char *path)
+static void add_held(struct protected *protected, int fd, int missing, const char *path)
 {
     mem_grow(&protected->held, &protected->held_cap, protected->held_count, sizeof *protected->held);
-    protected->held[protected->held_count++] = (struct held){ fd, mem_strdup(path) };
+    protected->held[protected->held_count++] = (struct held){ fd, missing, mem_strdup(path) };
 }
 
 #define HELD_MODE 0400
 
-static bool is_held_one(int fd)
+static const char *held_text(int missing)
+{
+    return missing == HELD_DOT ? ".\n" : "";
+}
+
+static bool is_held_one(int fd, int missing)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && (st.st_mode & 07777) == HELD_MODE && (S_ISDIR(st.st_mode) || !st.st_size);
+    return fstat(fd, &st) == 0 && (st.st_mode & 07777) == HELD_MODE &&
+           (S_ISDIR(st.st_mode) || st.st_size == (off_t)strlen(held_text(missing)));
 }
 
 static bool is_at(int fd, const char *path)
@@ -159,19 +169,42 @@ static bool is_at(int fd, const char *path)
     return fstat(fd, &st) == 0 && lstat(path, &there) == 0 && st.st_dev == there.st_dev && st.st_ino == there.st_ino;
 }
 
+/* All of a file is there as soon as its name is. */
+static void make_held_file(const char *path, const char *text)
+{
+    auto_buf struct buf beside = { 0 };
+    size_t len = strlen(text);
+    buf_printf(&beside, "%s.XXXXXX", path);
+    int fd = mkostemp(beside.data, O_CLOEXEC);
+    if (fd < 0)
+        return; // it cannot be made, and then by nobody
+    if (write(fd, text, len) == (ssize_t)len && fchmod(fd, HELD_MODE) == 0 && link(beside.data, path) < 0)
+        errno = 0; // there is one by now
+    unlink(beside.data);
+    close(fd);
+}
+
+static void make_held(const char *path, int missing)
+{
+    struct stat st;
+    if (missing == HELD_FOLDER)
+        mkdir(path, HELD_MODE);
+    else if (lstat(path, &st) < 0)
+        make_held_file(path, held_text(missing));
+}
+
 /* A process that removes it has it alone.  So after our lock it stays, or it was removed just before. */
-static void hold(struct protected *protected, const char *path, bool is_folder)
+static void hold(struct protected *protected, const char *path, int missing)
 {
     for (int tries = 0; tries < 16; tries++) {
-        if (is_folder)
-            mkdir(path, HELD_MODE);
-        int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_folder ? O_DIRECTORY : O_CREAT);
-        int fd = open(path, flags, HELD_MODE);
+        make_held(path, missing);
+        int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (missing == HELD_FOLDER ? O_DIRECTORY : 0);
+        int fd = open(path, flags);
         if (fd < 0 && errno != ENOENT)
-            return; // a link, or the other kind; or it cannot be made, and then by nobody
-        bool is_ours = is_held_one(fd), is_locked = is_ours && flock(fd, LOCK_SH | LOCK_NB) == 0;
+            return; // a link, or the other kind
+        bool is_ours = is_held_one(fd, missing), is_locked = is_ours && flock(fd, LOCK_SH | LOCK_NB) == 0;
         if (is_locked && is_at(fd, path)) {
-            add_held(protected, fd, path);
+            add_held(protected, fd, missing, path);
             return;
         }
         if (fd >= 0)
@@ -183,13 +216,10 @@ static void hold(struct protected *protected, const char *path, bool is_folder)
 
 static void let_go(struct held *held)
 {
-    if (held->fd < 0)
-        unlink(held->path);
-    else if (flock(held->fd, LOCK_EX | LOCK_NB) == 0 && is_held_one(held->fd) && is_at(held->fd, held->path) &&
-        unlink(held->path) < 0)
+    bool is_alone = flock(held->fd, LOCK_EX | LOCK_NB) == 0;
+    if (is_alone && is_held_one(held->fd, held->missing) && is_at(held->fd, held->path) && unlink(held->path) < 0)
         rmdir(held->path); // if there is nothing in it
-    if (held->fd >= 0)
-        close(held->fd);
+    close(held->fd);
     mem_free(held->path);
 }
 
@@ -197,10 +227,8 @@ static void make_missing(struct protected *protected, const char *path, int miss
 {
     struct stat st;
     int fd;
-    if (missing == HELD_FILE || missing == HELD_FOLDER) {
-        hold(protected, path, missing == HELD_FOLDER);
-    } else if (missing == REMOVED && lstat(path, &st) < 0) {
-        add_held(protected, -1, path);
+    if (missing >= HELD_FILE) {
+        hold(protected, path, missing);
     } else if (missing == MADE_FOLDER) {
         mkdir(path, 0755); // as git would
     } else if (missing == MADE_FILE && lstat(path, &st) < 0) {
@@ -240,55 +268,71 @@ static void add_place(struct protected *protected, const char *folder, const cha
 /* Only what lies in the folder to work in could be made by whoever works there. */
 static void add_or_make(struct protected *protected, const char *folder, const char *path, int how, int missing)
 {
-    if ((protected->has_view || missing == REMOVED) && file_is_below(path, folder))
+    if (protected->has_view && file_is_below(path, folder))
         make_missing(protected, path, missing);
     add_place(protected, folder, path, (enum protection)how);
 }
 
-/* The settings that a repository has in this folder, whatever that is called. */
-static void add_settings(struct protected *protected, const char *folder, const char *git)
+static int add_name(struct protected *protected, const char *folder, const char *path, const struct name *name,
+                    rondo_error *err)
 {
-    for (size_t i = 0; i < COUNT(names); i++) {
+    struct stat st;
+    if (protected->has_view && !name->may_be_link && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return err_set(err, RONDO_EINVAL, "'%s' is a link, which a command could replace; what it names has to be in "
+                                          "its place", path);
+    add_or_make(protected, folder, path, name->how, name->missing);
+    return 0;
+}
+
+/* The settings that a repository has in this folder, whatever that is called. */
+static int add_settings(struct protected *protected, const char *folder, const char *git, rondo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < COUNT(names) && rc == 0; i++) {
         auto_buf struct buf path = { 0 };
         if (strncmp(names[i].path, ".git/", 5) != 0)
             continue;
         buf_printf(&path, "%s/%s", git, names[i].path + 5);
-        add_or_make(protected, folder, buf_text(&path), names[i].how, names[i].missing);
+        rc = add_name(protected, folder, buf_text(&path), &names[i], err);
     }
+    return rc;
 }
 
-/* `.git` is a folder; or a file or link that names one, which may lie in the folder to work in, too. */
-static void add_repository(struct protected *protected, const char *folder)
+/* `.git` is a folder; or a file that names one, which may lie in the folder to work in, too. */
+static int add_repository(struct protected *protected, const char *folder, rondo_error *err)
 {
     struct repository found = { 0 };
     auto_buf struct buf entry = { 0 };
+    int rc = 0;
     buf_printf(&entry, "%s/.git", folder);
     bool is_folder = file_is_folder(buf_text(&entry));
     if (is_folder)
-        add_settings(protected, folder, buf_text(&entry));
+        rc = add_settings(protected, folder, buf_text(&entry), err);
     else
         add(protected, buf_text(&entry), PROTECTED_READ_ONLY);
-    if (!repository_at(folder, &found))
-        return;
+    if (rc < 0 || !repository_at(folder, &found))
+        return rc;
     const char *const others[] = { found.git, found.common };
-    for (size_t i = 0; i < COUNT(others); i++)
+    for (size_t i = 0; i < COUNT(others) && rc == 0; i++)
         if (strcmp(others[i], buf_text(&entry)) != 0 && file_is_below(others[i], folder)) {
             add_place(protected, folder, others[i], PROTECTED_PLACE);
-            add_settings(protected, folder, others[i]);
+            rc = add_settings(protected, folder, others[i], err);
         }
     repository_clear(&found);
+    return rc;
 }
 
-static void add_names(struct protected *protected, const char *folder)
+static int add_names(struct protected *protected, const char *folder, rondo_error *err)
 {
-    for (size_t i = 0; i < COUNT(names); i++) {
+    int rc = 0;
+    for (size_t i = 0; i < COUNT(names) && rc == 0; i++) {
         auto_buf struct buf path = { 0 };
         if (strchr(names[i].path, '/'))
             continue;
         buf_printf(&path, "%s/%s", folder, names[i].path);
-        add_or_make(protected, folder, buf_text(&path), names[i].how, names[i].missing);
+        rc = add_name(protected, folder, buf_text(&path), &names[i], err);
     }
-    add_repository(protected, folder);
+    return rc < 0 ? rc : add_repository(protected, folder, err);
 }
 
 /* Another name would be as good as the one that is covered, and nobody can tell where it is. */
@@ -386,9 +430,9 @@ int protected_find(struct protected *ret, const struct protected_spec *spec, ron
     int rc = folder ? 0 : err->code;
     *ret = (struct protected){ .has_view = spec->has_view, .empty = spec->empty };
     if (rc == 0)
-        add_names(ret, folder);
+        rc = add_names(ret, folder, err);
     if (rc == 0 && spec->git)
-        add_settings(ret, spec->git, spec->git);
+        rc = add_settings(ret, spec->git, spec->git, err);
     for (uint32_t i = 0; rc == 0 && spec->stores && i < spec->stores->count; i++)
         rc = add_store(ret, folder, spec->stores->list[i], err);
     for (uint32_t i = 0, count = ret->count; i < count; i++)
@@ -403,8 +447,8 @@ int protected_find(struct protected *ret, const struct protected_spec *spec, ron
 
 void protected_clear(struct protected *protected)
 {
-    for (uint32_t i = 0; i < protected->held_count; i++)
-        let_go(&protected->held[i]);
+    while (protected->held_count) // what is in a folder before the folder
+        let_go(&protected->held[--protected->held_count]);
     for (uint32_t i = 0; i < protected->count; i++)
         mem_free(protected->list[i].path);
     mem_free(protected->held);

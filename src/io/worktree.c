@@ -7,7 +7,7 @@
        ADD     make the tree; several at a time get in each other's way, and try again
        OPEN    somebody works in it
        STATUS  was anything changed, or committed?
-       STAGE   COMMIT   what was changed
+       STAGE   TREE   COMMIT   what was changed, behind what HEAD names
        BRANCH  what was committed
        REMOVE  the tree, which git then forgets
        GONE
@@ -15,9 +15,12 @@
    A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
 
    Who worked in the tree may have put anything there, so git is told where the repository is and does
-   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  It still runs filters.
-   They are confined with it: they write to the repository and to the tree, read these and the user's settings of git,
-   and have no network. */
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  A usual commit moves
+   the branch that HEAD names, and writes to names that may be links by now; so the commit is made without HEAD.
+
+   It still runs filters, which may be scripts in the tree.  They are confined with it: they write to the tree and to
+   what a repository holds, not to its settings.  They read these and the user's settings of git, and have no
+   network. */
 #define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
@@ -31,6 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define WORDS_MAX  32
 #define OUTPUT_MAX (256 * 1024)
@@ -43,7 +47,7 @@
 #define TREE_NAME  "tree"
 #define BRANCHES   "refs/heads/"
 
-enum stage { LOOK, FIND, ADD, OPEN, STATUS, STAGE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
+enum stage { LOOK, FIND, ADD, OPEN, STATUS, STAGE, TREE, COMMIT, BRANCH, REMOVE, LIST, FORGET, GONE };
 
 struct worktree {
     struct loop *loop;
@@ -55,6 +59,7 @@ struct worktree {
     char *admin;         // what the repository keeps about the tree
     char *from;             // the branch that the work goes on from; NULL: HEAD
     char *branch, *message; // to keep changes
+    char *content, *head;   // an object, and the last commit; NULL: none yet
     char *kept;             // the branch that has them
     struct buf made[3];     // words that are put together
     struct buf stale;       // paths of trees to forget, each with its NUL
@@ -135,24 +140,67 @@ static void put_trouble(struct process *process, struct buf *out)
 /* ---- confining it ------------------------------------------------------------------------------------ */
 
 #define FILE_SIZE_MAX (1ull << 50) // packs are large
-#define READS_MAX     32
+#define PATHS_MAX     32
 
-struct reads {
-    char *list[READS_MAX];
+struct paths {
+    char *list[PATHS_MAX];
     size_t count;
 };
 
-static void add_read(struct reads *reads, const char *folder, const char *name)
+static void add_path(struct paths *paths, const char *folder, const char *name)
 {
     auto_buf struct buf path = { 0 };
-    if (!folder || !*folder || reads->count == READS_MAX)
+    if (!folder || !*folder || paths->count == PATHS_MAX)
         return;
     buf_printf(&path, "%s%s", folder, name);
-    reads->list[reads->count++] = buf_take(&path);
+    paths->list[paths->count++] = buf_take(&path);
+}
+
+static void paths_clear(struct paths *paths)
+{
+    while (paths->count)
+        mem_free(paths->list[--paths->count]);
+}
+
+static void add_folder(struct paths *paths, const char *folder, const char *name)
+{
+    add_path(paths, folder, name);
+    if (paths->count && !tempdir_exists(paths->list[paths->count - 1]))
+        mem_free(paths->list[--paths->count]);
+}
+
+/* What git writes in a repository; the last two are those of its usual filters.  `config`, `hooks` and `info` name
+   programs that git starts. */
+static const char *const written[] = { "/objects", "/refs", "/logs", "/reftable", "/lfs", "/annex" };
+
+/* Git would make these two where it may not. */
+static void make_missing(const char *common)
+{
+    static const char *const made[] = { "/logs", "/worktrees" };
+    for (size_t i = 0; i < COUNT(made); i++) {
+        auto_buf struct buf path = { 0 };
+        buf_printf(&path, "%s%s", common, made[i]);
+        mkdir(buf_text(&path), 0755);
+    }
+}
+
+static void add_writes(struct paths *writes, const struct worktree *tree, bool inside)
+{
+    const char *common = tree->repository.common;
+    if (common && tree->stage == ADD)
+        make_missing(common);
+    for (size_t i = 0; common && i < COUNT(written); i++)
+        add_folder(writes, common, written[i]);
+    if (inside)
+        add_path(writes, tree->admin, "");
+    else if (common)
+        add_folder(writes, common, "/worktrees");
+    if (tree->path)
+        add_folder(writes, tree->path, "");
 }
 
 /* The files of settings in a home, and those that settings often name.  Files with passwords are not among them. */
-static void add_settings(struct reads *reads, const char *home)
+static void add_settings(struct paths *reads, const char *home)
 {
     static const char *const names[] = { ".gitconfig", ".gitignore", ".gitattributes" };
     DIR *dir = home ? opendir(home) : NULL;
@@ -161,36 +209,33 @@ static void add_settings(struct reads *reads, const char *home)
             if (strncmp(entry->d_name, names[i], strlen(names[i])) == 0) {
                 auto_buf struct buf name = { 0 };
                 buf_printf(&name, "/%s", entry->d_name);
-                add_read(reads, home, buf_text(&name));
+                add_path(reads, home, buf_text(&name));
             }
     if (dir)
         closedir(dir);
-    add_read(reads, home, "/.config/git");
+    add_path(reads, home, "/.config/git");
 }
 
-static int confine(const struct worktree *tree, struct sandbox **ret, rondo_error *err)
+static int confine(const struct worktree *tree, bool inside, struct sandbox **ret, rondo_error *err)
 {
-    struct reads reads = { 0 };
-    const char *write[2];
-    size_t count = 0;
+    struct paths reads = { 0 }, writes = { 0 };
     if (!sandbox_can_be(err))
         return err_in(err, "git cannot be confined on this machine, so it is not run");
-    if (tree->repository.common)
-        write[count++] = tree->repository.common;
-    if (tree->path && tempdir_exists(tree->path))
-        write[count++] = tree->path;
-    add_read(&reads, tree->repository.entry, "");
-    add_read(&reads, getenv("GIT_CONFIG_GLOBAL"), "");
-    add_read(&reads, getenv("GIT_CONFIG_SYSTEM"), "");
-    add_read(&reads, getenv("XDG_CONFIG_HOME"), "/git");
+    add_writes(&writes, tree, inside);
+    add_path(&reads, tree->repository.common, "");
+    add_path(&reads, tree->repository.entry, "");
+    add_path(&reads, getenv("GIT_CONFIG_GLOBAL"), "");
+    add_path(&reads, getenv("GIT_CONFIG_SYSTEM"), "");
+    add_path(&reads, getenv("XDG_CONFIG_HOME"), "/git");
     add_settings(&reads, getenv("HOME"));
-    int rc = sandbox_open(&(struct sandbox_spec){ .write = write, .write_count = count,
+    int rc = sandbox_open(&(struct sandbox_spec){ .write = (const char *const *)writes.list,
+                                                  .write_count = writes.count,
                                                   .read = (const char *const *)reads.list, .read_count = reads.count,
                                                   .strict = true, .plain = true, .path = getenv("PATH"),
                                                   .limits.file_size = FILE_SIZE_MAX },
                           ret, err);
-    for (size_t i = 0; i < reads.count; i++)
-        mem_free(reads.list[i]);
+    paths_clear(&reads);
+    paths_clear(&writes);
     return rc;
 }
 
@@ -202,13 +247,13 @@ static int64_t call_ms(const struct worktree *tree)
     return tree->is_unwanted ? HURRY_MS : tree->is_hurried ? LEAVE_MS : GIT_MS;
 }
 
-static int start_git(struct worktree *tree, const char *cwd, struct words *more, rondo_error *err)
+static int start_git(struct worktree *tree, bool inside, struct words *more, rondo_error *err)
 {
     struct words words = { 0 };
     auto_buf struct buf pairs = { 0 };
     const char *env[COUNT(passed) + 2];
     struct sandbox *sandbox = NULL;
-    if (confine(tree, &sandbox, err) < 0)
+    if (confine(tree, inside, &sandbox, err) < 0)
         return err->code;
     put_env(&pairs, env);
     ADD_WORDS(&words, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
@@ -216,7 +261,8 @@ static int start_git(struct worktree *tree, const char *cwd, struct words *more,
               "submodule.recurse=false");
     add_words(&words, more->list);
     int rc = process_start(tree->loop,
-                           &(struct process_spec){ .argv = words.list, .env = env, .cwd = cwd,
+                           &(struct process_spec){ .argv = words.list, .env = env,
+                                                   .cwd = inside ? tree->path : tree->home,
                                                    .max_output = OUTPUT_MAX, .grace_ms = -1,
                                                    .timeout_ms = call_ms(tree),
                                                    .farewell_ms = LEAVE_MS, .sandbox = sandbox,
@@ -276,15 +322,22 @@ static void stage_words(struct worktree *tree, struct words *words)
     ADD_WORDS(words, "add", "--all");
 }
 
+static void tree_words(struct worktree *tree, struct words *words)
+{
+    ADD_WORDS(words, "write-tree");
+}
+
 static void commit_words(struct worktree *tree, struct words *words)
 {
-    ADD_WORDS(words, "-c", "user.name=rondo", "-c", "user.email=rondo@localhost", "commit", "--quiet",
-              "--no-verify", "-m", tree->message);
+    ADD_WORDS(words, "-c", "user.name=rondo", "-c", "user.email=rondo@localhost", "commit-tree", tree->content, "-m",
+              tree->message);
+    if (tree->head)
+        ADD_WORDS(words, "-p", tree->head);
 }
 
 static void branch_words(struct worktree *tree, struct words *words)
 {
-    ADD_WORDS(words, "branch", "--no-track", tree->from ? "--force" : "--no-force", tree->kept, "HEAD");
+    ADD_WORDS(words, "branch", "--no-track", tree->from ? "--force" : "--no-force", tree->kept, tree->head);
 }
 
 static void fail(struct worktree *tree, const char *what, const char *why)
@@ -350,26 +403,40 @@ static enum stage to_branch(struct worktree *tree)
     return BRANCH;
 }
 
+static char *first_line(const char *output)
+{
+    return mem_dup(output, strcspn(output, "\n"));
+}
+
 static enum stage after_status(struct worktree *tree, const char *output)
 {
-    static const char oid[] = "# branch.oid ";
-    bool has_changed = false, has_moved = false;
+    static const char oid[] = "# branch.oid "; // without a commit "(initial)" is behind it
+    bool has_changed = false;
     for (const char *line = output; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         if (*line != '#')
             has_changed = true;
-        if (strncmp(line, oid, sizeof oid - 1) == 0)
-            has_moved = strncmp(line + sizeof oid - 1, tree->commit, strlen(tree->commit)) != 0;
+        if (strncmp(line, oid, sizeof oid - 1) == 0 && isxdigit((unsigned char)line[sizeof oid - 1]))
+            tree->head = first_line(line + sizeof oid - 1);
     }
+    bool has_moved = tree->head && strcmp(tree->head, tree->commit) != 0;
     return has_changed ? STAGE : has_moved ? to_branch(tree) : REMOVE;
 }
 
 static enum stage after_stage(struct worktree *tree, const char *output)
 {
+    return TREE;
+}
+
+static enum stage after_tree(struct worktree *tree, const char *output)
+{
+    tree->content = first_line(output);
     return COMMIT;
 }
 
 static enum stage after_commit(struct worktree *tree, const char *output)
 {
+    mem_free(tree->head);
+    tree->head = first_line(output);
     return to_branch(tree);
 }
 
@@ -484,6 +551,7 @@ static const struct {
     [ADD] = { add_tree_words, after_add, add_failed },
     [STATUS] = { status_words, after_status, keep_failed, true },
     [STAGE] = { stage_words, after_stage, keep_failed, true },
+    [TREE] = { tree_words, after_tree, keep_failed, true },
     [COMMIT] = { commit_words, after_commit, keep_failed, true },
     [BRANCH] = { branch_words, after_branch, branch_failed, true },
     [REMOVE] = { remove_words, after_remove, remove_failed },
@@ -496,7 +564,8 @@ static const struct {
 static void tree_free(struct worktree *tree)
 {
     char *const texts[] = { tree->home,   tree->prefix,  tree->commit, tree->path, tree->folder,
-                            tree->admin, tree->branch, tree->message, tree->kept, tree->from };
+                            tree->admin, tree->branch, tree->message, tree->kept, tree->from,
+                            tree->content, tree->head };
     for (size_t i = 0; i < COUNT(texts); i++)
         mem_free(texts[i]);
     repository_clear(&tree->repository);
@@ -517,7 +586,7 @@ static int start_stage(struct worktree *tree, rondo_error *err)
         ADD_WORDS(&words, buf_text(&admin), buf_text(&work));
     }
     stages[tree->stage].words(tree, &words);
-    return start_git(tree, inside ? tree->path : tree->home, &words, err);
+    return start_git(tree, inside, &words, err);
 }
 
 static void end_chain(struct worktree *tree)
@@ -554,7 +623,8 @@ static void on_end(struct process *process, void *user)
     size_t len;
     enum stage next;
     tree->process = NULL;
-    if (process_timed_out(process) || process_signal(process) || tree->is_unwanted) // a filter of the repository's may never end
+    // a filter of the repository's may never end
+    if (process_timed_out(process) || process_signal(process) || tree->is_unwanted)
         tree->tries = tree->removals = NAMES_MAX;
     if (process_status(process) == 0) {
         const char *output = process_output(process, &len);

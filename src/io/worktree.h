@@ -23,8 +23,9 @@ int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
                   struct worktree **ret, rondo_error *err);
 
-/* Nobody wants the work any more.  Before done(): git is ended, and done() comes with an error, unless the tree was there
-   already.  Later, until the tree is gone: git has 10 s for each call that is left, which may be keeping changes. */
+/* Nobody wants the work any more.  Before done(): git is ended, and done() comes with an error, unless the tree was
+   there already.  Later, until the tree is gone: git has 10 s for each call that is left, which may be keeping
+   changes. */
 void worktree_stop(struct worktree *tree);
 
 /* The place in the tree that corresponds to that folder. */

@@ -155,6 +155,7 @@ echo x >.git/modules/m/config
 mv .git/modules .git/modules2
 mv .git/worktrees .git/worktrees2
 chmod +x .git/hooks/pre-push.sample
+mkdir evil; echo ../evil >.git/commondir
 E
 }
 settle() { # where the ways lead
@@ -175,7 +176,7 @@ attempts() {
     done < <(ways)
     echo "echo tried"
 }
-sums() { find .rondo deep .git/config .git/modules .git/hooks -type f -exec cksum {} + | sort; }
+sums() { find .rondo deep .git/config .git/modules .git/hooks -type f -exec cksum {} + 2>/dev/null | sort; }
 
 project; settle # outside of a sandbox they all work
 number=0 missing=
@@ -194,16 +195,23 @@ for setting in $settings; do
     like "$setting: the ways were tried" "^tried"
     unlike "$setting: a way to a store, or to git" ESCAPED
     same "$setting: all is as it was" "$(sums)" "$before"
+    same "$setting: nothing stays in .git" "$(ls -d .git/commondir* 2>/dev/null)" ""
 
-    bash_in $setting "mkdir evil; echo ../evil >.git/commondir; echo tried" --store :memory:
-    like "$setting: another folder with settings" "^tried"
-    same "$setting: is not named any more" "$(ls .git/commondir 2>/dev/null)" ""
+    # What is a link cannot be covered.
+    for link in .rondo .git/hooks .git/config; do
+        project; mkdir other; rm -rf $link; ln -s "$PWD/other" $link
+        bash_in $setting 'echo ran' --store :memory:
+        like "$setting: a link $link" "no command is run: .*is a link"
+    done
 
     # Ordinary work.
     project
     bash_in $setting 'echo more >>note; git add . && git -c user.name=t -c user.email=t@t commit -qm two && git log --format=%s; git stash list
-git checkout -qb side; git branch; mkdir sub && mv note sub/ && mv sub other && cat other/note'
+git checkout -qb side; git branch; mkdir sub && mv note sub/ && mv sub other && cat other/note
+echo new >new; git -c user.name=t -c user.email=t@t stash -q -u; ls new; git stash pop -q && cat new; git show --stat --format= HEAD'
     like "$setting: a commit" "^two$"
+    unlike "$setting: git sees nothing of ours" "mcp.json  *|"
+    like "$setting: a stash" "^new$"
     like "$setting: a branch" "^. side$"
     like "$setting: files" "^more$"
     same "$setting: and the commit is there" "$(git log --format=%s | head -1)" two
@@ -385,6 +393,26 @@ echo '* filter=x' >.git/info/attributes; echo tried" --store :memory:
     same "$setting: it writes nothing else" "$status $(ls "$pwned" 2>/dev/null)" "0 "
     same "$setting: what it cleaned" "$(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note)" "first
 more"
+
+    # One that is a script in the tree is the model's, and changes no settings.
+    isolated
+    git config filter.x.clean ./clean && printf 'cat\n' >clean && chmod +x clean && echo 'note filter=x' >.gitattributes
+    git add . && git commit -qm three && before=$(sums)
+    bash_in $setting 'cat >clean <<E
+G=\$(git rev-parse --git-common-dir); echo x | tee -a \$G/config \$G/hooks/pre-commit \$G/info/attributes; echo cleaned
+E
+echo more >>note' --store :memory:
+    same "$setting: a filter of the model" "$status $(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note | tail -1)" "0 cleaned"
+    same "$setting: all is as it was" "$(sums)" "$before"
+
+    # Neither links, nor the branch that is checked out there, lead to what is the user's.
+    isolated
+    git branch dev && before=$(sums)
+    bash_in $setting 'git checkout -q dev; D=$(git rev-parse --git-dir); ln -sf ../../config $D/COMMIT_EDITMSG
+rm -rf $D/logs; mkdir $D/logs; ln -s ../../../hooks/pre-commit $D/logs/HEAD; echo more >>note' --store :memory:
+    same "$setting: what is kept" "$status $(git show "$(git for-each-ref --format='%(refname:short)' refs/heads/rondo)":note | tail -1)" "0 more"
+    same "$setting: the settings" "$(sums)" "$before"
+    same "$setting: the user's branch" "$(git log -1 --format=%s dev)" two
 
     # The model works in the worktree.
     isolated

@@ -41,10 +41,11 @@ same "it is started without a question" "$(was_started)" "yes"
 echo '{"mcpServers":[]}' >.mcp.json
 serve < <(text "Done.")
 check "a file that is not used may be broken" 0 "Done." agent
-: >.mcp.json
+rm .mcp.json && mkdir -m 400 .mcp.json
 serve < <(text "Done.")
-check "an empty one is none" 0 "Done." agent
+check "a folder only holds the name" 0 "Done." agent
 grep -q mcp err && bad "it is told of" || ok
+rmdir .mcp.json
 
 # ---- on a terminal ------------------------------------------------------------------------------------------
 command -v tmux >/dev/null || { echo "$passed passed, $failed failed"; exit $((failed > 0)); }

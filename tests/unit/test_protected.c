@@ -203,20 +203,66 @@ TEST(what_others_have_made_stays)
     tempdir_remove(home);
 }
 
-TEST(where_a_folder_with_settings_is_named_the_name_goes)
+/* Another process takes the folder that holds the name for a project, and holds a name in it where it can (as root). */
+TEST(what_is_held_goes_with_what_is_held_in_it)
 {
     set_up();
-    struct protected protected;
+    struct protected protected, other;
+    struct protected_stores stores = { 0 };
+    find_all(&protected, NULL, true);
+    protected_stores_add(&stores, in(".rondo/"));
+    protected_stores_add(&stores, in(".rondo/rondo.db"));
+    find_all(&other, &stores, true);
+    protected_clear(&protected);
+    CHECK(is_there(".rondo"));
+    protected_clear(&other);
+    CHECK(!is_there(".rondo"));
+    protected_stores_clear(&stores);
+    tempdir_remove(home);
+}
+
+TEST(another_folder_with_settings_is_not_named)
+{
+    set_up();
+    struct protected protected, beside;
+    struct stat st;
     make(".git");
     find_all(&protected, NULL, true);
-    put(".git/commondir", "../evil");
+    find_all(&beside, NULL, true);
+    CHECK(stat(in(".git/commondir"), &st) == 0 && st.st_size == 2); // says where git looks without it
     protected_clear(&protected);
+    CHECK(is_there(".git/commondir"));
+    protected_clear(&beside);
     CHECK(!is_there(".git/commondir"));
-    put(".git/commondir", "."); // was there before
+    put(".git/commondir", ".\n"); // somebody else's
     find_all(&protected, NULL, true);
     protected_clear(&protected);
     CHECK(is_there(".git/commondir"));
     tempdir_remove(home);
+}
+
+TEST(a_link_cannot_be_covered)
+{
+    struct protected protected;
+    rondo_error err;
+    static const struct { const char *path; int rc; } rows[] = {
+        { ".git", RONDO_EINVAL }, { ".git/hooks", RONDO_EINVAL }, { ".rondo", RONDO_EINVAL }, { ".mcp.json", 0 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_up();
+        make("other");
+        if (i)
+            make(".git");
+        CHECK(symlink(in("other"), in(rows[i].path)) == 0);
+        struct protected_spec spec = { home, NULL, NULL, true, "/dev/null" };
+        CHECK_INT(protected_find(&protected, &spec, &err), rows[i].rc);
+        CHECK(!rows[i].rc || strstr(err.message, "is a link"));
+        protected_clear(&protected);
+        spec.has_view = false; // where nothing is covered
+        CHECK_INT(protected_find(&protected, &spec, &err), 0);
+        protected_clear(&protected);
+        tempdir_remove(home);
+    }
 }
 
 TEST(a_store_that_cannot_be_covered_is_an_error)
