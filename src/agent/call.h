@@ -186,8 +186,7 @@ void obstacle_put(const struct obstacle *obstacle, struct buf *out); // a senten
 /* Puts whose error it is in front of it. */
 int agent_blame(const struct flow_step *step, rondo_error *err);
 
-/* Takes the run's secrets out of a prompt.  What is in a context file may be a secret of somebody else: nobody is shown
-   it. */
+/* Takes the run's secrets out of a prompt.  A context file may have one of them in it. */
 void agent_clean(rondo_task *task, struct buf *text);
 
 /* Adds what the files of the flow refer to, as far as it is there, and keys of models that are in the environment. */

@@ -240,10 +240,12 @@ static bool wants(const struct flow_step *step, const struct call_env *env, cons
 
 bool model_has_files(const struct flow_step *step, const struct call_env *env)
 {
-    bool has_any = false;
-    for (const struct tool_row *row = tool_builtins; row->name && !step->only_answers; row++)
-        has_any = has_any || (strcmp(row->name, "fetch") != 0 && wants(step, env, row->name));
-    return has_any && step->flow->coordinating != step;
+    if (step->only_answers || step->flow->coordinating == step)
+        return false;
+    for (const struct tool_row *row = tool_builtins; row->name; row++)
+        if (strcmp(row->name, "fetch") != 0 && wants(step, env, row->name))
+            return true;
+    return false;
 }
 
 static void add_builtins(struct stint *stint)

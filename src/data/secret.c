@@ -8,7 +8,6 @@
 #include "data/value.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,7 +187,7 @@ static size_t put_plain(struct buf *out, const char *text, size_t len, size_t al
     return at;
 }
 
-/* What begins in the first `to` bytes.  The rest is only looked at. */
+/* Puts all that begins in the first `to` bytes.  The rest is only looked at. */
 static size_t put_until(const struct secrets *secrets, struct buf *out, const char *text, size_t to, size_t len,
                         bool is_end)
 {
@@ -284,15 +283,21 @@ const char *secrets_show(const struct secrets *secrets, struct buf *out, const c
     return buf_text(out);
 }
 
-int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
+int secrets_verr(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, va_list args)
 {
     auto_buf struct buf text = { 0 }, clean = { 0 };
-    va_list args;
-    va_start(args, fmt);
     buf_vprintf(&text, fmt, args);
-    va_end(args);
     secrets_put(secrets, &clean, buf_text(&text), text.len, true);
     return err_set(err, code, "%s", buf_text(&clean));
+}
+
+int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    secrets_verr(secrets, err, code, fmt, args);
+    va_end(args);
+    return code;
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 
 #define SECRET_MIN   3     // shorter ones would only garble texts
 #define SECRET_FIRM  8     // from here on encoded forms, keys of objects and numbers are looked for, too
@@ -60,9 +61,10 @@ const char *secrets_show(const struct secrets *secrets, struct buf *out, const c
    words may begin like a secret. */
 void secrets_put_about(const struct secrets *secrets, struct buf *out, const char *message, const json_t *about);
 
-/* err_set() for words from outside: they are masked before they are cut to the room of an error. */
+/* err_set() for words from outside: it masks them, and then cuts them to the room of an error. */
 int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+int secrets_verr(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, va_list args);
 
 /* ---- values and JSON ----------------------------------------------------------------------------------- */
 

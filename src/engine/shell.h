@@ -284,8 +284,8 @@ char *runs_make_id(rondo_engine *engine);
 /* Does a stored run belong to this definition?  RONDO_EMISMATCH. */
 int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err);
 
-/* Could the log in this journal be applied, event by event?  RONDO_ESTORE.  Whoever reads a log without applying it
-   asks this first, and may then rely on its places. */
+/* Could the log in this journal be applied, event by event?  RONDO_ESTORE.  Functions that read a log without applying
+   it ask this first, and may then rely on its places. */
 int runs_check_log(rondo_engine *engine, rondo_node *node, struct journal *journal, rondo_error *err);
 void runs_free_spare(rondo_engine *engine);
 void runs_recycle(rondo_run *run); // its memory is kept or given back

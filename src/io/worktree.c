@@ -15,12 +15,12 @@
    A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
 
    Who worked in the tree may have put anything there, so git is told where the repository is and does
-   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  Whoever commits moves
-   the branch that HEAD names, and writes by names that may be links by now; so the commit is made without HEAD.
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  A usual commit moves
+   the branch that HEAD names, and writes to names that may be links by now; so the commit is made without HEAD.
 
-   What git runs all the same, such as a filter, may be a script in the tree.  It is confined with git: it writes to the
-   tree and to what a repository holds, and not to its settings.  It reads these and the user's settings of git, and has
-   no network. */
+   It still runs filters, which may be scripts in the tree.  They are confined with it: they write to the tree and to
+   what a repository holds, not to its settings.  They read these and the user's settings of git, and have no
+   network. */
 #define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
@@ -62,7 +62,7 @@ struct worktree {
     char *branch, *message; // to keep changes
     char *content, *head;   // an object, and the last commit; NULL: none yet
     char *kept;             // the branch that has them
-    struct buf made[3];     // words
+    struct buf made[3];     // words that are put together
     struct buf stale;       // paths of trees to forget, each with its NUL
     enum stage stage;
     int tries;
@@ -271,7 +271,7 @@ static int start_git(struct worktree *tree, bool inside, struct words *more, ron
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
 
-/* Words for git in the user's own tree.  They are borrowed from the tree, which has a place for what is made. */
+/* Words for git in the user's own tree.  The tree keeps those that are put together in `made`. */
 static void find_words(struct worktree *tree, struct words *words)
 {
     static const char *const numbers[] = { "", "-[0-9]", "-[0-9][0-9]" };

@@ -107,7 +107,7 @@ static void conclude(struct exchange *exchange)
 
 /* ---- what went wrong -------------------------------------------------------------------------------------- */
 
-/* Where the text is an HTML page, its words. */
+/* The text may be an HTML page: only its words. */
 static void show(const struct exchange *exchange, const char *text, size_t len, char *ret, size_t size)
 {
     api_show(exchange->spec.secrets, text, len, !exchange->is_long, true, ret, size);

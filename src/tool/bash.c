@@ -135,7 +135,7 @@ static int make_box(struct tool_call *call, struct errand *errand, rondo_error *
     return tempdir_make_at(errand->box, err) < 0 ? err->code : tempdir_write(errand->empty, "", 0, err);
 }
 
-/* In a worktree that we made git needs two places of the repository to commit, and reads the others. */
+/* In a worktree that we made, a command may commit: git writes to two places of the repository, and reads the rest. */
 static int open_sandbox(struct tool_call *call, const struct errand *errand, struct sandbox **ret, rondo_error *err)
 {
     const struct tool_place *place = call->place;

@@ -53,7 +53,7 @@ static void put_page(struct buf *out, struct http_call *http, bool raw)
         buf_put(out, body, len);
 }
 
-/* What is said may have a part of the address that others have led to. */
+/* The message may have a part of the address of a redirect. */
 static void fail(struct tool_call *call, const struct http_call *http)
 {
     auto_buf struct buf out = { 0 };

@@ -99,7 +99,7 @@ if command -v git >/dev/null; then
     serve < <(text "none of them")
     mkdir tree bin && cd tree || exit 1
     printf '#!/bin/sh\ncase "$*" in *"status --"*) cd %s; echo x >held; until [ -e go ]; do sleep 0.02; done ;; esac\nexec %s "$@"\n' \
-        "$scratch/tree/.git" "$(command -v git)" >../bin/git
+        "$scratch/tree/.git/objects" "$(command -v git)" >../bin/git
     chmod +x ../bin/git
     git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m one
     flow w.yaml <<<"name: skills
@@ -107,10 +107,10 @@ options: { isolation: worktree-per-step }
 agents: { w: { prompt: p, model: compat/m, tools: [read], skills: { a: { description: a }, b: { description: b } } } }
 steps: [{ id: a, agent: w, instructions: x }]"
     PATH=$scratch/bin:$PATH start --store :memory:
-    wait_for .git/held x
+    wait_for .git/objects/held x
     kill -TERM $job
     wait_for out '"cancel"'
-    touch .git/go
+    touch .git/objects/go
     wait $job
     same "a skill that was not chosen, SIGTERM: status" $? 143
     cd "$scratch" || exit 1

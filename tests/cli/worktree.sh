@@ -214,7 +214,7 @@ git=$(command -v git)
 mkdir "$HOME/bin"
 cat >"$HOME/bin/git" <<E
 #!/bin/sh
-case "\$*" in *"worktree add"*) echo \$\$ >"$HOME/stuck/.git/pid"; exec sleep 1000 ;; esac
+case "\$*" in *"worktree add"*) echo \$\$ >"$HOME/stuck/.git/objects/pid"; exec sleep 1000 ;; esac
 exec "$git" "\$@"
 E
 chmod +x "$HOME/bin/git"
@@ -222,7 +222,7 @@ flow '[ { id: a, agent: c, timeout: 500ms } ]' >f.yaml <<<"  c: { run: [touch, r
 PATH=$HOME/bin:$PATH "$RONDO" run -q f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
 same "stuck: status" $? 1
 has "stuck: why" "timed out after 500 ms" "$HOME/err"
-if [ -s .git/pid ] && is_gone "$(cat .git/pid)"; then ok; else bad "stuck: git is still there"; fi
+if [ -s .git/objects/pid ] && is_gone "$(cat .git/objects/pid)"; then ok; else bad "stuck: git is still there"; fi
 rm f.yaml
 clean stuck
 
@@ -233,7 +233,7 @@ flow '[ { id: a, agent: c, timeout: 500ms } ]' >f.yaml <<<"  c: { run: [touch, r
 PATH=$HOME/bin:$PATH timeout 60 "$RONDO" run -q f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
 same "keeping: status" $? 1
 has "keeping: why" "timed out after 500 ms" "$HOME/err"
-if [ -s .git/pid ] && is_gone "$(cat .git/pid)"; then ok; else bad "keeping: git is still there"; fi
+if [ -s .git/objects/pid ] && is_gone "$(cat .git/objects/pid)"; then ok; else bad "keeping: git is still there"; fi
 rm f.yaml
 clean keeping
 
